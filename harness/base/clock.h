@@ -1,0 +1,19 @@
+/*
+ * clock.h - host time, and waiting for it. A scripted clock in tests replaces the functions through device.h.
+ */
+#ifndef CUDAL2_BASE_CLOCK_H
+#define CUDAL2_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC in nanoseconds (sleeping needs the same clock, so not the RAW one). */
+uint64_t clock_now_ns(void);
+
+/* Returns at or just after deadline_ns of clock_now_ns(): sleeps until about 150 us before it, then spins. Returns
+ * the time it returned at. No system or driver call besides sleep and clock. */
+uint64_t clock_wait_until(uint64_t deadline_ns);
+
+/* Seconds since the epoch, and ISO 8601 UTC text ("2026-01-31T12:00:00Z", 21 bytes) for records. */
+void clock_utc(char text[21]);
+
+#endif

@@ -1,0 +1,28 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int error_set(struct error *err, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof err->text, format, args);
+    va_end(args);
+    err->code = code;
+    return code;
+}
+
+int error_wrap(struct error *err, const char *format, ...)
+{
+    char context[256];
+    char old[sizeof err->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(context, sizeof context, format, args);
+    va_end(args);
+    memcpy(old, err->text, sizeof old);
+    snprintf(err->text, sizeof err->text, "%s: %.500s", context, old);
+    return err->code;
+}

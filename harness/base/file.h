@@ -1,0 +1,34 @@
+/*
+ * file.h - whole files: read with a cap, written by temporary file, fsync and rename; directories; the executable's
+ * own place; the one on-disk cache (cubins, autotune winners).
+ */
+#ifndef CUDAL2_BASE_FILE_H
+#define CUDAL2_BASE_FILE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads a regular file of at most max_bytes; *bytes is NUL-terminated and owned by the caller (free). */
+int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err);
+
+/* Writes path.tmp.<pid>, fsyncs, renames over path, fsyncs the directory; nothing is left behind on failure.
+ * EXIT_CODE_CANTCREATE when it cannot be created, EXIT_CODE_IO when write, sync or rename fails. */
+int file_write_atomic(const char *path, const void *bytes, size_t length, struct error *err);
+
+/* mkdir -p. */
+int file_make_directories(const char *path, struct error *err);
+
+/* Directory of the running executable (from /proc/self/exe), no trailing slash. */
+int file_executable_directory(char *out, size_t capacity, struct error *err);
+
+/* The cache directory: $CUDAL2_CACHE, else $XDG_CACHE_HOME/cudal2-bench, else $HOME/.cache/cudal2-bench, else
+ * /tmp/cudal2-bench-cache-<uid>. Created on demand by file_cache_put. */
+int file_cache_path(const char *kind, const char *key, char *out, size_t capacity, struct error *err);
+/* *found is false (and 0 returned) on a miss or an unreadable entry; entries carry a CRC and a corrupt one is a miss.
+ */
+int file_cache_get(const char *kind, const char *key, char **bytes, size_t *length, bool *found, struct error *err);
+int file_cache_put(const char *kind, const char *key, const void *bytes, size_t length, struct error *err);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * json.h - strict JSON on top of cJSON: size and depth caps, no duplicate keys, no trailing junk, no numbers that
+ * lose value, and typed access whose errors name file and JSON path ("configs/x.json: $.grid.m[3]: ...").
+ */
+#ifndef CUDAL2_BASE_JSON_H
+#define CUDAL2_BASE_JSON_H
+
+#include "base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_MAX_DEPTH 32
+
+/* Parses exactly `length` bytes. Refuses: more than max_bytes, depth > JSON_MAX_DEPTH, duplicate or case-clashing
+ * keys, anything after the value, numbers that JSON forbids (01, 1e400, NaN). `source` names it in errors.
+ * *out is owned by the caller (cJSON_Delete). EXIT_CODE_DATA on bad text. */
+int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err);
+
+/* Reads and parses a regular file of at most max_bytes. EXIT_CODE_DATA if unreadable, empty, too large or bad. */
+int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error *err);
+
+/* Prints unformatted (formatted: with indentation) text, owned by the caller (free). NaN and infinities are a
+ * programming error: json_number() below turns them into null. NULL when out of memory. */
+char *json_print(const cJSON *node, bool formatted);
+
+/* A node, and where it stands. Passed by value. */
+struct json_at {
+    const cJSON *node;
+    const char *source;
+    char path[192];
+};
+
+struct json_at json_root(const cJSON *node, const char *source);
+/* Member or element; .node is NULL when absent. Key comparison is case-sensitive. */
+struct json_at json_member(struct json_at at, const char *key);
+struct json_at json_element(struct json_at at, int index);
+
+/* Fails with "source: path: unknown key "x" (expected a, b, c)" unless every key of the object is in keys[]
+ * (NULL-terminated). Also fails when `at` is not an object. */
+int json_only_keys(struct json_at at, const char *const keys[], struct error *err);
+
+/* Typed readers of one node; absent nodes are errors ("... is missing"). Ranges are inclusive. */
+int json_read_int(struct json_at at, int64_t low, int64_t high, int64_t *out, struct error *err);
+int json_read_number(struct json_at at, double low, double high, double *out, struct error *err);
+int json_read_bool(struct json_at at, bool *out, struct error *err);
+/* Points into the tree; non-empty. */
+int json_read_string(struct json_at at, const char **out, struct error *err);
+/* Index of the string in names[] (NULL-terminated); the error lists what was expected. */
+int json_read_choice(struct json_at at, const char *const names[], int *out, struct error *err);
+/* Number of elements; fails when not an array or fewer than minimum. */
+int json_read_array(struct json_at at, int minimum, int *count, struct error *err);
+
+/* Fails at this place: EXIT_CODE_DATA, "source: path: <message>". */
+int json_fail(struct json_at at, struct error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Writers: a number node, or null for NaN and infinities; a 64-bit unsigned as a decimal string (seeds). */
+cJSON *json_number(double value);
+void json_put_number(cJSON *object, const char *key, double value);
+void json_put_u64(cJSON *object, const char *key, uint64_t value);
+/* Reads a u64 written by json_put_u64, or a non-negative integer below 2^53. */
+int json_read_u64(struct json_at at, uint64_t *out, struct error *err);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * config.h - the config file (configs/README in docs/method.md; JSON Schema in configs/config.schema.json) as a struct.
+ */
+#ifndef CUDAL2_CONFIG_CONFIG_H
+#define CUDAL2_CONFIG_CONFIG_H
+
+#include "base/json.h"
+#include "base/problem.h"
+
+#define CONFIG_MAX_BYTES (4u << 20)
+#define CONFIG_NAMES_MAX 32
+#define CONFIG_LABEL_MAX 64
+
+struct shape {
+    int64_t m, n, k;
+    char label[CONFIG_LABEL_MAX]; /* "" when the config gives none */
+};
+
+enum gap_kind { GAP_POISSON = 0, GAP_UNIFORM = 1, GAP_FIXED = 2 };
+
+struct gap_config {
+    enum gap_kind kind;
+    double mean_ns; /* of the idle gap; uniform is 0.5..1.5 of it */
+};
+
+/* Start at min_blocks, look every look_every, stop when the 95% half-width of every pair is <= delta, or at max. */
+struct stop_config {
+    unsigned min_blocks, look_every, max_blocks;
+    unsigned group_blocks;    /* blocks per group (fresh allocations and inputs for each group) */
+    double delta[MODE_COUNT]; /* log units, about a relative half-width */
+    double max_cell_seconds;  /* cap on the measuring of one cell */
+};
+
+struct limits_config {
+    double setup_seconds, verify_seconds, launch_seconds, tune_seconds; /* deadlines of one contender's stage */
+    uint64_t memory_bytes;                                              /* 0: what the device has free */
+};
+
+struct protocol_paper {
+    double warmup_seconds, pair_seconds;      /* 10 and 30 */
+    unsigned tune_warmup_rounds, tune_rounds; /* 50 and 100 */
+};
+
+enum protocol { PROTOCOL_ADAPTIVE = 0, PROTOCOL_PAPER = 1 };
+
+struct config {
+    char name[CONFIG_LABEL_MAX];
+    struct shape *shapes; /* owned */
+    size_t n_shapes;
+    bool dtype_native;       /* f16 on CUDA, f32 on the CPU */
+    enum cudal2_dtype dtype; /* when not native */
+    uint32_t accumulates;    /* bits; on the CPU f32 dtype only f32 */
+    uint32_t layouts;
+    uint32_t modes;
+    char *baselines[CONFIG_NAMES_MAX + 1]; /* owned strings, NULL-terminated */
+    char *candidates[CONFIG_NAMES_MAX + 1];
+    struct gap_config gap;
+    enum cache_state cache[MODE_COUNT];
+    uint64_t workspace_bytes;
+    struct stop_config stop;
+    struct limits_config limits;
+    struct protocol_paper paper;
+    enum protocol protocol;
+    bool headline_given;
+    enum timing headline; /* default device; the CPU device always uses wall */
+    bool aa;              /* race a second copy of aa_contender (default: the first candidate, else baseline) */
+    char aa_contender[CONFIG_LABEL_MAX];
+    bool verify;           /* default true */
+    unsigned verify_seeds; /* random inputs of the exact-match check, default 2 */
+    bool seed_given;
+    uint64_t seed;
+    unsigned tune_rounds;         /* race length of variants, adaptive protocol */
+    unsigned other_timings_every; /* non-headline timings in every n-th block, default 4 */
+};
+
+/* Reads and checks the file. EXIT_CODE_DATA with "file: $.path: what was expected". */
+int config_load(const char *path, struct config *out, struct error *err);
+/* The same from text (fuzzing, pipe). */
+int config_parse(const char *text, size_t length, const char *source, struct config *out, struct error *err);
+void config_free(struct config *c);
+
+/* The config with every default filled in, as JSON that config_parse reads back to an equal struct; what the journal
+ * keeps and its hash identifies. Owned by the caller. NULL out of memory. */
+cJSON *config_to_json(const struct config *c);
+
+#endif

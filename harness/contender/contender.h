@@ -1,0 +1,65 @@
+/*
+ * contender.h - what the harness races: a contender of a plugin or of a device-only kernel set, behind one face.
+ */
+#ifndef CUDAL2_CONTENDER_CONTENDER_H
+#define CUDAL2_CONTENDER_CONTENDER_H
+
+#include "abi/contender.h"
+#include "base/error.h"
+#include "device/device.h"
+
+#define CONTENDER_NAME_MAX 64
+
+enum contender_role { ROLE_BASELINE = 0, ROLE_CANDIDATE = 1 };
+
+struct contender;
+
+/* The hooks of abi/contender.h with the contender itself as first argument (a module has no code of its own). */
+struct contender_ops {
+    int (*list_variants)(const struct contender *c, const struct cudal2_setup *setup, struct cudal2_variant *out,
+                         size_t capacity, char *why);
+    int (*setup)(const struct contender *c, const struct cudal2_setup *setup, void **state, char *why);
+    int (*launch)(const struct contender *c, void *state, size_t set, char *why);
+    void (*teardown)(const struct contender *c, void *state);
+    int (*describe)(const struct contender *c, void *state, char *out, size_t capacity);
+};
+
+struct contender {
+    char name[CONTENDER_NAME_MAX];   /* "cublas-nn" */
+    char family[CONTENDER_NAME_MAX]; /* "cublas": name without the layout suffix */
+    enum contender_role role;
+    bool has_layout_suffix;     /* false for torch.matmul: it belongs to no -max */
+    struct cudal2_contender is; /* declared abilities; its hooks are unused here */
+    const struct contender_ops *ops;
+    const void *origin; /* the plugin's contender, or the kernel set and layout */
+    bool available;
+    char reason[CUDAL2_WHY]; /* why not available */
+};
+
+/* Whether `c` can do this problem on this device; else one line in `why` (CUDAL2_WHY bytes). */
+bool contender_supports(const struct contender *c, const struct device_info *device,
+                        const struct cudal2_problem *problem, char *why);
+
+/* Everything that may be raced, in a fixed order: the config's baselines first, then candidates. */
+struct registry;
+
+struct registry_request {
+    const char *const *baselines;  /* family names; NULL-terminated */
+    const char *const *candidates; /* kernel-set names, paths to .so or manifest .json; NULL-terminated */
+    uint32_t layouts;              /* CUDAL2_BIT(CUDAL2_NN) | ... */
+    const char *plugin_directory;  /* NULL: <executable>/plugins */
+    const char *kernel_directory;  /* NULL: $CUDAL2_KERNELS, <executable>/../kernels, <executable>/kernels */
+};
+
+/* Loads what the request names. A plugin or kernel set that is missing or refused does not fail the call: its family
+ * appears as an unavailable contender with the reason. Plugins are opened RTLD_NOW | RTLD_LOCAL and stay open. */
+int registry_open(const struct registry_request *request, struct device *device, struct registry **out,
+                  struct error *err);
+void registry_close(struct registry *r);
+size_t registry_count(const struct registry *r);
+const struct contender *registry_at(const struct registry *r, size_t index);
+/* JSON object text {plugin: versions object, ...} of every loaded plugin and kernel set (sources' hashes); owned
+ * by the caller. */
+char *registry_versions(const struct registry *r);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * device.h - one interface over what executes contenders: `cuda` (driver API, events, graphs), `cpu` (host threads,
+ * wall time only) and `fake` (a scripted clock, for tests). All times are nanoseconds.
+ *
+ * The three timings (docs/method.md):
+ *   device  GPU time of the work alone, launch cost isolated: device_prepare + device_measure
+ *   event   the paper's Listing 1: sync, record, launch, record, sync: device_time_event
+ *   wall    host clock around launch and synchronise: device_time_wall
+ * A device that cannot take a timing says so in info.timings and returns EXIT_CODE_UNAVAILABLE for it.
+ */
+#ifndef CUDAL2_DEVICE_DEVICE_H
+#define CUDAL2_DEVICE_DEVICE_H
+
+#include "base/error.h"
+#include "base/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device_info {
+    const char *kind;    /* "cuda", "cpu", "fake" */
+    uint32_t device_bit; /* CUDAL2_ON_CPU or CUDAL2_ON_CUDA */
+    uint32_t timings;    /* CUDAL2_BIT(TIMING_...) it can take */
+    int ordinal;
+    int threads; /* cpu: threads contenders may use */
+    char name[128];
+    char uuid[64];
+    char driver[32]; /* "580.159.04", or the kernel release on the CPU */
+    int cc;          /* 90 for sm_90; 0 on the CPU */
+    int sm_count;
+    int max_sm_clock_mhz, max_memory_clock_mhz, memory_bus_bits;
+    int power_limit_mw;
+    uint64_t l2_bytes, memory_bytes;
+    double peak_flops;       /* dense fp16/bf16 tensor FLOP/s at the maximum SM clock; 0 unknown */
+    double peak_bytes_per_s; /* DRAM at the maximum memory clock; 0 unknown */
+};
+
+struct device_health {
+    bool known;
+    int sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c;
+    uint64_t throttle_reasons; /* NVML clocks-event reasons bit mask */
+    bool slowdown;             /* thermal or hardware slowdown: the only reasons that drop a block */
+};
+
+enum fill_kind {
+    FILL_NORMAL, /* N(0,1) rounded to the dtype */
+    FILL_BINARY, /* 1 with probability `density`, else 0 */
+    FILL_POISON  /* a NaN pattern in every element */
+};
+
+/* What to write. Element (i, j) of a rows x cols matrix has the value f(seed, i * cols + j) whatever the storage
+ * order, so that B row-major and B column-major hold the same matrix. */
+struct fill {
+    enum fill_kind kind;
+    enum cudal2_dtype dtype;
+    uint64_t seed;
+    double density;
+    int64_t rows, cols;
+    bool column_major;
+};
+
+/* Comparison of an output with an fp32 reference, both row-major m x n. */
+struct comparison {
+    uint64_t checked;    /* elements with 0 < reference < limit, or all when limit is 0 */
+    uint64_t mismatched; /* of those, elements that differ by more than the tolerance (0 for exact) */
+    uint64_t nan_count;
+    uint64_t first_index; /* of a mismatch or NaN, row * n + column; UINT64_MAX when none */
+    double max_abs_error, sum_sq_error, sum_sq_reference;
+};
+
+/* One launch of a contender: enqueues on the device's stream for operand set `set`. Returns 0 or a cudal2_status
+ * with one line in `why` (CUDAL2_WHY bytes). */
+struct device_work {
+    int (*launch)(void *context, size_t set, char *why);
+    void *context;
+    uint32_t flags; /* enum cudal2_flags of the contender */
+};
+
+/* What one timed segment is made of. Sets are used in turn: first_set, first_set+1, ... modulo n_sets. */
+struct device_shape {
+    unsigned launches; /* timed */
+    unsigned primers;  /* untimed, before them */
+    size_t first_set, n_sets;
+};
+
+struct device;
+struct device_segment; /* a prepared (captured, uploaded, replayed once) timed segment */
+
+enum device_rung { RUNG_GRAPH = 0, RUNG_BLOCKED = 1, RUNG_EVENTS = 2 };
+extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
+
+struct device_ops {
+    void (*close)(struct device *d);
+    int (*alloc)(struct device *d, size_t bytes, void **out, struct error *err);
+    void (*release)(struct device *d, void *memory);
+    int (*memory_free)(struct device *d, uint64_t *bytes, struct error *err);
+    int (*upload)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
+    int (*download)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
+    int (*fill)(struct device *d, void *memory, const struct fill *fill, struct error *err);
+    int (*sync)(struct device *d, struct error *err);
+    /* Evicts the caches: writes and reads more than the L2. */
+    int (*flush)(struct device *d, struct error *err);
+    /* fp32 reference of A*B (fp32 accumulate) into reference[m*n]; operands.b is in `layout`. */
+    int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                     const struct cudal2_operands *operands, float *reference, struct error *err);
+    /* limit > 0: exact match where 0 <= reference < limit; limit 0: error sums over all elements. */
+    int (*compare)(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference,
+                   double limit, struct comparison *out, struct error *err);
+    /* Prepares a device-timed segment on the lowest rung that works (`lowest` is where to start; the caller
+     * raises it to compare a pair on a common rung). Warms every path first. work NULL: an empty kernel. */
+    int (*prepare)(struct device *d, const struct device_work *work, const struct device_shape *shape,
+                   enum device_rung lowest, struct device_segment **out, struct error *err);
+    enum device_rung (*rung)(const struct device_segment *segment);
+    /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
+    int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
+    void (*release_segment)(struct device *d, struct device_segment *segment);
+    int (*time_event)(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+    int (*time_wall)(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+    /* Undoes what a contender may have left: persisting L2, sticky state. EXIT_CODE_UNAVAILABLE when the device
+     * is lost (sticky error): the worker must end. */
+    int (*settle)(struct device *d, struct error *err);
+    void (*health)(struct device *d, struct device_health *out);
+    uint64_t (*now)(struct device *d);
+    uint64_t (*wait_until)(struct device *d, uint64_t deadline_ns);
+};
+
+/* Common head of every device; implementations embed it first. */
+struct device {
+    const struct device_ops *ops;
+    struct device_info info;
+    void *stream; /* CUstream for contenders; NULL on the CPU */
+};
+
+/* Opens "cuda:N", "cpu" or "auto" (cuda:0 if a usable GPU is there, else cpu; `why_not` then says why not the GPU,
+ * 256 bytes, may be NULL). EXIT_CODE_UNAVAILABLE with the reason otherwise. */
+int device_open(const char *spec, char *why_not, struct device **out, struct error *err);
+
+/* The openers behind it, one per implementation. */
+int device_open_cuda(int ordinal, struct device **out, struct error *err);
+int device_open_cpu(struct device **out, struct error *err);
+
+/* GPUs that the driver shows, without creating a context (NVML, by dlopen); 0 when there is no driver. Cheap and
+ * safe in the supervisor. */
+int device_count_gpus(void);
+/* UUID of GPU `ordinal` in the order CUDA uses, from NVML; used for the lock. */
+int device_gpu_uuid(int ordinal, char uuid[64], struct error *err);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * stop.h - when a cell has enough blocks.
+ */
+#ifndef CUDAL2_MEASURE_STOP_H
+#define CUDAL2_MEASURE_STOP_H
+
+#include "config/config.h"
+#include "result/record.h"
+
+enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED };
+
+/* Looks at the record's headline series over every pair (candidate x baseline; without a candidate every baseline
+ * against the first) and fills converged, worst_half_width and worst_pair. Called after each finished block;
+ * looks only at min_blocks and every look_every after it. */
+enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record);
+
+#endif

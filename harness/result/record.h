@@ -1,0 +1,89 @@
+/*
+ * record.h - what one cell leaves behind: the worker fills it, the journal keeps it, result/ and report/ read it.
+ * JSON form in docs/results.md; record_to_json and record_from_json are inverses.
+ */
+#ifndef CUDAL2_RESULT_RECORD_H
+#define CUDAL2_RESULT_RECORD_H
+
+#include "base/json.h"
+#include "base/problem.h"
+#include "device/device.h"
+
+#define RECORD_NAME_MAX 64
+#define RECORD_REASON_MAX 256
+#define RECORD_MAX_CONTENDERS 40
+
+/* Values of one contender under one timing; block[i] is the block that value i was taken in (ascending). */
+struct series {
+    size_t n, capacity;
+    double *ns;
+    unsigned *block;
+};
+
+/* status: "ok", or a verdict of docs/results.md: unavailable, unsupported, setup_error, launch_error, wrong_result,
+ * crash, hang, cuda_error, out_of_memory, incomparable ... `stage` says where: probe setup verify tune measure. */
+struct contender_record {
+    char name[RECORD_NAME_MAX];
+    char family[RECORD_NAME_MAX];
+    bool candidate, has_layout_suffix;
+    enum cudal2_layout layout;
+    char status[32], stage[16], reason[RECORD_REASON_MAX];
+    char copy_of[RECORD_NAME_MAX]; /* A/A: the contender this one is a second copy of; "" otherwise */
+    char rung[16];                 /* ladder rung of the device timing: graph, blocked, events */
+    bool host_sync;
+    unsigned launches, primers; /* of a device-timed segment */
+    cJSON *attributes;          /* owned; object from describe(), or NULL */
+    cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
+    cJSON *verification;        /* owned; {checked, coverage, seeds}, or NULL */
+    struct series timings[TIMING_COUNT];
+    struct series gaps; /* server mode: actual idle gap before each headline launch, ns */
+};
+
+struct health_sample {
+    unsigned block;
+    struct device_health health;
+};
+
+struct cell_record {
+    struct cudal2_problem problem;
+    char label[RECORD_NAME_MAX]; /* the config's name for the shape, or "" */
+    enum mode mode;
+    enum timing headline;
+    enum cache_state cache;
+    char status[32]; /* ok | partial (a contender failed or was skipped by a fault) | skipped | failed */
+    char reason[RECORD_REASON_MAX];
+    int worker; /* index into the run's env[] */
+    unsigned groups, blocks, dropped_blocks;
+    bool converged;
+    double worst_half_width; /* log units, over the pairs that drive stopping */
+    char worst_pair[2 * RECORD_NAME_MAX + 4];
+    size_t n_contenders;
+    struct contender_record contenders[RECORD_MAX_CONTENDERS];
+    /* Launch order of each block: order[block] is a string with one base-36-like digit per contender index (0-9a-zA-Z),
+     * timing by timing separated by '.', headline first. group_of[block] gives the group. */
+    char **order;
+    unsigned *group_of;
+    struct series null_graph; /* empty kernel in the same topology, ns */
+    struct health_sample *health;
+    size_t n_health;
+    double phase_seconds[6]; /* operands, setup, verify, tune, measure, other */
+    double busy_seconds;     /* GPU time of contenders' launches, primers included (formula in method.md) */
+};
+
+extern const char *const phase_names[]; /* of phase_seconds */
+
+int series_add(struct series *s, unsigned block, double ns); /* 0, or -1 out of memory */
+struct cell_record *record_new(void);                        /* NULL out of memory; zeroed */
+void record_free(struct cell_record *r);
+
+/* "offline/f16-f32-64x64x64": what makes a cell unique in a run. key holds RECORD_KEY_MAX bytes. */
+#define RECORD_KEY_MAX (PROBLEM_KEY_MAX + 16)
+void record_key(const struct cudal2_problem *p, enum mode mode, char *key);
+
+/* A tree owned by the caller, or NULL out of memory. Times are written with 0.1 ns resolution below 100 us, 1 ns above.
+ */
+cJSON *record_to_json(const struct cell_record *r);
+/* Strict: unknown keys, wrong types, lengths that disagree are EXIT_CODE_DATA with the JSON path. */
+int record_from_json(struct json_at at, struct cell_record **out, struct error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * plan.h - the cells of a run in the order they are measured, computed alike by every process from config and seed.
+ */
+#ifndef CUDAL2_RUN_PLAN_H
+#define CUDAL2_RUN_PLAN_H
+
+#include "base/digest.h"
+#include "config/config.h"
+
+struct plan_cell {
+    struct cudal2_problem problem;
+    enum mode mode;
+    const char *label;   /* the config's, or "" */
+    uint64_t seed;       /* of every random decision in this cell */
+    double cost_seconds; /* modelled, for the ETA */
+};
+
+struct plan {
+    struct plan_cell *cells; /* owned */
+    size_t n_cells;
+    char hash[DIGEST_HEX]; /* of all cells, seeds included */
+};
+
+/* `config` must outlive the plan (labels). `on_cuda` resolves dtype native. Duplicate shapes of the config are an error
+ * of config_load, not of this. */
+int plan_build(const struct config *config, bool on_cuda, uint64_t seed, struct plan *out, struct error *err);
+void plan_free(struct plan *p);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * interval.h - estimators and intervals. Pure functions of arrays; no allocation is kept.
+ */
+#ifndef CUDAL2_STATS_INTERVAL_H
+#define CUDAL2_STATS_INTERVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Quantile q in [0,1] with linear interpolation (Hyndman-Fan type 7). NaN when n is 0. Does not change values. */
+double stats_quantile(const double *values, size_t n, double q);
+double stats_median(const double *values, size_t n);
+double stats_mean(const double *values, size_t n);
+/* Sample standard deviation (n-1); NaN below two values. */
+double stats_sd(const double *values, size_t n);
+/* Median absolute deviation (unscaled). */
+double stats_mad(const double *values, size_t n);
+/* Student t quantile for two-sided 95%, dof >= 1. */
+double stats_t95(double dof);
+double stats_pearson(const double *x, const double *y, size_t n);
+double stats_spearman(const double *x, const double *y, size_t n);
+
+/* A 95% interval for the mean log ratio of paired blocks.
+ * Unit of inference: the group (fresh allocations and inputs). A group's value is the trimmed mean of its log ratios
+ * (a quarter dropped at each end); the estimate is the mean of the group values, the half-width
+ * t95(G-1) * sd / sqrt(G) * sqrt(inflation), inflation = 1 + 2 max(0, r1) from the lag-1 autocorrelation of
+ * the group values. All in log units. */
+struct interval {
+    bool valid; /* at least two groups */
+    double estimate, half_width, inflation;
+    size_t n, groups;
+};
+void stats_interval(const double *log_ratio, const unsigned *group, size_t n, struct interval *out);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * protocol.h - JSON lines between supervisor and worker over a socket pair (fd 3 in the worker).
+ *
+ * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"..."}
+ *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","exclude":[...]}
+ *                       {"type":"quit"}
+ * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
+ *                       {"type":"stage","contender":"x","stage":"setup","deadline_s":60}
+ *                       {"type":"record","record":{...}}
+ *                       {"type":"fatal","code":69,"text":"..."}  then the worker exits
+ * Every worker message carries the start message's nonce; a message without it is refused (a contender that found
+ * the descriptor cannot forge a result by accident).
+ */
+#ifndef CUDAL2_WORKER_PROTOCOL_H
+#define CUDAL2_WORKER_PROTOCOL_H
+
+#include "base/json.h"
+#include "worker/cell.h"
+
+#define PROTOCOL_FD 3
+#define PROTOCOL_MAX_LINE (4u << 20)
+
+/* Line reader over a descriptor: keeps what came after the newline. */
+struct line_reader {
+    int fd;
+    char *bytes;
+    size_t length, capacity, consumed;
+};
+
+/* 1: a line is in *line (valid until the next call, no newline); 0: none yet (non-blocking fd); -1: end or error. */
+int line_read(struct line_reader *r, char **line, size_t *length);
+void line_reader_free(struct line_reader *r);
+/* Prints `message` and a newline to fd, all of it. EXIT_CODE_IO on failure. */
+int line_write(int fd, const cJSON *message, struct error *err);
+
+cJSON *cell_request_to_json(const struct cell_request *request);
+int cell_request_from_json(struct json_at at, struct cell_request *out, struct error *err);
+
+#endif
