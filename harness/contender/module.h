@@ -1,0 +1,41 @@
+/*
+ * module.h - kernel sets: device-only candidates. A set (kernels/sets/<name>.json) lists kernels with parameters and
+ * the problems each is meant for; the harness compiles, loads and launches them itself, so no host code of a
+ * candidate ever runs. docs/kernels.md tells the authors' side.
+ *
+ * A set gives the contenders "<set>-nn" and "<set>-tn". Its variants for a problem are the entries whose `when`
+ * is true and whose constraints hold, in file order; the variant key is "kernel:BM=64,BN=32,..." with every parameter
+ * in the manifest's order. Setup also takes a key that is not in the set's list, as long as the kernel is in the set
+ * and the values are legal (a tuner's search); without a key it takes the first entry that fits.
+ *
+ * A kernel that does not compile fails setup with a reason that starts with "compile_error: file.cu(12): ...";
+ * one that does not load, with "load_error: ...".
+ */
+#ifndef CUDAL2_CONTENDER_MODULE_H
+#define CUDAL2_CONTENDER_MODULE_H
+
+#include "contender/contender.h"
+
+struct module_set;
+
+/* `name_or_path`: a set (<kernel_directory>/sets/<name>.json), a kernel (<kernel_directory>/<name>.json, a set of
+ * its default parameters), or the path of either file (it has a '/' or ends in ".json"). kernel_directory NULL: the
+ * default of compile/kernels.h. Reads and checks every manifest; compiles nothing yet. The device must outlive the set.
+ * EXIT_CODE_DATA names file and JSON path. */
+int module_set_open(const char *name_or_path, const char *kernel_directory, struct device *device,
+                    struct module_set **out, struct error *err);
+/* Unloads the set's modules. No contender of it may be used afterwards. */
+void module_set_close(struct module_set *set);
+
+/* "cudal2": the family name of its contenders. Valid until close. */
+const char *module_set_name(const struct module_set *set);
+
+/* Fills *out as the set's contender of one layout (role candidate); `available` is false with a reason when the
+ * device cannot run it or no kernel of the set knows the layout. *out points into the set. */
+void module_set_contender(const struct module_set *set, enum cudal2_layout layout, struct contender *out);
+
+/* Writes a JSON object {"set":"<hash of the set file>","kernels":{"tiny":"<hash of source, includes and manifest>"},
+ * "nvrtc":"13.0"} into out. 0, or -1 when it does not fit. */
+int module_set_versions(const struct module_set *set, char *out, size_t capacity);
+
+#endif
