@@ -37,6 +37,9 @@ struct json_at json_root(const cJSON *node, const char *source);
 /* Member or element; .node is NULL when absent. Key comparison is case-sensitive. */
 struct json_at json_member(struct json_at at, const char *key);
 struct json_at json_element(struct json_at at, int index);
+/* Walks an array in linear time (json_element is linear for each call): `*node` starts NULL and `*index` is ignored
+ * then; false at the end. */
+bool json_each(struct json_at array, const cJSON **node, int *index, struct json_at *element);
 
 /* Fails with "source: path: unknown key "x" (expected a, b, c)" unless every key of the object is in keys[]
  * (NULL-terminated). Also fails when `at` is not an object. */

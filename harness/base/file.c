@@ -1,0 +1,210 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_CAPACITY 4096
+
+/* Reads to the end of file or max_bytes + 1, whichever comes first: a file may grow, or (under /proc) state no size. */
+static int read_all(int fd, size_t max_bytes, size_t expected, char **bytes, size_t *length)
+{
+    size_t capacity = expected + 2;
+    char *buffer = malloc(capacity);
+    size_t used = 0;
+    while (buffer && used <= max_bytes) {
+        if (used + 1 == capacity) {
+            capacity *= 2;
+            char *larger = realloc(buffer, capacity);
+            if (!larger)
+                break;
+            buffer = larger;
+        }
+        ssize_t got = read(fd, buffer + used, capacity - 1 - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            if (got < 0)
+                break;
+            buffer[used] = '\0';
+            *bytes = buffer;
+            *length = used;
+            return 0;
+        }
+        used += (size_t)got;
+    }
+    int failure = !buffer ? ENOMEM : used > max_bytes ? EFBIG : errno;
+    free(buffer);
+    return failure;
+}
+
+int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err)
+{
+    int code = 0;
+    struct stat st;
+    /* Non-blocking, so that opening a FIFO returns and is then refused below. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        code = error_set(err, EXIT_CODE_DATA, "%s: cannot be read: %s", path, strerror(errno));
+    } else if (!S_ISREG(st.st_mode)) {
+        code = error_set(err, EXIT_CODE_DATA, "%s: not a regular file", path);
+    } else if (st.st_size > 0 && (uintmax_t)st.st_size > max_bytes) {
+        code = error_set(err, EXIT_CODE_DATA, "%s: %jd bytes, the limit is %zu", path, (intmax_t)st.st_size, max_bytes);
+    } else {
+        int failure = read_all(fd, max_bytes, (size_t)st.st_size, bytes, length);
+        if (failure == EFBIG)
+            code = error_set(err, EXIT_CODE_DATA, "%s: more than %zu bytes", path, max_bytes);
+        else if (failure)
+            code = error_set(err, EXIT_CODE_DATA, "%s: cannot be read: %s", path, strerror(failure));
+    }
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t put = write(fd, bytes, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            if (put == 0)
+                errno = ENOSPC;
+            return false;
+        }
+        bytes += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+/* Directory part of path ("." or "/" where there is none); false when it does not fit. */
+static bool parent_of(const char *path, char *out, size_t capacity)
+{
+    size_t length = strlen(path);
+    if (length >= capacity || capacity < 2)
+        return false;
+    memcpy(out, path, length + 1);
+    char *slash = strrchr(out, '/');
+    if (!slash)
+        strcpy(out, ".");
+    else if (slash == out)
+        out[1] = '\0';
+    else
+        *slash = '\0';
+    return true;
+}
+
+/* Makes the rename itself durable. Some file systems cannot sync a directory and say EINVAL: nothing more to do. */
+static bool sync_parent(const char *path)
+{
+    char directory[PATH_CAPACITY];
+    if (!parent_of(path, directory, sizeof directory))
+        return false;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = fsync(fd) == 0 || errno == EINVAL;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return ok;
+}
+
+/* Renaming over a device or FIFO would replace it (as root, /dev/null): only regular files are ever replaced. */
+static int check_target(const char *path, struct error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return error_set(err, EXIT_CODE_CANTCREATE, "%s: exists and is not a regular file", path);
+    return 0;
+}
+
+static int fill_and_close(int fd, const void *bytes, size_t length, const char *path, struct error *err)
+{
+    const char *step = NULL;
+    int failure = 0;
+    if (!write_all(fd, bytes, length))
+        step = "write";
+    else if (fsync(fd) != 0)
+        step = "sync";
+    if (step)
+        failure = errno;
+    if (close(fd) != 0 && !step) {
+        step = "close";
+        failure = errno;
+    }
+    return step ? error_set(err, EXIT_CODE_IO, "%s: %s failed: %s", path, step, strerror(failure)) : 0;
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t length, struct error *err)
+{
+    char temporary[PATH_CAPACITY];
+    int used = snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
+    if (used < 0 || (size_t)used >= sizeof temporary)
+        return error_set(err, EXIT_CODE_CANTCREATE, "path of %zu bytes is too long", strlen(path));
+    if (check_target(path, err))
+        return err->code;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return error_set(err, EXIT_CODE_CANTCREATE, "%s: cannot be created: %s", path, strerror(errno));
+    int code = fill_and_close(fd, bytes, length, path, err);
+    if (!code && rename(temporary, path) != 0)
+        code = error_set(err, EXIT_CODE_IO, "%s: rename failed: %s", path, strerror(errno));
+    if (code) {
+        unlink(temporary);
+        return code;
+    }
+    if (!sync_parent(path))
+        code = error_set(err, EXIT_CODE_IO, "%s: sync of its directory failed: %s", path, strerror(errno));
+    return code;
+}
+
+static bool make_directory(const char *path, mode_t mode)
+{
+    struct stat st;
+    if (mkdir(path, mode) == 0)
+        return true;
+    if (errno != EEXIST || stat(path, &st) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(st.st_mode);
+}
+
+int file_make_directories(const char *path, struct error *err)
+{
+    char part[PATH_CAPACITY];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof part)
+        return error_set(err, EXIT_CODE_CANTCREATE, "directory name of %zu bytes is not usable", length);
+    memcpy(part, path, length + 1);
+    for (char *c = part + 1;; c++) {
+        if (*c != '/' && *c != '\0')
+            continue;
+        char saved = *c;
+        *c = '\0';
+        if (!make_directory(part, 0777))
+            return error_set(err, EXIT_CODE_CANTCREATE, "%s: cannot be created: %s", part, strerror(errno));
+        *c = saved;
+        if (!saved)
+            return 0;
+    }
+}
+
+int file_executable_directory(char *out, size_t capacity, struct error *err)
+{
+    char path[PATH_CAPACITY];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length <= 0 || (size_t)length >= sizeof path)
+        return error_set(err, EXIT_CODE_INTERNAL, "/proc/self/exe: cannot be read");
+    path[length] = '\0';
+    if (!parent_of(path, out, capacity))
+        return error_set(err, EXIT_CODE_INTERNAL, "%s: path too long", path);
+    return 0;
+}

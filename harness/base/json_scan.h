@@ -1,0 +1,26 @@
+/*
+ * json_scan.h - the strict half of json.h: RFC 8259 syntax and what cJSON lets through, checked on the text and on the
+ * parsed tree. Used by json.c only.
+ */
+#ifndef CUDAL2_BASE_JSON_SCAN_H
+#define CUDAL2_BASE_JSON_SCAN_H
+
+#include "base/error.h"
+
+#include <cjson/cJSON.h>
+#include <stddef.h>
+
+/* Checks that text[0..length) is one JSON value and nothing else: depth, number grammar and range, UTF-8, escapes.
+ * EXIT_CODE_DATA with "source: line n: what is wrong". */
+int json_scan(const char *text, size_t length, const char *source, struct error *err);
+
+/* Refuses objects with two keys that are equal, or differ only in case (cJSON's lookups would confuse them).
+ * EXIT_CODE_DATA with "source: path: ...". */
+int json_check_keys(const cJSON *root, const char *source, struct error *err);
+
+/* Text of a file, made safe to show: control characters become '?', at most 60 bytes, cut between characters. Returns
+ * `out`, which holds JSON_SHOWN_MAX bytes. */
+#define JSON_SHOWN_MAX 64
+const char *json_shown(const char *text, char *out);
+
+#endif
