@@ -62,8 +62,8 @@ struct fill {
 
 /* Comparison of an output with an fp32 reference, both row-major m x n. */
 struct comparison {
-    uint64_t checked;    /* elements with 0 < reference < limit, or all when limit is 0 */
-    uint64_t mismatched; /* of those, elements that differ by more than the tolerance (0 for exact) */
+    uint64_t checked;    /* elements with 0 <= reference < limit, or all when limit is 0 */
+    uint64_t mismatched; /* of those: elements that differ from the reference (limit > 0), or are NaN (limit 0) */
     uint64_t nan_count;
     uint64_t first_index; /* of a mismatch or NaN, row * n + column; UINT64_MAX when none */
     double max_abs_error, sum_sq_error, sum_sq_reference;
@@ -90,6 +90,10 @@ struct device_segment; /* a prepared (captured, uploaded, replayed once) timed s
 enum device_rung { RUNG_GRAPH = 0, RUNG_BLOCKED = 1, RUNG_EVENTS = 2 };
 extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
 
+/* Every operation has finished on the device when it returns, so that a timing starts on an idle device. Errors:
+ * EXIT_CODE_UNAVAILABLE the device is lost (a sticky error: the worker must end) or cannot take this timing;
+ * EXIT_CODE_VERIFICATION the work itself failed, with the contender's own reason in the text;
+ * EXIT_CODE_INTERNAL anything else, with the name of the call that failed and its status. */
 struct device_ops {
     void (*close)(struct device *d);
     int (*alloc)(struct device *d, size_t bytes, void **out, struct error *err);
@@ -112,6 +116,8 @@ struct device_ops {
     int (*prepare)(struct device *d, const struct device_work *work, const struct device_shape *shape,
                    enum device_rung lowest, struct device_segment **out, struct error *err);
     enum device_rung (*rung)(const struct device_segment *segment);
+    /* Why the segment is not on the rung it was asked for; "" when it is. Lives as long as the segment. */
+    const char *(*rung_reason)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);
