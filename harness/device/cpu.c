@@ -1,0 +1,269 @@
+/* The host as a device: real wall times; device and event timings do not exist here and are never imitated. */
+#include "device/cpu_math.h"
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define ALIGNMENT 256u
+#define DEFAULT_CACHE (32u << 20)
+
+struct cpu_device {
+    struct device base;
+    size_t flush_bytes;
+    unsigned char *flush; /* allocated at the first use */
+    volatile unsigned char sink;
+};
+
+static void cpu_close(struct device *d)
+{
+    struct cpu_device *cpu = (struct cpu_device *)d;
+    free(cpu->flush);
+    free(cpu);
+}
+
+static int cpu_alloc(struct device *d, size_t bytes, void **out, struct error *err)
+{
+    (void)d;
+    size_t rounded = bytes < ALIGNMENT ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *out = rounded >= bytes ? aligned_alloc(ALIGNMENT, rounded) : NULL;
+    return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu bytes on the host", bytes);
+}
+
+static void cpu_release(struct device *d, void *memory)
+{
+    (void)d;
+    free(memory);
+}
+
+/* MemAvailable counts what can be had without swapping, which sysinfo() does not. */
+static int cpu_memory_free(struct device *d, uint64_t *bytes, struct error *err)
+{
+    (void)d;
+    char line[128];
+    uint64_t kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && kib == 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %" SCNu64, &kib) != 1)
+            kib = 0;
+    if (file)
+        fclose(file);
+    *bytes = kib * 1024;
+    return kib ? 0 : error_set(err, EXIT_CODE_INTERNAL, "/proc/meminfo has no MemAvailable");
+}
+
+static int cpu_copy(struct device *d, void *to, const void *from, size_t bytes, struct error *err)
+{
+    (void)d;
+    (void)err;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static int cpu_fill_op(struct device *d, void *memory, const struct fill *fill, struct error *err)
+{
+    (void)err;
+    cpu_fill(d->info.threads, memory, fill);
+    return 0;
+}
+
+static int cpu_sync(struct device *d, struct error *err)
+{
+    (void)d;
+    (void)err;
+    return 0;
+}
+
+static int cpu_flush(struct device *d, struct error *err)
+{
+    struct cpu_device *cpu = (struct cpu_device *)d;
+    if (!cpu->flush)
+        cpu->flush = malloc(cpu->flush_bytes);
+    if (!cpu->flush)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a flush buffer of %zu bytes", cpu->flush_bytes);
+    memset(cpu->flush, cpu->sink + 1, cpu->flush_bytes);
+    unsigned char sum = 0;
+    for (size_t i = 0; i < cpu->flush_bytes; i += 64)
+        sum = (unsigned char)(sum + cpu->flush[i]);
+    cpu->sink = sum;
+    return 0;
+}
+
+static int cpu_reference_op(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                            const struct cudal2_operands *operands, float *reference, struct error *err)
+{
+    return cpu_reference(d->info.threads, p, layout, operands, reference, err);
+}
+
+static int cpu_compare_op(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference,
+                          double limit, struct comparison *out, struct error *err)
+{
+    (void)err;
+    cpu_compare(d->info.threads, p, c, reference, limit, out);
+    return 0;
+}
+
+static int cpu_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
+                       enum device_rung lowest, struct device_segment **out, struct error *err)
+{
+    (void)d;
+    (void)work;
+    (void)shape;
+    (void)lowest;
+    *out = NULL;
+    return error_set(err, EXIT_CODE_UNAVAILABLE, "the CPU has no device timing");
+}
+
+static enum device_rung cpu_rung(const struct device_segment *segment)
+{
+    (void)segment;
+    return RUNG_EVENTS;
+}
+
+static const char *cpu_rung_reason(const struct device_segment *segment)
+{
+    (void)segment;
+    return "the CPU has no device timing";
+}
+
+static int cpu_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
+{
+    (void)d;
+    (void)segment;
+    (void)ns;
+    return error_set(err, EXIT_CODE_UNAVAILABLE, "the CPU has no device timing");
+}
+
+static void cpu_release_segment(struct device *d, struct device_segment *segment)
+{
+    (void)d;
+    (void)segment;
+}
+
+static int cpu_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
+{
+    (void)d;
+    (void)work;
+    (void)set;
+    (void)ns;
+    return error_set(err, EXIT_CODE_UNAVAILABLE, "the CPU has no event timing");
+}
+
+static int cpu_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
+{
+    (void)d;
+    char why[CUDAL2_WHY] = "";
+    uint64_t start = clock_now_ns();
+    int status = work->launch(work->context, set, why);
+    uint64_t end = clock_now_ns();
+    if (status != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
+    *ns = (double)(end - start);
+    return 0;
+}
+
+static void cpu_health(struct device *d, struct device_health *out)
+{
+    (void)d;
+    *out = (struct device_health){.known = false};
+}
+
+static uint64_t cpu_now(struct device *d)
+{
+    (void)d;
+    return clock_now_ns();
+}
+
+static uint64_t cpu_wait_until(struct device *d, uint64_t deadline_ns)
+{
+    (void)d;
+    return clock_wait_until(deadline_ns);
+}
+
+static const struct device_ops cpu_ops = {
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .memory_free = cpu_memory_free,
+    .upload = cpu_copy,
+    .download = cpu_copy,
+    .fill = cpu_fill_op,
+    .sync = cpu_sync,
+    .flush = cpu_flush,
+    .reference = cpu_reference_op,
+    .compare = cpu_compare_op,
+    .prepare = cpu_prepare,
+    .rung = cpu_rung,
+    .rung_reason = cpu_rung_reason,
+    .measure = cpu_measure,
+    .release_segment = cpu_release_segment,
+    .time_event = cpu_time_event,
+    .time_wall = cpu_time_wall,
+    .settle = cpu_sync,
+    .health = cpu_health,
+    .now = cpu_now,
+    .wait_until = cpu_wait_until,
+};
+
+/* "model name" of x86, else the machine's architecture. */
+static void read_name(char *name, size_t capacity)
+{
+    char line[256];
+    struct utsname u;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    snprintf(name, capacity, "%s CPU", uname(&u) == 0 ? u.machine : "unknown");
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (!colon)
+            continue;
+        for (colon++; isspace((unsigned char)*colon); colon++) {
+        }
+        colon[strcspn(colon, "\n")] = 0;
+        snprintf(name, capacity, "%s", colon);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static int count_threads(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+static void read_info(struct device_info *info)
+{
+    struct utsname u;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE), cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    *info = (struct device_info){.kind = "cpu", .device_bit = CUDAL2_ON_CPU, .timings = CUDAL2_BIT(TIMING_WALL)};
+    info->threads = count_threads();
+    read_name(info->name, sizeof info->name);
+    if (uname(&u) == 0)
+        snprintf(info->driver, sizeof info->driver, "%.31s", u.release);
+    info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    info->l2_bytes = cache > 0 ? (uint64_t)cache : 0;
+}
+
+int device_open_cpu(struct device **out, struct error *err)
+{
+    struct cpu_device *cpu = calloc(1, sizeof *cpu);
+    *out = NULL;
+    if (!cpu)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CPU device");
+    cpu->base.ops = &cpu_ops;
+    read_info(&cpu->base.info);
+    cpu->flush_bytes = 2 * (size_t)(cpu->base.info.l2_bytes ? cpu->base.info.l2_bytes : DEFAULT_CACHE);
+    *out = &cpu->base;
+    return 0;
+}

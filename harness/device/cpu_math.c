@@ -1,0 +1,249 @@
+#include "device/cpu_math.h"
+#include "device/fill.h"
+#include "base/half.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_THREADS 256
+#define PANEL 8 /* columns of B packed side by side: two SSE registers */
+#define ROWS 4  /* rows of C that share one pass over a panel */
+
+typedef float vec4 __attribute__((vector_size(16)));
+
+struct task {
+    cpu_range work;
+    void *context;
+    int64_t first, last;
+};
+
+static void *run_task(void *argument)
+{
+    const struct task *task = argument;
+    task->work(task->context, task->first, task->last);
+    return NULL;
+}
+
+void cpu_parallel(int threads, int64_t count, cpu_range work, void *context)
+{
+    pthread_t handles[MAX_THREADS];
+    bool started[MAX_THREADS];
+    struct task tasks[MAX_THREADS];
+    int64_t parts = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+    if (parts > count)
+        parts = count > 0 ? count : 1;
+    for (int64_t i = 0; i < parts; i++) {
+        tasks[i] = (struct task){work, context, count * i / parts, count * (i + 1) / parts};
+        started[i] = i > 0 && pthread_create(&handles[i], NULL, run_task, &tasks[i]) == 0;
+    }
+    for (int64_t i = 0; i < parts; i++) {
+        if (started[i])
+            pthread_join(handles[i], NULL);
+        else
+            run_task(&tasks[i]);
+    }
+}
+
+/* ---- fill ---- */
+
+struct fill_task {
+    void *memory;
+    const struct fill *fill;
+    uint64_t key;
+};
+
+static float fill_value(const struct fill *fill, uint64_t bits)
+{
+    if (fill->kind == FILL_BINARY)
+        return (double)fill_unit(bits) < fill->density ? 1.0f : 0.0f;
+    return sqrtf(-2.0f * logf(fill_unit_positive(bits))) * cosf(6.2831853f * fill_unit_low(bits));
+}
+
+static void poison_line(const struct fill_task *t, int64_t first, int64_t count)
+{
+    if (dtype_bytes(t->fill->dtype) == 4) {
+        for (int64_t i = 0; i < count; i++)
+            ((uint32_t *)t->memory)[first + i] = FILL_POISON_32;
+    } else {
+        for (int64_t i = 0; i < count; i++)
+            ((uint16_t *)t->memory)[first + i] = FILL_POISON_16;
+    }
+}
+
+/* A line is what is contiguous in storage: a row, or a column of a column-major matrix. */
+static void fill_lines(void *context, int64_t first, int64_t last)
+{
+    const struct fill_task *t = context;
+    const struct fill *f = t->fill;
+    int64_t length = f->column_major ? f->rows : f->cols;
+    for (int64_t line = first; line < last; line++) {
+        if (f->kind == FILL_POISON) {
+            poison_line(t, line * length, length);
+            continue;
+        }
+        for (int64_t i = 0; i < length; i++) {
+            int64_t index = f->column_major ? i * f->cols + line : line * f->cols + i;
+            float value = fill_value(f, fill_bits(t->key, (uint64_t)index));
+            element_store(t->memory, f->dtype, (size_t)(line * length + i), value);
+        }
+    }
+}
+
+void cpu_fill(int threads, void *memory, const struct fill *fill)
+{
+    struct fill_task task = {memory, fill, fill_key(fill->seed)};
+    cpu_parallel(threads, fill->column_major ? fill->cols : fill->rows, fill_lines, &task);
+}
+
+/* ---- reference ---- */
+
+struct product {
+    const struct cudal2_problem *p;
+    enum cudal2_layout layout;
+    const struct cudal2_operands *operands;
+    float *a;      /* m x k */
+    float *panels; /* ceil(n / PANEL) panels of k x PANEL, zero beyond n */
+    float *out;
+};
+
+static void unpack_a(void *context, int64_t first, int64_t last)
+{
+    const struct product *t = context;
+    size_t end = (size_t)(last * t->p->k);
+    for (size_t i = (size_t)(first * t->p->k); i < end; i++)
+        t->a[i] = element_load(t->operands->a, t->p->dtype, i);
+}
+
+static void pack_b(void *context, int64_t first, int64_t last)
+{
+    const struct product *t = context;
+    int64_t k = t->p->k, n = t->p->n;
+    for (int64_t panel = first; panel < last; panel++) {
+        float *to = t->panels + panel * k * PANEL;
+        for (int64_t j = 0; j < PANEL; j++) {
+            int64_t column = panel * PANEL + j;
+            for (int64_t i = 0; i < k; i++) {
+                int64_t index = t->layout == CUDAL2_TN ? column * k + i : i * n + column;
+                to[i * PANEL + j] = column < n ? element_load(t->operands->b, t->p->dtype, (size_t)index) : 0.0f;
+            }
+        }
+    }
+}
+
+/* ROWS x PANEL of C. Rows beyond m repeat the last one; their sums are not stored. */
+static void multiply_tile(const struct product *t, int64_t row, int64_t panel)
+{
+    int64_t k = t->p->k, m = t->p->m, n = t->p->n;
+    const float *b = t->panels + panel * k * PANEL;
+    const float *a[ROWS];
+    vec4 sum[ROWS][2];
+    memset(sum, 0, sizeof sum);
+    for (int r = 0; r < ROWS; r++)
+        a[r] = t->a + (row + r < m ? row + r : m - 1) * k;
+    for (int64_t i = 0; i < k; i++) {
+        vec4 low, high;
+        memcpy(&low, b + i * PANEL, sizeof low);
+        memcpy(&high, b + i * PANEL + 4, sizeof high);
+        for (int r = 0; r < ROWS; r++) {
+            sum[r][0] += a[r][i] * low;
+            sum[r][1] += a[r][i] * high;
+        }
+    }
+    for (int r = 0; r < ROWS && row + r < m; r++)
+        for (int64_t j = 0; j < PANEL && panel * PANEL + j < n; j++)
+            t->out[(row + r) * n + panel * PANEL + j] = sum[r][j / 4][j % 4];
+}
+
+static void multiply_rows(void *context, int64_t first, int64_t last)
+{
+    const struct product *t = context;
+    for (int64_t panel = 0; panel * PANEL < t->p->n; panel++)
+        for (int64_t block = first; block < last; block++)
+            multiply_tile(t, block * ROWS, panel);
+}
+
+int cpu_reference(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
+                  const struct cudal2_operands *operands, float *reference, struct error *err)
+{
+    struct product t = {.p = p, .layout = layout, .operands = operands, .out = reference};
+    int64_t panels = (p->n + PANEL - 1) / PANEL;
+    int rc = 0;
+    t.a = malloc((size_t)(p->m * p->k) * sizeof *t.a);
+    t.panels = malloc((size_t)(panels * PANEL * p->k) * sizeof *t.panels);
+    if (!t.a || !t.panels) {
+        rc = error_set(err, EXIT_CODE_INTERNAL, "reference product: no memory for the packed operands");
+        goto out;
+    }
+    cpu_parallel(threads, p->m, unpack_a, &t);
+    cpu_parallel(threads, panels, pack_b, &t);
+    cpu_parallel(threads, (p->m + ROWS - 1) / ROWS, multiply_rows, &t);
+out:
+    free(t.a);
+    free(t.panels);
+    return rc;
+}
+
+/* ---- compare ---- */
+
+struct compare_task {
+    const struct cudal2_problem *p;
+    const void *c;
+    const float *reference;
+    double limit;
+    struct comparison *out;
+    pthread_mutex_t lock;
+};
+
+static void compare_element(const struct compare_task *t, uint64_t index, struct comparison *out)
+{
+    double value = (double)element_load(t->c, t->p->dtype, index);
+    double expected = (double)t->reference[index];
+    double difference = fabs(value - expected);
+    bool checked = t->limit <= 0 || (expected >= 0 && expected < t->limit);
+    bool nan = isnan(value);
+    bool wrong = checked && (nan || (t->limit > 0 && difference > 0));
+    out->checked += checked;
+    out->mismatched += wrong;
+    out->nan_count += nan;
+    if ((wrong || nan) && index < out->first_index)
+        out->first_index = index;
+    if (!nan) {
+        out->max_abs_error = fmax(out->max_abs_error, difference);
+        out->sum_sq_error += difference * difference;
+        out->sum_sq_reference += expected * expected;
+    }
+}
+
+void comparison_add(struct comparison *whole, const struct comparison *part)
+{
+    whole->checked += part->checked;
+    whole->mismatched += part->mismatched;
+    whole->nan_count += part->nan_count;
+    if (part->first_index < whole->first_index)
+        whole->first_index = part->first_index;
+    whole->max_abs_error = fmax(whole->max_abs_error, part->max_abs_error);
+    whole->sum_sq_error += part->sum_sq_error;
+    whole->sum_sq_reference += part->sum_sq_reference;
+}
+
+static void compare_rows(void *context, int64_t first, int64_t last)
+{
+    struct compare_task *t = context;
+    struct comparison part = {.first_index = UINT64_MAX};
+    for (uint64_t i = (uint64_t)(first * t->p->n); i < (uint64_t)(last * t->p->n); i++)
+        compare_element(t, i, &part);
+    pthread_mutex_lock(&t->lock);
+    comparison_add(t->out, &part);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const float *reference, double limit,
+                 struct comparison *out)
+{
+    struct compare_task task = {p, c, reference, limit, out, PTHREAD_MUTEX_INITIALIZER};
+    *out = (struct comparison){.first_index = UINT64_MAX};
+    cpu_parallel(threads, p->m, compare_rows, &task);
+    pthread_mutex_destroy(&task.lock);
+}

@@ -1,0 +1,29 @@
+/*
+ * cpu_math.h - fills, reference product and comparison on host threads.
+ */
+#ifndef CUDAL2_DEVICE_CPU_MATH_H
+#define CUDAL2_DEVICE_CPU_MATH_H
+
+#include "device/device.h"
+
+/* Splits [0, count) over `threads` threads: work(context, first, last). Falls back to fewer threads when one cannot
+ * be started; all work is done on return. */
+typedef void (*cpu_range)(void *context, int64_t first, int64_t last);
+void cpu_parallel(int threads, int64_t count, cpu_range work, void *context);
+
+/* As device_ops.fill. */
+void cpu_fill(int threads, void *memory, const struct fill *fill);
+
+/* reference[m*n] = A*B in fp32, sums in order of k. EXIT_CODE_INTERNAL without memory for the packed operands
+ * (4 * (m*k + k*n) bytes). */
+int cpu_reference(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
+                  const struct cudal2_operands *operands, float *reference, struct error *err);
+
+/* As device_ops.compare. */
+void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const float *reference, double limit,
+                 struct comparison *out);
+
+/* Adds one comparison of a part to the whole. */
+void comparison_add(struct comparison *whole, const struct comparison *part);
+
+#endif
