@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "contender/contender.h"
+#include "measure/bench.h"
 #include "result/record.h"
 
 /* A contender that must be left out because an earlier try of this cell died in it. */
@@ -27,15 +28,12 @@ struct cell_request {
     size_t n_exclusions;
 };
 
-/* Tells the supervisor what is about to happen, so that a crash or hang has an owner: contender name ("" for the
- * harness itself), stage and how long it may take before it counts as hung. */
-typedef void (*stage_reporter)(void *context, const char *contender, const char *stage, double deadline_seconds);
-
 struct cell_context {
     const struct config *config;
     struct device *device;
     struct registry *registry;
     int worker;
+    const char *identity; /* names GPU, driver and libraries: part of the key under which race winners are cached */
     stage_reporter report;
     void *report_context;
 };

@@ -1,0 +1,21 @@
+#include "measure/arrivals.h"
+
+#define LONGEST_GAP_MEANS 10.0
+
+double arrivals_draw(const struct gap_config *gap, struct random *random)
+{
+    if (gap->kind == GAP_FIXED)
+        return gap->mean_ns;
+    if (gap->kind == GAP_UNIFORM)
+        return gap->mean_ns * (0.5 + random_unit(random));
+    double drawn = random_exponential(random, gap->mean_ns);
+    double longest = LONGEST_GAP_MEANS * gap->mean_ns;
+    return drawn < longest ? drawn : longest;
+}
+
+double arrivals_wait(struct device *device, double gap_ns)
+{
+    uint64_t start = device->ops->now(device);
+    uint64_t end = device->ops->wait_until(device, start + (uint64_t)gap_ns);
+    return (double)(end - start);
+}

@@ -1,0 +1,101 @@
+#include "measure/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds)
+{
+    if (bench->report != NULL)
+        bench->report(bench->report_context, entrant == NULL ? "" : entrant->record->name, stage, deadline_seconds);
+}
+
+static int launch(void *context, size_t set, char *why)
+{
+    const struct entrant *e = context;
+    return e->contender->ops->launch(e->contender, e->state, set, why);
+}
+
+void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
+                  const char *reason)
+{
+    struct contender_record *r = entrant->record;
+    if (strcmp(r->status, "ok") == 0) {
+        snprintf(r->status, sizeof r->status, "%s", status);
+        snprintf(r->stage, sizeof r->stage, "%s", stage);
+        snprintf(r->reason, sizeof r->reason, "%s", reason);
+    }
+    entrant_teardown(bench, entrant);
+    entrant->alive = false;
+}
+
+struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant *entrant, const char *variant)
+{
+    enum cudal2_layout layout = entrant->contender->is.layout;
+    return (struct cudal2_setup){
+        .problem = bench->problem,
+        .layout = layout,
+        .sets = operands_sets(bench->operands, layout) + entrant->first_set,
+        .n_sets = entrant->n_sets,
+        .workspace = bench->workspace,
+        .workspace_bytes = (size_t)bench->config->workspace_bytes,
+        .stream = bench->device->stream,
+        .device_ordinal = bench->device->info.ordinal,
+        .threads = bench->device->info.threads,
+        .variant = variant,
+    };
+}
+
+int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why)
+{
+    const struct contender *c = entrant->contender;
+    struct cudal2_setup setup = bench_setup(bench, entrant, variant[0] == '\0' ? NULL : variant);
+    why[0] = '\0';
+    int status = c->ops->setup(c, &setup, &entrant->state, why);
+    entrant->set_up = status == CUDAL2_OK;
+    entrant->work = (struct device_work){.launch = launch, .context = entrant, .flags = c->is.flags};
+    return status;
+}
+
+/* The verdict word of a setup that said no: a module's compile error is told from a library's refusal. */
+static const char *setup_verdict(int status, const char *why)
+{
+    if (strncmp(why, "compile_error", 13) == 0)
+        return "compile_error";
+    if (status == CUDAL2_UNSUPPORTED)
+        return "unsupported";
+    return status == CUDAL2_NO_MEMORY ? "out_of_memory" : "setup_error";
+}
+
+bool entrant_setup(struct bench *bench, struct entrant *entrant)
+{
+    char why[CUDAL2_WHY];
+    bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
+    int status = entrant_try_setup(bench, entrant, entrant->variant, why);
+    if (status == CUDAL2_OK)
+        return true;
+    entrant_fail(bench, entrant, setup_verdict(status, why), "setup", why);
+    return false;
+}
+
+void entrant_teardown(struct bench *bench, struct entrant *entrant)
+{
+    if (entrant->segment != NULL)
+        bench->device->ops->release_segment(bench->device, entrant->segment);
+    entrant->segment = NULL;
+    if (entrant->set_up)
+        entrant->contender->ops->teardown(entrant->contender, entrant->state);
+    entrant->set_up = false;
+    entrant->state = NULL;
+}
+
+int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stage, struct error *err)
+{
+    struct error settle_err;
+    if (bench->device->ops->settle(bench->device, &settle_err) != 0) {
+        error_wrap(err, "%s at %s", entrant->record->name, stage);
+        err->code = EXIT_CODE_UNAVAILABLE;
+        return err->code;
+    }
+    entrant_fail(bench, entrant, "launch_error", stage, err->text);
+    return 0;
+}

@@ -1,0 +1,78 @@
+/*
+ * bench.h - what the stages of one cell share: the device, the operands, the entrants and the record they fill.
+ */
+#ifndef CUDAL2_MEASURE_BENCH_H
+#define CUDAL2_MEASURE_BENCH_H
+
+#include "base/random.h"
+#include "config/config.h"
+#include "contender/contender.h"
+#include "operands/operands.h"
+#include "result/record.h"
+
+/* Tells the supervisor what is about to happen, so that a crash or hang has an owner: contender name ("" for the
+ * harness itself), stage, and how long it may take before it counts as hung. */
+typedef void (*stage_reporter)(void *context, const char *contender, const char *stage, double deadline_seconds);
+
+/* One contender taking part in this cell. */
+struct entrant {
+    const struct contender *contender;
+    struct contender_record *record; /* in bench.record */
+    bool alive;                      /* still racing; false once anything failed */
+    bool set_up;
+    void *state;      /* the contender's own, between setup and teardown */
+    size_t first_set; /* of the operands: an A/A copy has its own */
+    size_t n_sets;
+    bool has_variants;
+    char variant[sizeof(((struct cudal2_variant *)0)->key)]; /* "" for the contender's own choice */
+    double estimate_ns; /* of one launch, from a first look; decides the segment's length */
+    struct device_work work;
+    struct device_segment *segment; /* prepared for the headline timing, or NULL */
+};
+
+struct bench {
+    const struct config *config;
+    struct device *device;
+    struct cudal2_problem problem;
+    enum mode mode;
+    enum timing headline;
+    uint64_t seed;
+    struct random random;
+    struct operands *operands;
+    uint32_t layouts;
+    size_t sets_each; /* sets of one contender: 1, or more with cache rotate */
+    size_t n_sets;    /* of all: doubled with A/A */
+    void *workspace;
+    struct entrant entrants[RECORD_MAX_CONTENDERS];
+    size_t n_entrants;
+    struct device_segment *null_segment;
+    const char *identity; /* of GPU, driver and libraries: part of the key of cached winners */
+    struct cell_record *record;
+    stage_reporter report;
+    void *report_context;
+};
+
+/* Says that `entrant` (NULL: the harness) enters `stage`. */
+void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds);
+
+/* Marks the entrant out of the race with a verdict; the first verdict stays. Tears it down. */
+void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
+                  const char *reason);
+
+/* What setup and list_variants receive for this entrant on the current operands; variant NULL for its own choice. */
+struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant *entrant, const char *variant);
+
+/* Calls setup on the current operands with entrant->variant. Returns false and marks the entrant failed when it says
+ * no. */
+bool entrant_setup(struct bench *bench, struct entrant *entrant);
+/* The same for a variant under trial: failure is returned in why[CUDAL2_WHY] and the entrant stays alive, not set up.
+ */
+int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why);
+/* Releases the segment and the contender's state; nothing when not set up. */
+void entrant_teardown(struct bench *bench, struct entrant *entrant);
+
+/* After an error inside an entrant's work: 0 if the device is well and the entrant has been failed, else the code that
+ * ends the worker (err wrapped with the entrant's name). */
+int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stage, struct error *err);
+
+#endif

@@ -1,0 +1,154 @@
+#include "measure/block.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/arrivals.h"
+#include "measure/segment.h"
+
+/* What block_measure carries from one launch to the next. */
+struct turn {
+    struct bench *bench;
+    unsigned block;
+    enum timing timing;
+    double gap_ns; /* drawn for the block; negative in offline mode */
+};
+
+/* GPU time that one timed launch kept the device busy: all launches of the segment, primers included. */
+static double busy_ns(const struct bench *bench, const struct entrant *e, enum timing timing, double ns)
+{
+    if (timing == bench->headline)
+        return ns * (double)(e->record->launches + e->record->primers);
+    return fmin(ns, e->estimate_ns);
+}
+
+/* A time below the arithmetic floor at the maximum clock is not a fast kernel, it is a broken measurement. */
+static bool is_plausible(const struct bench *bench, double ns)
+{
+    double peak = bench->device->info.peak_flops;
+    return ns > 0 && (peak <= 0 || ns >= problem_flops(&bench->problem) / peak * 1e9);
+}
+
+static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, struct error *err)
+{
+    struct contender_record *r = e->record;
+    if (!is_plausible(turn->bench, ns)) {
+        char reason[RECORD_REASON_MAX];
+        snprintf(reason, sizeof reason, "%s time of %.0f ns is under the arithmetic floor of this GPU",
+                 timing_names[turn->timing], ns);
+        entrant_fail(turn->bench, e, "implausible_speed", "measure", reason);
+        return 0;
+    }
+    turn->bench->record->busy_seconds += 1e-9 * busy_ns(turn->bench, e, turn->timing, ns);
+    int failed = series_add(&r->timings[turn->timing], turn->block, ns);
+    if (gap_ns >= 0 && turn->timing == turn->bench->headline)
+        failed |= series_add(&r->gaps, turn->block, gap_ns);
+    return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples") : 0;
+}
+
+static int take(struct turn *turn, struct entrant *e, struct error *err)
+{
+    double gap_ns = turn->gap_ns;
+    double ns = 0;
+    bench_stage(turn->bench, e, "measure", turn->bench->config->limits.launch_seconds);
+    int code = segment_time(turn->bench, e, turn->timing, &gap_ns, &ns, err);
+    if (code != 0)
+        return entrant_fault(turn->bench, e, "measure", err);
+    return keep(turn, e, ns, gap_ns, err);
+}
+
+/* All living entrants once, in the given order; their digits go to text. */
+static int take_all(struct turn *turn, const unsigned *order, char **text, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < turn->bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &turn->bench->entrants[order[i]];
+        if (!e->alive)
+            continue;
+        *(*text)++ = ORDER_DIGITS[e->record - turn->bench->record->contenders];
+        code = take(turn, e, err);
+    }
+    return code;
+}
+
+static bool is_due(const struct bench *bench, enum timing timing, unsigned block)
+{
+    if ((bench->device->info.timings & CUDAL2_BIT(timing)) == 0 || timing == bench->headline)
+        return false;
+    return block % bench->config->other_timings_every == 0;
+}
+
+static int take_others(struct turn *turn, char **text, struct error *err)
+{
+    unsigned order[RECORD_MAX_CONTENDERS];
+    struct bench *bench = turn->bench;
+    int code = 0;
+    for (unsigned i = 0; i < bench->n_entrants; i++)
+        order[i] = i;
+    for (int t = 0; t < TIMING_COUNT && code == 0; t++) {
+        if (!is_due(bench, (enum timing)t, turn->block))
+            continue;
+        random_shuffle(&bench->random, order, bench->n_entrants);
+        turn->timing = (enum timing)t;
+        *(*text)++ = '.';
+        code = take_all(turn, order, text, err);
+    }
+    return code;
+}
+
+static int take_null(struct turn *turn, struct error *err)
+{
+    struct bench *bench = turn->bench;
+    double ns = NAN;
+    if (turn->block % bench->config->other_timings_every != 0)
+        return 0;
+    if (turn->gap_ns >= 0 && bench->null_segment != NULL)
+        arrivals_wait(bench->device, turn->gap_ns);
+    bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
+    int code = segment_null(bench, &ns, err);
+    if (code == 0 && !isnan(ns) && series_add(&bench->record->null_graph, turn->block, ns) != 0)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples");
+    return code;
+}
+
+static int append_order(struct cell_record *record, const char *digits, struct error *err)
+{
+    size_t n = (size_t)record->blocks + 1;
+    char **order = realloc(record->order, n * sizeof *order);
+    if (order != NULL)
+        record->order = order;
+    unsigned *group_of = realloc(record->group_of, n * sizeof *group_of);
+    if (group_of != NULL)
+        record->group_of = group_of;
+    char *copy = strdup(digits);
+    if (order == NULL || group_of == NULL || copy == NULL) {
+        free(copy);
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for block orders");
+    }
+    order[record->blocks] = copy;
+    group_of[record->blocks] = record->groups - 1;
+    record->blocks++;
+    return 0;
+}
+
+int block_measure(struct bench *bench, unsigned block, struct order *order, struct error *err)
+{
+    unsigned headline_order[RECORD_MAX_CONTENDERS];
+    char digits[TIMING_COUNT * (RECORD_MAX_CONTENDERS + 1) + 1];
+    char *text = digits;
+    struct turn turn = {.bench = bench, .block = block, .timing = bench->headline, .gap_ns = -1};
+    if (bench->mode == MODE_SERVER)
+        turn.gap_ns = arrivals_draw(&bench->config->gap, &bench->random);
+    order_next(order, headline_order);
+    int code = take_all(&turn, headline_order, &text, err);
+    if (code == 0)
+        code = take_others(&turn, &text, err);
+    if (code == 0)
+        code = take_null(&turn, err);
+    if (code != 0)
+        return code;
+    *text = '\0';
+    return append_order(bench->record, digits, err);
+}

@@ -1,0 +1,154 @@
+#include "measure/cell_loop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/block.h"
+#include "measure/segment.h"
+#include "measure/stop.h"
+
+/* Fresh memory at other addresses: allocated before the old is released, unless that much is not there. */
+static int renew_operands(struct bench *bench, struct error *err)
+{
+    struct operands_request request = bench->operands->request;
+    struct operands *fresh = NULL;
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        entrant_teardown(bench, &bench->entrants[i]);
+    struct error no_room;
+    int code = operands_alloc(bench->device, &request, &fresh, &no_room);
+    operands_free(bench->device, bench->operands);
+    bench->operands = fresh;
+    if (code != 0)
+        code = operands_alloc(bench->device, &request, &bench->operands, err);
+    return code;
+}
+
+static int fill_group(struct bench *bench, unsigned group, struct error *err)
+{
+    uint64_t seed = random_derive(bench->seed, "group", group) >> 8;
+    bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
+    int code = group == 0 ? 0 : renew_operands(bench, err);
+    if (code == 0)
+        code = operands_fill(bench->device, bench->operands, FILL_NORMAL, seed, 0, err);
+    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+}
+
+static double fastest_estimate(const struct bench *bench)
+{
+    double fastest = INFINITY;
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        if (bench->entrants[i].alive)
+            fastest = fmin(fastest, bench->entrants[i].estimate_ns);
+    return fastest;
+}
+
+static void keep_rung(const struct bench *bench, struct entrant *e)
+{
+    if (e->segment == NULL)
+        return;
+    enum device_rung rung = bench->device->ops->rung(e->segment);
+    snprintf(e->record->rung, sizeof e->record->rung, "%s", device_rung_names[rung]);
+    e->record->host_sync = rung == RUNG_EVENTS;
+}
+
+/* What the contender says of itself, once it is set up for the first group. */
+static void keep_description(struct bench *bench, struct entrant *e)
+{
+    char text[4096] = "";
+    struct error ignored;
+    if (e->record->attributes != NULL)
+        return;
+    if (e->contender->ops->describe(e->contender, e->state, text, sizeof text) == CUDAL2_OK && text[0] != '\0' &&
+        json_parse(text, strlen(text), sizeof text, e->record->name, &e->record->attributes, &ignored) != 0)
+        e->record->attributes = NULL;
+    (void)bench;
+}
+
+static int open_group(struct bench *bench, unsigned group, struct error *err)
+{
+    int code = fill_group(bench, group, err);
+    if (bench->null_segment != NULL)
+        bench->device->ops->release_segment(bench->device, bench->null_segment);
+    bench->null_segment = NULL;
+    bench->record->groups = group + 1;
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (e->alive && !e->set_up)
+            entrant_setup(bench, e);
+        if (e->alive && group == 0)
+            code = segment_estimate(bench, e, err);
+        if (e->alive && code == 0)
+            keep_description(bench, e);
+    }
+    double fastest = fastest_estimate(bench);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (e->alive)
+            code = segment_prepare(bench, e, fastest, err);
+        if (e->alive && code == 0)
+            keep_rung(bench, e);
+    }
+    return code;
+}
+
+static int sample_health(struct bench *bench, unsigned block, struct error *err)
+{
+    struct cell_record *r = bench->record;
+    struct health_sample sample = {.block = block};
+    bench->device->ops->health(bench->device, &sample.health);
+    if (!sample.health.known)
+        return 0;
+    struct health_sample *grown = realloc(r->health, (r->n_health + 1) * sizeof *grown);
+    if (grown == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for health samples");
+    r->health = grown;
+    r->health[r->n_health++] = sample;
+    if (sample.health.slowdown)
+        r->dropped_blocks += bench->config->stop.group_blocks;
+    return 0;
+}
+
+static bool anyone_alive(const struct bench *bench)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        if (bench->entrants[i].alive)
+            return true;
+    return false;
+}
+
+/* All blocks of one group; *decision says whether more are wanted. */
+static int run_group(struct bench *bench, struct order *order, double deadline, enum stop_decision *decision,
+                     struct error *err)
+{
+    const struct stop_config *stop = &bench->config->stop;
+    int code = 0;
+    for (unsigned i = 0; i < stop->group_blocks && code == 0 && *decision == STOP_CONTINUE; i++) {
+        code = block_measure(bench, bench->record->blocks, order, err);
+        if (code == 0)
+            *decision = stop_decide(stop, bench->record);
+    }
+    if (code == 0)
+        code = sample_health(bench, bench->record->blocks - 1, err);
+    bool late = (double)bench->device->ops->now(bench->device) > deadline;
+    if (*decision == STOP_CONTINUE && (late || !anyone_alive(bench)))
+        *decision = STOP_CAPPED;
+    return code;
+}
+
+int cell_loop_run(struct bench *bench, struct error *err)
+{
+    struct order order;
+    enum stop_decision decision = STOP_CONTINUE;
+    double start = (double)bench->device->ops->now(bench->device);
+    double deadline = start + bench->config->stop.max_cell_seconds * 1e9;
+    int code = 0;
+    order_begin(&order, bench->n_entrants, random_derive(bench->seed, "order", 0));
+    for (unsigned group = 0; decision == STOP_CONTINUE && code == 0; group++) {
+        code = open_group(bench, group, err);
+        if (code == 0)
+            code = run_group(bench, &order, deadline, &decision, err);
+    }
+    return code;
+}

@@ -1,0 +1,311 @@
+#include "measure/race.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "measure/arrivals.h"
+#include "measure/segment.h"
+#include "stats/interval.h"
+
+#define FIRST_CUT 1.25
+#define SECOND_CUT 1.05
+
+/* One variant at the start line: an entrant of its own, with a record that is thrown away. */
+struct racer {
+    struct entrant entrant;
+    struct contender_record scratch;
+    struct cudal2_variant variant;
+    double *ns; /* one per counted round */
+    size_t n;
+    double median_ns;
+};
+
+struct race {
+    struct bench *bench;
+    struct entrant *owner;
+    struct racer *racers;
+    size_t n;
+    unsigned rounds, discarded;
+    bool eliminate, refill;
+    enum timing timing;
+};
+
+static void cache_key(const struct bench *bench, const struct entrant *entrant, char hex[DIGEST_HEX])
+{
+    char text[160];
+    char problem[PROBLEM_KEY_MAX];
+    struct digest d;
+    problem_key(&bench->problem, problem);
+    snprintf(text, sizeof text, "%s %s %s %s %llu %d", problem, mode_names[bench->mode], timing_names[bench->headline],
+             cache_state_names[bench->config->cache[bench->mode]], (unsigned long long)bench->config->workspace_bytes,
+             (int)bench->config->protocol);
+    digest_start(&d);
+    digest_add_string(&d, bench->identity);
+    digest_add_string(&d, entrant->contender->name);
+    digest_add_string(&d, text);
+    digest_finish(&d, hex);
+}
+
+void race_remember(const struct bench *bench, const struct entrant *entrant)
+{
+    char key[DIGEST_HEX];
+    struct error ignored; /* a cache that cannot be written costs time on the next run, nothing else */
+    cache_key(bench, entrant, key);
+    file_cache_put("winner", key, entrant->variant, strlen(entrant->variant), &ignored);
+}
+
+static bool recall(const struct bench *bench, const struct entrant *entrant, struct cudal2_variant *out)
+{
+    char key[DIGEST_HEX];
+    char *bytes = NULL;
+    size_t length = 0;
+    bool found = false;
+    struct error ignored;
+    cache_key(bench, entrant, key);
+    if (file_cache_get("winner", key, &bytes, &length, &found, &ignored) != 0)
+        found = false;
+    found = found && length > 0 && length < sizeof out->key;
+    if (found) {
+        memcpy(out->key, bytes, length);
+        out->key[length] = '\0';
+    }
+    free(bytes);
+    return found;
+}
+
+static void racer_open(struct race *race, struct racer *racer)
+{
+    char why[CUDAL2_WHY];
+    struct entrant *e = &racer->entrant;
+    *e = *race->owner;
+    e->record = &racer->scratch;
+    e->segment = NULL;
+    e->set_up = false;
+    memcpy(racer->scratch.name, race->owner->record->name, sizeof racer->scratch.name);
+    snprintf(racer->scratch.status, sizeof racer->scratch.status, "ok");
+    bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
+    if (entrant_try_setup(race->bench, e, racer->variant.key, why) != CUDAL2_OK)
+        entrant_fail(race->bench, e, "setup_error", "tune", why);
+}
+
+static void drop_slower(struct race *race, double cut)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < race->n; i++) {
+        struct racer *r = &race->racers[i];
+        r->median_ns = r->n == 0 ? INFINITY : stats_median(r->ns, r->n);
+        if (r->entrant.alive)
+            best = fmin(best, r->median_ns);
+    }
+    for (size_t i = 0; i < race->n; i++) {
+        struct racer *r = &race->racers[i];
+        if (!race->eliminate || !r->entrant.alive || r->median_ns <= cut * best)
+            continue;
+        entrant_teardown(race->bench, &r->entrant);
+        r->entrant.alive = false;
+    }
+}
+
+static int time_racer(struct race *race, struct racer *r, unsigned round, struct error *err)
+{
+    double gap_ns = -1;
+    double ns = 0;
+    if (race->bench->mode == MODE_SERVER && race->eliminate && 2 * round >= race->rounds)
+        gap_ns = arrivals_draw(&race->bench->config->gap, &race->bench->random);
+    int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);
+    if (code != 0)
+        return entrant_fault(race->bench, &r->entrant, "tune", err);
+    race->bench->record->busy_seconds += 1e-9 * ns * (double)(r->scratch.launches + r->scratch.primers);
+    if (round >= race->discarded)
+        r->ns[r->n++] = ns;
+    return 0;
+}
+
+static int run_round(struct race *race, unsigned round, struct error *err)
+{
+    unsigned order[RACE_MAX_VARIANTS];
+    int code = 0;
+    for (unsigned i = 0; i < race->n; i++)
+        order[i] = i;
+    random_shuffle(&race->bench->random, order, race->n);
+    if (race->refill)
+        code = operands_fill(race->bench->device, race->bench->operands, FILL_NORMAL,
+                             random_next(&race->bench->random) >> 8, 0, err);
+    bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
+    /* Listing 8's untimed call, so that the first of the order is as warm as the rest. */
+    if (code == 0 && race->refill && race->racers[order[race->n - 1]].entrant.alive) {
+        struct racer warm = race->racers[order[race->n - 1]];
+        double ns;
+        double no_gap = -1;
+        code = segment_time(race->bench, &warm.entrant, race->timing, &no_gap, &ns, err);
+    }
+    for (size_t i = 0; i < race->n && code == 0; i++)
+        if (race->racers[order[i]].entrant.alive)
+            code = time_racer(race, &race->racers[order[i]], round, err);
+    return code;
+}
+
+/* Sets every variant up, estimates it and prepares one common length of segment. */
+static int line_up(struct race *race, struct error *err)
+{
+    double fastest = INFINITY;
+    int code = 0;
+    for (size_t i = 0; i < race->n && code == 0; i++) {
+        struct racer *r = &race->racers[i];
+        racer_open(race, r);
+        if (r->entrant.alive)
+            code = segment_estimate(race->bench, &r->entrant, err);
+        if (r->entrant.alive)
+            fastest = fmin(fastest, r->entrant.estimate_ns);
+    }
+    for (size_t i = 0; i < race->n && code == 0; i++) {
+        struct racer *r = &race->racers[i];
+        if (r->entrant.alive && race->eliminate && r->entrant.estimate_ns > 2 * fastest) {
+            r->median_ns = r->entrant.estimate_ns;
+            entrant_teardown(race->bench, &r->entrant);
+            r->entrant.alive = false;
+        } else if (r->entrant.alive) {
+            code = segment_prepare(race->bench, &r->entrant, fastest, err);
+        }
+    }
+    return code;
+}
+
+static int run_all(struct race *race, struct error *err)
+{
+    int code = line_up(race, err);
+    for (unsigned round = 0; round < race->rounds && code == 0; round++) {
+        if (round == (race->rounds + 3) / 4)
+            drop_slower(race, FIRST_CUT);
+        if (round == (race->rounds + 1) / 2)
+            drop_slower(race, SECOND_CUT);
+        code = run_round(race, round, err);
+    }
+    drop_slower(race, INFINITY);
+    return code;
+}
+
+static int by_median(const void *a, const void *b)
+{
+    const struct racer *const *x = a;
+    const struct racer *const *y = b;
+    /* Those that stayed to the end first, then by median. */
+    if ((*x)->entrant.alive != (*y)->entrant.alive)
+        return (*x)->entrant.alive ? -1 : 1;
+    return ((*x)->median_ns > (*y)->median_ns) - ((*x)->median_ns < (*y)->median_ns);
+}
+
+static bool was_timed(const struct racer *r)
+{
+    return strcmp(r->scratch.status, "ok") == 0 && r->n > 0;
+}
+
+static void describe_race(const struct race *race, cJSON *tuning)
+{
+    cJSON *list = cJSON_AddArrayToObject(tuning, "race_ns");
+    cJSON *rejected = cJSON_AddArrayToObject(tuning, "rejected");
+    for (size_t i = 0; i < race->n; i++) {
+        const struct racer *r = &race->racers[i];
+        cJSON_AddItemToArray(list, json_number(was_timed(r) ? round(r->median_ns * 10) / 10 : NAN));
+        if (strcmp(r->scratch.status, "ok") == 0)
+            continue;
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddNumberToObject(entry, "variant", (double)i);
+        cJSON_AddStringToObject(entry, "reason", r->scratch.reason);
+        cJSON_AddItemToArray(rejected, entry);
+    }
+}
+
+static int rank(struct race *race, struct race_result *out, struct error *err)
+{
+    struct racer *order[RACE_MAX_VARIANTS];
+    out->ranked = calloc(race->n, sizeof *out->ranked);
+    if (out->ranked == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a ranking");
+    for (size_t i = 0; i < race->n; i++)
+        order[i] = &race->racers[i];
+    qsort(order, race->n, sizeof *order, by_median);
+    for (size_t i = 0; i < race->n; i++)
+        if (was_timed(order[i]))
+            out->ranked[out->n++] = order[i]->variant;
+    return 0;
+}
+
+static void race_close(struct race *race)
+{
+    for (size_t i = 0; i < race->n; i++) {
+        entrant_teardown(race->bench, &race->racers[i].entrant);
+        free(race->racers[i].ns);
+    }
+    free(race->racers);
+}
+
+static int race_open(struct race *race, const struct cudal2_variant *variants, size_t n, struct error *err)
+{
+    const struct config *config = race->bench->config;
+    bool paper = config->protocol == PROTOCOL_PAPER;
+    race->rounds = paper ? config->paper.tune_warmup_rounds + config->paper.tune_rounds : config->tune_rounds;
+    race->discarded = paper ? config->paper.tune_warmup_rounds : 0;
+    race->eliminate = !paper;
+    race->refill = paper;
+    race->timing = race->bench->headline;
+    race->racers = calloc(n, sizeof *race->racers);
+    race->n = race->racers == NULL ? 0 : n;
+    bool failed = race->racers == NULL;
+    for (size_t i = 0; i < race->n; i++) {
+        race->racers[i].variant = variants[i];
+        race->racers[i].median_ns = INFINITY;
+        race->racers[i].ns = calloc(race->rounds, sizeof(double));
+        failed = failed || race->racers[i].ns == NULL;
+    }
+    return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for a race") : 0;
+}
+
+static int race_variants(struct bench *bench, struct entrant *entrant, const struct cudal2_variant *variants, size_t n,
+                         struct race_result *out, struct error *err)
+{
+    struct race race = {.bench = bench, .owner = entrant};
+    int code = race_open(&race, variants, n, err);
+    if (code == 0)
+        code = run_all(&race, err);
+    if (code == 0)
+        code = rank(&race, out, err);
+    if (code == 0)
+        describe_race(&race, entrant->record->tuning);
+    race_close(&race);
+    return code;
+}
+
+int race_run(struct bench *bench, struct entrant *entrant, struct race_result *out, struct error *err)
+{
+    char why[CUDAL2_WHY] = "no variant could be set up";
+    struct cudal2_variant *variants = calloc(RACE_MAX_VARIANTS, sizeof *variants);
+    struct cudal2_setup setup = bench_setup(bench, entrant, NULL);
+    int code = 0;
+    *out = (struct race_result){0};
+    if (variants == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for variants");
+    bool cached = recall(bench, entrant, &variants[0]);
+    bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
+    int n = cached
+                ? 1
+                : entrant->contender->ops->list_variants(entrant->contender, &setup, variants, RACE_MAX_VARIANTS, why);
+    entrant->record->tuning = cJSON_CreateObject();
+    cJSON_AddNumberToObject(entrant->record->tuning, "variants", n > 0 ? n : 0);
+    cJSON_AddBoolToObject(entrant->record->tuning, "cached", cached);
+    if (n == 1) {
+        out->ranked = variants;
+        out->n = 1;
+        return 0;
+    }
+    if (n > 1)
+        code = race_variants(bench, entrant, variants, (size_t)n, out, err);
+    free(variants);
+    if (code == 0 && out->n == 0)
+        entrant_fail(bench, entrant, n == 0 ? "unsupported" : "setup_error", "tune", why);
+    return code;
+}

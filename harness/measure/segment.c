@@ -1,0 +1,97 @@
+#include "measure/segment.h"
+
+#include <math.h>
+
+#include "measure/arrivals.h"
+
+struct device_shape segment_shape(const struct bench *bench, double fastest_ns, double own_ns)
+{
+    struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each};
+    if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
+        return shape;
+    double wanted = ceil(SEGMENT_TARGET_NS / fmax(fastest_ns, 1.0));
+    double bearable = floor(SEGMENT_LONGEST_NS / fmax(own_ns, 1.0));
+    double launches = fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES);
+    shape.launches = launches < 1.0 ? 1u : (unsigned)launches;
+    shape.primers = fastest_ns < SEGMENT_TARGET_NS ? 1u : 0u;
+    return shape;
+}
+
+static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns, struct error *err)
+{
+    struct device *d = bench->device;
+    if (timing == TIMING_EVENT)
+        return d->ops->time_event(d, &entrant->work, 0, ns, err);
+    if (timing == TIMING_WALL)
+        return d->ops->time_wall(d, &entrant->work, 0, ns, err);
+    return d->ops->measure(d, entrant->segment, ns, err);
+}
+
+static int prepare_shape(struct bench *bench, struct entrant *entrant, const struct device_shape *shape,
+                         struct error *err)
+{
+    struct device *d = bench->device;
+    if (entrant->segment != NULL)
+        d->ops->release_segment(d, entrant->segment);
+    entrant->segment = NULL;
+    return d->ops->prepare(d, &entrant->work, shape, RUNG_GRAPH, &entrant->segment, err);
+}
+
+int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
+{
+    struct device_shape one = {.launches = 1, .n_sets = 1};
+    double least = INFINITY;
+    int code = 0;
+    bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
+    if (bench->headline == TIMING_DEVICE)
+        code = prepare_shape(bench, entrant, &one, err);
+    for (int i = 0; i < 3 && code == 0; i++) {
+        double ns = 0;
+        code = time_once(bench, entrant, bench->headline, &ns, err);
+        least = fmin(least, ns);
+    }
+    entrant->estimate_ns = least;
+    return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
+}
+
+static int prepare_null(struct bench *bench, const struct device_shape *shape, struct error *err)
+{
+    struct device *d = bench->device;
+    return d->ops->prepare(d, NULL, shape, RUNG_GRAPH, &bench->null_segment, err);
+}
+
+int segment_prepare(struct bench *bench, struct entrant *entrant, double fastest_ns, struct error *err)
+{
+    struct device_shape shape = segment_shape(bench, fastest_ns, entrant->estimate_ns);
+    entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
+    entrant->record->primers = bench->headline == TIMING_DEVICE ? shape.primers : 0;
+    if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)
+        return 0;
+    bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
+    int code = prepare_shape(bench, entrant, &shape, err);
+    if (code == 0 && bench->null_segment == NULL)
+        return prepare_null(bench, &shape, err);
+    return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
+}
+
+int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
+                 struct error *err)
+{
+    struct device *d = bench->device;
+    if (bench->config->cache[bench->mode] == CACHE_FLUSH) {
+        int code = d->ops->flush(d, err);
+        if (code != 0)
+            return code;
+    }
+    if (*gap_ns >= 0)
+        *gap_ns = arrivals_wait(d, *gap_ns);
+    return time_once(bench, entrant, timing, ns, err);
+}
+
+int segment_null(struct bench *bench, double *ns, struct error *err)
+{
+    *ns = NAN;
+    if (bench->null_segment == NULL)
+        return 0;
+    return bench->device->ops->measure(bench->device, bench->null_segment, ns, err);
+}

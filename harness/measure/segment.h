@@ -1,0 +1,37 @@
+/*
+ * segment.h - one entrant timed once: the six cells of mode x timing (docs/method.md, section 3).
+ */
+#ifndef CUDAL2_MEASURE_SEGMENT_H
+#define CUDAL2_MEASURE_SEGMENT_H
+
+#include "measure/bench.h"
+
+/* Length of a device-timed segment, ns, and the most launches in it. Offline mode times a graph of
+ * L = clamp(ceil(200 us / t), 1, 64) launches: 200 us is 6000 ticks of the 32 ns event clock, and long against the
+ * graph's own head. */
+#define SEGMENT_TARGET_NS 200e3
+#define SEGMENT_MAX_LAUNCHES 64u
+/* A slow contender in a cell of fast ones gets fewer launches, so that it does not own the cell's time. */
+#define SEGMENT_LONGEST_NS 4e6
+
+/* Shape of the headline segment of an entrant, from the fastest estimate in the cell (one length for all, so that the
+ * graph's head weighs alike) and the entrant's own. */
+struct device_shape segment_shape(const struct bench *bench, double fastest_ns, double own_ns);
+
+/* Times one launch three times for a first estimate (the least of them) with the headline timing. A contender's fault
+ * makes it fail; non-zero only when the worker must end. */
+int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
+
+/* Prepares the device-timed segment (nothing for other timings). Errors as segment_estimate. */
+int segment_prepare(struct bench *bench, struct entrant *entrant, double fastest_ns, struct error *err);
+
+/* Takes one time of the entrant: flushes the cache when asked, waits the gap in server mode (gap_ns >= 0; the actual
+ * gap comes back in *gap_ns), launches, reads. *ns is the time of one launch. Errors are the entrant's unless the
+ * device is lost. */
+int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
+                 struct error *err);
+
+/* The same for the empty kernel in the headline's topology; *ns NaN where the device has none. */
+int segment_null(struct bench *bench, double *ns, struct error *err);
+
+#endif

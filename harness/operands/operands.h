@@ -1,0 +1,46 @@
+/*
+ * operands.h - the matrices of one group of blocks: A, B in the layouts raced, C, in one or more sets, and what fills
+ * them.
+ *
+ * Every contender of a layout is given the same set, so that no contender owns a luckier address; only an A/A copy gets
+ * sets of its own, so that the address effect is part of its interval. A new group is allocated before the old one
+ * is released: its addresses differ.
+ */
+#ifndef CUDAL2_OPERANDS_OPERANDS_H
+#define CUDAL2_OPERANDS_OPERANDS_H
+
+#include "device/device.h"
+
+#define OPERANDS_MAX_SETS 64
+
+struct operands_request {
+    struct cudal2_problem problem;
+    uint32_t layouts; /* bits of the layouts raced */
+    size_t n_sets;    /* 1 .. OPERANDS_MAX_SETS */
+};
+
+struct operands {
+    struct operands_request request;
+    struct cudal2_operands nn[OPERANDS_MAX_SETS]; /* b is NULL where the layout is not raced */
+    struct cudal2_operands tn[OPERANDS_MAX_SETS];
+};
+
+/* Bytes that operands_alloc takes on the device. */
+uint64_t operands_bytes(const struct operands_request *request);
+
+/* Allocates all sets on the device (contents undefined). *out is owned by the caller (operands_free).
+ * EXIT_CODE_UNAVAILABLE when the device has too little memory. */
+int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
+                   struct error *err);
+void operands_free(struct device *device, struct operands *operands);
+
+/* Fills A and B of every set; set s uses seed + s so that rotated sets differ. density is for FILL_BINARY. */
+int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
+                  struct error *err);
+/* Writes NaN patterns over C of set `set`. */
+int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err);
+
+/* The sets as a contender of this layout sees them. */
+const struct cudal2_operands *operands_sets(const struct operands *operands, enum cudal2_layout layout);
+
+#endif

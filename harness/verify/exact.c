@@ -1,0 +1,115 @@
+#include "verify/exact.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/random.h"
+
+double exact_limit(enum cudal2_dtype dtype)
+{
+    static const double limits[] = {[CUDAL2_F16] = 2048, [CUDAL2_BF16] = 256, [CUDAL2_F32] = 16777216};
+    return limits[dtype];
+}
+
+double exact_density(enum cudal2_dtype dtype, int64_t k)
+{
+    double p = sqrt(0.5 * exact_limit(dtype) / (double)k);
+    return p > 0.5 ? 0.5 : p;
+}
+
+int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, struct error *err)
+{
+    struct device *d = bench->device;
+    const struct cudal2_problem *p = &bench->problem;
+    *out = (struct exact_case){.seed = seed, .density = exact_density(p->dtype, p->k), .limit = exact_limit(p->dtype)};
+    enum cudal2_layout layout = (bench->layouts & CUDAL2_BIT(CUDAL2_NN)) != 0 ? CUDAL2_NN : CUDAL2_TN;
+    void *memory = NULL;
+    bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
+    int code = operands_fill(d, bench->operands, FILL_BINARY, seed, out->density, err);
+    if (code == 0)
+        code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
+    out->reference = memory;
+    if (code == 0)
+        code = d->ops->reference(d, p, layout, operands_sets(bench->operands, layout), out->reference, err);
+    if (code != 0)
+        exact_release(bench, out);
+    return code == 0 ? 0 : error_wrap(err, "exact-match reference");
+}
+
+void exact_release(struct bench *bench, struct exact_case *exact)
+{
+    if (exact->reference != NULL)
+        bench->device->ops->release(bench->device, exact->reference);
+    exact->reference = NULL;
+}
+
+/* Computes the reference of the entrant's own set unless it is the one at hand. */
+static int own_reference(struct bench *bench, struct entrant *entrant, struct exact_case *exact, struct error *err)
+{
+    if (entrant->first_set == exact->reference_set)
+        return 0;
+    enum cudal2_layout layout = entrant->contender->is.layout;
+    exact->reference_set = entrant->first_set;
+    return bench->device->ops->reference(bench->device, &bench->problem, layout,
+                                         operands_sets(bench->operands, layout) + entrant->first_set, exact->reference,
+                                         err);
+}
+
+static void note(struct entrant *entrant, const struct bench *bench, const struct comparison *cmp, uint64_t seed)
+{
+    cJSON **v = &entrant->record->verification;
+    if (*v == NULL) {
+        *v = cJSON_CreateObject();
+        cJSON_AddStringToObject(*v, "check", "exact-match");
+        json_put_number(*v, "coverage", 1.0);
+        cJSON_AddArrayToObject(*v, "seeds");
+    }
+    double total = (double)bench->problem.m * (double)bench->problem.n;
+    double coverage = (double)cmp->checked / total;
+    cJSON *worst = cJSON_GetObjectItemCaseSensitive(*v, "coverage");
+    if (coverage < worst->valuedouble)
+        cJSON_SetNumberValue(worst, round(coverage * 1e4) / 1e4);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(*v, "seeds"), cJSON_CreateString(text));
+}
+
+static void explain(const struct bench *bench, const struct comparison *cmp, char *why)
+{
+    uint64_t n = (uint64_t)bench->problem.n;
+    snprintf(why, CUDAL2_WHY,
+             "%" PRIu64 " of %" PRIu64 " elements wrong, %" PRIu64 " NaN; the first at row %" PRIu64 " column %" PRIu64,
+             cmp->mismatched, cmp->checked, cmp->nan_count, cmp->first_index / n, cmp->first_index % n);
+}
+
+int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case *exact, bool *passed, char *why,
+                struct error *err)
+{
+    struct device *d = bench->device;
+    const struct cudal2_operands *set =
+        operands_sets(bench->operands, entrant->contender->is.layout) + entrant->first_set;
+    struct comparison cmp = {0};
+    *passed = false;
+    bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);
+    int code = own_reference(bench, entrant, exact, err);
+    if (code == 0)
+        code = operands_poison(d, bench->operands, entrant->first_set, err);
+    if (code == 0)
+        code = d->ops->sync(d, err);
+    if (code != 0)
+        return code;
+    int status = entrant->work.launch(entrant->work.context, 0, why);
+    if (status != CUDAL2_OK)
+        return 0;
+    code = d->ops->sync(d, err);
+    if (code == 0)
+        code = d->ops->compare(d, &bench->problem, set->c, exact->reference, exact->limit, &cmp, err);
+    if (code != 0)
+        return code;
+    note(entrant, bench, &cmp, exact->seed);
+    *passed = cmp.mismatched == 0 && cmp.nan_count == 0 && cmp.checked > 0;
+    if (!*passed)
+        explain(bench, &cmp, why);
+    return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * exact.h - the exact-match criterion of paper 2.3.2: on {0,1} inputs every partial sum is a non-negative integer that
+ * never falls, so where the true sum is below the limit of exact integers (2048 for fp16, 256 for bf16) any
+ * accumulation order and width gives exactly that sum.
+ */
+#ifndef CUDAL2_VERIFY_EXACT_H
+#define CUDAL2_VERIFY_EXACT_H
+
+#include "measure/bench.h"
+
+/* Largest sum (exclusive) that the dtype holds exactly together with every smaller integer. */
+double exact_limit(enum cudal2_dtype dtype);
+
+/* Probability of a 1, chosen from K so that the mean sum K p^2 is at most half the limit (five standard deviations
+ * below it for K >= 64) and 1/2 where K is small enough. */
+double exact_density(enum cudal2_dtype dtype, int64_t k);
+
+/* Inputs of one seed on the device and their reference, against which any number of entrants can be checked. */
+struct exact_case {
+    uint64_t seed;
+    double density, limit;
+    float *reference;     /* device memory, m*n floats */
+    size_t reference_set; /* the operand set it belongs to: an A/A copy's set holds other inputs */
+};
+
+/* Fills bench->operands with the case's inputs and computes the reference. exact_release frees it. */
+int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, struct error *err);
+void exact_release(struct bench *bench, struct exact_case *exact);
+
+/* Poisons C, launches once, compares. 0 and *passed, filling why[CUDAL2_WHY] with the first wrong element when not;
+ * non-zero only for device errors (the caller asks entrant_fault). Updates the entrant's verification record. */
+int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case *exact, bool *passed, char *why,
+                struct error *err);
+
+#endif

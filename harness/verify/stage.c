@@ -1,0 +1,82 @@
+#include "verify/stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/exact.h"
+
+/* A wrong variant is written down with its reason before the next one is tried. */
+static void reject_variant(struct entrant *entrant, const char *reason)
+{
+    cJSON *rejected = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "rejected");
+    cJSON *entry = cJSON_CreateObject();
+    if (rejected == NULL)
+        rejected = cJSON_AddArrayToObject(entrant->record->tuning, "rejected");
+    cJSON_AddStringToObject(entry, "key", entrant->variant);
+    cJSON_AddStringToObject(entry, "reason", reason);
+    cJSON_AddItemToArray(rejected, entry);
+}
+
+/* True when another variant took over and must be checked from the first seed. */
+static bool fall_back(struct bench *bench, struct entrant *entrant, struct race_result *race, const char *reason)
+{
+    if (!entrant->has_variants) {
+        entrant_fail(bench, entrant, "wrong_result", "verify", reason);
+        return false;
+    }
+    reject_variant(entrant, reason);
+    entrant_teardown(bench, entrant);
+    if (race->next >= race->n) {
+        entrant_fail(bench, entrant, "wrong_result", "verify", reason);
+        return false;
+    }
+    snprintf(entrant->variant, sizeof entrant->variant, "%s", race->ranked[race->next++].key);
+    return entrant_setup(bench, entrant);
+}
+
+static int check_seed(struct bench *bench, struct race_result *races, bool *wanted, uint64_t seed, struct error *err)
+{
+    struct exact_case exact;
+    int code = exact_prepare(bench, seed, &exact, err);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        char why[CUDAL2_WHY] = "";
+        bool passed = false;
+        if (!e->alive || !wanted[i])
+            continue;
+        code = exact_check(bench, e, &exact, &passed, why, err);
+        if (code != 0)
+            code = entrant_fault(bench, e, "verify", err);
+        else if (!passed)
+            wanted[i] = fall_back(bench, e, &races[i], why);
+    }
+    exact_release(bench, &exact);
+    return code;
+}
+
+static bool any(const bool *flags, size_t n)
+{
+    return memchr(flags, true, n * sizeof *flags) != NULL;
+}
+
+int verify_entrants(struct bench *bench, struct race_result *races, struct error *err)
+{
+    bool wanted[RECORD_MAX_CONTENDERS];
+    char before[RECORD_MAX_CONTENDERS][sizeof bench->entrants[0].variant];
+    int code = 0;
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        wanted[i] = bench->entrants[i].alive;
+    /* Each pass checks the wanted entrants on every seed; those whose variant changed on the way are wanted again. */
+    for (uint64_t pass = 0; any(wanted, bench->n_entrants) && code == 0; pass++) {
+        for (size_t i = 0; i < bench->n_entrants; i++)
+            memcpy(before[i], bench->entrants[i].variant, sizeof before[i]);
+        for (unsigned s = 0; s < bench->config->verify_seeds && code == 0; s++)
+            code = check_seed(bench, races, wanted, random_derive(bench->seed, "verify", pass * 1000 + s) >> 8, err);
+        for (size_t i = 0; i < bench->n_entrants; i++)
+            wanted[i] = bench->entrants[i].alive && strcmp(before[i], bench->entrants[i].variant) != 0;
+    }
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
+        if (bench->entrants[i].alive && bench->entrants[i].has_variants)
+            race_remember(bench, &bench->entrants[i]);
+    return code;
+}

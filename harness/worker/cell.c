@@ -1,0 +1,238 @@
+#include "worker/cell.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/cell_loop.h"
+#include "measure/race.h"
+#include "verify/stage.h"
+#include "worker/entrants.h"
+
+enum phase { PHASE_OPERANDS, PHASE_SETUP, PHASE_VERIFY, PHASE_TUNE, PHASE_MEASURE };
+
+static double now_seconds(const struct bench *bench)
+{
+    return 1e-9 * (double)bench->device->ops->now(bench->device);
+}
+
+/* Adds the time since *mark to the phase and moves the mark. */
+static void end_phase(struct bench *bench, enum phase phase, double *mark)
+{
+    double now = now_seconds(bench);
+    bench->record->phase_seconds[phase] += now - *mark;
+    *mark = now;
+}
+
+/* Sets of operands one contender cycles through so that none is still cached when it comes round again. */
+static size_t rotation_sets(const struct cell_context *context, const struct cell_request *request)
+{
+    if (context->config->cache[request->mode] != CACHE_ROTATE)
+        return 1;
+    struct operands_request one = {.problem = request->problem, .layouts = CUDAL2_BIT(CUDAL2_NN), .n_sets = 1};
+    double sets = ceil(2.0 * (double)context->device->info.l2_bytes / (double)operands_bytes(&one)) + 1;
+    double most = context->config->aa ? OPERANDS_MAX_SETS / 2 : OPERANDS_MAX_SETS;
+    return (size_t)fmax(1, fmin(sets, most));
+}
+
+static struct cell_record *new_record(const struct cell_context *context, const struct cell_request *request,
+                                      enum timing headline)
+{
+    struct cell_record *r = record_new();
+    if (r == NULL)
+        return NULL;
+    r->problem = request->problem;
+    r->mode = request->mode;
+    r->headline = headline;
+    r->cache = context->config->cache[request->mode];
+    r->worker = context->worker;
+    snprintf(r->label, sizeof r->label, "%s", request->label);
+    snprintf(r->status, sizeof r->status, "ok");
+    return r;
+}
+
+static enum timing headline_of(const struct cell_context *context)
+{
+    uint32_t able = context->device->info.timings;
+    enum timing wanted = context->config->headline;
+    return (able & CUDAL2_BIT(wanted)) != 0 ? wanted : TIMING_WALL;
+}
+
+/* Whether the problem fits; if not, the record says how much it needs. */
+static int check_memory(struct bench *bench, bool *fits, struct error *err)
+{
+    const struct cudal2_problem *p = &bench->problem;
+    struct operands_request request = {.problem = *p, .layouts = bench->layouts, .n_sets = bench->n_sets};
+    uint64_t reference = (uint64_t)p->m * (uint64_t)p->n * sizeof(float);
+    uint64_t needed =
+        operands_bytes(&request) + bench->config->workspace_bytes + (bench->config->verify ? reference : 0);
+    uint64_t there = 0;
+    int code = bench->device->ops->memory_free(bench->device, &there, err);
+    if (code != 0)
+        return code;
+    if (bench->config->limits.memory_bytes != 0 && bench->config->limits.memory_bytes < there)
+        there = bench->config->limits.memory_bytes;
+    *fits = needed <= there;
+    if (!*fits) {
+        snprintf(bench->record->status, sizeof bench->record->status, "skipped");
+        snprintf(bench->record->reason, sizeof bench->record->reason,
+                 "needs %" PRIu64 " bytes of device memory, %" PRIu64 " are available", needed, there);
+    }
+    return 0;
+}
+
+static int take_memory(struct bench *bench, struct error *err)
+{
+    struct operands_request request = {.problem = bench->problem, .layouts = bench->layouts, .n_sets = bench->n_sets};
+    bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
+    int code = operands_alloc(bench->device, &request, &bench->operands, err);
+    if (code == 0 && bench->config->workspace_bytes > 0)
+        code = bench->device->ops->alloc(bench->device, (size_t)bench->config->workspace_bytes, &bench->workspace, err);
+    if (code == 0)
+        code = operands_fill(bench->device, bench->operands, FILL_NORMAL, random_derive(bench->seed, "tune", 0) >> 8, 0,
+                             err);
+    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+}
+
+/* Sets up those with one way to do it, races the variants of the others and sets their winners up. An A/A copy takes
+ * its original's winner: it is the same contender, on other operands. */
+static int set_up_all(struct bench *bench, struct race_result *races, double *mark, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (e->has_variants && e->record->copy_of[0] == '\0') {
+            end_phase(bench, PHASE_SETUP, mark);
+            code = race_run(bench, e, &races[i], err);
+            end_phase(bench, PHASE_TUNE, mark);
+            if (races[i].n > 0)
+                snprintf(e->variant, sizeof e->variant, "%s", races[i].ranked[races[i].next++].key);
+        }
+    }
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
+        if (bench->entrants[i].alive && bench->entrants[i].record->copy_of[0] == '\0')
+            entrant_setup(bench, &bench->entrants[i]);
+    end_phase(bench, PHASE_SETUP, mark);
+    return code;
+}
+
+/* After verification settled the variants: the copy follows its original, or leaves with it. */
+static void set_up_copy(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        struct entrant *copy = &bench->entrants[i];
+        if (copy->record->copy_of[0] == '\0')
+            continue;
+        for (size_t j = 0; j < bench->n_entrants; j++) {
+            const struct entrant *original = &bench->entrants[j];
+            if (strcmp(original->record->name, copy->record->copy_of) != 0)
+                continue;
+            memcpy(copy->variant, original->variant, sizeof copy->variant);
+            if (original->alive)
+                entrant_setup(bench, copy);
+            else
+                entrant_fail(bench, copy, original->record->status, "setup", "the original failed");
+        }
+    }
+}
+
+static int run_stages(struct bench *bench, struct race_result *races, struct error *err)
+{
+    double mark = now_seconds(bench);
+    int code = take_memory(bench, err);
+    end_phase(bench, PHASE_OPERANDS, &mark);
+    if (code == 0)
+        code = set_up_all(bench, races, &mark, err);
+    if (code == 0)
+        set_up_copy(bench);
+    if (code == 0 && bench->config->verify)
+        code = verify_entrants(bench, races, err);
+    end_phase(bench, PHASE_VERIFY, &mark);
+    if (code == 0)
+        code = cell_loop_run(bench, err);
+    end_phase(bench, PHASE_MEASURE, &mark);
+    return code;
+}
+
+static void close_bench(struct bench *bench, struct race_result *races)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        entrant_teardown(bench, &bench->entrants[i]);
+        free(races[i].ranked);
+    }
+    if (bench->null_segment != NULL)
+        bench->device->ops->release_segment(bench->device, bench->null_segment);
+    operands_free(bench->device, bench->operands);
+    if (bench->workspace != NULL)
+        bench->device->ops->release(bench->device, bench->workspace);
+}
+
+/* A cell whose contenders did not all get to the end says so in its own status. */
+static void settle_status(struct cell_record *r)
+{
+    size_t raced = 0;
+    bool faults = false;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const char *s = r->contenders[i].status;
+        raced += strcmp(s, "ok") == 0;
+        faults = faults || (strcmp(s, "ok") != 0 && strcmp(s, "unavailable") != 0 && strcmp(s, "unsupported") != 0);
+    }
+    if (strcmp(r->status, "ok") != 0)
+        return;
+    if (raced == 0) {
+        snprintf(r->status, sizeof r->status, "failed");
+        snprintf(r->reason, sizeof r->reason, "no contender could be measured");
+    } else if (faults) {
+        snprintf(r->status, sizeof r->status, "partial");
+    }
+}
+
+static int conduct(const struct cell_context *context, const struct cell_request *request, struct bench *bench,
+                   struct error *err)
+{
+    struct race_result races[RECORD_MAX_CONTENDERS] = {0};
+    bool fits = false;
+    int code = entrants_choose(context, request, bench, err);
+    if (code == 0 && bench->n_entrants > 0)
+        code = check_memory(bench, &fits, err);
+    if (code == 0 && fits)
+        code = run_stages(bench, races, err);
+    close_bench(bench, races);
+    settle_status(bench->record);
+    return code;
+}
+
+int cell_conduct(const struct cell_context *context, const struct cell_request *request, struct cell_record **out,
+                 struct error *err)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    enum timing headline = headline_of(context);
+    int code = 0;
+    *out = bench == NULL ? NULL : new_record(context, request, headline);
+    if (*out == NULL) {
+        code = error_set(err, EXIT_CODE_INTERNAL, "out of memory for a cell");
+        goto out;
+    }
+    bench->config = context->config;
+    bench->device = context->device;
+    bench->problem = request->problem;
+    bench->mode = request->mode;
+    bench->headline = headline;
+    bench->seed = request->seed;
+    bench->sets_each = rotation_sets(context, request);
+    bench->record = *out;
+    bench->report = context->report;
+    bench->report_context = context->report_context;
+    bench->identity = context->identity;
+    random_seed(&bench->random, random_derive(request->seed, "cell", 0));
+    code = conduct(context, request, bench, err);
+out:
+    if (code != 0) {
+        record_free(*out);
+        *out = NULL;
+    }
+    free(bench);
+    return code;
+}

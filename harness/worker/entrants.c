@@ -1,0 +1,112 @@
+#include "worker/entrants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void fill_record(struct contender_record *r, const struct contender *c)
+{
+    snprintf(r->name, sizeof r->name, "%s", c->name);
+    snprintf(r->family, sizeof r->family, "%s", c->family);
+    r->candidate = c->role == ROLE_CANDIDATE;
+    r->has_layout_suffix = c->has_layout_suffix;
+    r->layout = c->is.layout;
+    snprintf(r->status, sizeof r->status, "ok");
+}
+
+static void set_status(struct contender_record *r, const char *status, const char *stage, const char *reason)
+{
+    snprintf(r->status, sizeof r->status, "%s", status);
+    snprintf(r->stage, sizeof r->stage, "%s", stage);
+    snprintf(r->reason, sizeof r->reason, "%s", reason);
+}
+
+static const struct exclusion *find_exclusion(const struct cell_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->n_exclusions; i++)
+        if (strcmp(request->exclusions[i].name, name) == 0)
+            return &request->exclusions[i];
+    return NULL;
+}
+
+/* Whether the contender may race; if not, its record says why. */
+static bool may_race(const struct cell_context *context, const struct cell_request *request, const struct contender *c,
+                     struct contender_record *r)
+{
+    char why[CUDAL2_WHY] = "";
+    const struct exclusion *out = find_exclusion(request, r->name);
+    if (out != NULL) {
+        set_status(r, out->status, out->stage, out->reason);
+        return false;
+    }
+    if (!c->available) {
+        set_status(r, "unavailable", "probe", c->reason);
+        return false;
+    }
+    if (!contender_supports(c, &context->device->info, &request->problem, why)) {
+        set_status(r, "unsupported", "probe", why);
+        return false;
+    }
+    return true;
+}
+
+static void enter(struct bench *bench, const struct contender *c, struct contender_record *r)
+{
+    struct entrant *e = &bench->entrants[bench->n_entrants++];
+    *e = (struct entrant){.contender = c, .record = r, .alive = true, .n_sets = bench->sets_each};
+    e->has_variants = c->ops->list_variants != NULL;
+    bench->layouts |= CUDAL2_BIT(c->is.layout);
+}
+
+/* The contender that A/A copies: the one named, else the first candidate that races, else the first baseline that
+ * races. */
+static const struct entrant *choose_copied(const struct bench *bench)
+{
+    const struct entrant *first = NULL;
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct entrant *e = &bench->entrants[i];
+        if (bench->config->aa_contender[0] != '\0' && strcmp(e->record->name, bench->config->aa_contender) == 0)
+            return e;
+        if (first == NULL || (e->record->candidate && !first->record->candidate))
+            first = e;
+    }
+    return bench->config->aa_contender[0] == '\0' ? first : NULL;
+}
+
+static void add_copy(const struct cell_request *request, struct bench *bench)
+{
+    const struct entrant *original = choose_copied(bench);
+    struct cell_record *record = bench->record;
+    if (original == NULL || record->n_contenders >= RECORD_MAX_CONTENDERS)
+        return;
+    struct contender_record *r = &record->contenders[record->n_contenders++];
+    fill_record(r, original->contender);
+    snprintf(r->copy_of, sizeof r->copy_of, "%s", original->record->name);
+    snprintf(r->name, sizeof r->name, "%.*s+copy", (int)sizeof r->name - 6, original->record->name);
+    const struct exclusion *out = find_exclusion(request, r->name);
+    if (out != NULL) {
+        set_status(r, out->status, out->stage, out->reason);
+        return;
+    }
+    enter(bench, original->contender, r);
+    bench->entrants[bench->n_entrants - 1].first_set = bench->sets_each;
+    bench->n_sets = 2 * bench->sets_each;
+}
+
+int entrants_choose(const struct cell_context *context, const struct cell_request *request, struct bench *bench,
+                    struct error *err)
+{
+    size_t n = registry_count(context->registry);
+    if (n > RECORD_MAX_CONTENDERS)
+        return error_set(err, EXIT_CODE_INTERNAL, "%zu contenders, at most %d can race", n, RECORD_MAX_CONTENDERS);
+    bench->n_sets = bench->sets_each;
+    for (size_t i = 0; i < n; i++) {
+        const struct contender *c = registry_at(context->registry, i);
+        struct contender_record *r = &bench->record->contenders[bench->record->n_contenders++];
+        fill_record(r, c);
+        if (may_race(context, request, c, r))
+            enter(bench, c, r);
+    }
+    if (context->config->aa)
+        add_copy(request, bench);
+    return 0;
+}
