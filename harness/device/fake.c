@@ -1,0 +1,399 @@
+#include "device/fake.h"
+#include "device/cpu_math.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER 256u /* in front of every allocation: its size; keeps the alignment contenders are promised */
+#define START_NS 1000000000u
+#define DEFAULT_NS 1000.0
+#define DEFAULT_MEMORY (1u << 30)
+
+struct fake_device {
+    struct device base;
+    struct fake_script script;
+    struct fake_counts counts;
+    struct device_health health;
+    size_t in_use;
+    double now_ns;  /* host clock */
+    double idle_at; /* when the device finishes what it has */
+    uint64_t work_count;
+    enum timing timing; /* of the work being run */
+    bool timed;
+    const void *work;
+    bool enqueued;
+    bool broken;
+    char broken_reason[128];
+};
+
+struct device_segment {
+    struct device_work work;
+    bool has_work;
+    struct device_shape shape;
+    enum device_rung rung;
+    const char *reason;
+};
+
+static struct fake_device *fake_of(struct device *d)
+{
+    return (struct fake_device *)d;
+}
+
+static int check(struct device *d, struct error *err)
+{
+    struct fake_device *f = fake_of(d);
+    return f->broken ? error_set(err, EXIT_CODE_UNAVAILABLE, "%s", f->broken_reason) : 0;
+}
+
+static void fake_close(struct device *d)
+{
+    free(fake_of(d));
+}
+
+static int fake_alloc(struct device *d, size_t bytes, void **out, struct error *err)
+{
+    struct fake_device *f = fake_of(d);
+    *out = NULL;
+    if (check(d, err) != 0)
+        return err->code;
+    if (bytes > f->script.memory_bytes - f->in_use)
+        return error_set(err, EXIT_CODE_INTERNAL, "the fake device has no memory for %zu bytes", bytes);
+    unsigned char *memory = aligned_alloc(HEADER, HEADER + (bytes + HEADER - 1) / HEADER * HEADER);
+    if (!memory)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu bytes", bytes);
+    memcpy(memory, &bytes, sizeof bytes);
+    f->in_use += bytes;
+    *out = memory + HEADER;
+    return 0;
+}
+
+static void fake_release(struct device *d, void *memory)
+{
+    size_t bytes;
+    if (!memory)
+        return;
+    unsigned char *start = (unsigned char *)memory - HEADER;
+    memcpy(&bytes, start, sizeof bytes);
+    fake_of(d)->in_use -= bytes;
+    free(start);
+}
+
+static int fake_memory_free(struct device *d, uint64_t *bytes, struct error *err)
+{
+    *bytes = fake_of(d)->script.memory_bytes - fake_of(d)->in_use;
+    return check(d, err);
+}
+
+static int fake_copy(struct device *d, void *to, const void *from, size_t bytes, struct error *err)
+{
+    if (check(d, err) != 0)
+        return err->code;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static int fake_fill(struct device *d, void *memory, const struct fill *fill, struct error *err)
+{
+    fake_of(d)->counts.fills++;
+    if (check(d, err) != 0)
+        return err->code;
+    cpu_fill(1, memory, fill);
+    return 0;
+}
+
+static int fake_flush(struct device *d, struct error *err)
+{
+    fake_of(d)->counts.flushes++;
+    return check(d, err);
+}
+
+static int fake_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                          const struct cudal2_operands *operands, float *reference, struct error *err)
+{
+    return check(d, err) != 0 ? err->code : cpu_reference(1, p, layout, operands, reference, err);
+}
+
+static int fake_compare(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference,
+                        double limit, struct comparison *out, struct error *err)
+{
+    if (check(d, err) != 0)
+        return err->code;
+    cpu_compare(1, p, c, reference, limit, out);
+    return 0;
+}
+
+/* ---- the clock ---- */
+
+static void run_piece(struct fake_device *f, uint32_t id)
+{
+    double start = f->now_ns > f->idle_at ? f->now_ns : f->idle_at;
+    struct fake_moment moment = {.id = id,
+                                 .work = f->work,
+                                 .count = f->work_count++,
+                                 .timing = f->timing,
+                                 .timed = f->timed,
+                                 .idle_ns = start - f->idle_at,
+                                 .now_ns = (uint64_t)start};
+    double ns = f->script.duration_ns ? f->script.duration_ns(f->script.context, &moment) : DEFAULT_NS;
+    f->idle_at = start + ns;
+}
+
+void fake_enqueue(struct device *d, uint32_t id)
+{
+    fake_of(d)->enqueued = true;
+    run_piece(fake_of(d), id);
+}
+
+static int launch(struct fake_device *f, const struct device_work *work, size_t set, struct error *err)
+{
+    char why[CUDAL2_WHY] = "";
+    f->work = work ? work->context : NULL;
+    f->enqueued = false;
+    if (!work) {
+        run_piece(f, FAKE_NULL);
+        return 0;
+    }
+    int status = work->launch(work->context, set, why);
+    if (status != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
+    if (!f->enqueued)
+        run_piece(f, FAKE_UNKNOWN);
+    return check(&f->base, err);
+}
+
+static void synchronise(struct fake_device *f)
+{
+    if (f->now_ns < f->idle_at)
+        f->now_ns = f->idle_at;
+}
+
+/* Runs the segment once; *ns is the span of the timed launches. */
+static int run_segment(struct fake_device *f, const struct device_segment *s, bool timed, double *ns, struct error *err)
+{
+    unsigned total = s->shape.primers + s->shape.launches;
+    double started = f->now_ns, host = s->rung == RUNG_EVENTS ? f->script.launch_ns : 0;
+    f->timing = TIMING_DEVICE;
+    for (unsigned i = 0; i < total; i++) {
+        f->timed = timed && i >= s->shape.primers;
+        if (i == s->shape.primers)
+            started = f->now_ns > f->idle_at ? f->now_ns : f->idle_at;
+        f->idle_at += host;
+        size_t set = (s->shape.first_set + i) % (s->shape.n_sets ? s->shape.n_sets : 1);
+        if (launch(f, s->has_work ? &s->work : NULL, set, err) != 0)
+            return err->code;
+    }
+    *ns = f->idle_at - started;
+    synchronise(f);
+    return 0;
+}
+
+static enum device_rung start_rung(const struct device_work *work, enum device_rung lowest, const char **reason)
+{
+    uint32_t flags = work ? work->flags : 0;
+    *reason = "";
+    if (flags & CUDAL2_SYNCS && lowest < RUNG_EVENTS) {
+        *reason = "the contender synchronises";
+        return RUNG_EVENTS;
+    }
+    if (flags & CUDAL2_NO_CAPTURE && lowest < RUNG_BLOCKED) {
+        *reason = "the contender cannot be captured";
+        return RUNG_BLOCKED;
+    }
+    return lowest;
+}
+
+static int fake_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
+                        enum device_rung lowest, struct device_segment **out, struct error *err)
+{
+    struct fake_device *f = fake_of(d);
+    double ignored;
+    *out = NULL;
+    f->counts.prepares++;
+    if (check(d, err) != 0)
+        return err->code;
+    if (!(d->info.timings & CUDAL2_BIT(TIMING_DEVICE)))
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "the script has no device timing");
+    struct device_segment *s = calloc(1, sizeof *s);
+    if (!s)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a segment");
+    s->has_work = work != NULL;
+    if (work)
+        s->work = *work;
+    s->shape = *shape;
+    s->rung = start_rung(work, lowest, &s->reason);
+    if (run_segment(f, s, false, &ignored, err) != 0) {
+        free(s);
+        return err->code;
+    }
+    f->counts.live_segments++;
+    *out = s;
+    return 0;
+}
+
+static enum device_rung fake_rung(const struct device_segment *segment)
+{
+    return segment->rung;
+}
+
+static const char *fake_rung_reason(const struct device_segment *segment)
+{
+    return segment->reason;
+}
+
+static int fake_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
+{
+    struct fake_device *f = fake_of(d);
+    double span;
+    f->counts.measures++;
+    if (check(d, err) != 0 || run_segment(f, segment, true, &span, err) != 0)
+        return err->code;
+    *ns = span / segment->shape.launches;
+    return 0;
+}
+
+static void fake_release_segment(struct device *d, struct device_segment *segment)
+{
+    if (segment)
+        fake_of(d)->counts.live_segments--;
+    free(segment);
+}
+
+/* The clock runs on by the host's cost before the device sees the work. */
+static int time_one(struct fake_device *f, const struct device_work *work, size_t set, enum timing timing,
+                    struct error *err)
+{
+    f->timing = timing;
+    f->timed = true;
+    f->now_ns += f->script.launch_ns;
+    return launch(f, work, set, err);
+}
+
+static int fake_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
+{
+    struct fake_device *f = fake_of(d);
+    double started = f->now_ns;
+    f->counts.events++;
+    if (check(d, err) != 0)
+        return err->code;
+    if (!(d->info.timings & CUDAL2_BIT(TIMING_EVENT)))
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "the script has no event timing");
+    if (time_one(f, work, set, TIMING_EVENT, err) != 0)
+        return err->code;
+    *ns = f->idle_at - started;
+    synchronise(f);
+    return 0;
+}
+
+static int fake_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
+{
+    struct fake_device *f = fake_of(d);
+    double started = f->now_ns;
+    f->counts.walls++;
+    if (check(d, err) != 0)
+        return err->code;
+    if (time_one(f, work, set, TIMING_WALL, err) != 0)
+        return err->code;
+    synchronise(f);
+    f->now_ns += f->script.sync_ns;
+    *ns = f->now_ns - started;
+    return 0;
+}
+
+static int fake_settle(struct device *d, struct error *err)
+{
+    fake_of(d)->counts.settles++;
+    return check(d, err);
+}
+
+static void fake_health(struct device *d, struct device_health *out)
+{
+    *out = fake_of(d)->health;
+}
+
+static uint64_t fake_now(struct device *d)
+{
+    return (uint64_t)fake_of(d)->now_ns;
+}
+
+static uint64_t fake_wait_until(struct device *d, uint64_t deadline_ns)
+{
+    struct fake_device *f = fake_of(d);
+    if (f->now_ns < (double)deadline_ns)
+        f->now_ns = (double)deadline_ns;
+    return (uint64_t)f->now_ns;
+}
+
+static const struct device_ops fake_ops = {
+    .close = fake_close,
+    .alloc = fake_alloc,
+    .release = fake_release,
+    .memory_free = fake_memory_free,
+    .upload = fake_copy,
+    .download = fake_copy,
+    .fill = fake_fill,
+    .sync = check,
+    .flush = fake_flush,
+    .reference = fake_reference,
+    .compare = fake_compare,
+    .prepare = fake_prepare,
+    .rung = fake_rung,
+    .rung_reason = fake_rung_reason,
+    .measure = fake_measure,
+    .release_segment = fake_release_segment,
+    .time_event = fake_time_event,
+    .time_wall = fake_time_wall,
+    .settle = fake_settle,
+    .health = fake_health,
+    .now = fake_now,
+    .wait_until = fake_wait_until,
+};
+
+int fake_open(const struct fake_script *script, struct device **out, struct error *err)
+{
+    struct fake_device *f = calloc(1, sizeof *f);
+    *out = NULL;
+    if (!f)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for the fake device");
+    uint32_t all = CUDAL2_BIT(TIMING_DEVICE) | CUDAL2_BIT(TIMING_EVENT) | CUDAL2_BIT(TIMING_WALL);
+    f->base.ops = &fake_ops;
+    f->script = *script;
+    if (f->script.memory_bytes == 0)
+        f->script.memory_bytes = DEFAULT_MEMORY;
+    f->now_ns = f->idle_at = START_NS;
+    f->base.info = (struct device_info){.kind = "fake",
+                                        .device_bit = CUDAL2_ON_CUDA,
+                                        .timings = script->timings ? script->timings : all,
+                                        .threads = 1,
+                                        .name = "fake device",
+                                        .uuid = "FAKE-0",
+                                        .driver = "0",
+                                        .cc = 90,
+                                        .sm_count = 132,
+                                        .l2_bytes = 60u << 20,
+                                        .memory_bytes = f->script.memory_bytes};
+    *out = &f->base;
+    return 0;
+}
+
+void fake_break(struct device *d, const char *reason)
+{
+    struct fake_device *f = fake_of(d);
+    f->broken = true;
+    snprintf(f->broken_reason, sizeof f->broken_reason, "%s", reason);
+}
+
+void fake_set_health(struct device *d, const struct device_health *health)
+{
+    fake_of(d)->health = *health;
+}
+
+size_t fake_bytes_in_use(const struct device *d)
+{
+    return ((const struct fake_device *)d)->in_use;
+}
+
+struct fake_counts fake_counts(const struct device *d)
+{
+    return ((const struct fake_device *)d)->counts;
+}
