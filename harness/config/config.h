@@ -17,6 +17,7 @@ struct shape {
 };
 
 enum gap_kind { GAP_POISSON = 0, GAP_UNIFORM = 1, GAP_FIXED = 2 };
+extern const char *const gap_names[]; /* "poisson", "uniform", "fixed", NULL */
 
 struct gap_config {
     enum gap_kind kind;
@@ -42,6 +43,7 @@ struct protocol_paper {
 };
 
 enum protocol { PROTOCOL_ADAPTIVE = 0, PROTOCOL_PAPER = 1 };
+extern const char *const protocol_names[]; /* "adaptive", "paper", NULL */
 
 struct config {
     char name[CONFIG_LABEL_MAX];
@@ -78,6 +80,13 @@ int config_load(const char *path, struct config *out, struct error *err);
 /* The same from text (fuzzing, pipe). */
 int config_parse(const char *text, size_t length, const char *source, struct config *out, struct error *err);
 void config_free(struct config *c);
+
+/* What no single key can tell: dtype against accumulate, stop rule, contenders. config_parse has called it; call it
+ * again after changing a field. EXIT_CODE_DATA, the text names the key. */
+int config_check(const struct config *c, struct error *err);
+
+/* Appends an owned copy of `name` to baselines or candidates. EXIT_CODE_DATA: empty, too long, already there, full. */
+int config_add_name(char **names, const char *name, struct error *err);
 
 /* The config with every default filled in, as JSON that config_parse reads back to an equal struct; what the journal
  * keeps and its hash identifies. Owned by the caller. NULL out of memory. */

@@ -1,0 +1,146 @@
+/*
+ * options.h - the command line. ONE table (options_table.c) describes every subcommand and option; the parser, --help,
+ * the man page and the shell completions all read it.
+ *
+ * A new option is one row of the table, one enum value and one field of struct options.
+ */
+#ifndef CUDAL2_CLI_OPTIONS_H
+#define CUDAL2_CLI_OPTIONS_H
+
+#include "base/error.h"
+#include "config/config.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROGRAM_NAME "cudal2-bench"
+#define PROGRAM_VERSION "0.1.0"
+
+enum command { COMMAND_RUN, COMMAND_LIST, COMMAND_DOCTOR, COMMAND_REPORT, COMMAND_HELP, COMMAND_WORKER, COMMAND_COUNT };
+
+enum option_id {
+    OPTION_CONFIG,
+    OPTION_MODE,
+    OPTION_PROTOCOL,
+    OPTION_TIMING,
+    OPTION_ACCUMULATE,
+    OPTION_CACHE,
+    OPTION_RATE,
+    OPTION_GAP,
+    OPTION_SEED,
+    OPTION_AA,
+    OPTION_NO_VERIFY,
+    OPTION_BASELINES,
+    OPTION_CANDIDATE,
+    OPTION_PLUGINS,
+    OPTION_KERNELS,
+    OPTION_DEVICE,
+    OPTION_OUTPUT,
+    OPTION_RESUME,
+    OPTION_QUIET,
+    OPTION_NO_COLOR,
+    OPTION_MAN,
+    OPTION_COMPLETION,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_COUNT
+};
+
+enum mode_choice { MODE_CHOICE_OFFLINE, MODE_CHOICE_SERVER, MODE_CHOICE_BOTH };
+enum completion_shell { COMPLETION_BASH, COMPLETION_ZSH };
+
+#define OPTIONS_OPERANDS_MAX 16
+
+/* Strings point into argv and live as long as it. A field whose option was not given holds its default, stated here;
+ * options_given() tells the two apart. */
+struct options {
+    enum command command; /* COMMAND_RUN when none is named */
+    enum command topic;   /* of help; COMMAND_COUNT: the whole program */
+    uint64_t given;       /* bit 1 << enum option_id; read it through options_given */
+
+    const char *config; /* NULL; run refuses to go without */
+    int mode;           /* enum mode_choice */
+    int protocol;       /* enum protocol */
+    int timing;         /* enum timing */
+    int accumulate;     /* enum cudal2_accumulate */
+    int cache;          /* enum cache_state, for both modes */
+    double rate_hz;     /* server launches a second: the mean gap is 1/rate */
+    int gap;            /* enum gap_kind */
+    uint64_t seed;
+    const char *aa; /* "" when --aa has no name: the config's choice */
+    bool no_verify;
+    const char *baselines;                        /* comma-separated family names, replaces the config's */
+    const char *candidates[CONFIG_NAMES_MAX + 1]; /* added to the config's; NULL-terminated */
+    const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
+    const char *device;                           /* "auto"; checked: auto, cpu, cuda, cuda:N, cuda:N,M,... */
+    const char *output;                           /* run: "result.json"; elsewhere NULL */
+    bool resume, quiet, no_color, man, help, version;
+    int completion; /* enum completion_shell */
+
+    const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
+    size_t n_operands;
+};
+
+/* Reads argv[1..argc) into *out. GNU style: --name=value, --name value, -cVALUE, -c VALUE, "--" ends the options;
+ * options and operands mix. EXIT_CODE_USAGE with one line that says what to write instead. With --help or --version
+ * nothing else is required. argv must outlive *out, which owns nothing. */
+int options_parse(int argc, char **argv, struct options *out, struct error *err);
+
+bool options_given(const struct options *o, enum option_id id);
+
+/* Overrides the config by what was given: mode, protocol, timing, accumulate, cache, rate, gap, seed, aa, no-verify,
+ * baselines (replaced), candidates (added), and checks the whole again. EXIT_CODE_USAGE when they cannot go together.
+ */
+int options_apply(const struct options *o, struct config *config, struct error *err);
+
+/* ---- The table, for the parser and the generators of help, man page and completions. ---- */
+
+enum option_kind {
+    OPTION_KIND_FLAG,     /* bool */
+    OPTION_KIND_TEXT,     /* const char * */
+    OPTION_KIND_OPTIONAL, /* const char *, only as --name=value; "" without value */
+    OPTION_KIND_CHOICE,   /* int, index into choices */
+    OPTION_KIND_INTEGER,  /* uint64_t */
+    OPTION_KIND_REAL,     /* double > 0 */
+    OPTION_KIND_MANY      /* const char *[CONFIG_NAMES_MAX + 1], repeatable */
+};
+
+/* What a completion offers for the argument. */
+enum option_hint { OPTION_HINT_NONE, OPTION_HINT_FILE, OPTION_HINT_DIRECTORY, OPTION_HINT_CHOICES };
+
+struct option_info {
+    const char *name;
+    char letter; /* 0: none */
+    enum option_kind kind;
+    enum option_hint hint;
+    const char *argument;       /* "FILE"; NULL for a flag, and for a choice (its choices are shown) */
+    const char *const *choices; /* NULL-terminated; NULL unless a choice or completed words */
+    uint32_t commands;          /* bits 1 << enum command */
+    size_t offset;              /* of the field in struct options */
+    const char *section;        /* heading in --help and the man page */
+    const char *help;           /* one sentence, no full stop */
+};
+
+struct command_info {
+    const char *name;
+    const char *operands; /* "[FILE]..." or "" */
+    size_t max_operands;
+    bool hidden;
+    const char *help; /* one sentence, no full stop */
+};
+
+extern const struct option_info option_table[OPTION_COUNT];
+extern const struct command_info command_table[COMMAND_COUNT];
+
+/* Exit codes for --help and the man page; ends with a NULL text. */
+struct exit_info {
+    int code;
+    const char *text;
+};
+extern const struct exit_info exit_table[];
+
+/* "FILE" or "offline|server|both"; "" for a flag. Writes into out. */
+void option_argument_text(const struct option_info *option, char *out, size_t capacity);
+
+#endif

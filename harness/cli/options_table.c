@@ -1,0 +1,117 @@
+/* The tables of options.h: the one place where a subcommand or option is described. */
+#include "cli/options.h"
+
+#include "base/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ON(command) (1u << COMMAND_##command)
+#define EVERYWHERE (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(HELP))
+#define DEVICE_USERS (ON(RUN) | ON(LIST) | ON(DOCTOR))
+#define AT(field) offsetof(struct options, field)
+
+#define MEASUREMENT "Measurement"
+#define CONTENDERS "Contenders"
+#define DEVICE "Device"
+#define OUTPUT "Output"
+#define GENERAL "General"
+
+static const char *const mode_choices[] = {"offline", "server", "both", NULL};
+static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
+static const char *const shell_choices[] = {"bash", "zsh", NULL};
+static const char *const family_words[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
+                                           "cublaslt-autotuning", "openblas", NULL};
+
+const struct command_info command_table[COMMAND_COUNT] = {
+    [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)"},
+    [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here"},
+    [COMMAND_DOCTOR] = {"doctor", "", 0, false,
+                        "check GPU, driver and libraries, and name the command that gets what is missing"},
+    [COMMAND_REPORT] = {"report", "FILE", 1, false, "print the tables of a result.json or journal"},
+    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script"},
+    [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor"},
+};
+
+const struct option_info option_table[OPTION_COUNT] = {
+    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, "FILE", NULL, ON(RUN), AT(config),
+                       MEASUREMENT, "grid, contenders and settings of the run (see configs/)"},
+    [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, mode_choices, ON(RUN), AT(mode),
+                     MEASUREMENT, "launches back to back, after idle gaps, or both; default: the config's"},
+    [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, protocol_names, ON(RUN),
+                         AT(protocol), MEASUREMENT,
+                         "stop at a stated interval, or keep the fixed times of the CUDA-L2 paper"},
+    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, timing_names, ON(RUN), AT(timing),
+                       MEASUREMENT, "headline: GPU time of the work alone, CUDA events, or the host clock"},
+    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, accumulate_names, ON(RUN),
+                           AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
+    [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, cache_state_names, ON(RUN), AT(cache),
+                      MEASUREMENT, "state of the device's cache before a launch, in both modes"},
+    [OPTION_RATE] = {"rate", 'r', OPTION_KIND_REAL, OPTION_HINT_NONE, "HZ", NULL, ON(RUN), AT(rate_hz), MEASUREMENT,
+                     "server mode: launches per second, so that the mean gap is 1/HZ"},
+    [OPTION_GAP] = {"gap", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, gap_names, ON(RUN), AT(gap), MEASUREMENT,
+                    "server mode: distribution of the gaps"},
+    [OPTION_SEED] = {"seed", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, "N", NULL, ON(RUN), AT(seed), MEASUREMENT,
+                     "seed of every random decision; default: drawn, and recorded"},
+    [OPTION_AA] = {"aa", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, "CONTENDER", NULL, ON(RUN), AT(aa), MEASUREMENT,
+                   "also race a second copy of a contender, to measure the false-alarm rate"},
+    [OPTION_NO_VERIFY] = {"no-verify", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, ON(RUN), AT(no_verify),
+                          MEASUREMENT, "do not check the results of the contenders (the record says so)"},
+    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, "LIST", family_words, ON(RUN),
+                          AT(baselines), CONTENDERS, "comma-separated families, instead of the config's"},
+    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, "NAME", NULL, ON(RUN) | ON(LIST),
+                          AT(candidates), CONTENDERS,
+                          "also race this kernel set, plugin (.so) or manifest (.json); may be repeated"},
+    [OPTION_PLUGINS] = {"plugins", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, "DIR", NULL, DEVICE_USERS, AT(plugins),
+                        CONTENDERS, "where plugins are; default: plugins/ beside the program"},
+    [OPTION_KERNELS] = {"kernels", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, "DIR", NULL, DEVICE_USERS, AT(kernels),
+                        CONTENDERS, "where kernel sets are; default: kernels/ beside the program or above it"},
+    [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, "auto|cpu|cuda:N[,M]", device_words,
+                       DEVICE_USERS, AT(device), DEVICE, "where to measure; auto is every GPU, or the CPU without one"},
+    [OPTION_OUTPUT] = {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, "FILE", NULL, ON(RUN), AT(output), OUTPUT,
+                       "result file; its journal lies beside it; default: result.json"},
+    [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, ON(RUN), AT(resume), OUTPUT,
+                       "go on with the journal of --output and skip what it has"},
+    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, ON(RUN), AT(quiet), OUTPUT,
+                      "no progress, only the tables and errors"},
+    [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, EVERYWHERE, AT(no_color),
+                         OUTPUT, "no colour and no cursor control, even on a terminal"},
+    [OPTION_MAN] = {"man", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, ON(HELP), AT(man), GENERAL,
+                    "print the man page (roff)"},
+    [OPTION_COMPLETION] = {"completion", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, NULL, shell_choices, ON(HELP),
+                           AT(completion), GENERAL, "print a completion script"},
+    [OPTION_HELP] = {"help", 'h', OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, EVERYWHERE, AT(help), GENERAL,
+                     "show help, of the command if one is named"},
+    [OPTION_VERSION] = {"version", 'V', OPTION_KIND_FLAG, OPTION_HINT_NONE, NULL, NULL, EVERYWHERE, AT(version),
+                        GENERAL, "show the version"},
+};
+
+const struct exit_info exit_table[] = {
+    {EXIT_CODE_OK, "success"},
+    {EXIT_CODE_REGRESSION, "a regression was found"},
+    {EXIT_CODE_INCOMPARABLE, "results cannot be compared, or cells are missing"},
+    {EXIT_CODE_VERIFICATION, "a contender failed verification"},
+    {EXIT_CODE_USAGE, "wrong command line"},
+    {EXIT_CODE_DATA, "a file's content is wrong"},
+    {EXIT_CODE_UNAVAILABLE, "the device, driver or a library is not there"},
+    {EXIT_CODE_INTERNAL, "an internal error, or no memory"},
+    {EXIT_CODE_CANTCREATE, "the output cannot be created"},
+    {EXIT_CODE_IO, "a write, sync or rename failed (disk full)"},
+    {EXIT_CODE_TEMPORARY, "try again: the journal is in use, or the run was stopped by TERM with work left"},
+    {EXIT_CODE_INTERRUPTED, "interrupted by INT (Ctrl-C); --resume goes on"},
+    {0, NULL},
+};
+
+void option_argument_text(const struct option_info *option, char *out, size_t capacity)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (option->argument) {
+        snprintf(out, capacity, "%s", option->argument);
+        return;
+    }
+    for (int i = 0; option->choices && option->choices[i] && used < capacity; i++) {
+        int more = snprintf(out + used, capacity - used, "%s%s", i ? "|" : "", option->choices[i]);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
