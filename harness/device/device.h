@@ -123,6 +123,11 @@ struct device_ops {
     void (*release_segment)(struct device *d, struct device_segment *segment);
     int (*time_event)(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
     int (*time_wall)(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+    /* One launch of `work` on set 0 captured as a graph, so that it can be timed by time_event and time_wall with the
+     * launch path of a graph. *out launches it and is owned by the caller (release_graph_work). NULL op, or
+     * EXIT_CODE_UNAVAILABLE, where the device or this work has no graph. */
+    int (*graph_work)(struct device *d, const struct device_work *work, struct device_work *out, struct error *err);
+    void (*release_graph_work)(struct device *d, struct device_work *graph);
     /* Undoes what a contender may have left: persisting L2, sticky state. EXIT_CODE_UNAVAILABLE when the device
      * is lost (sticky error): the worker must end. */
     int (*settle)(struct device *d, struct error *err);

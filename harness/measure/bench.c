@@ -82,6 +82,9 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     if (entrant->segment != NULL)
         bench->device->ops->release_segment(bench->device, entrant->segment);
     entrant->segment = NULL;
+    if (entrant->has_graph_work)
+        bench->device->ops->release_graph_work(bench->device, &entrant->graph_work);
+    entrant->has_graph_work = false;
     if (entrant->set_up)
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
     entrant->set_up = false;

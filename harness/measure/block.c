@@ -98,6 +98,38 @@ static int take_others(struct turn *turn, char **text, struct error *err)
     return code;
 }
 
+/* Event and wall times over the graph of one, for those that have it. */
+static int take_equal_path(struct turn *turn, struct entrant *e, struct error *err)
+{
+    struct bench *bench = turn->bench;
+    for (int t = TIMING_EVENT; t < TIMING_COUNT && e->alive; t++) {
+        double ns = 0;
+        bench_stage(bench, e, "measure", bench->config->limits.launch_seconds);
+        int code = segment_time_equal_path(bench, e, (enum timing)t, turn->gap_ns, &ns, err);
+        if (code != 0)
+            return entrant_fault(bench, e, "measure", err);
+        if (series_add(&e->record->equal_path[t], turn->block, ns) != 0)
+            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples");
+    }
+    return 0;
+}
+
+static int take_equal_paths(struct turn *turn, struct error *err)
+{
+    unsigned order[RECORD_MAX_CONTENDERS];
+    struct bench *bench = turn->bench;
+    int code = 0;
+    if (turn->block % bench->config->other_timings_every != 0)
+        return 0;
+    for (unsigned i = 0; i < bench->n_entrants; i++)
+        order[i] = i;
+    random_shuffle(&bench->random, order, bench->n_entrants);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
+        if (bench->entrants[order[i]].alive && bench->entrants[order[i]].has_graph_work)
+            code = take_equal_path(turn, &bench->entrants[order[i]], err);
+    return code;
+}
+
 static int take_null(struct turn *turn, struct error *err)
 {
     struct bench *bench = turn->bench;
@@ -145,6 +177,8 @@ int block_measure(struct bench *bench, unsigned block, struct order *order, stru
     int code = take_all(&turn, headline_order, &text, err);
     if (code == 0)
         code = take_others(&turn, &text, err);
+    if (code == 0)
+        code = take_equal_paths(&turn, err);
     if (code == 0)
         code = take_null(&turn, err);
     if (code != 0)

@@ -87,8 +87,10 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
         struct entrant *e = &bench->entrants[i];
         if (e->alive)
             code = segment_prepare(bench, e, fastest, err);
-        if (e->alive && code == 0)
+        if (e->alive && code == 0) {
             keep_rung(bench, e);
+            segment_prepare_equal_path(bench, e);
+        }
     }
     return code;
 }
@@ -140,11 +142,11 @@ static int run_group(struct bench *bench, struct order *order, double deadline, 
 int cell_loop_run(struct bench *bench, struct error *err)
 {
     struct order order;
-    enum stop_decision decision = STOP_CONTINUE;
+    enum stop_decision decision = anyone_alive(bench) ? STOP_CONTINUE : STOP_CAPPED;
     double start = (double)bench->device->ops->now(bench->device);
     double deadline = start + bench->config->stop.max_cell_seconds * 1e9;
     int code = 0;
-    order_begin(&order, bench->n_entrants, random_derive(bench->seed, "order", 0));
+    order_begin(&order, (unsigned)bench->n_entrants, random_derive(bench->seed, "order", 0));
     for (unsigned group = 0; decision == STOP_CONTINUE && code == 0; group++) {
         code = open_group(bench, group, err);
         if (code == 0)

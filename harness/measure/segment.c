@@ -74,6 +74,31 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double fastest
     return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
 }
 
+void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
+{
+    struct device *d = bench->device;
+    struct error ignored;
+    if (d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
+        return;
+    entrant->has_graph_work = d->ops->graph_work(d, &entrant->work, &entrant->graph_work, &ignored) == 0;
+}
+
+int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
+                            struct error *err)
+{
+    struct device *d = bench->device;
+    if (bench->config->cache[bench->mode] == CACHE_FLUSH) {
+        int code = d->ops->flush(d, err);
+        if (code != 0)
+            return code;
+    }
+    if (gap_ns >= 0)
+        arrivals_wait(d, gap_ns);
+    if (timing == TIMING_EVENT)
+        return d->ops->time_event(d, &entrant->graph_work, 0, ns, err);
+    return d->ops->time_wall(d, &entrant->graph_work, 0, ns, err);
+}
+
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {

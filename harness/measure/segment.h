@@ -25,11 +25,19 @@ int segment_estimate(struct bench *bench, struct entrant *entrant, struct error 
 /* Prepares the device-timed segment (nothing for other timings). Errors as segment_estimate. */
 int segment_prepare(struct bench *bench, struct entrant *entrant, double fastest_ns, struct error *err);
 
+/* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
+ * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
+void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
+
 /* Takes one time of the entrant: flushes the cache when asked, waits the gap in server mode (gap_ns >= 0; the actual
  * gap comes back in *gap_ns), launches, reads. *ns is the time of one launch. Errors are the entrant's unless the
  * device is lost. */
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err);
+
+/* Event or wall time of the entrant's graph of one; gap as above. */
+int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
+                            struct error *err);
 
 /* The same for the empty kernel in the headline's topology; *ns NaN where the device has none. */
 int segment_null(struct bench *bench, double *ns, struct error *err);

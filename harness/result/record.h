@@ -36,6 +36,9 @@ struct contender_record {
     cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
     cJSON *verification;        /* owned; {checked, coverage, seeds}, or NULL */
     struct series timings[TIMING_COUNT];
+    /* Event and wall times of this contender launched as a captured graph of one launch (index TIMING_DEVICE stays
+     * empty): the equal launch path, so that an event or wall lead can be split into GPU work and launch cost. */
+    struct series equal_path[TIMING_COUNT];
     struct series gaps; /* server mode: actual idle gap before each headline launch, ns */
 };
 
@@ -63,6 +66,7 @@ struct cell_record {
      * timing by timing separated by '.', headline first. group_of[block] gives the group. */
     char **order;
     unsigned *group_of;
+    cJSON *paper_pairs;       /* owned; array filled under --protocol paper (measure/paper.h), or NULL */
     struct series null_graph; /* empty kernel in the same topology, ns */
     struct health_sample *health;
     size_t n_health;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/cell_loop.h"
+#include "measure/paper.h"
 #include "measure/race.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
@@ -57,6 +58,9 @@ static enum timing headline_of(const struct cell_context *context)
 {
     uint32_t able = context->device->info.timings;
     enum timing wanted = context->config->headline;
+    /* The paper's protocol is event-timed (Listing 1) unless the user says otherwise. */
+    if (context->config->protocol == PROTOCOL_PAPER && !context->config->headline_given)
+        wanted = TIMING_EVENT;
     return (able & CUDAL2_BIT(wanted)) != 0 ? wanted : TIMING_WALL;
 }
 
@@ -151,7 +155,7 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         code = verify_entrants(bench, races, err);
     end_phase(bench, PHASE_VERIFY, &mark);
     if (code == 0)
-        code = cell_loop_run(bench, err);
+        code = bench->config->protocol == PROTOCOL_PAPER ? paper_run(bench, err) : cell_loop_run(bench, err);
     end_phase(bench, PHASE_MEASURE, &mark);
     return code;
 }

@@ -1,0 +1,18 @@
+/*
+ * paper.h - `--protocol paper`: the paper's own evaluation (section 2.4), pair by pair: a warm-up of 10 s, then at
+ * least 30 s of iterations; each runs candidate and reference once in random order, both timed by Listing 1's events;
+ * the score is the mean over iterations of t_ref / t_candidate - 1. In server mode the gap is waited before each
+ * launch.
+ */
+#ifndef CUDAL2_MEASURE_PAPER_H
+#define CUDAL2_MEASURE_PAPER_H
+
+#include "measure/bench.h"
+
+/* Runs every candidate x baseline pair of living entrants on the current operands (each set up on them) and appends one
+ * object to record->paper_pairs for each: {candidate, reference, iterations, mean_of_ratios, ci95:[lo,hi],
+ * mean_ns:{candidate,reference}}. The interval is from 20 batch means, because neighbouring iterations are not
+ * independent. Non-zero only when the worker must end; a contender's fault drops its remaining pairs. */
+int paper_run(struct bench *bench, struct error *err);
+
+#endif
