@@ -1,5 +1,8 @@
 /*
  * plan.h - the cells of a run in the order they are measured, computed alike by every process from config and seed.
+ *
+ * The order is the config's own: modes, then accumulate types, then shapes. A cell's seed depends on the run's seed and
+ * the cell's key only, so neither the order nor a split over machines changes what a cell sees.
  */
 #ifndef CUDAL2_RUN_PLAN_H
 #define CUDAL2_RUN_PLAN_H
@@ -22,8 +25,12 @@ struct plan {
 };
 
 /* `config` must outlive the plan (labels). `on_cuda` resolves dtype native. Duplicate shapes of the config are an error
- * of config_load, not of this. */
+ * of config_load, not of this. Accumulation in f16 exists for f16 operands only: other dtypes have one cell a shape,
+ * with accumulate f32. EXIT_CODE_DATA when nothing is left to measure. */
 int plan_build(const struct config *config, bool on_cuda, uint64_t seed, struct plan *out, struct error *err);
 void plan_free(struct plan *p);
+
+/* Index of the cell with this record_key, or -1. */
+long plan_find(const struct plan *p, const char *key);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * protocol.h - JSON lines between supervisor and worker over a socket pair (fd 3 in the worker).
  *
- * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"..."}
+ * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"...","plugins":null,
+ *                        "kernels":null}
  *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","exclude":[...]}
  *                       {"type":"quit"}
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
@@ -32,7 +33,24 @@ int line_read(struct line_reader *r, char **line, size_t *length);
 void line_reader_free(struct line_reader *r);
 /* Prints `message` and a newline to fd, all of it. EXIT_CODE_IO on failure. */
 int line_write(int fd, const cJSON *message, struct error *err);
+/* 32 hex digits and a NUL: what start carries and every worker message repeats. */
+#define PROTOCOL_NONCE 33
 
+/* What a worker is told once. Strings point into the tree they were read from; NULL directories mean the defaults. */
+struct start_request {
+    const cJSON *config;
+    const char *device;
+    int worker;
+    const char *nonce;
+    const char *plugin_directory, *kernel_directory;
+};
+cJSON *start_request_to_json(const struct start_request *request);
+int start_request_from_json(struct json_at at, struct start_request *out, struct error *err);
+
+/* Copies a string node, which may be empty, into out. EXIT_CODE_DATA when absent, not a string or too long. */
+int protocol_read_text(struct json_at at, char *out, size_t capacity, struct error *err);
+
+/* All of the request, or nothing: strict both in keys and in ranges. */
 cJSON *cell_request_to_json(const struct cell_request *request);
 int cell_request_from_json(struct json_at at, struct cell_request *out, struct error *err);
 
