@@ -1,0 +1,255 @@
+#include "run/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "worker/protocol.h"
+
+/* ---- environment ---- */
+
+/* What a worker needs of ours. Everything else could change what is measured without being in the record; LD_PRELOAD
+ * above all, which interposes timers. A trailing '*' matches a prefix. */
+static const char *const kept[] = {"LD_LIBRARY_PATH",
+                                   "HOME",
+                                   "PATH",
+                                   "TMPDIR",
+                                   "XDG_CACHE_HOME",
+                                   "CUDA_VISIBLE_DEVICES",
+                                   "CUDA_HOME",
+                                   "CUDA_PATH",
+                                   "CUDA_CACHE_PATH",
+                                   "NVIDIA_*",
+                                   "CUDAL2_*",
+                                   "GCOV_*",
+                                   "ASAN_OPTIONS",
+                                   "LSAN_OPTIONS",
+                                   "UBSAN_OPTIONS",
+                                   "TSAN_OPTIONS",
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+                                   "LD_PRELOAD", /* a sanitizer's runtime may have to come first */
+#endif
+                                   NULL};
+
+static bool name_matches(const char *pattern, const char *entry)
+{
+    size_t length = strlen(pattern);
+    if (pattern[length - 1] == '*')
+        return strncmp(entry, pattern, length - 1) == 0;
+    return strncmp(entry, pattern, length) == 0 && entry[length] == '=';
+}
+
+static bool is_kept(const char *entry)
+{
+    for (size_t i = 0; kept[i]; i++)
+        if (name_matches(kept[i], entry))
+            return true;
+    return false;
+}
+
+#define ADDED 6
+
+/* Set before exec because a late setenv is ignored. Passive waiting and a short OpenBLAS timeout keep idle thread pools
+ * from spinning beside the contender that is being timed; PCI order makes CUDA and NVML number GPUs alike. */
+static bool environment_add(char **environment, size_t count, int threads)
+{
+    int made = asprintf(&environment[count], "OMP_NUM_THREADS=%d", threads);
+    made = made < 0 ? made : asprintf(&environment[count + 1], "OPENBLAS_NUM_THREADS=%d", threads);
+    if (made < 0)
+        return false;
+    environment[count + 2] = strdup("OMP_WAIT_POLICY=passive");
+    environment[count + 3] = strdup("OPENBLAS_THREAD_TIMEOUT=4");
+    environment[count + 4] = strdup("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+    environment[count + 5] = strdup("LC_ALL=C.UTF-8");
+    for (size_t i = 2; i < ADDED; i++)
+        if (!environment[count + i])
+            return false;
+    return true;
+}
+
+char **process_environment(char *const from[], int threads)
+{
+    size_t total = 0, count = 0;
+    while (from[total])
+        total++;
+    char **environment = calloc(total + ADDED + 1, sizeof *environment);
+    if (!environment)
+        return NULL;
+    for (size_t i = 0; i < total; i++) {
+        if (!is_kept(from[i]))
+            continue;
+        environment[count] = strdup(from[i]);
+        if (!environment[count++])
+            goto failed;
+    }
+    if (environment_add(environment, count, threads))
+        return environment;
+failed:
+    process_environment_free(environment);
+    return NULL;
+}
+
+void process_environment_free(char **environment)
+{
+    for (size_t i = 0; environment && environment[i]; i++)
+        free(environment[i]);
+    free(environment);
+}
+
+static int usable_cpus(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* ---- start ---- */
+
+struct launch {
+    const char *program;
+    char **environment;
+    int socket, lock_fd, null_fd;
+    pid_t parent;
+};
+
+/* Puts `fd` at place `to` without close-on-exec; dup2 onto itself would keep the flag. */
+static bool place(int fd, int to)
+{
+    return fd == to ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, to) == to;
+}
+
+/* In the child, between fork and exec: async-signal-safe calls only. The descriptors were moved above the places they
+ * go to, so no dup2 closes one that is still needed. */
+static void child_exec(const struct launch *l)
+{
+    char *argv[] = {(char *)"cudal2-bench", (char *)"worker", NULL};
+    sigset_t none;
+    sigemptyset(&none);
+    setpgid(0, 0);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != l->parent)
+        _exit(127); /* the parent died before the request took effect */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (!place(l->null_fd, STDIN_FILENO) || !place(STDERR_FILENO, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD))
+        _exit(127);
+    int first = PROCESS_LOCK_FD;
+    if (l->lock_fd >= 0 && place(l->lock_fd, PROCESS_LOCK_FD))
+        first++;
+    if (close_range((unsigned)first, ~0u, 0) != 0)
+        _exit(127);
+    execve(l->program, argv, l->environment);
+    _exit(127);
+}
+
+/* A copy of fd above the low numbers the child arranges; closed on exec. */
+static int raise_fd(int fd)
+{
+    return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 16);
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+int process_spawn(const struct process_request *request, struct process *out, struct error *err)
+{
+    int code = 0, pair[2] = {-1, -1};
+    *out = (struct process){.fd = -1};
+    struct launch l = {.program = request->program, .socket = -1, .null_fd = -1, .parent = getpid()};
+    l.lock_fd = raise_fd(request->lock_fd);
+    l.environment = process_environment(environ, usable_cpus());
+    if (!l.environment) {
+        code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+        goto out;
+    }
+    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    l.null_fd = raise_fd(null_fd);
+    close_fd(null_fd);
+    if (l.null_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+        (l.socket = raise_fd(pair[1])) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0) {
+        code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: %s", strerror(errno));
+        goto out;
+    }
+    pid_t pid = fork();
+    if (pid == 0)
+        child_exec(&l);
+    if (pid < 0) {
+        code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: fork: %s", strerror(errno));
+        goto out;
+    }
+    setpgid(pid, pid); /* in both processes, so that a kill of the group works from now on */
+    *out = (struct process){.pid = pid, .fd = pair[0]};
+    pair[0] = -1;
+out:
+    process_environment_free(l.environment);
+    close_fd(pair[0]);
+    close_fd(pair[1]);
+    close_fd(l.socket);
+    close_fd(l.null_fd);
+    close_fd(l.lock_fd);
+    return code;
+}
+
+/* ---- end ---- */
+
+void process_kill(const struct process *p)
+{
+    if (p->pid > 0 && kill(-p->pid, SIGKILL) != 0)
+        kill(p->pid, SIGKILL);
+}
+
+static void describe_end(int status, struct process_end *end)
+{
+    end->signalled = WIFSIGNALED(status);
+    end->number = end->signalled ? WTERMSIG(status) : WEXITSTATUS(status);
+    if (end->signalled)
+        snprintf(end->text, sizeof end->text, "killed by signal %d (%s)", end->number, strsignal(end->number));
+    else
+        snprintf(end->text, sizeof end->text, "exited with code %d", end->number);
+}
+
+bool process_reap(struct process *p, double seconds, struct process_end *end)
+{
+    *end = (struct process_end){.text = "does not end"};
+    uint64_t deadline = clock_now_ns() + (uint64_t)(seconds * 1e9);
+    int status = 0;
+    pid_t got;
+    while ((got = waitpid(p->pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
+        if (clock_now_ns() > deadline)
+            break;
+        usleep(2000);
+    }
+    if (got > 0)
+        describe_end(status, end);
+    kill(-p->pid, SIGKILL); /* what the worker may have started; the group outlives its leader */
+    close_fd(p->fd);
+    *p = (struct process){.fd = -1};
+    return got > 0;
+}
+
+unsigned long long process_resident_bytes(const struct process *p)
+{
+    char path[64];
+    unsigned long long pages = 0, resident = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)p->pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%llu %llu", &pages, &resident) != 2)
+        resident = 0;
+    fclose(f);
+    return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
+}

@@ -1,0 +1,52 @@
+/*
+ * process.h - a child process at the end of a socket pair: started with a clean environment in a process group of its
+ * own, killed as a group, reaped with a bound, and described in words.
+ */
+#ifndef CUDAL2_RUN_PROCESS_H
+#define CUDAL2_RUN_PROCESS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct process {
+    pid_t pid; /* 0: none */
+    int fd;    /* our end of the socket pair, non-blocking; -1: none */
+};
+
+struct process_request {
+    const char *program; /* executed as `program worker` */
+    int lock_fd;         /* -1, or a descriptor the child keeps open as PROCESS_LOCK_FD */
+};
+
+/* The child inherits the GPU's lock: after the death of the supervisor the lock stays held until the worker is gone
+ * too, so that nobody measures beside it. */
+#define PROCESS_LOCK_FD 4
+
+/* How a process ended. */
+struct process_end {
+    bool signalled;
+    int number;    /* signal or exit code */
+    char text[64]; /* "killed by signal 11 (Segmentation fault)", "exited with code 0" */
+};
+
+/* The child gets descriptors 0 (/dev/null), 1 and 2 (our stderr), 3 (the socket) and perhaps 4 (the lock), nothing
+ * else, and is killed by the kernel when we die. EXIT_CODE_UNAVAILABLE when it cannot be started. */
+int process_spawn(const struct process_request *request, struct process *out, struct error *err);
+
+/* SIGKILL to the process group, without waiting. */
+void process_kill(const struct process *p);
+
+/* Waits up to `seconds` for the end and closes the socket; false when the process is still there (stuck in the kernel).
+ * The rest of its process group is killed in either case. */
+bool process_reap(struct process *p, double seconds, struct process_end *end);
+
+/* Resident memory, bytes; 0 when unknown. */
+unsigned long long process_resident_bytes(const struct process *p);
+
+/* The environment of a child: owned, NULL-terminated, one allocation per string. NULL when out of memory. */
+char **process_environment(char *const from[], int threads);
+void process_environment_free(char **environment);
+
+#endif
