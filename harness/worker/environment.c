@@ -1,0 +1,230 @@
+#include "worker/environment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+/* The Makefile passes these; a build by hand still works. */
+#ifndef CUDAL2_CFLAGS
+#define CUDAL2_CFLAGS "unrecorded"
+#endif
+#ifndef CUDAL2_COMMIT
+#define CUDAL2_COMMIT "unrecorded"
+#endif
+
+#define PROGRAM_MAX_BYTES (1u << 30)
+#define VERSIONS_MAX_BYTES (1u << 20)
+
+int environment_program_hash(char hex[DIGEST_HEX], struct error *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    if (file_read("/proc/self/exe", PROGRAM_MAX_BYTES, &bytes, &length, err))
+        return error_wrap(err, "hash of the program");
+    struct digest d;
+    digest_start(&d);
+    digest_add(&d, bytes, length);
+    digest_finish(&d, hex);
+    free(bytes);
+    return 0;
+}
+
+/* ---- host ---- */
+
+/* The value after `key` and a separator on its line of a small text file, without quotes; "" when there is none. */
+static void file_value(const char *path, const char *key, char *out, size_t capacity)
+{
+    char line[512];
+    out[0] = '\0';
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return;
+    while (!out[0] && fgets(line, sizeof line, f)) {
+        if (strncmp(line, key, strlen(key)) != 0)
+            continue;
+        const char *value = line + strlen(key);
+        value += strspn(value, " \t:=\"");
+        snprintf(out, capacity, "%.*s", (int)strcspn(value, "\"\n"), value);
+    }
+    fclose(f);
+}
+
+cJSON *environment_host(void)
+{
+    struct utsname name;
+    char os[128], cpu[128];
+    file_value("/etc/os-release", "PRETTY_NAME", os, sizeof os);
+    file_value("/proc/cpuinfo", "model name", cpu, sizeof cpu);
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "system", os);
+    if (uname(&name) == 0) {
+        cJSON_AddStringToObject(o, "kernel", name.release);
+        cJSON_AddStringToObject(o, "machine", name.machine);
+    }
+    cJSON_AddStringToObject(o, "cpu", cpu);
+    cJSON_AddNumberToObject(o, "cpus", (double)sysconf(_SC_NPROCESSORS_ONLN));
+    cJSON_AddNumberToObject(o, "memory_bytes", (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
+    return o;
+}
+
+int environment_build(cJSON **out, struct error *err)
+{
+    char hash[DIGEST_HEX];
+    if (environment_program_hash(hash, err))
+        return err->code;
+    *out = cJSON_CreateObject();
+    cJSON_AddStringToObject(*out, "program_hash", hash);
+    cJSON_AddStringToObject(*out, "compiler", __VERSION__);
+    cJSON_AddStringToObject(*out, "flags", CUDAL2_CFLAGS);
+    cJSON_AddStringToObject(*out, "commit", CUDAL2_COMMIT);
+    return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+}
+
+/* The variables that a worker's libraries read; set by the supervisor (run/process.c). */
+static cJSON *environment_variables(void)
+{
+    static const char *const names[] = {"OMP_NUM_THREADS",         "OPENBLAS_NUM_THREADS", "OMP_WAIT_POLICY",
+                                        "OPENBLAS_THREAD_TIMEOUT", "CUDA_DEVICE_ORDER",    "CUDA_VISIBLE_DEVICES",
+                                        "LD_LIBRARY_PATH",         "LD_PRELOAD",           NULL};
+    cJSON *o = cJSON_CreateObject();
+    for (size_t i = 0; names[i]; i++)
+        if (getenv(names[i]))
+            cJSON_AddStringToObject(o, names[i], getenv(names[i]));
+    return o;
+}
+
+/* ---- device ---- */
+
+static void put_or_null(cJSON *o, const char *key, double value)
+{
+    json_put_number(o, key, value > 0 ? value : (double)NAN);
+}
+
+static cJSON *device_to_json(const struct device_info *d)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "kind", d->kind);
+    cJSON_AddStringToObject(o, "name", d->name);
+    cJSON_AddStringToObject(o, "uuid", d->uuid);
+    cJSON_AddStringToObject(o, "driver", d->driver);
+    cJSON_AddNumberToObject(o, "ordinal", d->ordinal);
+    put_or_null(o, "threads", d->threads);
+    put_or_null(o, "cc", d->cc);
+    put_or_null(o, "sm_count", d->sm_count);
+    put_or_null(o, "max_sm_clock_mhz", d->max_sm_clock_mhz);
+    put_or_null(o, "max_memory_clock_mhz", d->max_memory_clock_mhz);
+    put_or_null(o, "memory_bus_bits", d->memory_bus_bits);
+    put_or_null(o, "power_limit_mw", d->power_limit_mw);
+    put_or_null(o, "l2_bytes", (double)d->l2_bytes);
+    put_or_null(o, "memory_bytes", (double)d->memory_bytes);
+    put_or_null(o, "peak_flops", d->peak_flops);
+    put_or_null(o, "peak_bytes_per_s", d->peak_bytes_per_s);
+    cJSON *timings = cJSON_AddArrayToObject(o, "timings");
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (d->timings & CUDAL2_BIT(t))
+            cJSON_AddItemToArray(timings, cJSON_CreateString(timing_names[t]));
+    return o;
+}
+
+static int libraries_to_json(const struct registry *registry, cJSON **out, struct error *err)
+{
+    char *text = registry_versions(registry);
+    if (!text)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    int code = json_parse(text, strlen(text), VERSIONS_MAX_BYTES, "library versions", out, err);
+    free(text);
+    return code;
+}
+
+int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,
+                        struct error *err)
+{
+    char now[21];
+    cJSON *libraries = NULL, *build = NULL;
+    if (libraries_to_json(registry, &libraries, err) || environment_build(&build, err)) {
+        cJSON_Delete(libraries);
+        return err->code;
+    }
+    clock_utc(now);
+    *out = cJSON_CreateObject();
+    cJSON_AddStringToObject(*out, "time", now);
+    cJSON_AddNumberToObject(*out, "worker", worker);
+    cJSON_AddItemToObject(*out, "device", device_to_json(&device->info));
+    cJSON_AddItemToObject(*out, "libraries", libraries);
+    cJSON_AddItemToObject(*out, "host", environment_host());
+    cJSON_AddItemToObject(*out, "build", build);
+    cJSON_AddItemToObject(*out, "variables", environment_variables());
+    return 0;
+}
+
+/* ---- comparison ---- */
+
+static void describe_difference(const char *name, const cJSON *then, const cJSON *now, char what[256])
+{
+    char *a = then ? json_print(then, false) : NULL;
+    char *b = now ? json_print(now, false) : NULL;
+    snprintf(what, 256, "%.48s was %.90s, here it is %.90s", name, a ? a : "absent", b ? b : "absent");
+    free(a);
+    free(b);
+}
+
+static bool same_member(const cJSON *then, const cJSON *now, const char *key, char what[256])
+{
+    const cJSON *a = cJSON_GetObjectItemCaseSensitive(then, key), *b = cJSON_GetObjectItemCaseSensitive(now, key);
+    if ((!a && !b) || cJSON_Compare(a, b, true))
+        return true;
+    describe_difference(key, a, b, what);
+    return false;
+}
+
+/* Library by library, so that the line names the one that differs. */
+static bool same_libraries(const cJSON *then, const cJSON *now, char what[256])
+{
+    for (const cJSON *a = then ? then->child : NULL; a; a = a->next)
+        if (!same_member(then, now, a->string, what))
+            return false;
+    for (const cJSON *b = now ? now->child : NULL; b; b = b->next)
+        if (!same_member(then, now, b->string, what))
+            return false;
+    return true;
+}
+
+bool environment_same(const cJSON *then, const cJSON *now, char what[256])
+{
+    static const char *const device_keys[] = {"kind", "name", "cc", "driver", "threads", NULL};
+    const cJSON *a = cJSON_GetObjectItemCaseSensitive(then, "device"),
+                *b = cJSON_GetObjectItemCaseSensitive(now, "device");
+    for (size_t i = 0; device_keys[i]; i++)
+        if (!same_member(a, b, device_keys[i], what))
+            return false;
+    if (!same_member(cJSON_GetObjectItemCaseSensitive(then, "build"), cJSON_GetObjectItemCaseSensitive(now, "build"),
+                     "program_hash", what))
+        return false;
+    return same_libraries(cJSON_GetObjectItemCaseSensitive(then, "libraries"),
+                          cJSON_GetObjectItemCaseSensitive(now, "libraries"), what);
+}
+
+static void digest_add_json(struct digest *d, const cJSON *node)
+{
+    char *text = node ? json_print(node, false) : NULL;
+    digest_add_string(d, text ? text : "null");
+    free(text);
+}
+
+void environment_identity(const cJSON *environment, char hex[DIGEST_HEX])
+{
+    static const char *const device_keys[] = {"kind", "name", "driver", "threads", NULL};
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(environment, "device");
+    struct digest d;
+    digest_start(&d);
+    for (size_t i = 0; device_keys[i]; i++)
+        digest_add_json(&d, cJSON_GetObjectItemCaseSensitive(device, device_keys[i]));
+    digest_add_json(&d, cJSON_GetObjectItemCaseSensitive(environment, "libraries"));
+    digest_finish(&d, hex);
+}

@@ -1,0 +1,34 @@
+/*
+ * environment.h - what a measurement depends on and a reader must know: device, driver, libraries, host, build. The
+ * JSON goes into the journal as an `env` entry, one for each worker start:
+ *
+ * {"time":"...Z","worker":0,"device":{kind,name,uuid,driver,ordinal,cc,...},"libraries":{plugin:{...}},
+ *  "host":{"system","kernel","machine","cpu","cpus","memory_bytes","threads"},
+ *  "build":{"program_hash","compiler","flags","commit"},"variables":{"OMP_NUM_THREADS":"2",...}}
+ */
+#ifndef CUDAL2_WORKER_ENVIRONMENT_H
+#define CUDAL2_WORKER_ENVIRONMENT_H
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "contender/contender.h"
+
+/* Hash of the running executable's bytes. */
+int environment_program_hash(char hex[DIGEST_HEX], struct error *err);
+
+/* {"system":..., ...} of this machine alone, and {"program_hash":...} of this build: no device is touched. */
+cJSON *environment_host(void);
+int environment_build(cJSON **out, struct error *err);
+
+/* The whole entry; owned by the caller. */
+int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,
+                        struct error *err);
+
+/* Whether measurements of `now` may stand beside those of `then`: same program, device kind, model, driver and
+ * libraries. UUIDs and hosts may differ. False: one line in what[256] names the first difference. */
+bool environment_same(const cJSON *then, const cJSON *now, char what[256]);
+
+/* Names GPU model, driver and libraries, not the program: what a cached race winner depends on. */
+void environment_identity(const cJSON *environment, char hex[DIGEST_HEX]);
+
+#endif

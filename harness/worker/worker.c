@@ -1,0 +1,225 @@
+#include "worker/worker.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/environment.h"
+#include "worker/protocol.h"
+
+#define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
+
+struct worker {
+    struct line_reader reader;
+    char nonce[PROTOCOL_NONCE];
+    char identity[DIGEST_HEX];
+    int index;
+    struct config config;
+    struct device *device;
+    struct registry *registry;
+    bool send_failed; /* the supervisor is gone */
+};
+
+/* ---- messages ---- */
+
+static cJSON *message_new(const struct worker *w, const char *type)
+{
+    cJSON *message = cJSON_CreateObject();
+    cJSON_AddStringToObject(message, "type", type);
+    cJSON_AddStringToObject(message, "nonce", w->nonce);
+    return message;
+}
+
+/* Sends and deletes. */
+static int message_send(struct worker *w, cJSON *message, struct error *err)
+{
+    int code = line_write(w->reader.fd, message, err);
+    cJSON_Delete(message);
+    w->send_failed |= code != 0;
+    return code;
+}
+
+static void send_fatal(struct worker *w, const struct error *err)
+{
+    struct error ignored;
+    cJSON *message = message_new(w, "fatal");
+    cJSON_AddNumberToObject(message, "code", err->code);
+    cJSON_AddStringToObject(message, "text", err->text);
+    if (message_send(w, message, &ignored))
+        fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
+}
+
+static void send_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
+{
+    struct worker *w = context;
+    struct error ignored;
+    cJSON *message = message_new(w, "stage");
+    cJSON_AddStringToObject(message, "contender", contender);
+    cJSON_AddStringToObject(message, "stage", stage);
+    json_put_number(message, "deadline_s", deadline_seconds);
+    message_send(w, message, &ignored);
+}
+
+static int send_record(struct worker *w, const struct cell_record *record, struct error *err)
+{
+    cJSON *message = message_new(w, "record"), *tree = record_to_json(record);
+    if (!message || !tree) {
+        cJSON_Delete(message);
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a record");
+    }
+    cJSON_AddItemToObject(message, "record", tree);
+    return message_send(w, message, err);
+}
+
+/* ---- start ---- */
+
+/* One message; *out is NULL at the end of the stream. */
+static int receive(struct worker *w, cJSON **out, struct error *err)
+{
+    char *line;
+    size_t length;
+    *out = NULL;
+    if (line_read(&w->reader, &line, &length) != 1)
+        return 0;
+    return json_parse(line, length, PROTOCOL_MAX_LINE, "message to the worker", out, err);
+}
+
+static bool message_is(const cJSON *message, const char *type)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(message, "type");
+    return cJSON_IsString(node) && strcmp(node->valuestring, type) == 0;
+}
+
+static int parse_config(struct worker *w, const cJSON *tree, struct error *err)
+{
+    char *text = json_print(tree, false);
+    if (!text)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    int code = config_parse(text, strlen(text), "config", &w->config, err);
+    free(text);
+    return code;
+}
+
+static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
+{
+    struct registry_request request = {
+        .baselines = (const char *const *)w->config.baselines,
+        .candidates = (const char *const *)w->config.candidates,
+        .layouts = w->config.layouts,
+        .plugin_directory = start->plugin_directory,
+        .kernel_directory = start->kernel_directory,
+    };
+    if (device_open(start->device, NULL, &w->device, err))
+        return err->code;
+    return registry_open(&request, w->device, &w->registry, err);
+}
+
+static int send_ready(struct worker *w, struct error *err)
+{
+    cJSON *env = NULL, *message = message_new(w, "ready");
+    if (environment_collect(w->device, w->registry, w->index, &env, err)) {
+        cJSON_Delete(message);
+        return err->code;
+    }
+    environment_identity(env, w->identity);
+    cJSON_AddItemToObject(message, "env", env);
+    return message_send(w, message, err);
+}
+
+static int worker_start(struct worker *w, struct error *err)
+{
+    cJSON *message = NULL;
+    struct start_request start;
+    if (receive(w, &message, err))
+        return err->code;
+    if (!message || !message_is(message, "start")) {
+        cJSON_Delete(message);
+        return error_set(err, EXIT_CODE_USAGE,
+                         "worker: no start message on descriptor %d (`cudal2-bench run` starts workers)", PROTOCOL_FD);
+    }
+    int code = start_request_from_json(json_root(message, "start"), &start, err);
+    if (!code) {
+        snprintf(w->nonce, sizeof w->nonce, "%s", start.nonce);
+        w->index = start.worker;
+        code = parse_config(w, start.config, err);
+    }
+    if (!code)
+        code = open_contenders(w, &start, err);
+    if (!code)
+        code = send_ready(w, err);
+    cJSON_Delete(message);
+    return code;
+}
+
+/* ---- cells ---- */
+
+static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
+{
+    struct cell_record *record = NULL;
+    struct cell_context context = {
+        .config = &w->config,
+        .device = w->device,
+        .registry = w->registry,
+        .worker = w->index,
+        .identity = w->identity,
+        .report = send_stage,
+        .report_context = w,
+    };
+    struct cell_request *request = calloc(1, sizeof *request);
+    if (!request)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a request");
+    int code = cell_request_from_json(json_root(message, "cell"), request, err);
+    if (!code)
+        code = cell_conduct(&context, request, &record, err);
+    if (!code)
+        code = send_record(w, record, err);
+    record_free(record);
+    free(request);
+    return code;
+}
+
+/* Until `quit` or the end of the stream. */
+static int worker_serve(struct worker *w, struct error *err)
+{
+    int code = 0;
+    for (bool more = true; more && !code;) {
+        cJSON *message = NULL;
+        code = receive(w, &message, err);
+        more = !code && message && !message_is(message, "quit") && !w->send_failed;
+        if (more)
+            code = serve_cell(w, message, err);
+        cJSON_Delete(message);
+    }
+    return code;
+}
+
+/* Nothing that a contender prints may reach the result on stdout, and nothing it starts may inherit our descriptors. */
+static void guard_descriptors(void)
+{
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(LOCK_FD, F_SETFD, FD_CLOEXEC);
+}
+
+int worker_main(void)
+{
+    struct worker w = {.reader = {.fd = PROTOCOL_FD}};
+    struct error err = {0};
+    guard_descriptors();
+    int code = worker_start(&w, &err);
+    if (!code)
+        code = worker_serve(&w, &err);
+    if (code) {
+        send_fatal(&w, &err);
+        _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
+    }
+    if (w.registry)
+        registry_close(w.registry);
+    if (w.device)
+        w.device->ops->close(w.device);
+    config_free(&w.config);
+    line_reader_free(&w.reader);
+    return code;
+}
