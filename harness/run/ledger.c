@@ -1,0 +1,331 @@
+#include "run/ledger.h"
+
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "worker/environment.h"
+
+/* What this start is; a journal to be continued must have been started alike. */
+struct identity {
+    cJSON *config;
+    char config_hash[DIGEST_HEX], program_hash[DIGEST_HEX];
+    const char *device;
+    bool on_cuda;
+};
+
+struct opening {
+    const struct run_options *options;
+    struct ledger *ledger;
+    struct identity id;
+    bool has_run;
+};
+
+/* ---- paths ---- */
+
+int ledger_journal_path(const char *output, char path[PATH_MAX], struct error *err)
+{
+    size_t length = strlen(output);
+    if (length > 5 && strcmp(output + length - 5, ".json") == 0)
+        length -= 5;
+    int used = snprintf(path, PATH_MAX, "%.*s.journal.jsonl", (int)length, output);
+    if (used < 0 || used >= PATH_MAX || *output == '\0')
+        return error_set(err, EXIT_CODE_USAGE, "--output: %s",
+                         *output ? "the path is too long" : "expected a file name");
+    return 0;
+}
+
+/* Before anything is measured: a run of hours must not end with "no such directory". */
+static int check_output(const char *output, struct error *err)
+{
+    struct stat st;
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", output);
+    const char *directory = dirname(copy);
+    if (stat(output, &st) == 0 && !S_ISREG(st.st_mode))
+        return error_set(err, EXIT_CODE_CANTCREATE, "output %s exists and is not a regular file", output);
+    if (stat(directory, &st) != 0 || !S_ISDIR(st.st_mode))
+        return error_set(err, EXIT_CODE_CANTCREATE, "output %s: no directory %s", output, directory);
+    if (access(directory, W_OK) != 0)
+        return error_set(err, EXIT_CODE_CANTCREATE, "output %s: cannot write to directory %s", output, directory);
+    return 0;
+}
+
+static int refuse_existing(const char *output, const char *journal, struct error *err)
+{
+    if (access(journal, F_OK) == 0)
+        return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: go on with --resume, or choose another --output",
+                         journal);
+    if (access(output, F_OK) == 0)
+        return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: choose another --output, or remove it", output);
+    return 0;
+}
+
+/* ---- identity ---- */
+
+static int identity_make(const struct run_options *options, bool on_cuda, struct identity *id, struct error *err)
+{
+    id->on_cuda = on_cuda;
+    id->device = on_cuda ? "cuda" : "cpu";
+    id->config = config_to_json(options->config);
+    char *text = id->config ? json_print(id->config, false) : NULL;
+    if (!text)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the config");
+    struct digest d;
+    digest_start(&d);
+    digest_add_string(&d, text);
+    digest_finish(&d, id->config_hash);
+    free(text);
+    return environment_program_hash(id->program_hash, err);
+}
+
+static int build_plan(struct opening *o, struct error *err)
+{
+    struct ledger *l = o->ledger;
+    if (plan_build(o->options->config, o->id.on_cuda, l->seed, &l->plan, err))
+        return err->code;
+    l->done = calloc(l->plan.n_cells, sizeof *l->done);
+    return l->done ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the plan");
+}
+
+/* ---- what the journal already says ---- */
+
+static int check_text(struct json_at data, const char *key, const char *mine, const char *what, struct error *err)
+{
+    const char *theirs = NULL;
+    if (json_read_string(json_member(data, key), &theirs, err))
+        return err->code;
+    if (strcmp(theirs, mine) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_DATA, "cannot resume: %s (%s then, %s now)", what, theirs, mine);
+}
+
+static int visit_run(struct opening *o, struct json_at data, struct error *err)
+{
+    if (o->has_run)
+        return json_fail(data, err, "a second `run` entry");
+    o->has_run = true;
+    if (check_text(data, "config_hash", o->id.config_hash, "the config or an option that overrides it differs", err) ||
+        check_text(data, "device", o->id.device, "the device kind differs", err) ||
+        check_text(data, "program_hash", o->id.program_hash, "the program is another build", err) ||
+        json_read_u64(json_member(data, "seed"), &o->ledger->seed, err) || build_plan(o, err))
+        return err->code;
+    return check_text(data, "plan_hash", o->ledger->plan.hash, "the plan of cells differs", err);
+}
+
+static int visit_env(struct opening *o, struct json_at data, struct error *err)
+{
+    o->ledger->n_env++;
+    if (o->ledger->env)
+        return 0;
+    o->ledger->env = cJSON_Duplicate(data.node, true);
+    return o->ledger->env ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+}
+
+static void count_verdicts(struct ledger *l, const char *key, const struct cell_record *r)
+{
+    if (strcmp(r->status, "failed") == 0)
+        l->failed_cells++;
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (strncmp(r->contenders[i].status, "wrong_result", 12) == 0 && l->wrong_results++ == 0)
+            snprintf(l->first_wrong, sizeof l->first_wrong, "%s at %s", r->contenders[i].name, key);
+}
+
+static int visit_cell(struct opening *o, struct json_at data, struct error *err)
+{
+    struct cell_record *record = NULL;
+    struct ledger *l = o->ledger;
+    char key[RECORD_KEY_MAX];
+    if (record_from_json(data, &record, err))
+        return err->code;
+    int code = 0;
+    record_key(&record->problem, record->mode, key);
+    long cell = plan_find(&l->plan, key);
+    if (cell < 0 || l->done[cell]) {
+        code = json_fail(data, err, cell < 0 ? "cell %s is not in the plan" : "cell %s is there twice", key);
+    } else {
+        l->done[cell] = true;
+        l->n_done++;
+        count_verdicts(l, key, record);
+    }
+    record_free(record);
+    return code;
+}
+
+static int visit(void *context, const char *kind, struct json_at data, struct error *err)
+{
+    struct opening *o = context;
+    if (strcmp(kind, "run") == 0)
+        return visit_run(o, data, err);
+    if (!o->has_run)
+        return json_fail(data, err, "`%s` before `run`", kind);
+    if (strcmp(kind, "env") == 0)
+        return visit_env(o, data, err);
+    if (strcmp(kind, "cell") == 0)
+        return visit_cell(o, data, err);
+    o->ledger->complete |= strcmp(kind, "end") == 0;
+    return 0;
+}
+
+/* ---- what this start adds ---- */
+
+static cJSON *argv_to_json(const struct run_options *options)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < options->argc; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(options->argv[i]));
+    return list;
+}
+
+static cJSON *plan_to_json(const struct plan *plan)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        char key[RECORD_KEY_MAX];
+        record_key(&plan->cells[i].problem, plan->cells[i].mode, key);
+        cJSON_AddItemToArray(list, cJSON_CreateString(key));
+    }
+    return list;
+}
+
+/* Appends and deletes `data`. */
+static int append(struct ledger *l, const char *kind, cJSON *data, struct error *err)
+{
+    int code = data ? journal_append(l->journal, kind, data, err)
+                    : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the journal");
+    cJSON_Delete(data);
+    return code;
+}
+
+static int append_run(struct opening *o, struct error *err)
+{
+    char now[21];
+    cJSON *build = NULL, *run = cJSON_CreateObject();
+    if (environment_build(&build, err)) {
+        cJSON_Delete(run);
+        return err->code;
+    }
+    clock_utc(now);
+    cJSON_AddStringToObject(run, "started", now);
+    cJSON_AddItemToObject(run, "argv", argv_to_json(o->options));
+    cJSON_AddStringToObject(run, "config_path", o->options->config_path ? o->options->config_path : "");
+    cJSON_AddStringToObject(run, "config_hash", o->id.config_hash);
+    cJSON_AddStringToObject(run, "plan_hash", o->ledger->plan.hash);
+    cJSON_AddStringToObject(run, "program_hash", o->id.program_hash);
+    cJSON_AddStringToObject(run, "device", o->id.device);
+    json_put_u64(run, "seed", o->ledger->seed);
+    cJSON_AddItemToObject(run, "build", build);
+    cJSON_AddItemReferenceToObject(run, "config", o->id.config);
+    cJSON_AddItemToObject(run, "plan", plan_to_json(&o->ledger->plan));
+    return append(o->ledger, "run", run, err);
+}
+
+static int append_sitting(struct opening *o, struct error *err)
+{
+    char now[21];
+    cJSON *sitting = cJSON_CreateObject();
+    clock_utc(now);
+    cJSON_AddStringToObject(sitting, "time", now);
+    cJSON_AddItemToObject(sitting, "argv", argv_to_json(o->options));
+    cJSON_AddNumberToObject(sitting, "done", (double)o->ledger->n_done);
+    cJSON_AddItemToObject(sitting, "host", environment_host());
+    return append(o->ledger, "sitting", sitting, err);
+}
+
+static int open_journal(struct opening *o, struct error *err)
+{
+    struct ledger *l = o->ledger;
+    const struct run_options *options = o->options;
+    if (options->resume && access(l->journal_path, F_OK) == 0)
+        return journal_resume(l->journal_path, visit, o, &l->journal, err);
+    if (refuse_existing(options->output, l->journal_path, err))
+        return err->code;
+    return journal_create(l->journal_path, &l->journal, err);
+}
+
+static int start_run(struct opening *o, struct error *err)
+{
+    const struct config *config = o->options->config;
+    o->ledger->seed = config->seed_given ? config->seed : random_entropy();
+    if (build_plan(o, err))
+        return err->code;
+    return append_run(o, err);
+}
+
+int ledger_open(const struct run_options *options, bool on_cuda, struct ledger *out, struct error *err)
+{
+    *out = (struct ledger){0};
+    struct opening o = {.options = options, .ledger = out};
+    int code = ledger_journal_path(options->output, out->journal_path, err);
+    if (!code)
+        code = check_output(options->output, err);
+    if (!code)
+        code = identity_make(options, on_cuda, &o.id, err);
+    if (!code)
+        code = open_journal(&o, err);
+    if (!code && !o.has_run)
+        code = start_run(&o, err);
+    if (!code && !out->complete)
+        code = append_sitting(&o, err);
+    cJSON_Delete(o.id.config);
+    if (code)
+        ledger_close(out);
+    return code;
+}
+
+int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct error *err)
+{
+    char what[256];
+    if (ledger->env && !environment_same(ledger->env, env, what))
+        return error_set(err, EXIT_CODE_DATA, "%s was measured in another environment: %s", ledger->journal_path, what);
+    if (journal_append(ledger->journal, "env", env, err))
+        return err->code;
+    if (!ledger->env)
+        ledger->env = cJSON_Duplicate(env, true);
+    *index = ledger->n_env++;
+    return 0;
+}
+
+int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record *record, struct error *err)
+{
+    char key[RECORD_KEY_MAX];
+    record_key(&record->problem, record->mode, key);
+    if (cell >= ledger->plan.n_cells || ledger->done[cell])
+        return error_set(err, EXIT_CODE_INTERNAL, "cell %s came twice", key);
+    if (append(ledger, "cell", record_to_json(record), err))
+        return err->code;
+    ledger->done[cell] = true;
+    ledger->n_done++;
+    count_verdicts(ledger, key, record);
+    return 0;
+}
+
+int ledger_finish(struct ledger *ledger, struct error *err)
+{
+    char now[21];
+    if (ledger->complete || ledger->n_done < ledger->plan.n_cells)
+        return 0;
+    clock_utc(now);
+    cJSON *end = cJSON_CreateObject();
+    cJSON_AddStringToObject(end, "time", now);
+    cJSON_AddNumberToObject(end, "cells", (double)ledger->n_done);
+    int code = append(ledger, "end", end, err);
+    ledger->complete = code == 0;
+    return code;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+    if (ledger->journal)
+        journal_close(ledger->journal);
+    plan_free(&ledger->plan);
+    free(ledger->done);
+    cJSON_Delete(ledger->env);
+    *ledger = (struct ledger){0};
+}

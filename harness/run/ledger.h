@@ -1,0 +1,49 @@
+/*
+ * ledger.h - what a run has and what it still lacks: the plan, the journal behind it, and the checks that let a later
+ * sitting go on where an earlier one stopped.
+ */
+#ifndef CUDAL2_RUN_LEDGER_H
+#define CUDAL2_RUN_LEDGER_H
+
+#include "result/journal.h"
+#include "result/record.h"
+#include "run/plan.h"
+#include "run/supervisor.h"
+
+#include <limits.h>
+
+struct ledger {
+    struct plan plan;
+    struct journal *journal;
+    char journal_path[PATH_MAX];
+    bool *done; /* of each cell of the plan */
+    size_t n_done;
+    uint64_t seed;
+    int n_env;     /* env entries so far */
+    cJSON *env;    /* the first one: every later worker must be like it */
+    bool complete; /* the journal has its `end` */
+    size_t wrong_results, failed_cells;
+    char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 8];
+};
+
+/* "x.json" -> "x.journal.jsonl"; any other name gets the ending appended. EXIT_CODE_USAGE when too long. */
+int ledger_journal_path(const char *output, char path[PATH_MAX], struct error *err);
+
+/* Creates the journal, or with options->resume goes on in an existing one: same config, plan, seed, device kind and
+ * program, or EXIT_CODE_DATA with what differs. Without resume an existing journal or output is EXIT_CODE_CANTCREATE
+ * with the way out. Writes `run` (once) and `sitting`. On failure *out needs no close. */
+int ledger_open(const struct run_options *options, bool on_cuda, struct ledger *out, struct error *err);
+
+/* Journals a worker's environment; *index is its place in the run's env[]. EXIT_CODE_DATA when it is not like the
+ * first. */
+int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct error *err);
+
+/* Journals the record of plan cell `cell`, once. */
+int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record *record, struct error *err);
+
+/* Journals `end` if every cell is there and it has not been said. */
+int ledger_finish(struct ledger *ledger, struct error *err);
+
+void ledger_close(struct ledger *ledger);
+
+#endif
