@@ -1,0 +1,166 @@
+#include "stats/interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double *sorted_copy(const double *values, size_t n)
+{
+    double *copy = malloc(n * sizeof *copy);
+    if (!copy)
+        return NULL;
+    memcpy(copy, values, n * sizeof *copy);
+    qsort(copy, n, sizeof *copy, compare_doubles);
+    return copy;
+}
+
+static double sorted_quantile(const double *sorted, size_t n, double q)
+{
+    double at = q * (double)(n - 1);
+    size_t below = (size_t)at;
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    double share = at - (double)below;
+    return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
+double stats_quantile(const double *values, size_t n, double q)
+{
+    if (n == 0 || !(q >= 0 && q <= 1))
+        return NAN;
+    double *sorted = sorted_copy(values, n);
+    if (!sorted)
+        return NAN;
+    double result = sorted_quantile(sorted, n, q);
+    free(sorted);
+    return result;
+}
+
+double stats_median(const double *values, size_t n)
+{
+    return stats_quantile(values, n, 0.5);
+}
+
+double stats_mean(const double *values, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return sum / (double)n;
+}
+
+double stats_sd(const double *values, size_t n)
+{
+    if (n < 2)
+        return NAN;
+    double mean = stats_mean(values, n);
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return sqrt(squares / (double)(n - 1));
+}
+
+double stats_mad(const double *values, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    double *distance = malloc(n * sizeof *distance);
+    if (!distance)
+        return NAN;
+    double median = stats_median(values, n);
+    for (size_t i = 0; i < n; i++)
+        distance[i] = fabs(values[i] - median);
+    double result = stats_median(distance, n);
+    free(distance);
+    return result;
+}
+
+struct keyed {
+    unsigned group;
+    double value;
+};
+
+static int compare_keyed(const void *a, const void *b)
+{
+    const struct keyed *x = a;
+    const struct keyed *y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Of a sorted run. Two or three values are too few to trim: nothing is dropped then. */
+static double trimmed_mean(const struct keyed *run, size_t n)
+{
+    size_t drop = n / 4;
+    double sum = 0;
+    for (size_t i = drop; i < n - drop; i++)
+        sum += run[i].value;
+    return sum / (double)(n - 2 * drop);
+}
+
+/* Writes one trimmed mean per group, in group order, over the start of `sorted`'s memory; returns their number. */
+static size_t group_means(struct keyed *sorted, size_t n, double *means)
+{
+    size_t groups = 0;
+    for (size_t start = 0; start < n;) {
+        size_t end = start;
+        while (end < n && sorted[end].group == sorted[start].group)
+            end++;
+        means[groups++] = trimmed_mean(sorted + start, end - start);
+        start = end;
+    }
+    return groups;
+}
+
+static double lag1_autocorrelation(const double *values, size_t n)
+{
+    double mean = stats_mean(values, n);
+    double cross = 0;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        squares += (values[i] - mean) * (values[i] - mean);
+        if (i > 0)
+            cross += (values[i] - mean) * (values[i - 1] - mean);
+    }
+    return squares > 0 ? cross / squares : 0;
+}
+
+static void interval_of_means(const double *means, size_t groups, struct interval *out)
+{
+    out->estimate = stats_mean(means, groups);
+    if (groups < 2)
+        return;
+    double r1 = lag1_autocorrelation(means, groups);
+    double count = (double)groups;
+    out->inflation = 1 + 2 * fmax(0, r1);
+    out->half_width = stats_t95(count - 1) * stats_sd(means, groups) / sqrt(count) * sqrt(out->inflation);
+    out->valid = true;
+}
+
+void stats_interval(const double *log_ratio, const unsigned *group, size_t n, struct interval *out)
+{
+    *out = (struct interval){.estimate = NAN, .half_width = NAN, .inflation = 1, .n = n};
+    if (n == 0)
+        return;
+    struct keyed *sorted = malloc(n * sizeof *sorted);
+    double *means = malloc(n * sizeof *means);
+    if (sorted && means) {
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = (struct keyed){.group = group[i], .value = log_ratio[i]};
+        qsort(sorted, n, sizeof *sorted, compare_keyed);
+        out->groups = group_means(sorted, n, means);
+        interval_of_means(means, out->groups, out);
+    }
+    free(means);
+    free(sorted);
+}

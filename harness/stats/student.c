@@ -1,0 +1,73 @@
+/*
+ * student.c - Student's t quantile through the regularised incomplete beta function: exact for fractional degrees of
+ * freedom too, where tables and short expansions are not.
+ */
+#include "stats/interval.h"
+
+#include <math.h>
+
+#define BETA_TERMS 300
+#define BETA_TINY 1e-300
+
+static double away_from_zero(double x)
+{
+    return fabs(x) < BETA_TINY ? BETA_TINY : x;
+}
+
+/* Numerator of step i (1, 2, ...) of the continued fraction of I_x(a, b) (Abramowitz and Stegun 26.5.8). */
+static double beta_numerator(double a, double b, double x, int i)
+{
+    double m = i / 2;
+    if (i % 2 == 0)
+        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+}
+
+/* Lentz's way of evaluating the fraction; converges fast for x < (a + 1) / (a + b + 2). */
+static double beta_fraction(double a, double b, double x)
+{
+    double value = 1;
+    double c = 1;
+    double d = 0;
+    for (int i = 1; i <= BETA_TERMS; i++) {
+        double numerator = beta_numerator(a, b, x, i);
+        d = 1 / away_from_zero(1 + numerator * d);
+        c = away_from_zero(1 + numerator / c);
+        value *= c * d;
+        if (fabs(c * d - 1) < 1e-15)
+            break;
+    }
+    return 1 / value;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    if (x < (a + 1) / (a + b + 2))
+        return front / a * beta_fraction(a, b, x);
+    return 1 - front / b * beta_fraction(b, a, 1 - x);
+}
+
+/* P(|T| > t). */
+static double two_sided_tail(double t, double dof)
+{
+    return incomplete_beta(dof / 2, 0.5, dof / (dof + t * t));
+}
+
+double stats_t95(double dof)
+{
+    if (!(dof >= 1))
+        return NAN;
+    if (dof > 1e7) /* the normal limit: the difference is below 1e-7 */
+        return 1.959963984540054;
+    double low = 1.9;
+    double high = 13;
+    for (int i = 0; i < 60 && high - low > 1e-12; i++) {
+        double middle = (low + high) / 2;
+        if (two_sided_tail(middle, dof) > 0.05)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
