@@ -7,7 +7,10 @@
 #include "base/json.h"
 #include "base/problem.h"
 
-#define CONFIG_MAX_BYTES (4u << 20)
+#define CONFIG_MAX_BYTES (3u << 20)  /* of a file */
+#define CONFIG_TEXT_BYTES (4u << 20) /* of config_parse: a config with its grid and defaults written out is longer */
+#define CONFIG_MAX_SHAPES 100000
+#define CONFIG_MAX_SIZE 1048576 /* of m, n or k */
 #define CONFIG_NAMES_MAX 32
 #define CONFIG_LABEL_MAX 64
 
@@ -82,7 +85,7 @@ int config_parse(const char *text, size_t length, const char *source, struct con
 void config_free(struct config *c);
 
 /* What no single key can tell: dtype against accumulate, stop rule, contenders. config_parse has called it; call it
- * again after changing a field. EXIT_CODE_DATA, the text names the key. */
+ * again after changing a field. EXIT_CODE_DATA, the text names the key ("$.stop.max_blocks: ..."). */
 int config_check(const struct config *c, struct error *err);
 
 /* Appends an owned copy of `name` to baselines or candidates. EXIT_CODE_DATA: empty, too long, already there, full. */

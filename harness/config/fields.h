@@ -1,0 +1,50 @@
+/*
+ * fields.h - ONE table of the config's plain settings: key, kind, legal range, default and place in struct config. The
+ * parser, the defaults, the writer and the test of configs/config.schema.json all read it. Used in config/ and tests.
+ */
+#ifndef CUDAL2_CONFIG_FIELDS_H
+#define CUDAL2_CONFIG_FIELDS_H
+
+#include "config/config.h"
+
+enum field_kind {
+    FIELD_COUNT,  /* unsigned */
+    FIELD_BYTES,  /* uint64_t */
+    FIELD_NUMBER, /* double */
+    FIELD_MILLIS, /* milliseconds in the file, whole nanoseconds in a double here */
+    FIELD_FLAG,   /* bool */
+    FIELD_CHOICE  /* an enum, index into choices */
+};
+
+struct config_field {
+    const char *section; /* object that holds it; "" is the top level */
+    const char *key;
+    enum field_kind kind;
+    size_t offset;              /* in struct config */
+    double low, high;           /* inclusive, in the file's unit; unused for flags and choices */
+    double standard;            /* the default, in the file's unit; of a choice its index */
+    const char *const *choices; /* NULL-terminated */
+};
+
+extern const struct config_field config_fields[];
+extern const size_t config_n_fields;
+/* Objects of the top level that hold fields ("server", "stop", ...); NULL-terminated. */
+extern const char *const config_sections[];
+
+#define CONFIG_KEYS_MAX 40
+
+/* Every legal key of a section ("" top level, "grid", "shapes[]", and those of config_sections), NULL-terminated.
+ * Returns their number; 0 for an unknown section. */
+size_t config_keys(const char *section, const char *keys[CONFIG_KEYS_MAX + 1]);
+
+/* Every default: the fields', and those of the keys that are no plain fields. Zeroes *c first; names are left out. */
+void config_defaults(struct config *c);
+
+int config_field_read(const struct config_field *field, struct json_at at, struct config *c, struct error *err);
+/* Adds the field to its section's object. */
+void config_field_write(const struct config_field *field, const struct config *c, cJSON *object);
+
+/* shapes.c: `grid` or `shapes`, whichever is there, to c->shapes. */
+int config_read_shapes(struct json_at root, struct config *c, struct error *err);
+
+#endif
