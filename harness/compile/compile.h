@@ -1,0 +1,52 @@
+/*
+ * compile.h - kernel source + parameters -> cubin, cached on disk by content. Needs no GPU.
+ */
+#ifndef CUDAL2_COMPILE_COMPILE_H
+#define CUDAL2_COMPILE_COMPILE_H
+
+#include "base/digest.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COMPILE_MAX_DEFINES 64
+
+struct compile_define {
+    const char *name;
+    int64_t value;
+};
+
+struct compile_request {
+    const char *path;             /* of the .cu */
+    const char *kernel_directory; /* where shared headers are */
+    int cc;                       /* 80 gives sm_80; from 90 on the arch-specific sm_90a, which wgmma needs */
+    const struct compile_define *defines;
+    size_t n_defines;
+};
+
+struct compile_result {
+    char *cubin;
+    size_t length;
+    char *log;             /* the compiler's whole output, ptxas -v included */
+    char key[DIGEST_HEX];  /* hash of NVRTC version, options, source and headers: the cache's key */
+    char hash[DIGEST_HEX]; /* of the cubin */
+    bool cached;
+};
+
+/* What ptxas said of one entry function. Zero where the log does not tell. */
+struct compile_usage {
+    int registers, shared_bytes, stack_bytes, spill_store_bytes, spill_load_bytes;
+};
+
+/* EXIT_CODE_DATA: does not compile ("tiny.cu(12): error: ..."), out->log has all of it. EXIT_CODE_UNAVAILABLE: no
+ * NVRTC, or it does not know the architecture. A cache that cannot be written is no error. Free the result in every
+ * case. May be called from several threads. */
+int compile_cubin(const struct compile_request *request, struct compile_result *out, struct error *err);
+void compile_result_free(struct compile_result *result);
+
+/* Resource usage of `entry` from the log of a successful compilation. */
+struct compile_usage compile_usage_of(const char *log, const char *entry);
+
+#endif

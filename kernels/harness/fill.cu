@@ -1,0 +1,72 @@
+/*
+ * fill.cu - device_ops.fill: element (i, j) is a function of (seed, i * cols + j) alone, whatever the storage order.
+ * The text of the random function is that of harness/device/fill.h. -D DTYPE.
+ */
+#if DTYPE == 2
+#define ELEMENTS 4
+typedef u32 bits_t;
+#else
+#define ELEMENTS 8
+typedef u16 bits_t;
+#endif
+
+enum { KIND_NORMAL = 0, KIND_BINARY = 1, KIND_POISON = 2 };
+
+static __device__ u64 mix(u64 z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+static __device__ bits_t round_to_dtype(float value)
+{
+#if DTYPE == 0
+    return float_to_f16(value);
+#elif DTYPE == 1
+    return float_to_bf16(value);
+#else
+    return __float_as_uint(value);
+#endif
+}
+
+static __device__ bits_t element(u64 key, u64 index, int kind, u32 threshold)
+{
+    u64 bits = mix(key + (index + 1) * 0x9e3779b97f4a7c15ull);
+    u32 high = (u32)(bits >> 40);
+    if (kind == KIND_BINARY)
+        return round_to_dtype(high < threshold ? 1.0f : 0.0f);
+    float radius = sqrtf(-2.0f * logf((float)(high + 1) * 0x1p-24f));
+    return round_to_dtype(radius * cospif(2.0f * ((float)((u32)bits & 0xffffffu) * 0x1p-24f)));
+}
+
+/* One thread makes 16 bytes at a time. `line` is the length of what is contiguous: cols, or rows if column_major. */
+extern "C" __global__ void __launch_bounds__(256)
+    fill(bits_t *memory, u64 key, u64 rows, u64 cols, int column_major, int kind, u32 threshold)
+{
+    u64 total = rows * cols;
+    u64 step = (u64)gridDim.x * blockDim.x * ELEMENTS;
+    for (u64 at = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * ELEMENTS; at < total; at += step) {
+        union {
+            bits_t one[ELEMENTS];
+            uint4 all;
+        } out;
+        u64 column = column_major ? at / rows : 0, row = column_major ? at % rows : 0;
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++) {
+            u64 index = column_major ? row * cols + column : at + e;
+            out.one[e] = kind == KIND_POISON ? (bits_t)(DTYPE == 2 ? 0x7fffffffu : 0x7fffu)
+                                             : element(key, index, kind, threshold);
+            if (++row == rows) {
+                row = 0;
+                column++;
+            }
+        }
+        if (at + ELEMENTS <= total && ((u64)memory & 15) == 0) {
+            *(uint4 *)(memory + at) = out.all;
+        } else {
+            for (int e = 0; e < ELEMENTS && at + e < total; e++)
+                memory[at + e] = out.one[e];
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/*
+ * reference.cu - C = A * B in fp32 with fp32 sums in order of k, for any M, N, K. Plain on purpose: it is what every
+ * contender is held against. -D DTYPE, -D LAYOUT_TN. 128 x 128 of C per block, 8 x 8 per thread.
+ */
+#define BM 128
+#define BN 128
+#define BK 16
+#define PAD 4
+
+#if DTYPE == 2
+typedef float element_t;
+#else
+typedef u16 element_t;
+#endif
+
+static __device__ __forceinline__ float to_float(element_t value)
+{
+#if DTYPE == 0
+    return f16_to_float(value);
+#elif DTYPE == 1
+    return bf16_to_float(value);
+#else
+    return value;
+#endif
+}
+
+/* matrix[row][column .. column+7] of a rows x columns matrix; zero outside. `aligned`: 16-byte loads are allowed. */
+static __device__ __forceinline__ void load8(const element_t *matrix, i64 row, i64 column, i64 rows, i64 columns,
+                                             bool aligned, float out[8])
+{
+    const element_t *from = matrix + row * columns + column;
+    if (aligned && row < rows && column + 8 <= columns) {
+        union {
+            element_t one[8];
+            uint4 part[sizeof(element_t) * 8 / 16];
+        } got;
+#pragma unroll
+        for (int i = 0; i < (int)(sizeof(element_t) * 8 / 16); i++)
+            got.part[i] = ((const uint4 *)from)[i];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            out[i] = to_float(got.one[i]);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        out[i] = row < rows && column + i < columns ? to_float(from[i]) : 0.0f;
+}
+
+/* What a thread carries from global memory: 8 elements of A's tile and 8 of B's. */
+struct fragment {
+    float a[8], b[8];
+};
+
+static __device__ __forceinline__ void load_tiles(const element_t *a, const element_t *b, i64 m, i64 n, i64 k, i64 row0,
+                                                  i64 column0, i64 k0, bool a_aligned, bool b_aligned, fragment &f)
+{
+    int t = threadIdx.x;
+    load8(a, row0 + t / 2, k0 + t % 2 * 8, m, k, a_aligned, f.a);
+#if LAYOUT_TN
+    load8(b, column0 + t / 2, k0 + t % 2 * 8, n, k, b_aligned, f.b);
+#else
+    load8(b, k0 + t / 16, column0 + t % 16 * 8, k, n, b_aligned, f.b);
+#endif
+}
+
+static __device__ __forceinline__ void store_tiles(float (*as)[BM + PAD], float (*bs)[BN + PAD], const fragment &f)
+{
+    int t = threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        as[t % 2 * 8 + i][t / 2] = f.a[i];
+#if LAYOUT_TN
+        bs[t % 2 * 8 + i][t / 2] = f.b[i];
+#else
+        bs[t / 16][t % 16 * 8 + i] = f.b[i];
+#endif
+    }
+}
+
+/* A thread owns rows {4y..4y+3, 64+4y..} and columns {4x..4x+3, 64+4x..}: conflict-free 16-byte reads. */
+static __device__ __forceinline__ void multiply(const float (*as)[BM + PAD], const float (*bs)[BN + PAD],
+                                                float sum[8][8])
+{
+    int x = threadIdx.x % 16 * 4, y = threadIdx.x / 16 * 4;
+#pragma unroll
+    for (int k = 0; k < BK; k++) {
+        float4 a0 = *(const float4 *)&as[k][y], a1 = *(const float4 *)&as[k][64 + y];
+        float4 b0 = *(const float4 *)&bs[k][x], b1 = *(const float4 *)&bs[k][64 + x];
+        float a[8] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
+        float b[8] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    reference(const element_t *a, const element_t *b, float *c, i64 m, i64 n, i64 k)
+{
+    __shared__ __align__(16) float as[BK][BM + PAD];
+    __shared__ __align__(16) float bs[BK][BN + PAD];
+    i64 tiles_n = (n + BN - 1) / BN;
+    i64 row0 = blockIdx.x / tiles_n * BM, column0 = blockIdx.x % tiles_n * BN;
+    bool a_aligned = ((u64)a & 15) == 0 && k % 8 == 0;
+    bool b_aligned = ((u64)b & 15) == 0 && (LAYOUT_TN ? k : n) % 8 == 0;
+    float sum[8][8] = {};
+    fragment f;
+    load_tiles(a, b, m, n, k, row0, column0, 0, a_aligned, b_aligned, f);
+    for (i64 k0 = 0; k0 < k; k0 += BK) {
+        store_tiles(as, bs, f);
+        __syncthreads();
+        if (k0 + BK < k)
+            load_tiles(a, b, m, n, k, row0, column0, k0 + BK, a_aligned, b_aligned, f);
+        multiply(as, bs, sum);
+        __syncthreads();
+    }
+    i64 x = threadIdx.x % 16 * 4, y = threadIdx.x / 16 * 4;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        i64 row = row0 + i / 4 * 64 + y + i % 4;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            i64 column = column0 + j / 4 * 64 + x + j % 4;
+            if (row < m && column < n)
+                c[row * n + column] = sum[i][j];
+        }
+    }
+}

@@ -1,0 +1,252 @@
+/* Kernels of the harness compile for every architecture we claim; compile errors name file and line; the cache works.
+ */
+#include "compile/compile.h"
+#include "compile/kernels.h"
+#include "compile/nvrtc.h"
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char kernels[1024]; /* the repository's kernel directory */
+static char scratch[64];   /* sources written by tests, and the cache */
+
+static const char *scratch_path(const char *name)
+{
+    static char path[4][256];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
+    return path[turn];
+}
+
+static void write_file(const char *name, const char *text)
+{
+    struct error err;
+    if (file_write_atomic(scratch_path(name), text, strlen(text), &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void require_nvrtc(void)
+{
+    struct error err;
+    int major, minor;
+    if (nvrtc_version(&major, &minor, &err) != 0) {
+        print_message("skipped: %s\n", err.text);
+        skip();
+    }
+}
+
+static int compile(const char *path, int cc, const struct compile_define *defines, size_t n, struct compile_result *out,
+                   struct error *err)
+{
+    struct compile_request request = {path, kernels, cc, defines, n};
+    return compile_cubin(&request, out, err);
+}
+
+static void harness_kernels_compile(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"fill", "flush", "blocker", "null", "reference", "compare"};
+    static const char *const entries[] = {"fill", "flush_read", "blocker", "null_kernel", "reference", "compare"};
+    require_nvrtc();
+    for (size_t i = 0; i < 6; i++) {
+        for (int64_t variant = 0; variant < 6; variant++) {
+            char path[1200];
+            struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}};
+            int cc = variant % 2 ? 90 : 80;
+            struct compile_result result;
+            struct error err;
+            snprintf(path, sizeof path, "%s/harness/%s.cu", kernels, names[i]);
+            if (compile(path, cc, defines, 2, &result, &err) != 0)
+                fail_msg("%s sm_%d: %s\n%s", names[i], cc, err.text, result.log ? result.log : "");
+            struct compile_usage usage = compile_usage_of(result.log, entries[i]);
+            assert_true(result.length > 64);
+            assert_memory_equal(result.cubin, "\177ELF", 4);
+            assert_true(usage.registers > 0);
+            assert_int_equal(usage.spill_store_bytes, 0);
+            if (strstr(result.log, "warning"))
+                fail_msg("%s sm_%d: %s", names[i], cc, result.log);
+            compile_result_free(&result);
+        }
+    }
+}
+
+static void error_names_file_and_line(void **state)
+{
+    (void)state;
+    struct compile_result result;
+    struct error err;
+    require_nvrtc();
+    write_file("broken.cu", "extern \"C\" __global__ void f(int *p)\n{\n    *p = missing;\n}\n");
+    assert_int_equal(compile(scratch_path("broken.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "broken.cu(3): error"));
+    assert_non_null(strstr(err.text, "missing"));
+    assert_non_null(result.log);
+    assert_null(result.cubin);
+    compile_result_free(&result);
+}
+
+static void error_in_header_names_the_header(void **state)
+{
+    (void)state;
+    struct compile_result result;
+    struct error err;
+    require_nvrtc();
+    write_file("bad.cuh", "\nint x = ;\n");
+    write_file("uses_bad.cu", "#include \"bad.cuh\"\n");
+    assert_int_equal(compile(scratch_path("uses_bad.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "bad.cuh(2): error"));
+    compile_result_free(&result);
+}
+
+static void missing_header_names_the_including_line(void **state)
+{
+    (void)state;
+    struct compile_result result;
+    struct error err;
+    require_nvrtc();
+    write_file("lonely.cu", "\n\n#include \"nowhere.cuh\"\n");
+    assert_int_equal(compile(scratch_path("lonely.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "lonely.cu(3)"));
+    assert_non_null(strstr(err.text, "nowhere.cuh"));
+    compile_result_free(&result);
+}
+
+static const char good_source[] = "#include \"width.cuh\"\n"
+                                  "extern \"C\" __global__ void f(u32 *p, const __grid_constant__ tensor_map map)\n"
+                                  "{ p[threadIdx.x] = WIDTH + BM + (u32)map.opaque[threadIdx.x]; }\n";
+
+static void cache_follows_content(void **state)
+{
+    (void)state;
+    struct compile_define small[] = {{"BM", 16}}, large[] = {{"BM", 32}};
+    struct compile_result first, again, other_define, other_arch, other_header;
+    struct error err;
+    require_nvrtc();
+    write_file("width.cuh", "#define WIDTH 1\n");
+    write_file("good.cu", good_source);
+    assert_int_equal(compile(scratch_path("good.cu"), 90, small, 1, &first, &err), 0);
+    assert_int_equal(compile(scratch_path("good.cu"), 90, small, 1, &again, &err), 0);
+    assert_int_equal(compile(scratch_path("good.cu"), 90, large, 1, &other_define, &err), 0);
+    assert_int_equal(compile(scratch_path("good.cu"), 80, small, 1, &other_arch, &err), 0);
+    write_file("width.cuh", "#define WIDTH 2\n");
+    assert_int_equal(compile(scratch_path("good.cu"), 90, small, 1, &other_header, &err), 0);
+    assert_false(first.cached);
+    assert_true(again.cached);
+    assert_string_equal(first.key, again.key);
+    assert_string_equal(first.hash, again.hash);
+    assert_string_equal(first.log, again.log);
+    assert_false(other_define.cached);
+    assert_false(other_arch.cached);
+    assert_false(other_header.cached);
+    assert_string_not_equal(first.hash, other_define.hash);
+    assert_string_not_equal(first.hash, other_header.hash);
+    compile_result_free(&first);
+    compile_result_free(&again);
+    compile_result_free(&other_define);
+    compile_result_free(&other_arch);
+    compile_result_free(&other_header);
+}
+
+static void refuses_what_it_cannot_do(void **state)
+{
+    (void)state;
+    struct compile_define long_name[] = {{"A_NAME_THAT_NEVER_ENDS_A_NAME_THAT_NEVER_ENDS_A_NAME_THAT_NEVER_ENDS_A_NAME_"
+                                          "THAT_NEVER_ENDS_A_NAME_THAT_NEVER_ENDS",
+                                          1}};
+    struct compile_result result;
+    struct error err;
+    require_nvrtc();
+    write_file("fine.cu", "extern \"C\" __global__ void f(void) {}\n");
+    assert_int_equal(compile(scratch_path("fine.cu"), 33, NULL, 0, &result, &err), EXIT_CODE_UNAVAILABLE);
+    assert_non_null(strstr(err.text, "sm_33"));
+    compile_result_free(&result);
+    assert_int_equal(compile(scratch_path("fine.cu"), 80, long_name, 1, &result, &err), EXIT_CODE_DATA);
+    compile_result_free(&result);
+    assert_int_equal(compile(scratch_path("absent.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "absent.cu"));
+    compile_result_free(&result);
+}
+
+static void usage_reads_the_right_function(void **state)
+{
+    (void)state;
+    const char *log = "ptxas info    : 0 bytes gmem\n"
+                      "ptxas info    : Compiling entry function 'one' for 'sm_80'\n"
+                      "ptxas info    : Function properties for one\n"
+                      "    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n"
+                      "ptxas info    : Used 255 registers, used 1 barriers, 1024 bytes smem, 360 bytes cmem[0]\n"
+                      "ptxas info    : Compiling entry function 'two' for 'sm_80'\n"
+                      "ptxas info    : Function properties for two\n"
+                      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                      "ptxas info    : Used 10 registers, used 0 barriers, 352 bytes cmem[0]\n";
+    struct compile_usage one = compile_usage_of(log, "one"), two = compile_usage_of(log, "two");
+    struct compile_usage none = compile_usage_of(log, "on");
+    assert_int_equal(one.registers, 255);
+    assert_int_equal(one.shared_bytes, 1024);
+    assert_int_equal(one.stack_bytes, 8);
+    assert_int_equal(one.spill_store_bytes, 12);
+    assert_int_equal(one.spill_load_bytes, 16);
+    assert_int_equal(two.registers, 10);
+    assert_int_equal(two.shared_bytes, 0);
+    assert_int_equal(two.spill_store_bytes, 0);
+    assert_int_equal(none.registers, 0);
+}
+
+static void directory_must_hold_the_prelude(void **state)
+{
+    (void)state;
+    char found[512];
+    struct error err;
+    assert_int_equal(kernel_directory_find(scratch, found, sizeof found, &err), EXIT_CODE_UNAVAILABLE);
+    assert_non_null(strstr(err.text, scratch));
+    assert_int_equal(kernel_directory_find(kernels, found, sizeof found, &err), 0);
+    assert_string_equal(found, kernels);
+}
+
+/* Tests run from build/tests/, two below the repository, or from its root. */
+static int find_kernels(void **state)
+{
+    (void)state;
+    struct error err;
+    char directory[512], beside[600];
+    if (file_executable_directory(directory, sizeof directory, &err) != 0)
+        return -1;
+    snprintf(beside, sizeof beside, "%s/../../kernels", directory);
+    if (kernel_directory_find(beside, kernels, sizeof kernels, &err) != 0 &&
+        kernel_directory_find("kernels", kernels, sizeof kernels, &err) != 0) {
+        print_error("%s\n", err.text);
+        return -1;
+    }
+    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-compile-XXXXXX");
+    return mkdtemp(scratch) && setenv("CUDAL2_CACHE", scratch, 1) == 0 ? 0 : -1;
+}
+
+static int remove_scratch(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(harness_kernels_compile),
+        cmocka_unit_test(error_names_file_and_line),
+        cmocka_unit_test(error_in_header_names_the_header),
+        cmocka_unit_test(missing_header_names_the_including_line),
+        cmocka_unit_test(cache_follows_content),
+        cmocka_unit_test(refuses_what_it_cannot_do),
+        cmocka_unit_test(usage_reads_the_right_function),
+        cmocka_unit_test(directory_must_hold_the_prelude),
+    };
+    return cmocka_run_group_tests(tests, find_kernels, remove_scratch);
+}
