@@ -63,7 +63,7 @@ struct cell_record {
     size_t n_contenders;
     struct contender_record contenders[RECORD_MAX_CONTENDERS];
     /* Launch order of each block: order[block] is a string with one base-36-like digit per contender index (0-9a-zA-Z),
-     * timing by timing separated by '.', headline first. group_of[block] gives the group. */
+     * timing by timing separated by '.', headline first. group_of[block] gives the group; it never falls. */
     char **order;
     unsigned *group_of;
     cJSON *paper_pairs;       /* owned; array filled under --protocol paper (measure/paper.h), or NULL */
@@ -77,8 +77,12 @@ struct cell_record {
 extern const char *const phase_names[]; /* of phase_seconds */
 
 int series_add(struct series *s, unsigned block, double ns); /* 0, or -1 out of memory */
-struct cell_record *record_new(void);                        /* NULL out of memory; zeroed */
+void series_free(struct series *s);
+struct cell_record *record_new(void); /* NULL out of memory; zeroed */
 void record_free(struct cell_record *r);
+
+/* True when the block's group saw a thermal or hardware slowdown: figures are published with and without it. */
+bool record_block_dropped(const struct cell_record *r, unsigned block);
 
 /* "offline/f16-f32-64x64x64": what makes a cell unique in a run. key holds RECORD_KEY_MAX bytes. */
 #define RECORD_KEY_MAX (PROBLEM_KEY_MAX + 16)

@@ -1,0 +1,123 @@
+#include "measure/stop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "result/pair.h"
+
+/* The pair with the widest interval so far. */
+struct worst {
+    struct cell_record *record;
+    double half_width;
+    const struct contender_record *candidate, *reference;
+    bool any, failed;
+};
+
+static bool takes_part(const struct cell_record *r, const struct contender_record *c)
+{
+    return strcmp(c->status, "ok") == 0 && c->timings[r->headline].n > 0;
+}
+
+static void look_at_pair(struct worst *w, const struct contender_record *candidate,
+                         const struct contender_record *reference)
+{
+    struct cell_record *r = w->record;
+    struct pair pair;
+    struct interval interval;
+    if (!pair_is_comparable(reference, candidate, r->headline))
+        return;
+    if (pair_collect(r, &reference->timings[r->headline], &candidate->timings[r->headline], PAIR_HEALTHY_BLOCKS,
+                     &pair)) {
+        w->failed = true;
+        return;
+    }
+    stats_interval(pair.log_ratio, pair.group, pair.n, &interval);
+    pair_free(&pair);
+    double half_width = interval.valid ? interval.half_width : INFINITY;
+    if (!w->any || half_width > w->half_width) {
+        w->half_width = half_width;
+        w->candidate = candidate;
+        w->reference = reference;
+    }
+    w->any = true;
+}
+
+static const struct contender_record *find(const struct cell_record *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (strcmp(r->contenders[i].name, name) == 0)
+            return &r->contenders[i];
+    return NULL;
+}
+
+/* A copy (A/A) is compared with its original only, anything else with the baselines. */
+static void look_at_candidate(struct worst *w, const struct contender_record *candidate)
+{
+    const struct cell_record *r = w->record;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *reference = &r->contenders[i];
+        bool is_baseline = !reference->candidate && reference->copy_of[0] == '\0';
+        if (reference != candidate && is_baseline && takes_part(r, reference))
+            look_at_pair(w, candidate, reference);
+    }
+}
+
+static void look_at_copy(struct worst *w, const struct contender_record *copy)
+{
+    const struct contender_record *original = find(w->record, copy->copy_of);
+    if (original && takes_part(w->record, original))
+        look_at_pair(w, copy, original);
+}
+
+static void look_at_all(struct worst *w)
+{
+    const struct cell_record *r = w->record;
+    const struct contender_record *first = NULL;
+    bool candidates = false;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        if (!takes_part(r, c))
+            continue;
+        if (c->copy_of[0] != '\0') {
+            look_at_copy(w, c);
+        } else if (c->candidate) {
+            candidates = true;
+            look_at_candidate(w, c);
+        } else if (!first) {
+            first = c;
+        }
+    }
+    if (!candidates && first)
+        look_at_candidate(w, first);
+}
+
+static bool is_time_to_look(const struct stop_config *stop, unsigned blocks)
+{
+    unsigned every = stop->look_every ? stop->look_every : 1;
+    return blocks >= stop->min_blocks && (blocks - stop->min_blocks) % every == 0;
+}
+
+static void report(const struct worst *w)
+{
+    struct cell_record *r = w->record;
+    r->worst_half_width = w->any ? w->half_width : NAN;
+    r->worst_pair[0] = '\0';
+    if (w->any)
+        snprintf(r->worst_pair, sizeof r->worst_pair, "%s / %s", w->candidate->name, w->reference->name);
+}
+
+enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record)
+{
+    struct worst w = {.record = record, .half_width = 0};
+    bool at_cap = record->blocks >= stop->max_blocks;
+    if (!at_cap && !is_time_to_look(stop, record->blocks))
+        return STOP_CONTINUE;
+    look_at_all(&w);
+    report(&w);
+    /* A cell in which nothing can be compared has nothing left to narrow. */
+    record->converged = !w.failed && (!w.any || w.half_width <= stop->delta[record->mode]);
+    if (record->converged && record->blocks >= stop->min_blocks)
+        return STOP_CONVERGED;
+    return at_cap ? STOP_CAPPED : STOP_CONTINUE;
+}

@@ -1,0 +1,250 @@
+#include "result/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "result/journal_line.h"
+
+struct journal {
+    int fd;
+    off_t length; /* of good lines; the file is never left longer than this */
+    bool broken;  /* a failed append could not be undone */
+    int (*sync)(int fd);
+    char path[512];
+};
+
+/* Where a reading of the file stands. */
+struct scan {
+    const char *path;
+    const char *bytes;
+    size_t length;
+    size_t good; /* bytes of good lines so far */
+    unsigned line;
+    bool torn;
+    journal_visitor visit;
+    void *context;
+};
+
+static int scan_line(struct scan *s, const char *line, size_t length, struct error *err)
+{
+    char source[600];
+    cJSON *tree = NULL;
+    const char *kind;
+    struct json_at data;
+    snprintf(source, sizeof source, "%.500s: line %u", s->path, s->line);
+    if (journal_line_parse(line, length, source, &tree, &kind, &data, err))
+        return err->code;
+    int code = s->visit ? s->visit(s->context, kind, data, err) : 0;
+    cJSON_Delete(tree);
+    return code;
+}
+
+/* Only the end of the file can be torn: an append that was cut short, possibly filled up with zeros by the file
+ * system. A lost newline between two lines looks alike but is damage. */
+static bool is_torn(const struct scan *s, const char *line, size_t length, const char *newline)
+{
+    bool last = !newline || (size_t)(newline + 1 - s->bytes) == s->length;
+    cJSON *tree = NULL;
+    const char *kind;
+    struct json_at data;
+    struct error ignored;
+    if (!last || journal_line_is_merged(line, length))
+        return false;
+    if (!newline)
+        return true;
+    if (journal_line_parse(line, length, s->path, &tree, &kind, &data, &ignored))
+        return ignored.code == EXIT_CODE_DATA;
+    cJSON_Delete(tree);
+    return false;
+}
+
+static int scan_all(struct scan *s, struct error *err)
+{
+    while (s->good < s->length) {
+        const char *line = s->bytes + s->good;
+        const char *newline = memchr(line, '\n', s->length - s->good);
+        size_t length = newline ? (size_t)(newline - line) : s->length - s->good;
+        s->line++;
+        s->torn = is_torn(s, line, length, newline);
+        if (s->torn)
+            return 0;
+        if (!newline)
+            return error_set(err, EXIT_CODE_DATA, "%s: line %u: two lines run into each other", s->path, s->line);
+        if (scan_line(s, line, length, err))
+            return err->code;
+        s->good += length + 1;
+    }
+    return 0;
+}
+
+static int scan_file(struct scan *s, struct error *err)
+{
+    char *bytes = NULL;
+    if (file_read(s->path, JOURNAL_MAX_BYTES, &bytes, &s->length, err))
+        return err->code;
+    s->bytes = bytes;
+    int code = scan_all(s, err);
+    free(bytes);
+    return code;
+}
+
+int journal_read(const char *path, journal_visitor visit, void *context, bool *torn, struct error *err)
+{
+    struct scan scan = {.path = path, .visit = visit, .context = context};
+    int code = scan_file(&scan, err);
+    if (torn)
+        *torn = scan.torn;
+    return code;
+}
+
+/* The new name itself must survive a crash of the machine, not only the file's bytes. */
+static int sync_directory_of(const char *path)
+{
+    char directory[512];
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        snprintf(directory, sizeof directory, ".");
+    else
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash == path ? 1 : slash - path), path);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    int failed = fsync(fd);
+    close(fd);
+    return failed;
+}
+
+static int take_lock(struct journal *j, struct error *err)
+{
+    if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (errno == EWOULDBLOCK)
+        return error_set(err, EXIT_CODE_TEMPORARY, "%s: another process is writing this journal", j->path);
+    return error_set(err, EXIT_CODE_IO, "%s: cannot lock: %s", j->path, strerror(errno));
+}
+
+static int open_locked(const char *path, int flags, int open_code, struct journal **out, struct error *err)
+{
+    struct journal *j = calloc(1, sizeof *j);
+    if (!j)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    j->sync = fdatasync;
+    j->fd = -1;
+    if (strlen(path) >= sizeof j->path)
+        error_set(err, open_code, "path of the journal is longer than %zu bytes", sizeof j->path - 1);
+    else {
+        strcpy(j->path, path);
+        j->fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC, 0644);
+        if (j->fd < 0)
+            error_set(err, open_code, "%s: %s", path, strerror(errno));
+    }
+    if (j->fd >= 0 && take_lock(j, err) == 0) {
+        *out = j;
+        return 0;
+    }
+    journal_close(j);
+    return err->code;
+}
+
+int journal_create(const char *path, struct journal **out, struct error *err)
+{
+    struct journal *j;
+    if (open_locked(path, O_CREAT | O_EXCL, EXIT_CODE_CANTCREATE, &j, err))
+        return err->code;
+    if (sync_directory_of(path) != 0) {
+        error_set(err, EXIT_CODE_IO, "%s: cannot sync its directory: %s", path, strerror(errno));
+        journal_close(j);
+        return err->code;
+    }
+    *out = j;
+    return 0;
+}
+
+static int cut_torn_end(struct journal *j, const struct scan *scan, struct error *err)
+{
+    j->length = (off_t)scan->good;
+    if (!scan->torn)
+        return 0;
+    if (ftruncate(j->fd, j->length) == 0 && j->sync(j->fd) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_IO, "%s: cannot cut the torn last line off: %s", j->path, strerror(errno));
+}
+
+int journal_resume(const char *path, journal_visitor visit, void *context, struct journal **out, struct error *err)
+{
+    struct journal *j;
+    struct scan scan = {.path = path, .visit = visit, .context = context};
+    if (open_locked(path, 0, EXIT_CODE_DATA, &j, err))
+        return err->code;
+    int code = scan_file(&scan, err);
+    if (code == 0)
+        code = cut_torn_end(j, &scan, err);
+    if (code == 0)
+        *out = j;
+    else
+        journal_close(j);
+    return code;
+}
+
+/* All bytes, whatever sizes the kernel takes them in; -1 with errno otherwise. */
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written == 0 ? ENOSPC : errno;
+            return -1;
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+static int write_line(struct journal *j, const struct text *line, struct error *err)
+{
+    if (write_all(j->fd, line->bytes, line->length) == 0 && j->sync(j->fd) == 0) {
+        j->length += (off_t)line->length;
+        return 0;
+    }
+    error_set(err, EXIT_CODE_IO, "%s: cannot write: %s", j->path, strerror(errno));
+    j->broken = ftruncate(j->fd, j->length) != 0;
+    return err->code;
+}
+
+int journal_append(struct journal *j, const char *kind, const cJSON *data, struct error *err)
+{
+    struct text line = {0};
+    if (j->broken)
+        return error_set(err, EXIT_CODE_IO, "%s: an earlier write failed and could not be undone", j->path);
+    int code = journal_line_print(&line, kind, data, err);
+    if (code == 0 && j->length + (off_t)line.length > (off_t)JOURNAL_MAX_BYTES)
+        code = error_set(err, EXIT_CODE_IO, "%s: the journal would grow over %u bytes", j->path, JOURNAL_MAX_BYTES);
+    if (code == 0)
+        code = write_line(j, &line, err);
+    text_free(&line);
+    return code;
+}
+
+void journal_replace_sync(struct journal *j, int (*sync)(int fd))
+{
+    j->sync = sync;
+}
+
+void journal_close(struct journal *j)
+{
+    if (!j)
+        return;
+    if (j->fd >= 0)
+        close(j->fd);
+    free(j);
+}

@@ -1,0 +1,82 @@
+#include "result/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const phase_names[] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
+
+int series_add(struct series *s, unsigned block, double ns)
+{
+    if (s->n == s->capacity) {
+        size_t capacity = s->capacity ? 2 * s->capacity : 32;
+        double *values = realloc(s->ns, capacity * sizeof *values);
+        if (values)
+            s->ns = values;
+        unsigned *blocks = realloc(s->block, capacity * sizeof *blocks);
+        if (blocks)
+            s->block = blocks;
+        if (!values || !blocks)
+            return -1;
+        s->capacity = capacity;
+    }
+    s->ns[s->n] = ns;
+    s->block[s->n++] = block;
+    return 0;
+}
+
+void series_free(struct series *s)
+{
+    free(s->ns);
+    free(s->block);
+    *s = (struct series){0};
+}
+
+struct cell_record *record_new(void)
+{
+    return calloc(1, sizeof(struct cell_record));
+}
+
+static void free_contender(struct contender_record *c)
+{
+    cJSON_Delete(c->attributes);
+    cJSON_Delete(c->tuning);
+    cJSON_Delete(c->verification);
+    for (int t = 0; t < TIMING_COUNT; t++)
+        series_free(&c->timings[t]);
+    series_free(&c->gaps);
+}
+
+void record_free(struct cell_record *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_contenders; i++)
+        free_contender(&r->contenders[i]);
+    for (unsigned b = 0; r->order && b < r->blocks; b++)
+        free(r->order[b]);
+    free(r->order);
+    free(r->group_of);
+    series_free(&r->null_graph);
+    free(r->health);
+    free(r);
+}
+
+bool record_block_dropped(const struct cell_record *r, unsigned block)
+{
+    if (!r->group_of || block >= r->blocks)
+        return false;
+    for (size_t i = 0; i < r->n_health; i++) {
+        const struct health_sample *sample = &r->health[i];
+        bool same_group = sample->block < r->blocks && r->group_of[sample->block] == r->group_of[block];
+        if (sample->health.slowdown && same_group)
+            return true;
+    }
+    return false;
+}
+
+void record_key(const struct cudal2_problem *p, enum mode mode, char *key)
+{
+    char problem[PROBLEM_KEY_MAX];
+    problem_key(p, problem);
+    snprintf(key, RECORD_KEY_MAX, "%s/%s", mode_names[mode], problem);
+}

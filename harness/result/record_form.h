@@ -1,0 +1,35 @@
+/*
+ * record_form.h - what writer and reader of a record's JSON must agree on. Private to record_write.c and record_read.c.
+ */
+#ifndef CUDAL2_RESULT_RECORD_FORM_H
+#define CUDAL2_RESULT_RECORD_FORM_H
+
+#include "result/record.h"
+
+#define FORM_BLOCKS_MAX 1000000
+#define FORM_TIME_MAX 1e15 /* of a value in its own unit */
+
+/* Gaps are kept in units of 100 ns. */
+#define GAP_UNIT_NS 100.0
+
+/* Family and has_layout_suffix as the name alone tells them: "cublas-nn" in layout nn is family cublas with a
+ * suffix, "torch.matmul" is its own family. A record writes the two only where they differ from this. */
+void record_family_of(const char *name, enum cudal2_layout layout, char family[RECORD_NAME_MAX], bool *suffix);
+
+/* Members of an object by key. form_take_*: an absent member leaves *out as it is; form_need_*: it is an error. */
+int form_take_text(struct json_at object, const char *key, char *out, size_t capacity, struct error *err);
+int form_need_text(struct json_at object, const char *key, char *out, size_t capacity, struct error *err);
+int form_take_unsigned(struct json_at object, const char *key, unsigned *out, struct error *err);
+int form_take_bool(struct json_at object, const char *key, bool *out, struct error *err);
+int form_take_number(struct json_at object, const char *key, double high, double *out, struct error *err);
+/* A copy of an object, owned by the caller. */
+int form_take_tree(struct json_at object, const char *key, cJSON **out, struct error *err);
+
+/* A series in one of three forms: a value for each block from 0 on is the array itself; every s-th block is
+ * {"every":s,"ns":[]}; any other choice {"block":[],"ns":[]}. `unit` names the values ("ns", "us"). Absent: empty. */
+int form_read_series(struct json_at at, const char *unit, unsigned blocks, struct series *out, struct error *err);
+
+/* EXIT_CODE_INTERNAL, out of memory at this place. */
+int form_no_memory(struct json_at at, struct error *err);
+
+#endif

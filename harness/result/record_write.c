@@ -1,0 +1,368 @@
+#include "result/record_form.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void record_family_of(const char *name, enum cudal2_layout layout, char family[RECORD_NAME_MAX], bool *suffix)
+{
+    size_t length = strlen(name);
+    char ending[8];
+    snprintf(ending, sizeof ending, "-%s", layout_names[layout]);
+    *suffix = length > strlen(ending) && strcmp(name + length - strlen(ending), ending) == 0;
+    if (*suffix)
+        length -= strlen(ending);
+    snprintf(family, RECORD_NAME_MAX, "%.*s", (int)length, name);
+}
+
+/* cJSON prints the shortest of 15 or 17 digits, so a value rounded to a decimal grid also prints short. */
+static double round_time(double ns)
+{
+    return ns < 100e3 ? round(ns * 10) / 10 : round(ns);
+}
+
+static double round_to(double value, double per_unit)
+{
+    return round(value * per_unit) / per_unit;
+}
+
+/* Adds to an object and remembers whether memory ever ran out, so that a builder checks once. */
+struct writer {
+    cJSON *object;
+    bool failed;
+};
+
+static void put(struct writer *w, const char *key, cJSON *item)
+{
+    if (!item || !cJSON_AddItemToObject(w->object, key, item)) {
+        cJSON_Delete(item);
+        w->failed = true;
+    }
+}
+
+static void put_text(struct writer *w, const char *key, const char *text)
+{
+    if (text[0] != '\0')
+        put(w, key, cJSON_CreateString(text));
+}
+
+static void put_number(struct writer *w, const char *key, double value)
+{
+    put(w, key, json_number(value));
+}
+
+static void put_count(struct writer *w, const char *key, double value)
+{
+    if (value != 0)
+        put_number(w, key, value);
+}
+
+static void put_true(struct writer *w, const char *key, bool value)
+{
+    if (value)
+        put(w, key, cJSON_CreateTrue());
+}
+
+static void put_copy(struct writer *w, const char *key, const cJSON *tree)
+{
+    if (tree)
+        put(w, key, cJSON_Duplicate(tree, true));
+}
+
+static cJSON *finish(struct writer *w)
+{
+    if (!w->failed)
+        return w->object;
+    cJSON_Delete(w->object);
+    return NULL;
+}
+
+static struct writer begin(void)
+{
+    struct writer w = {.object = cJSON_CreateObject()};
+    w.failed = !w.object;
+    return w;
+}
+
+static cJSON *number_array(const double *values, size_t n, double (*rounded)(double))
+{
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; array && i < n; i++) {
+        cJSON *item = json_number(rounded(values[i]));
+        if (!item || !cJSON_AddItemToArray(array, item)) {
+            cJSON_Delete(item);
+            cJSON_Delete(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static double unchanged(double value)
+{
+    return value;
+}
+
+static cJSON *count_array(const unsigned *values, size_t n)
+{
+    double *copy = malloc((n + 1) * sizeof *copy);
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        copy[i] = (double)values[i];
+    cJSON *array = number_array(copy, n, unchanged);
+    free(copy);
+    return array;
+}
+
+/* The s for which value i was taken in block i*s, or 0. */
+static unsigned stride_of(const struct series *s)
+{
+    unsigned stride = s->n > 1 ? s->block[1] : 1;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->block[i] != i * stride)
+            return 0;
+    return stride;
+}
+
+/* A value for each block from 0 on: the array itself; every s-th: {"every":s,"ns":[]}; else {"block":[],"ns":[]}. */
+static cJSON *series_to_json(const struct series *s)
+{
+    unsigned stride = stride_of(s);
+    cJSON *values = number_array(s->ns, s->n, round_time);
+    if (stride == 1 || !values)
+        return values;
+    struct writer w = begin();
+    if (stride > 1)
+        put_number(&w, "every", stride);
+    else
+        put(&w, "block", count_array(s->block, s->n));
+    put(&w, "ns", values);
+    return finish(&w);
+}
+
+static double gap_units(double ns)
+{
+    return round(ns / GAP_UNIT_NS);
+}
+
+/* In units, for each block: the shortest gap any contender had; 0 where there is none. NULL out of memory. */
+static double *shortest_gaps(const struct cell_record *r)
+{
+    double *base = calloc((size_t)r->blocks + 1, sizeof *base);
+    bool *seen = calloc((size_t)r->blocks + 1, sizeof *seen);
+    for (size_t i = 0; base && seen && i < r->n_contenders; i++) {
+        const struct series *gaps = &r->contenders[i].gaps;
+        for (size_t g = 0; g < gaps->n; g++) {
+            unsigned block = gaps->block[g];
+            double units = gap_units(gaps->ns[g]);
+            if (block < r->blocks && (!seen[block] || units < base[block]))
+                base[block] = units;
+            if (block < r->blocks)
+                seen[block] = true;
+        }
+    }
+    if (!seen) {
+        free(base);
+        base = NULL;
+    }
+    free(seen);
+    return base;
+}
+
+static double units_to_us(double units)
+{
+    return round(units) / 10;
+}
+
+/* A contender's gaps as what they exceed the block's shortest by, microseconds: short numbers, nothing lost. */
+static cJSON *late_to_json(const struct cell_record *r, const struct series *gaps, const double *base)
+{
+    cJSON *result = NULL;
+    double *late = malloc((gaps->n + 1) * sizeof *late);
+    if (!late)
+        return NULL;
+    for (size_t i = 0; i < gaps->n; i++)
+        late[i] = gap_units(gaps->ns[i]) - (gaps->block[i] < r->blocks ? base[gaps->block[i]] : 0);
+    cJSON *values = number_array(late, gaps->n, units_to_us);
+    if (stride_of(gaps) == 1 || !values) {
+        result = values;
+    } else {
+        struct writer w = begin();
+        put(&w, "block", count_array(gaps->block, gaps->n));
+        put(&w, "us", values);
+        result = finish(&w);
+    }
+    free(late);
+    return result;
+}
+
+static void put_family(struct writer *w, const struct contender_record *c)
+{
+    char family[RECORD_NAME_MAX];
+    bool suffix;
+    record_family_of(c->name, c->layout, family, &suffix);
+    if (suffix == c->has_layout_suffix && strcmp(family, c->family) == 0)
+        return;
+    put_text(w, "family", c->family);
+    put(w, "layout_suffix", cJSON_CreateBool(c->has_layout_suffix));
+}
+
+static cJSON *contender_to_json(const struct cell_record *r, const struct contender_record *c, const double *base)
+{
+    struct writer w = begin();
+    put_text(&w, "name", c->name);
+    put_text(&w, "layout", layout_names[c->layout]);
+    put_family(&w, c);
+    put_true(&w, "candidate", c->candidate);
+    put_text(&w, "status", c->status);
+    put_text(&w, "stage", c->stage);
+    put_text(&w, "reason", c->reason);
+    put_text(&w, "copy_of", c->copy_of);
+    put_text(&w, "rung", c->rung);
+    put_true(&w, "host_sync", c->host_sync);
+    put_count(&w, "launches", c->launches);
+    put_count(&w, "primers", c->primers);
+    put_copy(&w, "attributes", c->attributes);
+    put_copy(&w, "tuning", c->tuning);
+    put_copy(&w, "verification", c->verification);
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (c->timings[t].n > 0)
+            put(&w, timing_names[t], series_to_json(&c->timings[t]));
+    if (c->gaps.n > 0)
+        put(&w, "late_us", late_to_json(r, &c->gaps, base));
+    return finish(&w);
+}
+
+static cJSON *contenders_to_json(const struct cell_record *r, const double *base)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; array && i < r->n_contenders; i++) {
+        cJSON *item = contender_to_json(r, &r->contenders[i], base);
+        if (!item || !cJSON_AddItemToArray(array, item)) {
+            cJSON_Delete(item);
+            cJSON_Delete(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static bool has_gaps(const struct cell_record *r)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (r->contenders[i].gaps.n > 0)
+            return true;
+    return false;
+}
+
+static cJSON *health_to_json(const struct cell_record *r)
+{
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; array && i < r->n_health; i++) {
+        const struct device_health *h = &r->health[i].health;
+        struct writer w = begin();
+        put_number(&w, "block", r->health[i].block);
+        if (h->known) {
+            put_number(&w, "sm_mhz", h->sm_clock_mhz);
+            put_number(&w, "memory_mhz", h->memory_clock_mhz);
+            put_number(&w, "power_mw", h->power_mw);
+            put_number(&w, "celsius", h->temperature_c);
+        }
+        put_count(&w, "throttle", (double)h->throttle_reasons);
+        put_true(&w, "slowdown", h->slowdown);
+        cJSON *item = finish(&w);
+        if (!item || !cJSON_AddItemToArray(array, item)) {
+            cJSON_Delete(item);
+            cJSON_Delete(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+/* All blocks' orders in one string, separated by spaces: quotes and commas would cost as much as half an order. */
+static cJSON *order_to_json(const struct cell_record *r)
+{
+    struct text text = {0};
+    for (unsigned b = 0; b < r->blocks; b++)
+        text_add(&text, b ? " %s" : "%s", r->order[b]);
+    cJSON *result = text.failed ? NULL : cJSON_CreateString(text.bytes ? text.bytes : "");
+    text_free(&text);
+    return result;
+}
+
+static cJSON *group_sizes(const struct cell_record *r)
+{
+    unsigned *sizes = calloc((size_t)r->groups + 1, sizeof *sizes);
+    if (!sizes)
+        return NULL;
+    for (unsigned b = 0; b < r->blocks; b++)
+        if (r->group_of[b] < r->groups)
+            sizes[r->group_of[b]]++;
+    cJSON *array = count_array(sizes, r->groups);
+    free(sizes);
+    return array;
+}
+
+static void put_phases(struct writer *w, const struct cell_record *r)
+{
+    struct writer phases = begin();
+    for (int i = 0; phase_names[i]; i++)
+        if (!phases.failed)
+            put_count(&phases, phase_names[i], round_to(r->phase_seconds[i], 1e3));
+    put(w, "phase_seconds", finish(&phases));
+}
+
+static void put_identity(struct writer *w, const struct cell_record *r)
+{
+    put_number(w, "m", (double)r->problem.m);
+    put_number(w, "n", (double)r->problem.n);
+    put_number(w, "k", (double)r->problem.k);
+    put_text(w, "dtype", dtype_names[r->problem.dtype]);
+    put_text(w, "accumulate", accumulate_names[r->problem.accumulate]);
+    put_text(w, "mode", mode_names[r->mode]);
+    put_text(w, "label", r->label);
+    put_text(w, "headline", timing_names[r->headline]);
+    put_text(w, "cache", cache_state_names[r->cache]);
+    put_text(w, "status", r->status);
+    put_text(w, "reason", r->reason);
+    put_number(w, "worker", r->worker);
+}
+
+static void put_course(struct writer *w, const struct cell_record *r)
+{
+    put(w, "group_blocks", group_sizes(r));
+    put_count(w, "dropped_blocks", r->dropped_blocks);
+    put(w, "converged", cJSON_CreateBool(r->converged));
+    put_number(w, "worst_half_width", round_to(r->worst_half_width, 1e6));
+    put_text(w, "worst_pair", r->worst_pair);
+    if (r->blocks > 0)
+        put(w, "order", order_to_json(r));
+}
+
+cJSON *record_to_json(const struct cell_record *r)
+{
+    double *base = shortest_gaps(r);
+    struct writer w = begin();
+    if (!base || w.failed) {
+        w.failed = true;
+    } else {
+        put_identity(&w, r);
+        put_course(&w, r);
+        if (has_gaps(r))
+            put(&w, "gap_us", number_array(base, r->blocks, units_to_us));
+        put(&w, "contenders", contenders_to_json(r, base));
+        if (r->null_graph.n > 0)
+            put(&w, "null_graph", series_to_json(&r->null_graph));
+        if (r->n_health > 0)
+            put(&w, "health", health_to_json(r));
+        put_phases(&w, r);
+        put_number(&w, "busy_seconds", round_to(r->busy_seconds, 1e6));
+    }
+    free(base);
+    return finish(&w);
+}
