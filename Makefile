@@ -1,23 +1,74 @@
-# cudal2-bench. `make` builds, `make demo` runs the main job, `make test` proves it. BUILD=dir builds elsewhere.
+# cudal2-bench. `make` builds, `make demo` runs the main job, `make test` proves it, `make help` lists the rest.
+# BUILD=dir builds elsewhere; LIBTORCH=dir, CUDA_HOME=dir and PYTHON=python3 steer the probes (scripts/probe.sh).
 BUILD ?= build
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PREFIX ?= /usr/local
+comma := ,
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
 OPT ?= -O2 -g
 SAN ?=
 CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -fPIC -Iharness $(CFLAGS)
 LIBS := -lcjson -ldl -lpthread -lm
-# $$ORIGIN: a build directory that carries libcjson.so.1 can be moved to a machine without the package.
-LDFLAGS_ALL := $(SAN) -Wl,-rpath,'$$ORIGIN' $(LDFLAGS)
+# $$ORIGIN: a build directory that carries libcjson.so.1 (make portable) can be moved to a machine without the package.
+LDFLAGS_ALL := $(SAN) -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS)
+# Under ASan the C++ run time must be there from the start, or the first exception inside libtorch ends the process.
+ifneq ($(findstring address,$(SAN)),)
+LIBS += -Wl,--no-as-needed -lstdc++ -Wl,--as-needed
+endif
+
+all:
+
+# The probes run once for each build directory, and again when packages or the steering variables change.
+UNPROBED := clean deps demo test lint sanitize help probe ci
+ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/probe.mk
+ifneq ($(wildcard $(BUILD)/probe.mk),)
+ifeq ($(HAVE_CJSON),)
+$(error cJSON is needed to build: run scripts/install-deps.sh)
+endif
+endif
+endif
+
+# keep_text FILE,TEXT: rewrites FILE only when the text differs, so that what depends on it rebuilds exactly then.
+keep_text = $(shell mkdir -p $(BUILD) && printf '%s' '$(subst ','\'',$(2))' | cmp -s - $(1) || \
+	printf '%s' '$(subst ','\'',$(2))' > $(1))
+
+$(call keep_text,$(BUILD)/steering,$(CC) $(LIBTORCH) $(CUDA_HOME) $(PYTHON))
+$(BUILD)/probe.mk: scripts/probe.sh $(BUILD)/steering $(wildcard /var/lib/dpkg/status)
+	@CC='$(CC)' LIBTORCH='$(LIBTORCH)' scripts/probe.sh $@
 
 HARNESS := $(filter-out harness/main.c,$(wildcard harness/*/*.c))
 HARNESS_O := $(HARNESS:%.c=$(BUILD)/obj/%.o)
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 
-all: $(BUILD)/cudal2-bench
+# --- plugins: each one a shared object that exports the two entry points and nothing else ---
+PLUGIN_NAMES := $(basename $(notdir $(wildcard kernels/plugins/*.c)))
+ifneq ($(OPENBLAS_FLAGS),)
+PLUGIN_NAMES += openblas
+endif
+ifneq ($(HAVE_CUBLAS),)
+PLUGIN_NAMES += cublas cublaslt
+endif
+ifneq ($(TORCH_VERSION),)
+PLUGIN_NAMES += torch
+endif
+PLUGINS := $(PLUGIN_NAMES:%=$(BUILD)/plugins/%.so)
+TEST_PLUGINS := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/plugins/*.c))
+PLUGIN_MAP := harness/abi/plugin.map
+# Sanitizers' own symbols come from the executable, so only an unsanitized link can insist on having every symbol.
+PLUGIN_LD := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=$(PLUGIN_MAP) $(LDFLAGS)
+PLUGIN_CFLAGS := $(CFLAGS_ALL) -fvisibility=hidden
+CUDA_CFLAGS := -isystem $(CUDA_INCLUDE)
+CUDA_LD := -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB)
 
-# A change of compiler or flags rebuilds everything: the stamp's text is the flags.
-FLAGS_TEXT := $(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL)
-$(shell mkdir -p $(BUILD) && printf '%s' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $(BUILD)/flags || printf '%s' '$(subst ','\'',$(FLAGS_TEXT))' > $(BUILD)/flags)
+all: $(BUILD)/cudal2-bench $(PLUGINS)
+
+# A change of compiler, flags or libraries rebuilds what they touch.
+$(call keep_text,$(BUILD)/flags,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL))
+$(call keep_text,$(BUILD)/plugin-flags,$(CXX) $(PLUGIN_LD) $(OPENBLAS_FLAGS) $(CUDA_INCLUDE) $(CUDA_LIB) $(TORCH_CXXFLAGS) $(TORCH_LIBS))
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -30,13 +81,123 @@ $(BUILD)/libharness.a: $(HARNESS_O)
 $(BUILD)/cudal2-bench: $(BUILD)/obj/harness/main.o $(BUILD)/libharness.a
 	$(CC) $< -Wl,--whole-archive $(BUILD)/libharness.a -Wl,--no-whole-archive $(LDFLAGS_ALL) $(LIBS) -o $@
 
+$(BUILD)/plugins/%.so: $(BUILD)/obj/kernels/plugins/%.o $(PLUGIN_MAP)
+	@mkdir -p $(@D)
+	$(CC) $< $(SAN) $(PLUGIN_LD) -lpthread -lm -o $@
+
+$(BUILD)/tests/plugins/%.so: $(BUILD)/obj/tests/plugins/%.o
+	@mkdir -p $(@D)
+	$(CC) $< $(SAN) -shared $(LDFLAGS) -o $@
+
+# A candidate's own flags: unrolled loops, and fused multiply-adds (which -std=c17 alone turns off).
+$(BUILD)/obj/kernels/plugins/%.o: kernels/plugins/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) -O3 -ffp-contract=fast -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/tests/plugins/%.o: tests/plugins/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/baselines/openblas.o: PLUGIN_CFLAGS += $(filter -I%,$(OPENBLAS_FLAGS))
+$(BUILD)/obj/baselines/%.o: baselines/%.c $(BUILD)/flags $(BUILD)/plugin-flags
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(if $(HAVE_CUBLAS),$(CUDA_CFLAGS)) -MMD -MP -c $< -o $@
+
+# libtorch is built without sanitizers, and so is the one file that includes it.
+$(BUILD)/obj/baselines/torch.o: baselines/torch.cpp $(BUILD)/plugin-flags
+	@mkdir -p $(@D)
+	$(CXX) $(TORCH_CXXFLAGS) -O2 -g -fPIC -Wall -Wextra -Werror -fvisibility=hidden -fvisibility-inlines-hidden \
+		-fno-gnu-unique -Iharness -MMD -MP -c $< -o $@
+
+$(BUILD)/plugins/openblas.so: $(BUILD)/obj/baselines/openblas.o $(PLUGIN_MAP)
+	@mkdir -p $(@D)
+	$(CC) $< $(SAN) $(PLUGIN_LD) $(OPENBLAS_FLAGS) -o $@
+
+$(BUILD)/plugins/cublas.so: $(BUILD)/obj/baselines/cublas.o $(BUILD)/obj/baselines/nvidia.o $(PLUGIN_MAP)
+	@mkdir -p $(@D)
+	$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublas -ldl -o $@
+
+CUBLASLT_O := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard baselines/cublaslt*.c)) $(BUILD)/obj/baselines/nvidia.o
+$(BUILD)/plugins/cublaslt.so: $(CUBLASLT_O) $(PLUGIN_MAP)
+	@mkdir -p $(@D)
+	$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublasLt -ldl -o $@
+
+# What libtorch itself needs is found when it runs (its own rpath, or LD_LIBRARY_PATH), not when this is linked.
+$(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
+	@mkdir -p $(@D)
+	$(CXX) $< $(PLUGIN_LD) -Wl,--unresolved-symbols=ignore-in-shared-libs $(TORCH_LIBS) -ldl -o $@
+
+# --- tests ---
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)
 	$(CC) $< $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
+
+$(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
+	@mkdir -p $(@D)
+	$(CC) $< $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
+
+$(BUILD)/tests/test_plugin $(BUILD)/tests/test_registry: | $(TEST_PLUGINS)
+$(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
+
+tests-build: all $(TESTS) $(TEST_PLUGINS)
+tests-run: tests-build
+	scripts/run-tests.sh $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
+
+# What a machine with a GPU is given: everything built, nothing installed.
+gpu-build: tests-build $(GPU_TESTS)
+gpu-test: gpu-build
+	scripts/run-tests.sh $(BUILD) $(GPU_TESTS) $(wildcard tests/gpu_*.sh)
+
+# Two steps through $(MAKE): the probes must see what deps has installed.
+test: deps
+	@$(MAKE) --no-print-directory tests-run
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/cudal2-bench --mode server --config configs/smoke.json
+
+deps:
+	@scripts/install-deps.sh
+
+probe:
+	@CC='$(CC)' LIBTORCH='$(LIBTORCH)' scripts/probe.sh $(BUILD)/probe.mk
+
+lint:
+	scripts/lint.sh
+
+sanitize:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
+		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' tests-run
+
+# A build directory that runs on a machine without libcjson1.
+portable: gpu-build
+	cp -L $$(ldconfig -p | sed -n 's/.*libcjson\.so\.1 .*=> //p' | head -1) $(BUILD)/libcjson.so.1
+
+HOME_DIR = $(DESTDIR)$(PREFIX)/lib/cudal2-bench
+install: all
+	install -d $(HOME_DIR)/plugins $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/cudal2
+	install $(BUILD)/cudal2-bench $(HOME_DIR)/cudal2-bench
+	install -m 644 $(PLUGINS) $(HOME_DIR)/plugins
+	cp -R kernels $(HOME_DIR)/
+	install -d $(DESTDIR)$(PREFIX)/share/cudal2-bench && cp -R configs $(DESTDIR)$(PREFIX)/share/cudal2-bench/
+	install -m 644 harness/abi/contender.h harness/abi/plugin.map $(DESTDIR)$(PREFIX)/include/cudal2/
+	ln -sf ../lib/cudal2-bench/cudal2-bench $(DESTDIR)$(PREFIX)/bin/cudal2-bench
+
+help:
+	@echo "make            build $(BUILD)/cudal2-bench and every plugin whose library is here"
+	@echo "make demo       install what is missing, build, run configs/smoke.json, show the table"
+	@echo "make test       install what is missing, build, run every test"
+	@echo "make gpu-test   the tests that need a GPU"
+	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
+	@echo "make lint       format, clang-tidy, cppcheck, room order, sizes"
+	@echo "make probe      look for libraries again"
+	@echo "make portable   build for moving $(BUILD) to another machine"
+	@echo "make install    PREFIX=$(PREFIX)"
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all clean
+.SECONDARY:
+.PHONY: all clean demo deps gpu-build gpu-test help install lint portable probe sanitize test tests-build tests-run

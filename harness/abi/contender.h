@@ -6,6 +6,7 @@
  *     const uint32_t cudal2_plugin_abi = CUDAL2_ABI;
  *     const struct cudal2_plugin *cudal2_plugin(void);
  *
+ * (both declared at the end of this file; build with -fvisibility=hidden).
  * `cudal2_plugin_abi` stands outside the struct so that a plugin built for another version is refused before any
  * of its structs is read. A plugin includes this header and nothing else of the project; docs/abi.md tells
  * the whole story and kernels/plugins/skeleton.c is a commented example.
@@ -131,6 +132,11 @@ struct cudal2_plugin {
      * here (no such GPU, library too old). device_bits says which device the run uses. */
     int (*probe)(uint32_t device_bits, int device_ordinal, char *why);
 };
+
+/* What a plugin defines. The harness looks the names up; it neither defines nor calls them directly. */
+#define CUDAL2_EXPORT __attribute__((visibility("default")))
+CUDAL2_EXPORT extern const uint32_t cudal2_plugin_abi;
+CUDAL2_EXPORT const struct cudal2_plugin *cudal2_plugin(void);
 
 #ifdef __cplusplus
 }
