@@ -1,0 +1,338 @@
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "contender/module.h"
+#include "contender/plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_SOURCES 96
+#define VERSIONS_BYTES 8192
+#define MAX_PLUGIN_BYTES (512u << 20)
+
+/* What one request entry turned out to be. Plugins are shared by the families that live in one file. */
+struct loaded_plugin {
+    struct plugin plugin;
+    bool opened;
+    char reason[CUDAL2_WHY]; /* when not opened */
+};
+
+struct registry {
+    struct device *device;
+    uint32_t layouts;
+    char plugin_directory[PLUGIN_PATH_MAX];
+    const char *kernel_directory;
+    struct loaded_plugin *plugins[MAX_SOURCES];
+    size_t n_plugins;
+    struct module_set *sets[MAX_SOURCES];
+    size_t n_sets;
+    struct contender *contenders;
+    size_t n_contenders, capacity;
+};
+
+/* --- names and paths --- */
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text);
+    size_t tail = strlen(suffix);
+    return length > tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+/* File name without directories and extension: what an unloadable path is called in the results. */
+static void stem_of(const char *path, char *out, size_t capacity)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(out, capacity, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(out, '.');
+    if (dot && (strcmp(dot, ".so") == 0 || strcmp(dot, ".json") == 0))
+        *dot = '\0';
+}
+
+/* The file that holds a family: <family>.so, or <word>.so where the word ends at the first '-' or '.', so that
+ * cublaslt-heuristic and cublaslt-autotuning share cublaslt.so and torch.matmul is in torch.so. False when neither
+ * exists; `path` then names the second. */
+static bool plugin_file(const struct registry *r, const char *family, char *path, size_t capacity)
+{
+    const int lengths[] = {(int)strlen(family), (int)strcspn(family, "-.")};
+    for (size_t i = 0; i < 2; i++) {
+        int n = snprintf(path, capacity, "%s/%.*s.so", r->plugin_directory, lengths[i], family);
+        if (n > 0 && (size_t)n < capacity && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- growing the list --- */
+
+static int add(struct registry *r, const struct contender *c, struct error *err)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (strcmp(r->contenders[i].name, c->name) == 0)
+            return error_set(err, EXIT_CODE_DATA, "two contenders are called \"%s\": name each family once", c->name);
+    if (r->n_contenders == r->capacity) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 16;
+        struct contender *grown = realloc(r->contenders, capacity * sizeof *grown);
+        if (!grown)
+            return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+        r->contenders = grown;
+        r->capacity = capacity;
+    }
+    r->contenders[r->n_contenders++] = *c;
+    return 0;
+}
+
+static int add_unavailable(struct registry *r, const char *request, enum contender_role role, const char *reason,
+                           struct error *err)
+{
+    struct contender c = {.role = role};
+    stem_of(request, c.name, sizeof c.name);
+    snprintf(c.family, sizeof c.family, "%s", c.name);
+    snprintf(c.reason, sizeof c.reason, "%s", reason);
+    return add(r, &c, err);
+}
+
+/* --- plugins --- */
+
+static struct loaded_plugin *open_plugin(struct registry *r, const char *path)
+{
+    for (size_t i = 0; i < r->n_plugins; i++)
+        if (strcmp(r->plugins[i]->plugin.path, path) == 0)
+            return r->plugins[i];
+    struct loaded_plugin *loaded = r->n_plugins < MAX_SOURCES ? calloc(1, sizeof *loaded) : NULL;
+    struct error err;
+    if (!loaded)
+        return NULL;
+    loaded->opened = plugin_open(path, &r->device->info, &loaded->plugin, &err) == 0;
+    if (!loaded->opened)
+        snprintf(loaded->reason, sizeof loaded->reason, "%.*s", (int)sizeof loaded->reason - 1, err.text);
+    r->plugins[r->n_plugins++] = loaded;
+    return loaded;
+}
+
+/* Adds the plugin's contenders of `family` (NULL: of every family) in the layouts asked for. */
+static int add_of_plugin(struct registry *r, struct loaded_plugin *loaded, const char *family, enum contender_role role,
+                         size_t *added, struct error *err)
+{
+    *added = 0;
+    for (size_t i = 0; i < loaded->plugin.is->n_contenders; i++) {
+        struct contender c;
+        plugin_contender(&loaded->plugin, i, role, &c);
+        if (family && strcmp(family, c.family) != 0)
+            continue;
+        ++*added;
+        if (c.has_layout_suffix && !(r->layouts & CUDAL2_BIT(c.is.layout)))
+            continue;
+        int rc = add(r, &c, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int add_plugin(struct registry *r, const char *request, const char *path, enum contender_role role,
+                      struct error *err)
+{
+    struct loaded_plugin *loaded = open_plugin(r, path);
+    if (!loaded)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory, or more than %d plugins", MAX_SOURCES);
+    if (!loaded->opened)
+        return add_unavailable(r, request, role, loaded->reason, err);
+    bool by_path = ends_with(request, ".so");
+    size_t added;
+    int rc = add_of_plugin(r, loaded, by_path ? NULL : request, role, &added, err);
+    if (rc || added > 0)
+        return rc;
+    char reason[CUDAL2_WHY];
+    snprintf(reason, sizeof reason, "%.180s has no contender family of this name", path);
+    return add_unavailable(r, request, role, reason, err);
+}
+
+/* --- kernel sets --- */
+
+static int add_set(struct registry *r, const char *request, enum contender_role role, struct error *err)
+{
+    struct module_set *set;
+    struct error why;
+    if (r->n_sets == MAX_SOURCES)
+        return error_set(err, EXIT_CODE_DATA, "more than %d kernel sets", MAX_SOURCES);
+    if (module_set_open(request, r->kernel_directory, r->device, &set, &why) != 0) {
+        why.text[CUDAL2_WHY - 1] = '\0';
+        return add_unavailable(r, request, role, why.text, err);
+    }
+    r->sets[r->n_sets++] = set;
+    for (unsigned layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
+        struct contender c;
+        if (!(r->layouts & CUDAL2_BIT(layout)))
+            continue;
+        module_set_contender(set, (enum cudal2_layout)layout, &c);
+        c.role = role;
+        int rc = add(r, &c, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* --- the request --- */
+
+static int add_request(struct registry *r, const char *request, enum contender_role role, struct error *err)
+{
+    char path[PLUGIN_PATH_MAX];
+    if (ends_with(request, ".so")) {
+        /* A bare file name would make the loader search the system's library directories. */
+        snprintf(path, sizeof path, "%s%s", strchr(request, '/') ? "" : "./", request);
+        return add_plugin(r, request, path, role, err);
+    }
+    bool in_plugin =
+        !ends_with(request, ".json") && !strchr(request, '/') && plugin_file(r, request, path, sizeof path);
+    if (in_plugin)
+        return add_plugin(r, request, path, role, err);
+    if (role == ROLE_CANDIDATE || ends_with(request, ".json"))
+        return add_set(r, request, role, err);
+    char reason[CUDAL2_WHY];
+    snprintf(reason, sizeof reason, "not built: there is no %.120s (make probe says which library is missing)", path);
+    return add_unavailable(r, request, role, reason, err);
+}
+
+/* libtorch is loaded before the cuBLAS plugins whenever both are raced: both want a library called libcublas.so.N,
+ * the first one mapped serves everybody, and libtorch does not load with one older than its own. */
+static void open_torch_first(struct registry *r, const char *const *baselines)
+{
+    char path[PLUGIN_PATH_MAX];
+    for (size_t i = 0; baselines && baselines[i]; i++)
+        if (strncmp(baselines[i], "torch.", 6) == 0 && !ends_with(baselines[i], ".so") &&
+            plugin_file(r, baselines[i], path, sizeof path))
+            open_plugin(r, path);
+}
+
+static int add_all(struct registry *r, const char *const *requests, enum contender_role role, struct error *err)
+{
+    for (size_t i = 0; requests && requests[i]; i++) {
+        int rc = add_request(r, requests[i], role, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int choose_plugin_directory(struct registry *r, const char *given, struct error *err)
+{
+    char here[PLUGIN_PATH_MAX - 16];
+    if (given) {
+        snprintf(r->plugin_directory, sizeof r->plugin_directory, "%s", given);
+        return 0;
+    }
+    int rc = file_executable_directory(here, sizeof here, err);
+    if (rc == 0)
+        snprintf(r->plugin_directory, sizeof r->plugin_directory, "%s/plugins", here);
+    return rc;
+}
+
+int registry_open(const struct registry_request *request, struct device *device, struct registry **out,
+                  struct error *err)
+{
+    struct registry *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    r->device = device;
+    r->layouts = request->layouts;
+    r->kernel_directory = request->kernel_directory;
+    int rc = choose_plugin_directory(r, request->plugin_directory, err);
+    if (rc == 0) {
+        open_torch_first(r, request->baselines);
+        rc = add_all(r, request->baselines, ROLE_BASELINE, err);
+    }
+    if (rc == 0)
+        rc = add_all(r, request->candidates, ROLE_CANDIDATE, err);
+    if (rc) {
+        registry_close(r);
+        r = NULL;
+    }
+    *out = r;
+    return rc;
+}
+
+void registry_close(struct registry *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_sets; i++)
+        module_set_close(r->sets[i]);
+    for (size_t i = 0; i < r->n_plugins; i++)
+        free(r->plugins[i]);
+    free(r->contenders);
+    free(r);
+}
+
+size_t registry_count(const struct registry *r)
+{
+    return r->n_contenders;
+}
+
+const struct contender *registry_at(const struct registry *r, size_t index)
+{
+    return &r->contenders[index];
+}
+
+/* --- versions --- */
+
+/* Parses what a plugin wrote; an object that says so when it is not JSON. */
+static cJSON *versions_object(const char *text, const char *source)
+{
+    cJSON *object = NULL;
+    struct error err = {0};
+    if (text && json_parse(text, strlen(text), VERSIONS_BYTES, source, &object, &err) == 0 && cJSON_IsObject(object))
+        return object;
+    cJSON_Delete(object);
+    object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "error", err.text[0] ? err.text : "gave no versions");
+    return object;
+}
+
+/* The plugin file's content identifies a candidate as a source hash does for a kernel. */
+static void put_file_digest(cJSON *object, const char *path)
+{
+    char *bytes;
+    size_t length;
+    struct error ignored;
+    if (file_read(path, MAX_PLUGIN_BYTES, &bytes, &length, &ignored) != 0)
+        return;
+    struct digest digest;
+    char hex[DIGEST_HEX];
+    digest_start(&digest);
+    digest_add(&digest, bytes, length);
+    digest_finish(&digest, hex);
+    cJSON_AddStringToObject(object, "plugin_digest", hex);
+    free(bytes);
+}
+
+static cJSON *plugin_versions(const struct plugin *plugin)
+{
+    char text[VERSIONS_BYTES] = "{}";
+    bool given = !plugin->is->versions || plugin->is->versions(text, sizeof text) == CUDAL2_OK;
+    text[sizeof text - 1] = '\0';
+    cJSON *object = versions_object(given ? text : NULL, plugin->path);
+    put_file_digest(object, plugin->path);
+    return object;
+}
+
+char *registry_versions(const struct registry *r)
+{
+    char text[VERSIONS_BYTES];
+    cJSON *all = cJSON_CreateObject();
+    for (size_t i = 0; i < r->n_plugins; i++)
+        if (r->plugins[i]->opened)
+            cJSON_AddItemToObject(all, r->plugins[i]->plugin.is->name, plugin_versions(&r->plugins[i]->plugin));
+    for (size_t i = 0; i < r->n_sets; i++) {
+        const char *name = module_set_name(r->sets[i]);
+        bool given = module_set_versions(r->sets[i], text, sizeof text) == 0;
+        cJSON_AddItemToObject(all, name, versions_object(given ? text : NULL, name));
+    }
+    char *printed = json_print(all, false);
+    cJSON_Delete(all);
+    return printed;
+}

@@ -1,0 +1,83 @@
+#include "contender/contender.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static bool refuse_device(const struct contender *c, const struct device_info *device, char *why)
+{
+    if (c->is.devices & device->device_bit)
+        return false;
+    const char *where = c->is.devices == CUDAL2_ON_CPU ? "the CPU" : "a CUDA GPU";
+    snprintf(why, CUDAL2_WHY, "runs on %s only", where);
+    return true;
+}
+
+/* "f16 and bf16": the names of the bits set. */
+static void list_names(uint32_t bits, const char *const names[], char *out, size_t capacity)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; names[i]; i++) {
+        if (!(bits & CUDAL2_BIT(i)))
+            continue;
+        int n = snprintf(out + length, capacity - length, "%s%s", length ? " and " : "", names[i]);
+        if (n < 0 || (size_t)n >= capacity - length)
+            return;
+        length += (size_t)n;
+    }
+}
+
+static bool refuse_type(const struct contender *c, const struct cudal2_problem *p, char *why)
+{
+    char names[64];
+    if (!(c->is.dtypes & CUDAL2_BIT(p->dtype))) {
+        list_names(c->is.dtypes, dtype_names, names, sizeof names);
+        snprintf(why, CUDAL2_WHY, "multiplies %s only, not %s", names, dtype_names[p->dtype]);
+        return true;
+    }
+    if (!(c->is.accumulates & CUDAL2_BIT(p->accumulate))) {
+        list_names(c->is.accumulates, accumulate_names, names, sizeof names);
+        snprintf(why, CUDAL2_WHY, "accumulates in %s only, not %s", names, accumulate_names[p->accumulate]);
+        return true;
+    }
+    return false;
+}
+
+static bool refuse_architecture(const struct contender *c, const struct device_info *device, char *why)
+{
+    if (device->device_bit != CUDAL2_ON_CUDA)
+        return false;
+    if (c->is.min_cc && device->cc < c->is.min_cc) {
+        snprintf(why, CUDAL2_WHY, "needs compute capability %d.%d or higher, this GPU has %d.%d", c->is.min_cc / 10,
+                 c->is.min_cc % 10, device->cc / 10, device->cc % 10);
+        return true;
+    }
+    if (c->is.max_cc && device->cc > c->is.max_cc) {
+        snprintf(why, CUDAL2_WHY, "runs up to compute capability %d.%d, this GPU has %d.%d", c->is.max_cc / 10,
+                 c->is.max_cc % 10, device->cc / 10, device->cc % 10);
+        return true;
+    }
+    return false;
+}
+
+static bool refuse_multiple(const char *name, int64_t value, int64_t multiple, char *why)
+{
+    if (multiple <= 1 || value % multiple == 0)
+        return false;
+    snprintf(why, CUDAL2_WHY, "needs %s to be a multiple of %" PRId64 ", not %" PRId64, name, multiple, value);
+    return true;
+}
+
+bool contender_supports(const struct contender *c, const struct device_info *device,
+                        const struct cudal2_problem *problem, char *why)
+{
+    why[0] = '\0';
+    if (!c->available) {
+        snprintf(why, CUDAL2_WHY, "%s", c->reason);
+        return false;
+    }
+    return !(refuse_device(c, device, why) || refuse_type(c, problem, why) || refuse_architecture(c, device, why) ||
+             refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
+             refuse_multiple("N", problem->n, c->is.n_multiple, why) ||
+             refuse_multiple("K", problem->k, c->is.k_multiple, why));
+}
