@@ -140,6 +140,9 @@ struct exit_info {
 };
 extern const struct exit_info exit_table[];
 
+/* "-c, --config FILE", "    --aa[=CONTENDER]": the option as help shows it (help.c). */
+void option_form(const struct option_info *option, char *out, size_t capacity);
+
 /* "FILE" or "offline|server|both"; "" for a flag. Writes into out. */
 void option_argument_text(const struct option_info *option, char *out, size_t capacity);
 

@@ -1,0 +1,191 @@
+/* Shell completions, from the tables of options.h. */
+#include "cli/help.h"
+
+#include <string.h>
+
+static void add_words(struct text *out, const char *const words[])
+{
+    for (int i = 0; words[i]; i++)
+        text_add(out, "%s%s", i ? " " : "", words[i]);
+}
+
+static bool takes_argument(const struct option_info *option)
+{
+    return option->kind != OPTION_KIND_FLAG && option->kind != OPTION_KIND_OPTIONAL;
+}
+
+static void add_command_names(struct text *out)
+{
+    const char *between = "";
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (command_table[i].hidden)
+            continue;
+        text_add(out, "%s%s", between, command_table[i].name);
+        between = " ";
+    }
+}
+
+/* "    -c|--config) ...": what may follow an option that takes a separate argument. */
+static void bash_argument(struct text *out, const struct option_info *option)
+{
+    text_add(out, "    ");
+    if (option->letter)
+        text_add(out, "-%c|", option->letter);
+    text_add(out, "--%s) ", option->name);
+    switch (option->hint) {
+    case OPTION_HINT_FILE:
+        text_add(out, "COMPREPLY=($(compgen -f -- \"$cur\"))");
+        break;
+    case OPTION_HINT_DIRECTORY:
+        text_add(out, "COMPREPLY=($(compgen -d -- \"$cur\"))");
+        break;
+    case OPTION_HINT_CHOICES:
+        text_add(out, "COMPREPLY=($(compgen -W \"");
+        add_words(out, option->choices);
+        text_add(out, "\" -- \"$cur\"))");
+        break;
+    case OPTION_HINT_NONE:
+        text_add(out, ":");
+        break;
+    }
+    text_add(out, "; return ;;\n");
+}
+
+static void bash_options(struct text *out, enum command command)
+{
+    text_add(out, "    %s) words=\"", command_table[command].name);
+    const char *between = "";
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if ((option_table[i].commands >> command) & 1u) {
+            text_add(out, "%s--%s", between, option_table[i].name);
+            between = " ";
+        }
+    }
+    text_add(out, "\" ;;\n");
+}
+
+/* bash splits words at '=' and ':' (COMP_WORDBREAKS): the value of --mode=server follows a word "=", and is completed
+ * as if it followed "--mode"; device names with ':' are completed up to the colon. */
+static void bash_script(struct text *out)
+{
+    text_add(out, "# bash completion of " PROGRAM_NAME "; source this file, or put it into the completions directory.\n"
+                  "_cudal2_bench()\n{\n"
+                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run words i\n"
+                  "    COMPREPLY=()\n"
+                  "    if [[ $cur == = ]]; then cur=; "
+                  "elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+                  "    case $prev in\n");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (takes_argument(&option_table[i]))
+            bash_argument(out, &option_table[i]);
+    }
+    text_add(out, "    esac\n    for ((i = 1; i < COMP_CWORD; i++)); do\n        case ${COMP_WORDS[i]} in\n        ");
+    const char *between = "";
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (command_table[i].hidden)
+            continue;
+        text_add(out, "%s%s", between, command_table[i].name);
+        between = "|";
+    }
+    text_add(out, ") command=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $command in\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!command_table[i].hidden)
+            bash_options(out, (enum command)i);
+    }
+    text_add(out, "    esac\n    if [[ $cur != -* ]]; then\n"
+                  "        if [[ $command == report ]]; then COMPREPLY=($(compgen -f -- \"$cur\")); return; fi\n"
+                  "        words=\"");
+    add_command_names(out);
+    text_add(out, "\"\n    fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
+                  "complete -F _cudal2_bench " PROGRAM_NAME "\n");
+}
+
+/* Text inside '...[help]' of _arguments: brackets, colons and quotes have a meaning there. */
+static void zsh_help(struct text *out, const char *help)
+{
+    for (; *help; help++) {
+        if (*help == '\'')
+            text_add(out, "'\\''");
+        else if (strchr("[]:\\", *help))
+            text_add(out, "\\%c", *help);
+        else
+            text_add_bytes(out, help, 1);
+    }
+}
+
+static void zsh_action(struct text *out, const struct option_info *option)
+{
+    text_add(out, ":%s:", option->name);
+    if (option->hint == OPTION_HINT_FILE) {
+        text_add(out, "_files");
+    } else if (option->hint == OPTION_HINT_DIRECTORY) {
+        text_add(out, "_files -/");
+    } else if (option->hint == OPTION_HINT_CHOICES) {
+        text_add(out, "(");
+        for (int i = 0; option->choices[i]; i++) {
+            text_add(out, "%s", i ? " " : "");
+            for (const char *c = option->choices[i]; *c; c++) /* a bare ':' would end the action */
+                text_add(out, *c == ':' ? "\\%c" : "%c", *c);
+        }
+        text_add(out, ")");
+    }
+}
+
+static void zsh_option(struct text *out, const struct option_info *option)
+{
+    const char *repeat = option->kind == OPTION_KIND_MANY ? "*" : "";
+    const char *value = option->kind == OPTION_KIND_FLAG ? "" : option->kind == OPTION_KIND_OPTIONAL ? "=-" : "=";
+    text_add(out, "        '%s--%s%s[", repeat, option->name, value);
+    zsh_help(out, option->help);
+    text_add(out, "]");
+    if (option->kind == OPTION_KIND_OPTIONAL)
+        text_add(out, "::%s:", option->name);
+    else if (takes_argument(option))
+        zsh_action(out, option);
+    text_add(out, "'\n");
+    if (!option->letter)
+        return;
+    text_add(out, "        '%s-%c%s[", repeat, option->letter, takes_argument(option) ? "+" : "");
+    zsh_help(out, option->help);
+    text_add(out, "]");
+    if (takes_argument(option))
+        zsh_action(out, option);
+    text_add(out, "'\n");
+}
+
+static void zsh_script(struct text *out)
+{
+    text_add(out, "#compdef " PROGRAM_NAME "\n# zsh completion of " PROGRAM_NAME
+                  "; put it on fpath as _cudal2-bench.\n_cudal2_bench()\n{\n"
+                  "    local -a commands options\n    local command=run word\n    commands=(\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (command_table[i].hidden)
+            continue;
+        text_add(out, "        '%s:", command_table[i].name);
+        zsh_help(out, command_table[i].help);
+        text_add(out, "'\n");
+    }
+    text_add(out, "    )\n    for word in ${words[2,CURRENT-1]}; do\n"
+                  "        if (( ${commands[(I)$word:*]} )); then command=$word; break; fi\n    done\n"
+                  "    case $command in\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (command_table[i].hidden)
+            continue;
+        text_add(out, "    %s) options=(\n", command_table[i].name);
+        for (int j = 0; j < OPTION_COUNT; j++) {
+            if ((option_table[j].commands >> i) & 1u)
+                zsh_option(out, &option_table[j]);
+        }
+        text_add(out, "    ) ;;\n");
+    }
+    text_add(out, "    esac\n    _arguments -s -S $options '1: :{_describe command commands}' '*: :_files'\n}\n"
+                  "_cudal2_bench \"$@\"\n");
+}
+
+void help_completion(struct text *out, enum completion_shell shell)
+{
+    if (shell == COMPLETION_BASH)
+        bash_script(out);
+    else
+        zsh_script(out);
+}

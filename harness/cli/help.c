@@ -1,0 +1,124 @@
+#include "cli/help.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HELP_WIDTH 100u
+#define HELP_COLUMN 34u /* where descriptions begin */
+
+static bool applies(const struct option_info *option, enum command command)
+{
+    return command == COMMAND_COUNT || ((option->commands >> command) & 1u);
+}
+
+/* Breaks `words` at spaces so that lines end before HELP_WIDTH; each line but the first begins at `indent`. */
+static void add_wrapped(struct text *out, const char *words, unsigned indent)
+{
+    size_t width = HELP_WIDTH - indent;
+    while (strlen(words) > width) {
+        size_t cut = width;
+        while (cut > 0 && words[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            break;
+        text_add(out, "%.*s\n%*s", (int)cut, words, (int)indent, "");
+        words += cut + 1;
+    }
+    text_add(out, "%s\n", words);
+}
+
+/* "  -c, --config FILE", and its description beside it, or below where the left side is too long. */
+static void add_entry(struct text *out, const char *left, const char *help)
+{
+    text_add(out, "  %s", left);
+    if (strlen(left) + 4 > HELP_COLUMN)
+        text_add(out, "\n%*s", (int)HELP_COLUMN, "");
+    else
+        text_add(out, "%*s", (int)(HELP_COLUMN - 2 - strlen(left)), "");
+    add_wrapped(out, help, HELP_COLUMN);
+}
+
+void option_form(const struct option_info *option, char *out, size_t capacity)
+{
+    char argument[80];
+    option_argument_text(option, argument, sizeof argument);
+    const char *before = option->kind == OPTION_KIND_FLAG ? "" : option->kind == OPTION_KIND_OPTIONAL ? "[=" : " ";
+    const char *after = option->kind == OPTION_KIND_OPTIONAL ? "]" : "";
+    if (option->letter)
+        snprintf(out, capacity, "-%c, --%s%s%s%s", option->letter, option->name, before, argument, after);
+    else
+        snprintf(out, capacity, "    --%s%s%s%s", option->name, before, argument, after);
+}
+
+/* Rows of one section stand together in the table. */
+static void add_options(struct text *out, enum command command)
+{
+    const char *section = "";
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        char left[120];
+        const struct option_info *option = &option_table[i];
+        if (!applies(option, command))
+            continue;
+        if (strcmp(section, option->section) != 0)
+            text_add(out, "\n%s:\n", option->section);
+        section = option->section;
+        option_form(option, left, sizeof left);
+        add_entry(out, left, option->help);
+    }
+}
+
+static void add_exit_codes(struct text *out)
+{
+    text_add(out, "\nExit status:\n");
+    for (int i = 0; exit_table[i].text; i++)
+        text_add(out, "  %3d  %s\n", exit_table[i].code, exit_table[i].text);
+}
+
+void help_program(struct text *out)
+{
+    text_add(out, "Usage: " PROGRAM_NAME " [run] --config FILE [OPTION]...\n       " PROGRAM_NAME
+                  " COMMAND [OPTION]... [ARGUMENT]...\n\n");
+    text_add(
+        out,
+        "Measures how fast half-precision GEMM kernels are against the libraries they compete with.\n\nCommands:\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        char left[60];
+        const struct command_info *command = &command_table[i];
+        snprintf(left, sizeof left, "%s%s%s", command->name, command->operands[0] ? " " : "", command->operands);
+        if (!command->hidden)
+            add_entry(out, left, command->help);
+    }
+    text_add(out, "\nThe options of run; \"" PROGRAM_NAME " COMMAND --help\" shows those of another command.\n");
+    add_options(out, COMMAND_RUN);
+    add_exit_codes(out);
+}
+
+void help_command(struct text *out, enum command command)
+{
+    const struct command_info *info = &command_table[command];
+    text_add(out, "Usage: " PROGRAM_NAME " %s [OPTION]...%s%s\n\n", info->name, info->operands[0] ? " " : "",
+             info->operands);
+    text_add(out, "%c%s.\n", toupper((unsigned char)info->help[0]), info->help + 1);
+    add_options(out, command);
+    add_exit_codes(out);
+}
+
+bool help_wanted(const struct options *o, struct text *out)
+{
+    if (o->version)
+        text_add(out, PROGRAM_NAME " " PROGRAM_VERSION "\n");
+    else if (o->command == COMMAND_HELP && o->man)
+        help_man(out);
+    else if (o->command == COMMAND_HELP && options_given(o, OPTION_COMPLETION))
+        help_completion(out, (enum completion_shell)o->completion);
+    else if (o->command == COMMAND_HELP && o->topic != COMMAND_COUNT)
+        help_command(out, o->topic);
+    else if (o->command == COMMAND_HELP || (o->help && o->command == COMMAND_RUN))
+        help_program(out);
+    else if (o->help)
+        help_command(out, o->command);
+    else
+        return false;
+    return true;
+}

@@ -1,0 +1,114 @@
+/* The man page, from the tables of options.h. */
+#include "cli/help.h"
+
+#include <string.h>
+
+/* Text that roff takes literally: '-' is a minus (so that options can be copied), '\' is \e, and a line never starts
+ * with a '.' or '\''. */
+static void add_roff(struct text *out, const char *words)
+{
+    if (words[0] == '.' || words[0] == '\'')
+        text_add(out, "\\&");
+    for (; *words; words++) {
+        if (*words == '-')
+            text_add(out, "\\-");
+        else if (*words == '\\')
+            text_add(out, "\\e");
+        else
+            text_add_bytes(out, words, 1);
+    }
+}
+
+static void add_commands(struct text *out)
+{
+    text_add(out, ".SH COMMANDS\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        const struct command_info *command = &command_table[i];
+        if (command->hidden)
+            continue;
+        text_add(out, ".TP\n.B %s", command->name);
+        text_add(out, "%s%s\n", command->operands[0] ? " " : "", command->operands);
+        add_roff(out, command->help);
+        text_add(out, ".\n");
+    }
+}
+
+/* Which commands take the option, where it is not run alone or all of them. */
+static void add_users(struct text *out, const struct option_info *option)
+{
+    uint32_t visible = 0;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        visible |= command_table[i].hidden ? 0 : 1u << i;
+    if (option->commands == 1u << COMMAND_RUN || option->commands == visible)
+        return;
+    text_add(out, " (");
+    const char *between = "";
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (((option->commands & visible) >> i) & 1u) {
+            text_add(out, "%s%s", between, command_table[i].name);
+            between = ", ";
+        }
+    }
+    text_add(out, ")");
+}
+
+static void add_options(struct text *out)
+{
+    const char *section = "";
+    text_add(out, ".SH OPTIONS\n");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_info *option = &option_table[i];
+        char form[120];
+        option_form(option, form, sizeof form);
+        if (strcmp(section, option->section) != 0)
+            text_add(out, ".SS %s\n", option->section);
+        section = option->section;
+        text_add(out, ".TP\n.B \"");
+        add_roff(out, form + strspn(form, " "));
+        text_add(out, "\"\n");
+        add_roff(out, option->help);
+        add_users(out, option);
+        text_add(out, ".\n");
+    }
+}
+
+static void add_environment(struct text *out)
+{
+    static const char *const lines[][2] = {
+        {"CUDAL2_CACHE", "Directory of compiled kernels and autotuning winners; default: cudal2-bench under "
+                         "XDG_CACHE_HOME or ~/.cache."},
+        {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
+    };
+    text_add(out, ".SH ENVIRONMENT\n");
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        text_add(out, ".TP\n.B %s\n", lines[i][0]);
+        add_roff(out, lines[i][1]);
+        text_add(out, "\n");
+    }
+}
+
+void help_man(struct text *out)
+{
+    text_add(out, ".TH CUDAL2\\-BENCH 1 \"\" \"" PROGRAM_NAME " " PROGRAM_VERSION "\" \"User Commands\"\n");
+    text_add(out, ".SH NAME\ncudal2\\-bench \\- measure half\\-precision GEMM kernels against their competition\n");
+    text_add(out,
+             ".SH SYNOPSIS\n.B cudal2\\-bench\n[\\fBrun\\fR] \\fB\\-\\-config\\fR \\fIFILE\\fR [\\fIOPTION\\fR]...\n"
+             ".br\n.B cudal2\\-bench\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n");
+    text_add(out, ".SH DESCRIPTION\nMeasures how fast a GEMM kernel is on this machine, against what its vendor ships, "
+                  "offline\n(launches back to back) and as a server sees it (each launch after an idle gap).\n"
+                  "A config file names the shapes and the contenders; every result can be traced to the\n"
+                  "journal beside it, and an interrupted run goes on with \\fB\\-\\-resume\\fR.\n");
+    add_commands(out);
+    add_options(out);
+    text_add(out, ".SH EXIT STATUS\n");
+    for (int i = 0; exit_table[i].text; i++) {
+        text_add(out, ".TP\n.B %d\n", exit_table[i].code);
+        add_roff(out, exit_table[i].text);
+        text_add(out, ".\n");
+    }
+    add_environment(out);
+    text_add(out, ".SH EXAMPLES\n.nf\n");
+    add_roff(out, "cudal2-bench --mode server --config configs/smoke.json\n");
+    add_roff(out, "cudal2-bench --config configs/grid.json --accumulate f32 --output f32.json --resume\n");
+    text_add(out, ".fi\n");
+}

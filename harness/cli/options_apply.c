@@ -1,0 +1,121 @@
+/* Overrides a config by the command line. */
+#include "cli/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void free_names(char **names)
+{
+    for (int i = 0; names[i]; i++) {
+        free(names[i]);
+        names[i] = NULL;
+    }
+}
+
+/* One item of a comma-separated list. */
+static int add_part(char **names, const char *part, size_t length, struct error *err)
+{
+    char *name = strndup(part, length);
+    if (!name)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a name");
+    int code = config_add_name(names, name, err);
+    free(name);
+    return code;
+}
+
+static int replace_baselines(const char *list, struct config *config, struct error *err)
+{
+    free_names(config->baselines);
+    for (const char *part = list;; part++) {
+        size_t length = strcspn(part, ",");
+        if (add_part(config->baselines, part, length, err))
+            return error_wrap(err, "--baselines");
+        part += length;
+        if (!*part)
+            return 0;
+    }
+}
+
+static int add_candidates(const char *const *names, struct config *config, struct error *err)
+{
+    for (int i = 0; names[i]; i++) {
+        if (config_add_name(config->candidates, names[i], err))
+            return error_wrap(err, "--candidate");
+    }
+    return 0;
+}
+
+static int apply_aa(const char *name, struct config *config, struct error *err)
+{
+    if (strlen(name) >= sizeof config->aa_contender)
+        return error_set(err, EXIT_CODE_USAGE, "--aa: the name is longer than %zu bytes",
+                         sizeof config->aa_contender - 1);
+    config->aa = true;
+    if (name[0])
+        strcpy(config->aa_contender, name);
+    return 0;
+}
+
+static int apply_rate(double rate_hz, struct config *config, struct error *err)
+{
+    double gap_ns = round(1e9 / rate_hz);
+    if (!(gap_ns >= 1e3 && gap_ns <= 60e9)) /* the range of server.mean_gap_ms */
+        return error_set(err, EXIT_CODE_USAGE, "--rate: expected 1/60 to 1000000 launches a second, found %g", rate_hz);
+    config->gap.mean_ns = gap_ns;
+    return 0;
+}
+
+/* Settings that cannot fail. */
+static void apply_plain(const struct options *o, struct config *config)
+{
+    static const uint32_t modes[] = {
+        [MODE_CHOICE_OFFLINE] = 1u << MODE_OFFLINE,
+        [MODE_CHOICE_SERVER] = 1u << MODE_SERVER,
+        [MODE_CHOICE_BOTH] = (1u << MODE_OFFLINE) | (1u << MODE_SERVER),
+    };
+    if (options_given(o, OPTION_MODE))
+        config->modes = modes[o->mode];
+    if (options_given(o, OPTION_PROTOCOL))
+        config->protocol = (enum protocol)o->protocol;
+    if (options_given(o, OPTION_TIMING)) {
+        config->headline_given = true;
+        config->headline = (enum timing)o->timing;
+    }
+    if (options_given(o, OPTION_ACCUMULATE))
+        config->accumulates = 1u << o->accumulate;
+    if (options_given(o, OPTION_CACHE))
+        config->cache[MODE_OFFLINE] = config->cache[MODE_SERVER] = (enum cache_state)o->cache;
+    if (options_given(o, OPTION_GAP))
+        config->gap.kind = (enum gap_kind)o->gap;
+    if (options_given(o, OPTION_SEED)) {
+        config->seed_given = true;
+        config->seed = o->seed;
+    }
+    if (o->no_verify)
+        config->verify = false;
+}
+
+static int apply_all(const struct options *o, struct config *config, struct error *err)
+{
+    int code = 0;
+    apply_plain(o, config);
+    if (options_given(o, OPTION_RATE))
+        code = apply_rate(o->rate_hz, config, err);
+    if (!code && options_given(o, OPTION_AA))
+        code = apply_aa(o->aa, config, err);
+    if (!code && options_given(o, OPTION_BASELINES))
+        code = replace_baselines(o->baselines, config, err);
+    if (!code)
+        code = add_candidates(o->candidates, config, err);
+    return code ? code : config_check(config, err);
+}
+
+int options_apply(const struct options *o, struct config *config, struct error *err)
+{
+    int code = apply_all(o, config, err);
+    if (code == EXIT_CODE_DATA) /* the same complaint, but about the command line */
+        code = err->code = EXIT_CODE_USAGE;
+    return code;
+}
