@@ -41,8 +41,10 @@ static void free_contender(struct contender_record *c)
     cJSON_Delete(c->attributes);
     cJSON_Delete(c->tuning);
     cJSON_Delete(c->verification);
-    for (int t = 0; t < TIMING_COUNT; t++)
+    for (int t = 0; t < TIMING_COUNT; t++) {
         series_free(&c->timings[t]);
+        series_free(&c->equal_path[t]);
+    }
     series_free(&c->gaps);
 }
 
@@ -57,6 +59,7 @@ void record_free(struct cell_record *r)
     free(r->order);
     free(r->group_of);
     series_free(&r->null_graph);
+    cJSON_Delete(r->paper_pairs);
     free(r->health);
     free(r);
 }

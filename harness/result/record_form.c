@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const equal_path_names[] = {"equal_path_device", "equal_path_event", "equal_path_wall", NULL};
+
 int form_no_memory(struct json_at at, struct error *err)
 {
     return error_set(err, EXIT_CODE_INTERNAL, "%s: %s: out of memory", at.source, at.path);
@@ -59,8 +61,8 @@ int form_take_tree(struct json_at object, const char *key, cJSON **out, struct e
     struct json_at at = json_member(object, key);
     if (!at.node)
         return 0;
-    if (!cJSON_IsObject(at.node))
-        return json_fail(at, err, "expected an object");
+    if (!cJSON_IsObject(at.node) && !cJSON_IsArray(at.node))
+        return json_fail(at, err, "expected an object or an array");
     *out = cJSON_Duplicate(at.node, true);
     return *out ? 0 : form_no_memory(at, err);
 }

@@ -9,6 +9,9 @@
 #define FORM_BLOCKS_MAX 1000000
 #define FORM_TIME_MAX 1e15 /* of a value in its own unit */
 
+/* Keys of equal_path, by timing: "equal_path_event", "equal_path_wall". */
+extern const char *const equal_path_names[];
+
 /* Gaps are kept in units of 100 ns. */
 #define GAP_UNIT_NS 100.0
 
@@ -22,7 +25,7 @@ int form_need_text(struct json_at object, const char *key, char *out, size_t cap
 int form_take_unsigned(struct json_at object, const char *key, unsigned *out, struct error *err);
 int form_take_bool(struct json_at object, const char *key, bool *out, struct error *err);
 int form_take_number(struct json_at object, const char *key, double high, double *out, struct error *err);
-/* A copy of an object, owned by the caller. */
+/* A copy of an object or array, owned by the caller. */
 int form_take_tree(struct json_at object, const char *key, cJSON **out, struct error *err);
 
 /* A series in one of three forms: a value for each block from 0 on is the array itself; every s-th block is

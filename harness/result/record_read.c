@@ -76,10 +76,29 @@ struct cell_reader {
 static int read_contender(struct json_at at, const struct cell_reader *cell, struct contender_record *c,
                           struct error *err)
 {
-    static const char *const keys[] = {"name",    "layout",     "family",  "layout_suffix", "candidate", "status",
-                                       "stage",   "reason",     "copy_of", "rung",          "host_sync", "launches",
-                                       "primers", "attributes", "tuning",  "verification",  "device",    "event",
-                                       "wall",    "late_us",    NULL};
+    static const char *const keys[] = {"name",
+                                       "layout",
+                                       "family",
+                                       "layout_suffix",
+                                       "candidate",
+                                       "status",
+                                       "stage",
+                                       "reason",
+                                       "copy_of",
+                                       "rung",
+                                       "host_sync",
+                                       "launches",
+                                       "primers",
+                                       "attributes",
+                                       "tuning",
+                                       "verification",
+                                       "device",
+                                       "event",
+                                       "wall",
+                                       "late_us",
+                                       "equal_path_event",
+                                       "equal_path_wall",
+                                       NULL};
     int code = json_only_keys(at, keys, err);
     if (code == 0)
         code = read_names(at, c, err);
@@ -89,6 +108,9 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
         code = read_trees(at, c, err);
     for (int t = 0; t < TIMING_COUNT && code == 0; t++)
         code = form_read_series(json_member(at, timing_names[t]), "ns", cell->record->blocks, &c->timings[t], err);
+    for (int t = TIMING_EVENT; t < TIMING_COUNT && code == 0; t++)
+        code =
+            form_read_series(json_member(at, equal_path_names[t]), "ns", cell->record->blocks, &c->equal_path[t], err);
     return code ? code : read_gaps(at, &cell->shortest, c, err);
 }
 
@@ -325,6 +347,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "gap_us",
                                        "contenders",
                                        "null_graph",
+                                       "paper_pairs",
                                        "health",
                                        "phase_seconds",
                                        "busy_seconds",
@@ -341,6 +364,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
         code = read_contenders(json_member(at, "contenders"), cell, err);
     if (code == 0)
         code = form_read_series(json_member(at, "null_graph"), "ns", r->blocks, &r->null_graph, err);
+    if (code == 0)
+        code = form_take_tree(at, "paper_pairs", &r->paper_pairs, err);
     if (code == 0)
         code = read_health(json_member(at, "health"), r, err);
     if (code == 0)

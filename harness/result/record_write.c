@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "result/tree.h"
 
 void record_family_of(const char *name, enum cudal2_layout layout, char family[RECORD_NAME_MAX], bool *suffix)
 {
@@ -24,79 +25,13 @@ static double round_time(double ns)
     return ns < 100e3 ? round(ns * 10) / 10 : round(ns);
 }
 
-static double round_to(double value, double per_unit)
-{
-    return round(value * per_unit) / per_unit;
-}
-
-/* Adds to an object and remembers whether memory ever ran out, so that a builder checks once. */
-struct writer {
-    cJSON *object;
-    bool failed;
-};
-
-static void put(struct writer *w, const char *key, cJSON *item)
-{
-    if (!item || !cJSON_AddItemToObject(w->object, key, item)) {
-        cJSON_Delete(item);
-        w->failed = true;
-    }
-}
-
-static void put_text(struct writer *w, const char *key, const char *text)
-{
-    if (text[0] != '\0')
-        put(w, key, cJSON_CreateString(text));
-}
-
-static void put_number(struct writer *w, const char *key, double value)
-{
-    put(w, key, json_number(value));
-}
-
-static void put_count(struct writer *w, const char *key, double value)
-{
-    if (value != 0)
-        put_number(w, key, value);
-}
-
-static void put_true(struct writer *w, const char *key, bool value)
-{
-    if (value)
-        put(w, key, cJSON_CreateTrue());
-}
-
-static void put_copy(struct writer *w, const char *key, const cJSON *tree)
-{
-    if (tree)
-        put(w, key, cJSON_Duplicate(tree, true));
-}
-
-static cJSON *finish(struct writer *w)
-{
-    if (!w->failed)
-        return w->object;
-    cJSON_Delete(w->object);
-    return NULL;
-}
-
-static struct writer begin(void)
-{
-    struct writer w = {.object = cJSON_CreateObject()};
-    w.failed = !w.object;
-    return w;
-}
-
 static cJSON *number_array(const double *values, size_t n, double (*rounded)(double))
 {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array && i < n; i++) {
         cJSON *item = json_number(rounded(values[i]));
-        if (!item || !cJSON_AddItemToArray(array, item)) {
-            cJSON_Delete(item);
-            cJSON_Delete(array);
+        if (!tree_append(array, item))
             return NULL;
-        }
     }
     return array;
 }
@@ -135,13 +70,13 @@ static cJSON *series_to_json(const struct series *s)
     cJSON *values = number_array(s->ns, s->n, round_time);
     if (stride == 1 || !values)
         return values;
-    struct writer w = begin();
+    struct tree w = tree_begin();
     if (stride > 1)
-        put_number(&w, "every", stride);
+        tree_put_number(&w, "every", stride);
     else
-        put(&w, "block", count_array(s->block, s->n));
-    put(&w, "ns", values);
-    return finish(&w);
+        tree_put(&w, "block", count_array(s->block, s->n));
+    tree_put(&w, "ns", values);
+    return tree_finish(&w);
 }
 
 static double gap_units(double ns)
@@ -191,50 +126,53 @@ static cJSON *late_to_json(const struct cell_record *r, const struct series *gap
     if (stride_of(gaps) == 1 || !values) {
         result = values;
     } else {
-        struct writer w = begin();
-        put(&w, "block", count_array(gaps->block, gaps->n));
-        put(&w, "us", values);
-        result = finish(&w);
+        struct tree w = tree_begin();
+        tree_put(&w, "block", count_array(gaps->block, gaps->n));
+        tree_put(&w, "us", values);
+        result = tree_finish(&w);
     }
     free(late);
     return result;
 }
 
-static void put_family(struct writer *w, const struct contender_record *c)
+static void put_family(struct tree *w, const struct contender_record *c)
 {
     char family[RECORD_NAME_MAX];
     bool suffix;
     record_family_of(c->name, c->layout, family, &suffix);
     if (suffix == c->has_layout_suffix && strcmp(family, c->family) == 0)
         return;
-    put_text(w, "family", c->family);
-    put(w, "layout_suffix", cJSON_CreateBool(c->has_layout_suffix));
+    tree_put_text(w, "family", c->family);
+    tree_put(w, "layout_suffix", cJSON_CreateBool(c->has_layout_suffix));
 }
 
 static cJSON *contender_to_json(const struct cell_record *r, const struct contender_record *c, const double *base)
 {
-    struct writer w = begin();
-    put_text(&w, "name", c->name);
-    put_text(&w, "layout", layout_names[c->layout]);
+    struct tree w = tree_begin();
+    tree_put_text(&w, "name", c->name);
+    tree_put_text(&w, "layout", layout_names[c->layout]);
     put_family(&w, c);
-    put_true(&w, "candidate", c->candidate);
-    put_text(&w, "status", c->status);
-    put_text(&w, "stage", c->stage);
-    put_text(&w, "reason", c->reason);
-    put_text(&w, "copy_of", c->copy_of);
-    put_text(&w, "rung", c->rung);
-    put_true(&w, "host_sync", c->host_sync);
-    put_count(&w, "launches", c->launches);
-    put_count(&w, "primers", c->primers);
-    put_copy(&w, "attributes", c->attributes);
-    put_copy(&w, "tuning", c->tuning);
-    put_copy(&w, "verification", c->verification);
+    tree_put_true(&w, "candidate", c->candidate);
+    tree_put_text(&w, "status", c->status);
+    tree_put_text(&w, "stage", c->stage);
+    tree_put_text(&w, "reason", c->reason);
+    tree_put_text(&w, "copy_of", c->copy_of);
+    tree_put_text(&w, "rung", c->rung);
+    tree_put_true(&w, "host_sync", c->host_sync);
+    tree_put_count(&w, "launches", c->launches);
+    tree_put_count(&w, "primers", c->primers);
+    tree_put_copy(&w, "attributes", c->attributes);
+    tree_put_copy(&w, "tuning", c->tuning);
+    tree_put_copy(&w, "verification", c->verification);
     for (int t = 0; t < TIMING_COUNT; t++)
         if (c->timings[t].n > 0)
-            put(&w, timing_names[t], series_to_json(&c->timings[t]));
+            tree_put(&w, timing_names[t], series_to_json(&c->timings[t]));
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (c->equal_path[t].n > 0)
+            tree_put(&w, equal_path_names[t], series_to_json(&c->equal_path[t]));
     if (c->gaps.n > 0)
-        put(&w, "late_us", late_to_json(r, &c->gaps, base));
-    return finish(&w);
+        tree_put(&w, "late_us", late_to_json(r, &c->gaps, base));
+    return tree_finish(&w);
 }
 
 static cJSON *contenders_to_json(const struct cell_record *r, const double *base)
@@ -242,11 +180,8 @@ static cJSON *contenders_to_json(const struct cell_record *r, const double *base
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array && i < r->n_contenders; i++) {
         cJSON *item = contender_to_json(r, &r->contenders[i], base);
-        if (!item || !cJSON_AddItemToArray(array, item)) {
-            cJSON_Delete(item);
-            cJSON_Delete(array);
+        if (!tree_append(array, item))
             return NULL;
-        }
     }
     return array;
 }
@@ -264,22 +199,19 @@ static cJSON *health_to_json(const struct cell_record *r)
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array && i < r->n_health; i++) {
         const struct device_health *h = &r->health[i].health;
-        struct writer w = begin();
-        put_number(&w, "block", r->health[i].block);
+        struct tree w = tree_begin();
+        tree_put_number(&w, "block", r->health[i].block);
         if (h->known) {
-            put_number(&w, "sm_mhz", h->sm_clock_mhz);
-            put_number(&w, "memory_mhz", h->memory_clock_mhz);
-            put_number(&w, "power_mw", h->power_mw);
-            put_number(&w, "celsius", h->temperature_c);
+            tree_put_number(&w, "sm_mhz", h->sm_clock_mhz);
+            tree_put_number(&w, "memory_mhz", h->memory_clock_mhz);
+            tree_put_number(&w, "power_mw", h->power_mw);
+            tree_put_number(&w, "celsius", h->temperature_c);
         }
-        put_count(&w, "throttle", (double)h->throttle_reasons);
-        put_true(&w, "slowdown", h->slowdown);
-        cJSON *item = finish(&w);
-        if (!item || !cJSON_AddItemToArray(array, item)) {
-            cJSON_Delete(item);
-            cJSON_Delete(array);
+        tree_put_count(&w, "throttle", (double)h->throttle_reasons);
+        tree_put_true(&w, "slowdown", h->slowdown);
+        cJSON *item = tree_finish(&w);
+        if (!tree_append(array, item))
             return NULL;
-        }
     }
     return array;
 }
@@ -308,61 +240,63 @@ static cJSON *group_sizes(const struct cell_record *r)
     return array;
 }
 
-static void put_phases(struct writer *w, const struct cell_record *r)
+static void put_phases(struct tree *w, const struct cell_record *r)
 {
-    struct writer phases = begin();
+    struct tree phases = tree_begin();
     for (int i = 0; phase_names[i]; i++)
         if (!phases.failed)
-            put_count(&phases, phase_names[i], round_to(r->phase_seconds[i], 1e3));
-    put(w, "phase_seconds", finish(&phases));
+            tree_put_count(&phases, phase_names[i], round_to(r->phase_seconds[i], 1e3));
+    tree_put(w, "phase_seconds", tree_finish(&phases));
 }
 
-static void put_identity(struct writer *w, const struct cell_record *r)
+static void put_identity(struct tree *w, const struct cell_record *r)
 {
-    put_number(w, "m", (double)r->problem.m);
-    put_number(w, "n", (double)r->problem.n);
-    put_number(w, "k", (double)r->problem.k);
-    put_text(w, "dtype", dtype_names[r->problem.dtype]);
-    put_text(w, "accumulate", accumulate_names[r->problem.accumulate]);
-    put_text(w, "mode", mode_names[r->mode]);
-    put_text(w, "label", r->label);
-    put_text(w, "headline", timing_names[r->headline]);
-    put_text(w, "cache", cache_state_names[r->cache]);
-    put_text(w, "status", r->status);
-    put_text(w, "reason", r->reason);
-    put_number(w, "worker", r->worker);
+    tree_put_number(w, "m", (double)r->problem.m);
+    tree_put_number(w, "n", (double)r->problem.n);
+    tree_put_number(w, "k", (double)r->problem.k);
+    tree_put_text(w, "dtype", dtype_names[r->problem.dtype]);
+    tree_put_text(w, "accumulate", accumulate_names[r->problem.accumulate]);
+    tree_put_text(w, "mode", mode_names[r->mode]);
+    tree_put_text(w, "label", r->label);
+    tree_put_text(w, "headline", timing_names[r->headline]);
+    tree_put_text(w, "cache", cache_state_names[r->cache]);
+    tree_put_text(w, "status", r->status);
+    tree_put_text(w, "reason", r->reason);
+    tree_put_number(w, "worker", r->worker);
 }
 
-static void put_course(struct writer *w, const struct cell_record *r)
+static void put_course(struct tree *w, const struct cell_record *r)
 {
-    put(w, "group_blocks", group_sizes(r));
-    put_count(w, "dropped_blocks", r->dropped_blocks);
-    put(w, "converged", cJSON_CreateBool(r->converged));
-    put_number(w, "worst_half_width", round_to(r->worst_half_width, 1e6));
-    put_text(w, "worst_pair", r->worst_pair);
+    tree_put(w, "group_blocks", group_sizes(r));
+    tree_put_count(w, "dropped_blocks", r->dropped_blocks);
+    tree_put(w, "converged", cJSON_CreateBool(r->converged));
+    tree_put_number(w, "worst_half_width", round_to(r->worst_half_width, 1e6));
+    tree_put_text(w, "worst_pair", r->worst_pair);
     if (r->blocks > 0)
-        put(w, "order", order_to_json(r));
+        tree_put(w, "order", order_to_json(r));
 }
 
 cJSON *record_to_json(const struct cell_record *r)
 {
     double *base = shortest_gaps(r);
-    struct writer w = begin();
+    struct tree w = tree_begin();
     if (!base || w.failed) {
         w.failed = true;
     } else {
         put_identity(&w, r);
         put_course(&w, r);
         if (has_gaps(r))
-            put(&w, "gap_us", number_array(base, r->blocks, units_to_us));
-        put(&w, "contenders", contenders_to_json(r, base));
+            tree_put(&w, "gap_us", number_array(base, r->blocks, units_to_us));
+        tree_put(&w, "contenders", contenders_to_json(r, base));
+        if (r->paper_pairs)
+            tree_put(&w, "paper_pairs", cJSON_Duplicate(r->paper_pairs, true));
         if (r->null_graph.n > 0)
-            put(&w, "null_graph", series_to_json(&r->null_graph));
+            tree_put(&w, "null_graph", series_to_json(&r->null_graph));
         if (r->n_health > 0)
-            put(&w, "health", health_to_json(r));
+            tree_put(&w, "health", health_to_json(r));
         put_phases(&w, r);
-        put_number(&w, "busy_seconds", round_to(r->busy_seconds, 1e6));
+        tree_put_number(&w, "busy_seconds", round_to(r->busy_seconds, 1e6));
     }
     free(base);
-    return finish(&w);
+    return tree_finish(&w);
 }

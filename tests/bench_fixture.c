@@ -1,0 +1,195 @@
+#include "bench_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/half.h"
+
+struct actor_state {
+    struct fixture *fixture;
+    struct actor *actor;
+    const struct cudal2_setup setup;
+    int variant; /* -1 for none */
+};
+
+static struct fixture *current; /* the hooks have no context of their own; tests run one fixture at a time */
+
+static int actor_setup(const struct contender *c, const struct cudal2_setup *setup, void **state, char *why)
+{
+    struct actor *actor = &current->actors[c - current->contenders];
+    struct actor_state *s = malloc(sizeof *s);
+    struct actor_state value = {.fixture = current, .actor = actor, .setup = *setup, .variant = -1};
+    if (setup->variant != NULL && sscanf(setup->variant, "v%d", &value.variant) != 1) {
+        free(s);
+        snprintf(why, CUDAL2_WHY, "no variant %s", setup->variant);
+        return CUDAL2_BAD_VARIANT;
+    }
+    memcpy(s, &value, sizeof value);
+    actor->setups++;
+    *state = s;
+    return CUDAL2_OK;
+}
+
+static void multiply(const struct cudal2_setup *setup, size_t set, bool wrong)
+{
+    const struct cudal2_problem *p = &setup->problem;
+    const struct cudal2_operands *o = &setup->sets[set];
+    for (int64_t i = 0; i < p->m; i++) {
+        for (int64_t j = 0; j < p->n; j++) {
+            float sum = 0;
+            for (int64_t k = 0; k < p->k; k++) {
+                size_t at_b = (size_t)(setup->layout == CUDAL2_NN ? k * p->n + j : j * p->k + k);
+                sum += element_load(o->a, p->dtype, (size_t)(i * p->k + k)) * element_load(o->b, p->dtype, at_b);
+            }
+            if (!wrong || i + 1 < p->m || j + 1 < p->n)
+                element_store(o->c, p->dtype, (size_t)(i * p->n + j), sum);
+        }
+    }
+}
+
+static int actor_launch(const struct contender *c, void *state, size_t set, char *why)
+{
+    struct actor_state *s = state;
+    (void)c;
+    s->actor->launches++;
+    if (s->actor->fail_launches_from > 0 && s->actor->launches >= (unsigned)s->actor->fail_launches_from) {
+        snprintf(why, CUDAL2_WHY, "launch refused on purpose");
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    multiply(&s->setup, set, s->variant >= 0 ? s->actor->variant_wrong[s->variant] : s->actor->wrong);
+    fake_enqueue(s->fixture->device, s->actor->id * 16 + (uint32_t)(s->variant + 1));
+    return CUDAL2_OK;
+}
+
+static void actor_teardown(const struct contender *c, void *state)
+{
+    struct actor_state *s = state;
+    (void)c;
+    s->actor->teardowns++;
+    free(s);
+}
+
+static int actor_variants(const struct contender *c, const struct cudal2_setup *setup, struct cudal2_variant *out,
+                          size_t capacity, char *why)
+{
+    const struct actor *actor = &current->actors[c - current->contenders];
+    (void)setup;
+    (void)why;
+    for (size_t i = 0; i < actor->n_variants && i < capacity; i++)
+        snprintf(out[i].key, sizeof out[i].key, "v%zu", i);
+    return (int)actor->n_variants;
+}
+
+static int actor_describe(const struct contender *c, void *state, char *out, size_t capacity)
+{
+    (void)c;
+    (void)state;
+    snprintf(out, capacity, "{\"accumulates\":\"f32\"}");
+    return CUDAL2_OK;
+}
+
+static const struct contender_ops plain_ops = {NULL, actor_setup, actor_launch, actor_teardown, actor_describe};
+static const struct contender_ops variant_ops = {actor_variants, actor_setup, actor_launch, actor_teardown,
+                                                 actor_describe};
+
+static double duration(void *context, const struct fake_moment *moment)
+{
+    struct fixture *f = context;
+    if (moment->id == FAKE_NULL || moment->id == FAKE_UNKNOWN)
+        return 700;
+    const struct actor *actor = &f->actors[moment->id / 16];
+    uint32_t variant = moment->id % 16;
+    double ns = variant == 0 ? actor->duration_ns : actor->variant_ns[variant - 1];
+    double penalty = moment->idle_ns > 1e6 ? f->idle_penalty_ns : 0;
+    return ns * f->noise[moment->count % 1024] + penalty;
+}
+
+static void default_config(struct config *c)
+{
+    *c = (struct config){
+        .layouts = 1,
+        .workspace_bytes = 4096,
+        .stop = {.min_blocks = 16,
+                 .look_every = 4,
+                 .max_blocks = 64,
+                 .group_blocks = 4,
+                 .delta = {0.005, 0.02},
+                 .max_cell_seconds = 60},
+        .limits = {60, 60, 30, 120, 0},
+        .gap = {.kind = GAP_FIXED, .mean_ns = 2e6},
+        .verify = true,
+        .verify_seeds = 2,
+        .tune_rounds = 12,
+        .other_timings_every = 4,
+        .paper = {.warmup_seconds = 0.001, .pair_seconds = 0.01, .tune_warmup_rounds = 2, .tune_rounds = 4},
+    };
+}
+
+void fixture_open(struct fixture *f, size_t n)
+{
+    struct error err;
+    memset(f, 0, sizeof *f);
+    current = f;
+    for (size_t i = 0; i < 1024; i++)
+        f->noise[i] = 1;
+    struct fake_script script = {.duration_ns = duration, .context = f, .launch_ns = 3000, .sync_ns = 2000};
+    if (fake_open(&script, &f->device, &err) != 0)
+        abort();
+    f->device->info.peak_flops = 0;
+    default_config(&f->config);
+    f->bench = (struct bench){.config = &f->config,
+                              .device = f->device,
+                              .layouts = 1,
+                              .sets_each = 1,
+                              .n_sets = 1,
+                              .seed = 42,
+                              .problem = {8, 8, 16, CUDAL2_F16, CUDAL2_ACC_F16},
+                              .identity = "fixture"};
+    random_seed(&f->bench.random, 42);
+    f->bench.record = record_new();
+    f->bench.record->problem = f->bench.problem;
+    for (size_t i = 0; i < n; i++) {
+        struct contender *c = &f->contenders[i];
+        struct contender_record *r = &f->bench.record->contenders[i];
+        f->actors[i] = (struct actor){.id = (uint32_t)i, .duration_ns = 1000.0 * (double)(i + 1)};
+        *c = (struct contender){.role = i == 0 ? ROLE_CANDIDATE : ROLE_BASELINE, .available = true, .ops = &plain_ops};
+        snprintf(c->name, sizeof c->name, "%c-nn", (char)('a' + i));
+        snprintf(c->family, sizeof c->family, "%c", (char)('a' + i));
+        snprintf(r->name, sizeof r->name, "%s", c->name);
+        snprintf(r->status, sizeof r->status, "ok");
+        r->candidate = i == 0;
+        f->bench.entrants[i] = (struct entrant){.contender = c, .record = r, .alive = true, .n_sets = 1};
+    }
+    f->bench.n_entrants = n;
+    f->bench.record->n_contenders = n;
+}
+
+void fixture_start(struct fixture *f)
+{
+    struct error err;
+    struct operands_request request = {
+        .problem = f->bench.problem, .layouts = f->bench.layouts, .n_sets = f->bench.n_sets};
+    if (operands_alloc(f->device, &request, &f->bench.operands, &err) != 0 ||
+        operands_fill(f->device, f->bench.operands, FILL_NORMAL, 1, 0, &err) != 0)
+        abort();
+    for (size_t i = 0; i < f->bench.n_entrants; i++) {
+        struct entrant *e = &f->bench.entrants[i];
+        e->has_variants = f->actors[i].n_variants > 0;
+        if (e->has_variants)
+            f->contenders[i].ops = &variant_ops;
+        else
+            entrant_setup(&f->bench, e);
+    }
+}
+
+void fixture_close(struct fixture *f)
+{
+    for (size_t i = 0; i < f->bench.n_entrants; i++)
+        entrant_teardown(&f->bench, &f->bench.entrants[i]);
+    if (f->bench.null_segment != NULL)
+        f->device->ops->release_segment(f->device, f->bench.null_segment);
+    operands_free(f->device, f->bench.operands);
+    record_free(f->bench.record);
+    f->device->ops->close(f->device);
+}

@@ -1,0 +1,40 @@
+/*
+ * bench_fixture.h - a bench on the scripted device with contenders that really multiply, for the tests of measure/ and
+ * verify/.
+ */
+#ifndef CUDAL2_TESTS_BENCH_FIXTURE_H
+#define CUDAL2_TESTS_BENCH_FIXTURE_H
+
+#include "device/fake.h"
+#include "measure/bench.h"
+
+/* What a scripted contender does; one per contender, given as contender.origin. */
+struct actor {
+    uint32_t id;            /* of its work on the fake device */
+    double duration_ns;     /* of one launch without variants */
+    bool wrong;             /* leaves its last element unwritten */
+    int fail_launches_from; /* launch hooks from this count on return an error; 0 never */
+    size_t n_variants;
+    double variant_ns[8]; /* duration of variant i, key "v<i>" */
+    bool variant_wrong[8];
+    unsigned setups, teardowns, launches;
+};
+
+struct fixture {
+    struct device *device;
+    struct config config;
+    struct bench bench;
+    struct contender contenders[8];
+    struct actor actors[8];
+    double noise[1024];     /* factors on durations, by count of the work; all 1 at first */
+    double idle_penalty_ns; /* added to a launch after any idle time */
+};
+
+/* n contenders "a-nn", "b-nn", ... the first a candidate, the rest baselines; config with small defaults. Problem
+ * 8x8x16 f16. */
+void fixture_open(struct fixture *f, size_t n);
+/* Allocates operands and sets every entrant up. */
+void fixture_start(struct fixture *f);
+void fixture_close(struct fixture *f);
+
+#endif

@@ -1,0 +1,247 @@
+/* measure/ on the scripted clock: what is timed, in which order, after which gap, and when it stops. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bench_fixture.h"
+#include "measure/arrivals.h"
+#include "measure/cell_loop.h"
+#include "measure/paper.h"
+#include "measure/segment.h"
+
+static struct fixture f;
+
+static void run_loop(size_t n)
+{
+    struct error err;
+    (void)n;
+    fixture_start(&f);
+    assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+}
+
+static void segment_length_follows_fastest(void **state)
+{
+    (void)state;
+    fixture_open(&f, 1);
+    struct device_shape s = segment_shape(&f.bench, 4000, 4000);
+    assert_int_equal(s.launches, 50);
+    assert_int_equal(s.primers, 1);
+    assert_int_equal(segment_shape(&f.bench, 100, 100).launches, 64);
+    assert_int_equal(segment_shape(&f.bench, 200e3, 200e3).launches, 1);
+    assert_int_equal(segment_shape(&f.bench, 200e3, 200e3).primers, 0);
+    assert_int_equal(segment_shape(&f.bench, 4000, 1e6).launches, 4);
+    f.bench.mode = MODE_SERVER;
+    assert_int_equal(segment_shape(&f.bench, 4000, 4000).launches, 1);
+    assert_int_equal(segment_shape(&f.bench, 4000, 4000).primers, 0);
+    fixture_close(&f);
+}
+
+static void gaps_have_their_distribution(void **state)
+{
+    struct random r;
+    struct gap_config gap = {GAP_POISSON, 2e6};
+    double sum = 0;
+    double over_mean = 0;
+    (void)state;
+    random_seed(&r, 3);
+    for (int i = 0; i < 100000; i++) {
+        double g = arrivals_draw(&gap, &r);
+        assert_true(g >= 0 && g <= 2e7);
+        sum += g;
+        over_mean += g > 2e6;
+    }
+    assert_true(fabs(sum / 1e5 / 2e6 - 1) < 0.02);
+    assert_true(fabs(over_mean / 1e5 - exp(-1)) < 0.01);
+    gap.kind = GAP_UNIFORM;
+    for (int i = 0; i < 1000; i++) {
+        double g = arrivals_draw(&gap, &r);
+        assert_true(g >= 1e6 && g < 3e6);
+    }
+    gap.kind = GAP_FIXED;
+    assert_true(arrivals_draw(&gap, &r) == 2e6);
+}
+
+static void offline_device_time_is_the_work_alone(void **state)
+{
+    (void)state;
+    fixture_open(&f, 3);
+    run_loop(3);
+    const struct cell_record *r = f.bench.record;
+    for (size_t i = 0; i < 3; i++) {
+        const struct series *s = &r->contenders[i].timings[TIMING_DEVICE];
+        assert_int_equal(s->n, r->blocks);
+        for (size_t j = 0; j < s->n; j++)
+            assert_true(fabs(s->ns[j] - 1000.0 * (double)(i + 1)) < 1e-6);
+        /* Event and wall see the 3 us launch and, for wall, the 2 us synchronise as well. */
+        assert_true(r->contenders[i].timings[TIMING_EVENT].ns[0] >= s->ns[0]);
+        assert_true(r->contenders[i].timings[TIMING_WALL].ns[0] >= s->ns[0] + 5000 - 1e-6);
+    }
+    assert_true(r->converged);
+    assert_int_equal(r->blocks, 16);
+    assert_int_equal(r->groups, 4);
+    fixture_close(&f);
+}
+
+static void other_timings_come_every_fourth_block(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    run_loop(2);
+    const struct series *s = &f.bench.record->contenders[1].timings[TIMING_WALL];
+    assert_int_equal(s->n, 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(s->block[i], 4 * i);
+    fixture_close(&f);
+}
+
+static void every_block_has_everyone_once(void **state)
+{
+    (void)state;
+    fixture_open(&f, 4);
+    run_loop(4);
+    const struct cell_record *r = f.bench.record;
+    int first[4] = {0};
+    for (unsigned b = 0; b < r->blocks; b++) {
+        int seen[4] = {0};
+        for (int i = 0; i < 4; i++)
+            seen[r->order[b][i] - '0']++;
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(seen[i], 1);
+        assert_int_equal(r->group_of[b], b / 4);
+        first[r->order[b][0] - '0']++;
+    }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(first[i], r->blocks / 4);
+    fixture_close(&f);
+}
+
+static void server_waits_before_each_launch(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.mode = f.bench.record->mode = MODE_SERVER;
+    f.idle_penalty_ns = 5000;
+    run_loop(2);
+    const struct cell_record *r = f.bench.record;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(r->contenders[i].gaps.n, r->blocks);
+        for (unsigned b = 0; b < r->blocks; b++) {
+            assert_true(r->contenders[i].gaps.ns[b] >= 2e6);
+            assert_true(r->contenders[i].timings[TIMING_DEVICE].ns[b] >= 1000.0 * (double)(i + 1) + 5000 - 1e-6);
+        }
+    }
+    fixture_close(&f);
+}
+
+static void noise_is_capped_not_converged(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    struct random r;
+    random_seed(&r, 9);
+    for (size_t i = 0; i < 1024; i++)
+        f.noise[i] = 1 + 2 * random_unit(&r);
+    f.actors[0].duration_ns = f.actors[1].duration_ns = 300e3;
+    run_loop(2);
+    assert_false(f.bench.record->converged);
+    assert_int_equal(f.bench.record->blocks, 64);
+    assert_true(f.bench.record->worst_half_width > 0.005);
+    fixture_close(&f);
+}
+
+static void faulty_launch_leaves_others_running(void **state)
+{
+    (void)state;
+    fixture_open(&f, 3);
+    f.actors[1].fail_launches_from = 300;
+    run_loop(3);
+    const struct cell_record *r = f.bench.record;
+    assert_string_equal(r->contenders[1].status, "launch_error");
+    assert_non_null(strstr(r->contenders[1].reason, "launch refused on purpose"));
+    assert_int_equal(r->contenders[0].timings[TIMING_DEVICE].n, r->blocks);
+    assert_int_equal(r->contenders[2].timings[TIMING_DEVICE].n, r->blocks);
+    fixture_close(&f);
+}
+
+static void implausible_speed_is_refused(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.device->info.peak_flops = 2.0 * 8 * 8 * 16 / 1500e-9; /* the floor is 1500 ns: contender a claims 1000 */
+    run_loop(2);
+    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    fixture_close(&f);
+}
+
+static void nothing_is_left_behind(void **state)
+{
+    (void)state;
+    fixture_open(&f, 3);
+    size_t before = fake_bytes_in_use(f.device);
+    run_loop(3);
+    for (size_t i = 0; i < 3; i++) {
+        entrant_teardown(&f.bench, &f.bench.entrants[i]);
+        assert_int_equal(f.actors[i].setups, f.actors[i].teardowns);
+        assert_int_equal(f.actors[i].setups, f.bench.record->groups);
+    }
+    f.device->ops->release_segment(f.device, f.bench.null_segment);
+    f.bench.null_segment = NULL;
+    assert_int_equal(fake_counts(f.device).live_segments, 0);
+    operands_free(f.device, f.bench.operands);
+    f.bench.operands = NULL;
+    assert_int_equal(fake_bytes_in_use(f.device), before);
+    fixture_close(&f);
+}
+
+static void lost_device_ends_the_worker(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    fixture_start(&f);
+    fake_break(f.device, "sticky error 719");
+    assert_int_equal(cell_loop_run(&f.bench, &err), EXIT_CODE_UNAVAILABLE);
+    assert_non_null(strstr(err.text, "sticky error 719"));
+    fixture_close(&f);
+}
+
+static void paper_protocol_scores_mean_of_ratios(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.headline = TIMING_DEVICE;
+    fixture_start(&f);
+    assert_int_equal(paper_run(&f.bench, &err), 0);
+    const cJSON *pair = cJSON_GetArrayItem(f.bench.record->paper_pairs, 0);
+    assert_string_equal(cJSON_GetObjectItem(pair, "candidate")->valuestring, "a-nn");
+    assert_true(fabs(cJSON_GetObjectItem(pair, "mean_of_ratios")->valuedouble - 1.0) < 1e-9);
+    assert_true(cJSON_GetObjectItem(pair, "iterations")->valuedouble > 100);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segment_length_follows_fastest),
+        cmocka_unit_test(gaps_have_their_distribution),
+        cmocka_unit_test(offline_device_time_is_the_work_alone),
+        cmocka_unit_test(other_timings_come_every_fourth_block),
+        cmocka_unit_test(every_block_has_everyone_once),
+        cmocka_unit_test(server_waits_before_each_launch),
+        cmocka_unit_test(noise_is_capped_not_converged),
+        cmocka_unit_test(faulty_launch_leaves_others_running),
+        cmocka_unit_test(implausible_speed_is_refused),
+        cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(lost_device_ends_the_worker),
+        cmocka_unit_test(paper_protocol_scores_mean_of_ratios),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

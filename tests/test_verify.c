@@ -1,0 +1,181 @@
+/* verify/ and the race on the scripted device: what is wrong never counts, and the fastest right variant wins. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bench_fixture.h"
+#include "measure/race.h"
+#include "verify/exact.h"
+#include "verify/stage.h"
+
+static struct fixture f;
+static struct race_result races[RECORD_MAX_CONTENDERS];
+
+/* A cache of its own, empty at the start of each test. */
+static int fresh_cache(void **state)
+{
+    static char directory[64];
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/cudal2-test-XXXXXX");
+    return mkdtemp(directory) == NULL || setenv("CUDAL2_CACHE", directory, 1) != 0;
+}
+
+static void race_all(void)
+{
+    struct error err;
+    for (size_t i = 0; i < f.bench.n_entrants; i++) {
+        struct entrant *e = &f.bench.entrants[i];
+        if (!e->has_variants)
+            continue;
+        assert_int_equal(race_run(&f.bench, e, &races[i], &err), 0);
+        if (races[i].n > 0) {
+            snprintf(e->variant, sizeof e->variant, "%s", races[i].ranked[races[i].next++].key);
+            entrant_setup(&f.bench, e);
+        }
+    }
+}
+
+static void finish(void)
+{
+    for (size_t i = 0; i < f.bench.n_entrants; i++)
+        free(races[i].ranked);
+    memset(races, 0, sizeof races);
+    fixture_close(&f);
+}
+
+static void density_keeps_sums_exact(void **state)
+{
+    (void)state;
+    assert_true(exact_density(CUDAL2_F16, 64) == 0.5);
+    for (int64_t k = 64; k <= 16384; k *= 2) {
+        double p = exact_density(CUDAL2_F16, k);
+        double mean = (double)k * p * p;
+        assert_true(mean <= 1024.001 && mean >= 1);
+        p = exact_density(CUDAL2_BF16, k);
+        assert_true((double)k * p * p <= 128.001);
+    }
+}
+
+static void right_passes_and_wrong_fails(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 3);
+    f.actors[1].wrong = true;
+    fixture_start(&f);
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+    const struct cell_record *r = f.bench.record;
+    assert_string_equal(r->contenders[0].status, "ok");
+    assert_string_equal(r->contenders[1].status, "wrong_result");
+    assert_non_null(strstr(r->contenders[1].reason, "row 7 column 7"));
+    assert_string_equal(r->contenders[2].status, "ok");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(r->contenders[0].verification, "seeds")), 2);
+    assert_true(cJSON_GetObjectItem(r->contenders[0].verification, "coverage")->valuedouble > 0.8);
+    finish();
+}
+
+static void copy_is_checked_on_its_own_inputs(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.n_sets = 2;
+    f.bench.entrants[1].first_set = 1;
+    fixture_start(&f);
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    finish();
+}
+
+static void set_variants(struct actor *actor, const double *ns, size_t n)
+{
+    actor->n_variants = n;
+    memcpy(actor->variant_ns, ns, n * sizeof *ns);
+}
+
+static void fastest_variant_wins(void **state)
+{
+    const double ns[] = {5000, 3000, 9000, 3200};
+    (void)state;
+    fixture_open(&f, 1);
+    set_variants(&f.actors[0], ns, 4);
+    fixture_start(&f);
+    race_all();
+    assert_string_equal(f.bench.entrants[0].variant, "v1");
+    assert_int_equal(races[0].n, 3); /* v2 was over twice the fastest and never raced */
+    assert_string_equal(races[0].ranked[1].key, "v3");
+    finish();
+}
+
+static void wrong_variant_never_wins(void **state)
+{
+    const double ns[] = {5000, 3000, 4000};
+    struct error err;
+    (void)state;
+    fixture_open(&f, 1);
+    set_variants(&f.actors[0], ns, 3);
+    f.actors[0].variant_wrong[1] = true;
+    fixture_start(&f);
+    race_all();
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+    assert_string_equal(f.bench.entrants[0].variant, "v2");
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    const cJSON *rejected = cJSON_GetObjectItem(f.bench.record->contenders[0].tuning, "rejected");
+    assert_int_equal(cJSON_GetArraySize(rejected), 1);
+    assert_string_equal(cJSON_GetObjectItem(cJSON_GetArrayItem(rejected, 0), "key")->valuestring, "v1");
+    finish();
+}
+
+static void all_variants_wrong_is_wrong(void **state)
+{
+    const double ns[] = {5000, 3000};
+    struct error err;
+    (void)state;
+    fixture_open(&f, 1);
+    set_variants(&f.actors[0], ns, 2);
+    f.actors[0].variant_wrong[0] = f.actors[0].variant_wrong[1] = true;
+    fixture_start(&f);
+    race_all();
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+    assert_string_equal(f.bench.record->contenders[0].status, "wrong_result");
+    assert_false(f.bench.entrants[0].alive);
+    finish();
+}
+
+static void verified_winner_is_remembered(void **state)
+{
+    const double ns[] = {5000, 3000};
+    struct error err;
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        fixture_open(&f, 1);
+        set_variants(&f.actors[0], ns, 2);
+        fixture_start(&f);
+        race_all();
+        assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+        assert_string_equal(f.bench.entrants[0].variant, "v1");
+        const cJSON *tuning = f.bench.record->contenders[0].tuning;
+        assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(tuning, "cached")), run == 1);
+        finish();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(density_keeps_sums_exact),
+        cmocka_unit_test(right_passes_and_wrong_fails),
+        cmocka_unit_test(copy_is_checked_on_its_own_inputs),
+        cmocka_unit_test_setup(fastest_variant_wins, fresh_cache),
+        cmocka_unit_test_setup(wrong_variant_never_wins, fresh_cache),
+        cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),
+        cmocka_unit_test_setup(verified_winner_is_remembered, fresh_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
