@@ -43,6 +43,9 @@ HARNESS := $(filter-out harness/main.c,$(wildcard harness/*/*.c))
 HARNESS_O := $(HARNESS:%.c=$(BUILD)/obj/%.o)
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
+ifeq ($(wildcard $(CUDA_INCLUDE)/cupti.h),)
+GPU_TESTS := $(filter-out %/gpu_clock,$(GPU_TESTS))
+endif
 
 # --- plugins: each one a shared object that exports the two entry points and nothing else ---
 PLUGIN_NAMES := $(basename $(notdir $(wildcard kernels/plugins/*.c)))
@@ -128,13 +131,18 @@ $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 	$(CXX) $< $(PLUGIN_LD) -Wl,--unresolved-symbols=ignore-in-shared-libs $(TORCH_LIBS) -ldl -o $@
 
 # --- tests ---
+$(BUILD)/tests/test_measure $(BUILD)/tests/test_verify: $(BUILD)/obj/tests/bench_fixture.o
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)
-	$(CC) $< $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
+	$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
 $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)
 	$(CC) $< $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
+
+# The clock check reads CUPTI's kernel records: its headers and library come with the CUDA toolkit.
+$(BUILD)/obj/tests/gpu_clock.o: CFLAGS += $(CUDA_CFLAGS)
+$(BUILD)/tests/gpu_clock: LIBS += $(CUDA_LD) -lcupti
 
 $(BUILD)/tests/test_plugin $(BUILD)/tests/test_registry: | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)

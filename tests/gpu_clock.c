@@ -1,9 +1,9 @@
 /*
- * clock_cupti - an independent clock against ours: the `device` time of a segment beside the span that CUPTI's kernel
+ * gpu_clock - an independent clock against ours: the `device` time of a segment beside the span that CUPTI's kernel
  * records give for the very same launches, over 20 shapes of all sizes. Prints a CSV row per shape and contender and
  * exits 3 when the median difference of any row is over 2%.
  *
- *   clock_cupti [rounds] > clock.csv
+ *   gpu_clock [rounds] > clock.csv
  *
  * Span by CUPTI, per launch: end of the last kernel minus end of the untimed primer, over L; without a primer (L = 1)
  * it is the kernels' own start to end.
@@ -201,9 +201,9 @@ int main(int argc, char **argv)
     if (code == 0)
         code = run(rounds, &worst, &err);
     if (code != 0) {
-        fprintf(stderr, "clock_cupti: %s\n", err.text);
+        fprintf(stderr, "gpu_clock: %s\n", err.text);
         return code;
     }
-    fprintf(stderr, "clock_cupti: largest median difference %.2f%% (limit %.0f%%)\n", 100 * worst, 100 * TOLERANCE);
+    fprintf(stderr, "gpu_clock: largest median difference %.2f%% (limit %.0f%%)\n", 100 * worst, 100 * TOLERANCE);
     return worst <= TOLERANCE ? 0 : EXIT_CODE_VERIFICATION;
 }
