@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Runs steps of the evaluation on a machine with a GPU and leaves journals and logs in one directory.
+#
+#   scripts/gpu-run.sh [-b BUILD] [-o DIR] [-t SECONDS] [-d DEVICE] STEP...
+#
+# steps: doctor            what is here
+#        clock             device time against CUPTI, 20 shapes (tests/gpu_clock)
+#        test              the GPU tests
+#        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
+# -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
+# Built already: the build directory is used as it is. Otherwise: make gpu-build first.
+set -u
+build=build
+out=results/local
+limit=86400
+device=auto
+while getopts b:o:t:d: flag; do
+    case $flag in
+    b) build=$OPTARG ;;
+    o) out=$OPTARG ;;
+    t) limit=$OPTARG ;;
+    d) device=$OPTARG ;;
+    *) exit 64 ;;
+    esac
+done
+shift $((OPTIND - 1))
+mkdir -p "$out"
+
+# A build carried to another machine finds that machine's libtorch, and with it torch's own cuBLAS: one cuBLAS for all.
+torch_dir=$(python3 -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null)
+if [ -n "$torch_dir" ]; then
+    for d in "$torch_dir/lib" "$torch_dir"/../nvidia/cu*/lib; do
+        [ -d "$d" ] && LD_LIBRARY_PATH=$d${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    done
+    export LD_LIBRARY_PATH
+fi
+bench=$build/cudal2-bench
+
+stamp() {
+    "$bench" --version | head -1
+    date -u +%Y-%m-%dT%H:%M:%SZ
+    nvidia-smi --query-gpu=name,driver_version,uuid,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
+}
+
+run_config() { # CONFIG MODE ACC
+    local base=$out/$1-$2-$3 resume=
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    local begin=$SECONDS
+    timeout -s TERM "$limit" "$bench" run --config "configs/$1.json" --mode "$2" --accumulate "$3" --aa --device "$device" \
+        --output "$base.json" $resume
+    local rc=$?
+    echo "gpu-run: $1 $2 $3: exit $rc after $((SECONDS - begin)) s"
+    return $rc
+}
+
+status=0
+for step in "$@"; do
+    log=$out/$(printf '%s' "$step" | tr ':' '-').log
+    {
+        echo "gpu-run: step $step"
+        stamp
+        case $step in
+        doctor) "$bench" doctor && "$bench" list ;;
+        clock) "$build/tests/gpu_clock" >"$out/clock.csv" && cat "$out/clock.csv" ;;
+        test) make BUILD="$build" gpu-test ;;
+        *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
+        *) echo "gpu-run: unknown step $step" && false ;;
+        esac
+    } >>"$log" 2>&1
+    rc=$?
+    tail -n 25 "$log"
+    [ $rc -eq 0 ] || status=$rc
+done
+exit $status
