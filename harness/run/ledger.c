@@ -246,7 +246,10 @@ static int open_journal(struct opening *o, struct error *err)
         return journal_resume(l->journal_path, visit, o, &l->journal, err);
     if (refuse_existing(options->output, l->journal_path, err))
         return err->code;
-    return journal_create(l->journal_path, &l->journal, err);
+    if (journal_create(l->journal_path, &l->journal, err))
+        return err->code;
+    l->created = true;
+    return 0;
 }
 
 static int start_run(struct opening *o, struct error *err)
@@ -322,6 +325,8 @@ int ledger_finish(struct ledger *ledger, struct error *err)
 
 void ledger_close(struct ledger *ledger)
 {
+    if (ledger->created && ledger->n_done == 0)
+        unlink(ledger->journal_path);
     if (ledger->journal)
         journal_close(ledger->journal);
     plan_free(&ledger->plan);

@@ -22,6 +22,7 @@ struct ledger {
     int n_env;     /* env entries so far */
     cJSON *env;    /* the first one: every later worker must be like it */
     bool complete; /* the journal has its `end` */
+    bool created;  /* by this start */
     size_t wrong_results, failed_cells;
     char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 8];
 };
@@ -44,6 +45,7 @@ int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record
 /* Journals `end` if every cell is there and it has not been said. */
 int ledger_finish(struct ledger *ledger, struct error *err);
 
+/* Closes the journal, and removes it when this start created it and no cell came of it. */
 void ledger_close(struct ledger *ledger);
 
 #endif

@@ -232,12 +232,19 @@ bool process_reap(struct process *p, double seconds, struct process_end *end)
             break;
         usleep(2000);
     }
+    kill(-p->pid, SIGKILL); /* what the worker may have started: the group outlives its leader */
+    if (got == 0)
+        return false;
     if (got > 0)
         describe_end(status, end);
-    kill(-p->pid, SIGKILL); /* what the worker may have started; the group outlives its leader */
+    process_forget(p);
+    return true;
+}
+
+void process_forget(struct process *p)
+{
     close_fd(p->fd);
     *p = (struct process){.fd = -1};
-    return got > 0;
 }
 
 unsigned long long process_resident_bytes(const struct process *p)

@@ -38,9 +38,12 @@ int process_spawn(const struct process_request *request, struct process *out, st
 /* SIGKILL to the process group, without waiting. */
 void process_kill(const struct process *p);
 
-/* Waits up to `seconds` for the end and closes the socket; false when the process is still there (stuck in the kernel).
- * The rest of its process group is killed in either case. */
+/* Waits up to `seconds` for the end, then forgets the process; false, and nothing forgotten, when it is still there.
+ * Whatever else is in its process group is killed in either case. */
 bool process_reap(struct process *p, double seconds, struct process_end *end);
+
+/* Closes the socket and clears *p. */
+void process_forget(struct process *p);
 
 /* Resident memory, bytes; 0 when unknown. */
 unsigned long long process_resident_bytes(const struct process *p);

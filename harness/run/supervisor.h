@@ -17,7 +17,11 @@ struct run_options {
     int argc;
     char *const *argv;                               /* for the record */
     const char *plugin_directory, *kernel_directory; /* NULL: defaults */
+    const char *program;                             /* NULL: /proc/self/exe; tests put a scripted worker here */
+    double lock_seconds;                             /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
 };
+
+#define SUPERVISOR_LOCK_SECONDS 30.0
 
 /* What a caller may show while the run goes on. Any member may be NULL. */
 struct run_observer {
@@ -28,9 +32,19 @@ struct run_observer {
     void (*note)(void *context, const char *line); /* a worker was replaced, and why */
 };
 
-/* Runs to the end, or until `*stop` becomes non-zero (a signal handler's flag, the signal number): then the cells in
- * flight are finished, the journal is closed cleanly and 128+signal (INT) or EXIT_CODE_TEMPORARY (TERM) comes back.
- * Writes the result from the journal in every case where at least one cell is there. */
+/* Runs to the end, or until `*stop` becomes non-zero. A signal handler stores the signal's number there, and its
+ * negative when a second signal comes:
+ *   positive  the cells in flight are finished, the journal is closed cleanly
+ *   negative  the workers are killed; the cells in flight are lost and measured again by --resume
+ * Either way EXIT_CODE_INTERRUPTED (INT) or EXIT_CODE_TEMPORARY (TERM) comes back with a line that says how to go on.
+ *
+ * A worker that dies, hangs or loses its device is replaced; the contender that was running is left out of that cell
+ * and recorded. A cell in which the harness itself dies twice is recorded as failed. A run of which every worker fails
+ * to start three times in a row ends with the last reason.
+ *
+ * Writes the result from the journal in every case where at least one cell is there, and leaves no journal without one.
+ * A run in which every cell was measured returns 0, EXIT_CODE_VERIFICATION when a contender's result was wrong, or else
+ * EXIT_CODE_INCOMPARABLE when a cell failed. */
 int run_supervise(const struct run_options *options, const struct run_observer *observer, const volatile int *stop,
                   struct error *err);
 

@@ -1,0 +1,209 @@
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "compile/kernels.h"
+#include "compile/nvrtc.h"
+#include "contender/contender.h"
+#include "device/nvml.h"
+
+/* One line of the diagnosis: what was found, or what is missing and how to get it. */
+static void say_ok(const char *what, const char *found)
+{
+    printf("ok       %-14s %s\n", what, found);
+}
+
+static void say_missing(const char *what, const char *why, const char *remedy)
+{
+    printf("missing  %-14s %s\n", what, why);
+    printf("         %-14s -> %s\n", "", remedy);
+}
+
+/* ---- GPU ---- */
+
+static void check_nvml(const struct device_info *gpu)
+{
+    struct error err;
+    struct nvml *nvml = NULL;
+    char text[160];
+    struct device_health health;
+    if (nvml_open(gpu->uuid, &nvml, &err)) {
+        say_missing("NVML", err.text,
+                    "install the driver's utility libraries (libnvidia-ml.so.1); clocks go unrecorded");
+        return;
+    }
+    nvml_health(nvml, &health);
+    snprintf(text, sizeof text, "SM clock %d MHz, %d C, power limit %d W", health.sm_clock_mhz, health.temperature_c,
+             gpu->power_limit_mw / 1000);
+    say_ok("NVML", text);
+    nvml_close(nvml);
+}
+
+static void check_gpus(void)
+{
+    int count = device_count_gpus();
+    for (int i = 0; i < count; i++) {
+        struct device *device = NULL;
+        struct error err;
+        char text[400];
+        if (device_open_cuda(i, &device, &err)) {
+            say_missing("GPU", err.text, "check `nvidia-smi`; a container needs the compute capability of the driver");
+            continue;
+        }
+        snprintf(text, sizeof text, "cuda:%d %s, sm_%d, driver %s, %s", i, device->info.name, device->info.cc,
+                 device->info.driver, device->info.uuid);
+        say_ok("GPU", text);
+        check_nvml(&device->info);
+        device->ops->close(device);
+    }
+    if (count == 0)
+        say_missing("GPU", "the driver shows none (CUDA_VISIBLE_DEVICES counts too)",
+                    "install the NVIDIA driver; without one everything runs with --device cpu");
+}
+
+static void check_cpu(void)
+{
+    struct device *device = NULL;
+    struct error err;
+    char text[256];
+    if (device_open_cpu(&device, &err)) {
+        say_missing("CPU", err.text, "report this as a bug");
+        return;
+    }
+    snprintf(text, sizeof text, "%s, %d threads", device->info.name, device->info.threads);
+    say_ok("CPU", text);
+    device->ops->close(device);
+}
+
+/* ---- compiler and kernels ---- */
+
+static void check_nvrtc(void)
+{
+    struct error err;
+    int major = 0, minor = 0;
+    char text[600];
+    if (nvrtc_version(&major, &minor, &err)) {
+        say_missing("NVRTC", err.text, "install the CUDA toolkit and set CUDA_HOME; only kernel sets need it");
+        return;
+    }
+    snprintf(text, sizeof text, "%d.%d, %.500s", major, minor, nvrtc_path());
+    say_ok("NVRTC", text);
+}
+
+static void check_kernels(const struct options *options)
+{
+    char directory[4096];
+    struct error err;
+    if (kernel_directory_find(options->kernels, directory, sizeof directory, &err))
+        say_missing("kernels", err.text, "pass --kernels DIR or set CUDAL2_KERNELS");
+    else
+        say_ok("kernels", directory);
+}
+
+/* ---- the cache ---- */
+
+static bool check_cache(void)
+{
+    struct error err;
+    char path[4096];
+    bool ok = !file_cache_put("doctor", "probe", "x", 1, &err) &&
+              !file_cache_path("doctor", "probe", path, sizeof path, &err);
+    if (!ok) {
+        say_missing("cache", err.text, "set CUDAL2_CACHE to a directory that can be written");
+        return false;
+    }
+    unlink(path);
+    for (int i = 0; i < 2; i++) /* the entry's name, then its kind */
+        *strrchr(path, '/') = '\0';
+    say_ok("cache", path);
+    return true;
+}
+
+/* ---- baselines ---- */
+
+struct family {
+    const char *name, *remedy;
+};
+
+static const struct family baseline_families[] = {
+    {"torch.matmul", "scripts/install-deps.sh, then make (or LIBTORCH=dir make)"},
+    {"openblas", "apt-get install libopenblas-dev, then make"},
+    {"cublas", "install the CUDA toolkit, set CUDA_HOME, then make"},
+    {"cublaslt-heuristic", "install the CUDA toolkit, set CUDA_HOME, then make"},
+    {"cublaslt-autotuning", "install the CUDA toolkit, set CUDA_HOME, then make"},
+};
+#define N_FAMILIES (sizeof baseline_families / sizeof baseline_families[0])
+
+/* The first contender of the family decides: layouts of one family come and go together. */
+static const struct contender *family_member(const struct registry *registry, const char *family)
+{
+    for (size_t i = 0; i < registry_count(registry); i++)
+        if (strcmp(registry_at(registry, i)->family, family) == 0)
+            return registry_at(registry, i);
+    return NULL;
+}
+
+static size_t print_families(const struct device *device, const struct registry *registry)
+{
+    size_t available = 0;
+    for (size_t i = 0; i < N_FAMILIES; i++) {
+        const struct family *f = &baseline_families[i];
+        const struct contender *c = family_member(registry, f->name);
+        if (c && c->available) {
+            available++;
+            say_ok(f->name, device->info.kind);
+        } else if (c && c->is.devices && !(c->is.devices & device->info.device_bit)) {
+            printf("-        %-14s not for this device (%s)\n", f->name, device->info.kind);
+        } else {
+            say_missing(f->name, c ? c->reason : "unknown", f->remedy);
+        }
+    }
+    return available;
+}
+
+/* How many baselines are available on the chosen device. */
+static int check_baselines(const struct options *options, size_t *available, struct error *err)
+{
+    const char *names[N_FAMILIES + 1] = {NULL};
+    struct device *device = NULL;
+    struct registry *registry = NULL;
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        names[i] = baseline_families[i].name;
+    struct registry_request request = {
+        .baselines = names,
+        .layouts = CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN),
+        .plugin_directory = options->plugins,
+        .kernel_directory = options->kernels,
+    };
+    int code = device_open(options->device, NULL, &device, err);
+    if (!code)
+        code = registry_open(&request, device, &registry, err);
+    if (!code)
+        *available = print_families(device, registry);
+    if (registry)
+        registry_close(registry);
+    if (device)
+        device->ops->close(device);
+    return code;
+}
+
+int command_doctor(const struct options *options, struct error *err)
+{
+    size_t available = 0;
+    check_gpus();
+    check_cpu();
+    check_nvrtc();
+    check_kernels(options);
+    bool cache = check_cache();
+    if (check_baselines(options, &available, err))
+        return err->code;
+    if (!cache)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "doctor: the cache directory cannot be written");
+    if (available == 0)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "doctor: no baseline is available on device %s", options->device);
+    return 0;
+}

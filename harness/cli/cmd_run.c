@@ -1,0 +1,105 @@
+#include "cli/commands.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+#include "run/supervisor.h"
+
+/* A handler can reach nothing but a file-scope variable. The first signal asks for a clean end, the second for a quick
+ * one (supervisor.h). */
+static volatile sig_atomic_t stop_flag;
+
+static void on_signal(int number)
+{
+    stop_flag = stop_flag ? -number : number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of the write, not the end of a measurement */
+}
+
+/* "cudal2-<config>-<mode>.json" in the current directory; the config's name may hold anything. */
+static void default_output(const struct config *config, char out[PATH_MAX])
+{
+    const char *mode = "both";
+    if (config->modes == CUDAL2_BIT(MODE_OFFLINE))
+        mode = mode_names[MODE_OFFLINE];
+    if (config->modes == CUDAL2_BIT(MODE_SERVER))
+        mode = mode_names[MODE_SERVER];
+    snprintf(out, PATH_MAX, "cudal2-%s-%s.json", config->name[0] ? config->name : "run", mode);
+    for (char *c = out; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
+            *c = '-';
+}
+
+static enum progress_style choose_style(const struct options *options)
+{
+    if (options->quiet)
+        return PROGRESS_QUIET;
+    return isatty(STDERR_FILENO) && !options->no_color ? PROGRESS_LIVE : PROGRESS_LINES;
+}
+
+static int supervise(const struct options *options, const struct run_options *run, struct error *err)
+{
+    struct progress progress;
+    progress_start(&progress, stderr, choose_style(options));
+    struct run_observer observer = progress_observer(&progress);
+    catch_signals();
+    int code = run_supervise(run, &observer, &stop_flag, err);
+    progress_end(&progress);
+    return code;
+}
+
+/* A run that came to its end has a table to show, whatever the verdict; any other ends with its error alone. */
+static bool has_table(int code)
+{
+    return code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
+}
+
+int command_run(const struct options *options, int argc, char *const *argv, struct error *err)
+{
+    struct config config;
+    struct error report_error;
+    char output[PATH_MAX];
+    if (config_load(options->config, &config, err))
+        return err->code;
+    int code = options_apply(options, &config, err);
+    if (code)
+        goto out;
+    if (options_given(options, OPTION_OUTPUT))
+        snprintf(output, sizeof output, "%s", options->output);
+    else
+        default_output(&config, output);
+    struct run_options run = {
+        .config = &config,
+        .config_path = options->config,
+        .device = options->device,
+        .output = output,
+        .resume = options->resume,
+        .argc = argc,
+        .argv = argv,
+        .plugin_directory = options->plugins,
+        .kernel_directory = options->kernels,
+    };
+    code = supervise(options, &run, err);
+    if (has_table(code) && report_print(output, &report_error) && !code) {
+        *err = report_error;
+        code = err->code;
+    }
+    if (has_table(code) && !options->quiet)
+        fprintf(stderr, "result: %s\n", output);
+out:
+    config_free(&config);
+    return code;
+}

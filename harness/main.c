@@ -1,0 +1,50 @@
+/* cudal2-bench: dispatches to the subcommands; the only place that prints an error. */
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "worker/worker.h"
+
+static int dispatch(const struct options *options, int argc, char *const *argv, struct error *err)
+{
+    switch (options->command) {
+    case COMMAND_RUN:
+        return command_run(options, argc, argv, err);
+    case COMMAND_LIST:
+        return command_list(options, err);
+    case COMMAND_DOCTOR:
+        return command_doctor(options, err);
+    case COMMAND_REPORT:
+        return command_report(options, err);
+    case COMMAND_WORKER:
+        return worker_main();
+    default:
+        return error_set(err, EXIT_CODE_USAGE, "no such command");
+    }
+}
+
+/* Output that could not be written (a full disk behind a redirect) must not look like success. */
+static int flush_stdout(int code, struct error *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    return code ? code : error_set(err, EXIT_CODE_IO, "cannot write to standard output");
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct error err = {0};
+    struct text help = {0};
+    int code = options_parse(argc, argv, &options, &err);
+    if (!code && help_wanted(&options, &help))
+        fputs(help.bytes ? help.bytes : "", stdout);
+    else if (!code)
+        code = dispatch(&options, argc, argv, &err);
+    code = flush_stdout(code, &err);
+    if (code && err.text[0])
+        fprintf(stderr, PROGRAM_NAME ": %s\n", err.text);
+    text_free(&help);
+    return code;
+}

@@ -1,0 +1,238 @@
+#include "run/slot.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+#define READY_SECONDS 180.0      /* libtorch from a cold network disk takes a minute */
+#define FIRST_STAGE_SECONDS 60.0 /* from `cell` to the first stage message */
+#define QUIT_SECONDS 15.0        /* libraries clean up at exit */
+#define REAP_SECONDS 30.0        /* after SIGKILL: the driver frees the GPU first */
+#define STAGE_MAX_SECONDS 86400.0
+
+void slot_event_free(struct slot_event *event)
+{
+    cJSON_Delete(event->env);
+    record_free(event->record);
+    *event = (struct slot_event){0};
+}
+
+static void set_deadline(struct slot *slot, double seconds)
+{
+    slot->deadline_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
+}
+
+static void set_stage(struct slot *slot, const char *contender, const char *stage, double seconds)
+{
+    snprintf(slot->contender, sizeof slot->contender, "%s", contender);
+    snprintf(slot->stage, sizeof slot->stage, "%s", stage);
+    set_deadline(slot, seconds);
+}
+
+/* ---- to the worker ---- */
+
+int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err)
+{
+    struct process_request request = {.program = program, .lock_fd = slot->lock_fd};
+    if (process_spawn(&request, &slot->process, err))
+        return err->code;
+    snprintf(slot->nonce, sizeof slot->nonce, "%016" PRIx64 "%016" PRIx64, random_entropy(), random_entropy());
+    slot->reader = (struct line_reader){.fd = slot->process.fd};
+    slot->state = SLOT_STARTING;
+    slot->warned_memory = false;
+    set_stage(slot, "", "start", READY_SECONDS);
+    start->nonce = slot->nonce;
+    start->device = slot->device;
+    cJSON *message = start_request_to_json(start);
+    struct error ignored;
+    line_write(slot->process.fd, message, &ignored); /* a worker that is already dead is seen at the next look */
+    cJSON_Delete(message);
+    return 0;
+}
+
+void slot_send_cell(struct slot *slot)
+{
+    struct error ignored;
+    cJSON *message = cell_request_to_json(&slot->request);
+    slot->state = SLOT_BUSY;
+    set_stage(slot, "", "cell", FIRST_STAGE_SECONDS);
+    line_write(slot->process.fd, message, &ignored);
+    cJSON_Delete(message);
+}
+
+void slot_send_quit(struct slot *slot)
+{
+    struct error ignored;
+    cJSON *message = cJSON_CreateObject();
+    cJSON_AddStringToObject(message, "type", "quit");
+    slot->state = SLOT_QUITTING;
+    set_stage(slot, "", "quit", QUIT_SECONDS);
+    line_write(slot->process.fd, message, &ignored);
+    cJSON_Delete(message);
+}
+
+/* ---- the end of a worker ---- */
+
+static void slot_release(struct slot *slot, enum slot_state state)
+{
+    line_reader_free(&slot->reader);
+    slot->state = state;
+}
+
+void slot_kill(struct slot *slot)
+{
+    struct process_end end;
+    if (slot->process.pid <= 0)
+        return;
+    process_kill(&slot->process);
+    bool gone = process_reap(&slot->process, REAP_SECONDS, &end);
+    if (!gone)
+        process_forget(&slot->process);
+    slot_release(slot, gone ? SLOT_EMPTY : SLOT_RETIRED);
+}
+
+static void lost(struct slot_event *event, const char *verdict, const char *reason)
+{
+    event->kind = SLOT_LOST;
+    event->verdict = verdict;
+    snprintf(event->reason, sizeof event->reason, "%.255s", reason);
+}
+
+/* The stream ended: the process is dying or dead. One that closed the socket but lives on is killed. */
+static void slot_ended(struct slot *slot, struct slot_event *event)
+{
+    struct process_end end;
+    if (!process_reap(&slot->process, 2.0, &end)) {
+        slot_kill(slot);
+        lost(event, "tamper_suspected", "the worker's message socket was closed under it");
+        return;
+    }
+    slot_release(slot, SLOT_EMPTY);
+    bool by_kernel = end.signalled && end.number == SIGKILL; /* we did not kill it */
+    lost(event, end.signalled ? "crash" : "early_exit", end.text);
+    if (by_kernel)
+        snprintf(event->reason, sizeof event->reason, "%s: by the system (out of memory?) or by hand", end.text);
+}
+
+static void slot_condemn(struct slot *slot, struct slot_event *event, const char *verdict, const char *reason)
+{
+    slot_kill(slot);
+    lost(event, verdict, reason);
+}
+
+/* ---- from the worker ---- */
+
+static void take_fatal(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+{
+    int64_t code = 0;
+    char text[sizeof event->reason];
+    struct json_at line = json_member(at, "text");
+    if (json_read_int(json_member(at, "code"), 1, 255, &code, err))
+        return;
+    snprintf(text, sizeof text, "%s", cJSON_IsString(line.node) ? line.node->valuestring : "no reason given");
+    event->code = (int)code;
+    slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? "cuda_error" : "infrastructure", text);
+}
+
+static void take_stage(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+{
+    char contender[RECORD_NAME_MAX], stage[sizeof slot->stage];
+    double seconds = 0;
+    if (protocol_read_text(json_member(at, "contender"), contender, sizeof contender, err) ||
+        protocol_read_text(json_member(at, "stage"), stage, sizeof stage, err) ||
+        json_read_number(json_member(at, "deadline_s"), 0, STAGE_MAX_SECONDS, &seconds, err))
+        return;
+    set_stage(slot, contender, stage, seconds);
+    event->kind = SLOT_STAGE;
+}
+
+static void take_record(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+{
+    if (record_from_json(json_member(at, "record"), &event->record, err))
+        return;
+    const struct cell_record *r = event->record;
+    if (!problem_equal(&r->problem, &slot->request.problem) || r->mode != slot->request.mode) {
+        error_set(err, EXIT_CODE_DATA, "record of another cell than the one asked for");
+        return;
+    }
+    event->kind = SLOT_RECORD;
+    slot->state = SLOT_IDLE;
+    set_stage(slot, "", "idle", STAGE_MAX_SECONDS);
+}
+
+static void take_ready(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+{
+    struct json_at env = json_member(at, "env");
+    if (!cJSON_IsObject(env.node)) {
+        json_fail(env, err, "expected an object");
+        return;
+    }
+    event->env = cJSON_Duplicate(env.node, true);
+    event->kind = SLOT_READY;
+    slot->state = SLOT_IDLE;
+    set_stage(slot, "", "idle", STAGE_MAX_SECONDS);
+}
+
+/* Leaves err->code non-zero for a message that a sound worker does not send. */
+static void take_message(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+{
+    const cJSON *nonce = json_member(at, "nonce").node;
+    const char *type = NULL;
+    if (json_read_string(json_member(at, "type"), &type, err))
+        return;
+    if (!cJSON_IsString(nonce) || strcmp(nonce->valuestring, slot->nonce) != 0)
+        error_set(err, EXIT_CODE_DATA, "message without the worker's nonce");
+    else if (strcmp(type, "stage") == 0 && slot->state == SLOT_BUSY)
+        take_stage(slot, at, event, err);
+    else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY)
+        take_record(slot, at, event, err);
+    else if (strcmp(type, "ready") == 0 && slot->state == SLOT_STARTING)
+        take_ready(slot, at, event, err);
+    else if (strcmp(type, "fatal") == 0)
+        take_fatal(slot, at, event, err);
+    else
+        error_set(err, EXIT_CODE_DATA, "message of type \"%.24s\" out of turn", type);
+}
+
+static void take_line(struct slot *slot, const char *line, size_t length, struct slot_event *event)
+{
+    cJSON *message = NULL;
+    struct error err = {0};
+    if (!json_parse(line, length, PROTOCOL_MAX_LINE, "message of a worker", &message, &err))
+        take_message(slot, json_root(message, "message of a worker"), event, &err);
+    cJSON_Delete(message);
+    if (!err.code)
+        return;
+    slot_event_free(event);
+    slot_condemn(slot, event, "tamper_suspected", err.text);
+}
+
+static void check_deadline(struct slot *slot, struct slot_event *event)
+{
+    char reason[RECORD_REASON_MAX];
+    if (clock_now_ns() < slot->deadline_ns)
+        return;
+    snprintf(reason, sizeof reason, "no sign of life within the time limit of stage %s", slot->stage);
+    slot_condemn(slot, event, "hang", reason);
+}
+
+void slot_look(struct slot *slot, struct slot_event *event)
+{
+    char *line;
+    size_t length;
+    *event = (struct slot_event){0};
+    if (slot->process.pid <= 0)
+        return;
+    int got = line_read(&slot->reader, &line, &length);
+    if (got > 0)
+        take_line(slot, line, length, event);
+    else if (got < 0)
+        slot_ended(slot, event);
+    else
+        check_deadline(slot, event);
+}

@@ -1,0 +1,72 @@
+/*
+ * slot.h - one worker's place in a run: what it is doing, who would be to blame if it died now, and by when it must
+ * speak. A slot knows nothing of plan or journal: it reports what happened through struct slot_event.
+ */
+#ifndef CUDAL2_RUN_SLOT_H
+#define CUDAL2_RUN_SLOT_H
+
+#include "run/process.h"
+#include "worker/protocol.h"
+
+enum slot_state {
+    SLOT_EMPTY,    /* no process */
+    SLOT_STARTING, /* until `ready` */
+    SLOT_IDLE,
+    SLOT_BUSY,     /* with slot.cell */
+    SLOT_QUITTING, /* told to quit */
+    SLOT_RETIRED   /* given up, or finished */
+};
+
+struct slot {
+    enum slot_state state;
+    struct process process;
+    struct line_reader reader;
+    char nonce[PROTOCOL_NONCE];
+    const char *device; /* "cpu", "cuda:0" */
+    int lock_fd;        /* -1 on the CPU */
+    int env_index;      /* of the present process in the run's env[] */
+    char contender[RECORD_NAME_MAX], stage[16];
+    uint64_t deadline_ns;   /* of the present stage, start or quit */
+    uint64_t not_before_ns; /* the next start */
+    int start_failures;     /* in a row */
+    long cell;              /* of the plan; -1 none. Stays while the worker is replaced */
+    int harness_deaths;     /* in this cell, nobody to blame */
+    struct cell_request request;
+    bool warned_memory;
+};
+
+/* What one look at a slot found. Strings and trees are valid until the slot is looked at again. */
+enum slot_event_kind {
+    SLOT_NOTHING,
+    SLOT_READY,  /* env */
+    SLOT_STAGE,  /* slot->contender and stage */
+    SLOT_RECORD, /* record */
+    SLOT_LOST    /* verdict and reason; the process is gone */
+};
+
+struct slot_event {
+    enum slot_event_kind kind;
+    cJSON *env;                 /* owned by the event */
+    struct cell_record *record; /* owned by the event */
+    const char *verdict;        /* crash | early_exit | hang | cuda_error | tamper_suspected | infrastructure */
+    char reason[RECORD_REASON_MAX];
+    int code; /* of a fatal message, else 0 */
+};
+void slot_event_free(struct slot_event *event);
+
+/* Starts a process and sends it `start` (nonce and worker are filled in here). */
+int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err);
+
+/* Sends slot->request; SLOT_BUSY. A failure means that the worker is gone: the next look says so. */
+void slot_send_cell(struct slot *slot);
+/* Sends `quit`; SLOT_QUITTING. */
+void slot_send_quit(struct slot *slot);
+
+/* Takes the next message if there is one, else sees whether the process died or the deadline passed. Call until
+ * SLOT_NOTHING. A message that is garbage or lacks the nonce ends the process. */
+void slot_look(struct slot *slot, struct slot_event *event);
+
+/* Kills and reaps: SLOT_EMPTY, or SLOT_RETIRED when even SIGKILL does not end the process (stuck in the driver). */
+void slot_kill(struct slot *slot);
+
+#endif

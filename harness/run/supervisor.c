@@ -1,0 +1,429 @@
+#include "run/supervisor.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "result/result.h"
+#include "run/devices.h"
+#include "run/ledger.h"
+#include "run/slot.h"
+
+#define START_TRIES 3
+#define START_PAUSE_SECONDS 1.0 /* times the failures so far: a GPU may need a moment after a fault */
+#define HARNESS_DEATHS 2
+#define POLL_MS 200
+#define LOOKS_PER_TURN 256 /* so that one talkative worker does not keep the others waiting */
+#define MEMORY_CHECK_NS 5000000000ull
+
+struct run {
+    const struct run_options *options;
+    const struct run_observer *observer;
+    const volatile int *stop;
+    struct devices devices;
+    struct ledger ledger;
+    struct slot *slots;
+    bool *given; /* cells handed to a slot */
+    cJSON *config;
+    uint64_t started_ns, memory_checked_ns;
+    double cost_done, cost_left;
+    struct error last; /* why the latest worker did not start */
+};
+
+static int stop_signal(const struct run *run)
+{
+    return run->stop ? *run->stop : 0;
+}
+
+/* ---- telling the observer ---- */
+
+static void note(const struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(const struct run *run, const char *format, ...)
+{
+    char line[1024];
+    if (!run->observer || !run->observer->note)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    run->observer->note(run->observer->context, line);
+}
+
+static void cell_key(const struct run *run, long cell, char key[RECORD_KEY_MAX])
+{
+    const struct plan_cell *c = &run->ledger.plan.cells[cell];
+    record_key(&c->problem, c->mode, key);
+}
+
+static void tell_stage(const struct run *run, const struct slot *slot)
+{
+    char key[RECORD_KEY_MAX];
+    if (!run->observer || !run->observer->stage || slot->cell < 0)
+        return;
+    cell_key(run, slot->cell, key);
+    run->observer->stage(run->observer->context, (int)(slot - run->slots), key, slot->contender, slot->stage);
+}
+
+static double eta_seconds(const struct run *run)
+{
+    double elapsed = (double)(clock_now_ns() - run->started_ns) * 1e-9;
+    return run->cost_done > 0 ? run->cost_left * elapsed / run->cost_done : run->cost_left;
+}
+
+/* ---- cells ---- */
+
+static int finish_cell(struct run *run, struct slot *slot, struct cell_record *record, struct error *err)
+{
+    size_t cell = (size_t)slot->cell;
+    double cost = run->ledger.plan.cells[cell].cost_seconds;
+    record->worker = slot->env_index < 0 ? 0 : slot->env_index;
+    if (ledger_add_cell(&run->ledger, cell, record, err))
+        return err->code;
+    slot->cell = -1;
+    run->cost_done += cost;
+    run->cost_left -= cost;
+    if (run->observer && run->observer->cell)
+        run->observer->cell(run->observer->context, record, run->ledger.n_done, eta_seconds(run));
+    return 0;
+}
+
+/* The record of a cell that the harness itself could not get through. */
+static int fail_cell(struct run *run, struct slot *slot, const char *reason, struct error *err)
+{
+    const struct config *config = run->options->config;
+    struct cell_record *record = record_new();
+    if (!record)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a record");
+    record->problem = slot->request.problem;
+    record->mode = slot->request.mode;
+    record->headline = run->devices.on_cuda ? config->headline : TIMING_WALL;
+    record->cache = config->cache[record->mode];
+    snprintf(record->label, sizeof record->label, "%s", slot->request.label);
+    snprintf(record->status, sizeof record->status, "failed");
+    snprintf(record->reason, sizeof record->reason, "%.255s", reason);
+    int code = finish_cell(run, slot, record, err);
+    record_free(record);
+    return code;
+}
+
+static long pending_cell(const struct run *run)
+{
+    for (size_t i = 0; i < run->ledger.plan.n_cells; i++)
+        if (!run->ledger.done[i] && !run->given[i])
+            return (long)i;
+    return -1;
+}
+
+static void take_cell(struct run *run, struct slot *slot, long cell)
+{
+    const struct plan_cell *c = &run->ledger.plan.cells[cell];
+    run->given[cell] = true;
+    slot->cell = cell;
+    slot->harness_deaths = 0;
+    slot->request = (struct cell_request){.problem = c->problem, .mode = c->mode, .seed = c->seed};
+    snprintf(slot->request.label, sizeof slot->request.label, "%s", c->label);
+}
+
+/* ---- blame ---- */
+
+static bool excluded(const struct cell_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->n_exclusions; i++)
+        if (strcmp(request->exclusions[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* False when nobody can be blamed: no contender was running, or one that is already out. */
+static bool exclude(struct slot *slot, const struct slot_event *event)
+{
+    struct cell_request *request = &slot->request;
+    if (!slot->contender[0] || strcmp(event->verdict, "infrastructure") == 0 || excluded(request, slot->contender) ||
+        request->n_exclusions == CELL_MAX_EXCLUSIONS)
+        return false;
+    struct exclusion *e = &request->exclusions[request->n_exclusions++];
+    snprintf(e->name, sizeof e->name, "%s", slot->contender);
+    snprintf(e->status, sizeof e->status, "%s", event->verdict);
+    snprintf(e->stage, sizeof e->stage, "%s", slot->stage);
+    snprintf(e->reason, sizeof e->reason, "%s", event->reason);
+    return true;
+}
+
+static int lost_in_cell(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    char key[RECORD_KEY_MAX], reason[RECORD_REASON_MAX + 64];
+    cell_key(run, slot->cell, key);
+    const char *owner = slot->contender[0] ? slot->contender : "the harness";
+    note(run, "%s: worker lost in %s, stage %s of %s: %s: %s", slot->device, key, slot->stage, owner, event->verdict,
+         event->reason);
+    if (exclude(slot, event) || ++slot->harness_deaths < HARNESS_DEATHS)
+        return 0;
+    snprintf(reason, sizeof reason, "worker lost %d times, last in stage %s: %s", slot->harness_deaths, slot->stage,
+             event->reason);
+    return fail_cell(run, slot, reason, err);
+}
+
+static void retire(struct run *run, struct slot *slot)
+{
+    note(run, "%s: no worker starts here any more: %s", slot->device, run->last.text);
+    slot->state = SLOT_RETIRED;
+    if (slot->cell >= 0)
+        run->given[slot->cell] = false; /* another worker may take it */
+    slot->cell = -1;
+}
+
+static void lost_at_start(struct run *run, struct slot *slot, const struct slot_event *event)
+{
+    int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
+    error_set(&run->last, code, "%s: worker did not start: %s%s%s", slot->device, event->code ? "" : event->verdict,
+              event->code ? "" : ": ", event->reason);
+    slot->start_failures++;
+    slot->not_before_ns = clock_now_ns() + (uint64_t)(START_PAUSE_SECONDS * 1e9 * slot->start_failures);
+    /* A worker that says why it cannot start, and never could, will say the same again. */
+    bool hopeless = event->code && run->ledger.n_env == 0;
+    if (hopeless || slot->start_failures >= START_TRIES)
+        retire(run, slot);
+}
+
+static int worker_lost(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    bool stuck = slot->state == SLOT_RETIRED;
+    int code = 0;
+    if (slot->env_index < 0)
+        lost_at_start(run, slot, event);
+    else if (slot->cell >= 0)
+        code = lost_in_cell(run, slot, event, err);
+    if (!code && stuck) {
+        error_set(&run->last, EXIT_CODE_UNAVAILABLE, "%s: a worker does not even end on SIGKILL", slot->device);
+        retire(run, slot);
+    }
+    return code;
+}
+
+/* ---- events ---- */
+
+static int worker_ready(struct run *run, struct slot *slot, const cJSON *env, struct error *err)
+{
+    slot->start_failures = 0;
+    return ledger_add_env(&run->ledger, env, &slot->env_index, err);
+}
+
+static int handle(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    switch (event->kind) {
+    case SLOT_READY:
+        return worker_ready(run, slot, event->env, err);
+    case SLOT_RECORD:
+        return finish_cell(run, slot, event->record, err);
+    case SLOT_LOST:
+        return worker_lost(run, slot, event, err);
+    case SLOT_STAGE:
+        tell_stage(run, slot);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static int drain(struct run *run, struct slot *slot, struct error *err)
+{
+    int code = 0;
+    bool more = true;
+    for (int i = 0; i < LOOKS_PER_TURN && more && !code; i++) {
+        struct slot_event event;
+        slot_look(slot, &event);
+        more = event.kind != SLOT_NOTHING;
+        code = handle(run, slot, &event, err);
+        slot_event_free(&event);
+    }
+    return code;
+}
+
+static void watch_memory(struct run *run)
+{
+    if (clock_now_ns() - run->memory_checked_ns < MEMORY_CHECK_NS)
+        return;
+    run->memory_checked_ns = clock_now_ns();
+    double total = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < run->devices.count; i++) {
+        struct slot *slot = &run->slots[i];
+        double resident = slot->process.pid > 0 ? (double)process_resident_bytes(&slot->process) : 0;
+        if (slot->warned_memory || resident < 0.75 * total)
+            continue;
+        slot->warned_memory = true;
+        note(run, "%s: the worker holds %.1f GiB, most of this machine's memory", slot->device, resident / 0x1p30);
+    }
+}
+
+/* ---- the loop ---- */
+
+static int start_worker(struct run *run, struct slot *slot, struct error *err)
+{
+    struct start_request start = {
+        .config = run->config,
+        .worker = (int)(slot - run->slots),
+        .plugin_directory = run->options->plugin_directory,
+        .kernel_directory = run->options->kernel_directory,
+    };
+    slot->env_index = -1;
+    return slot_start(slot, run->options->program ? run->options->program : "/proc/self/exe", &start, err);
+}
+
+/* Gives the slot its next thing to do; *active is false when there is nothing left for it. */
+static int advance(struct run *run, struct slot *slot, bool *active, struct error *err)
+{
+    bool stopping = stop_signal(run) != 0;
+    *active = true;
+    if (slot->cell < 0 && !stopping && (slot->state == SLOT_IDLE || slot->state == SLOT_EMPTY)) {
+        long cell = pending_cell(run);
+        if (cell >= 0)
+            take_cell(run, slot, cell);
+    }
+    bool work = slot->cell >= 0 && !stopping;
+    if (slot->state == SLOT_IDLE && work)
+        slot_send_cell(slot);
+    else if (slot->state == SLOT_IDLE)
+        slot_send_quit(slot);
+    else if (slot->state == SLOT_STARTING && stopping)
+        slot_kill(slot); /* nothing is lost, and it may take a minute to come up */
+    else if (slot->state == SLOT_EMPTY && work && clock_now_ns() >= slot->not_before_ns)
+        return start_worker(run, slot, err);
+    else
+        *active = slot->state != SLOT_RETIRED && (slot->state != SLOT_EMPTY || work);
+    return 0;
+}
+
+static void wait_for_workers(struct run *run)
+{
+    struct pollfd fds[DEVICES_MAX];
+    nfds_t count = 0;
+    for (int i = 0; i < run->devices.count; i++)
+        if (run->slots[i].process.pid > 0)
+            fds[count++] = (struct pollfd){.fd = run->slots[i].process.fd, .events = POLLIN};
+    poll(fds, count, POLL_MS); /* the time limit also bounds how late a signal or a deadline is seen */
+}
+
+static int loop(struct run *run, struct error *err)
+{
+    for (bool any = true; any && stop_signal(run) >= 0;) {
+        any = false;
+        for (int i = 0; i < run->devices.count; i++) {
+            bool active;
+            if (advance(run, &run->slots[i], &active, err))
+                return err->code;
+            any |= active;
+        }
+        if (any)
+            wait_for_workers(run);
+        for (int i = 0; i < run->devices.count; i++)
+            if (drain(run, &run->slots[i], err))
+                return err->code;
+        watch_memory(run);
+    }
+    return 0;
+}
+
+/* ---- beginning and end ---- */
+
+static int open_slots(struct run *run, struct error *err)
+{
+    double seconds = run->options->lock_seconds > 0 ? run->options->lock_seconds : SUPERVISOR_LOCK_SECONDS;
+    run->slots = calloc((size_t)run->devices.count, sizeof *run->slots);
+    run->given = calloc(run->ledger.plan.n_cells, sizeof *run->given);
+    run->config = config_to_json(run->options->config);
+    if (!run->slots || !run->given || !run->config)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the workers");
+    for (int i = 0; i < run->devices.count; i++) {
+        struct slot *slot = &run->slots[i];
+        *slot = (struct slot){.process.fd = -1, .reader.fd = -1, .lock_fd = -1, .cell = -1, .env_index = -1};
+        slot->device = run->devices.spec[i];
+    }
+    for (int i = 0; i < run->devices.count && run->devices.on_cuda; i++)
+        if (devices_lock(run->devices.ordinal[i], seconds, run->stop, &run->slots[i].lock_fd, err))
+            return err->code;
+    return 0;
+}
+
+static void close_slots(struct run *run)
+{
+    for (int i = 0; run->slots && i < run->devices.count; i++) {
+        slot_kill(&run->slots[i]);
+        if (run->slots[i].lock_fd >= 0)
+            close(run->slots[i].lock_fd);
+    }
+    free(run->slots);
+    free(run->given);
+    cJSON_Delete(run->config);
+}
+
+static void count_costs(struct run *run)
+{
+    for (size_t i = 0; i < run->ledger.plan.n_cells; i++)
+        if (!run->ledger.done[i])
+            run->cost_left += run->ledger.plan.cells[i].cost_seconds;
+    run->started_ns = clock_now_ns();
+    if (run->observer && run->observer->started)
+        run->observer->started(run->observer->context, run->ledger.plan.n_cells, run->ledger.n_done);
+}
+
+/* What the run as a whole came to, once the loop is over without an error of its own. */
+static int outcome(struct run *run, struct error *err)
+{
+    const struct ledger *l = &run->ledger;
+    if (l->n_done < l->plan.n_cells) {
+        int signal_number = abs(stop_signal(run));
+        if (!signal_number)
+            return error_set(err, run->last.code ? run->last.code : EXIT_CODE_INTERNAL, "%s", run->last.text);
+        return error_set(err, signal_number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
+                         "stopped by signal %d with %zu of %zu cells done; the same command with --resume goes on",
+                         signal_number, l->n_done, l->plan.n_cells);
+    }
+    if (l->wrong_results)
+        return error_set(err, EXIT_CODE_VERIFICATION, "wrong result from %s (%zu in all)", l->first_wrong,
+                         l->wrong_results);
+    if (l->failed_cells)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cells failed; the table says why", l->failed_cells,
+                         l->plan.n_cells);
+    return 0;
+}
+
+/* The result is written whatever ended the run; the first error is the one reported. */
+static int conclude(struct run *run, int code, struct error *err)
+{
+    struct error second = {0};
+    if (!code)
+        code = ledger_finish(&run->ledger, err);
+    if (run->ledger.n_done > 0 && result_write(run->ledger.journal_path, run->options->output, &second) && !code) {
+        *err = second;
+        return err->code;
+    }
+    return code ? code : outcome(run, err);
+}
+
+int run_supervise(const struct run_options *options, const struct run_observer *observer, const volatile int *stop,
+                  struct error *err)
+{
+    struct run run = {.options = options, .observer = observer, .stop = stop};
+    if (devices_resolve(options->device, device_count_gpus(), &run.devices, err) ||
+        ledger_open(options, run.devices.on_cuda, &run.ledger, err))
+        return err->code;
+    int code = 0;
+    count_costs(&run);
+    if (run.ledger.n_done < run.ledger.plan.n_cells) {
+        code = open_slots(&run, err);
+        if (!code)
+            code = loop(&run, err);
+        close_slots(&run);
+    }
+    code = conclude(&run, code, err);
+    ledger_close(&run.ledger);
+    return code;
+}
