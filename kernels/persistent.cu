@@ -1,0 +1,430 @@
+/*
+ * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine, and
+ * through SPLIT_K for those with few tiles and a long K.
+ *
+ * One producer warpgroup issues the copies, CONSUMERS warpgroups multiply. A stage is an A box of BM x 64 and a B box
+ * of BN x 64 (TN) or BN/64 boxes of 64 x 64 (NN), 128-byte swizzled, guarded by a `full` and an `empty` barrier. Each
+ * CTA walks the tiles that fall to it and the copies of the next tile run while this one is stored.
+ *
+ *   BM, BN               tile; PINGPONG 0: its rows are split among the consumers, 1: each consumer takes every other
+ *                        tile alone, so that one multiplies while the other stores
+ *   STAGES               shared-memory stages
+ *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
+ *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
+ *                        launch without a workspace and in a fixed order
+ *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
+ *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores
+ */
+#include "wgmma.cuh"
+
+#define BK 64
+#define CLUSTER (CLUSTER_M * CLUSTER_N)
+#define THREADS ((CONSUMERS + 1) * 128)
+#define ROWS (PINGPONG ? BM : BM / CONSUMERS) /* of a tile that a consumer multiplies */
+#define MI (ROWS / 64)
+#define A_BYTES (BM * BK * 2)
+#define B_BYTES (BN * BK * 2)
+#define BOX_BYTES (64 * 64 * 2)
+#define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
+
+/* Register budgets: 64K registers over the CTA's threads, the producer's share given to the consumers. */
+#if CONSUMERS == 2
+#define PRODUCER_REGISTERS 40
+#define CONSUMER_REGISTERS 232
+#elif CONSUMERS == 3
+#define PRODUCER_REGISTERS 56
+#define CONSUMER_REGISTERS 152
+#endif
+
+typedef wgmma_register accumulator[MI][WG_REGISTERS];
+
+struct work {
+    const TensorMap *map_a, *map_b, *map_c;
+    u16 *c;
+    int m, n;
+    int k_begin, k_end; /* in stages */
+    u32 stages_a, stages_b, stages_c, full, empty;
+    u32 rank; /* in the cluster */
+};
+
+/* Place in the ring of stages. */
+struct ring {
+    int stage;
+    u32 parity;
+};
+
+DEVICE void advance(struct ring &r)
+{
+    if (++r.stage == STAGES) {
+        r.stage = 0;
+        r.parity ^= 1;
+    }
+}
+
+DEVICE void skip(struct ring &r, int count)
+{
+    const int at = r.stage + count;
+    r.parity ^= at / STAGES & 1;
+    r.stage = at % STAGES;
+}
+
+/* --- the order of tiles ----------------------------------------------------------------------------------- */
+
+struct place {
+    int row, col; /* of the CTA's tile, in elements */
+};
+
+/* Tile `index` of rows x cols, in bands RASTER wide. */
+DEVICE void band(int index, int rows, int cols, int &row, int &col)
+{
+    const int first = index / (RASTER * rows) * RASTER, within = index % (RASTER * rows);
+    const int width = smaller(RASTER, cols - first);
+    row = within / width;
+    col = first + within % width;
+}
+
+DEVICE int cluster_rows(const struct work &w)
+{
+    return (w.m + BM * CLUSTER_M - 1) / (BM * CLUSTER_M);
+}
+
+DEVICE int cluster_cols(const struct work &w)
+{
+    return (w.n + BN * CLUSTER_N - 1) / (BN * CLUSTER_N);
+}
+
+DEVICE struct place place_tile(const struct work &w, int index)
+{
+    int row, col;
+#if DOWN
+    band(index, cluster_cols(w), cluster_rows(w), col, row);
+#else
+    band(index, cluster_rows(w), cluster_cols(w), row, col);
+#endif
+    const struct place p = {(row * CLUSTER_M + (int)w.rank % CLUSTER_M) * BM,
+                            (col * CLUSTER_N + (int)w.rank / CLUSTER_M) * BN};
+    return p;
+}
+
+/* --- producer --------------------------------------------------------------------------------------------- */
+
+DEVICE void load_box(u32 to, const TensorMap *map, int x, int y, u32 barrier, int peers, u16 mask)
+{
+    if (peers > 1) {
+        tensor_load_multicast(to, map, x, y, barrier, mask);
+    } else {
+        tensor_load(to, map, x, y, barrier);
+    }
+}
+
+/* Ranks are cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them; likewise B. */
+DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
+{
+    const int cm = (int)w.rank % CLUSTER_M, cn = (int)w.rank / CLUSTER_M;
+    const u32 full = w.full + stage * 8;
+    const u32 a = w.stages_a + stage * A_BYTES, b = w.stages_b + stage * B_BYTES;
+    u16 mask_a = 0, mask_b = 0;
+#pragma unroll
+    for (int i = 0; i < CLUSTER_N; ++i) {
+        mask_a |= (u16)(1 << (cm + i * CLUSTER_M));
+    }
+#pragma unroll
+    for (int i = 0; i < CLUSTER_M; ++i) {
+        mask_b |= (u16)(1 << (i + cn * CLUSTER_M));
+    }
+    barrier_expect(full, A_BYTES + B_BYTES);
+    load_box(a + cn * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + cn * (BM / CLUSTER_N), full, CLUSTER_N, mask_a);
+#if LAYOUT_TN
+    load_box(b + cm * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + cm * (BN / CLUSTER_M), full, CLUSTER_M, mask_b);
+#else
+#pragma unroll 1 /* unrolled, it outgrows the producer's registers */
+    for (int j = 0; j < BN / 64; ++j) {
+        load_box(b + j * BOX_BYTES + cm * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64, k + cm * (BK / CLUSTER_M),
+                 full, CLUSTER_M, mask_b);
+    }
+#endif
+}
+
+DEVICE void produce(const struct work &w, int tiles)
+{
+    struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
+    for (int t = blockIdx.x / CLUSTER; t < tiles; t += gridDim.x / CLUSTER) {
+        const struct place p = place_tile(w, t);
+        for (int k = w.k_begin; k < w.k_end; ++k) {
+            barrier_wait(w.empty + r.stage * 8, r.parity);
+            load_stage(w, p, r.stage, k * BK);
+            advance(r);
+        }
+    }
+}
+
+/* --- consumers -------------------------------------------------------------------------------------------- */
+
+/* Tells every CTA that may copy into this stage that the warp is done with it. */
+DEVICE void release(const struct work &w, int stage)
+{
+    const u32 lane = threadIdx.x % 32;
+    if (CLUSTER == 1) {
+        if (lane == 0) {
+            barrier_arrive(w.empty + stage * 8);
+        }
+    } else if (lane < CLUSTER) {
+        barrier_arrive_at(w.empty + stage * 8, lane);
+    }
+}
+
+DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int group, int accumulate)
+{
+    const u32 a = w.stages_a + stage * A_BYTES + (PINGPONG ? 0 : group * ROWS * BK * 2),
+              b = w.stages_b + stage * B_BYTES;
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < BK / 16; ++k) {
+#if LAYOUT_TN
+        const u64 right = wgmma_descriptor(b + k * 32, 16, 1024);
+#else
+        const u64 right = wgmma_descriptor(b + k * 2048, BOX_BYTES, 1024);
+#endif
+#pragma unroll
+        for (int i = 0; i < MI; ++i) {
+            wgmma<!LAYOUT_TN>(acc[i], wgmma_descriptor(a + i * BOX_BYTES + k * 32, 16, 1024), right, accumulate || k);
+        }
+    }
+    wgmma_commit();
+}
+
+/* One tile's products; the stage before the one being multiplied is handed back. */
+DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
+{
+    int previous = 0;
+    for (int k = w.k_begin; k < w.k_end; ++k) {
+        barrier_wait(w.full + r.stage * 8, r.parity);
+        multiply_stage(w, acc, r.stage, group, k > w.k_begin);
+        if (k > w.k_begin) {
+            wgmma_wait<1>();
+            release(w, previous);
+        }
+        previous = r.stage;
+        advance(r);
+    }
+    wgmma_wait<0>();
+    release(w, previous);
+}
+
+/* The packed pair of n8-tile j, row half h. */
+DEVICE u32 packed(const wgmma_register (&d)[WG_REGISTERS], int j, int h)
+{
+#if WIDE_ACCUMULATOR
+    return pack2(d[4 * j + 2 * h], d[4 * j + 2 * h + 1]);
+#else
+    return d[2 * j + h];
+#endif
+}
+
+DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
+{
+    if (row < w.m && col < w.n) {
+        store_global4(w.c + (i64)row * w.n + col, pair);
+    }
+}
+
+#if SPLIT_K > 1
+#define FRAGMENTS (MI * BN / 8)
+#define OWNED ((FRAGMENTS + SPLIT_K - 1) / SPLIT_K)
+#define SLOT (CONSUMERS * 128 * 16)
+
+DEVICE float4 widened(const wgmma_register (&d)[WG_REGISTERS], int j)
+{
+    float4 v;
+#if WIDE_ACCUMULATOR
+    v = make_float4(d[4 * j], d[4 * j + 1], d[4 * j + 2], d[4 * j + 3]);
+#else
+    unpack_f16x2(d[2 * j], v.x, v.y);
+    unpack_f16x2(d[2 * j + 1], v.z, v.w);
+#endif
+    return v;
+}
+
+/* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner, over the stages. */
+DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
+{
+#pragma unroll
+    for (int f = 0; f < FRAGMENTS; ++f) {
+        const u32 slot = w.stages_a + (w.rank * OWNED + f / SPLIT_K) * SLOT + thread * 16;
+        store_cluster16f(cluster_address(slot, f % SPLIT_K), widened(acc[f / (BN / 8)], f % (BN / 8)));
+    }
+}
+
+DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
+{
+    const int lane = thread % 32, top = p.row + thread / 128 * ROWS + thread % 128 / 32 * 16 + lane / 4;
+    for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
+        float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+#pragma unroll
+        for (int r = 0; r < SPLIT_K; ++r) {
+            const float4 v = load_shared16f(w.stages_a + (r * OWNED + f / SPLIT_K) * SLOT + thread * 16);
+            sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+        }
+        const int row = top + f / (BN / 8) * 64, col = p.col + f % (BN / 8) * 8 + lane % 4 * 2;
+        store_pair(w, row, col, pack2(sum.x, sum.y));
+        store_pair(w, row + 8, col, pack2(sum.z, sum.w));
+    }
+}
+
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group)
+{
+    const int thread = group * 128 + (int)threadIdx.x % 128;
+    cluster_arrive(); /* every stage of the cluster has been read */
+    cluster_wait();
+    send_pieces(w, acc, thread);
+    cluster_arrive();
+    cluster_wait();
+    store_owned(w, p, thread);
+}
+#elif EPILOGUE == 0
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group)
+{
+    const int thread = (int)threadIdx.x % 128, lane = thread % 32;
+    const int top = p.row + (PINGPONG ? 0 : group * ROWS) + thread / 32 * 16 + lane / 4;
+#pragma unroll
+    for (int i = 0; i < MI; ++i) {
+#pragma unroll
+        for (int j = 0; j < BN / 8; ++j) {
+            store_pair(w, top + i * 64, p.col + j * 8 + lane % 4 * 2, packed(acc[i], j, 0));
+            store_pair(w, top + i * 64 + 8, p.col + j * 8 + lane % 4 * 2, packed(acc[i], j, 1));
+        }
+    }
+}
+#else
+/* Among the threads of one consumer. The barrier's number must be a constant, or the compiler reserves all sixteen. */
+DEVICE void group_barrier(int group)
+{
+    if (group == 0) {
+        named_barrier<1>(128);
+    } else if (group == 1) {
+        named_barrier<2>(128);
+    } else {
+        named_barrier<3>(128);
+    }
+}
+
+/* Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor map says. */
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group)
+{
+    const int thread = (int)threadIdx.x % 128, lane = thread % 32;
+    const int row = thread / 32 * 16 + lane % 16, top = p.row + (PINGPONG ? 0 : group * ROWS);
+#pragma unroll
+    for (int i = 0; i < MI; ++i) {
+#pragma unroll
+        for (int box = 0; box < BN / 64; ++box) {
+            const u32 buffer = w.stages_c + (group * 2 + (i * (BN / 64) + box) % 2) * BOX_BYTES;
+            if (thread == 0) {
+                tensor_store_wait<1>(); /* the store before the last has left this buffer */
+            }
+            group_barrier(group);
+#pragma unroll
+            for (int j = 0; j < 8; j += 2) {
+                const u32 at = buffer + row * 128 + ((j + lane / 16) ^ (row & 7)) * 16;
+                stmatrix4(at, packed(acc[i], box * 8 + j, 0), packed(acc[i], box * 8 + j, 1),
+                          packed(acc[i], box * 8 + j + 1, 0), packed(acc[i], box * 8 + j + 1, 1));
+            }
+            proxy_fence();
+            group_barrier(group);
+            if (thread == 0) {
+                tensor_store(w.map_c, buffer, p.col + box * 64, top + i * 64);
+                tensor_store_commit();
+            }
+        }
+    }
+}
+#endif
+
+DEVICE void consume(const struct work &w, int tiles, int group)
+{
+    const int step = gridDim.x / CLUSTER;
+    struct ring r = {0, 0};
+    accumulator acc;
+    int t = blockIdx.x / CLUSTER;
+#if PINGPONG
+    const int length = w.k_end - w.k_begin;
+    t += group * step;
+    skip(r, group * length);
+#endif
+    for (; t < tiles; t += step * (PINGPONG ? 2 : 1)) {
+        multiply_tile(w, acc, r, group);
+        store_tile(w, acc, place_tile(w, t), group);
+#if PINGPONG
+        skip(r, length);
+#endif
+    }
+    if (threadIdx.x % 128 == 0) {
+        tensor_store_wait<0>();
+    }
+}
+
+/* --- the kernel ------------------------------------------------------------------------------------------- */
+
+DEVICE void start(const struct work &w)
+{
+    if (threadIdx.x == 0) {
+        tensor_prefetch(w.map_a);
+        tensor_prefetch(w.map_b);
+        for (int s = 0; s < STAGES; ++s) {
+            barrier_init(w.full + s * 8, 1);
+            barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+#if CLUSTER > 1
+    cluster_arrive();
+    cluster_wait();
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
+         const __grid_constant__ TensorMap map_c, u16 *c, int m, int n, int k)
+{
+    extern __shared__ __align__(1024) unsigned char smem[];
+    const u32 base = (shared_address(smem) + 1023) & ~1023u;
+    const int stages = (k + BK - 1) / BK;
+    struct work w;
+    w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c;
+    w.c = c, w.m = m, w.n = n;
+    w.k_begin = stages * (int)blockIdx.z / SPLIT_K, w.k_end = stages * ((int)blockIdx.z + 1) / SPLIT_K;
+    w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
+    w.full = w.stages_c + (SPLIT_K == 1 && EPILOGUE ? CONSUMERS * 2 * BOX_BYTES : 0), w.empty = w.full + STAGES * 8;
+    w.rank = CLUSTER * SPLIT_K > 1 ? cluster_rank() : 0;
+    start(w);
+    const int tiles = cluster_rows(w) * cluster_cols(w), group = (int)threadIdx.x / 128;
+    if (group == 0) {
+#ifdef PRODUCER_REGISTERS
+#if MIN_BLOCKS == 1
+        registers_shrink<PRODUCER_REGISTERS>();
+#endif
+#endif
+        if (threadIdx.x == 0) {
+            produce(w, tiles);
+        }
+        __syncwarp();
+#if SPLIT_K > 1
+        cluster_arrive();
+        cluster_wait();
+        cluster_arrive();
+        cluster_wait();
+#endif
+    } else {
+#ifdef PRODUCER_REGISTERS
+#if MIN_BLOCKS == 1
+        registers_grow<CONSUMER_REGISTERS>();
+#endif
+#endif
+        consume(w, tiles, group - 1);
+    }
+#if CLUSTER > 1
+    /* No CTA leaves while its peers may still signal its barriers. */
+    cluster_arrive();
+    cluster_wait();
+#endif
+}

@@ -1,0 +1,276 @@
+/*
+ * wgmma.cuh - sm_90a: tensor copies, transaction barriers and warpgroup products as inline wrappers.
+ *
+ * wgmma's width is part of its name and its accumulators are that many operands, so the asm text is put together by the
+ * preprocessor: WG_REGISTERS below picks one row of a table of operand lists.
+ */
+#ifndef CUDAL2_WGMMA_CUH
+#define CUDAL2_WGMMA_CUH
+
+#include "common.cuh"
+
+/* --- barriers of shared memory ---------------------------------------------------------------------------- */
+
+DEVICE void barrier_init(u32 barrier, u32 arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+/* Makes initialised barriers visible to the cluster and to the copy engine. */
+DEVICE void barrier_init_fence()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;\n fence.proxy.async;" ::: "memory");
+}
+
+DEVICE void barrier_expect(u32 barrier, u32 bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+DEVICE void barrier_arrive(u32 barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* Arrives at the same barrier of CTA `rank` of the cluster. */
+DEVICE void barrier_arrive_at(u32 barrier, u32 rank)
+{
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(cluster_address(barrier, rank))
+                 : "memory");
+}
+
+DEVICE void barrier_wait(u32 barrier, u32 parity)
+{
+    asm volatile("{\n.reg .pred p;\nAGAIN:\n mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n @p bra DONE;\n "
+                 "bra AGAIN;\nDONE:\n}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* --- tensor copies ---------------------------------------------------------------------------------------- */
+
+DEVICE void tensor_prefetch(const TensorMap *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* A box from global to shared memory; x counts elements of the inner dimension. */
+DEVICE void tensor_load(u32 to, const TensorMap *map, int x, int y, u32 barrier)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+            to),
+        "l"(map), "r"(x), "r"(y), "r"(barrier)
+        : "memory");
+}
+
+/* The same into every CTA of the cluster whose bit of `mask` is set. */
+DEVICE void tensor_load_multicast(u32 to, const TensorMap *map, int x, int y, u32 barrier, u16 mask)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+                 "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                 "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
+                 : "memory");
+}
+
+DEVICE void tensor_store(const TensorMap *map, u32 from, int x, int y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
+                 "r"(y), "r"(from)
+                 : "memory");
+}
+
+DEVICE void tensor_store_commit()
+{
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Until at most PENDING groups of this thread's stores still read shared memory. */
+template <int PENDING> DEVICE void tensor_store_wait()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
+
+/* Ordinary writes to shared memory before, the copy engine's reads after. */
+DEVICE void proxy_fence()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+template <int ID> DEVICE void named_barrier(u32 threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"n"(ID), "r"(threads) : "memory");
+}
+
+template <int REGISTERS> DEVICE void registers_grow()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+
+template <int REGISTERS> DEVICE void registers_shrink()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+
+/* --- warpgroup products ----------------------------------------------------------------------------------- */
+
+DEVICE void wgmma_fence()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+DEVICE void wgmma_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int PENDING> DEVICE void wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+/*
+ * Matrix descriptor of a 128-byte-swizzled operand. K-major: rows of 64 k, groups of eight rows `stride` = 1024 bytes
+ * apart (`leading` is ignored). MN-major: rows of 64 m or n; eight rows of k are `stride` apart from the next eight,
+ * 64 m or n from the next 64 by `leading`.
+ */
+DEVICE u64 wgmma_descriptor(u32 address, u32 leading, u32 stride)
+{
+    return (u64)(address >> 4 & 0x3FFF) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | (u64)1 << 62;
+}
+
+/* Operand lists in blocks of eight. */
+#define WG_P0 "%0,%1,%2,%3,%4,%5,%6,%7"
+#define WG_P1 ",%8,%9,%10,%11,%12,%13,%14,%15"
+#define WG_P2 ",%16,%17,%18,%19,%20,%21,%22,%23"
+#define WG_P3 ",%24,%25,%26,%27,%28,%29,%30,%31"
+#define WG_P4 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define WG_P5 ",%40,%41,%42,%43,%44,%45,%46,%47"
+#define WG_P6 ",%48,%49,%50,%51,%52,%53,%54,%55"
+#define WG_P7 ",%56,%57,%58,%59,%60,%61,%62,%63"
+#define WG_P8 ",%64,%65,%66,%67,%68,%69,%70,%71"
+#define WG_P9 ",%72,%73,%74,%75,%76,%77,%78,%79"
+#define WG_P10 ",%80,%81,%82,%83,%84,%85,%86,%87"
+#define WG_P11 ",%88,%89,%90,%91,%92,%93,%94,%95"
+#define WG_P12 ",%96,%97,%98,%99,%100,%101,%102,%103"
+#define WG_P13 ",%104,%105,%106,%107,%108,%109,%110,%111"
+#define WG_P14 ",%112,%113,%114,%115,%116,%117,%118,%119"
+#define WG_P15 ",%120,%121,%122,%123,%124,%125,%126,%127"
+
+#define WG_O(i)                                                                                                        \
+    WG_CONSTRAINT(d[i]), WG_CONSTRAINT(d[i + 1]), WG_CONSTRAINT(d[i + 2]), WG_CONSTRAINT(d[i + 3]),                    \
+        WG_CONSTRAINT(d[i + 4]), WG_CONSTRAINT(d[i + 5]), WG_CONSTRAINT(d[i + 6]), WG_CONSTRAINT(d[i + 7])
+#define WG_PLACES_8 WG_P0
+#define WG_OPERANDS_8 WG_O(0)
+#define WG_PLACES_16 WG_PLACES_8 WG_P1
+#define WG_OPERANDS_16 WG_OPERANDS_8, WG_O(8)
+#define WG_PLACES_24 WG_PLACES_16 WG_P2
+#define WG_OPERANDS_24 WG_OPERANDS_16, WG_O(16)
+#define WG_PLACES_32 WG_PLACES_24 WG_P3
+#define WG_OPERANDS_32 WG_OPERANDS_24, WG_O(24)
+#define WG_PLACES_40 WG_PLACES_32 WG_P4
+#define WG_OPERANDS_40 WG_OPERANDS_32, WG_O(32)
+#define WG_PLACES_48 WG_PLACES_40 WG_P5
+#define WG_OPERANDS_48 WG_OPERANDS_40, WG_O(40)
+#define WG_PLACES_56 WG_PLACES_48 WG_P6
+#define WG_OPERANDS_56 WG_OPERANDS_48, WG_O(48)
+#define WG_PLACES_64 WG_PLACES_56 WG_P7
+#define WG_OPERANDS_64 WG_OPERANDS_56, WG_O(56)
+#define WG_PLACES_80 WG_PLACES_64 WG_P8 WG_P9
+#define WG_OPERANDS_80 WG_OPERANDS_64, WG_O(64), WG_O(72)
+#define WG_PLACES_96 WG_PLACES_80 WG_P10 WG_P11
+#define WG_OPERANDS_96 WG_OPERANDS_80, WG_O(80), WG_O(88)
+#define WG_PLACES_112 WG_PLACES_96 WG_P12 WG_P13
+#define WG_OPERANDS_112 WG_OPERANDS_96, WG_O(96), WG_O(104)
+#define WG_PLACES_128 WG_PLACES_112 WG_P14 WG_P15
+#define WG_OPERANDS_128 WG_OPERANDS_112, WG_O(112), WG_O(120)
+
+/* A warpgroup's accumulators for 64 x BN: fp32, or packed pairs of fp16. */
+#if WIDE_ACCUMULATOR
+typedef float wgmma_register;
+#define WG_REGISTERS (BN / 2)
+#define WG_CONSTRAINT(x) "+f"(x)
+#define WG_TYPE "f32"
+#else
+typedef u32 wgmma_register;
+#define WG_REGISTERS (BN / 4)
+#define WG_CONSTRAINT(x) "+r"(x)
+#define WG_TYPE "f16"
+#endif
+
+#if WG_REGISTERS == 8
+#define WG_PLACES WG_PLACES_8
+#define WG_OPERANDS WG_OPERANDS_8
+#define WG_REST "%8, %9, p, 1, 1, 0, %11;"
+#define WG_SCALE "%10"
+#elif WG_REGISTERS == 16
+#define WG_PLACES WG_PLACES_16
+#define WG_OPERANDS WG_OPERANDS_16
+#define WG_REST "%16, %17, p, 1, 1, 0, %19;"
+#define WG_SCALE "%18"
+#elif WG_REGISTERS == 24
+#define WG_PLACES WG_PLACES_24
+#define WG_OPERANDS WG_OPERANDS_24
+#define WG_REST "%24, %25, p, 1, 1, 0, %27;"
+#define WG_SCALE "%26"
+#elif WG_REGISTERS == 32
+#define WG_PLACES WG_PLACES_32
+#define WG_OPERANDS WG_OPERANDS_32
+#define WG_REST "%32, %33, p, 1, 1, 0, %35;"
+#define WG_SCALE "%34"
+#elif WG_REGISTERS == 40
+#define WG_PLACES WG_PLACES_40
+#define WG_OPERANDS WG_OPERANDS_40
+#define WG_REST "%40, %41, p, 1, 1, 0, %43;"
+#define WG_SCALE "%42"
+#elif WG_REGISTERS == 48
+#define WG_PLACES WG_PLACES_48
+#define WG_OPERANDS WG_OPERANDS_48
+#define WG_REST "%48, %49, p, 1, 1, 0, %51;"
+#define WG_SCALE "%50"
+#elif WG_REGISTERS == 56
+#define WG_PLACES WG_PLACES_56
+#define WG_OPERANDS WG_OPERANDS_56
+#define WG_REST "%56, %57, p, 1, 1, 0, %59;"
+#define WG_SCALE "%58"
+#elif WG_REGISTERS == 64
+#define WG_PLACES WG_PLACES_64
+#define WG_OPERANDS WG_OPERANDS_64
+#define WG_REST "%64, %65, p, 1, 1, 0, %67;"
+#define WG_SCALE "%66"
+#elif WG_REGISTERS == 80
+#define WG_PLACES WG_PLACES_80
+#define WG_OPERANDS WG_OPERANDS_80
+#define WG_REST "%80, %81, p, 1, 1, 0, %83;"
+#define WG_SCALE "%82"
+#elif WG_REGISTERS == 96
+#define WG_PLACES WG_PLACES_96
+#define WG_OPERANDS WG_OPERANDS_96
+#define WG_REST "%96, %97, p, 1, 1, 0, %99;"
+#define WG_SCALE "%98"
+#elif WG_REGISTERS == 112
+#define WG_PLACES WG_PLACES_112
+#define WG_OPERANDS WG_OPERANDS_112
+#define WG_REST "%112, %113, p, 1, 1, 0, %115;"
+#define WG_SCALE "%114"
+#elif WG_REGISTERS == 128
+#define WG_PLACES WG_PLACES_128
+#define WG_OPERANDS WG_OPERANDS_128
+#define WG_REST "%128, %129, p, 1, 1, 0, %131;"
+#define WG_SCALE "%130"
+#else
+#error "BN has no wgmma of that width here"
+#endif
+
+/* D (64 x BN) = A (64 x 16) * B (16 x BN), plus D unless `accumulate` is 0. B is K-major, or N-major if B_TRANSPOSED.
+ */
+template <int B_TRANSPOSED> DEVICE void wgmma(wgmma_register (&d)[WG_REGISTERS], u64 a, u64 b, int accumulate)
+{
+    asm volatile("{\n.reg .pred p;\n setp.ne.b32 p, " WG_SCALE ", 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n" CUDAL2_STRING(BN) "k16." WG_TYPE "." ELEMENT "." ELEMENT
+                                                                       " {" WG_PLACES "}, " WG_REST "\n}"
+                 : WG_OPERANDS
+                 : "l"(a), "l"(b), "r"(accumulate), "n"(B_TRANSPOSED));
+}
+
+#endif
