@@ -43,11 +43,6 @@ int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error
     return code;
 }
 
-char *json_print(const cJSON *node, bool formatted)
-{
-    return formatted ? cJSON_Print(node) : cJSON_PrintUnformatted(node);
-}
-
 /* A path that does not fit is cut: it is for a reader, who needs its beginning most. */
 static void path_add(struct json_at *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

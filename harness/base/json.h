@@ -22,8 +22,9 @@ int json_parse(const char *text, size_t length, size_t max_bytes, const char *so
 /* Reads and parses a regular file of at most max_bytes. EXIT_CODE_DATA if unreadable, empty, too large or bad. */
 int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error *err);
 
-/* Prints unformatted (formatted: with indentation) text, owned by the caller (free). NaN and infinities are a
- * programming error: json_number() below turns them into null. NULL when out of memory. */
+/* Text of a tree, owned by the caller (free). Numbers are written with as few digits as give the same double back.
+ * formatted: indented by two, arrays of plain values on one line. NaN and infinities, a programming error
+ * (json_number() below turns them into null), are written as null. NULL when out of memory. */
 char *json_print(const cJSON *node, bool formatted);
 
 /* A node, and where it stands. Passed by value. */
