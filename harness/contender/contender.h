@@ -16,6 +16,7 @@ struct contender;
 
 /* The hooks of abi/contender.h with the contender itself as first argument (a module has no code of its own). */
 struct contender_ops {
+    /* NULL: the contender has no variants. */
     int (*list_variants)(const struct contender *c, const struct cudal2_setup *setup, struct cudal2_variant *out,
                          size_t capacity, char *why);
     int (*setup)(const struct contender *c, const struct cudal2_setup *setup, void **state, char *why);

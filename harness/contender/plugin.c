@@ -25,8 +25,6 @@ static int call_list_variants(const struct contender *c, const struct cudal2_set
                               size_t capacity, char *why)
 {
     why[0] = '\0';
-    if (!hooks_of(c)->list_variants)
-        return 0;
     int n = hooks_of(c)->list_variants(setup, out, capacity, why);
     if (n < 0)
         return with_reason(n, "list_variants", why);
@@ -68,6 +66,14 @@ static int call_describe(const struct contender *c, void *state, char *out, size
 
 static const struct contender_ops plugin_ops = {
     .list_variants = call_list_variants,
+    .setup = call_setup,
+    .launch = call_launch,
+    .teardown = call_teardown,
+    .describe = call_describe,
+};
+
+/* Without the hook a contender has one way to do a problem and nothing to race. */
+static const struct contender_ops plugin_ops_single = {
     .setup = call_setup,
     .launch = call_launch,
     .teardown = call_teardown,
@@ -195,7 +201,7 @@ void plugin_contender(const struct plugin *plugin, size_t index, enum contender_
     out->has_layout_suffix = plugin_family(is, out->family);
     out->role = role;
     out->is = *is;
-    out->ops = &plugin_ops;
+    out->ops = is->list_variants ? &plugin_ops : &plugin_ops_single;
     out->origin = is;
     out->available = plugin->usable;
     snprintf(out->reason, sizeof out->reason, "%s", plugin->reason);
