@@ -1,0 +1,56 @@
+/*
+ * cuda.h - what kernel modules need from the CUDA device beyond device.h: load cubins, launch with cluster and
+ * shared-memory attributes, encode tensor maps, clear memory in stream order. Each function that takes a device fails
+ * with EXIT_CODE_UNAVAILABLE ("... is not a CUDA device") for another kind.
+ */
+#ifndef CUDAL2_DEVICE_CUDA_H
+#define CUDAL2_DEVICE_CUDA_H
+
+#include "device/device.h"
+
+struct cuda_module; /* a loaded cubin */
+
+struct cuda_function {
+    void *handle; /* CUfunction */
+    int registers, local_bytes, static_shared_bytes, max_threads;
+};
+
+/* Loads a cubin; the bytes may be freed afterwards. */
+int cuda_module_load(struct device *d, const void *cubin, struct cuda_module **out, struct error *err);
+void cuda_module_unload(struct cuda_module *module);
+/* Looks up an entry and its attributes, and lets it take `shared_bytes` of dynamic shared memory and any cluster size.
+ */
+int cuda_module_function(struct cuda_module *module, const char *entry, unsigned shared_bytes,
+                         struct cuda_function *out, struct error *err);
+
+struct cuda_launch {
+    void *function; /* cuda_function.handle */
+    unsigned grid[3], block[3];
+    unsigned cluster[3]; /* 1,1,1: no cluster attribute */
+    unsigned shared_bytes;
+    void **arguments;
+};
+
+/* Enqueues on the device's stream. CUDAL2_OK or CUDAL2_LIBRARY_ERROR with the call and status in why (CUDAL2_WHY). */
+int cuda_launch(struct device *d, const struct cuda_launch *launch, char *why);
+/* Enqueues a memset of bytes (a memset node under capture). */
+int cuda_clear(struct device *d, void *memory, size_t bytes, char *why);
+
+struct cuda_tensor_map {
+    _Alignas(64) uint64_t opaque[16];
+};
+
+/* A 2-D row-major matrix of `rows` rows of `columns` elements, and the box that one copy moves. */
+struct cuda_tensor_request {
+    const void *memory;
+    enum cudal2_dtype dtype;
+    int64_t rows, columns;
+    unsigned box_rows, box_columns;
+    int swizzle; /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
+};
+
+/* Out-of-bounds elements read as zero; L2 promotion 256 bytes. */
+int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *request, struct cuda_tensor_map *out,
+                           struct error *err);
+
+#endif

@@ -1,0 +1,163 @@
+/* A segment as a CUDA graph: capture, check of every node, instantiation, upload and a first replay. */
+#include "device/cuda_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a graph holds. */
+struct census {
+    size_t work; /* kernels, copies, memsets */
+    char refused[SEGMENT_REASON];
+};
+
+static const char *node_name(int type)
+{
+    static const char *const names[] = {
+        "kernel",       "memcpy",    "memset",         "host function", "child graph", "empty",        "event wait",
+        "event record", "semaphore", "semaphore wait", "memory alloc",  "memory free", "batch memory", "conditional"};
+    return type >= 0 && (size_t)type < sizeof names / sizeof *names ? names[type] : "unknown";
+}
+
+/* A copy to or from the host inside the timed span is not the work of a GEMM on operands that lie on the device. */
+static bool copies_host(const struct driver *cu, cu_node node)
+{
+    struct cu_copy copy = {0};
+    if (cu->node_copy(node, &copy) != CU_OK)
+        return false;
+    return copy.from.memory_type == CU_MEMORY_HOST || copy.to.memory_type == CU_MEMORY_HOST;
+}
+
+static int look_at(const struct driver *cu, cu_node node, struct census *census, struct error *err)
+{
+    int type = -1;
+    int rc = driver_check(cu, cu->node_type(node, &type), err, "cuGraphNodeGetType");
+    if (rc != 0)
+        return rc;
+    switch (type) {
+    case CU_NODE_MEMCPY:
+        if (copies_host(cu, node))
+            snprintf(census->refused, sizeof census->refused, "the captured graph copies to or from the host");
+        census->work++;
+        break;
+    case CU_NODE_KERNEL:
+    case CU_NODE_MEMSET:
+        census->work++;
+        break;
+    case CU_NODE_EMPTY:
+    case CU_NODE_EVENT_RECORD:
+        break;
+    default:
+        snprintf(census->refused, sizeof census->refused, "the captured graph has a %s node", node_name(type));
+    }
+    return 0;
+}
+
+static int take_census(const struct driver *cu, cu_graph graph, struct census *census, struct error *err)
+{
+    size_t count = 0;
+    *census = (struct census){0};
+    int rc = driver_check(cu, cu->graph_nodes(graph, NULL, &count), err, "cuGraphGetNodes");
+    if (rc != 0)
+        return rc;
+    cu_node *nodes = calloc(count + 1, sizeof *nodes);
+    if (!nodes)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph nodes", count);
+    rc = driver_check(cu, cu->graph_nodes(graph, nodes, &count), err, "cuGraphGetNodes");
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = look_at(cu, nodes[i], census, err);
+    free(nodes);
+    return rc;
+}
+
+/* What is enqueued between begin and end of the capture; errors are reasons not to use the graph. */
+static int enqueue_captured(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    unsigned total = s->shape.primers + s->shape.launches;
+    int rc = 0;
+    for (unsigned i = 0; i < s->shape.primers && rc == 0; i++)
+        rc = cuda_segment_launch(c, s, i, err);
+    if (rc == 0)
+        rc = driver_check(cu, cu->event_record(s->start, c->stream, CU_RECORD_EXTERNAL), err,
+                          "cuEventRecordWithFlags(start)");
+    for (unsigned i = s->shape.primers; i < total && rc == 0; i++)
+        rc = cuda_segment_launch(c, s, i, err);
+    if (rc == 0)
+        rc = driver_check(cu, cu->event_record(s->stop, c->stream, CU_RECORD_EXTERNAL), err,
+                          "cuEventRecordWithFlags(stop)");
+    return rc;
+}
+
+/* Begin and end always come in pairs; an invalidated capture ends with an error and no graph. */
+static int capture(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    struct error end_error;
+    int rc = driver_check(cu, cu->capture_begin(c->stream, CU_CAPTURE_THREAD), err, "cuStreamBeginCapture");
+    if (rc != 0)
+        return rc;
+    rc = enqueue_captured(c, s, err);
+    int ended = driver_check(cu, cu->capture_end(c->stream, &s->graph), &end_error, "cuStreamEndCapture");
+    if (rc == 0 && ended != 0) {
+        *err = end_error;
+        rc = ended;
+    }
+    return rc;
+}
+
+static int instantiate(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    int rc = driver_check(cu, cu->graph_instantiate(&s->exec, s->graph, 0), err, "cuGraphInstantiateWithFlags");
+    if (rc == 0)
+        rc = driver_check(cu, cu->graph_upload(s->exec, c->stream), err, "cuGraphUpload");
+    return rc;
+}
+
+static void drop_graph(struct cuda_device *c, struct device_segment *s)
+{
+    if (s->exec)
+        c->driver.graph_exec_destroy(s->exec);
+    if (s->graph)
+        c->driver.graph_destroy(s->graph);
+    s->exec = NULL;
+    s->graph = NULL;
+}
+
+static int refuse(struct cuda_device *c, struct device_segment *s, const char *reason, struct error *err)
+{
+    snprintf(s->reason, sizeof s->reason, "%.240s", reason);
+    drop_graph(c, s);
+    return driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a refused capture");
+}
+
+int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
+{
+    struct census census;
+    size_t launches = (size_t)s->shape.primers + s->shape.launches;
+    *captured = false;
+    int rc = capture(c, s, err);
+    if (rc == EXIT_CODE_UNAVAILABLE)
+        return rc;
+    if (rc != 0) {
+        (void)error_wrap(err, "under capture");
+        struct error reason = *err;
+        return refuse(c, s, reason.text, err);
+    }
+    rc = take_census(&c->driver, s->graph, &census, err);
+    if (rc != 0)
+        return rc;
+    if (census.refused[0])
+        return refuse(c, s, census.refused, err);
+    if (census.work < launches)
+        return error_set(err, EXIT_CODE_VERIFICATION,
+                         "stream_escape: %zu launches put %zu kernels, copies and memsets on the stream", launches,
+                         census.work);
+    if (instantiate(c, s, err) != 0) {
+        struct error reason = *err;
+        return refuse(c, s, reason.text, err);
+    }
+    *captured = true;
+    rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}

@@ -1,0 +1,109 @@
+/*
+ * cuda_device.h - the CUDA device from inside: shared by the cuda_*.c files of this room only.
+ */
+#ifndef CUDAL2_DEVICE_CUDA_DEVICE_H
+#define CUDAL2_DEVICE_CUDA_DEVICE_H
+
+#include "device/cuda.h"
+#include "device/driver.h"
+#include "device/nvml.h"
+
+/* A harness kernel, compiled for one dtype and layout at its first use. */
+enum harness_kernel {
+    KERNEL_FILL,
+    KERNEL_FLUSH_WRITE,
+    KERNEL_FLUSH_READ,
+    KERNEL_BLOCKER,
+    KERNEL_NULL,
+    KERNEL_REFERENCE,
+    KERNEL_COMPARE,
+    KERNEL_COUNT
+};
+
+struct kernel_slot {
+    cu_module module;
+    cu_function function;
+};
+
+#define N_LIMITS 3
+#define KERNEL_VARIANTS 6 /* dtype * 2 + layout */
+
+/* Host memory that a spinning kernel reads and writes. */
+struct signals {
+    volatile uint32_t released, timed_out;
+};
+
+struct cuda_device {
+    struct device base; /* first: a device is cast to this */
+    struct driver driver;
+    cu_device handle;
+    cu_context context;
+    cu_stream stream;
+    cu_event start, stop; /* of event timing */
+    struct nvml *nvml;    /* NULL: health is not known */
+    char kernel_directory[1024];
+    struct kernel_slot kernels[KERNEL_COUNT][KERNEL_VARIANTS];
+    struct signals *signals;
+    cu_pointer flush_buffer, compare_parts;
+    size_t flush_bytes;
+    uint32_t flush_value;
+    size_t limits[N_LIMITS]; /* as found when the device was opened */
+};
+
+/* The device as a CUDA device, or NULL when it is another kind. */
+struct cuda_device *cuda_of(struct device *d);
+
+/* cuda_kernels.c: the harness's own kernels. */
+int cuda_kernel_get(struct cuda_device *c, enum harness_kernel which, int variant, cu_function *out, struct error *err);
+/* Enqueues a harness kernel. */
+int cuda_kernel_run(struct cuda_device *c, cu_function function, unsigned blocks, unsigned threads, void **arguments,
+                    struct error *err);
+/* Enqueues the empty kernel; compiled and warmed when the device was opened. */
+int cuda_null_run(struct cuda_device *c, struct error *err);
+void cuda_kernels_close(struct cuda_device *c);
+int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct error *err);
+int cuda_flush(struct device *d, struct error *err);
+int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                   const struct cudal2_operands *operands, float *reference, struct error *err);
+int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference, double limit,
+                 struct comparison *out, struct error *err);
+
+/* cuda_time.c: launching a contender and the two timings with one launch. */
+int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err);
+int cuda_stream_wait(struct cuda_device *c, struct error *err);
+int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+
+/* cuda_segment.c, cuda_capture.c: device timing. */
+#define SEGMENT_REASON 256
+
+struct device_segment {
+    struct device_work work;
+    bool has_work;
+    struct device_shape shape;
+    enum device_rung rung;
+    char reason[SEGMENT_REASON];
+    cu_event start, stop;
+    cu_graph graph;
+    cu_graph_exec exec;
+};
+
+int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
+                 enum device_rung lowest, struct device_segment **out, struct error *err);
+enum device_rung cuda_rung(const struct device_segment *segment);
+const char *cuda_rung_reason(const struct device_segment *segment);
+int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);
+void cuda_release_segment(struct device *d, struct device_segment *segment);
+/* The i-th launch of the segment, primers first. */
+int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, unsigned i, struct error *err);
+/* Captures, checks, instantiates, uploads and replays once. 0 with *captured false and the reason in s->reason when
+ * the work cannot be a graph; an error when the device failed or the work escapes the stream. */
+int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err);
+
+/* cuda_health.c */
+int cuda_settle(struct device *d, struct error *err);
+void cuda_health(struct device *d, struct device_health *out);
+void cuda_remember_limits(struct cuda_device *c);
+void cuda_read_info(struct cuda_device *c, int ordinal);
+
+#endif

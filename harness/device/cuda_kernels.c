@@ -1,0 +1,168 @@
+/* The harness's own kernels on the GPU: compiled for this GPU at first use, then fills, flushes, reference and compare.
+ */
+#include "device/cuda_device.h"
+#include "device/cpu_math.h"
+#include "device/fill.h"
+#include "compile/compile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FILL_THREADS 256
+#define COMPARE_THREADS 256
+#define COMPARE_BLOCKS 1024
+#define REFERENCE_TILE 128
+
+static const struct {
+    const char *file, *entry;
+} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},       {"flush", "flush_write"}, {"flush", "flush_read"},
+                                {"blocker", "blocker"}, {"null", "null_kernel"},  {"reference", "reference"},
+                                {"compare", "compare"}};
+
+static int load_kernel(struct cuda_device *c, enum harness_kernel which, int variant, struct error *err)
+{
+    char path[sizeof c->kernel_directory + 64];
+    struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}};
+    struct compile_request request = {path, c->kernel_directory, c->base.info.cc, defines, 2};
+    struct compile_result result;
+    struct kernel_slot *slot = &c->kernels[which][variant];
+    cu_module module = NULL;
+    snprintf(path, sizeof path, "%s/harness/%s.cu", c->kernel_directory, kernel_files[which].file);
+    int rc = compile_cubin(&request, &result, err);
+    if (rc == 0)
+        rc = driver_check(&c->driver, c->driver.module_load(&module, result.cubin), err, "cuModuleLoadData(%s.cu)",
+                          kernel_files[which].file);
+    if (rc == 0)
+        rc = driver_check(&c->driver, c->driver.module_function(&slot->function, module, kernel_files[which].entry),
+                          err, "cuModuleGetFunction(%s)", kernel_files[which].entry);
+    if (rc == 0)
+        slot->module = module;
+    else if (module)
+        c->driver.module_unload(module);
+    compile_result_free(&result);
+    return rc == 0 ? 0 : error_wrap(err, "harness kernel %s", kernel_files[which].entry);
+}
+
+int cuda_kernel_get(struct cuda_device *c, enum harness_kernel which, int variant, cu_function *out, struct error *err)
+{
+    if (!c->kernels[which][variant].module && load_kernel(c, which, variant, err) != 0)
+        return err->code;
+    *out = c->kernels[which][variant].function;
+    return 0;
+}
+
+void cuda_kernels_close(struct cuda_device *c)
+{
+    for (int which = 0; which < KERNEL_COUNT; which++)
+        for (int variant = 0; variant < KERNEL_VARIANTS; variant++)
+            if (c->kernels[which][variant].module)
+                c->driver.module_unload(c->kernels[which][variant].module);
+}
+
+int cuda_kernel_run(struct cuda_device *c, cu_function function, unsigned blocks, unsigned threads, void **arguments,
+                    struct error *err)
+{
+    struct cu_launch_config config = {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .stream = c->stream};
+    return driver_check(&c->driver, c->driver.launch(&config, function, arguments, NULL), err,
+                        "cuLaunchKernelEx(harness kernel, %u blocks)", blocks);
+}
+
+int cuda_null_run(struct cuda_device *c, struct error *err)
+{
+    return cuda_kernel_run(c, c->kernels[KERNEL_NULL][0].function, 1, 32, NULL, err);
+}
+
+/* Blocks of a grid-stride kernel: enough to fill the GPU eight times over, never more than there is work for. */
+static unsigned grid_for(const struct cuda_device *c, uint64_t items, unsigned threads)
+{
+    uint64_t wanted = (items + threads - 1) / threads;
+    uint64_t most = (uint64_t)(c->base.info.sm_count > 0 ? c->base.info.sm_count : 64) * 32;
+    return (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    cu_function function;
+    uint64_t rows = (uint64_t)fill->rows, cols = (uint64_t)fill->cols, key = fill_key(fill->seed);
+    int column_major = fill->column_major, kind = (int)fill->kind;
+    /* unit < density for unit = i * 2^-24 is i < ceil(density * 2^24), exactly. */
+    double scaled = ceil(fmin(fmax(fill->density, 0.0), 1.0) * 0x1p24);
+    uint32_t threshold = (uint32_t)scaled;
+    void *arguments[] = {&memory, &key, &rows, &cols, &column_major, &kind, &threshold};
+    if (rows == 0 || cols == 0)
+        return 0;
+    uint64_t items = (rows * cols + 7) / (fill->dtype == CUDAL2_F32 ? 4 : 8) + 1;
+    int rc = cuda_kernel_get(c, KERNEL_FILL, (int)fill->dtype * 2, &function, err);
+    if (rc == 0)
+        rc = cuda_kernel_run(c, function, grid_for(c, items, FILL_THREADS), FILL_THREADS, arguments, err);
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+static int flush_buffer(struct cuda_device *c, struct error *err)
+{
+    if (c->flush_buffer)
+        return 0;
+    c->flush_bytes = 2 * (size_t)c->base.info.l2_bytes;
+    if (c->flush_bytes < (8u << 20))
+        c->flush_bytes = 8u << 20;
+    return driver_check(&c->driver, c->driver.memory_alloc(&c->flush_buffer, c->flush_bytes), err,
+                        "cuMemAlloc(%zu bytes to flush the L2)", c->flush_bytes);
+}
+
+int cuda_flush(struct device *d, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    cu_function functions[2];
+    int rc = flush_buffer(c, err);
+    for (int i = 0; i < 2 && rc == 0; i++)
+        rc = cuda_kernel_get(c, i ? KERNEL_FLUSH_READ : KERNEL_FLUSH_WRITE, 0, &functions[i], err);
+    uint64_t count = c->flush_bytes / 16;
+    uint32_t value = ++c->flush_value;
+    void *arguments[] = {&c->flush_buffer, &count, &value};
+    for (int i = 0; i < 2 && rc == 0; i++)
+        rc = cuda_kernel_run(c, functions[i], grid_for(c, count, FILL_THREADS), FILL_THREADS, arguments, err);
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                   const struct cudal2_operands *operands, float *reference, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    cu_function function;
+    int64_t m = p->m, n = p->n, k = p->k;
+    const void *a = operands->a, *b = operands->b;
+    void *arguments[] = {&a, &b, &reference, &m, &n, &k};
+    int64_t tiles = ((m + REFERENCE_TILE - 1) / REFERENCE_TILE) * ((n + REFERENCE_TILE - 1) / REFERENCE_TILE);
+    if (tiles > INT32_MAX)
+        return error_set(err, EXIT_CODE_INTERNAL, "the reference product has more than 2^31 tiles");
+    int rc = cuda_kernel_get(c, KERNEL_REFERENCE, (int)p->dtype * 2 + (layout == CUDAL2_TN), &function, err);
+    if (rc == 0)
+        rc = cuda_kernel_run(c, function, (unsigned)tiles, 256, arguments, err);
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c_matrix, const float *reference,
+                 double limit, struct comparison *out, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    struct comparison parts[COMPARE_BLOCKS];
+    cu_function function;
+    uint64_t count = (uint64_t)p->m * (uint64_t)p->n;
+    int rc = cuda_kernel_get(c, KERNEL_COMPARE, (int)p->dtype * 2, &function, err);
+    if (rc == 0 && !c->compare_parts)
+        rc = driver_check(&c->driver, c->driver.memory_alloc(&c->compare_parts, sizeof parts), err,
+                          "cuMemAlloc(%zu bytes to compare)", sizeof parts);
+    void *arguments[] = {&c_matrix, &reference, &count, &limit, &c->compare_parts};
+    uint64_t wanted = (count + COMPARE_THREADS - 1) / COMPARE_THREADS;
+    unsigned blocks = (unsigned)(wanted < COMPARE_BLOCKS ? wanted : COMPARE_BLOCKS);
+    if (rc == 0)
+        rc = cuda_kernel_run(c, function, blocks, COMPARE_THREADS, arguments, err);
+    if (rc == 0)
+        rc = d->ops->download(d, parts, (const void *)(uintptr_t)c->compare_parts, blocks * sizeof *parts, err);
+    *out = (struct comparison){.first_index = UINT64_MAX};
+    for (unsigned i = 0; i < blocks && rc == 0; i++)
+        comparison_add(out, &parts[i]);
+    return rc;
+}

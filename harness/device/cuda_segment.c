@@ -1,0 +1,212 @@
+/*
+ * Device timing and its ladder. Graph: the launches between two event nodes of one uploaded graph. Blocked: launches
+ * and events queued behind a kernel that the host releases once all are enqueued. Events: raw events, for work that
+ * synchronises; the host's launch cost is then inside and the rung says so.
+ */
+#include "device/cuda_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCKER_LIMIT_NS 2000000000u
+
+int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, unsigned i, struct error *err)
+{
+    size_t sets = s->shape.n_sets ? s->shape.n_sets : 1;
+    return cuda_run_work(c, s->has_work ? &s->work : NULL, (s->shape.first_set + i) % sets, err);
+}
+
+/* First launches load modules lazily and allocate, which would wait for a blocker for ever: every set once, unblocked.
+ */
+static int warm(struct cuda_device *c, const struct device_segment *s, struct error *err)
+{
+    unsigned total = s->shape.primers + s->shape.launches;
+    struct error launch_error;
+    int launched = 0;
+    for (unsigned i = 0; i < total && (i == 0 || i < s->shape.n_sets) && launched == 0; i++)
+        launched = cuda_segment_launch(c, s, i, &launch_error);
+    int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a warm-up launch");
+    if (launched == 0 || waited == EXIT_CODE_UNAVAILABLE)
+        return waited;
+    *err = launch_error;
+    return launched;
+}
+
+/* Primers, event, launches, event. */
+static int enqueue(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    unsigned total = s->shape.primers + s->shape.launches;
+    int rc = 0;
+    for (unsigned i = 0; i < s->shape.primers && rc == 0; i++)
+        rc = cuda_segment_launch(c, s, i, err);
+    if (rc == 0)
+        rc = driver_check(cu, cu->event_record(s->start, c->stream, 0), err, "cuEventRecord(start)");
+    for (unsigned i = s->shape.primers; i < total && rc == 0; i++)
+        rc = cuda_segment_launch(c, s, i, err);
+    if (rc == 0)
+        rc = driver_check(cu, cu->event_record(s->stop, c->stream, 0), err, "cuEventRecord(stop)");
+    return rc;
+}
+
+static int run_events(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    struct error enqueue_error;
+    int rc = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize before a segment");
+    if (rc != 0)
+        return rc;
+    int enqueued = enqueue(c, s, &enqueue_error);
+    int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a segment");
+    if (enqueued == 0 || waited == EXIT_CODE_UNAVAILABLE)
+        return waited;
+    *err = enqueue_error;
+    return enqueued;
+}
+
+static int start_blocker(struct cuda_device *c, struct error *err)
+{
+    uint64_t limit = BLOCKER_LIMIT_NS;
+    volatile uint32_t *released = &c->signals->released, *timed_out = &c->signals->timed_out;
+    void *arguments[] = {&released, &timed_out, &limit};
+    *released = 0;
+    *timed_out = 0;
+    return cuda_kernel_run(c, c->kernels[KERNEL_BLOCKER][0].function, 1, 1, arguments, err);
+}
+
+/* *held is false when the blocker gave up before everything was enqueued. */
+static int run_blocked(struct cuda_device *c, struct device_segment *s, bool *held, struct error *err)
+{
+    struct error enqueue_error;
+    int rc = start_blocker(c, err);
+    if (rc != 0)
+        return rc;
+    int enqueued = enqueue(c, s, &enqueue_error);
+    __atomic_store_n(&c->signals->released, 1u, __ATOMIC_RELEASE);
+    int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a blocked segment");
+    *held = c->signals->timed_out == 0;
+    if (enqueued == 0 || waited == EXIT_CODE_UNAVAILABLE)
+        return waited;
+    *err = enqueue_error;
+    return enqueued;
+}
+
+static void fall(struct device_segment *s, enum device_rung rung, const char *reason)
+{
+    s->rung = rung;
+    if (reason)
+        snprintf(s->reason, sizeof s->reason, "%s", reason);
+}
+
+static void first_rung(struct device_segment *s, enum device_rung lowest)
+{
+    uint32_t flags = s->has_work ? s->work.flags : 0;
+    s->rung = lowest;
+    if ((flags & CUDAL2_SYNCS) != 0 && lowest < RUNG_EVENTS)
+        fall(s, RUNG_EVENTS, "the contender synchronises in its launch (host_sync)");
+    else if ((flags & CUDAL2_NO_CAPTURE) != 0 && lowest < RUNG_BLOCKED)
+        fall(s, RUNG_BLOCKED, "the contender says that its launch cannot be captured");
+}
+
+static int try_blocked(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    bool held = true;
+    int rc = run_blocked(c, s, &held, err);
+    if (rc == 0 && !held)
+        fall(s, RUNG_EVENTS, "the launch waits for the stream: the blocking kernel timed out (host_sync)");
+    return rc;
+}
+
+static int climb_down(struct cuda_device *c, struct device_segment *s, enum device_rung lowest, struct error *err)
+{
+    bool captured = false;
+    int rc = 0;
+    first_rung(s, lowest);
+    if (s->rung == RUNG_GRAPH) {
+        rc = cuda_capture_segment(c, s, &captured, err);
+        if (rc == 0 && !captured)
+            fall(s, RUNG_BLOCKED, NULL); /* the reason is there already */
+    }
+    if (rc == 0 && s->rung == RUNG_BLOCKED)
+        rc = try_blocked(c, s, err);
+    if (rc == 0 && s->rung == RUNG_EVENTS)
+        rc = run_events(c, s, err);
+    return rc;
+}
+
+int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
+                 enum device_rung lowest, struct device_segment **out, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    const struct driver *cu = &c->driver;
+    struct device_segment *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a segment");
+    s->shape = *shape;
+    s->has_work = work != NULL;
+    if (work)
+        s->work = *work;
+    int rc = driver_check(cu, cu->event_create(&s->start, 0), err, "cuEventCreate(start)");
+    if (rc == 0)
+        rc = driver_check(cu, cu->event_create(&s->stop, 0), err, "cuEventCreate(stop)");
+    if (rc == 0)
+        rc = warm(c, s, err);
+    if (rc == 0)
+        rc = climb_down(c, s, lowest, err);
+    if (rc == 0)
+        *out = s;
+    else
+        cuda_release_segment(d, s);
+    return rc;
+}
+
+enum device_rung cuda_rung(const struct device_segment *segment)
+{
+    return segment->rung;
+}
+
+const char *cuda_rung_reason(const struct device_segment *segment)
+{
+    return segment->reason;
+}
+
+static int run_graph(struct cuda_device *c, const struct device_segment *s, struct error *err)
+{
+    int rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch");
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    float milliseconds = 0;
+    int rc = 0;
+    if (segment->rung == RUNG_GRAPH)
+        rc = run_graph(c, segment, err);
+    else if (segment->rung == RUNG_BLOCKED)
+        rc = try_blocked(c, segment, err);
+    /* Also when the blocker has just timed out: what it measured is void. */
+    if (rc == 0 && segment->rung == RUNG_EVENTS)
+        rc = run_events(c, segment, err);
+    if (rc == 0)
+        rc = driver_check(&c->driver, c->driver.event_elapsed(&milliseconds, segment->start, segment->stop), err,
+                          "cuEventElapsedTime of a %s segment", device_rung_names[segment->rung]);
+    *ns = (double)milliseconds * 1e6 / (segment->shape.launches ? segment->shape.launches : 1);
+    return rc;
+}
+
+void cuda_release_segment(struct device *d, struct device_segment *s)
+{
+    const struct driver *cu = &cuda_of(d)->driver;
+    if (!s)
+        return;
+    if (s->exec)
+        cu->graph_exec_destroy(s->exec);
+    if (s->graph)
+        cu->graph_destroy(s->graph);
+    if (s->start)
+        cu->event_destroy(s->start);
+    if (s->stop)
+        cu->event_destroy(s->stop);
+    free(s);
+}

@@ -1,0 +1,63 @@
+/* One launch, timed by events (the paper's Listing 1) or by the host clock. */
+#include "device/cuda_device.h"
+#include "base/clock.h"
+
+/* The status of a launch hook becomes an error that carries the contender's own reason. */
+int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err)
+{
+    char why[CUDAL2_WHY] = "";
+    if (!work)
+        return cuda_null_run(c, err);
+    int status = work->launch(work->context, set, why);
+    if (status == CUDAL2_OK)
+        return 0;
+    return error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
+}
+
+int cuda_stream_wait(struct cuda_device *c, struct error *err)
+{
+    return driver_check(&c->driver, c->driver.stream_sync(c->stream), err, "cuStreamSynchronize");
+}
+
+/* The whole device, not our stream alone: work that a contender put elsewhere counts too. */
+static int device_wait(struct cuda_device *c, struct error *err)
+{
+    return driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize");
+}
+
+int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    const struct driver *cu = &c->driver;
+    float milliseconds = 0;
+    int rc = device_wait(c, err);
+    if (rc != 0)
+        return rc;
+    cu_result started = cu->event_record(c->start, c->stream, 0);
+    rc = cuda_run_work(c, work, set, err);
+    cu_result stopped = cu->event_record(c->stop, c->stream, 0);
+    if (rc == 0)
+        rc = driver_check(cu, started ? started : stopped, err, "cuEventRecord");
+    struct error wait_error;
+    if (device_wait(c, rc == 0 ? err : &wait_error) != 0 && rc == 0)
+        rc = err->code;
+    if (rc == 0)
+        rc = driver_check(cu, cu->event_elapsed(&milliseconds, c->start, c->stop), err, "cuEventElapsedTime");
+    *ns = (double)milliseconds * 1e6;
+    return rc;
+}
+
+int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    struct error launch_error, wait_error;
+    uint64_t start = clock_now_ns();
+    int launched = cuda_run_work(c, work, set, &launch_error);
+    int waited = device_wait(c, &wait_error);
+    uint64_t end = clock_now_ns();
+    *ns = (double)(end - start);
+    if (launched == 0 && waited == 0)
+        return 0;
+    *err = launched != 0 ? launch_error : wait_error;
+    return err->code;
+}

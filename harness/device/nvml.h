@@ -1,0 +1,24 @@
+/*
+ * nvml.h - clocks, power, temperature and identity of GPUs by dlopen of libnvidia-ml.so.1; makes no CUDA context.
+ */
+#ifndef CUDAL2_DEVICE_NVML_H
+#define CUDAL2_DEVICE_NVML_H
+
+#include "device/device.h"
+
+#define NVML_MAX_GPUS 64
+
+struct nvml; /* the loaded library and one GPU */
+
+/* The GPU with this UUID ("GPU-..."). EXIT_CODE_UNAVAILABLE: no library, or no such GPU. */
+int nvml_open(const char *uuid, struct nvml **out, struct error *err);
+void nvml_close(struct nvml *n);
+
+void nvml_health(const struct nvml *n, struct device_health *out);
+/* Fills driver, max clocks, power limit and bus width where NVML knows them; leaves the other fields. */
+void nvml_info(const struct nvml *n, struct device_info *info);
+
+/* UUIDs of all GPUs in NVML's (PCI bus) order; returns how many, 0 without a driver. */
+int nvml_uuids(char uuids[NVML_MAX_GPUS][64]);
+
+#endif

@@ -1,0 +1,78 @@
+/* Which device a spec means, and what can be known of the GPUs without opening one. */
+#include "device/device.h"
+#include "device/nvml.h"
+#include "device/visible.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const device_rung_names[] = {"graph", "blocked", "events", NULL};
+
+static int open_auto(char *why_not, struct device **out, struct error *err)
+{
+    struct error gpu_error;
+    if (device_open_cuda(0, out, &gpu_error) == 0)
+        return 0;
+    if (why_not)
+        snprintf(why_not, 256, "%.255s", gpu_error.text);
+    return device_open_cpu(out, err);
+}
+
+int device_open(const char *spec, char *why_not, struct device **out, struct error *err)
+{
+    char *end;
+    *out = NULL;
+    if (why_not)
+        *why_not = 0;
+    if (strcmp(spec, "auto") == 0)
+        return open_auto(why_not, out, err);
+    if (strcmp(spec, "cpu") == 0)
+        return device_open_cpu(out, err);
+    if (strcmp(spec, "cuda") == 0)
+        return device_open_cuda(0, out, err);
+    if (strncmp(spec, "cuda:", 5) == 0 && spec[5] >= '0' && spec[5] <= '9') {
+        long ordinal = strtol(spec + 5, &end, 10);
+        if (*end == 0 && ordinal < NVML_MAX_GPUS)
+            return device_open_cuda((int)ordinal, out, err);
+    }
+    return error_set(err, EXIT_CODE_USAGE, "device \"%.40s\": expected auto, cpu or cuda:N", spec);
+}
+
+/* Without NVML (a container with compute but no utility libraries) the kernel module still lists its GPUs. */
+static int count_in_proc(void)
+{
+    int count = 0;
+    struct dirent *entry;
+    DIR *directory = opendir("/proc/driver/nvidia/gpus");
+    while (directory && (entry = readdir(directory)) != NULL)
+        count += entry->d_name[0] != '.';
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+int device_count_gpus(void)
+{
+    char uuids[NVML_MAX_GPUS][64] = {{0}};
+    int order[NVML_MAX_GPUS];
+    int count = nvml_uuids(uuids);
+    if (count == 0)
+        count = count_in_proc();
+    if (count > NVML_MAX_GPUS)
+        count = NVML_MAX_GPUS;
+    return visible_devices(getenv("CUDA_VISIBLE_DEVICES"), (const char(*)[64])uuids, count, order);
+}
+
+int device_gpu_uuid(int ordinal, char uuid[64], struct error *err)
+{
+    char uuids[NVML_MAX_GPUS][64] = {{0}};
+    int order[NVML_MAX_GPUS];
+    int count = nvml_uuids(uuids);
+    int shown = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), (const char(*)[64])uuids, count, order);
+    if (ordinal < 0 || ordinal >= shown)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "there is no GPU %d: NVML shows %d", ordinal, shown);
+    memcpy(uuid, uuids[order[ordinal]], 64);
+    return 0;
+}
