@@ -6,10 +6,20 @@
 
 #include "base/json.h"
 
-/* Builds the result tree {schema:"cudal2-bench/result", schema_version, run, env[], cells[]} from the journal. Cells
- * come in plan order whatever order they were measured in. Owned by the caller. */
+#define RESULT_SCHEMA "cudal2-bench/result"
+#define RESULT_SCHEMA_VERSION 1
+#define RESULT_MAX_BYTES (64u << 20)
+
+/* Builds the result tree {schema:"cudal2-bench/result", schema_version, run, env[], summary, cells[]} from the journal.
+ * Cells come in plan order whatever order they were measured in. Owned by the caller. */
 int result_from_journal(const char *journal_path, cJSON **out, struct error *err);
-/* result_from_journal, then file_write_atomic. */
+/* The text of a result: one cell a line, so that two results can be compared by diff. Owned by the caller (free); NULL
+ * out of memory. */
+char *result_print(const cJSON *result);
+/* result_from_journal, result_print, then file_write_atomic. */
 int result_write(const char *journal_path, const char *result_path, struct error *err);
+
+/* Reads a result.json. EXIT_CODE_DATA for anything that is not a result of this schema version, or has a cell twice. */
+int result_read(const char *path, cJSON **out, struct error *err);
 
 #endif

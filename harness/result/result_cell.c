@@ -1,0 +1,156 @@
+#include "result/result_cell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/entry.h"
+#include "result/result_pairs.h"
+#include "result/tree.h"
+#include "stats/interval.h"
+
+double peak_floor_seconds(const struct peak *peak, const struct cudal2_problem *problem)
+{
+    double compute = peak->flops > 0 ? problem_flops(problem) / peak->flops : 0;
+    double memory = peak->bytes_per_s > 0 ? problem_bytes(problem) / peak->bytes_per_s : 0;
+    return fmax(compute, memory);
+}
+
+/* The healthy values of a series; *n of them, owned by the caller. NULL out of memory. */
+static double *healthy_values(const struct cell_record *r, const struct series *s, size_t *n)
+{
+    double *values = malloc((s->n + 1) * sizeof *values);
+    *n = 0;
+    for (size_t i = 0; values && i < s->n; i++)
+        if (!record_block_dropped(r, s->block[i]))
+            values[(*n)++] = s->ns[i];
+    return values;
+}
+
+static cJSON *timing_tree(const struct cell_record *r, const struct series *s)
+{
+    size_t n;
+    double *values = healthy_values(r, s, &n);
+    if (!values)
+        return NULL;
+    struct tree t = tree_begin();
+    tree_put_number(&t, "n", (double)n);
+    tree_put_number(&t, "median_ns", round_to(stats_median(values, n), 10));
+    tree_put_number(&t, "mean_ns", round_to(stats_mean(values, n), 10));
+    tree_put_number(&t, "p95_ns", round_to(stats_quantile(values, n, 0.95), 10));
+    tree_put_number(&t, "min_ns", round_to(stats_quantile(values, n, 0), 10));
+    tree_put_number(&t, "sd_ns", round_to(stats_sd(values, n), 10));
+    free(values);
+    return tree_finish(&t);
+}
+
+static cJSON *timings_tree(const struct cell_record *r, const struct contender_record *c)
+{
+    struct tree t = tree_begin();
+    for (int i = 0; i < TIMING_COUNT; i++)
+        tree_put(&t, timing_names[i], c->timings[i].n > 0 ? timing_tree(r, &c->timings[i]) : cJSON_CreateNull());
+    return tree_finish(&t);
+}
+
+static double headline_median(const struct cell_record *r, const struct contender_record *c)
+{
+    size_t n;
+    double *values = healthy_values(r, &c->timings[r->headline], &n);
+    double median = values ? stats_median(values, n) : NAN;
+    free(values);
+    return median;
+}
+
+/* tflops counts the unpadded problem; the floor is arithmetic or compulsory traffic, whichever takes longer. */
+static void put_rates(struct tree *t, const struct cell_record *r, const struct contender_record *c,
+                      const struct peak *peak)
+{
+    double seconds = headline_median(r, c) * 1e-9;
+    double floor_seconds = peak_floor_seconds(peak, &r->problem);
+    tree_put_number(t, "tflops", round_to(problem_flops(&r->problem) / seconds / 1e12, 1e4));
+    tree_put_number(t, "percent_of_roofline", floor_seconds > 0 ? round_to(100 * floor_seconds / seconds, 1e2) : NAN);
+}
+
+static cJSON *contender_tree(const struct cell_record *r, const struct contender_record *c, const struct peak *peak)
+{
+    struct tree t = tree_begin();
+    tree_put_text(&t, "status", c->status);
+    tree_put_text(&t, "stage", c->stage);
+    tree_put_text(&t, "reason", c->reason);
+    tree_put_text(&t, "family", c->family);
+    tree_put_text(&t, "layout", layout_names[c->layout]);
+    tree_put_text(&t, "role", c->copy_of[0] ? "copy" : c->candidate ? "candidate" : "baseline");
+    tree_put_text(&t, "copy_of", c->copy_of);
+    tree_put(&t, "timings", timings_tree(r, c));
+    if (c->timings[r->headline].n > 0)
+        put_rates(&t, r, c, peak);
+    tree_put_text(&t, "rung", c->rung);
+    tree_put_true(&t, "host_sync", c->host_sync);
+    tree_put_count(&t, "launches", c->launches);
+    tree_put_copy(&t, "attributes", c->attributes);
+    tree_put_copy(&t, "tuning", c->tuning);
+    tree_put_copy(&t, "verification", c->verification);
+    return tree_finish(&t);
+}
+
+static cJSON *contenders_tree(const struct cell_record *r, const struct peak *peak)
+{
+    struct tree t = tree_begin();
+    for (size_t i = 0; i < r->n_contenders; i++)
+        tree_put(&t, r->contenders[i].name, contender_tree(r, &r->contenders[i], peak));
+    return tree_finish(&t);
+}
+
+static void put_identity(struct tree *t, const struct cell_record *r)
+{
+    char key[RECORD_KEY_MAX];
+    record_key(&r->problem, r->mode, key);
+    tree_put_text(t, "key", key);
+    tree_put_number(t, "m", (double)r->problem.m);
+    tree_put_number(t, "n", (double)r->problem.n);
+    tree_put_number(t, "k", (double)r->problem.k);
+    tree_put_text(t, "dtype", dtype_names[r->problem.dtype]);
+    tree_put_text(t, "accumulate", accumulate_names[r->problem.accumulate]);
+    tree_put_text(t, "mode", mode_names[r->mode]);
+    tree_put_text(t, "label", r->label);
+    tree_put_text(t, "status", r->status);
+    tree_put_text(t, "reason", r->reason);
+    tree_put_number(t, "env", r->worker);
+}
+
+static void put_course(struct tree *t, const struct cell_record *r, const struct peak *peak)
+{
+    double floor_seconds = peak_floor_seconds(peak, &r->problem);
+    tree_put_text(t, "headline", timing_names[r->headline]);
+    tree_put_text(t, "cache", cache_state_names[r->cache]);
+    tree_put_number(t, "groups", r->groups);
+    tree_put_number(t, "blocks", r->blocks);
+    tree_put_number(t, "dropped_blocks", r->dropped_blocks);
+    tree_put(t, "converged", cJSON_CreateBool(r->converged));
+    tree_put_number(t, "worst_half_width", round_to(r->worst_half_width, 1e6));
+    tree_put_text(t, "worst_pair", r->worst_pair);
+    tree_put_number(t, "floor_ns", floor_seconds > 0 ? round_to(floor_seconds * 1e9, 10) : NAN);
+    tree_put_number(t, "busy_seconds", r->busy_seconds);
+    double seconds = 0;
+    for (int i = 0; phase_names[i]; i++)
+        seconds += r->phase_seconds[i];
+    tree_put_number(t, "wall_seconds", round_to(seconds, 1e3));
+    tree_put(t, "null_graph", r->null_graph.n > 0 ? timing_tree(r, &r->null_graph) : cJSON_CreateNull());
+}
+
+cJSON *result_cell(const struct cell_record *r, const struct peak *peak)
+{
+    struct tree t = tree_begin();
+    struct entries *entries = malloc(sizeof *entries);
+    put_identity(&t, r);
+    put_course(&t, r, peak);
+    tree_put(&t, "contenders", contenders_tree(r, peak));
+    if (entries && entries_of(r, entries) == 0)
+        result_pairs(&t, r, entries);
+    else
+        t.failed = true;
+    if (entries)
+        entries_free(entries);
+    free(entries);
+    return tree_finish(&t);
+}

@@ -1,0 +1,20 @@
+/*
+ * result_cell.h - one cell of result.json from one record.
+ */
+#ifndef CUDAL2_RESULT_RESULT_CELL_H
+#define CUDAL2_RESULT_RESULT_CELL_H
+
+#include "result/record.h"
+
+/* What the device can do at its maximum clocks; 0 unknown. */
+struct peak {
+    double flops, bytes_per_s;
+};
+
+/* Seconds that no kernel can be faster than: arithmetic at the peak, or A, B and C moved once. 0 when unknown. */
+double peak_floor_seconds(const struct peak *peak, const struct cudal2_problem *problem);
+
+/* Owned by the caller; NULL out of memory. Form: docs/results.md. */
+cJSON *result_cell(const struct cell_record *r, const struct peak *peak);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * tree.h - building JSON objects: adds members and remembers whether memory ever ran out, so that a builder checks
+ * once, in tree_finish.
+ */
+#ifndef CUDAL2_RESULT_TREE_H
+#define CUDAL2_RESULT_TREE_H
+
+#include "base/json.h"
+
+struct tree {
+    cJSON *object;
+    bool failed;
+};
+
+struct tree tree_begin(void);
+/* Takes item over, also on failure; NULL counts as out of memory. */
+void tree_put(struct tree *t, const char *key, cJSON *item);
+void tree_put_number(struct tree *t, const char *key, double value);    /* NaN and infinities become null */
+void tree_put_text(struct tree *t, const char *key, const char *text);  /* "" is left out */
+void tree_put_count(struct tree *t, const char *key, double value);     /* 0 is left out */
+void tree_put_true(struct tree *t, const char *key, bool value);        /* false is left out */
+void tree_put_copy(struct tree *t, const char *key, const cJSON *tree); /* NULL is left out */
+/* The object, owned by the caller, or NULL out of memory. */
+cJSON *tree_finish(struct tree *t);
+
+/* Appends item (taken over) to array; on failure deletes both and returns false. */
+bool tree_append(cJSON *array, cJSON *item);
+
+/* Rounded to a decimal grid, so that it prints short: round_to(x, 1e3) keeps three decimals. */
+double round_to(double value, double per_unit);
+
+#endif
