@@ -360,7 +360,7 @@ static int check_cells(struct json_at cells, struct error *err)
 
 int result_read(const char *path, cJSON **out, struct error *err)
 {
-    if (json_read_file(path, RESULT_MAX_BYTES, out, err))
+    if (json_read_file(path, RESULT_FILE_MAX_BYTES, out, err))
         return err->code;
     struct json_at root = json_root(*out, path);
     int code = check_schema(root, err);

@@ -8,7 +8,7 @@
 
 #define RESULT_SCHEMA "cudal2-bench/result"
 #define RESULT_SCHEMA_VERSION 1
-#define RESULT_MAX_BYTES (64u << 20)
+#define RESULT_FILE_MAX_BYTES (64u << 20)
 
 /* Builds the result tree {schema:"cudal2-bench/result", schema_version, run, env[], summary, cells[]} from the journal.
  * Cells come in plan order whatever order they were measured in. Owned by the caller. */
