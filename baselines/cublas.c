@@ -1,0 +1,211 @@
+/*
+ * cublas.c - baseline: cublasGemmEx, NN and TN (paper, Listing 6), with every status checked.
+ *
+ * cuBLAS is column-major. A row-major C is the column-major C^T = B^T * A^T, so the operands are swapped: the library's
+ * A is our B (N x K, leading dimension N for NN; transposed from K x N, leading dimension K, for TN) and its B is our
+ * A.
+ */
+#include "nvidia.h"
+
+#include <cublas_v2.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* alpha and beta in the scale type that the compute type demands. */
+union scalar {
+    uint16_t half;
+    float single;
+};
+
+struct gemm {
+    const struct cudal2_operands *sets;
+    int m, n, k, b_stride;
+    cublasOperation_t b_operation;
+    cudaDataType_t type;
+    cublasComputeType_t compute;
+    union scalar alpha, beta;
+    cudaStream_t stream;
+    void *workspace;
+    size_t workspace_bytes;
+};
+
+/* One handle per process: creating one takes milliseconds and device memory. What it is bound to is kept beside it,
+ * since contenders of several cells and groups share it. */
+static struct {
+    cublasHandle_t handle;
+    cudaStream_t stream;
+    void *workspace;
+    size_t workspace_bytes;
+} shared;
+
+static int failed(char *why, const char *call, cublasStatus_t status)
+{
+    return nvidia_failed(why, call, cublasGetStatusString(status));
+}
+
+/* cublasSetStream resets the workspace, so the workspace is set after it. */
+static int bind_handle(const struct gemm *g, char *why)
+{
+    if (shared.stream == g->stream && shared.workspace == g->workspace && shared.workspace_bytes == g->workspace_bytes)
+        return CUDAL2_OK;
+    shared.workspace_bytes = SIZE_MAX; /* half bound counts as unbound */
+    cublasStatus_t status = cublasSetStream(shared.handle, g->stream);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return failed(why, "cublasSetStream", status);
+    status = cublasSetWorkspace(shared.handle, g->workspace, g->workspace_bytes);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return failed(why, "cublasSetWorkspace", status);
+    shared.stream = g->stream;
+    shared.workspace = g->workspace;
+    shared.workspace_bytes = g->workspace_bytes;
+    return CUDAL2_OK;
+}
+
+static int open_handle(char *why)
+{
+    if (shared.handle)
+        return CUDAL2_OK;
+    cublasStatus_t status = cublasCreate(&shared.handle);
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        shared.handle = NULL;
+        return failed(why, "cublasCreate", status);
+    }
+    shared.workspace_bytes = SIZE_MAX;
+    return CUDAL2_OK;
+}
+
+static int check_problem(const struct cudal2_problem *p, char *why)
+{
+    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX) {
+        snprintf(why, CUDAL2_WHY, "cublasGemmEx takes sizes up to %d", INT_MAX);
+        return CUDAL2_UNSUPPORTED;
+    }
+    if (p->dtype == CUDAL2_BF16 && p->accumulate == CUDAL2_ACC_F16) {
+        snprintf(why, CUDAL2_WHY, "cuBLAS multiplies bf16 with f32 accumulation only");
+        return CUDAL2_UNSUPPORTED;
+    }
+    return CUDAL2_OK;
+}
+
+/* 16F compute takes half scalars, 32F takes float: the other way round is INVALID_VALUE. */
+static void choose_types(struct gemm *g, const struct cudal2_problem *p)
+{
+    g->type = p->dtype == CUDAL2_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+    if (p->accumulate == CUDAL2_ACC_F16) {
+        g->compute = CUBLAS_COMPUTE_16F;
+        g->alpha.half = 0x3c00; /* 1.0 */
+        g->beta.half = 0;
+    } else {
+        g->compute = CUBLAS_COMPUTE_32F;
+        g->alpha.single = 1.0f;
+        g->beta.single = 0.0f;
+    }
+}
+
+static int cublas_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    const struct cudal2_problem *p = &setup->problem;
+    int status = check_problem(p, why);
+    if (status == CUDAL2_OK)
+        status = open_handle(why);
+    if (status != CUDAL2_OK)
+        return status;
+    struct gemm *g = calloc(1, sizeof *g);
+    if (!g) {
+        snprintf(why, CUDAL2_WHY, "out of host memory");
+        return CUDAL2_NO_MEMORY;
+    }
+    g->sets = setup->sets;
+    g->m = (int)p->m;
+    g->n = (int)p->n;
+    g->k = (int)p->k;
+    g->b_operation = setup->layout == CUDAL2_NN ? CUBLAS_OP_N : CUBLAS_OP_T;
+    g->b_stride = setup->layout == CUDAL2_NN ? g->n : g->k;
+    g->stream = setup->stream;
+    g->workspace = setup->workspace;
+    g->workspace_bytes = setup->workspace_bytes;
+    choose_types(g, p);
+    shared.workspace_bytes = SIZE_MAX; /* a stream's handle value may be used again for a new stream */
+    status = bind_handle(g, why);
+    if (status == CUDAL2_OK)
+        *state = g;
+    else
+        free(g);
+    return status;
+}
+
+static int cublas_launch(void *state, size_t set, char *why)
+{
+    const struct gemm *g = state;
+    const struct cudal2_operands *o = &g->sets[set];
+    int bound = bind_handle(g, why);
+    if (bound != CUDAL2_OK)
+        return bound;
+    cublasStatus_t status = cublasGemmEx(shared.handle, g->b_operation, CUBLAS_OP_N, g->n, g->m, g->k, &g->alpha, o->b,
+                                         g->type, g->b_stride, o->a, g->type, g->k, &g->beta, o->c, g->type, g->n,
+                                         g->compute, CUBLAS_GEMM_DEFAULT_TENSOR_OP);
+    return status == CUBLAS_STATUS_SUCCESS ? CUDAL2_OK : failed(why, "cublasGemmEx", status);
+}
+
+static void cublas_teardown(void *state)
+{
+    free(state);
+}
+
+static int cublas_describe(void *state, char *out, size_t capacity)
+{
+    const struct gemm *g = state;
+    bool half = g->compute == CUBLAS_COMPUTE_16F;
+    cublasMath_t mode = CUBLAS_DEFAULT_MATH;
+    if (cublasGetMathMode(shared.handle, &mode) != CUBLAS_STATUS_SUCCESS)
+        return CUDAL2_LIBRARY_ERROR;
+    snprintf(out, capacity,
+             "{\"accumulates\":\"%s\",\"compute_type\":\"%s\",\"scale_type\":\"%s\","
+             "\"algorithm\":\"CUBLAS_GEMM_DEFAULT_TENSOR_OP\",\"workspace_bytes\":%zu,"
+             "\"reduced_precision_reduction\":%s}",
+             half ? "f16" : "f32", half ? "16F" : "32F", half ? "16F" : "32F", g->workspace_bytes,
+             mode & CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION ? "false" : "true");
+    return CUDAL2_OK;
+}
+
+static int cublas_versions(char *out, size_t capacity)
+{
+    int major, minor, patch;
+    char path[2048];
+    if (cublasGetProperty(MAJOR_VERSION, &major) != CUBLAS_STATUS_SUCCESS ||
+        cublasGetProperty(MINOR_VERSION, &minor) != CUBLAS_STATUS_SUCCESS ||
+        cublasGetProperty(PATCH_LEVEL, &patch) != CUBLAS_STATUS_SUCCESS)
+        return CUDAL2_LIBRARY_ERROR;
+    nvidia_mapped_path((const void *)(uintptr_t)&cublasGemmEx, path, sizeof path);
+    snprintf(out, capacity, "{\"cublas\":\"%d.%d.%d\",\"built_with\":\"%d.%d.%d\",\"path\":\"%s\"}", major, minor,
+             patch, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, path);
+    return CUDAL2_OK;
+}
+
+static int cublas_probe(uint32_t device_bits, int device_ordinal, char *why)
+{
+    (void)device_ordinal;
+    return device_bits & CUDAL2_ON_CUDA ? nvidia_check_mapped(why) : CUDAL2_OK;
+}
+
+#define CUBLAS(contender_name, contender_layout)                                                                       \
+    {                                                                                                                  \
+        .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
+        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
+        .min_cc = 70, .setup = cublas_setup, .launch = cublas_launch, .teardown = cublas_teardown,                     \
+        .describe = cublas_describe                                                                                    \
+    }
+
+static const struct cudal2_contender contenders[] = {CUBLAS("cublas-nn", CUDAL2_NN), CUBLAS("cublas-tn", CUDAL2_TN)};
+
+static const struct cudal2_plugin plugin = {
+    .name = "cublas", .contenders = contenders, .n_contenders = 2, .versions = cublas_versions, .probe = cublas_probe};
+
+const uint32_t cudal2_plugin_abi = CUDAL2_ABI;
+
+const struct cudal2_plugin *cudal2_plugin(void)
+{
+    return &plugin;
+}

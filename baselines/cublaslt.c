@@ -1,0 +1,160 @@
+/*
+ * cublaslt.c - baselines: cuBLASLt by its heuristic (paper, Listing 7) and for the harness's autotuning (Listing 8), NN
+ * and TN, with every status checked.
+ *
+ * The heuristic contenders take the heuristic's first answer. The autotuning contenders are the same code with a
+ * list of variants: the plugin lists algorithms and never times one; the harness verifies, races and caches them.
+ */
+#include "cublaslt_algorithms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct gemm {
+    struct lt_matmul matmul;
+    struct lt_algorithm chosen;
+    int returned; /* answers of the heuristic for the whole workspace */
+    const struct cudal2_operands *sets;
+    void *workspace;
+    size_t workspace_bytes;
+    cudaStream_t stream;
+};
+
+static int no_algorithm(char *why)
+{
+    snprintf(why, CUDAL2_WHY, "cublasLtMatmulAlgoGetHeuristic knows no algorithm for this problem");
+    return CUDAL2_UNSUPPORTED;
+}
+
+static int lt_list_variants(const struct cudal2_setup *setup, struct cudal2_variant *out, size_t capacity, char *why)
+{
+    struct lt_matmul matmul;
+    struct lt_algorithm *found = calloc(LT_MAX_ALGORITHMS, sizeof *found);
+    if (!found) {
+        snprintf(why, CUDAL2_WHY, "out of host memory");
+        return -CUDAL2_NO_MEMORY;
+    }
+    int n = -lt_matmul_open(setup, &matmul, why);
+    if (n == CUDAL2_OK) {
+        n = lt_all_algorithms(&matmul, setup->workspace_bytes, found, why);
+        lt_matmul_close(&matmul);
+        if (n == 0)
+            n = -no_algorithm(why);
+    }
+    if (n > 0 && (size_t)n > capacity)
+        n = (int)capacity;
+    for (int i = 0; i < n; i++)
+        lt_key(&found[i], &out[i]);
+    free(found);
+    return n;
+}
+
+static int choose(struct gemm *g, const char *variant, char *why)
+{
+    struct lt_algorithm answers[LT_REQUESTED];
+    g->returned = lt_heuristic(&g->matmul, g->workspace_bytes, answers, why);
+    if (g->returned < 0)
+        return -g->returned;
+    if (variant)
+        return lt_parse_key(&g->matmul, variant, g->workspace_bytes, &g->chosen, why);
+    if (g->returned == 0)
+        return no_algorithm(why);
+    g->chosen = answers[0];
+    return CUDAL2_OK;
+}
+
+static void lt_teardown(void *state)
+{
+    struct gemm *g = state;
+    lt_matmul_close(&g->matmul);
+    free(g);
+}
+
+static int lt_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    struct gemm *g = calloc(1, sizeof *g);
+    if (!g) {
+        snprintf(why, CUDAL2_WHY, "out of host memory");
+        return CUDAL2_NO_MEMORY;
+    }
+    g->sets = setup->sets;
+    g->workspace = setup->workspace;
+    g->workspace_bytes = setup->workspace_bytes;
+    g->stream = setup->stream;
+    int status = lt_matmul_open(setup, &g->matmul, why);
+    if (status == CUDAL2_OK)
+        status = choose(g, setup->variant, why);
+    if (status == CUDAL2_OK)
+        *state = g;
+    else
+        lt_teardown(g);
+    return status;
+}
+
+static int lt_launch(void *state, size_t set, char *why)
+{
+    const struct gemm *g = state;
+    const struct lt_matmul *m = &g->matmul;
+    const struct cudal2_operands *o = &g->sets[set];
+    cublasStatus_t status =
+        cublasLtMatmul(m->handle, m->operation, &m->alpha, o->b, m->a, o->a, m->b, &m->beta, o->c, m->c, o->c, m->c,
+                       &g->chosen.algorithm, g->workspace, g->workspace_bytes, g->stream);
+    return status == CUBLAS_STATUS_SUCCESS ? CUDAL2_OK : lt_failed(why, "cublasLtMatmul", status);
+}
+
+static int lt_describe_state(void *state, char *out, size_t capacity)
+{
+    const struct gemm *g = state;
+    char attributes[1024];
+    const char *type = g->matmul.compute == CUBLAS_COMPUTE_16F ? "16F" : "32F";
+    if (lt_describe(&g->chosen, attributes, sizeof attributes) < 0)
+        return CUDAL2_LIBRARY_ERROR;
+    int n = snprintf(out, capacity,
+                     "{\"accumulates\":\"%s\",\"compute_type\":\"%s\",\"scale_type\":\"%s\",\"workspace_bytes\":%zu,"
+                     "\"algorithms_requested\":%d,\"algorithms_returned\":%d,%s}",
+                     g->matmul.compute == CUBLAS_COMPUTE_16F ? "f16" : "f32", type, type, g->workspace_bytes,
+                     LT_REQUESTED, g->returned, attributes);
+    return n > 0 && (size_t)n < capacity ? CUDAL2_OK : CUDAL2_NO_MEMORY;
+}
+
+static int lt_versions(char *out, size_t capacity)
+{
+    char path[2048];
+    nvidia_mapped_path((const void *)(uintptr_t)&cublasLtMatmul, path, sizeof path);
+    size_t v = cublasLtGetVersion(); /* major * 10000 + minor * 100 + patch */
+    snprintf(out, capacity, "{\"cublaslt\":\"%zu.%zu.%zu\",\"built_with\":\"%d.%d.%d\",\"path\":\"%s\"}", v / 10000,
+             v / 100 % 100, v % 100, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, path);
+    return CUDAL2_OK;
+}
+
+static int lt_probe(uint32_t device_bits, int device_ordinal, char *why)
+{
+    (void)device_ordinal;
+    return device_bits & CUDAL2_ON_CUDA ? nvidia_check_mapped(why) : CUDAL2_OK;
+}
+
+#define CUBLASLT(contender_name, contender_layout, variants)                                                           \
+    {                                                                                                                  \
+        .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
+        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
+        .min_cc = 70, .list_variants = variants, .setup = lt_setup, .launch = lt_launch, .teardown = lt_teardown,      \
+        .describe = lt_describe_state                                                                                  \
+    }
+
+static const struct cudal2_contender contenders[] = {CUBLASLT("cublaslt-heuristic-nn", CUDAL2_NN, NULL),
+                                                     CUBLASLT("cublaslt-heuristic-tn", CUDAL2_TN, NULL),
+                                                     CUBLASLT("cublaslt-autotuning-nn", CUDAL2_NN, lt_list_variants),
+                                                     CUBLASLT("cublaslt-autotuning-tn", CUDAL2_TN, lt_list_variants)};
+
+static const struct cudal2_plugin plugin = {.name = "cublaslt",
+                                            .contenders = contenders,
+                                            .n_contenders = sizeof contenders / sizeof contenders[0],
+                                            .versions = lt_versions,
+                                            .probe = lt_probe};
+
+const uint32_t cudal2_plugin_abi = CUDAL2_ABI;
+
+const struct cudal2_plugin *cudal2_plugin(void)
+{
+    return &plugin;
+}

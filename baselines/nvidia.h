@@ -1,0 +1,20 @@
+/*
+ * nvidia.h - what the cuBLAS and cuBLASLt plugins share: which library is really mapped, and how its failures read.
+ */
+#ifndef CUDAL2_BASELINES_NVIDIA_H
+#define CUDAL2_BASELINES_NVIDIA_H
+
+#include "abi/contender.h"
+
+/* Two wheels, or a wheel and a toolkit, may each bring a libcublas.so.N: the first one mapped serves everybody by its
+ * name. CUDAL2_OK when at most one libcublas and one libcublasLt are mapped and both come from one directory;
+ * otherwise CUDAL2_LIBRARY_ERROR with both paths in `why`. */
+int nvidia_check_mapped(char *why);
+
+/* Real path of the object that holds `symbol`, escaped for a JSON string; "" when unknown. */
+void nvidia_mapped_path(const void *symbol, char *out, size_t capacity);
+
+/* "call: status text" into why; returns CUDAL2_LIBRARY_ERROR. */
+int nvidia_failed(char *why, const char *call, const char *status);
+
+#endif
