@@ -100,6 +100,10 @@ int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, u
  * the work cannot be a graph; an error when the device failed or the work escapes the stream. */
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err);
 
+/* cuda_graph_work.c */
+int cuda_graph_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err);
+void cuda_release_graph_work(struct device *d, struct device_work *graph);
+
 /* cuda_health.c */
 int cuda_settle(struct device *d, struct error *err);
 void cuda_health(struct device *d, struct device_health *out);
