@@ -59,7 +59,7 @@ static double adaptive_cost(const struct config *config, bool on_cuda, const str
         segment = fmax(launch, SEGMENT_SECONDS) + others * launch;
     if (cell->mode == MODE_SERVER)
         segment = (launch + config->gap.mean_ns * 1e-9) * (1.0 + others);
-    return contenders * (CONTENDER_SECONDS + 20.0 * launch + blocks * segment);
+    return fmax(contenders, 1.0) * (CONTENDER_SECONDS + 20.0 * launch + blocks * segment);
 }
 
 static double paper_cost(const struct config *config)
