@@ -14,13 +14,13 @@
 /* One line of the diagnosis: what was found, or what is missing and how to get it. */
 static void say_ok(const char *what, const char *found)
 {
-    printf("ok       %-14s %s\n", what, found);
+    printf("ok       %-20s %s\n", what, found);
 }
 
 static void say_missing(const char *what, const char *why, const char *remedy)
 {
-    printf("missing  %-14s %s\n", what, why);
-    printf("         %-14s -> %s\n", "", remedy);
+    printf("missing  %-20s %s\n", what, why);
+    printf("         %-20s -> %s\n", "", remedy);
 }
 
 /* ---- GPU ---- */
@@ -157,7 +157,7 @@ static size_t print_families(const struct device *device, const struct registry 
             available++;
             say_ok(f->name, device->info.kind);
         } else if (c && c->is.devices && !(c->is.devices & device->info.device_bit)) {
-            printf("-        %-14s not for this device (%s)\n", f->name, device->info.kind);
+            printf("-        %-20s not for this device (%s)\n", f->name, device->info.kind);
         } else {
             say_missing(f->name, c ? c->reason : "unknown", f->remedy);
         }

@@ -6,8 +6,6 @@
 #include "base/json.h"
 #include "result/result.h"
 
-#define RESULT_MAX_BYTES (256u << 20)
-
 static bool is_journal(const char *path)
 {
     size_t length = strlen(path);
@@ -17,8 +15,7 @@ static bool is_journal(const char *path)
 int report_print(const char *path, struct error *err)
 {
     cJSON *result = NULL;
-    int code = is_journal(path) ? result_from_journal(path, &result, err)
-                                : json_read_file(path, RESULT_MAX_BYTES, &result, err);
+    int code = is_journal(path) ? result_from_journal(path, &result, err) : result_read(path, &result, err);
     cJSON_Delete(result);
     return code;
 }

@@ -68,11 +68,14 @@ static void add_race(const struct cell_record *r, struct text *out)
         text_add(out, "  %+.1f%%", 100.0 * (baseline_ns / candidate_ns - 1.0));
 }
 
-static size_t count_left_out(const struct cell_record *r)
+/* Contenders that could have run here and have no time. */
+static size_t count_failed(const struct cell_record *r)
 {
     size_t count = 0;
-    for (size_t i = 0; i < r->n_contenders; i++)
-        count += strcmp(r->contenders[i].status, "ok") != 0;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const char *status = r->contenders[i].status;
+        count += strcmp(status, "ok") != 0 && strcmp(status, "unavailable") != 0 && strcmp(status, "unsupported") != 0;
+    }
     return count;
 }
 
@@ -90,8 +93,8 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
         add_race(r, out);
     if (r->blocks)
         text_add(out, "  %u blocks%s", r->blocks, r->converged ? "" : " (not converged)");
-    if (r->blocks && count_left_out(r))
-        text_add(out, ", %zu left out", count_left_out(r));
+    if (count_failed(r))
+        text_add(out, ", %zu contender%s failed", count_failed(r), count_failed(r) == 1 ? "" : "s");
     progress_duration(p->eta_seconds, eta);
     text_add(out, "  %.1f s  ETA %s", seconds, eta);
 }

@@ -75,7 +75,8 @@ static void tell_stage(const struct run *run, const struct slot *slot)
 static double eta_seconds(const struct run *run)
 {
     double elapsed = (double)(clock_now_ns() - run->started_ns) * 1e-9;
-    return run->cost_done > 0 ? run->cost_left * elapsed / run->cost_done : run->cost_left;
+    double left = run->ledger.n_done < run->ledger.plan.n_cells ? run->cost_left : 0.0;
+    return run->cost_done > 0 ? left * elapsed / run->cost_done : left;
 }
 
 /* ---- cells ---- */
@@ -412,8 +413,11 @@ int run_supervise(const struct run_options *options, const struct run_observer *
                   struct error *err)
 {
     struct run run = {.options = options, .observer = observer, .stop = stop};
-    if (devices_resolve(options->device, device_count_gpus(), &run.devices, err) ||
-        ledger_open(options, run.devices.on_cuda, &run.ledger, err))
+    if (options->devices)
+        run.devices = *options->devices;
+    else if (devices_resolve(options->device, device_count_gpus(), &run.devices, err))
+        return err->code;
+    if (ledger_open(options, run.devices.on_cuda, &run.ledger, err))
         return err->code;
     int code = 0;
     count_costs(&run);

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "result/record.h"
+#include "run/devices.h"
 
 struct run_options {
     const struct config *config;
@@ -18,6 +19,7 @@ struct run_options {
     char *const *argv;                               /* for the record */
     const char *plugin_directory, *kernel_directory; /* NULL: defaults */
     const char *program;                             /* NULL: /proc/self/exe; tests put a scripted worker here */
+    const struct devices *devices;                   /* NULL: what `device` means here; tests say it themselves */
     double lock_seconds;                             /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
 };
 
