@@ -21,7 +21,7 @@ endif
 all:
 
 # The probes run once for each build directory, and again when packages or the steering variables change.
-UNPROBED := clean deps demo test lint sanitize help probe ci
+UNPROBED := clean cuda-check deps demo test lint sanitize help probe ci
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/probe.mk
 ifneq ($(wildcard $(BUILD)/probe.mk),)
@@ -171,7 +171,10 @@ probe:
 	@CC='$(CC)' LIBTORCH='$(LIBTORCH)' scripts/probe.sh $(BUILD)/probe.mk
 
 lint:
-	scripts/lint.sh
+	@scripts/lint.sh
+
+cuda-check:
+	@scripts/cuda-check.sh
 
 sanitize:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
@@ -198,6 +201,7 @@ help:
 	@echo "make gpu-test   the tests that need a GPU"
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
 	@echo "make lint       format, clang-tidy, cppcheck, room order, sizes"
+	@echo "make cuda-check compile all CUDA code with nvcc"
 	@echo "make probe      look for libraries again"
 	@echo "make portable   build for moving $(BUILD) to another machine"
 	@echo "make install    PREFIX=$(PREFIX)"
@@ -208,4 +212,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean demo deps gpu-build gpu-test help install lint portable probe sanitize test tests-build tests-run
+.PHONY: all clean cuda-check demo deps gpu-build gpu-test help install lint portable probe sanitize test tests-build tests-run

@@ -1,0 +1,87 @@
+#!/bin/sh
+# install-deps.sh [--dry-run] [--lint]: installs what is missing of the packages this project builds and tests with, by apt, on
+# Debian 12 and Ubuntu 24.04. sudo is used only when not root. Nothing missing: says so and returns at once.
+# --dry-run prints the commands. --lint adds the tools of `make lint`.
+# The CUDA toolkit and GPU drivers are not installed here: `make probe` and `cudal2-bench doctor` say how to get them.
+set -eu
+dry=no
+lint=no
+for option in "$@"; do
+    case $option in
+    --dry-run) dry=yes ;;
+    --lint) lint=yes ;;
+    *)
+        echo "usage: install-deps.sh [--dry-run] [--lint]" >&2
+        exit 64
+        ;;
+    esac
+done
+
+# Without these nothing builds, or the tests do not run.
+required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev bc"
+# Without one of these a contender or a figure is missing, and the program says so.
+optional="libopenblas-dev gnuplot-nox"
+[ "$lint" = yes ] && required="$required clang-format clang-tidy cppcheck universal-ctags"
+
+has_torch() {
+    [ -n "${LIBTORCH:-}" ] && [ -d "$LIBTORCH/include" ] && return 0
+    "${PYTHON:-python3}" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2>/dev/null
+}
+has_torch || optional="$optional libtorch-dev"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "install-deps: no apt here; install by hand: $required $optional" >&2
+    exit 0
+fi
+
+installed() {
+    # Another package may provide it (gnuplot-qt for gnuplot-nox, clang-format-14 for nothing).
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] && return 0
+    case $1 in
+    gnuplot-nox) command -v gnuplot >/dev/null ;;
+    gcc | g++ | make | bc | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
+    *) return 1 ;;
+    esac
+}
+
+missing() {
+    for package in "$@"; do
+        installed "$package" || printf '%s ' "$package"
+    done
+}
+
+# shellcheck disable=SC2086
+need=$(missing $required)
+# shellcheck disable=SC2086
+wish=$(missing $optional)
+if [ -z "$need$wish" ]; then
+    echo "install-deps: everything is here"
+    exit 0
+fi
+
+root=
+if [ "$(id -u)" -ne 0 ]; then
+    root=sudo
+    if ! command -v sudo >/dev/null; then
+        echo "install-deps: not root and no sudo; as root run: apt-get install $need$wish" >&2
+        [ -z "$need" ]
+        exit
+    fi
+fi
+
+run() {
+    echo "+ $*"
+    [ "$dry" = yes ] || "$@"
+}
+
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+{
+    run $root apt-get update -q
+    [ -z "$need" ] || run $root apt-get install -y -q --no-install-recommends $need
+    # One at a time: a release that lacks one of them still gets the others.
+    for package in $wish; do
+        run $root apt-get install -y -q --no-install-recommends "$package" ||
+            echo "install-deps: $package cannot be installed here; what needs it will be listed as unavailable" >&2
+    done
+}

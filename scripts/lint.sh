@@ -1,0 +1,73 @@
+#!/bin/bash
+# lint.sh: format, clang-tidy, cppcheck, shell syntax, room order, sizes. Runs every check and then fails if one did. A tool that
+# is not installed is named and skipped; with CI=1 that is a failure too.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+c_files=$(ls harness/*.c harness/*/*.c kernels/plugins/*.c tests/*.c tests/plugins/*.c baselines/*.c 2>/dev/null)
+formatted="$c_files $(ls harness/*/*.h baselines/*.h baselines/*.cpp tests/*.h tests/plugins/*.h 2>/dev/null)"
+jobs=$(nproc)
+
+missing() {
+    echo "lint: $1 is not installed (scripts/install-deps.sh --lint): skipped"
+    [ -z "${CI:-}" ] || bad=1
+}
+
+# Releases of clang-format disagree with each other; the tree is formatted with 14.
+check_format() {
+    local tool=clang-format
+    command -v clang-format-14 >/dev/null && tool=clang-format-14
+    command -v $tool >/dev/null || { missing clang-format; return; }
+    case $($tool --version) in
+    *' 14.'*) ;;
+    *) echo "lint: format skipped: the tree is formatted with clang-format 14, here is $($tool --version)"; return ;;
+    esac
+    # shellcheck disable=SC2086
+    $tool --dry-run -Werror $formatted || bad=1
+}
+
+check_tidy() {
+    command -v clang-tidy >/dev/null || { missing clang-tidy; return; }
+    local cuda=/usr/local/cuda/include sources
+    [ -n "${CUDA_HOME:-}" ] && cuda=$CUDA_HOME/include
+    sources=$(ls harness/*.c harness/*/*.c kernels/plugins/*.c baselines/openblas.c tests/plugins/*.c)
+    [ -f "$cuda/cublasLt.h" ] && sources="$sources $(ls baselines/cublas*.c baselines/nvidia.c)"
+    # shellcheck disable=SC2086
+    printf '%s\n' $sources | xargs -P "$jobs" -n 4 sh -c \
+        'clang-tidy --quiet "$@" -- -std=c17 -D_GNU_SOURCE -Iharness -Ibaselines -isystem '"$cuda"' -isystem /usr/include/$(gcc -print-multiarch)/openblas-pthread 2>/dev/null' tidy ||
+        bad=1
+}
+
+check_cppcheck() {
+    command -v cppcheck >/dev/null || { missing cppcheck; return; }
+    # shellcheck disable=SC2046
+    cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability --inline-suppr -j "$jobs" \
+        --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
+        --error-exitcode=1 -Iharness $(ls harness/*.c harness/*/*.c kernels/plugins/*.c baselines/*.c) || bad=1
+}
+
+check_shell() {
+    local script
+    for script in scripts/*.sh tests/*.sh .ci/run; do
+        [ -f "$script" ] && { bash -n "$script" || bad=1; }
+    done
+    ! command -v shellcheck >/dev/null || shellcheck -S warning scripts/*.sh .ci/run || bad=1
+}
+
+check_text() {
+    # Words that mark unfinished work do not belong in the tree.
+    if grep -nEw 'TODO|FIXME|XXX' $formatted scripts/* Makefile 2>/dev/null | grep -v '^scripts/lint.sh'; then
+        echo "lint: unfinished work is marked above"
+        bad=1
+    fi
+}
+
+check_format
+check_text
+check_shell
+scripts/lint-includes.sh || bad=1
+scripts/lint-sizes.sh || bad=1
+check_cppcheck
+check_tidy
+[ "$bad" -eq 0 ] && echo "lint: clean"
+exit "$bad"

@@ -1,0 +1,63 @@
+#!/bin/bash
+# run-tests.sh BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
+# what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed.
+set -u
+build=${1:?usage: run-tests.sh BUILD TEST...}
+shift
+logs=$build/test-logs
+mkdir -p "$logs"
+limit=${TEST_SECONDS:-600}
+# Spinning threads of BLAS libraries disturb everything else on a small machine (docs/abi.md, "Threads").
+export OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 GOMP_SPINCOUNT=0
+export CUDAL2_CACHE=$PWD/$logs/cache CUDAL2_BUILD=$build CUDAL2_BENCH=$build/cudal2-bench
+# libtorch keeps thread-local memory that LeakSanitizer cannot follow.
+export LSAN_OPTIONS=${LSAN_OPTIONS:-use_tls=0:suppressions=$PWD/scripts/lsan.supp:print_suppressions=0}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+passed=0
+failed=0
+skipped=0
+
+count() { # count LOG PATTERN: the number in the last line that matches
+    sed -n "s/$2/\1/p" "$1" | tail -1
+}
+
+report() { # report VERDICT NAME DETAIL
+    printf '%-7s %-28s %s\n' "$1" "$2" "$3"
+}
+
+for test in "$@"; do
+    name=$(basename "$test" .sh)
+    log=$logs/$name.log
+    start=$(date +%s.%N)
+    # -k: a test that ignores TERM is ended all the same.
+    timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null
+    status=$?
+    seconds=$(printf '%.1f s' "$(echo "$(date +%s.%N) - $start" | bc)")
+    ran=$(count "$log" '^\[==========\][^0-9]*\([0-9]*\) test(s) run\.$')
+    bad=$(count "$log" '^\[  FAILED  \][^0-9]*\([0-9]*\) test(s), listed below:$')
+    missed=$(count "$log" '^\[  SKIPPED \][^0-9]*\([0-9]*\) test(s), listed below:$')
+    if [ "$status" -eq 77 ]; then
+        skipped=$((skipped + 1))
+        report skip "$name" "$(tail -1 "$log")"
+        continue
+    fi
+    if [ "$status" -eq 0 ]; then
+        good=$((${ran:-1} - ${missed:-0}))
+        passed=$((passed + good))
+        skipped=$((skipped + ${missed:-0}))
+        report ok "$name" "$good passed${missed:+, $missed skipped}, $seconds"
+        continue
+    fi
+    # A program that died in the middle has printed no totals: that is one failure at least.
+    bad=${bad:-1}
+    good=$((${ran:-$bad} - bad - ${missed:-0}))
+    [ "$good" -lt 0 ] && good=0
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    report FAILED "$name" "exit status $status, $seconds; $log ends with:"
+    tail -40 "$log" | sed 's/^/    /'
+done
+[ "$skipped" -gt 0 ] && echo "$skipped skipped"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
