@@ -28,9 +28,21 @@ int form_take_number(struct json_at object, const char *key, double high, double
 /* A copy of an object or array, owned by the caller. */
 int form_take_tree(struct json_at object, const char *key, cJSON **out, struct error *err);
 
-/* A series in one of three forms: a value for each block from 0 on is the array itself; every s-th block is
- * {"every":s,"ns":[]}; any other choice {"block":[],"ns":[]}. `unit` names the values ("ns", "us"). Absent: empty. */
-int form_read_series(struct json_at at, const char *unit, unsigned blocks, struct series *out, struct error *err);
+/* A series as an array of numbers. Times: first the shortest in ns, then for each value what it exceeds the shortest
+ * by, in 0.1 ns where the shortest is below 100 us and in ns above. Integers: the values themselves. The array alone
+ * stands for every stride-th block from 0 on; other blocks make it {"every":s,"values":[]} or {"block":[],"values":[]}.
+ */
+#define FORM_COARSE_NS 100e3
+enum form_values { FORM_TIMES, FORM_INTEGERS };
+struct form_place {
+    enum form_values form;
+    unsigned stride, blocks; /* blocks: of the cell */
+};
+cJSON *form_write_series(const struct series *s, enum form_values form, unsigned stride); /* NULL out of memory */
+int form_read_series(struct json_at at, const struct form_place *place, struct series *out, struct error *err);
+/* The s for which value i was taken in block i*s, or 0. */
+unsigned form_stride(const struct series *s);
+cJSON *form_write_counts(const unsigned *values, size_t n);
 
 /* EXIT_CODE_INTERNAL, out of memory at this place. */
 int form_no_memory(struct json_at at, struct error *err);

@@ -55,22 +55,24 @@ static int read_trees(struct json_at at, struct contender_record *c, struct erro
     return code;
 }
 
-/* Turns late_us into gaps: the block's shortest gap (units) plus this contender's excess. */
+/* Turns late_100ns into gaps: the block's shortest gap (units) plus this contender's excess. */
 static int read_gaps(struct json_at at, const struct series *shortest, struct contender_record *c, struct error *err)
 {
-    struct json_at late = json_member(at, "late_us");
+    struct json_at late = json_member(at, "late_100ns");
     if (late.node && shortest->n == 0)
         return json_fail(late, err, "stands without the cell's gap_us");
-    if (form_read_series(late, "us", (unsigned)shortest->n, &c->gaps, err))
+    const struct form_place place = {FORM_INTEGERS, 1, (unsigned)shortest->n};
+    if (form_read_series(late, &place, &c->gaps, err))
         return err->code;
     for (size_t i = 0; i < c->gaps.n; i++)
-        c->gaps.ns[i] = (shortest->ns[c->gaps.block[i]] + round(c->gaps.ns[i] * 10)) * GAP_UNIT_NS;
+        c->gaps.ns[i] = (shortest->ns[c->gaps.block[i]] + c->gaps.ns[i]) * GAP_UNIT_NS;
     return 0;
 }
 
 struct cell_reader {
     struct cell_record *record;
     struct series shortest; /* gap of each block in units of 100 ns */
+    unsigned others_every;  /* stride of everything but the headline */
 };
 
 static int read_contender(struct json_at at, const struct cell_reader *cell, struct contender_record *c,
@@ -95,10 +97,13 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
                                        "device",
                                        "event",
                                        "wall",
-                                       "late_us",
+                                       "late_100ns",
                                        "equal_path_event",
                                        "equal_path_wall",
                                        NULL};
+    const struct cell_record *r = cell->record;
+    const struct form_place headline = {FORM_TIMES, 1, r->blocks};
+    const struct form_place others = {FORM_TIMES, cell->others_every, r->blocks};
     int code = json_only_keys(at, keys, err);
     if (code == 0)
         code = read_names(at, c, err);
@@ -107,10 +112,10 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
     if (code == 0)
         code = read_trees(at, c, err);
     for (int t = 0; t < TIMING_COUNT && code == 0; t++)
-        code = form_read_series(json_member(at, timing_names[t]), "ns", cell->record->blocks, &c->timings[t], err);
+        code = form_read_series(json_member(at, timing_names[t]), t == (int)r->headline ? &headline : &others,
+                                &c->timings[t], err);
     for (int t = TIMING_EVENT; t < TIMING_COUNT && code == 0; t++)
-        code =
-            form_read_series(json_member(at, equal_path_names[t]), "ns", cell->record->blocks, &c->equal_path[t], err);
+        code = form_read_series(json_member(at, equal_path_names[t]), &others, &c->equal_path[t], err);
     return code ? code : read_gaps(at, &cell->shortest, c, err);
 }
 
@@ -233,18 +238,26 @@ static int read_order(struct json_at at, struct cell_record *r, struct error *er
     return 0;
 }
 
+/* The shortest gap of each block, microseconds with one decimal. */
 static int read_shortest_gaps(struct json_at at, struct cell_reader *cell, struct error *err)
 {
+    const cJSON *node = NULL;
+    struct json_at element;
+    int index;
+    int count;
     if (!at.node)
         return 0;
-    if (!cJSON_IsArray(at.node))
-        return json_fail(at, err, "expected an array");
-    if (form_read_series(at, "us", cell->record->blocks, &cell->shortest, err))
+    if (json_read_array(at, 0, &count, err))
         return err->code;
-    if (cell->shortest.n != cell->record->blocks)
-        return json_fail(at, err, "%zu gaps for %u blocks", cell->shortest.n, cell->record->blocks);
-    for (size_t i = 0; i < cell->shortest.n; i++)
-        cell->shortest.ns[i] = round(cell->shortest.ns[i] * 10);
+    if ((unsigned)count != cell->record->blocks)
+        return json_fail(at, err, "%d gaps for %u blocks", count, cell->record->blocks);
+    while (json_each(at, &node, &index, &element)) {
+        double us;
+        if (json_read_number(element, 0, FORM_TIME_MAX, &us, err))
+            return err->code;
+        if (series_add(&cell->shortest, (unsigned)index, round(us * 10)))
+            return form_no_memory(at, err);
+    }
     return 0;
 }
 
@@ -344,6 +357,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "worst_half_width",
                                        "worst_pair",
                                        "order",
+                                       "others_every",
                                        "gap_us",
                                        "contenders",
                                        "null_graph",
@@ -358,12 +372,17 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
         code = read_head(at, r, err);
     if (code == 0)
         code = read_course(at, r, err);
+    int64_t every = 1;
+    if (code == 0)
+        code = json_read_int(json_member(at, "others_every"), 1, FORM_BLOCKS_MAX, &every, err);
+    cell->others_every = (unsigned)every;
+    const struct form_place others = {FORM_TIMES, cell->others_every, r->blocks};
     if (code == 0)
         code = read_shortest_gaps(json_member(at, "gap_us"), cell, err);
     if (code == 0)
         code = read_contenders(json_member(at, "contenders"), cell, err);
     if (code == 0)
-        code = form_read_series(json_member(at, "null_graph"), "ns", r->blocks, &r->null_graph, err);
+        code = form_read_series(json_member(at, "null_graph"), &others, &r->null_graph, err);
     if (code == 0)
         code = form_take_tree(at, "paper_pairs", &r->paper_pairs, err);
     if (code == 0)

@@ -19,66 +19,6 @@ void record_family_of(const char *name, enum cudal2_layout layout, char family[R
     snprintf(family, RECORD_NAME_MAX, "%.*s", (int)length, name);
 }
 
-/* cJSON prints the shortest of 15 or 17 digits, so a value rounded to a decimal grid also prints short. */
-static double round_time(double ns)
-{
-    return ns < 100e3 ? round(ns * 10) / 10 : round(ns);
-}
-
-static cJSON *number_array(const double *values, size_t n, double (*rounded)(double))
-{
-    cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; array && i < n; i++) {
-        cJSON *item = json_number(rounded(values[i]));
-        if (!tree_append(array, item))
-            return NULL;
-    }
-    return array;
-}
-
-static double unchanged(double value)
-{
-    return value;
-}
-
-static cJSON *count_array(const unsigned *values, size_t n)
-{
-    double *copy = malloc((n + 1) * sizeof *copy);
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        copy[i] = (double)values[i];
-    cJSON *array = number_array(copy, n, unchanged);
-    free(copy);
-    return array;
-}
-
-/* The s for which value i was taken in block i*s, or 0. */
-static unsigned stride_of(const struct series *s)
-{
-    unsigned stride = s->n > 1 ? s->block[1] : 1;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->block[i] != i * stride)
-            return 0;
-    return stride;
-}
-
-/* A value for each block from 0 on: the array itself; every s-th: {"every":s,"ns":[]}; else {"block":[],"ns":[]}. */
-static cJSON *series_to_json(const struct series *s)
-{
-    unsigned stride = stride_of(s);
-    cJSON *values = number_array(s->ns, s->n, round_time);
-    if (stride == 1 || !values)
-        return values;
-    struct tree w = tree_begin();
-    if (stride > 1)
-        tree_put_number(&w, "every", stride);
-    else
-        tree_put(&w, "block", count_array(s->block, s->n));
-    tree_put(&w, "ns", values);
-    return tree_finish(&w);
-}
-
 static double gap_units(double ns)
 {
     return round(ns / GAP_UNIT_NS);
@@ -108,31 +48,39 @@ static double *shortest_gaps(const struct cell_record *r)
     return base;
 }
 
-static double units_to_us(double units)
+static cJSON *gap_array(const double *units, size_t n)
 {
-    return round(units) / 10;
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; array && i < n; i++)
+        if (!tree_append(array, json_number(units[i] / 10)))
+            return NULL;
+    return array;
 }
 
-/* A contender's gaps as what they exceed the block's shortest by, microseconds: short numbers, nothing lost. */
+/* A contender's gaps as what they exceed the block's shortest by: short numbers, nothing lost. */
 static cJSON *late_to_json(const struct cell_record *r, const struct series *gaps, const double *base)
 {
-    cJSON *result = NULL;
-    double *late = malloc((gaps->n + 1) * sizeof *late);
-    if (!late)
-        return NULL;
-    for (size_t i = 0; i < gaps->n; i++)
-        late[i] = gap_units(gaps->ns[i]) - (gaps->block[i] < r->blocks ? base[gaps->block[i]] : 0);
-    cJSON *values = number_array(late, gaps->n, units_to_us);
-    if (stride_of(gaps) == 1 || !values) {
-        result = values;
-    } else {
-        struct tree w = tree_begin();
-        tree_put(&w, "block", count_array(gaps->block, gaps->n));
-        tree_put(&w, "us", values);
-        result = tree_finish(&w);
+    struct series late = {0};
+    bool failed = false;
+    for (size_t i = 0; i < gaps->n && !failed; i++) {
+        double shortest = gaps->block[i] < r->blocks ? base[gaps->block[i]] : 0;
+        failed = series_add(&late, gaps->block[i], gap_units(gaps->ns[i]) - shortest) != 0;
     }
-    free(late);
+    cJSON *result = failed ? NULL : form_write_series(&late, FORM_INTEGERS, 1);
+    series_free(&late);
     return result;
+}
+
+/* What most of the series beside the headline follow: the stride of the first that has one. */
+static unsigned others_every(const struct cell_record *r)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        for (int t = 0; t < TIMING_COUNT; t++) {
+            const struct series *s = &r->contenders[i].timings[t];
+            if (t != (int)r->headline && s->n > 1 && form_stride(s) > 0)
+                return form_stride(s);
+        }
+    return 1;
 }
 
 static void put_family(struct tree *w, const struct contender_record *c)
@@ -148,6 +96,7 @@ static void put_family(struct tree *w, const struct contender_record *c)
 
 static cJSON *contender_to_json(const struct cell_record *r, const struct contender_record *c, const double *base)
 {
+    unsigned others = others_every(r);
     struct tree w = tree_begin();
     tree_put_text(&w, "name", c->name);
     tree_put_text(&w, "layout", layout_names[c->layout]);
@@ -166,12 +115,13 @@ static cJSON *contender_to_json(const struct cell_record *r, const struct conten
     tree_put_copy(&w, "verification", c->verification);
     for (int t = 0; t < TIMING_COUNT; t++)
         if (c->timings[t].n > 0)
-            tree_put(&w, timing_names[t], series_to_json(&c->timings[t]));
+            tree_put(&w, timing_names[t],
+                     form_write_series(&c->timings[t], FORM_TIMES, t == (int)r->headline ? 1 : others));
     for (int t = 0; t < TIMING_COUNT; t++)
         if (c->equal_path[t].n > 0)
-            tree_put(&w, equal_path_names[t], series_to_json(&c->equal_path[t]));
+            tree_put(&w, equal_path_names[t], form_write_series(&c->equal_path[t], FORM_TIMES, others));
     if (c->gaps.n > 0)
-        tree_put(&w, "late_us", late_to_json(r, &c->gaps, base));
+        tree_put(&w, "late_100ns", late_to_json(r, &c->gaps, base));
     return tree_finish(&w);
 }
 
@@ -235,7 +185,7 @@ static cJSON *group_sizes(const struct cell_record *r)
     for (unsigned b = 0; b < r->blocks; b++)
         if (r->group_of[b] < r->groups)
             sizes[r->group_of[b]]++;
-    cJSON *array = count_array(sizes, r->groups);
+    cJSON *array = form_write_counts(sizes, r->groups);
     free(sizes);
     return array;
 }
@@ -285,13 +235,14 @@ cJSON *record_to_json(const struct cell_record *r)
     } else {
         put_identity(&w, r);
         put_course(&w, r);
+        tree_put_number(&w, "others_every", others_every(r));
         if (has_gaps(r))
-            tree_put(&w, "gap_us", number_array(base, r->blocks, units_to_us));
+            tree_put(&w, "gap_us", gap_array(base, r->blocks));
         tree_put(&w, "contenders", contenders_to_json(r, base));
         if (r->paper_pairs)
             tree_put(&w, "paper_pairs", cJSON_Duplicate(r->paper_pairs, true));
         if (r->null_graph.n > 0)
-            tree_put(&w, "null_graph", series_to_json(&r->null_graph));
+            tree_put(&w, "null_graph", form_write_series(&r->null_graph, FORM_TIMES, others_every(r)));
         if (r->n_health > 0)
             tree_put(&w, "health", health_to_json(r));
         put_phases(&w, r);
