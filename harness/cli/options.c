@@ -297,7 +297,5 @@ int options_parse(int argc, char **argv, struct options *out, struct error *err)
         if (code)
             return code;
     }
-    if (out->command == COMMAND_RUN && !out->output)
-        out->output = "result.json";
     return check(out, err);
 }

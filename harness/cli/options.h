@@ -74,7 +74,7 @@ struct options {
     const char *candidates[CONFIG_NAMES_MAX + 1]; /* added to the config's; NULL-terminated */
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
     const char *device;                           /* "auto"; checked: auto, cpu, cuda, cuda:N, cuda:N,M,... */
-    const char *output;                           /* run: "result.json"; elsewhere NULL */
+    const char *output;                           /* NULL: the command's choice */
     bool resume, quiet, no_color, man, help, version;
     int completion; /* enum completion_shell */
 

@@ -1,0 +1,504 @@
+/* The command line: every option, every refusal as text, what is applied to a config, and what is generated. */
+#include "cli/help.h"
+#include "cli/options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARGUMENTS_MAX 128
+
+/* The words of one command line, split at spaces; "" in the text is an empty word. The result points into `line`. */
+static int split(char *line, char **argv)
+{
+    int argc = 0;
+    static char program[] = "cudal2-bench";
+    argv[argc++] = program;
+    for (char *word = strtok(line, " "); word && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " ")) {
+        if (strcmp(word, "\"\"") == 0)
+            word += 2;
+        argv[argc++] = word;
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+static char line_copy[4000];
+
+static int parse(const char *line, struct options *o, struct error *err)
+{
+    char *argv[ARGUMENTS_MAX];
+    err->text[0] = '\0';
+    snprintf(line_copy, sizeof line_copy, "%s", line);
+    return options_parse(split(line_copy, argv), argv, o, err);
+}
+
+static void accept(const char *line, struct options *o)
+{
+    struct error err;
+    if (parse(line, o, &err))
+        fail_msg("%s: %s", line, err.text);
+}
+
+static void refuse(const char *line, const char *message)
+{
+    struct options o;
+    struct error err;
+    assert_int_equal(parse(line, &o, &err), EXIT_CODE_USAGE);
+    assert_string_equal(err.text, message);
+}
+
+static void test_defaults(void **state)
+{
+    struct options o;
+    (void)state;
+    accept("--config c.json", &o);
+    assert_int_equal(o.command, COMMAND_RUN);
+    assert_string_equal(o.config, "c.json");
+    assert_string_equal(o.device, "auto");
+    assert_null(o.output);
+    assert_null(o.candidates[0]);
+    assert_null(o.plugins);
+    assert_false(o.resume || o.quiet || o.no_color || o.no_verify || o.help || o.version);
+    assert_true(options_given(&o, OPTION_CONFIG));
+    for (int i = 0; i < OPTION_COUNT; i++)
+        assert_true(i == OPTION_CONFIG || !options_given(&o, (enum option_id)i));
+}
+
+static void check_everything(const struct options *o)
+{
+    assert_int_equal(o->command, COMMAND_RUN);
+    assert_int_equal(o->mode, MODE_CHOICE_BOTH);
+    assert_int_equal(o->protocol, PROTOCOL_PAPER);
+    assert_int_equal(o->timing, TIMING_WALL);
+    assert_int_equal(o->accumulate, CUDAL2_ACC_F32);
+    assert_int_equal(o->cache, CACHE_FLUSH);
+    assert_true(o->rate_hz == 500);
+    assert_int_equal(o->gap, GAP_FIXED);
+    assert_true(o->seed == UINT64_MAX);
+    assert_string_equal(o->aa, "cublas");
+    assert_true(o->no_verify && o->resume && o->quiet && o->no_color);
+    assert_string_equal(o->baselines, "cublas,openblas");
+    assert_string_equal(o->candidates[0], "tiny");
+    assert_string_equal(o->candidates[1], "./x.so");
+    assert_null(o->candidates[2]);
+    assert_string_equal(o->plugins, "p");
+    assert_string_equal(o->kernels, "k");
+    assert_string_equal(o->device, "cuda:0,3");
+    assert_string_equal(o->output, "out.json");
+}
+
+static void test_both_forms(void **state)
+{
+    struct options o;
+    (void)state;
+    accept("run --config=c --mode=both --protocol=paper --timing=wall --accumulate=f32 --cache=flush --rate=5e2 "
+           "--gap=fixed --seed=18446744073709551615 --aa=cublas --no-verify --baselines=cublas,openblas "
+           "--candidate=tiny --candidate=./x.so --plugins=p --kernels=k --device=cuda:0,3 --output=out.json --resume "
+           "--quiet --no-color",
+           &o);
+    check_everything(&o);
+    accept("--config c --mode both --protocol paper --timing wall --accumulate f32 --cache flush --rate 500 "
+           "--gap fixed --seed 18446744073709551615 --aa=cublas --no-verify --baselines cublas,openblas "
+           "--candidate tiny --candidate ./x.so --plugins p --kernels k --device cuda:0,3 --output out.json --resume "
+           "--quiet --no-color run",
+           &o);
+    check_everything(&o);
+}
+
+static void test_letters(void **state)
+{
+    struct options o;
+    (void)state;
+    accept("-c c.json -oout.json -q -m server -dcpu -k a -kb", &o);
+    assert_string_equal(o.config, "c.json");
+    assert_string_equal(o.output, "out.json");
+    assert_string_equal(o.device, "cpu");
+    assert_int_equal(o.mode, MODE_CHOICE_SERVER);
+    assert_string_equal(o.candidates[1], "b");
+    assert_true(o.quiet);
+    refuse("-c c -qx", "--quiet takes no value");
+    refuse("-c c -z", "unknown option \"-z\"");
+    refuse("-c", "--config needs a value");
+}
+
+static void test_commands(void **state)
+{
+    struct options o;
+    (void)state;
+    accept("list --device cpu", &o);
+    assert_int_equal(o.command, COMMAND_LIST);
+    assert_null(o.output);
+    accept("--device cpu doctor", &o);
+    assert_int_equal(o.command, COMMAND_DOCTOR);
+    accept("report result.json", &o);
+    assert_int_equal(o.command, COMMAND_REPORT);
+    assert_int_equal(o.n_operands, 1);
+    assert_string_equal(o.operands[0], "result.json");
+    assert_null(o.operands[1]);
+    accept("report -- --odd-name", &o);
+    assert_string_equal(o.operands[0], "--odd-name");
+    accept("worker", &o);
+    assert_int_equal(o.command, COMMAND_WORKER);
+    accept("help", &o);
+    assert_int_equal(o.topic, COMMAND_COUNT);
+    accept("help doctor", &o);
+    assert_int_equal(o.topic, COMMAND_DOCTOR);
+}
+
+static void test_help_needs_nothing(void **state)
+{
+    struct options o;
+    (void)state;
+    accept("--help", &o);
+    accept("--version", &o);
+    accept("run -h", &o);
+    accept("report --help", &o);
+    assert_int_equal(o.command, COMMAND_REPORT);
+}
+
+static void test_refusals(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", "run needs --config FILE (see cudal2-bench --help)"},
+        {"run", "run needs --config FILE (see cudal2-bench --help)"},
+        {"--mdoe server", "unknown option \"--mdoe\" (did you mean --mode?)"},
+        {"--mod=server", "unknown option \"--mod=server\" (did you mean --mode?)"},
+        {"--conf c", "unknown option \"--conf\" (did you mean --config?)"},
+        {"--xyzzy", "unknown option \"--xyzzy\""},
+        {"--x", "unknown option \"--x\""},
+        {"--", "run needs --config FILE (see cudal2-bench --help)"},
+        {"--mode", "--mode needs a value"},
+        {"--mode=", "--mode: the value is empty"},
+        {"--config \"\"", "--config: the value is empty"},
+        {"--mode serve", "--mode: expected offline|server|both, found \"serve\""},
+        {"--mode Server", "--mode: expected offline|server|both, found \"Server\""},
+        {"--mode server --mode server", "--mode is given twice"},
+        {"-m server --mode=both", "--mode is given twice"},
+        {"--resume=yes", "--resume takes no value"},
+        {"--rate 0", "--rate: expected HZ, found \"0\""},
+        {"--rate -5", "--rate: expected HZ, found \"-5\""},
+        {"--rate nan", "--rate: expected HZ, found \"nan\""},
+        {"--rate inf", "--rate: expected HZ, found \"inf\""},
+        {"--rate 0x10", "--rate: expected HZ, found \"0x10\""},
+        {"--rate 1e999", "--rate: expected HZ, found \"1e999\""},
+        {"--rate 5x", "--rate: expected HZ, found \"5x\""},
+        {"--seed -1", "--seed: expected N, found \"-1\""},
+        {"--seed 1.5", "--seed: expected N, found \"1.5\""},
+        {"--seed 18446744073709551616", "--seed: expected N, found \"18446744073709551616\""},
+        {"--device gpu", "--device: expected auto|cpu|cuda:N[,M], found \"gpu\""},
+        {"--device cuda:", "--device: expected auto|cpu|cuda:N[,M], found \"cuda:\""},
+        {"--device cuda:0,", "--device: expected auto|cpu|cuda:N[,M], found \"cuda:0,\""},
+        {"--device cuda:0,0", "--device: expected auto|cpu|cuda:N[,M], found \"cuda:0,0\""},
+        {"--device cuda:-1", "--device: expected auto|cpu|cuda:N[,M], found \"cuda:-1\""},
+        {"--device cuda:64", "--device: expected auto|cpu|cuda:N[,M], found \"cuda:64\""},
+        {"--device cuda:1x", "--device: expected auto|cpu|cuda:N[,M], found \"cuda:1x\""},
+        {"dctor", "unknown command \"dctor\" (did you mean doctor?)"},
+        {"rnu", "unknown command \"rnu\" (did you mean run?)"},
+        {"workr", "unknown command \"workr\""},
+        {"frobnicate", "unknown command \"frobnicate\""},
+        {"run c.json", "unexpected argument \"c.json\""},
+        {"report a b", "unexpected argument \"b\""},
+        {"report", "report needs FILE (see cudal2-bench report --help)"},
+        {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},
+        {"--resume list", "--resume does not apply to \"list\" (see cudal2-bench list --help)"},
+        {"-c c --man", "--man does not apply to \"run\" (see cudal2-bench run --help)"},
+        {"worker --quiet", "--quiet does not apply to \"worker\" (see cudal2-bench worker --help)"},
+        {"help nothing", "unknown command \"nothing\""},
+        {"help --completion fish", "--completion: expected bash|zsh, found \"fish\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        refuse(cases[i][0], cases[i][1]);
+}
+
+static void test_long_words(void **state)
+{
+    char line[3000] = "--";
+    struct options o;
+    struct error err;
+    (void)state;
+    memset(line + 2, 'm', 2000);
+    assert_int_equal(parse(line, &o, &err), EXIT_CODE_USAGE);
+    assert_true(strlen(err.text) < 120);
+    memset(line, 'r', 2000);
+    assert_int_equal(parse(line, &o, &err), EXIT_CODE_USAGE);
+    assert_true(strlen(err.text) < 120);
+    strcpy(line, "-c c");
+    for (int i = 0; i <= CONFIG_NAMES_MAX; i++)
+        strcat(line, " -k x");
+    assert_int_equal(parse(line, &o, &err), EXIT_CODE_USAGE);
+    assert_string_equal(err.text, "--candidate: given more than 32 times");
+}
+
+/* ---- applying ---- */
+
+#define CONFIG                                                                                                         \
+    "{\"schema\":\"cudal2-bench/config\",\"schema_version\":1,\"name\":\"t\",\"shapes\":[{\"m\":1,\"n\":1,\"k\":1}],"  \
+    "\"baselines\":[\"cublas\"],\"candidates\":[\"cudal2\"]%s}"
+
+static int apply(const char *line, const char *rest, struct config *c, struct error *err)
+{
+    char text[1000];
+    struct options o;
+    accept(line, &o);
+    snprintf(text, sizeof text, CONFIG, rest);
+    if (config_parse(text, strlen(text), "c.json", c, err))
+        fail_msg("%s", err->text);
+    return options_apply(&o, c, err);
+}
+
+static void test_apply_nothing(void **state)
+{
+    struct config c, untouched;
+    struct error err;
+    (void)state;
+    assert_int_equal(apply("-c c", "", &c, &err), 0);
+    assert_int_equal(config_parse("{}", 2, "x", &untouched, &err), EXIT_CODE_DATA);
+    char text[1000];
+    snprintf(text, sizeof text, CONFIG, "");
+    assert_int_equal(config_parse(text, strlen(text), "c.json", &untouched, &err), 0);
+    cJSON *a = config_to_json(&c), *b = config_to_json(&untouched);
+    assert_true(cJSON_Compare(a, b, true));
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+    config_free(&c);
+    config_free(&untouched);
+}
+
+static void test_apply_everything(void **state)
+{
+    struct config c;
+    struct error err;
+    (void)state;
+    assert_int_equal(apply("-c c --mode offline --protocol paper --timing event --accumulate f32 --cache rotate --rate "
+                           "1000 --gap uniform --seed 7 --aa=openblas --no-verify --baselines openblas,torch.matmul "
+                           "--candidate tiny",
+                           "", &c, &err),
+                     0);
+    assert_int_equal(c.modes, 1u << MODE_OFFLINE);
+    assert_int_equal(c.protocol, PROTOCOL_PAPER);
+    assert_true(c.headline_given);
+    assert_int_equal(c.headline, TIMING_EVENT);
+    assert_int_equal(c.accumulates, CUDAL2_BIT(CUDAL2_ACC_F32));
+    assert_int_equal(c.cache[MODE_OFFLINE], CACHE_ROTATE);
+    assert_int_equal(c.cache[MODE_SERVER], CACHE_ROTATE);
+    assert_true(c.gap.mean_ns == 1e6);
+    assert_int_equal(c.gap.kind, GAP_UNIFORM);
+    assert_true(c.seed_given && c.seed == 7);
+    assert_true(c.aa);
+    assert_string_equal(c.aa_contender, "openblas");
+    assert_false(c.verify);
+    assert_string_equal(c.baselines[0], "openblas");
+    assert_string_equal(c.baselines[1], "torch.matmul");
+    assert_null(c.baselines[2]);
+    assert_string_equal(c.candidates[0], "cudal2");
+    assert_string_equal(c.candidates[1], "tiny");
+    assert_null(c.candidates[2]);
+    config_free(&c);
+}
+
+static void test_apply_keeps_a_named_aa(void **state)
+{
+    struct config c;
+    struct error err;
+    (void)state;
+    assert_int_equal(apply("-c c --aa", ",\"aa\":\"cublas-nn\"", &c, &err), 0);
+    assert_true(c.aa);
+    assert_string_equal(c.aa_contender, "cublas-nn");
+    config_free(&c);
+    assert_int_equal(apply("-c c --mode both", ",\"modes\":[\"server\"]", &c, &err), 0);
+    assert_int_equal(c.modes, 3);
+    config_free(&c);
+}
+
+static void refuse_apply(const char *line, const char *rest, const char *message)
+{
+    struct config c;
+    struct error err;
+    assert_int_equal(apply(line, rest, &c, &err), EXIT_CODE_USAGE);
+    assert_int_equal(err.code, EXIT_CODE_USAGE);
+    assert_string_equal(err.text, message);
+    config_free(&c);
+}
+
+static void test_apply_refusals(void **state)
+{
+    (void)state;
+    refuse_apply("-c c --accumulate f16", ",\"dtype\":\"f32\"",
+                 "$.accumulate: f16 needs dtype f16 or native, this is f32");
+    refuse_apply("-c c --candidate cudal2", "", "--candidate: \"cudal2\" is there twice");
+    refuse_apply("-c c --candidate cublas", "", "$.candidates[1]: \"cublas\" is also a baseline");
+    refuse_apply("-c c --baselines a,a", "", "--baselines: \"a\" is there twice");
+    refuse_apply("-c c --baselines a,,b", "",
+                 "--baselines: expected a family, a kernel set, or a path that ends in .so or .json, found \"\"");
+    refuse_apply("-c c --rate 1e7", "", "--rate: expected 1/60 to 1000000 launches a second, found 1e+07");
+    refuse_apply("-c c --rate 0.001", "", "--rate: expected 1/60 to 1000000 launches a second, found 0.001");
+    refuse_apply("-c c --aa=0123456789012345678901234567890123456789012345678901234567890123", "",
+                 "--aa: the name is longer than 63 bytes");
+}
+
+/* ---- the table, and what is made of it ---- */
+
+static void test_table_is_sound(void **state)
+{
+    (void)state;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_info *a = &option_table[i];
+        assert_non_null(a->name);
+        assert_true(a->commands != 0 && a->help[0] && a->section[0]);
+        assert_true(a->help[strlen(a->help) - 1] != '.');
+        assert_int_equal(a->kind == OPTION_KIND_FLAG, !a->argument && !a->choices);
+        assert_true(a->hint != OPTION_HINT_CHOICES || a->choices);
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(a->name, option_table[j].name);
+            assert_true(!a->letter || a->letter != option_table[j].letter);
+            assert_true(a->offset != option_table[j].offset);
+        }
+    }
+}
+
+static void asked(const char *line, struct text *out)
+{
+    struct options o;
+    accept(line, &o);
+    assert_true(help_wanted(&o, out));
+    assert_false(out->failed);
+}
+
+static void assert_has(const struct text *t, const char *wanted)
+{
+    if (!strstr(t->bytes, wanted))
+        fail_msg("no \"%s\" in:\n%s", wanted, t->bytes);
+}
+
+static void test_help_names_everything(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("--help", &t);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        char option[64];
+        snprintf(option, sizeof option, "--%s", option_table[i].name);
+        if (option_table[i].commands & (1u << COMMAND_RUN))
+            assert_has(&t, option);
+    }
+    for (int i = 0; exit_table[i].text; i++)
+        assert_has(&t, exit_table[i].text);
+    assert_has(&t, "  doctor ");
+    assert_null(strstr(t.bytes, "worker"));
+    for (const char *line = t.bytes; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= 100);
+    text_free(&t);
+    asked("doctor --help", &t);
+    assert_has(&t, "--device");
+    assert_null(strstr(t.bytes, "--mode"));
+    text_free(&t);
+    asked("--version", &t);
+    assert_string_equal(t.bytes, "cudal2-bench " PROGRAM_VERSION "\n");
+    text_free(&t);
+    struct options o;
+    accept("-c c", &o);
+    assert_false(help_wanted(&o, &t));
+}
+
+static void test_man_is_roff(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("help --man", &t);
+    assert_memory_equal(t.bytes, ".TH ", 4);
+    assert_has(&t, "\\-\\-mode");
+    assert_has(&t, ".SH EXIT STATUS");
+    assert_null(strstr(t.bytes, "--")); /* an option must be copyable: \-\-, not a dash */
+    text_free(&t);
+}
+
+/* Feeds `script` to a shell; its exit status. */
+static int run_shell(const char *command, const char *script)
+{
+    FILE *shell = popen(command, "w");
+    assert_non_null(shell);
+    fputs(script, shell);
+    int status = pclose(shell);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What bash offers after these words, sorted, one line: the real script run by the real shell. */
+static void offered(const char *words, int cword, const char *wanted)
+{
+    struct text script = {0};
+    asked("help --completion bash", &script);
+    text_add(&script,
+             "COMP_WORDS=(%s); COMP_CWORD=%d; _cudal2_bench\n"
+             "got=$(printf '%%s\\n' \"${COMPREPLY[@]}\" | sort | tr '\\n' ' ')\n"
+             "[[ $got == '%s ' ]] || { echo \"offered: $got\" >&2; exit 1; }\n",
+             words, cword, wanted);
+    assert_false(script.failed);
+    if (run_shell("bash -u", script.bytes) != 0)
+        fail_msg("completion of: %s", words);
+    text_free(&script);
+}
+
+static void test_bash_completion(void **state)
+{
+    (void)state;
+    if (system("command -v bash >/dev/null 2>&1") != 0)
+        skip();
+    offered("cudal2-bench --mode ''", 2, "both offline server");
+    offered("cudal2-bench --mode = ''", 3, "both offline server");
+    offered("cudal2-bench --mode =", 2, "both offline server");
+    offered("cudal2-bench -m se", 2, "server");
+    offered("cudal2-bench --tim", 1, "--timing");
+    offered("cudal2-bench do", 1, "doctor");
+    offered("cudal2-bench ''", 1, "doctor help list report run");
+    offered("cudal2-bench doctor --m", 2, "");
+    offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
+}
+
+static void test_zsh_completion(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("help --completion zsh", &t);
+    assert_memory_equal(t.bytes, "#compdef cudal2-bench\n", 22);
+    assert_has(&t, "'--mode=[");
+    assert_has(&t, ":mode:(offline server both)'");
+    assert_has(&t, "(auto cpu cuda cuda\\:0)");
+    assert_has(&t, "'*--candidate=[");
+    assert_has(&t, "config'\\''s");
+    if (system("command -v zsh >/dev/null 2>&1") == 0)
+        assert_int_equal(run_shell("zsh -n", t.bytes), 0);
+    text_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_both_forms),
+        cmocka_unit_test(test_letters),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_help_needs_nothing),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_apply_nothing),
+        cmocka_unit_test(test_apply_everything),
+        cmocka_unit_test(test_apply_keeps_a_named_aa),
+        cmocka_unit_test(test_apply_refusals),
+        cmocka_unit_test(test_table_is_sound),
+        cmocka_unit_test(test_help_names_everything),
+        cmocka_unit_test(test_man_is_roff),
+        cmocka_unit_test(test_bash_completion),
+        cmocka_unit_test(test_zsh_completion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
