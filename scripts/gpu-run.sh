@@ -35,6 +35,7 @@ if [ -n "$torch_dir" ]; then
     export LD_LIBRARY_PATH
 fi
 bench=$build/cudal2-bench
+export CUDAL2_KERNELS=${CUDAL2_KERNELS:-$PWD/kernels}
 
 stamp() {
     "$bench" --version | head -1

@@ -74,7 +74,7 @@ static void right_passes_and_wrong_fails(void **state)
     assert_string_equal(r->contenders[1].status, "wrong_result");
     assert_non_null(strstr(r->contenders[1].reason, "row 7 column 7"));
     assert_string_equal(r->contenders[2].status, "ok");
-    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(r->contenders[0].verification, "seeds")), 2);
+    assert_true(cJSON_GetObjectItem(r->contenders[0].verification, "seeds")->valuedouble == 2);
     assert_true(cJSON_GetObjectItem(r->contenders[0].verification, "coverage")->valuedouble > 0.8);
     finish();
 }

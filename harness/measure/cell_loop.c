@@ -95,12 +95,20 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
     return code;
 }
 
+/* Whether a sample tells anything that the one kept before it does not: a change of the throttle reasons. */
+static bool is_news(const struct cell_record *r, const struct device_health *health)
+{
+    if (r->n_health == 0 || health->slowdown)
+        return true;
+    return r->health[r->n_health - 1].health.throttle_reasons != health->throttle_reasons;
+}
+
 static int sample_health(struct bench *bench, unsigned block, struct error *err)
 {
     struct cell_record *r = bench->record;
     struct health_sample sample = {.block = block};
     bench->device->ops->health(bench->device, &sample.health);
-    if (!sample.health.known)
+    if (!sample.health.known || !is_news(r, &sample.health))
         return 0;
     struct health_sample *grown = realloc(r->health, (r->n_health + 1) * sizeof *grown);
     if (grown == NULL)
