@@ -77,6 +77,12 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
+# Every result names the commit and the flags it was built from.
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD -- Makefile harness baselines kernels 2>/dev/null || echo -dirty)
+$(call keep_text,$(BUILD)/commit,$(COMMIT))
+$(BUILD)/obj/harness/worker/environment.o: $(BUILD)/commit
+$(BUILD)/obj/harness/worker/environment.o: CFLAGS_ALL += -DCUDAL2_COMMIT='"$(COMMIT)"' -DCUDAL2_CFLAGS='"$(OPT) $(SAN) $(CFLAGS)"'
+
 $(BUILD)/libharness.a: $(HARNESS_O)
 	@rm -f $@
 	ar rcs $@ $^
@@ -141,7 +147,7 @@ $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 	$(CC) $< $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
 # The clock check reads CUPTI's kernel records: its headers and library come with the CUDA toolkit.
-$(BUILD)/obj/tests/gpu_clock.o: CFLAGS += $(CUDA_CFLAGS)
+$(BUILD)/obj/tests/gpu_clock.o: CFLAGS_ALL += $(CUDA_CFLAGS)
 $(BUILD)/tests/gpu_clock: LIBS += $(CUDA_LD) -lcupti
 
 $(BUILD)/tests/test_plugin $(BUILD)/tests/test_registry: | $(TEST_PLUGINS)
