@@ -1,0 +1,539 @@
+/* Reading a manifest. What is made of it is in manifest_plan.c. */
+#include "contender/manifest.h"
+#include "base/file.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const top_keys[] = {"$schema",
+                                       "schema",
+                                       "schema_version",
+                                       "name",
+                                       "description",
+                                       "source",
+                                       "entry",
+                                       "arch_min",
+                                       "arch_max",
+                                       "dtypes",
+                                       "accumulate",
+                                       "layouts",
+                                       "parameters",
+                                       "constraints",
+                                       "problem_constraints",
+                                       "defines",
+                                       "grid",
+                                       "block",
+                                       "cluster",
+                                       "shared_bytes",
+                                       "arguments",
+                                       "workspace_bytes",
+                                       "memset_workspace_bytes",
+                                       NULL};
+static const char *const kernel_schema[] = {"cudal2-bench/kernel", NULL};
+static const char *const dtypes[] = {"f16", "bf16", "f32", NULL};
+static const char *const accumulates[] = {"f16", "f32", NULL};
+static const char *const layouts[] = {"nn", "tn", NULL};
+static const char *const operands[] = {"a", "b", "c", NULL};
+static const char *const swizzles[] = {"none", "32", "64", "128", NULL};
+static const char *const plain_arguments[] = {"a", "b", "c", "m", "n", "k", "workspace", NULL};
+
+static bool present(struct json_at at)
+{
+    return at.node != NULL;
+}
+
+/* ---- pieces ---- */
+
+static int read_bits(struct json_at at, const char *const names[], uint32_t *bits, struct error *err)
+{
+    int count, which;
+    if (json_read_array(at, 1, &count, err) != 0)
+        return err->code;
+    *bits = 0;
+    for (int i = 0; i < count; i++) {
+        if (json_read_choice(json_element(at, i), names, &which, err) != 0)
+            return err->code;
+        *bits |= CUDAL2_BIT(which);
+    }
+    return 0;
+}
+
+/* A number, or a string with an expression. */
+static int read_expr(struct json_at at, struct expr **out, struct error *err)
+{
+    const char *text;
+    char number[32];
+    int64_t value;
+    if (present(at) && cJSON_IsNumber(at.node)) {
+        if (json_read_int(at, 0, INT32_MAX, &value, err) != 0)
+            return err->code;
+        snprintf(number, sizeof number, "%lld", (long long)value);
+        text = number;
+    } else if (json_read_string(at, &text, err) != 0) {
+        return err->code;
+    }
+    if (expr_parse(text, out, err) == 0)
+        return 0;
+    struct error inner = *err;
+    return json_fail(at, err, "%.500s", inner.text);
+}
+
+/* An absent one is `fallback`. */
+static int read_optional_expr(struct json_at at, const char *fallback, struct expr **out, struct error *err)
+{
+    return present(at) ? read_expr(at, out, err) : expr_parse(fallback, out, err);
+}
+
+static int read_three(struct json_at at, bool required, struct expr *out[3], struct error *err)
+{
+    int count, rc = 0;
+    if (!present(at) && !required) {
+        for (int i = 0; i < 3 && rc == 0; i++)
+            rc = expr_parse("1", &out[i], err);
+        return rc;
+    }
+    if (json_read_array(at, 3, &count, err) != 0)
+        return err->code;
+    if (count != 3)
+        return json_fail(at, err, "expected 3 elements (x, y, z), not %d", count);
+    for (int i = 0; i < 3 && rc == 0; i++)
+        rc = read_expr(json_element(at, i), &out[i], err);
+    return rc;
+}
+
+static int read_identifier(struct json_at at, const char *name, char *out, struct error *err)
+{
+    size_t length = strlen(name);
+    bool good = length > 0 && length < EXPR_NAME_MAX && !isdigit((unsigned char)name[0]);
+    for (size_t i = 0; i < length && good; i++)
+        good = isalnum((unsigned char)name[i]) || name[i] == '_';
+    if (!good)
+        return json_fail(at, err, "\"%.60s\" is not a name (letters, digits, _; at most %d)", name, EXPR_NAME_MAX - 1);
+    memcpy(out, name, length + 1);
+    return 0;
+}
+
+/* A short string that ends up in paths, keys and messages. */
+static int read_word(struct json_at at, char *out, size_t capacity, struct error *err)
+{
+    const char *text;
+    if (json_read_string(at, &text, err) != 0)
+        return err->code;
+    if (strlen(text) >= capacity || strpbrk(text, " /\\:,=\"\n"))
+        return json_fail(at, err, "\"%.60s\": expected at most %zu characters without spaces, / : , =", text,
+                         capacity - 1);
+    memcpy(out, text, strlen(text) + 1);
+    return 0;
+}
+
+static bool value_listed(const struct manifest_parameter *p, int64_t value)
+{
+    for (size_t i = 0; i < p->n_values; i++)
+        if (p->values[i] == value)
+            return true;
+    return false;
+}
+
+static int read_parameter(struct json_at at, struct manifest_parameter *p, struct error *err)
+{
+    static const char *const keys[] = {"values", "default", "description", NULL};
+    struct json_at values = json_member(at, "values");
+    int count;
+    if (json_only_keys(at, keys, err) != 0 || json_read_array(values, 1, &count, err) != 0)
+        return err->code;
+    if (count > MANIFEST_MAX_VALUES)
+        return json_fail(values, err, "more than %d values", MANIFEST_MAX_VALUES);
+    for (int i = 0; i < count; i++) {
+        struct json_at value = json_element(values, i);
+        if (json_read_int(value, INT32_MIN, INT32_MAX, &p->values[i], err) != 0)
+            return err->code;
+        if (value_listed(p, p->values[i]))
+            return json_fail(value, err, "%lld is there twice", (long long)p->values[i]);
+        p->n_values = (size_t)i + 1;
+    }
+    struct json_at fallback = json_member(at, "default");
+    if (json_read_int(fallback, INT32_MIN, INT32_MAX, &p->fallback, err) != 0)
+        return err->code;
+    return value_listed(p, p->fallback)
+               ? 0
+               : json_fail(fallback, err, "%lld is not among the values", (long long)p->fallback);
+}
+
+static int read_parameters(struct json_at at, struct manifest *m, struct error *err)
+{
+    if (!present(at))
+        return 0;
+    if (!cJSON_IsObject(at.node))
+        return json_fail(at, err, "expected an object of parameters");
+    for (const cJSON *child = at.node->child; child; child = child->next) {
+        struct json_at member = json_member(at, child->string);
+        struct manifest_parameter *p = &m->parameters[m->n_parameters];
+        if (m->n_parameters == MANIFEST_MAX_PARAMETERS)
+            return json_fail(at, err, "more than %d parameters", MANIFEST_MAX_PARAMETERS);
+        if (read_identifier(member, child->string, p->name, err) != 0 || read_parameter(member, p, err) != 0)
+            return err->code;
+        m->n_parameters++;
+    }
+    return 0;
+}
+
+static int read_defines(struct json_at at, struct manifest *m, struct error *err)
+{
+    if (!present(at))
+        return 0;
+    if (!cJSON_IsObject(at.node))
+        return json_fail(at, err, "expected an object of expressions");
+    for (const cJSON *child = at.node->child; child; child = child->next) {
+        struct json_at member = json_member(at, child->string);
+        struct manifest_define *d = &m->defines[m->n_defines];
+        if (m->n_defines == MANIFEST_MAX_DEFINES)
+            return json_fail(at, err, "more than %d defines", MANIFEST_MAX_DEFINES);
+        if (read_identifier(member, child->string, d->name, err) != 0 || read_expr(member, &d->value, err) != 0)
+            return err->code;
+        m->n_defines++;
+    }
+    return 0;
+}
+
+static int read_rules(struct json_at at, struct manifest_rule *rules, size_t *n, struct error *err)
+{
+    static const char *const keys[] = {"rule", "why", NULL};
+    int count;
+    const char *why;
+    if (!present(at))
+        return 0;
+    if (json_read_array(at, 0, &count, err) != 0)
+        return err->code;
+    if (count > MANIFEST_MAX_RULES)
+        return json_fail(at, err, "more than %d rules", MANIFEST_MAX_RULES);
+    for (int i = 0; i < count; i++) {
+        struct json_at element = json_element(at, i);
+        struct manifest_rule *rule = &rules[(*n)++];
+        if (json_only_keys(element, keys, err) != 0 || read_expr(json_member(element, "rule"), &rule->rule, err) != 0 ||
+            json_read_string(json_member(element, "why"), &why, err) != 0)
+            return err->code;
+        rule->why = strdup(why);
+        if (!rule->why)
+            return error_set(err, EXIT_CODE_INTERNAL, "no memory for a rule");
+    }
+    return 0;
+}
+
+static int read_tensor_map(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    static const char *const keys[] = {"tensor_map", "box", "swizzle", NULL};
+    struct json_at box = json_member(at, "box"), swizzle = json_member(at, "swizzle");
+    int count;
+    a->kind = ARGUMENT_TENSOR_MAP;
+    if (json_only_keys(at, keys, err) != 0 ||
+        json_read_choice(json_member(at, "tensor_map"), operands, &a->which, err) != 0 ||
+        json_read_array(box, 2, &count, err) != 0)
+        return err->code;
+    if (count != 2)
+        return json_fail(box, err, "expected 2 elements (elements of a row, rows), not %d", count);
+    if (present(swizzle) && json_read_choice(swizzle, swizzles, &a->swizzle, err) != 0)
+        return err->code;
+    return read_expr(json_element(box, 0), &a->box[0], err) != 0 ? err->code
+                                                                 : read_expr(json_element(box, 1), &a->box[1], err);
+}
+
+static int read_int32_argument(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    static const char *const keys[] = {"int32", NULL};
+    a->kind = ARGUMENT_INT32;
+    if (json_only_keys(at, keys, err) != 0)
+        return err->code;
+    return read_expr(json_member(at, "int32"), &a->value, err);
+}
+
+static int read_argument(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    int which;
+    if (cJSON_IsObject(at.node))
+        return present(json_member(at, "int32")) ? read_int32_argument(at, a, err) : read_tensor_map(at, a, err);
+    if (json_read_choice(at, plain_arguments, &which, err) != 0)
+        return err->code;
+    a->kind = which < 3 ? ARGUMENT_OPERAND : which < 6 ? ARGUMENT_SIZE : ARGUMENT_WORKSPACE;
+    a->which = which % 3;
+    return 0;
+}
+
+static int read_arguments(struct json_at at, struct manifest *m, struct error *err)
+{
+    int count;
+    if (json_read_array(at, 1, &count, err) != 0)
+        return err->code;
+    if (count > MANIFEST_MAX_ARGUMENTS)
+        return json_fail(at, err, "more than %d arguments", MANIFEST_MAX_ARGUMENTS);
+    for (int i = 0; i < count; i++) {
+        m->n_arguments = (size_t)i + 1;
+        if (read_argument(json_element(at, i), &m->arguments[i], err) != 0)
+            return err->code;
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int read_arch(struct json_at at, int *out, struct error *err)
+{
+    int64_t value = 0;
+    if (present(at) && json_read_int(at, 0, 999, &value, err) != 0)
+        return err->code;
+    *out = (int)value;
+    return 0;
+}
+
+static int read_identity(struct json_at at, const char *path, struct manifest *m, struct error *err)
+{
+    const char *source;
+    const char *slash = strrchr(path, '/');
+    int ignored;
+    int64_t version;
+    if (json_only_keys(at, top_keys, err) != 0 ||
+        json_read_choice(json_member(at, "schema"), kernel_schema, &ignored, err) != 0 ||
+        json_read_int(json_member(at, "schema_version"), 1, 1, &version, err) != 0 ||
+        read_word(json_member(at, "name"), m->name, sizeof m->name, err) != 0 ||
+        read_word(json_member(at, "entry"), m->entry, sizeof m->entry, err) != 0 ||
+        json_read_string(json_member(at, "source"), &source, err) != 0)
+        return err->code;
+    if (strchr(source, '/'))
+        return json_fail(json_member(at, "source"), err, "the source lies beside the manifest: no '/' here");
+    int directory = slash ? (int)(slash - path) + 1 : 0;
+    if (asprintf(&m->source_path, "%.*s%s", directory, path, source) < 0) {
+        m->source_path = NULL;
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a path");
+    }
+    return 0;
+}
+
+static int read_abilities(struct json_at at, struct manifest *m, struct error *err)
+{
+    if (read_arch(json_member(at, "arch_min"), &m->arch_min, err) != 0 ||
+        read_arch(json_member(at, "arch_max"), &m->arch_max, err) != 0 ||
+        read_bits(json_member(at, "dtypes"), dtypes, &m->dtypes, err) != 0 ||
+        read_bits(json_member(at, "accumulate"), accumulates, &m->accumulates, err) != 0)
+        return err->code;
+    return read_bits(json_member(at, "layouts"), layouts, &m->layouts, err);
+}
+
+static int read_launch(struct json_at at, struct manifest *m, struct error *err)
+{
+    if (read_parameters(json_member(at, "parameters"), m, err) != 0 ||
+        read_defines(json_member(at, "defines"), m, err) != 0 ||
+        read_rules(json_member(at, "constraints"), m->constraints, &m->n_constraints, err) != 0 ||
+        read_rules(json_member(at, "problem_constraints"), m->problem_constraints, &m->n_problem_constraints, err) !=
+            0 ||
+        read_three(json_member(at, "grid"), true, m->grid, err) != 0 ||
+        read_three(json_member(at, "block"), true, m->block, err) != 0 ||
+        read_three(json_member(at, "cluster"), false, m->cluster, err) != 0 ||
+        read_optional_expr(json_member(at, "shared_bytes"), "0", &m->shared_bytes, err) != 0 ||
+        read_optional_expr(json_member(at, "workspace_bytes"), "0", &m->workspace_bytes, err) != 0 ||
+        read_optional_expr(json_member(at, "memset_workspace_bytes"), "0", &m->memset_bytes, err) != 0)
+        return err->code;
+    return read_arguments(json_member(at, "arguments"), m, err);
+}
+
+/* ---- names ---- */
+
+static int check_expr(const struct expr *e, const struct expr_scope *scope, struct json_at at, const char *where,
+                      struct error *err)
+{
+    if (!e || expr_check(e, scope, err) == 0)
+        return 0;
+    struct error inner = *err;
+    return json_fail(json_member(at, where), err, "%.500s", inner.text);
+}
+
+static int check_names_of(const struct manifest *m, const struct expr_scope *scope, struct json_at at,
+                          struct error *err)
+{
+    const struct {
+        const struct expr *e;
+        const char *where;
+    } singles[] = {{m->grid[0], "grid"},
+                   {m->grid[1], "grid"},
+                   {m->grid[2], "grid"},
+                   {m->block[0], "block"},
+                   {m->block[1], "block"},
+                   {m->block[2], "block"},
+                   {m->cluster[0], "cluster"},
+                   {m->cluster[1], "cluster"},
+                   {m->cluster[2], "cluster"},
+                   {m->shared_bytes, "shared_bytes"},
+                   {m->workspace_bytes, "workspace_bytes"},
+                   {m->memset_bytes, "memset_workspace_bytes"}};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof singles / sizeof *singles && rc == 0; i++)
+        rc = check_expr(singles[i].e, scope, at, singles[i].where, err);
+    for (size_t i = 0; i < m->n_constraints && rc == 0; i++)
+        rc = check_expr(m->constraints[i].rule, scope, at, "constraints", err);
+    for (size_t i = 0; i < m->n_problem_constraints && rc == 0; i++)
+        rc = check_expr(m->problem_constraints[i].rule, scope, at, "problem_constraints", err);
+    for (size_t i = 0; i < m->n_arguments && rc == 0; i++) {
+        rc = check_expr(m->arguments[i].value, scope, at, "arguments", err);
+        for (int d = 0; d < 2 && rc == 0; d++)
+            rc = check_expr(m->arguments[i].box[d], scope, at, "arguments", err);
+    }
+    return rc;
+}
+
+/* Unknown and clashing names are found when the manifest is read, not at the first problem that needs them. */
+static int check_names(const struct manifest *m, struct json_at at, struct error *err)
+{
+    const struct manifest_conditions any = {.problem = {1, 1, 1, CUDAL2_F16, CUDAL2_ACC_F16}};
+    struct expr_variable names[MANIFEST_MAX_NAMES];
+    size_t n = manifest_fixed_names(&any, names);
+    for (size_t i = 0; i < m->n_parameters; i++)
+        memcpy(names[n++].name, m->parameters[i].name, EXPR_NAME_MAX);
+    for (size_t i = 0; i < m->n_defines; i++) {
+        const struct expr_scope so_far = {names, n};
+        if (check_expr(m->defines[i].value, &so_far, at, "defines", err) != 0)
+            return err->code;
+        memcpy(names[n++].name, m->defines[i].name, EXPR_NAME_MAX);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            if (strcmp(names[i].name, names[j].name) == 0)
+                return json_fail(at, err, "the name %s stands for two things", names[j].name);
+    const struct expr_scope scope = {names, n};
+    return check_names_of(m, &scope, at, err);
+}
+
+int manifest_load(const char *path, struct manifest **out, struct error *err)
+{
+    struct manifest *m = NULL;
+    cJSON *tree = NULL;
+    char *text = NULL;
+    size_t length;
+    struct digest digest;
+    *out = NULL;
+    int rc = file_read(path, MANIFEST_MAX_BYTES, &text, &length, err);
+    if (rc == 0)
+        rc = json_parse(text, length, MANIFEST_MAX_BYTES, path, &tree, err);
+    if (rc == 0 && !(m = calloc(1, sizeof *m)))
+        rc = error_set(err, EXIT_CODE_INTERNAL, "no memory for a manifest");
+    if (rc != 0)
+        goto out;
+    struct json_at root = json_root(tree, path);
+    digest_start(&digest);
+    digest_add(&digest, text, length);
+    digest_finish(&digest, m->hash);
+    rc = read_identity(root, path, m, err);
+    if (rc == 0)
+        rc = read_abilities(root, m, err);
+    if (rc == 0)
+        rc = read_launch(root, m, err);
+    if (rc == 0)
+        rc = check_names(m, root, err);
+    if (rc == 0)
+        *out = m;
+    else
+        manifest_free(m);
+out:
+    cJSON_Delete(tree);
+    free(text);
+    return rc;
+}
+
+static void free_rules(struct manifest_rule *rules, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        expr_free(rules[i].rule);
+        free(rules[i].why);
+    }
+}
+
+void manifest_free(struct manifest *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < 3; i++) {
+        expr_free(m->grid[i]);
+        expr_free(m->block[i]);
+        expr_free(m->cluster[i]);
+    }
+    for (size_t i = 0; i < m->n_arguments; i++) {
+        expr_free(m->arguments[i].value);
+        expr_free(m->arguments[i].box[0]);
+        expr_free(m->arguments[i].box[1]);
+    }
+    for (size_t i = 0; i < m->n_defines; i++)
+        expr_free(m->defines[i].value);
+    free_rules(m->constraints, m->n_constraints);
+    free_rules(m->problem_constraints, m->n_problem_constraints);
+    expr_free(m->shared_bytes);
+    expr_free(m->workspace_bytes);
+    expr_free(m->memset_bytes);
+    free(m->source_path);
+    free(m);
+}
+
+/* ---- values ---- */
+
+void manifest_defaults(const struct manifest *m, int64_t *values)
+{
+    for (size_t i = 0; i < m->n_parameters; i++)
+        values[i] = m->parameters[i].fallback;
+}
+
+static int parameter_index(const struct manifest *m, const char *name, size_t length)
+{
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (strlen(m->parameters[i].name) == length && strncmp(m->parameters[i].name, name, length) == 0)
+            return (int)i;
+    return -1;
+}
+
+int manifest_read_values(const struct manifest *m, struct json_at at, int64_t *values, struct error *err)
+{
+    manifest_defaults(m, values);
+    if (!present(at))
+        return 0;
+    if (!cJSON_IsObject(at.node))
+        return json_fail(at, err, "expected an object of parameter values");
+    for (const cJSON *child = at.node->child; child; child = child->next) {
+        struct json_at member = json_member(at, child->string);
+        int index = parameter_index(m, child->string, strlen(child->string));
+        if (index < 0)
+            return json_fail(member, err, "kernel %s has no parameter of this name", m->name);
+        if (json_read_int(member, INT32_MIN, INT32_MAX, &values[index], err) != 0)
+            return err->code;
+        if (!value_listed(&m->parameters[index], values[index]))
+            return json_fail(member, err, "%lld is not among the values of kernel %s", (long long)values[index],
+                             m->name);
+    }
+    return 0;
+}
+
+int manifest_key(const struct manifest *m, const int64_t *values, char *out, size_t capacity)
+{
+    int used = snprintf(out, capacity, "%s", m->name);
+    for (size_t i = 0; i < m->n_parameters && used >= 0 && (size_t)used < capacity; i++)
+        used += snprintf(out + used, capacity - (size_t)used, "%c%s=%lld", i ? ',' : ':', m->parameters[i].name,
+                         (long long)values[i]);
+    return used >= 0 && (size_t)used < capacity ? 0 : -1;
+}
+
+bool manifest_parse_key(const struct manifest *m, const char *key, int64_t *values)
+{
+    size_t name = strlen(m->name), given = 0;
+    bool seen[MANIFEST_MAX_PARAMETERS] = {false};
+    if (strncmp(key, m->name, name) != 0 || (key[name] != ':' && key[name] != 0))
+        return false;
+    for (const char *at = key + name; *at != 0; given++) {
+        const char *equals = strchr(++at, '=');
+        int index = equals ? parameter_index(m, at, (size_t)(equals - at)) : -1;
+        char *end = NULL;
+        if (index < 0 || seen[index] || !(isdigit((unsigned char)equals[1]) || equals[1] == '-'))
+            return false;
+        values[index] = strtoll(equals + 1, &end, 10);
+        seen[index] = true;
+        if (!value_listed(&m->parameters[index], values[index]) || (*end != ',' && *end != 0))
+            return false;
+        at = end;
+    }
+    return given == m->n_parameters;
+}

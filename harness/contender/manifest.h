@@ -1,0 +1,120 @@
+/*
+ * manifest.h - the JSON beside a kernel's .cu: parameters and their legal values, constraints, launch geometry,
+ * arguments (kernels/kernel.schema.json; docs/kernels.md). Reading and arithmetic only: nothing here compiles or
+ * touches a device.
+ */
+#ifndef CUDAL2_CONTENDER_MANIFEST_H
+#define CUDAL2_CONTENDER_MANIFEST_H
+
+#include "abi/contender.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "contender/expr.h"
+
+#define MANIFEST_NAME_MAX 48
+#define MANIFEST_MAX_BYTES (1u << 20)
+#define MANIFEST_MAX_PARAMETERS 32
+#define MANIFEST_MAX_VALUES 64
+#define MANIFEST_MAX_RULES 32
+#define MANIFEST_MAX_DEFINES 16
+#define MANIFEST_MAX_ARGUMENTS 24
+#define MANIFEST_FIXED_NAMES 8 /* M N K SM_COUNT L2_BYTES DTYPE ACC_F32 LAYOUT_TN */
+#define MANIFEST_MAX_NAMES (MANIFEST_FIXED_NAMES + MANIFEST_MAX_PARAMETERS + MANIFEST_MAX_DEFINES)
+
+struct manifest_parameter {
+    char name[EXPR_NAME_MAX];
+    size_t n_values;
+    int64_t values[MANIFEST_MAX_VALUES];
+    int64_t fallback; /* the default */
+};
+
+struct manifest_rule {
+    struct expr *rule;
+    char *why;
+};
+
+/* A -D of its own, computed from parameters (and earlier defines); also a name in the expressions. */
+struct manifest_define {
+    char name[EXPR_NAME_MAX];
+    struct expr *value;
+};
+
+enum argument_kind {
+    ARGUMENT_OPERAND,   /* pointer to a, b or c */
+    ARGUMENT_SIZE,      /* int32 m, n or k */
+    ARGUMENT_WORKSPACE, /* pointer */
+    ARGUMENT_INT32,     /* int32 of an expression */
+    ARGUMENT_TENSOR_MAP /* tensor map of a, b or c */
+};
+
+struct manifest_argument {
+    enum argument_kind kind;
+    int which;           /* 0, 1, 2 of a b c or m n k */
+    struct expr *value;  /* ARGUMENT_INT32 */
+    struct expr *box[2]; /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
+    int swizzle;         /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
+};
+
+struct manifest {
+    char name[MANIFEST_NAME_MAX];
+    char entry[128];
+    char *source_path;
+    int arch_min, arch_max; /* 0: no limit */
+    uint32_t dtypes, accumulates, layouts;
+    size_t n_parameters, n_defines, n_constraints, n_problem_constraints, n_arguments;
+    struct manifest_parameter parameters[MANIFEST_MAX_PARAMETERS];
+    struct manifest_define defines[MANIFEST_MAX_DEFINES];
+    struct manifest_rule constraints[MANIFEST_MAX_RULES];
+    struct manifest_rule problem_constraints[MANIFEST_MAX_RULES];
+    struct manifest_argument arguments[MANIFEST_MAX_ARGUMENTS];
+    struct expr *grid[3], *block[3], *cluster[3];
+    struct expr *shared_bytes, *workspace_bytes, *memset_bytes;
+    char hash[DIGEST_HEX]; /* of the manifest's text */
+};
+
+/* EXIT_CODE_DATA with file and JSON path. *out is owned by the caller. */
+int manifest_load(const char *path, struct manifest **out, struct error *err);
+void manifest_free(struct manifest *m);
+
+/* What a kernel is asked to do, and where. */
+struct manifest_conditions {
+    struct cudal2_problem problem;
+    enum cudal2_layout layout;
+    int cc, sm_count;
+    int64_t l2_bytes;
+};
+
+/* The names that every expression and every `when` of a set may use; returns MANIFEST_FIXED_NAMES. */
+size_t manifest_fixed_names(const struct manifest_conditions *conditions, struct expr_variable *out);
+
+/* The fixed names, the parameters with these values, the defines. EXIT_CODE_DATA when a define cannot be computed. */
+int manifest_names(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                   struct expr_variable *out, size_t *count, struct error *err);
+
+/* A launch worked out for one problem. */
+struct manifest_plan {
+    unsigned grid[3], block[3], cluster[3];
+    unsigned shared_bytes;
+    uint64_t workspace_bytes, memset_bytes;
+    struct expr_variable names[MANIFEST_MAX_NAMES];
+    size_t n_names;
+};
+
+/* CUDAL2_OK; CUDAL2_UNSUPPORTED with the constraint's own reason in why[CUDAL2_WHY] when the kernel is not for this
+ * problem, layout, dtype or GPU; CUDAL2_LIBRARY_ERROR when the manifest's arithmetic fails or gives an impossible
+ * launch. */
+int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                  struct manifest_plan *out, char *why);
+
+/* Parameter values: the defaults; from a JSON object (absent ones keep the default; EXIT_CODE_DATA for unknown names
+ * and values that are not listed). */
+void manifest_defaults(const struct manifest *m, int64_t *values);
+int manifest_read_values(const struct manifest *m, struct json_at at, int64_t *values, struct error *err);
+
+/* "tiny:BM=16,BN=32,...". -1 when it does not fit. */
+int manifest_key(const struct manifest *m, const int64_t *values, char *out, size_t capacity);
+/* The other way: false when the key is not this kernel's, names a parameter it lacks, leaves one out or has a value
+ * that is not listed. */
+bool manifest_parse_key(const struct manifest *m, const char *key, int64_t *values);
+
+#endif

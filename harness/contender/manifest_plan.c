@@ -1,0 +1,173 @@
+/* From a manifest and a problem to a launch. */
+#include "contender/manifest.h"
+#include "base/problem.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SHARED (228 * 1024)
+#define MAX_CLUSTER 16
+#define MAX_THREADS 1024
+
+static void put(struct expr_variable *v, const char *name, int64_t value)
+{
+    snprintf(v->name, sizeof v->name, "%s", name);
+    v->value = value;
+}
+
+size_t manifest_fixed_names(const struct manifest_conditions *c, struct expr_variable *out)
+{
+    put(&out[0], "M", c->problem.m);
+    put(&out[1], "N", c->problem.n);
+    put(&out[2], "K", c->problem.k);
+    put(&out[3], "SM_COUNT", c->sm_count);
+    put(&out[4], "L2_BYTES", c->l2_bytes);
+    put(&out[5], "DTYPE", (int64_t)c->problem.dtype);
+    put(&out[6], "ACC_F32", c->problem.accumulate == CUDAL2_ACC_F32);
+    put(&out[7], "LAYOUT_TN", c->layout == CUDAL2_TN);
+    return MANIFEST_FIXED_NAMES;
+}
+
+int manifest_names(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                   struct expr_variable *out, size_t *count, struct error *err)
+{
+    size_t n = manifest_fixed_names(conditions, out);
+    for (size_t i = 0; i < m->n_parameters; i++)
+        put(&out[n++], m->parameters[i].name, values[i]);
+    for (size_t i = 0; i < m->n_defines; i++) {
+        const struct expr_scope scope = {out, n};
+        int64_t value;
+        if (expr_eval(m->defines[i].value, &scope, &value, err) != 0)
+            return err->code;
+        put(&out[n++], m->defines[i].name, value);
+    }
+    *count = n;
+    return 0;
+}
+
+static int say(char *why, int status, const struct manifest *m, const char *text)
+{
+    snprintf(why, CUDAL2_WHY, "%s: %.200s", m->name, text);
+    return status;
+}
+
+static int check_abilities(const struct manifest *m, const struct manifest_conditions *c, char *why)
+{
+    char text[128];
+    if ((m->arch_min && c->cc < m->arch_min) || (m->arch_max && c->cc > m->arch_max)) {
+        snprintf(text, sizeof text, "is for sm_%d to sm_%d, not sm_%d", m->arch_min, m->arch_max ? m->arch_max : 999,
+                 c->cc);
+        return say(why, CUDAL2_UNSUPPORTED, m, text);
+    }
+    if (!(m->dtypes & CUDAL2_BIT(c->problem.dtype)) || !(m->accumulates & CUDAL2_BIT(c->problem.accumulate)) ||
+        !(m->layouts & CUDAL2_BIT(c->layout))) {
+        snprintf(text, sizeof text, "does not do %s with %s accumulate in layout %s", dtype_names[c->problem.dtype],
+                 accumulate_names[c->problem.accumulate], layout_names[c->layout]);
+        return say(why, CUDAL2_UNSUPPORTED, m, text);
+    }
+    if (c->problem.m > INT32_MAX || c->problem.n > INT32_MAX || c->problem.k > INT32_MAX)
+        return say(why, CUDAL2_UNSUPPORTED, m, "sizes over 2^31 - 1 do not fit a kernel's int arguments");
+    return CUDAL2_OK;
+}
+
+static int check_rules(const struct manifest *m, const struct manifest_rule *rules, size_t n,
+                       const struct expr_scope *scope, char *why)
+{
+    struct error err;
+    char text[CUDAL2_WHY];
+    int64_t holds;
+    for (size_t i = 0; i < n; i++) {
+        if (expr_eval(rules[i].rule, scope, &holds, &err) != 0)
+            return say(why, CUDAL2_LIBRARY_ERROR, m, err.text);
+        if (holds)
+            continue;
+        snprintf(text, sizeof text, "%.100s (%.80s)", rules[i].why, expr_text(rules[i].rule));
+        return say(why, CUDAL2_UNSUPPORTED, m, text);
+    }
+    return CUDAL2_OK;
+}
+
+/* One number of the launch, within [low, high]. */
+static int number(const struct manifest *m, const struct expr *e, const struct expr_scope *scope,
+                  const int64_t range[2], int64_t *out, char *why)
+{
+    struct error err;
+    char text[160];
+    if (expr_eval(e, scope, out, &err) != 0)
+        return say(why, CUDAL2_LIBRARY_ERROR, m, err.text);
+    if (*out >= range[0] && *out <= range[1])
+        return CUDAL2_OK;
+    snprintf(text, sizeof text, "\"%.60s\" is %lld, outside %lld..%lld", expr_text(e), (long long)*out,
+             (long long)range[0], (long long)range[1]);
+    return say(why, CUDAL2_LIBRARY_ERROR, m, text);
+}
+
+static int three(const struct manifest *m, struct expr *const e[3], const struct expr_scope *scope,
+                 const int64_t high[3], unsigned out[3], char *why)
+{
+    for (int i = 0; i < 3; i++) {
+        const int64_t range[2] = {1, high[i]};
+        int64_t value;
+        int status = number(m, e[i], scope, range, &value, why);
+        if (status != CUDAL2_OK)
+            return status;
+        out[i] = (unsigned)value;
+    }
+    return CUDAL2_OK;
+}
+
+static int check_geometry(const struct manifest *m, const struct manifest_plan *p, char *why)
+{
+    uint64_t threads = (uint64_t)p->block[0] * p->block[1] * p->block[2];
+    uint64_t cluster = (uint64_t)p->cluster[0] * p->cluster[1] * p->cluster[2];
+    if (threads > MAX_THREADS)
+        return say(why, CUDAL2_LIBRARY_ERROR, m, "more than 1024 threads in a block");
+    if (cluster > MAX_CLUSTER)
+        return say(why, CUDAL2_LIBRARY_ERROR, m, "more than 16 blocks in a cluster");
+    for (int i = 0; i < 3; i++)
+        if (p->grid[i] % p->cluster[i] != 0)
+            return say(why, CUDAL2_LIBRARY_ERROR, m, "the grid is not a multiple of the cluster");
+    if (p->memset_bytes > p->workspace_bytes)
+        return say(why, CUDAL2_LIBRARY_ERROR, m, "clears more than its workspace");
+    return CUDAL2_OK;
+}
+
+static int compute(const struct manifest *m, const struct expr_scope *scope, struct manifest_plan *p, char *why)
+{
+    static const int64_t grid_high[3] = {INT32_MAX, 65535, 65535}, block_high[3] = {1024, 1024, 64},
+                         cluster_high[3] = {16, 16, 16};
+    static const int64_t shared_range[2] = {0, MAX_SHARED}, bytes_range[2] = {0, INT64_MAX};
+    int64_t shared = 0, workspace = 0, cleared = 0;
+    int status = three(m, m->grid, scope, grid_high, p->grid, why);
+    if (status == CUDAL2_OK)
+        status = three(m, m->block, scope, block_high, p->block, why);
+    if (status == CUDAL2_OK)
+        status = three(m, m->cluster, scope, cluster_high, p->cluster, why);
+    if (status == CUDAL2_OK)
+        status = number(m, m->shared_bytes, scope, shared_range, &shared, why);
+    if (status == CUDAL2_OK)
+        status = number(m, m->workspace_bytes, scope, bytes_range, &workspace, why);
+    if (status == CUDAL2_OK)
+        status = number(m, m->memset_bytes, scope, bytes_range, &cleared, why);
+    p->shared_bytes = (unsigned)shared;
+    p->workspace_bytes = (uint64_t)workspace;
+    p->memset_bytes = (uint64_t)cleared;
+    return status == CUDAL2_OK ? check_geometry(m, p, why) : status;
+}
+
+int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                  struct manifest_plan *out, char *why)
+{
+    struct error err;
+    int status = check_abilities(m, conditions, why);
+    if (status != CUDAL2_OK)
+        return status;
+    if (manifest_names(m, conditions, values, out->names, &out->n_names, &err) != 0)
+        return say(why, CUDAL2_LIBRARY_ERROR, m, err.text);
+    const struct expr_scope scope = {out->names, out->n_names};
+    status = check_rules(m, m->constraints, m->n_constraints, &scope, why);
+    if (status == CUDAL2_OK)
+        status = check_rules(m, m->problem_constraints, m->n_problem_constraints, &scope, why);
+    return status == CUDAL2_OK ? compute(m, &scope, out, why) : status;
+}

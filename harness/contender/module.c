@@ -1,0 +1,345 @@
+/* The hooks of a kernel set's contenders: which entries fit, arguments and tensor maps, launch. */
+#include "contender/module_set.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The arguments of one launch on one operand set; `pointers` is what the driver wants, into the rest. */
+struct operand_arguments {
+    struct cuda_tensor_map maps[MANIFEST_MAX_ARGUMENTS];
+    const void *addresses[MANIFEST_MAX_ARGUMENTS];
+    int32_t numbers[MANIFEST_MAX_ARGUMENTS];
+    void *pointers[MANIFEST_MAX_ARGUMENTS];
+};
+
+struct module_state {
+    struct device *device;
+    const struct manifest *kernel;
+    const struct loaded_module *loaded;
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    struct manifest_plan plan;
+    struct cuda_launch launch; /* all but the arguments */
+    bool wide_sums;            /* accumulates in fp32 */
+    void *workspace;
+    size_t n_sets;
+    struct operand_arguments *sets; /* 64-byte aligned for the maps */
+};
+
+struct manifest_conditions set_conditions(const struct set_face *face, const struct cudal2_setup *setup)
+{
+    const struct device_info *info = &face->set->device->info;
+    return (struct manifest_conditions){.problem = setup->problem,
+                                        .layout = face->layout,
+                                        .cc = info->cc,
+                                        .sm_count = info->sm_count,
+                                        .l2_bytes = (int64_t)info->l2_bytes};
+}
+
+/* ---- choosing ---- */
+
+/* Whether the entry is for this problem and its kernel can do it; a reason in `why` when not. */
+static int entry_fits(const struct module_set *set, const struct set_entry *entry,
+                      const struct manifest_conditions *conditions, struct manifest_plan *plan, char *why)
+{
+    const struct manifest *m = set->kernels[entry->kernel];
+    struct expr_variable names[MANIFEST_FIXED_NAMES];
+    const struct expr_scope scope = {names, manifest_fixed_names(conditions, names)};
+    struct error err;
+    int64_t wanted = 1;
+    if (entry->when && expr_eval(entry->when, &scope, &wanted, &err) != 0) {
+        snprintf(why, CUDAL2_WHY, "%s: when: %.200s", m->name, err.text);
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    if (!wanted) {
+        snprintf(why, CUDAL2_WHY, "%s: not when %.180s", m->name, expr_text(entry->when));
+        return CUDAL2_UNSUPPORTED;
+    }
+    return manifest_plan(m, conditions, entry->values, plan, why);
+}
+
+static int check_workspace(const struct manifest *m, const struct manifest_plan *plan, const struct cudal2_setup *setup,
+                           char *why)
+{
+    if (plan->workspace_bytes <= setup->workspace_bytes)
+        return CUDAL2_OK;
+    snprintf(why, CUDAL2_WHY, "%s: needs a workspace of %" PRIu64 " bytes, the run gives %zu", m->name,
+             plan->workspace_bytes, setup->workspace_bytes);
+    return CUDAL2_UNSUPPORTED;
+}
+
+/* An entry that fits and whose workspace is there. */
+static int entry_usable(const struct module_set *set, const struct set_entry *entry,
+                        const struct manifest_conditions *conditions, const struct cudal2_setup *setup,
+                        struct manifest_plan *plan, char *why)
+{
+    int status = entry_fits(set, entry, conditions, plan, why);
+    return status == CUDAL2_OK ? check_workspace(set->kernels[entry->kernel], plan, setup, why) : status;
+}
+
+static bool listed(const struct cudal2_variant *variants, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(variants[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* A manifest whose arithmetic fails is an error, not a variant that does not fit. */
+static int module_list_variants(const struct contender *c, const struct cudal2_setup *setup, struct cudal2_variant *out,
+                                size_t capacity, char *why)
+{
+    const struct set_face *face = c->origin;
+    const struct module_set *set = face->set;
+    struct manifest_conditions conditions = set_conditions(face, setup);
+    struct manifest_plan plan;
+    size_t n = 0;
+    for (size_t i = 0; i < set->n_entries && n < capacity; i++) {
+        const struct set_entry *entry = &set->entries[i];
+        int status = entry_usable(set, entry, &conditions, setup, &plan, why);
+        if (status == CUDAL2_UNSUPPORTED)
+            continue;
+        if (status != CUDAL2_OK)
+            return -status;
+        if (manifest_key(set->kernels[entry->kernel], entry->values, out[n].key, sizeof out[n].key) != 0) {
+            snprintf(why, CUDAL2_WHY, "%s: the variant's key is too long", set->kernels[entry->kernel]->name);
+            return -CUDAL2_LIBRARY_ERROR;
+        }
+        n += !listed(out, n, out[n].key);
+    }
+    if (n > 0)
+        return (int)n;
+    if (set->n_entries > 1) {
+        char last[CUDAL2_WHY];
+        memcpy(last, why, sizeof last);
+        snprintf(why, CUDAL2_WHY, "no entry of the set fits; the last: %.200s", last);
+    }
+    return -CUDAL2_UNSUPPORTED;
+}
+
+static int choose_first(const struct module_set *set, const struct manifest_conditions *conditions,
+                        const struct cudal2_setup *setup, struct module_identity *identity, struct manifest_plan *plan,
+                        char *why)
+{
+    int status = CUDAL2_UNSUPPORTED;
+    for (size_t i = 0; i < set->n_entries && status == CUDAL2_UNSUPPORTED; i++) {
+        status = entry_usable(set, &set->entries[i], conditions, setup, plan, why);
+        identity->kernel = set->entries[i].kernel;
+        memcpy(identity->values, set->entries[i].values, sizeof identity->values);
+    }
+    return status;
+}
+
+static int choose_key(const struct module_set *set, const struct manifest_conditions *conditions,
+                      const struct cudal2_setup *setup, struct module_identity *identity, struct manifest_plan *plan,
+                      char *why)
+{
+    for (size_t i = 0; i < set->n_kernels; i++) {
+        if (!manifest_parse_key(set->kernels[i], setup->variant, identity->values))
+            continue;
+        identity->kernel = i;
+        int status = manifest_plan(set->kernels[i], conditions, identity->values, plan, why);
+        return status == CUDAL2_OK ? check_workspace(set->kernels[i], plan, setup, why) : status;
+    }
+    snprintf(why, CUDAL2_WHY, "no kernel of the set knows the variant \"%.180s\"", setup->variant);
+    return CUDAL2_BAD_VARIANT;
+}
+
+/* ---- arguments ---- */
+
+/* Rows or columns of a, b or c as they lie in memory; b of layout TN is n rows of k elements. */
+static int64_t size_of_matrix(const struct cudal2_setup *setup, int which, bool rows)
+{
+    const struct cudal2_problem *p = &setup->problem;
+    switch (which) {
+    case 0:
+        return rows ? p->m : p->k;
+    case 1:
+        return rows == (setup->layout == CUDAL2_TN) ? p->n : p->k;
+    default:
+        return rows ? p->m : p->n;
+    }
+}
+
+static int encode_map(const struct module_state *s, const struct cudal2_setup *setup, const struct manifest_argument *a,
+                      const void *memory, struct cuda_tensor_map *out, char *why)
+{
+    const struct expr_scope scope = {s->plan.names, s->plan.n_names};
+    struct cuda_tensor_request request = {.memory = memory, .dtype = setup->problem.dtype, .swizzle = a->swizzle};
+    struct error err;
+    int64_t box[2];
+    request.rows = size_of_matrix(setup, a->which, true);
+    request.columns = size_of_matrix(setup, a->which, false);
+    for (int i = 0; i < 2; i++) {
+        if (expr_eval(a->box[i], &scope, &box[i], &err) != 0 || box[i] < 1 || box[i] > 256) {
+            snprintf(why, CUDAL2_WHY, "%s: a box of \"%.80s\" is not within 1..256", s->kernel->name,
+                     expr_text(a->box[i]));
+            return CUDAL2_LIBRARY_ERROR;
+        }
+    }
+    request.box_columns = (unsigned)box[0];
+    request.box_rows = (unsigned)box[1];
+    int rc = cuda_tensor_map_encode(s->device, &request, out, &err);
+    if (rc == 0)
+        return CUDAL2_OK;
+    snprintf(why, CUDAL2_WHY, "%s: %.200s", s->kernel->name, err.text);
+    return rc == EXIT_CODE_DATA ? CUDAL2_UNSUPPORTED : CUDAL2_LIBRARY_ERROR;
+}
+
+static int int32_of(const struct module_state *s, const struct expr *e, int32_t *out, char *why)
+{
+    const struct expr_scope scope = {s->plan.names, s->plan.n_names};
+    struct error err;
+    int64_t value;
+    if (expr_eval(e, &scope, &value, &err) == 0 && value >= INT32_MIN && value <= INT32_MAX) {
+        *out = (int32_t)value;
+        return CUDAL2_OK;
+    }
+    snprintf(why, CUDAL2_WHY, "%s: the argument \"%.80s\" is not an int", s->kernel->name, expr_text(e));
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+static int build_argument(const struct module_state *s, const struct cudal2_setup *setup, size_t set, size_t i,
+                          char *why)
+{
+    const struct manifest_argument *a = &s->kernel->arguments[i];
+    const struct cudal2_operands *o = &setup->sets[set];
+    const void *operands[3] = {o->a, o->b, o->c};
+    const int64_t sizes[3] = {setup->problem.m, setup->problem.n, setup->problem.k};
+    struct operand_arguments *to = &s->sets[set];
+    switch (a->kind) {
+    case ARGUMENT_OPERAND:
+    case ARGUMENT_WORKSPACE:
+        to->addresses[i] = a->kind == ARGUMENT_WORKSPACE ? setup->workspace : operands[a->which];
+        to->pointers[i] = &to->addresses[i];
+        return CUDAL2_OK;
+    case ARGUMENT_SIZE:
+        to->numbers[i] = (int32_t)sizes[a->which];
+        to->pointers[i] = &to->numbers[i];
+        return CUDAL2_OK;
+    case ARGUMENT_INT32:
+        to->pointers[i] = &to->numbers[i];
+        return int32_of(s, a->value, &to->numbers[i], why);
+    case ARGUMENT_TENSOR_MAP:
+        to->pointers[i] = &to->maps[i];
+        return encode_map(s, setup, a, operands[a->which], &to->maps[i], why);
+    }
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+static int build_arguments(struct module_state *s, const struct cudal2_setup *setup, char *why)
+{
+    s->sets = aligned_alloc(64, setup->n_sets * sizeof *s->sets);
+    if (!s->sets) {
+        snprintf(why, CUDAL2_WHY, "no memory for %zu operand sets", setup->n_sets);
+        return CUDAL2_NO_MEMORY;
+    }
+    s->n_sets = setup->n_sets;
+    for (size_t set = 0; set < setup->n_sets; set++) {
+        for (size_t i = 0; i < s->kernel->n_arguments; i++) {
+            int status = build_argument(s, setup, set, i, why);
+            if (status != CUDAL2_OK)
+                return status;
+        }
+    }
+    return CUDAL2_OK;
+}
+
+/* ---- hooks ---- */
+
+static void module_teardown(const struct contender *c, void *state)
+{
+    struct module_state *s = state;
+    (void)c;
+    if (!s)
+        return;
+    free(s->sets);
+    free(s);
+}
+
+static int prepare(const struct set_face *face, const struct cudal2_setup *setup, struct module_state *s, char *why)
+{
+    struct module_set *set = face->set;
+    struct manifest_conditions conditions = set_conditions(face, setup);
+    struct module_identity identity = {
+        .dtype = (int)setup->problem.dtype, .accumulate = (int)setup->problem.accumulate, .layout = (int)face->layout};
+    struct loaded_module *loaded;
+    int status = setup->variant ? choose_key(set, &conditions, setup, &identity, &s->plan, why)
+                                : choose_first(set, &conditions, setup, &identity, &s->plan, why);
+    if (status == CUDAL2_OK)
+        status = set_load(set, &identity, &s->plan, &loaded, why);
+    if (status != CUDAL2_OK)
+        return status;
+    s->device = set->device;
+    s->kernel = set->kernels[identity.kernel];
+    s->loaded = loaded;
+    s->workspace = setup->workspace;
+    s->wide_sums = setup->problem.accumulate == CUDAL2_ACC_F32 || setup->problem.dtype != CUDAL2_F16;
+    memcpy(s->values, identity.values, sizeof s->values);
+    s->launch = (struct cuda_launch){.function = loaded->function.handle, .shared_bytes = s->plan.shared_bytes};
+    memcpy(s->launch.grid, s->plan.grid, sizeof s->launch.grid);
+    memcpy(s->launch.block, s->plan.block, sizeof s->launch.block);
+    memcpy(s->launch.cluster, s->plan.cluster, sizeof s->launch.cluster);
+    return build_arguments(s, setup, why);
+}
+
+static int module_setup(const struct contender *c, const struct cudal2_setup *setup, void **state, char *why)
+{
+    struct module_state *s = calloc(1, sizeof *s);
+    *state = NULL;
+    if (!s) {
+        snprintf(why, CUDAL2_WHY, "no memory for a kernel's state");
+        return CUDAL2_NO_MEMORY;
+    }
+    int status = prepare(c->origin, setup, s, why);
+    if (status == CUDAL2_OK)
+        *state = s;
+    else
+        module_teardown(c, s);
+    return status;
+}
+
+static int module_launch(const struct contender *c, void *state, size_t set, char *why)
+{
+    const struct module_state *s = state;
+    struct cuda_launch launch = s->launch;
+    (void)c;
+    if (s->plan.memset_bytes > 0) {
+        int status = cuda_clear(s->device, s->workspace, s->plan.memset_bytes, why);
+        if (status != CUDAL2_OK)
+            return status;
+    }
+    launch.arguments = s->sets[set].pointers;
+    return cuda_launch(s->device, &launch, why);
+}
+
+static int module_describe(const struct contender *c, void *state, char *out, size_t capacity)
+{
+    const struct module_state *s = state;
+    const struct manifest_plan *p = &s->plan;
+    const struct cuda_function *f = &s->loaded->function;
+    (void)c;
+    int used = snprintf(out, capacity, "{\"kernel\":\"%s\",\"parameters\":{", s->kernel->name);
+    for (size_t i = 0; i < s->kernel->n_parameters && used > 0 && (size_t)used < capacity; i++)
+        used += snprintf(out + used, capacity - (size_t)used, "%s\"%s\":%lld", i ? "," : "",
+                         s->kernel->parameters[i].name, (long long)s->values[i]);
+    if (used > 0 && (size_t)used < capacity)
+        used += snprintf(out + used, capacity - (size_t)used,
+                         "},\"accumulates\":\"%s\",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"cluster\":[%u,%u,%u],"
+                         "\"registers\":%d,\"local_bytes\":%d,\"spill_bytes\":%d,\"static_shared_bytes\":%d,"
+                         "\"dynamic_shared_bytes\":%u,\"workspace_bytes\":%" PRIu64 ",\"cubin\":\"%s\"}",
+                         s->wide_sums ? "f32" : "f16", p->grid[0], p->grid[1], p->grid[2], p->block[0], p->block[1],
+                         p->block[2], p->cluster[0], p->cluster[1], p->cluster[2], f->registers, f->local_bytes,
+                         s->loaded->spill_bytes, f->static_shared_bytes, p->shared_bytes, p->workspace_bytes,
+                         s->loaded->cubin_hash);
+    return used > 0 && (size_t)used < capacity ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
+}
+
+const struct contender_ops module_ops = {
+    .list_variants = module_list_variants,
+    .setup = module_setup,
+    .launch = module_launch,
+    .teardown = module_teardown,
+    .describe = module_describe,
+};

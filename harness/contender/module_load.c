@@ -1,0 +1,134 @@
+/* From a kernel with its parameters to a function on the device, once per process. */
+#include "contender/module_set.h"
+#include "compile/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_PARAMETER MANIFEST_FIXED_NAMES
+
+static bool same(const struct module_identity *a, const struct module_identity *b, size_t n_parameters)
+{
+    return a->kernel == b->kernel && a->dtype == b->dtype && a->accumulate == b->accumulate && a->layout == b->layout &&
+           memcmp(a->values, b->values, n_parameters * sizeof *a->values) == 0;
+}
+
+static struct loaded_module *find_loaded(const struct module_set *set, const struct module_identity *identity)
+{
+    size_t n = set->kernels[identity->kernel]->n_parameters;
+    for (struct loaded_module *l = set->loaded; l; l = l->next)
+        if (same(&l->identity, identity, n))
+            return l;
+    return NULL;
+}
+
+/* M, N, K and the GPU's figures are run-time values: they never become part of the code, so that one module serves all.
+ */
+static size_t collect_defines(const struct manifest_plan *plan, struct compile_define *out)
+{
+    size_t n = 0;
+    static const char *const compiled[] = {"DTYPE", "ACC_F32", "LAYOUT_TN"};
+    for (size_t i = 0; i < plan->n_names; i++) {
+        bool wanted = i >= FIRST_PARAMETER;
+        for (size_t j = 0; j < 3 && !wanted; j++)
+            wanted = strcmp(plan->names[i].name, compiled[j]) == 0;
+        if (wanted)
+            out[n++] = (struct compile_define){plan->names[i].name, plan->names[i].value};
+    }
+    return n;
+}
+
+static int compile(const struct module_set *set, const struct module_identity *identity,
+                   const struct manifest_plan *plan, struct compile_result *out, char *why)
+{
+    struct compile_define defines[MANIFEST_MAX_NAMES];
+    struct error err;
+    struct compile_request request = {.path = set->kernels[identity->kernel]->source_path,
+                                      .kernel_directory = set->kernel_directory,
+                                      .cc = set->device->info.cc,
+                                      .defines = defines,
+                                      .n_defines = collect_defines(plan, defines)};
+    int rc = compile_cubin(&request, out, &err);
+    if (rc == 0)
+        return CUDAL2_OK;
+    snprintf(why, CUDAL2_WHY, "%s: %.220s", rc == EXIT_CODE_DATA ? "compile_error" : "compiler unavailable", err.text);
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+static int load(struct module_set *set, struct loaded_module *l, const struct compile_result *compiled,
+                unsigned shared_bytes, char *why)
+{
+    struct error err;
+    const char *entry = set->kernels[l->identity.kernel]->entry;
+    struct compile_usage usage = compile_usage_of(compiled->log, entry);
+    int rc = cuda_module_load(set->device, compiled->cubin, &l->module, &err);
+    if (rc == 0)
+        rc = cuda_module_function(l->module, entry, shared_bytes, &l->function, &err);
+    if (rc != 0) {
+        snprintf(why, CUDAL2_WHY, "load_error: %.230s", err.text);
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    l->shared_bytes = shared_bytes;
+    l->spill_bytes = usage.spill_store_bytes + usage.spill_load_bytes;
+    memcpy(l->cubin_hash, compiled->hash, sizeof l->cubin_hash);
+    return CUDAL2_OK;
+}
+
+static int make(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,
+                struct loaded_module **out, char *why)
+{
+    struct compile_result compiled;
+    struct loaded_module *l = calloc(1, sizeof *l);
+    if (!l) {
+        snprintf(why, CUDAL2_WHY, "no memory for a module");
+        return CUDAL2_NO_MEMORY;
+    }
+    l->identity = *identity;
+    int status = compile(set, identity, plan, &compiled, why);
+    if (status == CUDAL2_OK)
+        status = load(set, l, &compiled, plan->shared_bytes, why);
+    compile_result_free(&compiled);
+    if (status != CUDAL2_OK) {
+        cuda_module_unload(l->module);
+        free(l);
+        return status;
+    }
+    l->next = set->loaded;
+    set->loaded = l;
+    *out = l;
+    return CUDAL2_OK;
+}
+
+/* The limit on dynamic shared memory belongs to the function, which several problems share: it only grows. */
+static int allow_shared(struct loaded_module *l, const char *entry, unsigned bytes, char *why)
+{
+    struct error err;
+    if (bytes <= l->shared_bytes)
+        return CUDAL2_OK;
+    if (cuda_module_function(l->module, entry, bytes, &l->function, &err) != 0) {
+        snprintf(why, CUDAL2_WHY, "load_error: %.230s", err.text);
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    l->shared_bytes = bytes;
+    return CUDAL2_OK;
+}
+
+int set_load(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,
+             struct loaded_module **out, char *why)
+{
+    *out = find_loaded(set, identity);
+    if (!*out)
+        return make(set, identity, plan, out, why);
+    return allow_shared(*out, set->kernels[identity->kernel]->entry, plan->shared_bytes, why);
+}
+
+void set_unload_all(struct module_set *set)
+{
+    while (set->loaded) {
+        struct loaded_module *l = set->loaded;
+        set->loaded = l->next;
+        cuda_module_unload(l->module);
+        free(l);
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * module_set.h - a kernel set from inside: shared by the module*.c files only.
+ */
+#ifndef CUDAL2_CONTENDER_MODULE_SET_H
+#define CUDAL2_CONTENDER_MODULE_SET_H
+
+#include "contender/manifest.h"
+#include "contender/module.h"
+#include "device/cuda.h"
+
+#define SET_MAX_KERNELS 32
+#define SET_MAX_ENTRIES 512
+
+struct set_entry {
+    size_t kernel;     /* index into kernels */
+    struct expr *when; /* NULL: always */
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+};
+
+/* What one compiled kernel is made of; a module serves every problem that asks for the same. */
+struct module_identity {
+    size_t kernel;
+    int dtype, accumulate, layout;
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+};
+
+struct loaded_module {
+    struct loaded_module *next;
+    struct module_identity identity;
+    struct cuda_module *module;
+    struct cuda_function function;
+    unsigned shared_bytes; /* the most dynamic shared memory the function has been allowed */
+    int spill_bytes;       /* stores and loads, from ptxas */
+    char cubin_hash[DIGEST_HEX];
+};
+
+/* One layout of a set, the origin of its contender. */
+struct set_face {
+    struct module_set *set;
+    enum cudal2_layout layout;
+    char name[CONTENDER_NAME_MAX];
+};
+
+struct module_set {
+    char name[MANIFEST_NAME_MAX];
+    char kernel_directory[1024];
+    char hash[DIGEST_HEX]; /* of the set file, or of the one manifest */
+    struct device *device;
+    size_t n_kernels, n_entries;
+    struct manifest *kernels[SET_MAX_KERNELS];
+    char source_hashes[SET_MAX_KERNELS][DIGEST_HEX]; /* source, includes and manifest */
+    struct set_entry *entries;
+    struct set_face faces[2];
+    struct loaded_module *loaded;
+};
+
+/* What the set is asked to do by this setup. */
+struct manifest_conditions set_conditions(const struct set_face *face, const struct cudal2_setup *setup);
+
+/* The compiled and loaded kernel, from this process's list or made now (compile/ has the disk cache). Failure: 0 is not
+ * returned and why starts with "compile_error: " or "load_error: ". */
+int set_load(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,
+             struct loaded_module **out, char *why);
+void set_unload_all(struct module_set *set);
+
+/* The hooks of a set's contenders (module.c). */
+extern const struct contender_ops module_ops;
+
+#endif
