@@ -5,6 +5,10 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 PREFIX ?= /usr/local
+# make V=1 shows every command.
+V ?=
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(patsubst $(BUILD)/%,%,$@)')
 comma := ,
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
 OPT ?= -O2 -g
@@ -75,7 +79,8 @@ $(call keep_text,$(BUILD)/plugin-flags,$(CXX) $(PLUGIN_LD) $(OPENBLAS_FLAGS) $(C
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 # Every result names the commit and the flags it was built from.
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD -- Makefile harness baselines kernels 2>/dev/null || echo -dirty)
@@ -85,66 +90,82 @@ $(BUILD)/obj/harness/worker/environment.o: CFLAGS_ALL += -DCUDAL2_COMMIT='"$(COM
 
 $(BUILD)/libharness.a: $(HARNESS_O)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)ar rcs $@ $^
 
 $(BUILD)/cudal2-bench: $(BUILD)/obj/harness/main.o $(BUILD)/libharness.a
-	$(CC) $< -Wl,--whole-archive $(BUILD)/libharness.a -Wl,--no-whole-archive $(LDFLAGS_ALL) $(LIBS) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $< -Wl,--whole-archive $(BUILD)/libharness.a -Wl,--no-whole-archive $(LDFLAGS_ALL) $(LIBS) -o $@
 
 $(BUILD)/plugins/%.so: $(BUILD)/obj/kernels/plugins/%.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
-	$(CC) $< $(SAN) $(PLUGIN_LD) -lpthread -lm -o $@
+	$(call say,LD)
+	$(Q)$(CC) $< $(SAN) $(PLUGIN_LD) -lpthread -lm -o $@
 
 $(BUILD)/tests/plugins/%.so: $(BUILD)/obj/tests/plugins/%.o
 	@mkdir -p $(@D)
-	$(CC) $< $(SAN) -shared $(LDFLAGS) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $< $(SAN) -shared $(LDFLAGS) -o $@
 
 # A candidate's own flags: unrolled loops, and fused multiply-adds (which -std=c17 alone turns off).
 $(BUILD)/obj/kernels/plugins/%.o: kernels/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) -O3 -ffp-contract=fast -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) -O3 -ffp-contract=fast -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/tests/plugins/%.o: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/obj/baselines/openblas.o: PLUGIN_CFLAGS += $(filter -I%,$(OPENBLAS_FLAGS))
 $(BUILD)/obj/baselines/%.o: baselines/%.c $(BUILD)/flags $(BUILD)/plugin-flags
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(if $(HAVE_CUBLAS),$(CUDA_CFLAGS)) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) $(if $(HAVE_CUBLAS),$(CUDA_CFLAGS)) -MMD -MP -c $< -o $@
 
 # libtorch is built without sanitizers, and so is the one file that includes it.
 $(BUILD)/obj/baselines/torch.o: baselines/torch.cpp $(BUILD)/plugin-flags
 	@mkdir -p $(@D)
-	$(CXX) $(TORCH_CXXFLAGS) -O2 -g -fPIC -Wall -Wextra -Werror -fvisibility=hidden -fvisibility-inlines-hidden \
+	$(call say,CC)
+	$(Q)$(CXX) $(TORCH_CXXFLAGS) -O2 -g -fPIC -Wall -Wextra -Werror -fvisibility=hidden -fvisibility-inlines-hidden \
 		-fno-gnu-unique -Iharness -MMD -MP -c $< -o $@
 
 $(BUILD)/plugins/openblas.so: $(BUILD)/obj/baselines/openblas.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
-	$(CC) $< $(SAN) $(PLUGIN_LD) $(OPENBLAS_FLAGS) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $< $(SAN) $(PLUGIN_LD) $(OPENBLAS_FLAGS) -o $@
 
 $(BUILD)/plugins/cublas.so: $(BUILD)/obj/baselines/cublas.o $(BUILD)/obj/baselines/nvidia.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
-	$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublas -ldl -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublas -ldl -o $@
 
 CUBLASLT_O := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard baselines/cublaslt*.c)) $(BUILD)/obj/baselines/nvidia.o
 $(BUILD)/plugins/cublaslt.so: $(CUBLASLT_O) $(PLUGIN_MAP)
 	@mkdir -p $(@D)
-	$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublasLt -ldl -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(filter %.o,$^) $(SAN) $(PLUGIN_LD) $(CUDA_LD) -lcublasLt -ldl -o $@
 
 # What libtorch itself needs is found when it runs (its own rpath, or LD_LIBRARY_PATH), not when this is linked.
 $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
-	$(CXX) $< $(PLUGIN_LD) -Wl,--unresolved-symbols=ignore-in-shared-libs $(TORCH_LIBS) -ldl -o $@
+	$(call say,LD)
+	$(Q)$(CXX) $< $(PLUGIN_LD) -Wl,--unresolved-symbols=ignore-in-shared-libs $(TORCH_LIBS) -ldl -o $@
 
-# --- tests ---
+# --- tests: each names the fixtures it links beside its own file ---
 $(BUILD)/tests/test_measure $(BUILD)/tests/test_verify: $(BUILD)/obj/tests/bench_fixture.o
+$(BUILD)/tests/test_supervisor $(BUILD)/tests/test_resume: $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
+$(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)
-	$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
 $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)
-	$(CC) $< $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
 # The clock check reads CUPTI's kernel records: its headers and library come with the CUDA toolkit.
 $(BUILD)/obj/tests/gpu_clock.o: CFLAGS_ALL += $(CUDA_CFLAGS)

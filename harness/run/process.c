@@ -241,6 +241,29 @@ bool process_reap(struct process *p, double seconds, struct process_end *end)
     return true;
 }
 
+bool process_ended(const struct process *p)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid;
+}
+
+#define KERNEL_FLAG_EXITING 0x4u /* PF_EXITING, field 9 of /proc/<pid>/stat */
+
+bool process_ending(const struct process *p)
+{
+    char path[64], line[1024] = "";
+    unsigned flags = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)p->pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return true;
+    const char *got = fgets(line, sizeof line, f);
+    fclose(f);
+    const char *after_name = got ? strrchr(line, ')') : NULL; /* the name may hold anything */
+    bool known = after_name && sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1;
+    return process_ended(p) || !known || (flags & KERNEL_FLAG_EXITING);
+}
+
 void process_forget(struct process *p)
 {
     close_fd(p->fd);

@@ -42,6 +42,12 @@ void process_kill(const struct process *p);
  * Whatever else is in its process group is killed in either case. */
 bool process_reap(struct process *p, double seconds, struct process_end *end);
 
+/* Whether the process has ended and waits to be reaped. */
+bool process_ended(const struct process *p);
+/* Whether it has ended or is past the point of no return in the kernel. A driver may take seconds to free a GPU after
+ * the socket has closed; a process that is not ending closed the socket while alive. */
+bool process_ending(const struct process *p);
+
 /* Closes the socket and clears *p. */
 void process_forget(struct process *p);
 

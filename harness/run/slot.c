@@ -103,13 +103,22 @@ static void lost(struct slot_event *event, const char *verdict, const char *reas
     snprintf(event->reason, sizeof event->reason, "%.255s", reason);
 }
 
-/* The stream ended: the process is dying or dead. One that closed the socket but lives on is killed. */
+static void slot_condemn(struct slot *slot, struct slot_event *event, const char *verdict, const char *reason)
+{
+    slot_kill(slot);
+    lost(event, verdict, reason);
+}
+
+/* The stream ended, or the process did. */
 static void slot_ended(struct slot *slot, struct slot_event *event)
 {
     struct process_end end;
-    if (!process_reap(&slot->process, 2.0, &end)) {
-        slot_kill(slot);
-        lost(event, "tamper_suspected", "the worker's message socket was closed under it");
+    if (!process_ending(&slot->process)) {
+        slot_condemn(slot, event, "tamper_suspected", "the worker's message socket was closed under it");
+        return;
+    }
+    if (!process_reap(&slot->process, REAP_SECONDS, &end)) {
+        slot_condemn(slot, event, "crash", "the worker is dying and does not end");
         return;
     }
     slot_release(slot, SLOT_EMPTY);
@@ -117,12 +126,6 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
     lost(event, end.signalled ? "crash" : "early_exit", end.text);
     if (by_kernel)
         snprintf(event->reason, sizeof event->reason, "%s: by the system (out of memory?) or by hand", end.text);
-}
-
-static void slot_condemn(struct slot *slot, struct slot_event *event, const char *verdict, const char *reason)
-{
-    slot_kill(slot);
-    lost(event, verdict, reason);
 }
 
 /* ---- from the worker ---- */
@@ -178,15 +181,18 @@ static void take_ready(struct slot *slot, struct json_at at, struct slot_event *
     set_stage(slot, "", "idle", STAGE_MAX_SECONDS);
 }
 
-/* Leaves err->code non-zero for a message that a sound worker does not send. */
-static void take_message(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+/* Leaves err->code non-zero for a message that a sound worker does not send, and *forged where it may not be the
+ * worker's own: with the nonce it is, so that the fault is ours. */
+static void take_message(struct slot *slot, struct json_at at, struct slot_event *event, bool *forged,
+                         struct error *err)
 {
     const cJSON *nonce = json_member(at, "nonce").node;
     const char *type = NULL;
-    if (json_read_string(json_member(at, "type"), &type, err))
-        return;
-    if (!cJSON_IsString(nonce) || strcmp(nonce->valuestring, slot->nonce) != 0)
+    *forged = !cJSON_IsString(nonce) || strcmp(nonce->valuestring, slot->nonce) != 0;
+    if (*forged)
         error_set(err, EXIT_CODE_DATA, "message without the worker's nonce");
+    else if (json_read_string(json_member(at, "type"), &type, err))
+        return;
     else if (strcmp(type, "stage") == 0 && slot->state == SLOT_BUSY)
         take_stage(slot, at, event, err);
     else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY)
@@ -203,13 +209,14 @@ static void take_line(struct slot *slot, const char *line, size_t length, struct
 {
     cJSON *message = NULL;
     struct error err = {0};
+    bool forged = true;
     if (!json_parse(line, length, PROTOCOL_MAX_LINE, "message of a worker", &message, &err))
-        take_message(slot, json_root(message, "message of a worker"), event, &err);
+        take_message(slot, json_root(message, "message of a worker"), event, &forged, &err);
     cJSON_Delete(message);
     if (!err.code)
         return;
     slot_event_free(event);
-    slot_condemn(slot, event, "tamper_suspected", err.text);
+    slot_condemn(slot, event, forged ? "tamper_suspected" : "infrastructure", err.text);
 }
 
 static void check_deadline(struct slot *slot, struct slot_event *event)
@@ -228,10 +235,13 @@ void slot_look(struct slot *slot, struct slot_event *event)
     *event = (struct slot_event){0};
     if (slot->process.pid <= 0)
         return;
+    /* Asked before reading: what the process wrote before its end is then in the socket. The stream alone would not
+     * tell, for a child that a contender left behind holds it open. */
+    bool ended = process_ended(&slot->process);
     int got = line_read(&slot->reader, &line, &length);
     if (got > 0)
         take_line(slot, line, length, event);
-    else if (got < 0)
+    else if (got < 0 || ended)
         slot_ended(slot, event);
     else
         check_deadline(slot, event);

@@ -1,0 +1,244 @@
+/* See fake_worker.h. */
+#include "fake_worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/protocol.h"
+
+static const char *const contenders[] = {"alpha", "beta", "gamma", NULL};
+static char nonce[PROTOCOL_NONCE];
+
+static void say(const char *text)
+{
+    if (write(PROTOCOL_FD, text, strlen(text)) < 0)
+        _exit(9);
+}
+
+static void say_message(cJSON *message)
+{
+    struct error err;
+    cJSON_AddStringToObject(message, "nonce", nonce);
+    if (line_write(PROTOCOL_FD, message, &err))
+        _exit(9);
+    cJSON_Delete(message);
+}
+
+static void say_fatal(int code, const char *text)
+{
+    cJSON *message = cJSON_CreateObject();
+    cJSON_AddStringToObject(message, "type", "fatal");
+    cJSON_AddNumberToObject(message, "code", code);
+    cJSON_AddStringToObject(message, "text", text);
+    say_message(message);
+    _exit(code);
+}
+
+/* Bytes that no sound worker sends. */
+static const struct {
+    const char *action, *bytes;
+} bad_lines[] = {
+    {"garbage", "{\"type\":\"record\",,}\n"},
+    {"binary", "\x01\x02\xff\n"},
+    {"forge", "{\"type\":\"record\",\"nonce\":\"0123\",\"record\":{}}\n"},
+    {"anonymous", "{\"type\":\"stage\",\"contender\":\"x\",\"stage\":\"y\",\"deadline_s\":1}\n"},
+};
+
+/* Does not return: what is ordered ends the process, or the supervisor does. */
+static void act(const char *action)
+{
+    for (size_t i = 0; i < sizeof bad_lines / sizeof bad_lines[0]; i++)
+        if (strcmp(action, bad_lines[i].action) == 0)
+            say(bad_lines[i].bytes);
+    if (strcmp(action, "crash") == 0)
+        kill(getpid(), SIGSEGV);
+    if (strcmp(action, "abort") == 0)
+        abort();
+    if (strcmp(action, "exit") == 0)
+        _exit(0);
+    if (strcmp(action, "exit7") == 0)
+        _exit(7);
+    if (strcmp(action, "tear") == 0) {
+        say("{\"type\":\"rec");
+        _exit(0);
+    }
+    if (strcmp(action, "close") == 0)
+        close(PROTOCOL_FD);
+    if (strcmp(action, "orphan") == 0) { /* a child keeps the socket open after the worker's death */
+        if (fork() != 0)
+            _exit(0);
+    }
+    if (strcmp(action, "lost") == 0)
+        say_fatal(EXIT_CODE_UNAVAILABLE, "CUDA_ERROR_ILLEGAL_ADDRESS in alpha");
+    if (strcmp(action, "memory") == 0)
+        say_fatal(EXIT_CODE_INTERNAL, "out of memory");
+    for (;;)
+        pause();
+}
+
+/* The action ordered for this name in a cell with this m; NULL none. */
+static const char *ordered(const char *name, int64_t m)
+{
+    static char action[32];
+    const char *script = getenv("CUDAL2_FAKE");
+    for (const char *at = script; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        char who[32];
+        long only = 0;
+        if (sscanf(at, "%31[a-z]@%ld=%31[a-z0-9]", who, &only, action) != 3 &&
+            sscanf(at, "%31[a-z]=%31[a-z0-9]", who, action) != 2)
+            continue;
+        if (strcmp(who, name) == 0 && (only == 0 || only == m))
+            return action;
+    }
+    return NULL;
+}
+
+static bool is_excluded(const struct cell_request *request, const char *name, struct contender_record *c)
+{
+    for (size_t i = 0; i < request->n_exclusions; i++) {
+        const struct exclusion *e = &request->exclusions[i];
+        if (strcmp(e->name, name) != 0)
+            continue;
+        snprintf(c->status, sizeof c->status, "%s", e->status);
+        snprintf(c->stage, sizeof c->stage, "%s", e->stage);
+        snprintf(c->reason, sizeof c->reason, "%s", e->reason);
+        return true;
+    }
+    return false;
+}
+
+static void say_stage(const char *contender, const char *stage)
+{
+    cJSON *message = cJSON_CreateObject();
+    cJSON_AddStringToObject(message, "type", "stage");
+    cJSON_AddStringToObject(message, "contender", contender);
+    cJSON_AddStringToObject(message, "stage", stage);
+    cJSON_AddNumberToObject(message, "deadline_s", 0.4);
+    say_message(message);
+}
+
+static void run_contender(const struct cell_request *request, const char *name, struct contender_record *c)
+{
+    snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->family, sizeof c->family, "%s", name);
+    c->candidate = strcmp(name, "alpha") == 0;
+    snprintf(c->status, sizeof c->status, "ok");
+    if (is_excluded(request, name, c))
+        return;
+    say_stage(name, "setup");
+    const char *action = ordered(name, request->problem.m);
+    if (action && strcmp(action, "wrong") == 0)
+        snprintf(c->status, sizeof c->status, "wrong_result");
+    else if (action)
+        act(action);
+}
+
+static void fake_cell(const struct cell_request *request)
+{
+    struct cell_record *r = record_new();
+    r->problem = request->problem;
+    r->mode = request->mode;
+    r->headline = TIMING_WALL;
+    r->worker = 77; /* the supervisor knows better */
+    snprintf(r->label, sizeof r->label, "%s", request->label);
+    snprintf(r->status, sizeof r->status, "ok");
+    snprintf(r->reason, sizeof r->reason, "seed %llu", (unsigned long long)request->seed);
+    say_stage("", "operands");
+    const char *harness = ordered("harness", request->problem.m);
+    if (harness && strcmp(harness, "slow") == 0)
+        usleep(200000);
+    else if (harness && strcmp(harness, "othercell") == 0)
+        r->problem.m++;
+    else if (harness)
+        act(harness);
+    for (size_t i = 0; contenders[i]; i++)
+        run_contender(request, contenders[i], &r->contenders[r->n_contenders++]);
+    cJSON *message = cJSON_CreateObject();
+    cJSON_AddStringToObject(message, "type", "record");
+    cJSON_AddItemToObject(message, "record", record_to_json(r));
+    say_message(message);
+    record_free(r);
+}
+
+static long count_start(void)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/starts", getenv("CUDAL2_FAKE_DIR"));
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (fd < 0 || write(fd, "x", 1) != 1)
+        _exit(9);
+    long count = (long)lseek(fd, 0, SEEK_END);
+    close(fd);
+    return count;
+}
+
+/* What the process was given, for test_child_is_clean. */
+static void dump_surroundings(void)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/environ", getenv("CUDAL2_FAKE_DIR"));
+    FILE *f = fopen(path, "w");
+    for (int fd = 0; f && fd < 64; fd++)
+        if (fd != fileno(f) && fcntl(fd, F_GETFD) >= 0)
+            fprintf(f, "fd %d\n", fd);
+    for (size_t i = 0; f && environ[i]; i++)
+        fprintf(f, "%s\n", environ[i]);
+    if (f)
+        fclose(f);
+}
+
+static void fake_start(struct line_reader *reader)
+{
+    char *line;
+    size_t length;
+    cJSON *tree = NULL;
+    struct error err;
+    struct start_request start;
+    if (line_read(reader, &line, &length) != 1 || json_parse(line, length, PROTOCOL_MAX_LINE, "start", &tree, &err) ||
+        start_request_from_json(json_root(tree, "start"), &start, &err))
+        _exit(8);
+    snprintf(nonce, sizeof nonce, "%s", start.nonce);
+    long count = count_start(), first = 0;
+    char action[32];
+    const char *script = getenv("CUDAL2_FAKE");
+    if (script && sscanf(script, "start:%ld=%31[a-z0-9]", &first, action) == 2 && count <= first)
+        act(action);
+    cJSON *message = cJSON_CreateObject(), *env = cJSON_CreateObject();
+    cJSON *device = cJSON_AddObjectToObject(env, "device");
+    cJSON_AddStringToObject(device, "kind", "cpu");
+    cJSON_AddStringToObject(device, "name", "fake");
+    cJSON_AddStringToObject(device, "driver", getenv("CUDAL2_FAKE_DRIVER") ? getenv("CUDAL2_FAKE_DRIVER") : "1");
+    cJSON_AddStringToObject(message, "type", "ready");
+    cJSON_AddItemToObject(message, "env", env);
+    say_message(message);
+    cJSON_Delete(tree);
+}
+
+int fake_worker(void)
+{
+    struct line_reader reader = {.fd = PROTOCOL_FD};
+    char *line;
+    size_t length;
+    dump_surroundings();
+    fake_start(&reader);
+    while (line_read(&reader, &line, &length) == 1) {
+        cJSON *tree = NULL;
+        struct error err;
+        struct cell_request *request = calloc(1, sizeof *request);
+        if (json_parse(line, length, PROTOCOL_MAX_LINE, "cell", &tree, &err))
+            _exit(8);
+        if (strcmp(json_member(json_root(tree, ""), "type").node->valuestring, "quit") == 0)
+            _exit(0);
+        if (cell_request_from_json(json_root(tree, "cell"), request, &err))
+            _exit(8);
+        fake_cell(request);
+        free(request);
+        cJSON_Delete(tree);
+    }
+    return 0;
+}
