@@ -1,0 +1,176 @@
+/* The registry: which contenders a request gives, in which order, and what becomes of those that cannot be loaded. The
+ * plugin directory is the default one of this program: the plugins built from tests/plugins. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "contender/contender.h"
+
+#define BOTH (CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN))
+
+static struct device *device;
+
+static struct registry *open_registry(const char *const *baselines, const char *const *candidates, uint32_t layouts)
+{
+    struct registry_request request = {.baselines = baselines, .candidates = candidates, .layouts = layouts};
+    struct registry *r = NULL;
+    struct error err;
+    if (registry_open(&request, device, &r, &err) != 0)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("expected \"%s\" in \"%s\"", part, text);
+}
+
+static void request_order_is_kept(void **unused)
+{
+    (void)unused;
+    const char *first[] = {"honest", "nothing-of-this-name", NULL};
+    const char *second[] = {"there.is.none", NULL};
+    struct registry *r = open_registry(first, second, BOTH);
+    assert_int_equal(registry_count(r), 3);
+    assert_string_equal(registry_at(r, 0)->name, "honest-nn");
+    assert_true(registry_at(r, 0)->available);
+    assert_int_equal(registry_at(r, 0)->role, ROLE_BASELINE);
+    assert_string_equal(registry_at(r, 1)->name, "nothing-of-this-name");
+    assert_string_equal(registry_at(r, 1)->family, "nothing-of-this-name");
+    assert_false(registry_at(r, 1)->available);
+    assert_false(registry_at(r, 1)->has_layout_suffix);
+    assert_says(registry_at(r, 1)->reason, "nothing.so");
+    assert_false(registry_at(r, 2)->available);
+    assert_int_equal(registry_at(r, 2)->role, ROLE_CANDIDATE);
+    assert_true(registry_at(r, 2)->reason[0] != '\0');
+    registry_close(r);
+}
+
+static void layouts_that_are_not_raced_are_left_out(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"honest", NULL};
+    struct registry *r = open_registry(names, NULL, CUDAL2_BIT(CUDAL2_TN));
+    assert_int_equal(registry_count(r), 0);
+    registry_close(r);
+}
+
+static void plugin_by_path_gives_all_its_contenders(void **unused)
+{
+    (void)unused;
+    char here[512];
+    char honest[1024];
+    char refused[1024];
+    char missing[1024];
+    struct error err;
+    assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
+    snprintf(honest, sizeof honest, "%s/plugins/honest.so", here);
+    snprintf(refused, sizeof refused, "%s/plugins/bad_abi.so", here);
+    snprintf(missing, sizeof missing, "%s/plugins/none.so", here);
+    const char *candidates[] = {honest, refused, missing, NULL};
+    struct registry *r = open_registry(NULL, candidates, BOTH);
+    assert_int_equal(registry_count(r), 3);
+    assert_string_equal(registry_at(r, 0)->name, "honest-nn");
+    assert_int_equal(registry_at(r, 0)->role, ROLE_CANDIDATE);
+    assert_string_equal(registry_at(r, 1)->name, "bad_abi");
+    assert_false(registry_at(r, 1)->available);
+    assert_says(registry_at(r, 1)->reason, "ABI 1001");
+    assert_string_equal(registry_at(r, 2)->name, "none");
+    assert_says(registry_at(r, 2)->reason, "cannot be opened");
+    registry_close(r);
+}
+
+static void probe_refusal_keeps_names_and_reason(void **unused)
+{
+    (void)unused;
+    char here[512];
+    char path[1024];
+    struct error err;
+    assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
+    snprintf(path, sizeof path, "%s/plugins/bad_probe.so", here);
+    const char *candidates[] = {path, NULL};
+    struct registry *r = open_registry(NULL, candidates, BOTH);
+    assert_int_equal(registry_count(r), 1);
+    assert_string_equal(registry_at(r, 0)->name, "bad-probe-nn");
+    assert_false(registry_at(r, 0)->available);
+    assert_says(registry_at(r, 0)->reason, "refuses");
+    registry_close(r);
+}
+
+static void one_name_twice_is_an_error(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"honest", NULL};
+    struct registry_request request = {.baselines = names, .candidates = names, .layouts = BOTH};
+    struct registry *r;
+    struct error err;
+    assert_int_equal(registry_open(&request, device, &r, &err), EXIT_CODE_DATA);
+    assert_null(r);
+    assert_says(err.text, "\"honest-nn\"");
+}
+
+static void missing_manifest_names_itself(void **unused)
+{
+    (void)unused;
+    const char *candidates[] = {"./no/such/kernel.json", NULL};
+    struct registry *r = open_registry(NULL, candidates, BOTH);
+    assert_int_equal(registry_count(r), 1);
+    assert_string_equal(registry_at(r, 0)->name, "kernel");
+    assert_false(registry_at(r, 0)->available);
+    registry_close(r);
+}
+
+static void versions_identify_each_plugin_file(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"honest", NULL};
+    struct registry *r = open_registry(names, NULL, BOTH);
+    char *text = registry_versions(r);
+    cJSON *tree = NULL;
+    struct error err;
+    assert_non_null(text);
+    assert_int_equal(json_parse(text, strlen(text), 1u << 16, "versions", &tree, &err), 0);
+    const cJSON *plugin = cJSON_GetObjectItemCaseSensitive(tree, "honest");
+    const cJSON *digest = cJSON_GetObjectItemCaseSensitive(plugin, "plugin_digest");
+    assert_true(cJSON_IsString(digest));
+    assert_int_equal(strlen(digest->valuestring), 32);
+    cJSON_Delete(tree);
+    free(text);
+    registry_close(r);
+}
+
+static int open_device(void **unused)
+{
+    (void)unused;
+    struct error err;
+    return device_open_cpu(&device, &err);
+}
+
+static int close_device(void **unused)
+{
+    (void)unused;
+    device->ops->close(device);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(request_order_is_kept),
+        cmocka_unit_test(layouts_that_are_not_raced_are_left_out),
+        cmocka_unit_test(plugin_by_path_gives_all_its_contenders),
+        cmocka_unit_test(probe_refusal_keeps_names_and_reason),
+        cmocka_unit_test(one_name_twice_is_an_error),
+        cmocka_unit_test(missing_manifest_names_itself),
+        cmocka_unit_test(versions_identify_each_plugin_file),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
