@@ -44,11 +44,11 @@ static cJSON *timing_tree(const struct cell_record *r, const struct series *s)
     return tree_finish(&t);
 }
 
-static cJSON *timings_tree(const struct cell_record *r, const struct contender_record *c)
+static cJSON *timings_tree(const struct cell_record *r, const struct series *timings)
 {
     struct tree t = tree_begin();
     for (int i = 0; i < TIMING_COUNT; i++)
-        tree_put(&t, timing_names[i], c->timings[i].n > 0 ? timing_tree(r, &c->timings[i]) : cJSON_CreateNull());
+        tree_put(&t, timing_names[i], timings[i].n > 0 ? timing_tree(r, &timings[i]) : cJSON_CreateNull());
     return tree_finish(&t);
 }
 
@@ -81,7 +81,9 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_text(&t, "layout", layout_names[c->layout]);
     tree_put_text(&t, "role", c->copy_of[0] ? "copy" : c->candidate ? "candidate" : "baseline");
     tree_put_text(&t, "copy_of", c->copy_of);
-    tree_put(&t, "timings", timings_tree(r, c));
+    tree_put(&t, "timings", timings_tree(r, c->timings));
+    if (c->equal_path[TIMING_EVENT].n > 0 || c->equal_path[TIMING_WALL].n > 0)
+        tree_put(&t, "equal_path", timings_tree(r, c->equal_path));
     if (c->timings[r->headline].n > 0)
         put_rates(&t, r, c, peak);
     tree_put_text(&t, "rung", c->rung);
@@ -145,6 +147,7 @@ cJSON *result_cell(const struct cell_record *r, const struct peak *peak)
     put_identity(&t, r);
     put_course(&t, r, peak);
     tree_put(&t, "contenders", contenders_tree(r, peak));
+    tree_put_copy(&t, "paper_pairs", r->paper_pairs);
     if (entries && entries_of(r, entries) == 0)
         result_pairs(&t, r, entries);
     else

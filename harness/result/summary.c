@@ -25,18 +25,6 @@ struct buckets {
     bool failed;
 };
 
-static const char *text_of(const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
-static double number_of(const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 static void buckets_free(struct buckets *b)
 {
     for (size_t i = 0; i < b->n; i++)
@@ -95,14 +83,15 @@ static void bucket_add(struct buckets *b, const char *key, const cJSON *cell, co
 
 static void put_group(struct tree *t, const cJSON *cell)
 {
-    tree_put_text(t, "mode", text_of(cell, "mode"));
-    tree_put_text(t, "dtype", text_of(cell, "dtype"));
-    tree_put_text(t, "accumulate", text_of(cell, "accumulate"));
+    tree_put_text(t, "mode", tree_text(cell, "mode"));
+    tree_put_text(t, "dtype", tree_text(cell, "dtype"));
+    tree_put_text(t, "accumulate", tree_text(cell, "accumulate"));
 }
 
 static void group_key(const cJSON *cell, char *key, size_t capacity)
 {
-    snprintf(key, capacity, "%s|%s|%s", text_of(cell, "mode"), text_of(cell, "dtype"), text_of(cell, "accumulate"));
+    snprintf(key, capacity, "%s|%s|%s", tree_text(cell, "mode"), tree_text(cell, "dtype"),
+             tree_text(cell, "accumulate"));
 }
 
 /* ---- speedups ---- */
@@ -113,14 +102,14 @@ static void collect_speedups(struct buckets *b, const cJSON *cell)
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(s, cJSON_GetObjectItemCaseSensitive(cell, "speedups"))
+    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
     {
-        const cJSON *ci = cJSON_GetObjectItemCaseSensitive(s, "ci95");
+        const cJSON *ci = tree_member(s, "ci95");
         bool known = cJSON_GetArraySize(ci) == 2;
-        double values[COLUMNS] = {number_of(s, "mean_of_ratios"), number_of(s, "geomean"),
+        double values[COLUMNS] = {tree_number(s, "mean_of_ratios"), tree_number(s, "geomean"),
                                   known ? ci->child->valuedouble : NAN, known ? ci->child->next->valuedouble : NAN};
-        snprintf(key, sizeof key, "%s|%s|%s|%s", group, text_of(s, "timing"), text_of(s, "candidate"),
-                 text_of(s, "reference"));
+        snprintf(key, sizeof key, "%s|%s|%s|%s", group, tree_text(s, "timing"), tree_text(s, "candidate"),
+                 tree_text(s, "reference"));
         bucket_add(b, key, cell, s, values);
     }
 }
@@ -132,9 +121,9 @@ static cJSON *speedup_row(const struct bucket *b)
     aggregate_of(&in, &a);
     struct tree t = tree_begin();
     put_group(&t, b->cell);
-    tree_put_text(&t, "timing", text_of(b->sample, "timing"));
-    tree_put_text(&t, "candidate", text_of(b->sample, "candidate"));
-    tree_put_text(&t, "reference", text_of(b->sample, "reference"));
+    tree_put_text(&t, "timing", tree_text(b->sample, "timing"));
+    tree_put_text(&t, "candidate", tree_text(b->sample, "candidate"));
+    tree_put_text(&t, "reference", tree_text(b->sample, "reference"));
     tree_put_number(&t, "n", (double)a.n);
     tree_put_number(&t, "mean", round_to(a.mean, 1e5));
     double ends[2] = {round_to(a.low, 1e5), round_to(a.high, 1e5)};
@@ -157,11 +146,11 @@ static void collect_aa(struct buckets *b, const cJSON *cell)
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(a, cJSON_GetObjectItemCaseSensitive(cell, "aa"))
+    cJSON_ArrayForEach(a, tree_member(cell, "aa"))
     {
-        const cJSON *excludes = cJSON_GetObjectItemCaseSensitive(a, "excludes_one");
-        double values[COLUMNS] = {log1p(number_of(a, "geomean")), cJSON_IsTrue(excludes), cJSON_IsBool(excludes), 0};
-        snprintf(key, sizeof key, "%s|%s|%s", group, text_of(a, "timing"), text_of(a, "contender"));
+        const cJSON *excludes = tree_member(a, "excludes_one");
+        double values[COLUMNS] = {log1p(tree_number(a, "geomean")), cJSON_IsTrue(excludes), cJSON_IsBool(excludes), 0};
+        snprintf(key, sizeof key, "%s|%s|%s", group, tree_text(a, "timing"), tree_text(a, "contender"));
         bucket_add(b, key, cell, a, values);
     }
 }
@@ -176,8 +165,8 @@ static cJSON *aa_row(const struct bucket *b)
     }
     struct tree t = tree_begin();
     put_group(&t, b->cell);
-    tree_put_text(&t, "timing", text_of(b->sample, "timing"));
-    tree_put_text(&t, "contender", text_of(b->sample, "contender"));
+    tree_put_text(&t, "timing", tree_text(b->sample, "timing"));
+    tree_put_text(&t, "contender", tree_text(b->sample, "contender"));
     tree_put_number(&t, "n", (double)b->n);
     tree_put_number(&t, "with_interval", judged);
     tree_put_number(&t, "excludes_one", excluded);
@@ -195,12 +184,12 @@ static void collect_rates(struct buckets *b, const cJSON *cell)
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(cell, "contenders"))
+    cJSON_ArrayForEach(c, tree_member(cell, "contenders"))
     {
-        double tflops = number_of(c, "tflops");
-        const double values[COLUMNS] = {tflops, number_of(c, "percent_of_roofline"), 0, 0};
+        double tflops = tree_number(c, "tflops");
+        const double values[COLUMNS] = {tflops, tree_number(c, "percent_of_roofline"), 0, 0};
         snprintf(key, sizeof key, "%s|%s", group, c->string);
-        if (strcmp(text_of(c, "status"), "ok") == 0 && !isnan(tflops))
+        if (strcmp(tree_text(c, "status"), "ok") == 0 && !isnan(tflops))
             bucket_add(b, key, cell, c, values);
     }
 }
@@ -210,7 +199,7 @@ static cJSON *rate_row(const struct bucket *b)
     struct tree t = tree_begin();
     put_group(&t, b->cell);
     tree_put_text(&t, "contender", b->sample->string);
-    tree_put_text(&t, "role", text_of(b->sample, "role"));
+    tree_put_text(&t, "role", tree_text(b->sample, "role"));
     tree_put_number(&t, "n", (double)b->n);
     tree_put_number(&t, "median_tflops", round_to(stats_median(b->column[0], b->n), 1e3));
     tree_put_number(&t, "max_tflops", round_to(stats_quantile(b->column[0], b->n, 1), 1e3));
@@ -224,10 +213,10 @@ static void collect_left_out(struct buckets *b, const cJSON *cell)
     static const double nothing[COLUMNS] = {0};
     const cJSON *c;
     char key[KEY_MAX];
-    cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(cell, "contenders"))
+    cJSON_ArrayForEach(c, tree_member(cell, "contenders"))
     {
-        snprintf(key, sizeof key, "%.80s|%.31s|%.130s", c->string, text_of(c, "status"), text_of(c, "reason"));
-        if (strcmp(text_of(c, "status"), "ok") != 0)
+        snprintf(key, sizeof key, "%.80s|%.31s|%.130s", c->string, tree_text(c, "status"), tree_text(c, "reason"));
+        if (strcmp(tree_text(c, "status"), "ok") != 0)
             bucket_add(b, key, cell, c, nothing);
     }
 }
@@ -236,11 +225,11 @@ static cJSON *left_out_row(const struct bucket *b)
 {
     struct tree t = tree_begin();
     tree_put_text(&t, "contender", b->sample->string);
-    tree_put_text(&t, "status", text_of(b->sample, "status"));
-    tree_put_text(&t, "stage", text_of(b->sample, "stage"));
-    tree_put_text(&t, "reason", text_of(b->sample, "reason"));
+    tree_put_text(&t, "status", tree_text(b->sample, "status"));
+    tree_put_text(&t, "stage", tree_text(b->sample, "stage"));
+    tree_put_text(&t, "reason", tree_text(b->sample, "reason"));
     tree_put_number(&t, "cells", (double)b->n);
-    tree_put_text(&t, "first_cell", text_of(b->cell, "key"));
+    tree_put_text(&t, "first_cell", tree_text(b->cell, "key"));
     return tree_finish(&t);
 }
 
@@ -269,15 +258,15 @@ static cJSON *table(const cJSON *cells, collector collect, row_maker row)
 static cJSON *unconverged_row(const cJSON *cell)
 {
     struct tree t = tree_begin();
-    tree_put_text(&t, "cell", text_of(cell, "key"));
-    tree_put_number(&t, "half_width", number_of(cell, "worst_half_width"));
-    tree_put_text(&t, "pair", text_of(cell, "worst_pair"));
+    tree_put_text(&t, "cell", tree_text(cell, "key"));
+    tree_put_number(&t, "half_width", tree_number(cell, "worst_half_width"));
+    tree_put_text(&t, "pair", tree_text(cell, "worst_pair"));
     return tree_finish(&t);
 }
 
 static bool is_measured(const cJSON *cell)
 {
-    return number_of(cell, "blocks") > 0;
+    return tree_number(cell, "blocks") > 0;
 }
 
 /* Share of the measured cells that reached the wanted half-width, and the list of those that did not. */
@@ -289,7 +278,7 @@ static cJSON *convergence(const cJSON *cells)
     cJSON *list = cJSON_CreateArray();
     cJSON_ArrayForEach(cell, cells)
     {
-        bool reached = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cell, "converged"));
+        bool reached = cJSON_IsTrue(tree_member(cell, "converged"));
         measured += is_measured(cell);
         converged += is_measured(cell) && reached;
         if (list && is_measured(cell) && !reached && !tree_append(list, unconverged_row(cell)))
@@ -315,11 +304,11 @@ static cJSON *counts(const cJSON *cells)
     cJSON_ArrayForEach(cell, cells)
     {
         for (int i = 0; statuses[i]; i++)
-            count[i] += strcmp(text_of(cell, "status"), statuses[i]) == 0;
-        slowed += number_of(cell, "dropped_blocks") > 0;
-        dropped += number_of(cell, "dropped_blocks");
-        busy += number_of(cell, "busy_seconds");
-        wall += number_of(cell, "wall_seconds");
+            count[i] += strcmp(tree_text(cell, "status"), statuses[i]) == 0;
+        slowed += tree_number(cell, "dropped_blocks") > 0;
+        dropped += tree_number(cell, "dropped_blocks");
+        busy += tree_number(cell, "busy_seconds");
+        wall += tree_number(cell, "wall_seconds");
     }
     struct tree t = tree_begin();
     tree_put_number(&t, "cells", cJSON_GetArraySize(cells));

@@ -63,6 +63,28 @@ bool tree_append(cJSON *array, cJSON *item)
     return false;
 }
 
+const cJSON *tree_member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+const char *tree_text(const cJSON *object, const char *key)
+{
+    const cJSON *item = tree_member(object, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+double tree_number(const cJSON *object, const char *key)
+{
+    const cJSON *item = tree_member(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+bool tree_true(const cJSON *object, const char *key)
+{
+    return cJSON_IsTrue(tree_member(object, key));
+}
+
 double round_to(double value, double per_unit)
 {
     return round(value * per_unit) / per_unit;

@@ -26,6 +26,12 @@ cJSON *tree_finish(struct tree *t);
 /* Appends item (taken over) to array; on failure deletes both and returns false. */
 bool tree_append(cJSON *array, cJSON *item);
 
+/* Members of an object for reading what this program wrote: "" and NaN stand for absent or of another type. */
+const char *tree_text(const cJSON *object, const char *key);
+double tree_number(const cJSON *object, const char *key);
+bool tree_true(const cJSON *object, const char *key);
+const cJSON *tree_member(const cJSON *object, const char *key); /* NULL when absent */
+
 /* Rounded to a decimal grid, so that it prints short: round_to(x, 1e3) keeps three decimals. */
 double round_to(double value, double per_unit);
 

@@ -1,0 +1,230 @@
+#include "report/screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/screen_rows.h"
+#include "report/sheet.h"
+#include "result/tree.h"
+
+static void print_sheet(struct screen *screen, struct sheet *sheet)
+{
+    if (sheet_rows(sheet) > 0) {
+        sheet_print_text(&screen->text, sheet, screen->options->colour);
+        text_add(&screen->text, "\n");
+    }
+    sheet_free(sheet);
+}
+
+static void print_device(struct screen *screen)
+{
+    const cJSON *env = cJSON_GetArrayItem(tree_member(screen->result, "env"), 0);
+    const cJSON *device = tree_member(env, "device");
+    double peak = tree_number(device, "peak_flops");
+    text_add(&screen->text, "%s, driver %s", tree_text(device, "name"), tree_text(device, "driver"));
+    if (peak > 0)
+        text_add(&screen->text, ", peak %.0f TFLOPS at maximum clock", peak / 1e12);
+    text_add(&screen->text, "\n");
+}
+
+static void print_counts(struct screen *screen)
+{
+    const cJSON *summary = tree_member(screen->result, "summary");
+    const cJSON *counts = tree_member(summary, "counts");
+    const cJSON *convergence = tree_member(summary, "convergence");
+    double missing = cJSON_GetArraySize(tree_member(tree_member(screen->result, "run"), "missing"));
+    text_add(&screen->text, "%.0f cells: %.0f ok, %.0f partial, %.0f skipped, %.0f failed",
+             tree_number(counts, "cells"), tree_number(counts, "ok"), tree_number(counts, "partial"),
+             tree_number(counts, "skipped"), tree_number(counts, "failed"));
+    if (missing > 0)
+        text_add(&screen->text, ", %.0f not measured yet", missing);
+    text_add(&screen->text, "; %.0f of %.0f converged\n", tree_number(convergence, "converged"),
+             tree_number(convergence, "measured"));
+    if (tree_number(counts, "dropped_blocks") > 0)
+        text_add(&screen->text, "%.0f blocks in %.0f cells saw a thermal or hardware slowdown and do not count\n",
+                 tree_number(counts, "dropped_blocks"), tree_number(counts, "cells_with_slowdown"));
+    text_add(&screen->text, "\n");
+}
+
+static bool same_group(const cJSON *a, const cJSON *b)
+{
+    return strcmp(tree_text(a, "mode"), tree_text(b, "mode")) == 0 &&
+           strcmp(tree_text(a, "dtype"), tree_text(b, "dtype")) == 0 &&
+           strcmp(tree_text(a, "accumulate"), tree_text(b, "accumulate")) == 0;
+}
+
+static bool is_suffix(const char *name, const char *suffix)
+{
+    size_t a = strlen(name);
+    size_t b = strlen(suffix);
+    return a > b && strcmp(name + a - b, suffix) == 0;
+}
+
+/* The -max of a family and what has no layouts: one column or line for each library. */
+static bool is_whole(const char *name)
+{
+    return !is_suffix(name, "-nn") && !is_suffix(name, "-tn");
+}
+
+static void summary_columns(struct sheet *s)
+{
+    sheet_column(s, "timing", "timing", true);
+    sheet_column(s, "candidate", "candidate", true);
+    sheet_column(s, "against", "reference", true);
+    sheet_column(s, "mean", "mean", false);
+    sheet_column(s, "wins", "wins", false);
+    sheet_column(s, "median", "median", false);
+    sheet_column(s, "geomean", "geomean", false);
+}
+
+static void summary_row(struct sheet *s, const cJSON *row)
+{
+    double mean = tree_number(row, "mean");
+    double median = tree_number(row, "median");
+    double geomean = tree_number(row, "geomean");
+    double wins = tree_number(row, "wins");
+    sheet_add(s, NAN, "%s", tree_text(row, "timing"));
+    sheet_add(s, NAN, "%s", tree_text(row, "candidate"));
+    sheet_add(s, NAN, "%s", tree_text(row, "reference"));
+    sheet_add(s, mean, "%+.1f%%", 100 * mean);
+    sheet_add(s, wins, "%.0f/%.0f", wins, tree_number(row, "n"));
+    sheet_add(s, median, "%+.1f%%", 100 * median);
+    sheet_add(s, geomean, "%+.1f%%", 100 * geomean);
+}
+
+/* Rows of one timing; the headline's show every reference, the others one line for each library. */
+static void add_summary(const struct screen *screen, struct sheet *s, const cJSON *cell, const char *timing)
+{
+    const cJSON *row;
+    bool headline = strcmp(timing, tree_text(cell, "headline")) == 0;
+    cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "speedups"))
+    {
+        bool wanted = same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
+        bool shown = is_whole(tree_text(row, "candidate")) && (headline || is_whole(tree_text(row, "reference")));
+        if (wanted && shown)
+            summary_row(s, row);
+    }
+}
+
+static void print_summary(struct screen *screen, const cJSON *cell)
+{
+    static const char *const timings[] = {"device", "event", "wall", NULL};
+    const char *headline = tree_text(cell, "headline");
+    struct sheet s = {0};
+    snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
+             tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"), headline);
+    summary_columns(&s);
+    add_summary(screen, &s, cell, headline);
+    for (int t = 0; timings[t]; t++)
+        if (strcmp(timings[t], headline) != 0)
+            add_summary(screen, &s, cell, timings[t]);
+    print_sheet(screen, &s);
+}
+
+static void print_aa(struct screen *screen, const cJSON *cell)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "aa"))
+    {
+        bool headline = strcmp(tree_text(row, "timing"), tree_text(cell, "headline")) == 0;
+        if (!same_group(row, cell) || !headline)
+            continue;
+        text_add(&screen->text,
+                 "A/A: %s against a copy of itself over %.0f shapes: %+.3f%% on average, %.0f intervals exclude 1\n\n",
+                 tree_text(row, "contender"), tree_number(row, "n"), 100 * tree_number(row, "mean_log_ratio"),
+                 tree_number(row, "excludes_one"));
+    }
+}
+
+static bool first_of_its_group(const cJSON *cells, const cJSON *cell)
+{
+    const cJSON *earlier;
+    cJSON_ArrayForEach(earlier, cells)
+    {
+        if (earlier == cell)
+            return true;
+        if (same_group(earlier, cell))
+            return false;
+    }
+    return true;
+}
+
+static size_t list_group(const cJSON *cells, const cJSON *first, const cJSON **out)
+{
+    const cJSON *cell;
+    size_t n = 0;
+    cJSON_ArrayForEach(cell, cells) if (same_group(cell, first)) out[n++] = cell;
+    return n;
+}
+
+static void print_group(struct screen *screen, const cJSON *cells, const cJSON *first)
+{
+    size_t capacity = (size_t)cJSON_GetArraySize(cells);
+    const cJSON **group = malloc((capacity + 1) * sizeof *group);
+    if (!group) {
+        screen->text.failed = true;
+        return;
+    }
+    size_t n = list_group(cells, first, group);
+    bool many = n > SCREEN_MANY_SHAPES;
+    if (many)
+        print_summary(screen, first);
+    screen_rows(screen, group, n);
+    if (!many)
+        print_summary(screen, first);
+    print_aa(screen, first);
+    free(group);
+}
+
+/* Skips with their reasons, one line for each kind. */
+static void print_left_out(struct screen *screen)
+{
+    const cJSON *row;
+    const cJSON *list = tree_member(tree_member(screen->result, "summary"), "left_out");
+    if (cJSON_GetArraySize(list) > 0)
+        text_add(&screen->text, "Left out:\n");
+    cJSON_ArrayForEach(row, list)
+    {
+        const char *reason = tree_text(row, "reason");
+        double cells = tree_number(row, "cells");
+        text_add(&screen->text, "  %s: %s%s%s (%.0f cell%s)\n", tree_text(row, "contender"), tree_text(row, "status"),
+                 reason[0] ? ": " : "", reason, cells, cells == 1 ? "" : "s");
+    }
+}
+
+static void print_skipped_cells(struct screen *screen, const cJSON *cells)
+{
+    const cJSON *cell;
+    unsigned shown = 0;
+    cJSON_ArrayForEach(cell, cells)
+    {
+        bool skipped = strcmp(tree_text(cell, "status"), "skipped") == 0;
+        if ((skipped || strcmp(tree_text(cell, "status"), "failed") == 0) && shown++ < 10)
+            text_add(&screen->text, "  %s %s: %s\n", tree_text(cell, "key"), tree_text(cell, "status"),
+                     tree_text(cell, "reason"));
+    }
+    if (shown > 10)
+        text_add(&screen->text, "  and %u more cells\n", shown - 10);
+}
+
+int screen_report(const cJSON *result, const struct screen_options *options, char **out, struct error *err)
+{
+    struct screen screen = {.result = result, .options = options};
+    const cJSON *cells = tree_member(result, "cells");
+    const cJSON *cell;
+    if (!cJSON_IsArray(cells) || !cJSON_IsObject(tree_member(result, "summary")))
+        return error_set(err, EXIT_CODE_DATA, "not a result: \"cells\" or \"summary\" is missing");
+    print_device(&screen);
+    print_counts(&screen);
+    cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
+    print_left_out(&screen);
+    print_skipped_cells(&screen, cells);
+    if (screen.text.failed) {
+        text_free(&screen.text);
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
+    }
+    *out = screen.text.bytes;
+    return 0;
+}

@@ -1,0 +1,20 @@
+/*
+ * screen.h - what the terminal shows after a run, from the result tree alone.
+ */
+#ifndef CUDAL2_REPORT_SCREEN_H
+#define CUDAL2_REPORT_SCREEN_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+struct screen_options {
+    unsigned columns; /* of the terminal; 0: 100. Tables drop intervals, then references, to fit */
+    bool colour;
+};
+
+/* Per mode and accumulate type: the summary by baseline for the headline timing and the other timings, and rows by
+ * shape (above 20 shapes the 10 best and 10 worst); then what was left out and why. *out is owned by the caller
+ * (free). EXIT_CODE_DATA when the tree is not a result, EXIT_CODE_INTERNAL out of memory. */
+int screen_report(const cJSON *result, const struct screen_options *options, char **out, struct error *err);
+
+#endif

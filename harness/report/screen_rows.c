@@ -1,0 +1,319 @@
+#include "report/screen_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/sheet.h"
+#include "result/tree.h"
+
+#define REFERENCES_MAX 8
+#define DEFAULT_COLUMNS 100
+
+/* The wanted form of the table, from roomy to narrow. */
+struct form {
+    bool intervals, baseline_name;
+    size_t references; /* how many, the strongest first kept */
+};
+
+struct rows {
+    const cJSON *const *cells;
+    size_t n;
+    const char *reference[REFERENCES_MAX]; /* names, weakest first */
+    size_t n_references;
+};
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t a = strlen(name);
+    size_t b = strlen(suffix);
+    return a > b && strcmp(name + a - b, suffix) == 0;
+}
+
+static bool has_layout(const char *name)
+{
+    return ends_with(name, "-nn") || ends_with(name, "-tn");
+}
+
+static bool is_headline(const cJSON *cell, const cJSON *speedup)
+{
+    return strcmp(tree_text(speedup, "timing"), tree_text(cell, "headline")) == 0;
+}
+
+/* ---- one cell ---- */
+
+static double median_ns(const cJSON *cell, const cJSON *contender)
+{
+    const cJSON *timing = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
+    return tree_number(timing, "median_ns");
+}
+
+/* Whether a contender stands behind the candidate: it is it, or is one of its layouts. */
+static bool belongs_to(const cJSON *contender, const char *candidate)
+{
+    const char *family = tree_text(contender, "family");
+    size_t length = strlen(family);
+    if (strcmp(contender->string, candidate) == 0)
+        return true;
+    return strncmp(candidate, family, length) == 0 && strcmp(candidate + length, "-max") == 0;
+}
+
+/* In this cell: the fastest contender that does (or does not) belong to a candidate. */
+static const cJSON *fastest(const cJSON *cell, const char *candidate, bool belonging)
+{
+    const cJSON *contender;
+    const cJSON *best = NULL;
+    double best_ns = INFINITY;
+    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    {
+        double ns = median_ns(cell, contender);
+        bool ok = strcmp(tree_text(contender, "status"), "ok") == 0;
+        bool other_candidate = !belonging && strcmp(tree_text(contender, "role"), "baseline") != 0;
+        if (!ok || other_candidate || belongs_to(contender, candidate) != belonging || !(ns < best_ns))
+            continue;
+        best_ns = ns;
+        best = contender;
+    }
+    return best;
+}
+
+/* The candidate (family or without layouts) whose fastest contender is the fastest of all; "" when there is none. */
+static const char *best_candidate(const cJSON *cell)
+{
+    const cJSON *speedup;
+    const char *best = "";
+    double best_ns = INFINITY;
+    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups"))
+    {
+        const char *name = tree_text(speedup, "candidate");
+        if (has_layout(name) || strcmp(name, best) == 0 || !is_headline(cell, speedup))
+            continue;
+        const cJSON *contender = fastest(cell, name, true);
+        double ns = contender ? median_ns(cell, contender) : NAN;
+        if (ns < best_ns) {
+            best_ns = ns;
+            best = name;
+        }
+    }
+    return best;
+}
+
+static const cJSON *speedup_of(const cJSON *cell, const char *candidate, const char *reference)
+{
+    const cJSON *speedup;
+    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups"))
+    {
+        if (is_headline(cell, speedup) && strcmp(tree_text(speedup, "candidate"), candidate) == 0 &&
+            strcmp(tree_text(speedup, "reference"), reference) == 0)
+            return speedup;
+    }
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+static void add_reference(struct rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->n_references; i++)
+        if (strcmp(rows->reference[i], name) == 0)
+            return;
+    if (rows->n_references < REFERENCES_MAX)
+        rows->reference[rows->n_references++] = name;
+}
+
+/* In the order of the contenders, which is the config's: libraries from simple to tuned. */
+static void collect_references(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const cJSON *speedup;
+        cJSON_ArrayForEach(speedup, tree_member(rows->cells[i], "speedups"))
+        {
+            const char *name = tree_text(speedup, "reference");
+            if (!has_layout(name) && is_headline(rows->cells[i], speedup))
+                add_reference(rows, name);
+        }
+    }
+}
+
+static void add_time(struct sheet *s, double ns)
+{
+    if (isnan(ns))
+        sheet_add(s, NAN, "-");
+    else if (ns < 1e6)
+        sheet_add(s, ns, "%.*f µs", ns < 10e3 ? 2 : 1, ns / 1e3);
+    else
+        sheet_add(s, ns, "%.*f ms", ns < 100e6 ? 2 : 0, ns / 1e6);
+}
+
+static void add_speedup(struct sheet *s, const cJSON *speedup, bool interval)
+{
+    const cJSON *ci = tree_member(speedup, "ci95");
+    double geomean = tree_number(speedup, "geomean");
+    if (isnan(geomean))
+        sheet_add(s, NAN, "-");
+    else if (interval && cJSON_GetArraySize(ci) == 2)
+        sheet_add(s, geomean, "%+.1f%% ±%.1f", 100 * geomean,
+                  50 * (ci->child->next->valuedouble - ci->child->valuedouble));
+    else
+        sheet_add(s, geomean, "%+.1f%%", 100 * geomean);
+}
+
+static void set_columns(const struct rows *rows, const struct form *form, struct sheet *s)
+{
+    sheet_column(s, "shape", "shape", true);
+    sheet_column(s, "candidate", "candidate_ns", false);
+    sheet_column(s, "baseline", "baseline_ns", false);
+    if (form->baseline_name)
+        sheet_column(s, "(fastest)", "baseline", true);
+    sheet_column(s, "TFLOPS", "tflops", false);
+    sheet_column(s, "roof", "percent_of_roofline", false);
+    for (size_t i = rows->n_references - form->references; i < rows->n_references; i++)
+        sheet_column(s, rows->reference[i], rows->reference[i], false);
+}
+
+static void add_shape(struct sheet *s, const cJSON *cell)
+{
+    const char *label = tree_text(cell, "label");
+    sheet_add(s, NAN, "%.0fx%.0fx%.0f%s%.20s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
+              label[0] ? " " : "", label);
+}
+
+static void add_rates(struct sheet *s, const cJSON *contender)
+{
+    double tflops = tree_number(contender, "tflops");
+    double roof = tree_number(contender, "percent_of_roofline");
+    if (isnan(tflops))
+        sheet_add(s, NAN, "-");
+    else
+        sheet_add(s, tflops, "%.*f", tflops < 1 ? 3 : 1, tflops);
+    if (isnan(roof))
+        sheet_add(s, NAN, "-");
+    else
+        sheet_add(s, roof, "%.*f%%", roof < 10 ? 1 : 0, roof);
+}
+
+static void add_row(const struct rows *rows, const struct form *form, struct sheet *s, const cJSON *cell)
+{
+    const char *candidate = best_candidate(cell);
+    const cJSON *ours = fastest(cell, candidate, true);
+    const cJSON *theirs = fastest(cell, candidate, false);
+    add_shape(s, cell);
+    add_time(s, ours ? median_ns(cell, ours) : NAN);
+    add_time(s, theirs ? median_ns(cell, theirs) : NAN);
+    if (form->baseline_name)
+        sheet_add(s, NAN, "%s", theirs ? theirs->string : "-");
+    add_rates(s, ours);
+    for (size_t i = rows->n_references - form->references; i < rows->n_references; i++)
+        add_speedup(s, speedup_of(cell, candidate, rows->reference[i]), form->intervals);
+}
+
+static void fill(const struct rows *rows, const struct form *form, struct sheet *s)
+{
+    set_columns(rows, form, s);
+    for (size_t i = 0; i < rows->n; i++)
+        add_row(rows, form, s, rows->cells[i]);
+}
+
+/* Gives the roomiest form that fits: first the baseline's name goes, then the intervals, then the weakest references.
+ */
+static void fill_to_fit(const struct rows *rows, unsigned columns, struct sheet *s)
+{
+    struct form form = {.intervals = true, .baseline_name = true, .references = rows->n_references};
+    for (;;) {
+        fill(rows, &form, s);
+        if (s->failed || sheet_total_width(s) <= columns)
+            return;
+        if (form.baseline_name)
+            form.baseline_name = false;
+        else if (form.intervals)
+            form.intervals = false;
+        else if (form.references > 1)
+            form.references--;
+        else
+            return;
+        char title[sizeof s->title];
+        memcpy(title, s->title, sizeof title);
+        sheet_free(s);
+        memcpy(s->title, title, sizeof title);
+    }
+}
+
+static void print_rows(struct screen *screen, const struct rows *rows, const char *title)
+{
+    struct sheet s = {0};
+    unsigned columns = screen->options->columns ? screen->options->columns : DEFAULT_COLUMNS;
+    snprintf(s.title, sizeof s.title, "%s", title);
+    fill_to_fit(rows, columns, &s);
+    sheet_print_text(&screen->text, &s, screen->options->colour);
+    text_add(&screen->text, "\n");
+    sheet_free(&s);
+}
+
+/* A cell and its speedup over the strongest (last) reference, to sort by. */
+struct scored {
+    const cJSON *cell;
+    double score;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    double x = ((const struct scored *)a)->score;
+    double y = ((const struct scored *)b)->score;
+    return (x < y) - (x > y);
+}
+
+/* Best first; cells without a speedup are left out. */
+static size_t sort_by_speedup(const struct rows *rows, struct scored *scored)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n && rows->n_references > 0; i++) {
+        const cJSON *cell = rows->cells[i];
+        const cJSON *speedup = speedup_of(cell, best_candidate(cell), rows->reference[rows->n_references - 1]);
+        double score = tree_number(speedup, "geomean");
+        if (!isnan(score))
+            scored[n++] = (struct scored){cell, score};
+    }
+    qsort(scored, n, sizeof *scored, by_score);
+    return n;
+}
+
+static void print_ends(struct screen *screen, const struct rows *rows)
+{
+    struct scored *scored = malloc((rows->n + 1) * sizeof *scored);
+    if (!scored) {
+        screen->text.failed = true;
+        return;
+    }
+    size_t n = sort_by_speedup(rows, scored);
+    size_t count = n < SCREEN_ENDS ? n : SCREEN_ENDS;
+    const cJSON *ends[SCREEN_ENDS];
+    struct rows part = *rows;
+    char title[200];
+    part.cells = ends;
+    part.n = count;
+    for (int worst = 0; worst < 2 && count > 0; worst++) {
+        for (size_t i = 0; i < count; i++)
+            ends[i] = scored[worst ? n - count + i : i].cell;
+        snprintf(title, sizeof title, "%s %zu of %zu shapes by speedup over %s", worst ? "Worst" : "Best", count, n,
+                 rows->reference[rows->n_references - 1]);
+        print_rows(screen, &part, title);
+    }
+    free(scored);
+}
+
+void screen_rows(struct screen *screen, const cJSON *const *cells, size_t n)
+{
+    struct rows rows = {.cells = cells, .n = n};
+    char title[200];
+    if (n == 0)
+        return;
+    collect_references(&rows);
+    snprintf(title, sizeof title, "%s, %s accumulated in %s, %s time; speedup over each baseline",
+             tree_text(cells[0], "mode"), tree_text(cells[0], "dtype"), tree_text(cells[0], "accumulate"),
+             tree_text(cells[0], "headline"));
+    if (n > SCREEN_MANY_SHAPES)
+        print_ends(screen, &rows);
+    else
+        print_rows(screen, &rows, title);
+}

@@ -1,0 +1,91 @@
+#include "report/sheet.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sheet_column(struct sheet *s, const char *head, const char *key, bool left)
+{
+    if (s->n_columns == SHEET_COLUMNS || s->n_cells > 0) {
+        s->failed = true;
+        return;
+    }
+    struct sheet_column *column = &s->column[s->n_columns++];
+    snprintf(column->head, sizeof column->head, "%s", head);
+    snprintf(column->key, sizeof column->key, "%s", key);
+    column->left = left;
+}
+
+static bool make_room(struct sheet *s)
+{
+    if (s->n_cells < s->capacity)
+        return true;
+    size_t capacity = s->capacity ? 2 * s->capacity : 256;
+    struct sheet_cell *cells = realloc(s->cells, capacity * sizeof *cells);
+    if (!cells)
+        return false;
+    s->cells = cells;
+    s->capacity = capacity;
+    return true;
+}
+
+void sheet_add(struct sheet *s, double value, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *copy = make_room(s) ? strdup(text) : NULL;
+    if (!copy) {
+        s->failed = true;
+        return;
+    }
+    s->cells[s->n_cells++] = (struct sheet_cell){.text = copy, .value = value};
+}
+
+void sheet_free(struct sheet *s)
+{
+    for (size_t i = 0; i < s->n_cells; i++)
+        free(s->cells[i].text);
+    free(s->cells);
+    *s = (struct sheet){0};
+}
+
+size_t sheet_width(const char *text)
+{
+    size_t width = 0;
+    for (const char *c = text; *c; c++)
+        width += ((unsigned char)*c & 0xc0) != 0x80;
+    return width;
+}
+
+size_t sheet_rows(const struct sheet *s)
+{
+    return s->n_columns ? s->n_cells / s->n_columns : 0;
+}
+
+const struct sheet_cell *sheet_at(const struct sheet *s, size_t row, size_t column)
+{
+    return &s->cells[row * s->n_columns + column];
+}
+
+size_t sheet_column_width(const struct sheet *s, size_t column)
+{
+    size_t width = sheet_width(s->column[column].head);
+    for (size_t row = 0; row < sheet_rows(s); row++) {
+        size_t here = sheet_width(sheet_at(s, row, column)->text);
+        width = here > width ? here : width;
+    }
+    return width;
+}
+
+size_t sheet_total_width(const struct sheet *s)
+{
+    size_t total = 0;
+    for (size_t c = 0; c < s->n_columns; c++)
+        total += sheet_column_width(s, c) + (c ? 2 : 0);
+    return total;
+}

@@ -1,0 +1,54 @@
+/*
+ * sheet.h - a table as rows of text and number: the one row model behind every output format.
+ */
+#ifndef CUDAL2_REPORT_SHEET_H
+#define CUDAL2_REPORT_SHEET_H
+
+#include "base/json.h"
+#include "base/text.h"
+
+#define SHEET_COLUMNS 24
+
+/* What a cell shows, and the number behind it (NaN: the text is all there is) for formats that machines read. */
+struct sheet_cell {
+    char *text; /* owned, never NULL */
+    double value;
+};
+
+struct sheet_column {
+    char head[64];
+    char key[48]; /* for csv and json, "mean", "wins" */
+    bool left;    /* aligned left; numbers stand right */
+};
+
+struct sheet {
+    char title[200];
+    size_t n_columns, n_cells, capacity;
+    struct sheet_column column[SHEET_COLUMNS];
+    struct sheet_cell *cells; /* row by row */
+    bool failed;              /* out of memory; printers then do nothing and mark the text failed */
+};
+
+void sheet_column(struct sheet *s, const char *head, const char *key, bool left);
+/* Cells are added left to right, row by row. */
+void sheet_add(struct sheet *s, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void sheet_free(struct sheet *s);
+size_t sheet_rows(const struct sheet *s); /* complete ones */
+const struct sheet_cell *sheet_at(const struct sheet *s, size_t row, size_t column);
+
+/* Columns on a terminal that UTF-8 text takes (every character of ours is one wide). */
+size_t sheet_width(const char *text);
+
+/* Width of one column, and of the whole table as sheet_print_text sets it. */
+size_t sheet_column_width(const struct sheet *s, size_t column);
+size_t sheet_total_width(const struct sheet *s);
+
+/* One small file each. Text: aligned by spaces, `colour` makes heads bold and signed percents green or red. */
+void sheet_print_text(struct text *out, const struct sheet *s, bool colour);
+void sheet_print_markdown(struct text *out, const struct sheet *s);
+void sheet_print_latex(struct text *out, const struct sheet *s); /* booktabs */
+void sheet_print_csv(struct text *out, const struct sheet *s);   /* RFC 4180, keys as head, full numbers */
+/* {"title":..., "rows":[{key: number or text}]}; NULL out of memory. */
+cJSON *sheet_to_json(const struct sheet *s);
+
+#endif
