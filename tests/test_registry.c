@@ -105,6 +105,32 @@ static void probe_refusal_keeps_names_and_reason(void **unused)
     registry_close(r);
 }
 
+static void unknown_family_of_a_plugin_is_unavailable(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"honest-other", NULL};
+    struct registry *r = open_registry(names, NULL, BOTH);
+    assert_int_equal(registry_count(r), 1);
+    assert_string_equal(registry_at(r, 0)->name, "honest-other");
+    assert_false(registry_at(r, 0)->available);
+    assert_says(registry_at(r, 0)->reason, "honest.so has no contender family of this name");
+    registry_close(r);
+}
+
+static void other_device_makes_unavailable(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"honest", NULL};
+    uint32_t bit = device->info.device_bit;
+    device->info.device_bit = CUDAL2_ON_CUDA;
+    struct registry *r = open_registry(names, NULL, BOTH);
+    device->info.device_bit = bit;
+    assert_int_equal(registry_count(r), 1);
+    assert_false(registry_at(r, 0)->available);
+    assert_string_equal(registry_at(r, 0)->reason, "runs on the CPU only");
+    registry_close(r);
+}
+
 static void one_name_twice_is_an_error(void **unused)
 {
     (void)unused;
@@ -168,6 +194,8 @@ int main(void)
         cmocka_unit_test(layouts_that_are_not_raced_are_left_out),
         cmocka_unit_test(plugin_by_path_gives_all_its_contenders),
         cmocka_unit_test(probe_refusal_keeps_names_and_reason),
+        cmocka_unit_test(unknown_family_of_a_plugin_is_unavailable),
+        cmocka_unit_test(other_device_makes_unavailable),
         cmocka_unit_test(one_name_twice_is_an_error),
         cmocka_unit_test(missing_manifest_names_itself),
         cmocka_unit_test(versions_identify_each_plugin_file),

@@ -37,6 +37,9 @@ struct contender {
     char reason[CUDAL2_WHY]; /* why not available */
 };
 
+/* Whether `c` runs on this kind of device at all; else one line in `why` (CUDAL2_WHY bytes). */
+bool contender_runs_on(const struct contender *c, const struct device_info *device, char *why);
+
 /* Whether `c` can do this problem on this device; else one line in `why` (CUDAL2_WHY bytes). */
 bool contender_supports(const struct contender *c, const struct device_info *device,
                         const struct cudal2_problem *problem, char *why);

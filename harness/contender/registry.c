@@ -114,23 +114,29 @@ static struct loaded_plugin *open_plugin(struct registry *r, const char *path)
 }
 
 /* Adds the plugin's contenders of `family` (NULL: of every family) in the layouts asked for. */
-static int add_of_plugin(struct registry *r, struct loaded_plugin *loaded, const char *family, enum contender_role role,
-                         size_t *added, struct error *err)
+static int add_of_plugin(struct registry *r, const struct loaded_plugin *loaded, const char *family,
+                         enum contender_role role, struct error *err)
 {
-    *added = 0;
+    size_t known = 0;
     for (size_t i = 0; i < loaded->plugin.is->n_contenders; i++) {
         struct contender c;
         plugin_contender(&loaded->plugin, i, role, &c);
         if (family && strcmp(family, c.family) != 0)
             continue;
-        ++*added;
+        known++;
         if (c.has_layout_suffix && !(r->layouts & CUDAL2_BIT(c.is.layout)))
             continue;
+        if (c.available)
+            c.available = contender_runs_on(&c, &r->device->info, c.reason);
         int rc = add(r, &c, err);
         if (rc)
             return rc;
     }
-    return 0;
+    if (known > 0)
+        return 0;
+    char reason[CUDAL2_WHY];
+    snprintf(reason, sizeof reason, "%.180s has no contender family of this name", loaded->plugin.path);
+    return add_unavailable(r, family, role, reason, err);
 }
 
 static int add_plugin(struct registry *r, const char *request, const char *path, enum contender_role role,
@@ -141,14 +147,7 @@ static int add_plugin(struct registry *r, const char *request, const char *path,
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory, or more than %d plugins", MAX_SOURCES);
     if (!loaded->opened)
         return add_unavailable(r, request, role, loaded->reason, err);
-    bool by_path = ends_with(request, ".so");
-    size_t added;
-    int rc = add_of_plugin(r, loaded, by_path ? NULL : request, role, &added, err);
-    if (rc || added > 0)
-        return rc;
-    char reason[CUDAL2_WHY];
-    snprintf(reason, sizeof reason, "%.180s has no contender family of this name", path);
-    return add_unavailable(r, request, role, reason, err);
+    return add_of_plugin(r, loaded, ends_with(request, ".so") ? NULL : request, role, err);
 }
 
 /* --- kernel sets --- */

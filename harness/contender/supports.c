@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool refuse_device(const struct contender *c, const struct device_info *device, char *why)
+bool contender_runs_on(const struct contender *c, const struct device_info *device, char *why)
 {
     if (c->is.devices & device->device_bit)
-        return false;
+        return true;
     const char *where = c->is.devices == CUDAL2_ON_CPU ? "the CPU" : "a CUDA GPU";
     snprintf(why, CUDAL2_WHY, "runs on %s only", where);
-    return true;
+    return false;
 }
 
 /* "f16 and bf16": the names of the bits set. */
@@ -76,8 +76,8 @@ bool contender_supports(const struct contender *c, const struct device_info *dev
         snprintf(why, CUDAL2_WHY, "%s", c->reason);
         return false;
     }
-    return !(refuse_device(c, device, why) || refuse_type(c, problem, why) || refuse_architecture(c, device, why) ||
-             refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
-             refuse_multiple("N", problem->n, c->is.n_multiple, why) ||
-             refuse_multiple("K", problem->k, c->is.k_multiple, why));
+    return contender_runs_on(c, device, why) && !(refuse_type(c, problem, why) || refuse_architecture(c, device, why) ||
+                                                  refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
+                                                  refuse_multiple("N", problem->n, c->is.n_multiple, why) ||
+                                                  refuse_multiple("K", problem->k, c->is.k_multiple, why));
 }
