@@ -205,6 +205,18 @@ static int find_file(const struct module_set *set, const char *name, char path[2
                      name, set->kernel_directory);
 }
 
+static void make_faces(struct module_set *set)
+{
+    for (int layout = 0; layout < 2; layout++) {
+        struct set_face *face = &set->faces[layout];
+        char name[sizeof set->name];
+        memcpy(name, set->name, sizeof name);
+        face->set = set;
+        face->layout = (enum cudal2_layout)layout;
+        snprintf(face->name, sizeof face->name, "%s-%s", name, layout_names[layout]);
+    }
+}
+
 int module_set_open(const char *name_or_path, const char *kernel_directory, struct device *device,
                     struct module_set **out, struct error *err)
 {
@@ -219,10 +231,8 @@ int module_set_open(const char *name_or_path, const char *kernel_directory, stru
         rc = find_file(set, name_or_path, path, err);
     if (rc == 0)
         rc = read_file(set, path, err);
-    for (int layout = 0; layout < 2 && rc == 0; layout++) {
-        set->faces[layout] = (struct set_face){.set = set, .layout = (enum cudal2_layout)layout};
-        snprintf(set->faces[layout].name, CONTENDER_NAME_MAX, "%s-%s", set->name, layout_names[layout]);
-    }
+    if (rc == 0)
+        make_faces(set);
     if (rc == 0)
         *out = set;
     else

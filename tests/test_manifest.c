@@ -1,0 +1,277 @@
+/* Manifests: what is read, what is refused and where the message points, plans with exact numbers, variant keys. */
+#include "contender/manifest.h"
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char scratch[64], path[128];
+
+static const char whole[] =
+    "{\"schema\":\"cudal2-bench/"
+    "kernel\",\"schema_version\":1,\"name\":\"demo\",\"source\":\"demo.cu\",\"entry\":\"gemm\","
+    "\"arch_min\":80,\"arch_max\":90,\"dtypes\":[\"f16\",\"bf16\"],\"accumulate\":[\"f32\"],\"layouts\":[\"tn\"],"
+    "\"parameters\":{\"BM\":{\"values\":[16,32,64],\"default\":32},\"BN\":{\"values\":[16,32,64],\"default\":64},"
+    "\"SPLIT\":{\"values\":[1,2,4],\"default\":1}},"
+    "\"constraints\":[{\"rule\":\"BM*BN <= 2048\",\"why\":\"registers\"}],"
+    "\"problem_constraints\":[{\"rule\":\"K % 8 == 0\",\"why\":\"16-byte rows\"}],"
+    "\"defines\":{\"TILE\":\"BM*BN\",\"TWICE\":\"TILE*2\"},"
+    "\"grid\":[\"ceildiv(M,BM)*SPLIT\",\"ceildiv(N,BN)\",1],\"block\":[\"128\",\"1\",\"1\"],"
+    "\"cluster\":[\"SPLIT\",\"1\",\"1\"],\"shared_bytes\":\"TWICE*2\","
+    "\"workspace_bytes\":\"M*N*SPLIT*4\",\"memset_workspace_bytes\":\"16\","
+    "\"arguments\":[\"a\",\"b\",\"c\",\"m\",\"n\",\"k\",\"workspace\",{\"int32\":\"TILE\"},"
+    "{\"tensor_map\":\"b\",\"box\":[\"64\",\"BN\"],\"swizzle\":\"128\"}]}";
+
+static int load_text(const char *text, struct manifest **out, struct error *err)
+{
+    assert_int_equal(file_write_atomic(path, text, strlen(text), err), 0);
+    return manifest_load(path, out, err);
+}
+
+/* `whole` with the first `from` replaced. */
+static char *edited(const char *from, const char *to)
+{
+    const char *at = strstr(whole, from);
+    char *text = NULL;
+    assert_non_null(at);
+    assert_true(asprintf(&text, "%.*s%s%s", (int)(at - whole), whole, to, at + strlen(from)) > 0);
+    return text;
+}
+
+static void assert_refused(const char *from, const char *to, const char *says)
+{
+    char *text = edited(from, to);
+    struct manifest *m = NULL;
+    struct error err = {0};
+    if (load_text(text, &m, &err) != EXIT_CODE_DATA)
+        fail_msg("accepted %s -> %s (code %d %s)", from, to, err.code, err.text);
+    assert_null(m);
+    if (!strstr(err.text, says) || !strstr(err.text, "demo.json"))
+        fail_msg("%s -> %s: \"%s\" does not say \"%s\"", from, to, err.text, says);
+    free(text);
+}
+
+static const struct manifest_conditions here = {.problem = {1000, 130, 64, CUDAL2_F16, CUDAL2_ACC_F32},
+                                                .layout = CUDAL2_TN,
+                                                .cc = 90,
+                                                .sm_count = 132,
+                                                .l2_bytes = 1 << 20};
+
+static void reads_everything(void **state)
+{
+    (void)state;
+    struct manifest *m;
+    struct error err;
+    if (load_text(whole, &m, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(m->name, "demo");
+    assert_string_equal(m->entry, "gemm");
+    assert_non_null(strstr(m->source_path, "/demo.cu"));
+    assert_int_equal(m->arch_min, 80);
+    assert_int_equal(m->arch_max, 90);
+    assert_int_equal(m->dtypes, CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16));
+    assert_int_equal(m->accumulates, CUDAL2_BIT(CUDAL2_ACC_F32));
+    assert_int_equal(m->layouts, CUDAL2_BIT(CUDAL2_TN));
+    assert_int_equal(m->n_parameters, 3);
+    assert_int_equal(m->n_arguments, 9);
+    assert_int_equal(m->arguments[4].kind, ARGUMENT_SIZE);
+    assert_int_equal(m->arguments[4].which, 1);
+    assert_int_equal(m->arguments[6].kind, ARGUMENT_WORKSPACE);
+    assert_int_equal(m->arguments[7].kind, ARGUMENT_INT32);
+    assert_int_equal(m->arguments[8].kind, ARGUMENT_TENSOR_MAP);
+    assert_int_equal(m->arguments[8].which, 1);
+    assert_int_equal(m->arguments[8].swizzle, 3);
+    manifest_free(m);
+}
+
+static void plan_has_exact_numbers(void **state)
+{
+    (void)state;
+    struct manifest *m;
+    struct error err;
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY];
+    int64_t values[MANIFEST_MAX_PARAMETERS] = {16, 64, 4};
+    assert_int_equal(load_text(whole, &m, &err), 0);
+    assert_int_equal(manifest_plan(m, &here, values, &plan, why), CUDAL2_OK);
+    assert_int_equal(plan.grid[0], 63 * 4);
+    assert_int_equal(plan.grid[1], 3);
+    assert_int_equal(plan.grid[2], 1);
+    assert_int_equal(plan.block[0], 128);
+    assert_int_equal(plan.cluster[0], 4);
+    assert_int_equal(plan.shared_bytes, 16 * 64 * 2 * 2);
+    assert_int_equal(plan.workspace_bytes, 1000 * 130 * 4 * 4);
+    assert_int_equal(plan.memset_bytes, 16);
+    assert_int_equal(plan.n_names, MANIFEST_FIXED_NAMES + 3 + 2);
+    manifest_free(m);
+}
+
+static void assert_unsupported(const struct manifest *m, struct manifest_conditions conditions, const int64_t *values,
+                               const char *says)
+{
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY] = "";
+    assert_int_equal(manifest_plan(m, &conditions, values, &plan, why), CUDAL2_UNSUPPORTED);
+    if (!strstr(why, says) || !strstr(why, "demo"))
+        fail_msg("\"%s\" does not say \"%s\"", why, says);
+}
+
+static void impossible_pairings_give_the_reason(void **state)
+{
+    (void)state;
+    struct manifest *m;
+    struct error err;
+    struct manifest_conditions other = here;
+    const int64_t values[MANIFEST_MAX_PARAMETERS] = {16, 64, 1}, large[MANIFEST_MAX_PARAMETERS] = {64, 64, 1};
+    assert_int_equal(load_text(whole, &m, &err), 0);
+    assert_unsupported(m, here, large, "registers (BM*BN <= 2048)");
+    other.problem.k = 63;
+    assert_unsupported(m, other, values, "16-byte rows");
+    other = here;
+    other.cc = 75;
+    assert_unsupported(m, other, values, "not sm_75");
+    other.cc = 100;
+    assert_unsupported(m, other, values, "not sm_100");
+    other = here;
+    other.layout = CUDAL2_NN;
+    assert_unsupported(m, other, values, "layout nn");
+    other = here;
+    other.problem.accumulate = CUDAL2_ACC_F16;
+    assert_unsupported(m, other, values, "f16 accumulate");
+    other = here;
+    other.problem.m = (int64_t)1 << 31;
+    assert_unsupported(m, other, values, "2^31");
+    manifest_free(m);
+}
+
+static void assert_broken_plan(const char *from, const char *to, const char *says)
+{
+    struct manifest *m;
+    struct error err;
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY] = "";
+    char *text = edited(from, to);
+    const int64_t values[MANIFEST_MAX_PARAMETERS] = {16, 64, 2};
+    if (load_text(text, &m, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(manifest_plan(m, &here, values, &plan, why), CUDAL2_LIBRARY_ERROR);
+    if (!strstr(why, says))
+        fail_msg("%s: \"%s\" does not say \"%s\"", to, why, says);
+    manifest_free(m);
+    free(text);
+}
+
+static void impossible_launches_are_errors(void **state)
+{
+    (void)state;
+    assert_broken_plan("ceildiv(M,BM)*SPLIT", "M - 1000", "outside 1..");
+    assert_broken_plan("ceildiv(M,BM)*SPLIT", "3", "not a multiple of the cluster");
+    assert_broken_plan("\"ceildiv(N,BN)\"", "\"M*N\"", "outside 1..65535");
+    assert_broken_plan("\"128\",\"1\",\"1\"", "\"1024\",\"2\",\"1\"", "1024 threads");
+    assert_broken_plan("\"TWICE*2\"", "\"1000000\"", "outside 0..");
+    assert_broken_plan("\"16\",", "\"M*N*100\",", "clears more");
+    assert_broken_plan("M*N*SPLIT*4", "M*N*4000000000000000000", "64 bits");
+    assert_broken_plan("BM*BN <= 2048", "BM/(SPLIT-2) == 1", "division by zero");
+    assert_broken_plan("\"TILE*2\"", "\"TILE/(SPLIT-2)\"", "division by zero");
+}
+
+static void bad_manifests_name_the_place(void **state)
+{
+    (void)state;
+    assert_refused("\"schema_version\":1", "\"schema_version\":2", "$.schema_version");
+    assert_refused("cudal2-bench/kernel\"", "cudal2-bench/kernels\"", "$.schema");
+    assert_refused("\"entry\":\"gemm\"", "\"entri\":\"gemm\"", "entri");
+    assert_refused("\"entry\":\"gemm\",", "", "$.entry");
+    assert_refused("\"demo\"", "\"a b\"", "$.name");
+    assert_refused("\"demo.cu\"", "\"../demo.cu\"", "$.source");
+    assert_refused("\"f16\",\"bf16\"", "\"f16\",\"fp8\"", "$.dtypes[1]");
+    assert_refused("[\"tn\"]", "[]", "$.layouts");
+    assert_refused("\"default\":32", "\"default\":33", "33 is not among the values");
+    assert_refused("[16,32,64],\"default\":32", "[16,32,32],\"default\":32", "twice");
+    assert_refused("\"BM\":{", "\"2BM\":{", "not a name");
+    assert_refused("\"SPLIT\":{", "\"M\":{", "M stands for two things");
+    assert_refused("\"TWICE\":", "\"BM\":", "BM stands for two things");
+    assert_refused("\"TILE\":\"BM*BN\"", "\"TILE\":\"TWICE\"", "unknown name TWICE");
+    assert_refused("BM*BN <= 2048", "BM*XX <= 2048", "$.constraints");
+    assert_refused("BM*BN <= 2048", "BM**2", "expected a value");
+    assert_refused("\"why\":\"registers\"", "\"reason\":\"x\"", "reason");
+    assert_refused("\"ceildiv(N,BN)\",1]", "\"1\"]", "$.grid");
+    assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]", "box");
+    assert_refused("\"swizzle\":\"128\"", "\"swizzle\":\"96\"", "swizzle");
+    assert_refused("\"tensor_map\":\"b\"", "\"tensor_map\":\"d\"", "tensor_map");
+    assert_refused("\"workspace\",{", "\"scratch\",{", "$.arguments[6]");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"int32\":\"TILES\"}", "unknown name TILES");
+    assert_refused("\"arch_min\":80", "\"arch_min\":\"80\"", "$.arch_min");
+    assert_refused("]}", "]", "demo.json");
+}
+
+static void keys_go_there_and_back(void **state)
+{
+    (void)state;
+    struct manifest *m;
+    struct error err;
+    char key[128], small[12];
+    int64_t values[MANIFEST_MAX_PARAMETERS], back[MANIFEST_MAX_PARAMETERS];
+    assert_int_equal(load_text(whole, &m, &err), 0);
+    manifest_defaults(m, values);
+    assert_int_equal(manifest_key(m, values, key, sizeof key), 0);
+    assert_string_equal(key, "demo:BM=32,BN=64,SPLIT=1");
+    assert_true(manifest_parse_key(m, key, back));
+    assert_memory_equal(values, back, 3 * sizeof *values);
+    assert_int_equal(manifest_key(m, values, small, sizeof small), -1);
+    assert_true(manifest_parse_key(m, "demo:SPLIT=2,BN=16,BM=64", back));
+    assert_int_equal(back[0], 64);
+    assert_int_equal(back[2], 2);
+    static const char *const bad[] = {"demo",
+                                      "demo:",
+                                      "demon:BM=32,BN=64,SPLIT=1",
+                                      "other:BM=32,BN=64,SPLIT=1",
+                                      "demo:BM=32,BN=64",
+                                      "demo:BM=32,BN=64,SPLIT=3",
+                                      "demo:BM=32,BM=32,BN=64",
+                                      "demo:BM=32,BN=64,SPLIT=1,",
+                                      "demo:BM=32,BN=64,SPLIT=1,X=2",
+                                      "demo:BM=32 ,BN=64,SPLIT=1",
+                                      "demo:BM= 32,BN=64,SPLIT=1",
+                                      "demo:BM=,BN=64,SPLIT=1",
+                                      ""};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (manifest_parse_key(m, bad[i], back))
+            fail_msg("accepted \"%s\"", bad[i]);
+    manifest_free(m);
+}
+
+static int make_scratch(void **state)
+{
+    (void)state;
+    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-manifest-XXXXXX");
+    if (!mkdtemp(scratch))
+        return -1;
+    snprintf(path, sizeof path, "%s/demo.json", scratch);
+    return 0;
+}
+
+static int remove_scratch(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_everything),
+        cmocka_unit_test(plan_has_exact_numbers),
+        cmocka_unit_test(impossible_pairings_give_the_reason),
+        cmocka_unit_test(impossible_launches_are_errors),
+        cmocka_unit_test(bad_manifests_name_the_place),
+        cmocka_unit_test(keys_go_there_and_back),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
