@@ -93,7 +93,7 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         .kernel_directory = options->kernels,
     };
     code = supervise(options, &run, err);
-    if (has_table(code) && report_print(output, &report_error) && !code) {
+    if (has_table(code) && report_print(output, options, &report_error) && !code) {
         *err = report_error;
         code = err->code;
     }

@@ -14,6 +14,6 @@ int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
 
 /* Prints the tables of a result file, or of the result that a journal (.jsonl) makes. */
-int report_print(const char *path, struct error *err);
+int report_print(const char *path, const struct options *options, struct error *err);
 
 #endif
