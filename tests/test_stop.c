@@ -1,0 +1,237 @@
+/* measure/stop: scripted series that converge, do not, or pretend to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "base/random.h"
+#include "measure/stop.h"
+#include "record_fixture.h"
+
+static const struct stop_config config = {
+    .min_blocks = 32, .look_every = 8, .max_blocks = 96, .group_blocks = 8, .delta = {0.005, 0.02}};
+
+/* Time of contender `which` in a block, ns. */
+typedef double (*script)(unsigned which, unsigned block, struct random *random);
+
+/* Adds blocks and asks after each until a decision falls; *looks counts when worst_half_width changed. */
+static enum stop_decision run(struct cell_record *r, script time, unsigned *looks)
+{
+    struct random random;
+    enum stop_decision decision = STOP_CONTINUE;
+    random_seed(&random, 5);
+    r->worst_half_width = -1;
+    while (decision == STOP_CONTINUE && r->blocks < 200) {
+        unsigned block = fixture_block(r, config.group_blocks);
+        for (unsigned i = 0; i < r->n_contenders; i++)
+            if (strcmp(r->contenders[i].status, "ok") == 0)
+                series_add(&r->contenders[i].timings[r->headline], block, time(i, block, &random));
+        double before = r->worst_half_width;
+        decision = stop_decide(&config, r);
+        *looks += r->worst_half_width != before;
+    }
+    return decision;
+}
+
+static struct cell_record *pair_of(enum mode mode)
+{
+    struct cell_record *r = fixture_record(64, mode);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cudal2-nn", true);
+    return r;
+}
+
+static double quiet(unsigned which, unsigned block, struct random *random)
+{
+    (void)block;
+    return (which ? 900 : 1000) * (1 + 0.002 * random_unit(random));
+}
+
+static double loud(unsigned which, unsigned block, struct random *random)
+{
+    (void)which;
+    (void)block;
+    return 1000 * (1 + 0.5 * random_unit(random));
+}
+
+/* Both drift together by a factor of two: the ratio does not. */
+static double drifting_together(unsigned which, unsigned block, struct random *random)
+{
+    return quiet(which, block, random) * (1 + block / 100.0);
+}
+
+/* The ratio itself wanders slowly: neighbouring groups agree and would fool a naive interval. */
+static double wandering(unsigned which, unsigned block, struct random *random)
+{
+    (void)random;
+    return which ? 1000 : 1000 * (1 + 0.01 * sin(block / 32.0));
+}
+
+static double third_is_loud(unsigned which, unsigned block, struct random *random)
+{
+    return which == 2 ? loud(which, block, random) : quiet(which, block, random);
+}
+
+static void converges_at_the_first_look(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    assert_int_equal(run(r, quiet, &looks), STOP_CONVERGED);
+    assert_int_equal(r->blocks, 32);
+    assert_int_equal(looks, 1);
+    assert_true(r->converged);
+    assert_true(r->worst_half_width > 0 && r->worst_half_width <= 0.005);
+    assert_string_equal(r->worst_pair, "cudal2-nn / cublas-nn");
+    record_free(r);
+}
+
+static void common_drift_cancels(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    assert_int_equal(run(r, drifting_together, &looks), STOP_CONVERGED);
+    assert_int_equal(r->blocks, 32);
+    record_free(r);
+}
+
+static void gives_up_at_the_cap(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    assert_int_equal(run(r, loud, &looks), STOP_CAPPED);
+    assert_int_equal(r->blocks, 96);
+    assert_int_equal(looks, 9); /* 32, 40, ..., 96 */
+    assert_false(r->converged);
+    assert_true(r->worst_half_width > 0.005);
+    record_free(r);
+}
+
+static void a_wandering_ratio_is_not_stopped_early(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    run(r, wandering, &looks);
+    assert_true(r->blocks > 40);
+    record_free(r);
+}
+
+static void server_mode_has_its_own_delta(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_SERVER);
+    (void)state;
+    assert_int_equal(run(r, wandering, &looks), STOP_CONVERGED);
+    assert_int_equal(r->blocks, 32);
+    record_free(r);
+}
+
+static void every_pair_counts(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    fixture_contender(r, "cublas-tn", false);
+    assert_int_equal(run(r, third_is_loud, &looks), STOP_CAPPED);
+    assert_string_equal(r->worst_pair, "cudal2-nn / cublas-tn");
+    record_free(r);
+}
+
+static void a_failed_contender_does_not_hold_the_cell(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    fixture_fail(fixture_contender(r, "cublas-tn", false), "crash", "signal 11");
+    assert_int_equal(run(r, third_is_loud, &looks), STOP_CONVERGED);
+    record_free(r);
+}
+
+static void a_copy_is_held_against_its_original(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    strcpy(fixture_contender(r, "cudal2-nn#2", true)->copy_of, "cudal2-nn");
+    assert_int_equal(run(r, third_is_loud, &looks), STOP_CAPPED);
+    assert_string_equal(r->worst_pair, "cudal2-nn#2 / cudal2-nn");
+    record_free(r);
+}
+
+static void baselines_alone_are_held_against_the_first(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    (void)state;
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cublas-tn", false);
+    assert_int_equal(run(r, third_is_loud, &looks), STOP_CAPPED);
+    assert_string_equal(r->worst_pair, "torch.matmul / cublas-tn");
+    record_free(r);
+}
+
+static void nothing_to_compare_ends_at_the_minimum(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    (void)state;
+    fixture_contender(r, "torch.matmul", false);
+    assert_int_equal(run(r, loud, &looks), STOP_CONVERGED);
+    assert_int_equal(r->blocks, 32);
+    assert_true(isnan(r->worst_half_width));
+    assert_string_equal(r->worst_pair, "");
+    record_free(r);
+}
+
+/* Different rungs of the ladder hold different things: that pair can never converge and is not waited for. */
+static void another_rung_is_not_waited_for(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    (void)state;
+    strcpy(fixture_contender(r, "cublas-tn", false)->rung, "events");
+    assert_int_equal(run(r, third_is_loud, &looks), STOP_CONVERGED);
+    record_free(r);
+}
+
+/* One group of the four was throttled; the other three still make an interval, a wider one. */
+static void throttled_groups_do_not_count(void **state)
+{
+    unsigned looks = 0;
+    struct cell_record *whole = pair_of(MODE_SERVER);
+    struct cell_record *r = pair_of(MODE_SERVER);
+    (void)state;
+    fixture_slowdown(r, 7);
+    run(whole, quiet, &looks);
+    run(r, quiet, &looks);
+    assert_true(r->worst_half_width != whole->worst_half_width);
+    assert_int_equal(r->blocks, 32);
+    record_free(r);
+    record_free(whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(converges_at_the_first_look),
+        cmocka_unit_test(common_drift_cancels),
+        cmocka_unit_test(gives_up_at_the_cap),
+        cmocka_unit_test(a_wandering_ratio_is_not_stopped_early),
+        cmocka_unit_test(server_mode_has_its_own_delta),
+        cmocka_unit_test(every_pair_counts),
+        cmocka_unit_test(a_failed_contender_does_not_hold_the_cell),
+        cmocka_unit_test(a_copy_is_held_against_its_original),
+        cmocka_unit_test(baselines_alone_are_held_against_the_first),
+        cmocka_unit_test(nothing_to_compare_ends_at_the_minimum),
+        cmocka_unit_test(another_rung_is_not_waited_for),
+        cmocka_unit_test(throttled_groups_do_not_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
