@@ -417,12 +417,14 @@ static void test_long_paths_and_values_are_cut(void **state)
 
 static void test_print_exact(void **state)
 {
-    const double values[] = {0.1, 0.1 + 0x1p-56, 1.0 / 3, 1e300, 5e-324, -2.5, 123456789012345678.0, 4.2e-6};
+    const double values[] = {0.1,  0.1 + 0x1p-56,        1.0 / 3, 1e300, 5e-324, -2.5, 10000000000000002.0, 0x1p53 + 2,
+                             1e22, 123456789012345678.0, 4.2e-6};
     (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         cJSON *node = json_number(values[i]);
         char *text = json_print(node, false);
         assert_true(strtod(text, NULL) == values[i]);
+        cJSON_Delete(parse(text)); /* and the strict parser takes it */
         free(text);
         cJSON_Delete(node);
     }

@@ -88,7 +88,7 @@ int file_cache_get(const char *kind, const char *key, char **bytes, size_t *leng
     char path[CACHE_PATH_MAX];
     char *file = NULL;
     size_t file_length = 0;
-    struct error ignored;
+    struct error ignored = {0};
     *found = false;
     if (file_cache_path(kind, key, path, sizeof path, err))
         return err->code;

@@ -93,7 +93,7 @@ static bool parent_of(const char *path, char *out, size_t capacity)
     memcpy(out, path, length + 1);
     char *slash = strrchr(out, '/');
     if (!slash)
-        strcpy(out, ".");
+        memcpy(out, ".", 2);
     else if (slash == out)
         out[1] = '\0';
     else

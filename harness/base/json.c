@@ -116,11 +116,12 @@ static const char *found(const cJSON *node, char out[JSON_SHOWN_MAX + 4])
     else if (cJSON_IsString(node))
         snprintf(out, JSON_SHOWN_MAX + 4, "\"%s\"", json_shown(node->valuestring, shown));
     else
-        strcpy(out, cJSON_IsObject(node)  ? "an object"
-                    : cJSON_IsArray(node) ? "an array"
-                    : cJSON_IsTrue(node)  ? "true"
-                    : cJSON_IsFalse(node) ? "false"
-                                          : "null");
+        snprintf(out, JSON_SHOWN_MAX, "%s",
+                 cJSON_IsObject(node)  ? "an object"
+                 : cJSON_IsArray(node) ? "an array"
+                 : cJSON_IsTrue(node)  ? "true"
+                 : cJSON_IsFalse(node) ? "false"
+                                       : "null");
     return out;
 }
 
@@ -255,8 +256,8 @@ void json_put_u64(cJSON *object, const char *key, uint64_t value)
 int json_read_u64(struct json_at at, uint64_t *out, struct error *err)
 {
     static const char what[] = "an integer from 0 to 2^53, or one below 2^64 as a decimal string";
-    int64_t integer;
-    struct error ignored;
+    int64_t integer = 0;
+    struct error ignored = {0};
     if (cJSON_IsString(at.node)) {
         const char *text = at.node->valuestring;
         size_t length = strlen(text);

@@ -97,6 +97,6 @@ const char *json_shown(const char *text, char *out)
         unsigned char c = (unsigned char)text[i];
         out[i] = c < 0x20 || c == 0x7f ? '?' : text[i];
     }
-    strcpy(out + length, cut ? "..." : "");
+    memcpy(out + length, cut ? "..." : "", cut ? 4 : 1);
     return out;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add_number(struct text *out, double value)
 {
@@ -21,6 +22,8 @@ static void add_number(struct text *out, double value)
             break;
     }
     text_add(out, "%s", digits);
+    if (!strpbrk(digits, ".e")) /* would read as an integer that a double cannot be trusted with */
+        text_add(out, ".0");
 }
 
 static void add_escaped(struct text *out, unsigned char c)

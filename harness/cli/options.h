@@ -114,9 +114,9 @@ struct option_info {
     char letter; /* 0: none */
     enum option_kind kind;
     enum option_hint hint;
+    uint32_t commands;          /* bits 1 << enum command */
     const char *argument;       /* "FILE"; NULL for a flag, and for a choice (its choices are shown) */
     const char *const *choices; /* NULL-terminated; NULL unless a choice or completed words */
-    uint32_t commands;          /* bits 1 << enum command */
     size_t offset;              /* of the field in struct options */
     const char *section;        /* heading in --help and the man page */
     const char *help;           /* one sentence, no full stop */

@@ -54,7 +54,7 @@ static int apply_aa(const char *name, struct config *config, struct error *err)
                          sizeof config->aa_contender - 1);
     config->aa = true;
     if (name[0])
-        strcpy(config->aa_contender, name);
+        snprintf(config->aa_contender, sizeof config->aa_contender, "%s", name);
     return 0;
 }
 

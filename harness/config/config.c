@@ -69,7 +69,7 @@ static int read_names(struct json_at at, int minimum, char **names, struct error
     if (json_read_array(at, minimum, &count, err))
         return err->code;
     while (json_each(at, &node, &index, &element)) {
-        struct error cause;
+        struct error cause = {0};
         if (json_read_string(element, &name, err))
             return err->code;
         if (config_add_name(names, name, &cause)) {
@@ -112,7 +112,7 @@ static int read_short(struct json_at at, char *out, struct error *err)
         return json_fail(at, err, "longer than %d bytes", CONFIG_LABEL_MAX - 1);
     if (!printable(text))
         return json_fail(at, err, "has a control character");
-    strcpy(out, text);
+    memcpy(out, text, strlen(text) + 1);
     return 0;
 }
 

@@ -13,12 +13,13 @@ static int read_size(struct json_at at, int64_t *out, struct error *err)
 
 static int allocate(struct json_at at, size_t count, struct config *c, struct error *err)
 {
-    if (count > CONFIG_MAX_SHAPES)
+    if (count == 0 || count > CONFIG_MAX_SHAPES)
         return json_fail(at, err, "%zu shapes, the limit is %d", count, CONFIG_MAX_SHAPES);
     c->shapes = calloc(count, sizeof *c->shapes);
-    if (!c->shapes)
-        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu shapes", count);
-    return 0;
+    if (c->shapes)
+        return 0;
+    error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu shapes", count);
+    return EXIT_CODE_INTERNAL;
 }
 
 struct sizes {
@@ -26,8 +27,7 @@ struct sizes {
     size_t count;
 };
 
-/* One of the grid's lists. At most CONFIG_MAX_SHAPES long, so the search for repeats looks at few: a longer list is
- * refused first by the product of the three. */
+/* One of the grid's lists. */
 static int read_sizes(struct json_at at, struct sizes *out, struct error *err)
 {
     const cJSON *node = NULL;
@@ -77,11 +77,11 @@ static int by_shape(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Finds two equal entries: 1 and their indices (first < second), 0 when all differ, -1 without memory. Of several
- * pairs the one whose second index is least, so that the answer is the first repeat in the file. */
-static int find_repeat(struct numbered *list, size_t count, size_t *first, size_t *second)
+/* Finds two equal entries and their indices (first < second); sorts the list. Of several pairs the one whose second
+ * index is least, so that the answer is the first repeat in the file. */
+static bool find_repeat(struct numbered *list, size_t count, size_t *first, size_t *second)
 {
-    int found = 0;
+    bool found = false;
     qsort(list, count, sizeof *list, by_shape);
     for (size_t i = 1; i < count; i++) {
         const struct numbered *x = &list[i - 1], *y = &list[i];
@@ -89,7 +89,7 @@ static int find_repeat(struct numbered *list, size_t count, size_t *first, size_
             continue;
         *first = x->index;
         *second = y->index;
-        found = 1;
+        found = true;
     }
     return found;
 }
@@ -97,6 +97,8 @@ static int find_repeat(struct numbered *list, size_t count, size_t *first, size_
 static int check_sizes(struct json_at at, const struct sizes *axis, struct error *err)
 {
     size_t first, second;
+    if (axis->count < 2)
+        return 0;
     struct numbered *list = calloc(axis->count, sizeof *list);
     if (!list)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu sizes", axis->count);
@@ -134,18 +136,19 @@ static int read_grid(struct json_at at, struct config *c, struct error *err)
 
 static int read_label(struct json_at at, char *out, struct error *err)
 {
-    const char *label;
+    const char *label = NULL;
     if (!at.node)
         return 0;
     if (json_read_string(at, &label, err))
         return err->code;
-    if (strlen(label) >= CONFIG_LABEL_MAX)
+    size_t length = strlen(label);
+    if (length >= CONFIG_LABEL_MAX)
         return json_fail(at, err, "longer than %d bytes", CONFIG_LABEL_MAX - 1);
     for (const char *ch = label; *ch; ch++) {
         if ((unsigned char)*ch < 0x20 || *ch == 0x7f)
             return json_fail(at, err, "has a control character");
     }
-    strcpy(out, label);
+    memcpy(out, label, length + 1);
     return 0;
 }
 
@@ -162,6 +165,8 @@ static int read_shape(struct json_at at, struct shape *out, struct error *err)
 static int check_shapes(struct json_at at, const struct config *c, struct error *err)
 {
     size_t first, second;
+    if (c->n_shapes < 2)
+        return 0;
     struct numbered *list = calloc(c->n_shapes, sizeof *list);
     if (!list)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu shapes", c->n_shapes);
