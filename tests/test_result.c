@@ -1,0 +1,537 @@
+/* result/: result.json from a journal, with every estimate computed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "record_fixture.h"
+#include "result/journal.h"
+#include "result/result.h"
+#include "result/summary.h"
+#include "result/tree.h"
+
+static char directory[64], journal_path[96], result_path[96];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/cudal2-result-XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(journal_path, sizeof journal_path, "%s/r.journal.jsonl", directory);
+    snprintf(result_path, sizeof result_path, "%s/r.json", directory);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(journal_path);
+    unlink(result_path);
+    return rmdir(directory);
+}
+
+/* ---- writing a journal ---- */
+
+static void add(struct journal *j, const char *kind, const char *text)
+{
+    struct error err = {0};
+    cJSON *data = cJSON_Parse(text);
+    assert_non_null(data);
+    assert_int_equal(journal_append(j, kind, data, &err), 0);
+    cJSON_Delete(data);
+}
+
+static void add_cell(struct journal *j, struct cell_record *r)
+{
+    struct error err = {0};
+    cJSON *data = record_to_json(r);
+    assert_int_equal(journal_append(j, "cell", data, &err), 0);
+    cJSON_Delete(data);
+    record_free(r);
+}
+
+static struct journal *begin(void)
+{
+    struct journal *j;
+    struct error err = {0};
+    assert_int_equal(journal_create(journal_path, &j, &err), 0);
+    add(j, "run",
+        "{\"schema\":\"cudal2-bench/journal\",\"seed\":\"18446744073709551615\",\"plan\":["
+        "\"offline/f16-f32-64x64x64\",\"offline/f16-f32-128x64x64\",\"offline/f16-f32-256x64x64\"]}");
+    add(j, "sitting", "{\"time\":\"2026-01-01T00:00:00Z\"}");
+    add(j, "env", "{\"worker\":0,\"device\":{\"name\":\"G\",\"peak_flops\":1e12,\"peak_bytes_per_s\":1e11}}");
+    return j;
+}
+
+static cJSON *result(void)
+{
+    cJSON *tree = NULL;
+    struct error err = {0};
+    if (result_from_journal(journal_path, &tree, &err))
+        fail_msg("%s", err.text);
+    return tree;
+}
+
+/* Blocks with a time for each contender: base[i] in even groups, base2[i] in odd ones. */
+static void fill(struct cell_record *r, unsigned blocks, const double *even, const double *odd)
+{
+    for (unsigned b = 0; b < blocks; b++) {
+        unsigned block = fixture_block(r, 4);
+        const double *ns = r->group_of[block] % 2 ? odd : even;
+        for (size_t i = 0; i < r->n_contenders; i++)
+            if (strcmp(r->contenders[i].status, "ok") == 0)
+                series_add(&r->contenders[i].timings[TIMING_DEVICE], block, ns[i]);
+    }
+}
+
+static const cJSON *speedup(const cJSON *cell, const char *candidate, const char *reference, const char *timing)
+{
+    const cJSON *s;
+    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
+    {
+        if (strcmp(tree_text(s, "candidate"), candidate) == 0 && strcmp(tree_text(s, "reference"), reference) == 0 &&
+            strcmp(tree_text(s, "timing"), timing) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static void close_to(double actual, double expected, double tolerance)
+{
+    if (!(fabs(actual - expected) <= tolerance))
+        fail_msg("%.9g is not within %g of %.9g", actual, tolerance, expected);
+}
+
+/* ---- tests ---- */
+
+static struct cell_record *simple_cell(int64_t m)
+{
+    static const double even[] = {1200, 1000};
+    static const double odd[] = {1100, 1000};
+    struct cell_record *r = fixture_record(m, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cudal2-nn", true);
+    fill(r, 8, even, odd);
+    r->converged = true;
+    return r;
+}
+
+static void one_cell_by_hand(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add_cell(j, simple_cell(64));
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *s = speedup(cell, "cudal2-nn", "torch.matmul", "device");
+    double mean = (log(1.2) + log(1.1)) / 2;
+    double half = 12.706204736 * sqrt(2) * fabs(log(1.2) - log(1.1)) / 2 / sqrt(2);
+    close_to(tree_number(s, "geomean"), expm1(mean), 6e-6);
+    close_to(tree_member(s, "ci95")->child->valuedouble, expm1(mean - half), 6e-6);
+    close_to(tree_member(s, "ci95")->child->next->valuedouble, expm1(mean + half), 6e-6);
+    close_to(tree_number(s, "mean_of_ratios"), 0.15, 1e-9);
+    close_to(tree_number(s, "ratio_of_means"), 0.15, 1e-9);
+    assert_true(tree_number(s, "n") == 8 && tree_number(s, "groups") == 2);
+    const cJSON *c = tree_member(tree_member(cell, "contenders"), "torch.matmul");
+    const cJSON *t = tree_member(tree_member(c, "timings"), "device");
+    close_to(tree_number(t, "median_ns"), 1150, 0);
+    close_to(tree_number(t, "mean_ns"), 1150, 0);
+    close_to(tree_number(t, "p95_ns"), 1200, 0);
+    close_to(tree_number(t, "min_ns"), 1100, 0);
+    assert_true(cJSON_IsNull(tree_member(tree_member(c, "timings"), "event")));
+    assert_string_equal(tree_text(c, "role"), "baseline");
+    const cJSON *ours = tree_member(tree_member(cell, "contenders"), "cudal2-nn");
+    close_to(tree_number(ours, "tflops"), 2.0 * 64 * 64 * 64 / 1000e-9 / 1e12, 1e-4);
+    /* the floor: 3 * 64 * 64 * 2 bytes at 1e11 B/s = 245.8 ns, arithmetic only 524 ns at 1e12 */
+    close_to(tree_number(cell, "floor_ns"), 524.3, 0);
+    close_to(tree_number(ours, "percent_of_roofline"), 52.43, 0);
+    assert_string_equal(tree_text(tree_member(tree, "run"), "seed"), "18446744073709551615");
+    assert_null(tree_member(tree_member(tree, "run"), "plan"));
+    cJSON_Delete(tree);
+}
+
+/* torch against itself is never listed, a pair with a failed contender neither. */
+static void failed_contenders_keep_their_reason(void **state)
+{
+    (void)state;
+    static const double ns[] = {1200, 1000, 0};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cudal2-nn", true);
+    fixture_fail(fixture_contender(r, "openblas-nn", false), "unavailable", "runs on the cpu only");
+    strcpy(r->status, "partial");
+    fill(r, 8, ns, ns);
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *s;
+    cJSON_ArrayForEach(s, tree_member(cell, "speedups")) assert_string_equal(tree_text(s, "reference"), "torch.matmul");
+    const cJSON *left_out = tree_member(tree_member(tree, "summary"), "left_out");
+    assert_int_equal(cJSON_GetArraySize(left_out), 1);
+    assert_string_equal(tree_text(left_out->child, "contender"), "openblas-nn");
+    assert_string_equal(tree_text(left_out->child, "reason"), "runs on the cpu only");
+    cJSON_Delete(tree);
+}
+
+/* nn wins by 10% in even groups, tn by 20% in odd ones. Chosen and scored on the same blocks, max would be 1000 in
+ * even and 900 in odd groups; honestly chosen on the other half it is 1100 and 1080. */
+static void max_is_chosen_on_the_other_half(void **state)
+{
+    (void)state;
+    static const double even[] = {1000, 1100, 800};
+    static const double odd[] = {1080, 900, 800};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cublas-tn", false);
+    fixture_contender(r, "cudal2-nn", true);
+    fill(r, 16, even, odd);
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *s = speedup(cell, "cudal2-nn", "cublas-max", "device");
+    close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
+    /* the paper's form: the smaller of 1040/800 and 1000/800 */
+    close_to(tree_number(s, "paper_max"), 0.25, 6e-6);
+    assert_non_null(speedup(cell, "cudal2-max", "cublas-nn", "device"));
+    s = speedup(cell, "cudal2-max", "cublas-max", "device");
+    close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
+    assert_null(tree_member(speedup(cell, "cudal2-nn", "cublas-nn", "device"), "paper_max"));
+    cJSON_Delete(tree);
+}
+
+/* A clear winner stays the winner: max equals it. */
+static void max_of_a_clear_winner_is_the_winner(void **state)
+{
+    (void)state;
+    static const double ns[] = {1000, 1300, 500};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cublas-tn", false);
+    fixture_contender(r, "tiny", true);
+    fill(r, 4, ns, ns); /* one group: halves are even and odd blocks */
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *s = speedup(cell, "tiny", "cublas-max", "device");
+    close_to(tree_number(s, "geomean"), 1, 1e-9);
+    assert_true(cJSON_IsNull(tree_member(s, "ci95")));
+    assert_null(speedup(cell, "tiny-max", "cublas-max", "device"));
+    cJSON_Delete(tree);
+}
+
+static void baselines_alone_compare_with_the_first_family(void **state)
+{
+    (void)state;
+    static const double ns[] = {1000, 1300, 500};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cublas-tn", false);
+    fixture_contender(r, "torch.matmul", false);
+    fill(r, 8, ns, ns);
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    close_to(tree_number(speedup(cell, "cublas-max", "torch.matmul", "device"), "geomean"), -0.5, 1e-9);
+    assert_int_equal(cJSON_GetArraySize(tree_member(cell, "speedups")), 3);
+    cJSON_Delete(tree);
+}
+
+/* In the timings beside the headline only whole families are compared, on the blocks both were taken in. */
+static void other_timings(void **state)
+{
+    (void)state;
+    static const double ns[] = {1000, 800};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cudal2-nn", true);
+    fill(r, 16, ns, ns);
+    for (unsigned b = 0; b < 16; b += 4) {
+        series_add(&r->contenders[0].timings[TIMING_WALL], b, 9000);
+        if (b != 4)
+            series_add(&r->contenders[1].timings[TIMING_WALL], b, 6000);
+    }
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *s = speedup(cell, "cudal2-max", "cublas-nn", "wall");
+    close_to(tree_number(s, "geomean"), 0.5, 1e-9);
+    assert_true(tree_number(s, "n") == 3);
+    assert_null(speedup(cell, "cudal2-nn", "cublas-nn", "wall"));
+    cJSON_Delete(tree);
+}
+
+static void rungs_are_not_mixed(void **state)
+{
+    (void)state;
+    static const double ns[] = {1000, 800, 700};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    strcpy(fixture_contender(r, "cublas-tn", false)->rung, "events");
+    fixture_contender(r, "cudal2-nn", true);
+    fill(r, 8, ns, ns);
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    assert_non_null(speedup(cell, "cudal2-nn", "cublas-nn", "device"));
+    assert_null(speedup(cell, "cudal2-nn", "cublas-tn", "device"));
+    assert_null(speedup(cell, "cudal2-nn", "cublas-max", "device"));
+    assert_int_equal(cJSON_GetArraySize(tree_member(cell, "incomparable")), 4); /* nn, max x tn, max */
+    cJSON_Delete(tree);
+}
+
+static void slowdowns_are_left_out_and_shown(void **state)
+{
+    (void)state;
+    static const double even[] = {1200, 1000};
+    static const double odd[] = {2400, 1000};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cudal2-nn", true);
+    fill(r, 12, even, odd);
+    fixture_slowdown(r, 6); /* the only odd group */
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *s = speedup(tree_member(tree, "cells")->child, "cudal2-nn", "torch.matmul", "device");
+    close_to(tree_number(s, "geomean"), 0.2, 6e-6);
+    assert_true(tree_number(s, "n") == 8);
+    close_to(tree_number(s, "geomean_all_blocks"), cbrt(1.2 * 1.2 * 2.4) - 1, 6e-6);
+    const cJSON *counts = tree_member(tree_member(tree, "summary"), "counts");
+    assert_true(tree_number(counts, "cells_with_slowdown") == 1);
+    cJSON_Delete(tree);
+}
+
+static void copies_go_to_aa(void **state)
+{
+    (void)state;
+    static const double even[] = {1200, 1000, 1001};
+    static const double odd[] = {1200, 1000, 1003};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cudal2-nn", true);
+    strcpy(fixture_contender(r, "cudal2-nn#2", true)->copy_of, "cudal2-nn");
+    fill(r, 32, even, odd);
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *s;
+    cJSON_ArrayForEach(s, tree_member(cell, "speedups")) assert_null(strstr(tree_text(s, "candidate"), "#2"));
+    const cJSON *aa = tree_member(cell, "aa")->child;
+    assert_string_equal(tree_text(aa, "contender"), "cudal2-nn");
+    close_to(tree_number(aa, "geomean"), exp(-(log(1.001) + log(1.003)) / 2) - 1, 6e-6);
+    assert_true(tree_true(aa, "excludes_one"));
+    const cJSON *total = tree_member(tree_member(tree, "summary"), "aa")->child;
+    assert_true(tree_number(total, "excludes_one") == 1 && tree_number(total, "n") == 1);
+    assert_string_equal(tree_text(tree_member(tree_member(cell, "contenders"), "cudal2-nn#2"), "role"), "copy");
+    cJSON_Delete(tree);
+}
+
+static void cells_come_in_plan_order(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add_cell(j, simple_cell(256));
+    add_cell(j, simple_cell(64));
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cells = tree_member(tree, "cells");
+    assert_true(tree_number(cells->child, "m") == 64);
+    assert_true(tree_number(cells->child->next, "m") == 256);
+    const cJSON *run = tree_member(tree, "run");
+    assert_string_equal(tree_member(run, "missing")->child->valuestring, "offline/f16-f32-128x64x64");
+    assert_false(tree_true(run, "complete"));
+    assert_true(tree_number(run, "n_cells") == 3);
+    cJSON_Delete(tree);
+}
+
+static void the_order_of_measuring_changes_nothing(void **state)
+{
+    static const int64_t orders[2][3] = {{64, 128, 256}, {256, 64, 128}};
+    char *texts[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct journal *j = begin();
+        struct error err = {0};
+        size_t length;
+        for (int c = 0; c < 3; c++)
+            add_cell(j, simple_cell(orders[i][c]));
+        add(j, "end", "{\"time\":\"2026-01-01T00:01:00Z\"}");
+        journal_close(j);
+        assert_int_equal(result_write(journal_path, result_path, &err), 0);
+        assert_int_equal(file_read(result_path, 1u << 24, &texts[i], &length, &err), 0);
+        unlink(journal_path);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    assert_non_null(strstr(texts[0], "\"complete\":true"));
+    free(texts[0]);
+    free(texts[1]);
+}
+
+static void summary_over_shapes(void **state)
+{
+    static const double scale[] = {1.0, 1.3, 0.9};
+    static const int64_t m[] = {64, 128, 256};
+    (void)state;
+    struct journal *j = begin();
+    for (int i = 0; i < 3; i++) {
+        const double ns[] = {1000 * scale[i], 1000};
+        struct cell_record *r = fixture_record(m[i], MODE_OFFLINE);
+        fixture_contender(r, "torch.matmul", false);
+        fixture_contender(r, "cudal2-nn", true);
+        fill(r, 8, ns, ns);
+        r->converged = i != 2;
+        r->worst_half_width = 0.01;
+        add_cell(j, r);
+    }
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *summary = tree_member(tree, "summary");
+    const cJSON *row = tree_member(summary, "speedups")->child;
+    assert_true(tree_number(row, "n") == 3 && tree_number(row, "wins") == 1);
+    close_to(tree_number(row, "mean"), 0.2 / 3, 6e-6);
+    close_to(tree_number(row, "geomean"), cbrt(1.3 * 0.9) - 1, 6e-6);
+    close_to(tree_number(row, "median"), 0, 6e-6);
+    close_to(tree_number(row, "mean_of_max"), 0.1, 6e-6);
+    assert_true(tree_number(row, "clear_wins") == 1 && tree_number(row, "clear_losses") == 1);
+    double half = 4.302652729 * sqrt((pow(0.0 - 0.2 / 3, 2) + pow(0.3 - 0.2 / 3, 2) + pow(-0.1 - 0.2 / 3, 2)) / 2 / 3);
+    close_to(tree_member(row, "ci95")->child->valuedouble, 0.2 / 3 - half, 6e-6);
+    const cJSON *convergence = tree_member(summary, "convergence");
+    close_to(tree_number(convergence, "share"), 0.66667, 0);
+    assert_string_equal(tree_text(tree_member(convergence, "not_converged")->child, "cell"),
+                        "offline/f16-f32-256x64x64");
+    cJSON_Delete(tree);
+}
+
+/* ---- bad journals and bad results ---- */
+
+static void expect_refused(const char *wanted)
+{
+    cJSON *tree = NULL;
+    struct error err = {0};
+    assert_int_equal(result_from_journal(journal_path, &tree, &err), EXIT_CODE_DATA);
+    if (!strstr(err.text, wanted))
+        fail_msg("expected \"%s\" in: %s", wanted, err.text);
+}
+
+static void a_cell_twice_is_refused(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add_cell(j, simple_cell(64));
+    add_cell(j, simple_cell(64));
+    journal_close(j);
+    expect_refused("offline/f16-f32-64x64x64 is there twice");
+}
+
+static void journals_of_another_making_are_refused(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add(j, "surprise", "{}");
+    journal_close(j);
+    expect_refused("unknown kind \"surprise\"");
+    unlink(journal_path);
+    j = begin();
+    add(j, "run", "{}");
+    journal_close(j);
+    expect_refused("second \"run\"");
+    unlink(journal_path);
+    j = begin();
+    add(j, "cell", "{\"m\":1}");
+    journal_close(j);
+    expect_refused("line 4");
+    unlink(journal_path);
+    struct error err = {0};
+    assert_int_equal(journal_create(journal_path, &j, &err), 0);
+    journal_close(j);
+    expect_refused("no \"run\" line");
+    unlink(journal_path);
+    expect_refused(journal_path);
+}
+
+static void results_are_checked_when_read(void **state)
+{
+    static const char *const bad[][2] = {
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":2,\"cells\":[]}", "version 2"},
+        {"{\"schema\":\"other\",\"schema_version\":1,\"cells\":[]}", "$.schema"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1}", "$.cells"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\"},{\"key\":\"a\"}]}",
+         "twice"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"kay\":\"a\"}]}", "$.cells[0].key"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_", ""},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[NaN]}", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error err = {0};
+        cJSON *tree = NULL;
+        assert_int_equal(file_write_atomic(result_path, bad[i][0], strlen(bad[i][0]), &err), 0);
+        assert_int_equal(result_read(result_path, &tree, &err), EXIT_CODE_DATA);
+        assert_non_null(strstr(err.text, bad[i][1]));
+        assert_null(tree);
+    }
+}
+
+static void what_is_written_can_be_read(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct journal *j = begin();
+    cJSON *back = NULL;
+    add_cell(j, simple_cell(64));
+    journal_close(j);
+    assert_int_equal(result_write(journal_path, result_path, &err), 0);
+    assert_int_equal(result_read(result_path, &back, &err), 0);
+    cJSON *direct = result();
+    assert_true(cJSON_Compare(direct, back, true));
+    cJSON_Delete(direct);
+    cJSON_Delete(back);
+    assert_int_equal(result_write(journal_path, "/nonexistent/r.json", &err), EXIT_CODE_CANTCREATE);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_cell_by_hand),
+        TEST(failed_contenders_keep_their_reason),
+        TEST(max_is_chosen_on_the_other_half),
+        TEST(max_of_a_clear_winner_is_the_winner),
+        TEST(baselines_alone_compare_with_the_first_family),
+        TEST(other_timings),
+        TEST(rungs_are_not_mixed),
+        TEST(slowdowns_are_left_out_and_shown),
+        TEST(copies_go_to_aa),
+        TEST(cells_come_in_plan_order),
+        TEST(the_order_of_measuring_changes_nothing),
+        TEST(summary_over_shapes),
+        TEST(a_cell_twice_is_refused),
+        TEST(journals_of_another_making_are_refused),
+        TEST(results_are_checked_when_read),
+        TEST(what_is_written_can_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
