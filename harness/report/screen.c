@@ -123,6 +123,32 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     print_sheet(screen, &s);
 }
 
+static void print_rates(struct screen *screen, const cJSON *cell)
+{
+    const cJSON *row;
+    struct sheet s = {0};
+    sheet_column(&s, "contender", "contender", true);
+    sheet_column(&s, "shapes", "n", false);
+    sheet_column(&s, "median TFLOPS", "median_tflops", false);
+    sheet_column(&s, "best TFLOPS", "max_tflops", false);
+    sheet_column(&s, "median % of roofline", "median_percent_of_roofline", false);
+    cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "rates"))
+    {
+        double roof = tree_number(row, "median_percent_of_roofline");
+        if (!same_group(row, cell) || strcmp(tree_text(row, "role"), "copy") == 0)
+            continue;
+        sheet_add(&s, NAN, "%s", tree_text(row, "contender"));
+        sheet_add(&s, tree_number(row, "n"), "%.0f", tree_number(row, "n"));
+        sheet_add(&s, tree_number(row, "median_tflops"), "%.3g", tree_number(row, "median_tflops"));
+        sheet_add(&s, tree_number(row, "max_tflops"), "%.3g", tree_number(row, "max_tflops"));
+        if (isnan(roof))
+            sheet_add(&s, NAN, "-");
+        else
+            sheet_add(&s, roof, "%.1f", roof);
+    }
+    print_sheet(screen, &s);
+}
+
 static void print_aa(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
@@ -174,6 +200,7 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
     screen_rows(screen, group, n);
     if (!many)
         print_summary(screen, first);
+    print_rates(screen, first);
     print_aa(screen, first);
     free(group);
 }

@@ -13,7 +13,7 @@
 
 /* The wanted form of the table, from roomy to narrow. */
 struct form {
-    bool intervals, baseline_name;
+    bool intervals, baseline_name, long_heads;
     size_t references; /* how many, the strongest first kept */
 };
 
@@ -159,6 +159,14 @@ static void add_speedup(struct sheet *s, const cJSON *speedup, bool interval)
         sheet_add(s, geomean, "%+.1f%%", 100 * geomean);
 }
 
+/* "cublaslt-autotuning-max" is wider than any number under it: without -max, and lt for cublaslt. */
+static void short_head(const char *name, char out[64])
+{
+    const char *rest = strncmp(name, "cublaslt-", 9) == 0 ? name + 9 : NULL;
+    int length = (int)strlen(rest ? rest : name) - (ends_with(name, "-max") ? 4 : 0);
+    snprintf(out, 64, "%s%.*s", rest ? "lt-" : "", length, rest ? rest : name);
+}
+
 static void set_columns(const struct rows *rows, const struct form *form, struct sheet *s)
 {
     sheet_column(s, "shape", "shape", true);
@@ -168,8 +176,11 @@ static void set_columns(const struct rows *rows, const struct form *form, struct
         sheet_column(s, "(fastest)", "baseline", true);
     sheet_column(s, "TFLOPS", "tflops", false);
     sheet_column(s, "roof", "percent_of_roofline", false);
-    for (size_t i = rows->n_references - form->references; i < rows->n_references; i++)
-        sheet_column(s, rows->reference[i], rows->reference[i], false);
+    for (size_t i = rows->n_references - form->references; i < rows->n_references; i++) {
+        char head[64];
+        short_head(rows->reference[i], head);
+        sheet_column(s, form->long_heads ? rows->reference[i] : head, rows->reference[i], false);
+    }
 }
 
 static void add_shape(struct sheet *s, const cJSON *cell)
@@ -215,17 +226,18 @@ static void fill(const struct rows *rows, const struct form *form, struct sheet 
         add_row(rows, form, s, rows->cells[i]);
 }
 
-/* Gives the roomiest form that fits: first the baseline's name goes, then the intervals, then the weakest references.
- */
+/* The roomiest form that fits: first the baseline's name goes, then long heads, intervals, the weakest references. */
 static void fill_to_fit(const struct rows *rows, unsigned columns, struct sheet *s)
 {
-    struct form form = {.intervals = true, .baseline_name = true, .references = rows->n_references};
+    struct form form = {true, true, true, rows->n_references};
     for (;;) {
         fill(rows, &form, s);
         if (s->failed || sheet_total_width(s) <= columns)
             return;
         if (form.baseline_name)
             form.baseline_name = false;
+        else if (form.long_heads)
+            form.long_heads = false;
         else if (form.intervals)
             form.intervals = false;
         else if (form.references > 1)
