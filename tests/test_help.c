@@ -1,0 +1,190 @@
+/* What is made from the option table: help, the man page, and completions that run in the real shells. */
+#include "cli/help.h"
+#include "cli/options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#define ARGUMENTS_MAX 128
+
+/* The words of one command line, split at spaces; "" in the text is an empty word. The result points into `line`. */
+static int split(char *line, char **argv)
+{
+    int argc = 0;
+    static char program[] = "cudal2-bench";
+    argv[argc++] = program;
+    for (char *word = strtok(line, " "); word && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " ")) {
+        if (strcmp(word, "\"\"") == 0)
+            word += 2;
+        argv[argc++] = word;
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+static char line_copy[4000];
+
+static int parse(const char *line, struct options *o, struct error *err)
+{
+    char *argv[ARGUMENTS_MAX];
+    err->text[0] = '\0';
+    snprintf(line_copy, sizeof line_copy, "%s", line);
+    return options_parse(split(line_copy, argv), argv, o, err);
+}
+
+static void accept(const char *line, struct options *o)
+{
+    struct error err;
+    if (parse(line, o, &err))
+        fail_msg("%s: %s", line, err.text);
+}
+
+static void test_table_is_sound(void **state)
+{
+    (void)state;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_info *a = &option_table[i];
+        assert_non_null(a->name);
+        assert_true(a->commands != 0 && a->help[0] && a->section[0]);
+        assert_true(a->help[strlen(a->help) - 1] != '.');
+        assert_int_equal(a->kind == OPTION_KIND_FLAG, !a->argument && !a->choices);
+        assert_true(a->hint != OPTION_HINT_CHOICES || a->choices);
+        for (int j = 0; j < i; j++) {
+            assert_string_not_equal(a->name, option_table[j].name);
+            assert_true(!a->letter || a->letter != option_table[j].letter);
+            assert_true(a->offset != option_table[j].offset);
+        }
+    }
+}
+
+static void asked(const char *line, struct text *out)
+{
+    struct options o;
+    accept(line, &o);
+    assert_true(help_wanted(&o, out));
+    assert_false(out->failed);
+}
+
+static void assert_has(const struct text *t, const char *wanted)
+{
+    if (!strstr(t->bytes, wanted))
+        fail_msg("no \"%s\" in:\n%s", wanted, t->bytes);
+}
+
+static void test_help_names_everything(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("--help", &t);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        char option[64];
+        snprintf(option, sizeof option, "--%s", option_table[i].name);
+        if (option_table[i].commands & (1u << COMMAND_RUN))
+            assert_has(&t, option);
+    }
+    for (int i = 0; exit_table[i].text; i++)
+        assert_has(&t, exit_table[i].text);
+    assert_has(&t, "  doctor ");
+    assert_null(strstr(t.bytes, "worker"));
+    for (const char *line = t.bytes; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= 100);
+    text_free(&t);
+    asked("doctor --help", &t);
+    assert_has(&t, "--device");
+    assert_null(strstr(t.bytes, "--mode"));
+    text_free(&t);
+    asked("--version", &t);
+    assert_string_equal(t.bytes, "cudal2-bench " PROGRAM_VERSION "\n");
+    text_free(&t);
+    struct options o;
+    accept("-c c", &o);
+    assert_false(help_wanted(&o, &t));
+}
+
+static void test_man_is_roff(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("help --man", &t);
+    assert_memory_equal(t.bytes, ".TH ", 4);
+    assert_has(&t, "\\-\\-mode");
+    assert_has(&t, ".SH EXIT STATUS");
+    assert_null(strstr(t.bytes, "--")); /* an option must be copyable: \-\-, not a dash */
+    text_free(&t);
+}
+
+/* Feeds `script` to a shell; its exit status. */
+static int run_shell(const char *command, const char *script)
+{
+    FILE *shell = popen(command, "w");
+    assert_non_null(shell);
+    fputs(script, shell);
+    int status = pclose(shell);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What bash offers after these words, sorted, one line: the real script run by the real shell. */
+static void offered(const char *words, int cword, const char *wanted)
+{
+    struct text script = {0};
+    asked("help --completion bash", &script);
+    text_add(&script,
+             "COMP_WORDS=(%s); COMP_CWORD=%d; _cudal2_bench\n"
+             "got=$(printf '%%s\\n' \"${COMPREPLY[@]}\" | sort | tr '\\n' ' ')\n"
+             "[[ $got == '%s ' ]] || { echo \"offered: $got\" >&2; exit 1; }\n",
+             words, cword, wanted);
+    assert_false(script.failed);
+    if (run_shell("bash -u", script.bytes) != 0)
+        fail_msg("completion of: %s", words);
+    text_free(&script);
+}
+
+static void test_bash_completion(void **state)
+{
+    (void)state;
+    if (system("command -v bash >/dev/null 2>&1") != 0)
+        skip();
+    offered("cudal2-bench --mode ''", 2, "both offline server");
+    offered("cudal2-bench --mode = ''", 3, "both offline server");
+    offered("cudal2-bench --mode =", 2, "both offline server");
+    offered("cudal2-bench -m se", 2, "server");
+    offered("cudal2-bench --tim", 1, "--timing");
+    offered("cudal2-bench do", 1, "doctor");
+    offered("cudal2-bench ''", 1, "doctor help list report run");
+    offered("cudal2-bench doctor --m", 2, "");
+    offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
+}
+
+static void test_zsh_completion(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("help --completion zsh", &t);
+    assert_memory_equal(t.bytes, "#compdef cudal2-bench\n", 22);
+    assert_has(&t, "'--mode=[");
+    assert_has(&t, ":mode:(offline server both)'");
+    assert_has(&t, "(auto cpu cuda cuda\\:0)");
+    assert_has(&t, "'*--candidate=[");
+    assert_has(&t, "config'\\''s");
+    if (system("command -v zsh >/dev/null 2>&1") == 0)
+        assert_int_equal(run_shell("zsh -n", t.bytes), 0);
+    text_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_is_sound), cmocka_unit_test(test_help_names_everything),
+        cmocka_unit_test(test_man_is_roff),    cmocka_unit_test(test_bash_completion),
+        cmocka_unit_test(test_zsh_completion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

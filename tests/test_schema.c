@@ -1,0 +1,186 @@
+/* The committed configs are read, and the JSON Schema says what the parser's own tables say. */
+#include "config/config.h"
+#include "config/fields.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Tests run from the top of the tree, or by hand from anywhere: build/tests/../../configs. */
+static void committed(const char *name, char *out, size_t capacity)
+{
+    char self[1000];
+    snprintf(out, capacity, "configs/%s", name);
+    if (access(out, R_OK) == 0)
+        return;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(length > 0);
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(out, capacity, "%s/../../configs/%s", self, name);
+}
+
+static void load(const char *name, struct config *c)
+{
+    char path[1200];
+    struct error err;
+    committed(name, path, sizeof path);
+    if (config_load(path, c, &err))
+        fail_msg("%s", err.text);
+}
+
+static void test_committed_configs(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t shapes;
+    } files[] = {{"grid.json", 1000}, {"smoke.json", 8}, {"llm.json", 93}, {"paper-protocol.json", 4}};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct config c;
+        load(files[i].name, &c);
+        assert_int_equal(c.n_shapes, files[i].shapes);
+        config_free(&c);
+    }
+}
+
+static void test_grid_is_the_papers(void **state)
+{
+    double flops = 0;
+    struct config c;
+    (void)state;
+    load("grid.json", &c);
+    for (size_t i = 0; i < c.n_shapes; i++)
+        flops += 2.0 * (double)c.shapes[i].m * (double)c.shapes[i].n * (double)c.shapes[i].k;
+    double sum = 64 + 128 + 256 + 512 + 1024 + 2048 + 4096 + 8192 + 12288 + 16384;
+    assert_true(flops == 2 * sum * sum * sum); /* 0.18 PFLOP */
+    config_free(&c);
+}
+
+static cJSON *load_schema(void)
+{
+    char path[1200];
+    cJSON *schema = NULL;
+    struct error err;
+    committed("config.schema.json", path, sizeof path);
+    if (json_read_file(path, 1 << 20, &schema, &err))
+        fail_msg("%s", err.text);
+    return schema;
+}
+
+/* The schema's object of a section: its "properties", "additionalProperties" and so on. */
+static const cJSON *section_schema(const cJSON *schema, const char *section)
+{
+    const cJSON *properties = cJSON_GetObjectItemCaseSensitive(schema, "properties");
+    if (!section[0])
+        return schema;
+    if (strcmp(section, "shapes[]") == 0)
+        return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(properties, "shapes"), "items");
+    return cJSON_GetObjectItemCaseSensitive(properties, section);
+}
+
+static void assert_same_keys(const cJSON *schema, const char *section)
+{
+    const char *keys[CONFIG_KEYS_MAX + 1];
+    size_t count = config_keys(section, keys);
+    const cJSON *object = section_schema(schema, section);
+    const cJSON *properties = cJSON_GetObjectItemCaseSensitive(object, "properties");
+    assert_true(count > 0);
+    assert_true(cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, "additionalProperties")));
+    assert_int_equal(cJSON_GetArraySize(properties), count);
+    for (size_t i = 0; i < count; i++) {
+        if (!cJSON_GetObjectItemCaseSensitive(properties, keys[i]))
+            fail_msg("the schema of \"%s\" has no \"%s\"", section, keys[i]);
+    }
+}
+
+static void test_schema_has_the_parsers_keys(void **state)
+{
+    cJSON *schema = load_schema();
+    (void)state;
+    assert_same_keys(schema, "");
+    assert_same_keys(schema, "grid");
+    assert_same_keys(schema, "shapes[]");
+    for (int i = 0; config_sections[i]; i++)
+        assert_same_keys(schema, config_sections[i]);
+    cJSON_Delete(schema);
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (cJSON_IsBool(node))
+        return cJSON_IsTrue(node);
+    assert_true(cJSON_IsNumber(node));
+    return node->valuedouble;
+}
+
+static void check_choice(const struct config_field *field, const cJSON *property)
+{
+    const cJSON *words = cJSON_GetObjectItemCaseSensitive(property, "enum");
+    const cJSON *standard = cJSON_GetObjectItemCaseSensitive(property, "default");
+    int count = 0;
+    for (; field->choices[count]; count++)
+        assert_string_equal(cJSON_GetArrayItem(words, count)->valuestring, field->choices[count]);
+    assert_int_equal(cJSON_GetArraySize(words), count);
+    assert_string_equal(standard->valuestring, field->choices[(int)field->standard]);
+}
+
+static void test_schema_has_the_parsers_ranges(void **state)
+{
+    static const char *const types[] = {[FIELD_COUNT] = "integer",
+                                        [FIELD_BYTES] = "integer",
+                                        [FIELD_NUMBER] = "number",
+                                        [FIELD_MILLIS] = "number",
+                                        [FIELD_FLAG] = "boolean"};
+    cJSON *schema = load_schema();
+    (void)state;
+    for (size_t i = 0; i < config_n_fields; i++) {
+        const struct config_field *field = &config_fields[i];
+        const cJSON *object = section_schema(schema, field->section);
+        const cJSON *properties = cJSON_GetObjectItemCaseSensitive(object, "properties");
+        const cJSON *property = cJSON_GetObjectItemCaseSensitive(properties, field->key);
+        if (field->kind == FIELD_CHOICE) {
+            check_choice(field, property);
+            continue;
+        }
+        assert_string_equal(cJSON_GetObjectItemCaseSensitive(property, "type")->valuestring, types[field->kind]);
+        assert_true(number_of(property, "default") == field->standard);
+        if (field->kind == FIELD_FLAG)
+            continue;
+        assert_true(number_of(property, "minimum") == field->low);
+        assert_true(number_of(property, "maximum") == field->high);
+    }
+    const cJSON *size = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(schema, "$defs"), "size");
+    assert_true(number_of(size, "minimum") == 1);
+    assert_true(number_of(size, "maximum") == CONFIG_MAX_SIZE);
+    cJSON_Delete(schema);
+}
+
+/* A default that the parser itself would refuse is a broken promise. */
+static void test_defaults_are_legal(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < config_n_fields; i++) {
+        const struct config_field *field = &config_fields[i];
+        if (field->kind != FIELD_CHOICE && field->kind != FIELD_FLAG)
+            assert_true(field->low <= field->standard && field->standard <= field->high);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_committed_configs),           cmocka_unit_test(test_grid_is_the_papers),
+        cmocka_unit_test(test_schema_has_the_parsers_keys), cmocka_unit_test(test_schema_has_the_parsers_ranges),
+        cmocka_unit_test(test_defaults_are_legal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
