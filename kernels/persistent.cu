@@ -7,7 +7,7 @@
  * CTA walks the tiles that fall to it and the copies of the next tile run while this one is stored.
  *
  *   BM, BN               tile; PINGPONG 0: its rows are split among the consumers, 1: each consumer takes every other
- *                        tile alone, so that one multiplies while the other stores
+ *                        tile alone, so that one multiplies while the other stores; BN 32 is for TN and SPLIT_K
  *   STAGES               shared-memory stages
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
@@ -44,7 +44,8 @@ struct work {
     int m, n;
     int k_begin, k_end; /* in stages */
     u32 stages_a, stages_b, stages_c, full, empty;
-    u32 rank; /* in the cluster */
+    u32 rank;   /* in the cluster */
+    int cm, cn; /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
 };
 
 /* Place in the ring of stages. */
@@ -101,8 +102,7 @@ DEVICE struct place place_tile(const struct work &w, int index)
 #else
     band(index, cluster_rows(w), cluster_cols(w), row, col);
 #endif
-    const struct place p = {(row * CLUSTER_M + (int)w.rank % CLUSTER_M) * BM,
-                            (col * CLUSTER_N + (int)w.rank / CLUSTER_M) * BN};
+    const struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
     return p;
 }
 
@@ -120,7 +120,7 @@ DEVICE void load_box(u32 to, const TensorMap *map, int x, int y, u32 barrier, in
 /* Ranks are cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them; likewise B. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
-    const int cm = (int)w.rank % CLUSTER_M, cn = (int)w.rank / CLUSTER_M;
+    const int cm = w.cm, cn = w.cn;
     const u32 full = w.full + stage * 8;
     const u32 a = w.stages_a + stage * A_BYTES, b = w.stages_b + stage * B_BYTES;
     u16 mask_a = 0, mask_b = 0;
@@ -193,8 +193,33 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
     wgmma_commit();
 }
 
-/* One tile's products; the stage before the one being multiplied is handed back. */
-DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
+#if PINGPONG
+/*
+ * The consumers issue their products in turn. Besides keeping the tensor cores to one tile at a time, this keeps a
+ * consumer from waiting on a `full` barrier more than one phase ahead, where the parity would lie: the stages of the
+ * tile before have all been seen full by then.
+ */
+DEVICE void await_turn(int group)
+{
+    if (group == 0) {
+        named_barrier<4>(256);
+    } else {
+        named_barrier<5>(256);
+    }
+}
+
+DEVICE void pass_turn(int group)
+{
+    if (group == 0) {
+        named_barrier_arrive<5>(256);
+    } else {
+        named_barrier_arrive<4>(256);
+    }
+}
+#endif
+
+/* One tile's products; the stage before the one being multiplied is handed back. `last`: no tile comes after it. */
+DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group, bool last)
 {
     int previous = 0;
     for (int k = w.k_begin; k < w.k_end; ++k) {
@@ -207,6 +232,11 @@ DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r
         previous = r.stage;
         advance(r);
     }
+#if PINGPONG
+    if (!last) {
+        pass_turn(group);
+    }
+#endif
     wgmma_wait<0>();
     release(w, previous);
 }
@@ -271,10 +301,10 @@ DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
     }
 }
 
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
-    cluster_arrive(); /* every stage of the cluster has been read */
+    cluster_arrive_relaxed(); /* every stage of the cluster has been read */
     cluster_wait();
     send_pieces(w, acc, thread);
     cluster_arrive();
@@ -282,7 +312,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     store_owned(w, p, thread);
 }
 #elif EPILOGUE == 0
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
 {
     const int thread = (int)threadIdx.x % 128, lane = thread % 32;
     const int top = p.row + (PINGPONG ? 0 : group * ROWS) + thread / 32 * 16 + lane / 4;
@@ -308,8 +338,11 @@ DEVICE void group_barrier(int group)
     }
 }
 
-/* Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor map says. */
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group)
+/*
+ * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor map says. `box_count` runs on from
+ * tile to tile: with an odd number of boxes a tile, counting afresh would reuse the buffer that is still being stored.
+ */
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &box_count)
 {
     const int thread = (int)threadIdx.x % 128, lane = thread % 32;
     const int row = thread / 32 * 16 + lane % 16, top = p.row + (PINGPONG ? 0 : group * ROWS);
@@ -317,7 +350,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     for (int i = 0; i < MI; ++i) {
 #pragma unroll
         for (int box = 0; box < BN / 64; ++box) {
-            const u32 buffer = w.stages_c + (group * 2 + (i * (BN / 64) + box) % 2) * BOX_BYTES;
+            const u32 buffer = w.stages_c + (group * 2 + box_count++ % 2) * BOX_BYTES;
             if (thread == 0) {
                 tensor_store_wait<1>(); /* the store before the last has left this buffer */
             }
@@ -345,14 +378,20 @@ DEVICE void consume(const struct work &w, int tiles, int group)
     struct ring r = {0, 0};
     accumulator acc;
     int t = blockIdx.x / CLUSTER;
+    u32 box_count = 0;
 #if PINGPONG
-    const int length = w.k_end - w.k_begin;
+    const int length = w.k_end - w.k_begin, first = t;
     t += group * step;
     skip(r, group * length);
 #endif
     for (; t < tiles; t += step * (PINGPONG ? 2 : 1)) {
-        multiply_tile(w, acc, r, group);
-        store_tile(w, acc, place_tile(w, t), group);
+#if PINGPONG
+        if (t != first) {
+            await_turn(group);
+        }
+#endif
+        multiply_tile(w, acc, r, group, t + step >= tiles);
+        store_tile(w, acc, place_tile(w, t), group, box_count);
 #if PINGPONG
         skip(r, length);
 #endif
@@ -360,6 +399,7 @@ DEVICE void consume(const struct work &w, int tiles, int group)
     if (threadIdx.x % 128 == 0) {
         tensor_store_wait<0>();
     }
+    __syncwarp();
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
@@ -396,6 +436,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
     w.full = w.stages_c + (SPLIT_K == 1 && EPILOGUE ? CONSUMERS * 2 * BOX_BYTES : 0), w.empty = w.full + STAGES * 8;
     w.rank = CLUSTER * SPLIT_K > 1 ? cluster_rank() : 0;
+    w.cm = CLUSTER > 1 ? (int)w.rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)w.rank / CLUSTER_M : 0;
     start(w);
     const int tiles = cluster_rows(w) * cluster_cols(w), group = (int)threadIdx.x / 128;
     if (group == 0) {
@@ -408,10 +449,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             produce(w, tiles);
         }
         __syncwarp();
-#if SPLIT_K > 1
-        cluster_arrive();
+#if SPLIT_K > 1 /* the two barriers of store_tile, with nothing of its own to make visible */
+        cluster_arrive_relaxed();
         cluster_wait();
-        cluster_arrive();
+        cluster_arrive_relaxed();
         cluster_wait();
 #endif
     } else {
@@ -424,7 +465,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
 #if CLUSTER > 1
     /* No CTA leaves while its peers may still signal its barriers. */
-    cluster_arrive();
+    cluster_arrive_relaxed();
     cluster_wait();
 #endif
 }

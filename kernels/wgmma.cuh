@@ -32,11 +32,13 @@ DEVICE void barrier_arrive(u32 barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* Arrives at the same barrier of CTA `rank` of the cluster. */
+/*
+ * Arrives at the same barrier of CTA `rank` of the cluster. Without `.cluster`: it orders no ordinary stores between
+ * the CTAs, and with it every arrival is preceded by a MEMBAR.GPU.
+ */
 DEVICE void barrier_arrive_at(u32 barrier, u32 rank)
 {
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(cluster_address(barrier, rank))
-                 : "memory");
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(cluster_address(barrier, rank)) : "memory");
 }
 
 DEVICE void barrier_wait(u32 barrier, u32 parity)
@@ -100,6 +102,12 @@ DEVICE void proxy_fence()
 template <int ID> DEVICE void named_barrier(u32 threads)
 {
     asm volatile("bar.sync %0, %1;" ::"n"(ID), "r"(threads) : "memory");
+}
+
+/* Counts towards the barrier without waiting there. */
+template <int ID> DEVICE void named_barrier_arrive(u32 threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"n"(ID), "r"(threads) : "memory");
 }
 
 template <int REGISTERS> DEVICE void registers_grow()
