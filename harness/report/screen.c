@@ -123,6 +123,11 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     print_sheet(screen, &s);
 }
 
+static void add_tflops(struct sheet *s, double tflops)
+{
+    sheet_add(s, tflops, "%.*f", tflops < 10 ? 3 : 1, tflops);
+}
+
 static void print_rates(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
@@ -139,8 +144,8 @@ static void print_rates(struct screen *screen, const cJSON *cell)
             continue;
         sheet_add(&s, NAN, "%s", tree_text(row, "contender"));
         sheet_add(&s, tree_number(row, "n"), "%.0f", tree_number(row, "n"));
-        sheet_add(&s, tree_number(row, "median_tflops"), "%.3g", tree_number(row, "median_tflops"));
-        sheet_add(&s, tree_number(row, "max_tflops"), "%.3g", tree_number(row, "max_tflops"));
+        add_tflops(&s, tree_number(row, "median_tflops"));
+        add_tflops(&s, tree_number(row, "max_tflops"));
         if (isnan(roof))
             sheet_add(&s, NAN, "-");
         else
