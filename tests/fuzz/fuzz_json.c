@@ -1,6 +1,9 @@
 /*
  * fuzz_json.c - libFuzzer entry: whatever json_parse accepts, cJSON accepts too, and printing it and parsing that gives
- * the same tree. `make fuzz` (or: clang -fsanitize=fuzzer,address,undefined) builds it; seeds are in corpus/json.
+ * the same tree. Seeds are in corpus/json, tokens in json.dict. To build and run:
+ *   clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iharness tests/fuzz/fuzz_json.c
+ *       harness/base/[a-z]*.c harness/config/[a-z]*.c -lcjson -lm -o build/fuzz_json
+ *   build/fuzz_json -dict=tests/fuzz/json.dict -max_total_time=300 tests/fuzz/corpus/json
  */
 #include "base/json.h"
 
