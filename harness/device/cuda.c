@@ -124,11 +124,11 @@ struct cuda_device *cuda_of(struct device *d)
 }
 
 /* Driver and GPU; no context yet. */
-static int find_gpu(struct cuda_device *c, int ordinal, struct error *err)
+static int find_gpu(struct cuda_device *c, int ordinal, driver_resolver resolve, struct error *err)
 {
     const struct driver *cu = &c->driver;
     int count = 0;
-    int rc = driver_open(&c->driver, err);
+    int rc = driver_bind(&c->driver, resolve, err);
     if (rc != 0)
         return rc;
     cu_result result = cu->init(0);
@@ -186,14 +186,14 @@ static int warm_kernels(struct cuda_device *c, struct error *err)
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 
-int device_open_cuda(int ordinal, struct device **out, struct error *err)
+int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, struct error *err)
 {
     struct cuda_device *c = calloc(1, sizeof *c);
     *out = NULL;
     if (!c)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CUDA device");
     c->base.ops = &cuda_ops;
-    int rc = find_gpu(c, ordinal, err);
+    int rc = find_gpu(c, ordinal, resolve, err);
     if (rc == 0)
         rc = enter_context(c, err);
     if (rc == 0) {
@@ -205,7 +205,18 @@ int device_open_cuda(int ordinal, struct device **out, struct error *err)
         *out = &c->base;
     else
         cuda_close(&c->base);
-    if (rc != 0)
-        err->code = EXIT_CODE_UNAVAILABLE;
-    return rc == 0 ? 0 : error_wrap(err, "cuda:%d", ordinal);
+    return rc;
+}
+
+int device_open_cuda(int ordinal, struct device **out, struct error *err)
+{
+    driver_resolver resolve;
+    *out = NULL;
+    int rc = driver_find(&resolve, err);
+    if (rc == 0)
+        rc = cuda_open_with(resolve, ordinal, out, err);
+    if (rc == 0)
+        return 0;
+    err->code = EXIT_CODE_UNAVAILABLE;
+    return error_wrap(err, "cuda:%d", ordinal);
 }

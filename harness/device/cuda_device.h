@@ -53,6 +53,9 @@ struct cuda_device {
 /* The device as a CUDA device, or NULL when it is another kind. */
 struct cuda_device *cuda_of(struct device *d);
 
+/* device_open_cuda on any resolver: tests bring a driver of their own. */
+int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, struct error *err);
+
 /* cuda_kernels.c: the harness's own kernels. */
 int cuda_kernel_get(struct cuda_device *c, enum harness_kernel which, int variant, cu_function *out, struct error *err);
 /* Enqueues a harness kernel. */

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef cu_result (*get_proc_address)(const char *symbol, void **out, int version, uint64_t flags, int *status);
-
 static const char *const symbol_names[] = {
 #define SYMBOL_NAME(member, symbol, parameters) symbol,
     DRIVER_CALLS(SYMBOL_NAME)
@@ -24,19 +22,24 @@ static void member_addresses(struct driver *d, void *addresses[N_SYMBOLS])
 #undef MEMBER_ADDRESS
 }
 
-int driver_open(struct driver *d, struct error *err)
+/* The library stays open for the life of the process: others that share it (cudart, cuBLAS) have exit handlers. */
+int driver_find(driver_resolver *out, struct error *err)
 {
-    void *members[N_SYMBOLS], *entry;
-    get_proc_address resolve;
-    memset(d, 0, sizeof *d);
-    d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!d->library)
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
         return error_set(err, EXIT_CODE_UNAVAILABLE, "no NVIDIA driver here: %s", dlerror());
-    entry = dlsym(d->library, "cuGetProcAddress_v2");
+    void *entry = dlsym(library, "cuGetProcAddress_v2");
     if (!entry)
         return error_set(err, EXIT_CODE_UNAVAILABLE,
                          "libcuda.so.1 has no cuGetProcAddress_v2: the driver is older than 525 (CUDA 12.0)");
-    memcpy(&resolve, &entry, sizeof entry);
+    memcpy(out, &entry, sizeof entry);
+    return 0;
+}
+
+int driver_bind(struct driver *d, driver_resolver resolve, struct error *err)
+{
+    void *members[N_SYMBOLS];
+    memset(d, 0, sizeof *d);
     member_addresses(d, members);
     for (size_t i = 0; i < N_SYMBOLS; i++) {
         void *symbol = NULL;

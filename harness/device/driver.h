@@ -198,14 +198,18 @@ enum cu_tensor_promotion { CU_TENSOR_L2_256 = 3 };
 
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
 struct driver {
-    void *library; /* stays open for the life of the process: libraries that share it have exit handlers */
     DRIVER_CALLS(DRIVER_MEMBER)
 };
 #undef DRIVER_MEMBER
 
-/* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE: no libcuda, or one without a call (its name is in the text).
- */
-int driver_open(struct driver *d, struct error *err);
+/* As cuGetProcAddress. */
+typedef cu_result (*driver_resolver)(const char *symbol, void **out, int version, uint64_t flags, int *status);
+
+/* The driver's own resolver, from libcuda.so.1 by dlopen. EXIT_CODE_UNAVAILABLE with the loader's reason. */
+int driver_find(driver_resolver *out, struct error *err);
+
+/* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE names the first call that is missing. */
+int driver_bind(struct driver *d, driver_resolver resolve, struct error *err);
 
 /* 0 for success. Otherwise "<what>: CUDA_ERROR_..." with EXIT_CODE_UNAVAILABLE when the status is sticky (the
  * context is lost and every later call fails), else EXIT_CODE_INTERNAL. */
