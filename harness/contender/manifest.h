@@ -106,6 +106,9 @@ struct manifest_plan {
 int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                   struct manifest_plan *out, char *why);
 
+/* Whether the manifest lists this value for the parameter. */
+bool manifest_value_listed(const struct manifest_parameter *p, int64_t value);
+
 /* Parameter values: the defaults; from a JSON object (absent ones keep the default; EXIT_CODE_DATA for unknown names
  * and values that are not listed). */
 void manifest_defaults(const struct manifest *m, int64_t *values);
