@@ -22,7 +22,7 @@ struct sheet_column {
 };
 
 struct sheet {
-    char title[200];
+    char title[320];
     size_t n_columns, n_cells, capacity;
     struct sheet_column column[SHEET_COLUMNS];
     struct sheet_cell *cells; /* row by row */

@@ -1,0 +1,48 @@
+/*
+ * dataset.h - speedups over shapes from any source: results of ours, or the CSV files that the authors of CUDA-L2
+ * published. What every table and figure is computed from.
+ */
+#ifndef CUDAL2_REPORT_DATASET_H
+#define CUDAL2_REPORT_DATASET_H
+
+#include "base/json.h"
+#include "result/summary.h"
+
+#define DATASET_NAME_MAX 64
+
+/* One shape. mean: of ratios (the paper's); low, high: interval of the geomean, NaN where unknown. */
+struct shape_value {
+    double m, n, k, mean, geomean, low, high;
+};
+
+/* One candidate against one reference over the shapes; all speedups are ratios minus 1. */
+struct line {
+    char source[16]; /* "measured" or "claimed" */
+    char mode[16], dtype[8], accumulate[8], timing[8];
+    char candidate[DATASET_NAME_MAX], reference[DATASET_NAME_MAX];
+    size_t n, capacity;
+    struct shape_value *values; /* one for each shape */
+};
+
+struct dataset {
+    struct line *lines;
+    size_t n, capacity;
+};
+
+/* The line of this identity (source to reference of `like`), made when it is not there. NULL out of memory. */
+struct line *dataset_line(struct dataset *d, const struct line *like);
+int line_add(struct line *line, const struct shape_value *value); /* -1 out of memory */
+const struct line *dataset_find(const struct dataset *d, const struct line *like);
+void line_aggregate(const struct line *line, struct aggregate *out);
+void dataset_free(struct dataset *d);
+
+/* Adds the speedups of a result in one timing (NULL: each cell's headline), whole candidates only (no layout suffix).
+ */
+int dataset_add_result(struct dataset *d, const cJSON *result, const char *timing, struct error *err);
+
+/* Adds a published CSV: a head line "mnk,<baseline>,...", then M_N_K and one ratio t_baseline / t_candidate for each
+ * baseline; empty fields and missing shapes are fine. Mode and accumulate type come from the file's name ("server",
+ * "F32"). EXIT_CODE_DATA with file and line otherwise. */
+int dataset_add_published(struct dataset *d, const char *path, struct error *err);
+
+#endif

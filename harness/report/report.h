@@ -1,0 +1,33 @@
+/*
+ * report.h - `cudal2-bench report`: the paper's tables from results, journals and published CSVs, in any format.
+ */
+#ifndef CUDAL2_REPORT_REPORT_H
+#define CUDAL2_REPORT_REPORT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum report_format { REPORT_TEXT, REPORT_MARKDOWN, REPORT_LATEX, REPORT_CSV, REPORT_JSON };
+extern const char *const report_format_names[]; /* "text","markdown","latex","csv","json"; NULL-terminated */
+
+struct report_request {
+    const char *const *results; /* result.json, or a journal (.jsonl) */
+    size_t n_results;
+    const char *const *published; /* CSV files of the CUDA-L2 authors */
+    size_t n_published;
+    enum report_format format;
+    int table;          /* 1 to 3, or 0 for all */
+    const char *timing; /* "device", "event", "wall"; NULL: each cell's headline */
+    bool mixed;         /* accept results of different devices or drivers */
+    const char *output; /* directory for table1.md, ... (made if need be); NULL: everything to stream */
+    FILE *stream;
+};
+
+/* EXIT_CODE_DATA: not a result, duplicate cells, mixed devices, nothing to report; EXIT_CODE_CANTCREATE and
+ * EXIT_CODE_IO for the output; EXIT_CODE_USAGE: neither results nor published files, a table that does not exist. */
+int report_main_from(const struct report_request *request, struct error *err);
+
+#endif

@@ -1,0 +1,42 @@
+#include <math.h>
+#include <string.h>
+
+#include "report/sheet.h"
+
+/* RFC 4180: quoted where it must be, quotes doubled. */
+static void add_field(struct text *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        text_add(out, "%s", text);
+        return;
+    }
+    text_add(out, "\"");
+    for (const char *c = text; *c; c++)
+        text_add(out, *c == '"' ? "\"\"" : "%c", *c);
+    text_add(out, "\"");
+}
+
+static void add_cell(struct text *out, const struct sheet_cell *cell)
+{
+    if (!isnan(cell->value))
+        text_add(out, "%.9g", cell->value);
+    else
+        add_field(out, strcmp(cell->text, "-") == 0 ? "" : cell->text);
+}
+
+void sheet_print_csv(struct text *out, const struct sheet *s)
+{
+    for (size_t c = 0; c < s->n_columns; c++) {
+        text_add(out, c ? "," : "");
+        add_field(out, s->column[c].key);
+    }
+    text_add(out, "\n");
+    for (size_t row = 0; row < sheet_rows(s); row++) {
+        for (size_t c = 0; c < s->n_columns; c++) {
+            text_add(out, c ? "," : "");
+            add_cell(out, sheet_at(s, row, c));
+        }
+        text_add(out, "\n");
+    }
+    out->failed |= s->failed;
+}

@@ -1,0 +1,32 @@
+#include <math.h>
+#include <string.h>
+
+#include "report/sheet.h"
+#include "result/tree.h"
+
+static cJSON *row_to_json(const struct sheet *s, size_t row)
+{
+    struct tree t = tree_begin();
+    for (size_t c = 0; c < s->n_columns; c++) {
+        const struct sheet_cell *cell = sheet_at(s, row, c);
+        bool missing = isnan(cell->value) && strcmp(cell->text, "-") == 0;
+        if (missing || !isnan(cell->value))
+            tree_put_number(&t, s->column[c].key, round_to(cell->value, 1e7));
+        else
+            tree_put(&t, s->column[c].key, cJSON_CreateString(cell->text));
+    }
+    return tree_finish(&t);
+}
+
+cJSON *sheet_to_json(const struct sheet *s)
+{
+    struct tree t = tree_begin();
+    cJSON *rows = cJSON_CreateArray();
+    tree_put_text(&t, "title", s->title);
+    for (size_t row = 0; row < sheet_rows(s) && rows; row++)
+        if (!tree_append(rows, row_to_json(s, row)))
+            rows = NULL;
+    tree_put(&t, "rows", rows);
+    t.failed |= s->failed;
+    return tree_finish(&t);
+}

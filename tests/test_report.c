@@ -1,0 +1,435 @@
+/* report/: the authors' CSVs give the known aggregates in every format; the screen fits and says what it must. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "record_fixture.h"
+#include "report/report.h"
+#include "report/screen.h"
+#include "report/sheet.h"
+#include "result/journal.h"
+#include "result/result.h"
+
+#define PUBLISHED "tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_"
+static const char *const published[] = {PUBLISHED "offline.csv", PUBLISHED "server.csv"};
+
+static char directory[64], journal_path[96], csv_path[96];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/cudal2-report-XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(journal_path, sizeof journal_path, "%s/r.journal.jsonl", directory);
+    snprintf(csv_path, sizeof csv_path, "%s/x_server.csv", directory);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char path[128];
+    (void)state;
+    static const char *const endings[] = {"txt", "md", "tex", "csv", "json"};
+    for (int table = 1; table <= 3; table++)
+        for (int e = 0; e < 5; e++) {
+            snprintf(path, sizeof path, "%s/table%d.%s", directory, table, endings[e]);
+            unlink(path);
+        }
+    unlink(journal_path);
+    unlink(csv_path);
+    return rmdir(directory);
+}
+
+/* What the report prints; *code is its return value. Owned by the caller. */
+static char *report(struct report_request request, int *code, struct error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    request.stream = open_memstream(&text, &length);
+    assert_non_null(request.stream);
+    *code = report_main_from(&request, err);
+    fclose(request.stream);
+    return text;
+}
+
+static char *report_published(enum report_format format, int table)
+{
+    struct error err = {0};
+    int code;
+    char *text =
+        report((struct report_request){.published = published, .n_published = 2, .format = format, .table = table},
+               &code, &err);
+    if (code)
+        fail_msg("%s", err.text);
+    return text;
+}
+
+static void must_hold(const char *text, const char *wanted)
+{
+    if (!strstr(text, wanted))
+        fail_msg("\"%s\" is not in:\n%s", wanted, text);
+}
+
+/* ---- the paper's tables ---- */
+
+static void golden_table1(void **state)
+{
+    static const char *const references[] = {"torch.matmul", "cublas-max", "cublaslt-heuristic-max",
+                                             "cublaslt-autotuning-max"};
+    static const double offline[] = {22.14, 19.23, 17.02, 11.63};
+    static const double server[] = {27.26, 24.68, 21.13, 14.96};
+    static const int wins[] = {897, 862, 897, 787};
+    (void)state;
+    char *text = report_published(REPORT_JSON, 1);
+    cJSON *sheets = cJSON_Parse(text);
+    const cJSON *rows = cJSON_GetObjectItem(sheets->child, "rows");
+    assert_int_equal(cJSON_GetArraySize(rows), 10);
+    for (int i = 0; i < 4; i++) {
+        const cJSON *row;
+        bool found = false;
+        cJSON_ArrayForEach(row, rows)
+        {
+            if (strcmp(cJSON_GetObjectItem(row, "baseline")->valuestring, references[i]) != 0)
+                continue;
+            found = true;
+            assert_true(fabs(100 * cJSON_GetObjectItem(row, "offline_mean")->valuedouble - offline[i]) < 0.005);
+            assert_true(fabs(100 * cJSON_GetObjectItem(row, "server_mean")->valuedouble - server[i]) < 0.005);
+            assert_int_equal(cJSON_GetObjectItem(row, "offline_wins")->valuedouble, wins[i]);
+        }
+        assert_true(found);
+    }
+    cJSON_Delete(sheets);
+    free(text);
+}
+
+static void golden_table2(void **state)
+{
+    (void)state;
+    char *text = report_published(REPORT_MARKDOWN, 2);
+    must_hold(text, "| torch.matmul | +23.30% |");
+    must_hold(text, "| cublas-max | +20.39% |");
+    must_hold(text, "| cublaslt-heuristic-max | +17.28% |");
+    must_hold(text, "| cublaslt-autotuning-max | +13.45% |");
+    free(text);
+}
+
+static void golden_formats(void **state)
+{
+    (void)state;
+    char *text = report_published(REPORT_MARKDOWN, 1);
+    must_hold(text, "| torch.matmul | +22.14% | 897/1000 |");
+    must_hold(text, "| baseline | offline mean | offline wins |");
+    free(text);
+    text = report_published(REPORT_LATEX, 1);
+    must_hold(text, "\\toprule");
+    must_hold(text, "cublaslt-autotuning-max & +11.63\\% & 787/1000 &");
+    free(text);
+    text = report_published(REPORT_CSV, 1);
+    must_hold(text, "baseline,offline_mean,offline_wins,offline_median,offline_std,offline_geomean,offline_mean_ci95,");
+    must_hold(text, "\ncublas-max,0.1923");
+    must_hold(text, ",\"[+");
+    free(text);
+    text = report_published(REPORT_TEXT, 1);
+    must_hold(text, "+17.02%      897/1000");
+    free(text);
+}
+
+/* Small shapes gain most (paper 4.3); every shape is in exactly one bin of each axis. */
+static void table3_bins_hold_every_shape(void **state)
+{
+    (void)state;
+    char *text = report_published(REPORT_JSON, 3);
+    cJSON *sheets = cJSON_Parse(text);
+    const cJSON *sheet;
+    assert_int_equal(cJSON_GetArraySize(sheets), 6);
+    cJSON_ArrayForEach(sheet, sheets)
+    {
+        const cJSON *rows = cJSON_GetObjectItem(sheet, "rows");
+        const cJSON *row;
+        const cJSON *last = NULL;
+        double shapes = 0;
+        cJSON_ArrayForEach(row, rows)
+        {
+            shapes += cJSON_GetObjectItem(row, "shapes")->valuedouble;
+            last = row;
+        }
+        assert_true(shapes == 1000);
+        must_hold(cJSON_GetObjectItem(sheet, "title")->valuestring, "cublaslt-autotuning-max");
+        assert_true(cJSON_GetObjectItem(rows->child, "mean")->valuedouble >
+                    cJSON_GetObjectItem(last, "mean")->valuedouble);
+    }
+    cJSON_Delete(sheets);
+    free(text);
+}
+
+static void writes_one_file_a_table(void **state)
+{
+    struct report_request request = {
+        .published = published, .n_published = 2, .format = REPORT_MARKDOWN, .output = directory};
+    struct error err = {0};
+    char path[128];
+    (void)state;
+    assert_int_equal(report_main_from(&request, &err), 0);
+    for (int table = 1; table <= 3; table++) {
+        snprintf(path, sizeof path, "%s/table%d.md", directory, table);
+        assert_int_equal(access(path, R_OK), 0);
+    }
+    request.output = "/proc/nowhere";
+    assert_int_equal(report_main_from(&request, &err), EXIT_CODE_CANTCREATE);
+}
+
+/* ---- other CSVs ---- */
+
+static char *report_csv(const char *content, int *code, struct error *err)
+{
+    const char *const paths[] = {csv_path};
+    assert_int_equal(file_write_atomic(csv_path, content, strlen(content), err), 0);
+    return report((struct report_request){.published = paths, .n_published = 1, .format = REPORT_CSV, .table = 1}, code,
+                  err);
+}
+
+static void gaps_in_a_csv_are_fine(void **state)
+{
+    struct error err = {0};
+    int code;
+    (void)state;
+    char *text = report_csv("mnk,torch.matmul,newBLAS\r\n64_64_64,2.0,\r\n64_64_128,,0.5\r\n\r\n64_64_256,1.0,0.7\r\n",
+                            &code, &err);
+    assert_int_equal(code, 0);
+    must_hold(text, "\ntorch.matmul,,,,,,,0.5,1,"); /* two shapes: 2.0 wins, 1.0 does not */
+    must_hold(text, "\nnewblas,,,,,,,-0.4,0,");
+    free(text);
+}
+
+static void bad_csvs_are_refused_with_their_line(void **state)
+{
+    static const char *const bad[][2] = {
+        {"", "line 1"},
+        {"shape,torch\n", "line 1"},
+        {"mnk\n", "line 1"},
+        {"mnk,a,,b\n", "line 1"},
+        {"mnk,a,a\n", "line 1"},
+        {"mnk,a\n64_64,1\n", "line 2"},
+        {"mnk,a\n64_64_64_64,1\n", "line 2"},
+        {"mnk,a\n64_64_6.5,1\n", "line 2"},
+        {"mnk,a\n64_64_64,nan\n", "line 2"},
+        {"mnk,a\n64_64_64,-1\n", "line 2"},
+        {"mnk,a\n64_64_64,1x\n", "line 2"},
+        {"mnk,a\n64_64_64,1,2\n", "line 2"},
+        {"mnk,a,b\n64_64_64,1\n", "line 2"},
+        {"mnk,a\n64_64_64,1\n64_64_64,1\n", "line 3"},
+        {"mnk,a\n", "nothing to report"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error err = {0};
+        int code;
+        free(report_csv(bad[i][0], &code, &err));
+        if (code != EXIT_CODE_DATA || !strstr(err.text, bad[i][1]))
+            fail_msg("case %zu: code %d: %s", i, code, err.text);
+    }
+}
+
+/* ---- results ---- */
+
+static void add_json(struct journal *j, const char *kind, const char *text)
+{
+    struct error err = {0};
+    cJSON *data = cJSON_Parse(text);
+    assert_int_equal(journal_append(j, kind, data, &err), 0);
+    cJSON_Delete(data);
+}
+
+/* n shapes; the candidate gets faster from shape to shape. */
+static void write_run(const char *path, int n, int first)
+{
+    struct journal *j;
+    struct error err = {0};
+    unlink(path);
+    assert_int_equal(journal_create(path, &j, &err), 0);
+    add_json(j, "run", "{\"plan\":[]}");
+    add_json(j, "env",
+             "{\"device\":{\"name\":\"Test GPU\",\"driver\":\"1.2\",\"peak_flops\":1e15,\"peak_bytes_per_s\":1e12}}");
+    for (int i = first; i < first + n; i++) {
+        struct cell_record *r = fixture_record(64 * (i + 1), MODE_OFFLINE);
+        fixture_contender(r, "torch.matmul", false);
+        fixture_contender(r, "cublas-nn", false);
+        fixture_contender(r, "cublas-tn", false);
+        fixture_contender(r, "cublaslt-autotuning-nn", false);
+        fixture_contender(r, "cublaslt-autotuning-tn", false);
+        fixture_contender(r, "cudal2-nn", true);
+        fixture_fail(fixture_contender(r, "openblas-nn", false), "unavailable", "runs on the cpu only");
+        r->converged = true;
+        for (int b = 0; b < 32; b++) {
+            unsigned block = fixture_block(r, 8);
+            for (size_t c = 0; c < 6; c++) {
+                double ns = (c == 5 ? 4000.0 - 10 * i : 4000 + 100 * (double)c) * (1 + 0.001 * (b % 3));
+                series_add(&r->contenders[c].timings[TIMING_DEVICE], block, ns);
+                if (b % 4 == 0)
+                    series_add(&r->contenders[c].timings[TIMING_EVENT], block, ns + 5000);
+            }
+        }
+        cJSON *data = record_to_json(r);
+        assert_int_equal(journal_append(j, "cell", data, &err), 0);
+        cJSON_Delete(data);
+        record_free(r);
+    }
+    journal_close(j);
+}
+
+static void claimed_stands_next_to_measured(void **state)
+{
+    const char *const results[] = {journal_path};
+    struct error err = {0};
+    int code;
+    (void)state;
+    write_run(journal_path, 3, 0);
+    struct report_request request = {.results = results,
+                                     .n_results = 1,
+                                     .published = published,
+                                     .n_published = 2,
+                                     .format = REPORT_MARKDOWN,
+                                     .table = 1};
+    char *text = report(request, &code, &err);
+    assert_int_equal(code, 0);
+    must_hold(text, "cudal2-max, measured over each baseline, f16 accumulated in f32, device time");
+    must_hold(text, "cuda-l2, claimed over each baseline, f16 accumulated in f16");
+    assert_null(strstr(text, "next to")); /* other accumulate type: not comparable */
+    free(text);
+    request.timing = "wall";
+    request.n_published = 0;
+    free(report(request, &code, &err));
+    assert_int_equal(code, EXIT_CODE_DATA);
+    must_hold(err.text, "nothing to report");
+    request.n_results = 0;
+    free(report(request, &code, &err));
+    assert_int_equal(code, EXIT_CODE_USAGE);
+}
+
+static void a_cell_in_two_results_is_refused(void **state)
+{
+    const char *const twice[] = {journal_path, journal_path};
+    struct error err = {0};
+    int code;
+    (void)state;
+    write_run(journal_path, 2, 0);
+    free(report((struct report_request){.results = twice, .n_results = 2}, &code, &err));
+    assert_int_equal(code, EXIT_CODE_DATA);
+    must_hold(err.text, "x64x64 is in ");
+}
+
+/* ---- the screen ---- */
+
+static char *screen(int shapes, unsigned columns, bool colour)
+{
+    const struct screen_options options = {columns, colour};
+    struct error err = {0};
+    cJSON *result;
+    char *text;
+    write_run(journal_path, shapes, 0);
+    assert_int_equal(result_from_journal(journal_path, &result, &err), 0);
+    assert_int_equal(screen_report(result, &options, &text, &err), 0);
+    cJSON_Delete(result);
+    return text;
+}
+
+static size_t widest_line(const char *text)
+{
+    size_t widest = 0;
+    char *copy = strdup(text);
+    char *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        widest = sheet_width(line) > widest ? sheet_width(line) : widest;
+    free(copy);
+    return widest;
+}
+
+static void the_screen_shows_rows_and_summary(void **state)
+{
+    (void)state;
+    char *text = screen(3, 140, false);
+    must_hold(text, "Test GPU, driver 1.2, peak 1000 TFLOPS");
+    must_hold(text, "3 cells: 3 ok, 0 partial, 0 skipped, 0 failed; 3 of 3 converged");
+    must_hold(text, "192x64x64");
+    must_hold(text, "cublaslt-autotuning-max");
+    must_hold(text, "±");
+    must_hold(text, "event   cudal2-max");
+    must_hold(text, "3/3");
+    must_hold(text, "openblas-nn: unavailable: runs on the cpu only (3 cells)");
+    assert_null(strstr(text, "Best"));
+    assert_null(strchr(text, '\033'));
+    free(text);
+}
+
+static void the_screen_fits_the_terminal(void **state)
+{
+    (void)state;
+    for (unsigned columns = 80; columns <= 160; columns += 20) {
+        char *text = screen(4, columns, false);
+        if (widest_line(text) > (columns < 90 ? 90 : columns))
+            fail_msg("%zu columns wide, wanted %u:\n%s", widest_line(text), columns, text);
+        free(text);
+    }
+}
+
+static void many_shapes_show_the_summary_and_both_ends(void **state)
+{
+    (void)state;
+    char *text = screen(25, 100, false);
+    const char *summary = strstr(text, "speedup over each baseline (headline");
+    const char *best = strstr(text, "Best 10 of 25 shapes");
+    const char *worst = strstr(text, "Worst 10 of 25 shapes");
+    assert_true(summary && best && worst && summary < best && best < worst);
+    assert_true(strstr(best, "1600x64x64") < worst); /* the last shape has the fastest candidate */
+    must_hold(worst, "\n64x64x64");
+    free(text);
+}
+
+static void colour_is_asked_for(void **state)
+{
+    (void)state;
+    char *text = screen(2, 100, true);
+    must_hold(text, "\033[32m+");
+    free(text);
+}
+
+static void not_a_result(void **state)
+{
+    const struct screen_options options = {0};
+    struct error err = {0};
+    char *text;
+    cJSON *tree = cJSON_Parse("{\"cells\":3}");
+    (void)state;
+    assert_int_equal(screen_report(tree, &options, &text, &err), EXIT_CODE_DATA);
+    cJSON_Delete(tree);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(golden_table1),
+        TEST(golden_table2),
+        TEST(golden_formats),
+        TEST(table3_bins_hold_every_shape),
+        TEST(writes_one_file_a_table),
+        TEST(gaps_in_a_csv_are_fine),
+        TEST(bad_csvs_are_refused_with_their_line),
+        TEST(claimed_stands_next_to_measured),
+        TEST(a_cell_in_two_results_is_refused),
+        TEST(the_screen_shows_rows_and_summary),
+        TEST(the_screen_fits_the_terminal),
+        TEST(many_shapes_show_the_summary_and_both_ends),
+        TEST(colour_is_asked_for),
+        TEST(not_a_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
