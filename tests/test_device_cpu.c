@@ -192,7 +192,7 @@ static void comparison_counts_exactly(void **state)
     struct error err;
     for (size_t i = 0; i < 6; i++)
         c[i] = half_from_float(reference[i]);
-    assert_int_equal(d->ops->compare(d, &p, c, reference, 2048, &out, &err), 0);
+    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 5);
     assert_int_equal(out.mismatched, 0);
     assert_int_equal(out.nan_count, 0);
@@ -200,12 +200,12 @@ static void comparison_counts_exactly(void **state)
     c[3] = half_from_float(4096); /* not below the limit: not part of the exact match, but in the sums */
     c[4] = half_from_float(3);
     c[5] = 0x7e00;
-    assert_int_equal(d->ops->compare(d, &p, c, reference, 2048, &out, &err), 0);
+    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 5);
     assert_int_equal(out.mismatched, 2);
     assert_int_equal(out.nan_count, 1);
     assert_int_equal(out.first_index, 4);
-    assert_int_equal(d->ops->compare(d, &p, c, reference, 0, &out, &err), 0);
+    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 0}, &out, &err), 0);
     assert_int_equal(out.checked, 6);
     assert_int_equal(out.mismatched, 1);
     assert_int_equal(out.first_index, 5);
@@ -213,7 +213,7 @@ static void comparison_counts_exactly(void **state)
     assert_true(out.sum_sq_error == 2048.0 * 2048 + 4);
     assert_true(out.sum_sq_reference == 1 + 2047.0 * 2047 + 2048.0 * 2048 + 25);
     reference[0] = -1; /* a negative sum is outside 0 <= reference < limit */
-    assert_int_equal(d->ops->compare(d, &p, c, reference, 2048, &out, &err), 0);
+    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 4);
 }
 

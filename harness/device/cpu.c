@@ -101,11 +101,11 @@ static int cpu_reference_op(struct device *d, const struct cudal2_problem *p, en
     return cpu_reference(d->info.threads, p, layout, operands, reference, err);
 }
 
-static int cpu_compare_op(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference,
-                          double limit, struct comparison *out, struct error *err)
+static int cpu_compare_op(struct device *d, const struct cudal2_problem *p, const void *c,
+                          const struct expectation *expected, struct comparison *out, struct error *err)
 {
     (void)err;
-    cpu_compare(d->info.threads, p, c, reference, limit, out);
+    cpu_compare(d->info.threads, p, c, expected, out);
     return 0;
 }
 

@@ -190,8 +190,7 @@ out:
 struct compare_task {
     const struct cudal2_problem *p;
     const void *c;
-    const float *reference;
-    double limit;
+    struct expectation expected;
     struct comparison *out;
     pthread_mutex_t lock;
 };
@@ -199,11 +198,11 @@ struct compare_task {
 static void compare_element(const struct compare_task *t, uint64_t index, struct comparison *out)
 {
     double value = (double)element_load(t->c, t->p->dtype, index);
-    double expected = (double)t->reference[index];
-    double difference = fabs(value - expected);
-    bool checked = t->limit <= 0 || (expected >= 0 && expected < t->limit);
+    double expected = (double)t->expected.reference[index];
+    double difference = fabs(value - expected), limit = t->expected.limit;
+    bool checked = limit <= 0 || (expected >= 0 && expected < limit);
     bool nan = isnan(value);
-    bool wrong = checked && (nan || (t->limit > 0 && difference > 0));
+    bool wrong = checked && (nan || (limit > 0 && difference > 0));
     out->checked += checked;
     out->mismatched += wrong;
     out->nan_count += nan;
@@ -239,10 +238,10 @@ static void compare_rows(void *context, int64_t first, int64_t last)
     pthread_mutex_unlock(&t->lock);
 }
 
-void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const float *reference, double limit,
+void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                  struct comparison *out)
 {
-    struct compare_task task = {p, c, reference, limit, out, PTHREAD_MUTEX_INITIALIZER};
+    struct compare_task task = {p, c, *expected, out, PTHREAD_MUTEX_INITIALIZER};
     *out = (struct comparison){.first_index = UINT64_MAX};
     cpu_parallel(threads, p->m, compare_rows, &task);
     pthread_mutex_destroy(&task.lock);

@@ -20,7 +20,7 @@ int cpu_reference(int threads, const struct cudal2_problem *p, enum cudal2_layou
                   const struct cudal2_operands *operands, float *reference, struct error *err);
 
 /* As device_ops.compare. */
-void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const float *reference, double limit,
+void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                  struct comparison *out);
 
 /* Adds one comparison of a part to the whole. */

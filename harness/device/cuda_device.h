@@ -68,7 +68,7 @@ int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct er
 int cuda_flush(struct device *d, struct error *err);
 int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                    const struct cudal2_operands *operands, float *reference, struct error *err);
-int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference, double limit,
+int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                  struct comparison *out, struct error *err);
 
 /* cuda_time.c: launching a contender and the two timings with one launch. */

@@ -143,12 +143,14 @@ int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 
-int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c_matrix, const float *reference,
-                 double limit, struct comparison *out, struct error *err)
+int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c_matrix,
+                 const struct expectation *expected, struct comparison *out, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
     struct comparison parts[COMPARE_BLOCKS];
     cu_function function;
+    const float *reference = expected->reference;
+    double limit = expected->limit;
     uint64_t count = (uint64_t)p->m * (uint64_t)p->n;
     int rc = cuda_kernel_get(c, KERNEL_COMPARE, (int)p->dtype * 2, &function, err);
     if (rc == 0 && !c->compare_parts)

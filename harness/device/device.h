@@ -60,6 +60,13 @@ struct fill {
     bool column_major;
 };
 
+/* What an output is held against: an fp32 reference, row-major m x n. limit > 0: exact match where
+ * 0 <= reference < limit; limit 0: error sums over all elements. */
+struct expectation {
+    const float *reference;
+    double limit;
+};
+
 /* Comparison of an output with an fp32 reference, both row-major m x n. */
 struct comparison {
     uint64_t checked;    /* elements with 0 <= reference < limit, or all when limit is 0 */
@@ -108,9 +115,9 @@ struct device_ops {
     /* fp32 reference of A*B (fp32 accumulate) into reference[m*n]; operands.b is in `layout`. */
     int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                      const struct cudal2_operands *operands, float *reference, struct error *err);
-    /* limit > 0: exact match where 0 <= reference < limit; limit 0: error sums over all elements. */
-    int (*compare)(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference,
-                   double limit, struct comparison *out, struct error *err);
+    /* Compares the output c, row-major m x n of the problem's dtype. */
+    int (*compare)(struct device *d, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
+                   struct comparison *out, struct error *err);
     /* Prepares a device-timed segment on the lowest rung that works (`lowest` is where to start; the caller
      * raises it to compare a pair on a common rung). Warms every path first. work NULL: an empty kernel. */
     int (*prepare)(struct device *d, const struct device_work *work, const struct device_shape *shape,

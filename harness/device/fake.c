@@ -114,12 +114,12 @@ static int fake_reference(struct device *d, const struct cudal2_problem *p, enum
     return check(d, err) != 0 ? err->code : cpu_reference(1, p, layout, operands, reference, err);
 }
 
-static int fake_compare(struct device *d, const struct cudal2_problem *p, const void *c, const float *reference,
-                        double limit, struct comparison *out, struct error *err)
+static int fake_compare(struct device *d, const struct cudal2_problem *p, const void *c,
+                        const struct expectation *expected, struct comparison *out, struct error *err)
 {
     if (check(d, err) != 0)
         return err->code;
-    cpu_compare(1, p, c, reference, limit, out);
+    cpu_compare(1, p, c, expected, out);
     return 0;
 }
 

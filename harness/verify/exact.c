@@ -88,6 +88,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case 
     struct device *d = bench->device;
     const struct cudal2_operands *set =
         operands_sets(bench->operands, entrant->contender->is.layout) + entrant->first_set;
+    const struct expectation expected = {exact->reference, exact->limit};
     struct comparison cmp = {0};
     *passed = false;
     bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);
@@ -103,7 +104,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case 
         return 0;
     code = d->ops->sync(d, err);
     if (code == 0)
-        code = d->ops->compare(d, &bench->problem, set->c, exact->reference, exact->limit, &cmp, err);
+        code = d->ops->compare(d, &bench->problem, set->c, &expected, &cmp, err);
     if (code != 0)
         return code;
     note(entrant, bench, &cmp);
