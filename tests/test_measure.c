@@ -29,16 +29,18 @@ static void segment_length_follows_fastest(void **state)
 {
     (void)state;
     fixture_open(&f, 1);
-    struct device_shape s = segment_shape(&f.bench, 4000, 4000);
+    struct device_shape s = segment_shape(&f.bench, SEGMENT_TARGET_NS, 4000, 4000);
     assert_int_equal(s.launches, 50);
-    assert_int_equal(s.primers, 1);
-    assert_int_equal(segment_shape(&f.bench, 100, 100).launches, 64);
-    assert_int_equal(segment_shape(&f.bench, 200e3, 200e3).launches, 1);
-    assert_int_equal(segment_shape(&f.bench, 200e3, 200e3).primers, 0);
-    assert_int_equal(segment_shape(&f.bench, 4000, 1e6).launches, 4);
+    assert_int_equal(s.primers, 7);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 100e3, 100e3).primers, 2);
+    assert_int_equal(segment_shape(&f.bench, 50e3, 4000, 4000).launches, 13);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 100, 100).launches, 64);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 200e3, 200e3).launches, 1);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 200e3, 200e3).primers, 0);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 4000, 1e6).launches, 4);
     f.bench.mode = MODE_SERVER;
-    assert_int_equal(segment_shape(&f.bench, 4000, 4000).launches, 1);
-    assert_int_equal(segment_shape(&f.bench, 4000, 4000).primers, 0);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 4000, 4000).launches, 1);
+    assert_int_equal(segment_shape(&f.bench, SEGMENT_TARGET_NS, 4000, 4000).primers, 0);
     fixture_close(&f);
 }
 

@@ -24,6 +24,13 @@ static double busy_ns(const struct bench *bench, const struct entrant *e, enum t
     return fmin(ns, e->estimate_ns);
 }
 
+/* The untimed launch that precedes a segment without primers of its own, when the cache is kept warm. */
+static double primer_ns(const struct bench *bench, const struct entrant *e, enum timing timing)
+{
+    bool primed = timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE;
+    return primed || bench->config->cache[bench->mode] != CACHE_WARM ? 0 : e->estimate_ns;
+}
+
 /* A time below the arithmetic floor at the maximum clock is not a fast kernel, it is a broken measurement. */
 static bool is_plausible(const struct bench *bench, double ns)
 {
@@ -41,7 +48,8 @@ static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, 
         entrant_fail(turn->bench, e, "implausible_speed", "measure", reason);
         return 0;
     }
-    turn->bench->record->busy_seconds += 1e-9 * busy_ns(turn->bench, e, turn->timing, ns);
+    turn->bench->record->busy_seconds +=
+        1e-9 * (busy_ns(turn->bench, e, turn->timing, ns) + primer_ns(turn->bench, e, turn->timing));
     int failed = series_add(&r->timings[turn->timing], turn->block, ns);
     if (gap_ns >= 0 && turn->timing == turn->bench->headline)
         failed |= series_add(&r->gaps, turn->block, gap_ns);

@@ -58,7 +58,8 @@ static void keep_description(struct bench *bench, struct entrant *e)
 {
     char text[4096] = "";
     struct error ignored;
-    if (e->record->attributes != NULL)
+    /* A copy is described by its original. */
+    if (e->record->attributes != NULL || e->record->copy_of[0] != '\0')
         return;
     if (e->contender->ops->describe(e->contender, e->state, text, sizeof text) == CUDAL2_OK && text[0] != '\0' &&
         json_parse(text, strlen(text), sizeof text, e->record->name, &e->record->attributes, &ignored) != 0)
@@ -86,7 +87,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         if (e->alive)
-            code = segment_prepare(bench, e, fastest, err);
+            code = segment_prepare(bench, e, SEGMENT_TARGET_NS, fastest, err);
         if (e->alive && code == 0) {
             keep_rung(bench, e);
             segment_prepare_equal_path(bench, e);

@@ -11,8 +11,10 @@
 #include "measure/segment.h"
 #include "stats/interval.h"
 
-#define FIRST_CUT 1.25
-#define SECOND_CUT 1.05
+#define START_CUT 2.0
+#define HEAT_CUT 1.10
+#define FINALISTS 8
+#define HEAT_TARGET_NS 50e3
 
 /* One variant at the start line: an entrant of its own, with a record that is thrown away. */
 struct racer {
@@ -29,8 +31,9 @@ struct race {
     struct entrant *owner;
     struct racer *racers;
     size_t n;
-    unsigned rounds, discarded;
+    unsigned rounds, discarded, heats; /* heats: rounds on short segments, after which few go on */
     bool eliminate, refill;
+    double fastest_ns;
     enum timing timing;
 };
 
@@ -92,29 +95,62 @@ static void racer_open(struct race *race, struct racer *racer)
         entrant_fail(race->bench, e, "setup_error", "tune", why);
 }
 
-static void drop_slower(struct race *race, double cut)
+static double least_median(struct race *race)
 {
     double best = INFINITY;
     for (size_t i = 0; i < race->n; i++) {
         struct racer *r = &race->racers[i];
-        r->median_ns = r->n == 0 ? INFINITY : stats_median(r->ns, r->n);
-        if (r->entrant.alive)
-            best = fmin(best, r->median_ns);
-    }
-    for (size_t i = 0; i < race->n; i++) {
-        struct racer *r = &race->racers[i];
-        if (!race->eliminate || !r->entrant.alive || r->median_ns <= cut * best)
+        if (!r->entrant.alive)
             continue;
-        entrant_teardown(race->bench, &r->entrant);
-        r->entrant.alive = false;
+        r->median_ns = r->n == 0 ? INFINITY : stats_median(r->ns, r->n);
+        best = fmin(best, r->median_ns);
     }
+    return best;
+}
+
+static void leave(struct race *race, struct racer *racer)
+{
+    entrant_teardown(race->bench, &racer->entrant);
+    racer->entrant.alive = false;
+}
+
+/* How many living racers are faster than this one. */
+static size_t place_of(const struct race *race, const struct racer *racer)
+{
+    size_t faster = 0;
+    for (size_t i = 0; i < race->n; i++)
+        faster += race->racers[i].entrant.alive && race->racers[i].median_ns < racer->median_ns;
+    return faster;
+}
+
+/* After the heats: few stay, and their times start anew on full segments. */
+static int start_final(struct race *race, struct error *err)
+{
+    double best = least_median(race);
+    size_t place[RACE_MAX_VARIANTS];
+    int code = 0;
+    for (size_t i = 0; i < race->n; i++)
+        place[i] = place_of(race, &race->racers[i]);
+    for (size_t i = 0; i < race->n && code == 0; i++) {
+        struct racer *r = &race->racers[i];
+        if (!r->entrant.alive)
+            continue;
+        if (r->median_ns > HEAT_CUT * best || place[i] >= FINALISTS) {
+            leave(race, r);
+            continue;
+        }
+        bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
+        code = segment_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
+        r->n = 0;
+    }
+    return code;
 }
 
 static int time_racer(struct race *race, struct racer *r, unsigned round, struct error *err)
 {
     double gap_ns = -1;
     double ns = 0;
-    if (race->bench->mode == MODE_SERVER && race->eliminate && 2 * round >= race->rounds)
+    if (race->bench->mode == MODE_SERVER && race->eliminate && round >= race->heats)
         gap_ns = arrivals_draw(&race->bench->config->gap, &race->bench->random);
     int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);
     if (code != 0)
@@ -149,28 +185,29 @@ static int run_round(struct race *race, unsigned round, struct error *err)
     return code;
 }
 
-/* Sets every variant up, estimates it and prepares one common length of segment. */
+/* Sets every variant up, estimates it and prepares one common length of segment for those not far behind. */
 static int line_up(struct race *race, struct error *err)
 {
-    double fastest = INFINITY;
     int code = 0;
+    race->fastest_ns = INFINITY;
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
         racer_open(race, r);
         if (r->entrant.alive)
             code = segment_estimate(race->bench, &r->entrant, err);
         if (r->entrant.alive)
-            fastest = fmin(fastest, r->entrant.estimate_ns);
+            race->fastest_ns = fmin(race->fastest_ns, r->entrant.estimate_ns);
     }
+    double target = race->heats > 0 ? HEAT_TARGET_NS : SEGMENT_TARGET_NS;
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
-        if (r->entrant.alive && race->eliminate && r->entrant.estimate_ns > 2 * fastest) {
-            r->median_ns = r->entrant.estimate_ns;
-            entrant_teardown(race->bench, &r->entrant);
-            r->entrant.alive = false;
-        } else if (r->entrant.alive) {
-            code = segment_prepare(race->bench, &r->entrant, fastest, err);
-        }
+        if (!r->entrant.alive)
+            continue;
+        r->median_ns = r->entrant.estimate_ns;
+        if (race->eliminate && r->median_ns > START_CUT * race->fastest_ns)
+            leave(race, r);
+        else
+            code = segment_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);
     }
     return code;
 }
@@ -179,13 +216,12 @@ static int run_all(struct race *race, struct error *err)
 {
     int code = line_up(race, err);
     for (unsigned round = 0; round < race->rounds && code == 0; round++) {
-        if (round == (race->rounds + 3) / 4)
-            drop_slower(race, FIRST_CUT);
-        if (round == (race->rounds + 1) / 2)
-            drop_slower(race, SECOND_CUT);
-        code = run_round(race, round, err);
+        if (race->heats > 0 && round == race->heats)
+            code = start_final(race, err);
+        if (code == 0)
+            code = run_round(race, round, err);
     }
-    drop_slower(race, INFINITY);
+    least_median(race);
     return code;
 }
 
@@ -250,6 +286,7 @@ static int race_open(struct race *race, const struct cudal2_variant *variants, s
     bool paper = config->protocol == PROTOCOL_PAPER;
     race->rounds = paper ? config->paper.tune_warmup_rounds + config->paper.tune_rounds : config->tune_rounds;
     race->discarded = paper ? config->paper.tune_warmup_rounds : 0;
+    race->heats = paper ? 0 : (race->rounds + 2) / 3;
     race->eliminate = !paper;
     race->refill = paper;
     race->timing = race->bench->headline;

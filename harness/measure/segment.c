@@ -4,16 +4,20 @@
 
 #include "measure/arrivals.h"
 
-struct device_shape segment_shape(const struct bench *bench, double fastest_ns, double own_ns)
+struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns)
 {
     struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each};
     if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
         return shape;
-    double wanted = ceil(SEGMENT_TARGET_NS / fmax(fastest_ns, 1.0));
+    double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
     double bearable = floor(SEGMENT_LONGEST_NS / fmax(own_ns, 1.0));
     double launches = fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES);
     shape.launches = launches < 1.0 ? 1u : (unsigned)launches;
-    shape.primers = fastest_ns < SEGMENT_TARGET_NS ? 1u : 0u;
+    if (fastest_ns >= SEGMENT_TARGET_NS)
+        return shape;
+    shape.primers = (shape.launches + SEGMENT_PRIMER_SHARE - 1) / SEGMENT_PRIMER_SHARE;
+    if (shape.primers < SEGMENT_LEAST_PRIMERS)
+        shape.primers = SEGMENT_LEAST_PRIMERS;
     return shape;
 }
 
@@ -60,9 +64,10 @@ static int prepare_null(struct bench *bench, const struct device_shape *shape, s
     return d->ops->prepare(d, NULL, shape, RUNG_GRAPH, &bench->null_segment, err);
 }
 
-int segment_prepare(struct bench *bench, struct entrant *entrant, double fastest_ns, struct error *err)
+int segment_prepare(struct bench *bench, struct entrant *entrant, double target_ns, double fastest_ns,
+                    struct error *err)
 {
-    struct device_shape shape = segment_shape(bench, fastest_ns, entrant->estimate_ns);
+    struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
     entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
     entrant->record->primers = bench->headline == TIMING_DEVICE ? shape.primers : 0;
     if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)
@@ -83,15 +88,28 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
     entrant->has_graph_work = d->ops->graph_work(d, &entrant->work, &entrant->graph_work, &ignored) == 0;
 }
 
+/* Brings the cache to the state that the config asks for before a launch. */
+static int set_cache(struct bench *bench, const struct device_work *work, bool primed, struct error *err)
+{
+    struct device *d = bench->device;
+    enum cache_state cache = bench->config->cache[bench->mode];
+    char why[CUDAL2_WHY] = "";
+    if (cache == CACHE_FLUSH)
+        return d->ops->flush(d, err);
+    if (cache == CACHE_ROTATE || primed)
+        return 0;
+    if (work->launch(work->context, 0, why) != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "launch: %s", why);
+    return d->ops->sync(d, err);
+}
+
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err)
 {
     struct device *d = bench->device;
-    if (bench->config->cache[bench->mode] == CACHE_FLUSH) {
-        int code = d->ops->flush(d, err);
-        if (code != 0)
-            return code;
-    }
+    int code = set_cache(bench, &entrant->graph_work, false, err);
+    if (code != 0)
+        return code;
     if (gap_ns >= 0)
         arrivals_wait(d, gap_ns);
     if (timing == TIMING_EVENT)
@@ -102,14 +120,13 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
-    struct device *d = bench->device;
-    if (bench->config->cache[bench->mode] == CACHE_FLUSH) {
-        int code = d->ops->flush(d, err);
-        if (code != 0)
-            return code;
-    }
+    /* An offline device segment carries its own primers, or is so long that the cache's state is its own doing. */
+    bool primed = timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE;
+    int code = set_cache(bench, &entrant->work, primed, err);
+    if (code != 0)
+        return code;
     if (*gap_ns >= 0)
-        *gap_ns = arrivals_wait(d, *gap_ns);
+        *gap_ns = arrivals_wait(bench->device, *gap_ns);
     return time_once(bench, entrant, timing, ns, err);
 }
 

@@ -11,27 +11,35 @@
  * graph's own head. */
 #define SEGMENT_TARGET_NS 200e3
 #define SEGMENT_MAX_LAUNCHES 64u
+/* Untimed launches before the timed ones where t < 200 us: an eighth of L, at least 2. With a single primer an A/A copy
+ * on operands of its own read 1.4% slower than its original over 64 groups: one pass does not bring the L2 to its
+ * steady state. */
+#define SEGMENT_PRIMER_SHARE 8u
+#define SEGMENT_LEAST_PRIMERS 2u
 /* A slow contender in a cell of fast ones gets fewer launches, so that it does not own the cell's time. */
 #define SEGMENT_LONGEST_NS 4e6
 
-/* Shape of the headline segment of an entrant, from the fastest estimate in the cell (one length for all, so that the
- * graph's head weighs alike) and the entrant's own. */
-struct device_shape segment_shape(const struct bench *bench, double fastest_ns, double own_ns);
+/* Shape of the headline segment of an entrant for a segment of target_ns (SEGMENT_TARGET_NS when measuring), from the
+ * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
+struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
 /* Times one launch three times for a first estimate (the least of them) with the headline timing. A contender's fault
  * makes it fail; non-zero only when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
 
 /* Prepares the device-timed segment (nothing for other timings). Errors as segment_estimate. */
-int segment_prepare(struct bench *bench, struct entrant *entrant, double fastest_ns, struct error *err);
+int segment_prepare(struct bench *bench, struct entrant *entrant, double target_ns, double fastest_ns,
+                    struct error *err);
 
 /* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
  * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
 
-/* Takes one time of the entrant: flushes the cache when asked, waits the gap in server mode (gap_ns >= 0; the actual
- * gap comes back in *gap_ns), launches, reads. *ns is the time of one launch. Errors are the entrant's unless the
- * device is lost. */
+/* Takes one time of the entrant: flushes the cache when asked, else brings it to the state `warm` means where the
+ * segment has no primer of its own (server mode, and event and wall in both modes): the entrant's own untimed launch,
+ * finished before the gap begins, so that no contender inherits what its neighbour left. Waits the gap in server mode
+ * (gap_ns >= 0; the actual gap comes back in *gap_ns), launches, reads. *ns is the time of one launch. Errors are the
+ * entrant's unless the device is lost. */
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err);
 

@@ -122,6 +122,9 @@ static size_t group_means(struct keyed *sorted, size_t n, double *means)
     return groups;
 }
 
+/* One-sided 10% point of sqrt(G) r1 when the group values are independent. */
+#define SIGNIFICANT_R1 1.2816
+
 static double lag1_autocorrelation(const double *values, size_t n)
 {
     double mean = stats_mean(values, n);
@@ -142,7 +145,7 @@ static void interval_of_means(const double *means, size_t groups, struct interva
         return;
     double r1 = lag1_autocorrelation(means, groups);
     double count = (double)groups;
-    out->inflation = 1 + 2 * fmax(0, r1);
+    out->inflation = r1 * sqrt(count) > SIGNIFICANT_R1 ? 1 + 2 * r1 : 1;
     out->half_width = stats_t95(count - 1) * stats_sd(means, groups) / sqrt(count) * sqrt(out->inflation);
     out->valid = true;
 }
