@@ -86,11 +86,12 @@ static void interval_by_hand(void **state)
     /* group values 0.15 0.25 0.40: mean 0.2666667, sd 0.1258306; r1 = cross / squares */
     double d[] = {0.15 - 0.8 / 3, 0.25 - 0.8 / 3, 0.40 - 0.8 / 3};
     double squares = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    double r1 = (d[0] * d[1] + d[1] * d[2]) / squares;
     assert_true(out.valid);
     assert_int_equal(out.groups, 3);
     assert_int_equal(out.n, 12);
     close_to(out.estimate, 0.8 / 3, 1e-12);
-    close_to(out.inflation, 1, 1e-12); /* three groups cannot show a significant r1 */
+    close_to(out.inflation, r1 > 0 ? 1 + 2 * r1 : 1, 1e-12);
     close_to(out.half_width, 4.302652729911275 * sqrt(squares / 2) / sqrt(3) * sqrt(out.inflation), 1e-9);
 }
 
@@ -108,7 +109,13 @@ static void interval_trending_groups_are_inflated(void **state)
     close_to(out.inflation, 2.5, 1e-9); /* r1 of a straight line of twelve is 0.75, significant from 0.370 on */
     close_to(out.half_width, 2.200985160082949 * sqrt(1.43 / 11) / sqrt(12) * sqrt(2.5), 1e-9);
     stats_interval(values, group, 6, &out);
-    close_to(out.inflation, 1, 1e-9); /* r1 of a straight line of six is 0.5, below 0.523 */
+    close_to(out.inflation, 2, 1e-9); /* r1 of a straight line of six is 0.5: too few groups to test it */
+    double zigzag[] = {0, 1, 0, 1, 1, 0, 1, 0};
+    stats_interval(zigzag, group, 8, &out);
+    close_to(out.inflation, 1, 1e-9); /* negative r1 never narrows */
+    double faint[] = {0, 0.3, 1, 0.2, 0.4, 0, 0.9, 0.5};
+    stats_interval(faint, group, 8, &out);
+    close_to(out.inflation, 1, 1e-9); /* 8 groups, r1 below 0.453 */
 }
 
 static void interval_needs_two_groups(void **state)

@@ -124,6 +124,8 @@ static size_t group_means(struct keyed *sorted, size_t n, double *means)
 
 /* One-sided 10% point of sqrt(G) r1 when the group values are independent. */
 #define SIGNIFICANT_R1 1.2816
+/* With fewer groups no trend could show as significant, so a positive r1 is taken at its word. */
+#define TESTABLE_GROUPS 8
 
 static double lag1_autocorrelation(const double *values, size_t n)
 {
@@ -145,7 +147,8 @@ static void interval_of_means(const double *means, size_t groups, struct interva
         return;
     double r1 = lag1_autocorrelation(means, groups);
     double count = (double)groups;
-    out->inflation = r1 * sqrt(count) > SIGNIFICANT_R1 ? 1 + 2 * r1 : 1;
+    bool counts = groups < TESTABLE_GROUPS ? r1 > 0 : r1 * sqrt(count) > SIGNIFICANT_R1;
+    out->inflation = counts ? 1 + 2 * r1 : 1;
     out->half_width = stats_t95(count - 1) * stats_sd(means, groups) / sqrt(count) * sqrt(out->inflation);
     out->valid = true;
 }
