@@ -73,8 +73,9 @@ static char *report_published(enum report_format format, int table)
 
 static void must_hold(const char *text, const char *wanted)
 {
+    assert_non_null(text);
     if (!strstr(text, wanted))
-        fail_msg("\"%s\" is not in:\n%s", wanted, text);
+        fail_msg("\"%s\" is not in:\n%s", wanted, text ? text : "");
 }
 
 /* ---- the paper's tables ---- */
