@@ -26,6 +26,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is a failed write like a full disk */
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of the write, not the end of a measurement */
 }
 

@@ -82,7 +82,7 @@ static void explain(const struct bench *bench, const struct comparison *cmp, cha
              cmp->mismatched, cmp->checked, cmp->nan_count, cmp->first_index / n, cmp->first_index % n);
 }
 
-int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case *exact, bool *passed, char *why,
+int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case *exact, const char **verdict, char *why,
                 struct error *err)
 {
     struct device *d = bench->device;
@@ -90,7 +90,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case 
         operands_sets(bench->operands, entrant->contender->is.layout) + entrant->first_set;
     const struct expectation expected = {exact->reference, exact->limit};
     struct comparison cmp = {0};
-    *passed = false;
+    *verdict = "launch_error";
     bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);
     int code = own_reference(bench, entrant, exact, err);
     if (code == 0)
@@ -108,8 +108,9 @@ int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case 
     if (code != 0)
         return code;
     note(entrant, bench, &cmp);
-    *passed = cmp.mismatched == 0 && cmp.nan_count == 0 && cmp.checked > 0;
-    if (!*passed)
+    bool passed = cmp.mismatched == 0 && cmp.nan_count == 0 && cmp.checked > 0;
+    *verdict = passed ? NULL : "wrong_result";
+    if (!passed)
         explain(bench, &cmp, why);
     return 0;
 }

@@ -18,16 +18,17 @@ static void reject_variant(struct entrant *entrant, const char *reason)
 }
 
 /* True when another variant took over and must be checked from the first seed. */
-static bool fall_back(struct bench *bench, struct entrant *entrant, struct race_result *race, const char *reason)
+static bool fall_back(struct bench *bench, struct entrant *entrant, struct race_result *race, const char *verdict,
+                      const char *reason)
 {
     if (!entrant->has_variants) {
-        entrant_fail(bench, entrant, "wrong_result", "verify", reason);
+        entrant_fail(bench, entrant, verdict, "verify", reason);
         return false;
     }
     reject_variant(entrant, reason);
     entrant_teardown(bench, entrant);
     if (race->next >= race->n) {
-        entrant_fail(bench, entrant, "wrong_result", "verify", reason);
+        entrant_fail(bench, entrant, verdict, "verify", reason);
         return false;
     }
     snprintf(entrant->variant, sizeof entrant->variant, "%s", race->ranked[race->next++].key);
@@ -41,14 +42,14 @@ static int check_seed(struct bench *bench, struct race_result *races, bool *want
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         char why[CUDAL2_WHY] = "";
-        bool passed = false;
+        const char *verdict = NULL;
         if (!e->alive || !wanted[i])
             continue;
-        code = exact_check(bench, e, &exact, &passed, why, err);
+        code = exact_check(bench, e, &exact, &verdict, why, err);
         if (code != 0)
             code = entrant_fault(bench, e, "verify", err);
-        else if (!passed)
-            wanted[i] = fall_back(bench, e, &races[i], why);
+        else if (verdict)
+            wanted[i] = fall_back(bench, e, &races[i], verdict, why);
     }
     exact_release(bench, &exact);
     return code;

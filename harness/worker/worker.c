@@ -136,8 +136,8 @@ static int worker_start(struct worker *w, struct error *err)
         return err->code;
     if (!message || !message_is(message, "start")) {
         cJSON_Delete(message);
-        return error_set(err, EXIT_CODE_USAGE,
-                         "worker: no start message on descriptor %d (`cudal2-bench run` starts workers)", PROTOCOL_FD);
+        return error_set(err, EXIT_CODE_USAGE, "no start message on descriptor %d (`cudal2-bench run` starts workers)",
+                         PROTOCOL_FD);
     }
     int code = start_request_from_json(json_root(message, "start"), &start, err);
     if (!code) {

@@ -1,0 +1,62 @@
+# e2e.inc.sh - what the end-to-end tests share; sourced, not run. The program is $CUDAL2_BENCH (default build/cudal2-bench).
+set -u
+bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
+case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
+plugins=$(dirname "$bench")/tests/plugins
+work=$(mktemp -d /tmp/cudal2-e2e-XXXXXX) || exit 1
+export CUDAL2_CACHE=$work/cache
+failures=0
+at_exit() { :; }
+trap 'at_exit; rm -rf "$work"' EXIT
+[ -x "$bench" ] || { echo "no $bench"; exit 1; }
+[ -e "$plugins/honest.so" ] || { echo "no $plugins/honest.so (make tests-build)"; exit 1; }
+
+verdict() { # verdict STATUS NAME [DETAIL]
+    if [ "$1" -eq 0 ]; then
+        echo "ok - $2"
+    else
+        echo "not ok - $2${3:+: $3}"
+        failures=$((failures + 1))
+    fi
+}
+
+# Runs the program, keeps stdout, stderr and the exit status in $work/out, $work/err and $code.
+run() {
+    timeout -k 5 120 "$bench" "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+
+expect_code() { # expect_code CODE NAME: of the last run; stderr is the detail
+    [ "$code" -eq "$1" ]
+    verdict $? "$2" "exit status $code instead of $1; $(tail -1 "$work/err")"
+}
+
+expect_text() { # expect_text FILE PATTERN NAME
+    grep -Eq -- "$2" "$1"
+    verdict $? "$3" "no /$2/ in: $(tail -3 "$1")"
+}
+
+expect_no_text() { # expect_no_text FILE PATTERN NAME
+    ! grep -Eq -- "$2" "$1"
+    verdict $? "$3" "$(grep -E -- "$2" "$1" | head -1 | cut -c1-200)"
+}
+
+# One config: config FILE SHAPES MODES CANDIDATES [MORE]; the baseline is the honest plugin.
+config() {
+    cat >"$1" <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "e2e", "shapes": [$2], "dtype": "native", "accumulate": ["f32"],
+ "layouts": ["nn"], "modes": [$3], "baselines": ["$plugins/honest.so"], "candidates": [$4],
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 2, "tune_seconds": 20}${5:+, $5}}
+END
+}
+
+# "mode m n k" of every cell in a journal, one a line.
+journal_cells() {
+    grep '"kind":"cell"' "$1" |
+        sed -E 's/.*"data":\{"m":([0-9]+),"n":([0-9]+),"k":([0-9]+),.*"mode":"([a-z]+)","headline".*/\4 \1 \2 \3/'
+}
+
+finish() {
+    [ "$failures" -eq 0 ]
+    exit $?
+}
