@@ -102,10 +102,10 @@ $(BUILD)/plugins/%.so: $(BUILD)/obj/kernels/plugins/%.o $(PLUGIN_MAP)
 	$(call say,LD)
 	$(Q)$(CC) $< $(SAN) $(PLUGIN_LD) -lpthread -lm -o $@
 
-$(BUILD)/tests/plugins/%.so: $(BUILD)/obj/tests/plugins/%.o
+$(BUILD)/tests/plugins/%.so: $(BUILD)/obj/tests/plugins/%.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $< $(SAN) -shared $(LDFLAGS) -o $@
+	$(Q)$(CC) $< $(SAN) -shared -Wl,--version-script=$(or $(wildcard tests/plugins/$*.map),$(PLUGIN_MAP)) $(LDFLAGS) -o $@
 
 # A candidate's own flags: unrolled loops, and fused multiply-adds (which -std=c17 alone turns off).
 $(BUILD)/obj/kernels/plugins/%.o: kernels/plugins/%.c $(BUILD)/flags
@@ -183,12 +183,15 @@ gpu-build: tests-build $(GPU_TESTS)
 gpu-test: gpu-build
 	scripts/run-tests.sh $(BUILD) $(GPU_TESTS) $(wildcard tests/gpu_*.sh)
 
+# As many jobs as cores, unless the caller chose.
+JOBS := $(if $(findstring -j,$(MAKEFLAGS))$(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # Two steps through $(MAKE): the probes must see what deps has installed.
 test: deps
-	@$(MAKE) --no-print-directory tests-run
+	@$(MAKE) $(JOBS) --no-print-directory tests-run
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) $(JOBS) --no-print-directory all
 	$(BUILD)/cudal2-bench --mode server --config configs/smoke.json
 
 deps:
@@ -204,7 +207,7 @@ cuda-check:
 	@scripts/cuda-check.sh
 
 sanitize:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
+	@$(MAKE) $(JOBS) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' tests-run
 
 # A build directory that runs on a machine without libcjson1.

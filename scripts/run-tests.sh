@@ -37,6 +37,12 @@ for test in "$@"; do
     ran=$(count "$log" '^\[==========\][^0-9]*\([0-9]*\) test(s) run\.$')
     bad=$(count "$log" '^\[  FAILED  \][^0-9]*\([0-9]*\) test(s), listed below:$')
     missed=$(count "$log" '^\[  SKIPPED \][^0-9]*\([0-9]*\) test(s), listed below:$')
+    # A shell script counts its own checks: lines "ok - ..." and "not ok - ...".
+    if [ -z "$ran" ] && grep -qE '^(not )?ok ' "$log"; then
+        ran=$(grep -cE '^(not )?ok ' "$log")
+        bad=$(grep -c '^not ok ' "$log")
+        [ "$bad" -gt 0 ] || bad=
+    fi
     if [ "$status" -eq 77 ]; then
         skipped=$((skipped + 1))
         report skip "$name" "$(tail -1 "$log")"
