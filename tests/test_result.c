@@ -277,6 +277,37 @@ static void other_timings(void **state)
     cJSON_Delete(tree);
 }
 
+/* Event: 9000 against 6000 is a lead of half; launched as a graph the baseline takes 6600, so a tenth is GPU work. */
+static void equal_launch_path(void **state)
+{
+    (void)state;
+    static const double ns[] = {1000, 800};
+    struct journal *j = begin();
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublaslt-autotuning-nn", false);
+    fixture_contender(r, "cudal2-nn", true);
+    fill(r, 16, ns, ns);
+    for (unsigned b = 0; b < 16; b += 4) {
+        series_add(&r->contenders[0].timings[TIMING_EVENT], b, 9000);
+        series_add(&r->contenders[0].equal_path[TIMING_EVENT], b, 6600);
+        series_add(&r->contenders[1].timings[TIMING_EVENT], b, 6000);
+    }
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    const cJSON *equal = tree_member(cell, "equal_path")->child;
+    close_to(tree_number(speedup(cell, "cudal2-max", "cublaslt-autotuning-nn", "event"), "geomean"), 0.5, 1e-9);
+    assert_string_equal(tree_text(equal, "candidate"), "cudal2-max");
+    close_to(tree_number(equal, "geomean"), 0.1, 6e-6);
+    assert_null(equal->next);
+    const cJSON *row = tree_member(tree_member(tree, "summary"), "equal_path")->child;
+    close_to(tree_number(row, "mean"), 0.1, 6e-6);
+    const cJSON *c = tree_member(tree_member(cell, "contenders"), "cublaslt-autotuning-nn");
+    close_to(tree_number(tree_member(tree_member(c, "equal_path"), "event"), "median_ns"), 6600, 0);
+    cJSON_Delete(tree);
+}
+
 static void rungs_are_not_mixed(void **state)
 {
     (void)state;
@@ -522,6 +553,7 @@ int main(void)
         TEST(max_of_a_clear_winner_is_the_winner),
         TEST(baselines_alone_compare_with_the_first_family),
         TEST(other_timings),
+        TEST(equal_launch_path),
         TEST(rungs_are_not_mixed),
         TEST(slowdowns_are_left_out_and_shown),
         TEST(copies_go_to_aa),

@@ -123,6 +123,20 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     print_sheet(screen, &s);
 }
 
+/* Event and wall leads with the reference's launch path made equal: what is left is GPU work. */
+static void print_equal_path(struct screen *screen, const cJSON *cell)
+{
+    const cJSON *row;
+    struct sheet s = {.title = "With the baseline launched as a captured graph too (equal launch path)"};
+    summary_columns(&s);
+    cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
+    {
+        if (same_group(row, cell))
+            summary_row(&s, row);
+    }
+    print_sheet(screen, &s);
+}
+
 static void add_tflops(struct sheet *s, double tflops)
 {
     sheet_add(s, tflops, "%.*f", tflops < 10 ? 3 : 1, tflops);
@@ -205,6 +219,7 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
     screen_rows(screen, group, n);
     if (!many)
         print_summary(screen, first);
+    print_equal_path(screen, first);
     print_rates(screen, first);
     print_aa(screen, first);
     free(group);
@@ -233,12 +248,32 @@ static void print_skipped_cells(struct screen *screen, const cJSON *cells)
     cJSON_ArrayForEach(cell, cells)
     {
         bool skipped = strcmp(tree_text(cell, "status"), "skipped") == 0;
-        if ((skipped || strcmp(tree_text(cell, "status"), "failed") == 0) && shown++ < 10)
+        if ((skipped || strcmp(tree_text(cell, "status"), "failed") == 0) && shown++ < SCREEN_LISTED)
             text_add(&screen->text, "  %s %s: %s\n", tree_text(cell, "key"), tree_text(cell, "status"),
                      tree_text(cell, "reason"));
     }
-    if (shown > 10)
-        text_add(&screen->text, "  and %u more cells\n", shown - 10);
+    if (shown > SCREEN_LISTED)
+        text_add(&screen->text, "  and %u more cells\n", shown - SCREEN_LISTED);
+}
+
+static void print_not_converged(struct screen *screen)
+{
+    const cJSON *row;
+    const cJSON *convergence = tree_member(tree_member(screen->result, "summary"), "convergence");
+    const cJSON *list = tree_member(convergence, "not_converged");
+    int n = cJSON_GetArraySize(list);
+    int shown = 0;
+    if (n > 0)
+        text_add(&screen->text, "Stopped at a cap before the wanted precision (all in the result):\n");
+    cJSON_ArrayForEach(row, list)
+    {
+        if (shown++ == SCREEN_LISTED)
+            break;
+        text_add(&screen->text, "  %s ±%.2f%%: %s\n", tree_text(row, "cell"), 100 * tree_number(row, "half_width"),
+                 tree_text(row, "pair"));
+    }
+    if (n > SCREEN_LISTED)
+        text_add(&screen->text, "  and %d more\n", n - SCREEN_LISTED);
 }
 
 int screen_report(const cJSON *result, const struct screen_options *options, char **out, struct error *err)
@@ -251,6 +286,7 @@ int screen_report(const cJSON *result, const struct screen_options *options, cha
     print_device(&screen);
     print_counts(&screen);
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
+    print_not_converged(&screen);
     print_left_out(&screen);
     print_skipped_cells(&screen, cells);
     if (screen.text.failed) {

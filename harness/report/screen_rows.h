@@ -8,7 +8,8 @@
 #include "report/screen.h"
 
 #define SCREEN_MANY_SHAPES 20
-#define SCREEN_ENDS 10 /* rows of the best and of the worst when there are many */
+#define SCREEN_ENDS 10   /* rows of the best and of the worst when there are many */
+#define SCREEN_LISTED 10 /* lines of a list of exceptions */
 
 struct screen {
     const cJSON *result;

@@ -8,7 +8,7 @@
 /* The lists a cell's comparisons go to. */
 struct comparison_lists {
     const struct cell_record *record;
-    cJSON *speedups, *incomparable, *aa;
+    cJSON *speedups, *incomparable, *equal_path, *aa;
     bool failed;
 };
 
@@ -129,12 +129,40 @@ static void compare(struct comparison_lists *lists, const struct entry *candidat
         add_incomparable(lists, candidate, reference, timing);
 }
 
+/* The reference launched as a captured graph of one: what is left of an event or wall lead when the launch path is the
+ * same is GPU work. */
+static void add_equal_path(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference,
+                           enum timing timing)
+{
+    struct speedup s;
+    const struct series *ours = candidate->timings[timing];
+    if (!is_whole(candidate) || !ours || !reference->contender || reference->contender->equal_path[timing].n == 0)
+        return;
+    if (estimate(lists->record, &reference->contender->equal_path[timing], ours, PAIR_HEALTHY_BLOCKS, &s)) {
+        lists->failed = true;
+        return;
+    }
+    if (s.n == 0)
+        return;
+    struct tree t = begin_pair(candidate, reference, timing);
+    put_estimates(&t, &s);
+    append(lists, &lists->equal_path, tree_finish(&t));
+}
+
+static void compare_pair(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference)
+{
+    for (int t = 0; t < TIMING_COUNT; t++) {
+        compare(lists, candidate, reference, (enum timing)t);
+        add_equal_path(lists, candidate, reference, (enum timing)t);
+    }
+}
+
 static void compare_all(struct comparison_lists *lists, const struct entries *entries)
 {
     for (size_t i = 0; i < entries->n; i++)
         for (size_t j = 0; entries->list[i].candidate && j < entries->n; j++)
-            for (int t = 0; !entries->list[j].candidate && t < TIMING_COUNT; t++)
-                compare(lists, &entries->list[i], &entries->list[j], (enum timing)t);
+            if (!entries->list[j].candidate)
+                compare_pair(lists, &entries->list[i], &entries->list[j]);
 }
 
 static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
@@ -185,12 +213,16 @@ static void put_unless_empty(struct tree *cell, const char *key, cJSON *array)
 
 void result_pairs(struct tree *cell, const struct cell_record *r, const struct entries *entries)
 {
-    struct comparison_lists lists = {
-        .record = r, .speedups = cJSON_CreateArray(), .incomparable = cJSON_CreateArray(), .aa = cJSON_CreateArray()};
+    struct comparison_lists lists = {.record = r,
+                                     .speedups = cJSON_CreateArray(),
+                                     .incomparable = cJSON_CreateArray(),
+                                     .equal_path = cJSON_CreateArray(),
+                                     .aa = cJSON_CreateArray()};
     compare_all(&lists, entries);
     add_all_aa(&lists);
     tree_put(cell, "speedups", lists.speedups);
     put_unless_empty(cell, "incomparable", lists.incomparable);
+    put_unless_empty(cell, "equal_path", lists.equal_path);
     put_unless_empty(cell, "aa", lists.aa);
     cell->failed |= lists.failed;
 }

@@ -1,5 +1,5 @@
 /*
- * result_pairs.h - the comparisons of a cell: speedups[], incomparable[], aa[].
+ * result_pairs.h - the comparisons of a cell: speedups[], incomparable[], equal_path[], aa[].
  */
 #ifndef CUDAL2_RESULT_RESULT_PAIRS_H
 #define CUDAL2_RESULT_RESULT_PAIRS_H
@@ -7,7 +7,7 @@
 #include "result/entry.h"
 #include "result/tree.h"
 
-/* Adds the three members to the cell. Every candidate against every baseline in the headline timing; in the other
+/* Adds the members to the cell. Every candidate against every baseline in the headline timing; in the other
  * timings the candidates without layout suffix (the -max) against every baseline. */
 void result_pairs(struct tree *cell, const struct cell_record *r, const struct entries *entries);
 

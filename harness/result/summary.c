@@ -96,13 +96,13 @@ static void group_key(const cJSON *cell, char *key, size_t capacity)
 
 /* ---- speedups ---- */
 
-static void collect_speedups(struct buckets *b, const cJSON *cell)
+static void collect_from(struct buckets *b, const cJSON *cell, const char *list)
 {
     const cJSON *s;
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
+    cJSON_ArrayForEach(s, tree_member(cell, list))
     {
         const cJSON *ci = tree_member(s, "ci95");
         bool known = cJSON_GetArraySize(ci) == 2;
@@ -112,6 +112,16 @@ static void collect_speedups(struct buckets *b, const cJSON *cell)
                  tree_text(s, "reference"));
         bucket_add(b, key, cell, s, values);
     }
+}
+
+static void collect_speedups(struct buckets *b, const cJSON *cell)
+{
+    collect_from(b, cell, "speedups");
+}
+
+static void collect_equal_path(struct buckets *b, const cJSON *cell)
+{
+    collect_from(b, cell, "equal_path");
 }
 
 static cJSON *speedup_row(const struct bucket *b)
@@ -327,6 +337,7 @@ cJSON *summary_of(const cJSON *cells)
     tree_put(&t, "counts", counts(cells));
     tree_put(&t, "convergence", convergence(cells));
     tree_put(&t, "speedups", table(cells, collect_speedups, speedup_row));
+    tree_put(&t, "equal_path", table(cells, collect_equal_path, speedup_row));
     tree_put(&t, "rates", table(cells, collect_rates, rate_row));
     tree_put(&t, "aa", table(cells, collect_aa, aa_row));
     tree_put(&t, "left_out", table(cells, collect_left_out, left_out_row));
