@@ -35,14 +35,12 @@ struct scan {
 static int scan_line(struct scan *s, const char *line, size_t length, struct error *err)
 {
     char source[600];
-    cJSON *tree = NULL;
-    const char *kind;
-    struct json_at data;
+    struct journal_line parsed;
     snprintf(source, sizeof source, "%.500s: line %u", s->path, s->line);
-    if (journal_line_parse(line, length, source, &tree, &kind, &data, err))
+    if (journal_line_parse(line, length, source, &parsed, err))
         return err->code;
-    int code = s->visit ? s->visit(s->context, kind, data, err) : 0;
-    cJSON_Delete(tree);
+    int code = s->visit ? s->visit(s->context, parsed.kind, parsed.data, err) : 0;
+    cJSON_Delete(parsed.tree);
     return code;
 }
 
@@ -51,17 +49,15 @@ static int scan_line(struct scan *s, const char *line, size_t length, struct err
 static bool is_torn(const struct scan *s, const char *line, size_t length, const char *newline)
 {
     bool last = !newline || (size_t)(newline + 1 - s->bytes) == s->length;
-    cJSON *tree = NULL;
-    const char *kind;
-    struct json_at data;
+    struct journal_line parsed;
     struct error ignored;
     if (!last || journal_line_is_merged(line, length))
         return false;
     if (!newline)
         return true;
-    if (journal_line_parse(line, length, s->path, &tree, &kind, &data, &ignored))
+    if (journal_line_parse(line, length, s->path, &parsed, &ignored))
         return ignored.code == EXIT_CODE_DATA;
-    cJSON_Delete(tree);
+    cJSON_Delete(parsed.tree);
     return false;
 }
 

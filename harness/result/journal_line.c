@@ -64,24 +64,23 @@ static bool crc_is_right(const char *line, size_t length)
     return memcmp(line + HEAD_LENGTH, expected, CRC_LENGTH) == 0;
 }
 
-int journal_line_parse(const char *line, size_t length, const char *source, cJSON **tree, const char **kind,
-                       struct json_at *data, struct error *err)
+int journal_line_parse(const char *line, size_t length, const char *source, struct journal_line *out, struct error *err)
 {
     static const char *const keys[] = {"crc", "kind", "data", NULL};
     if (!has_head(line, length))
         return error_set(err, EXIT_CODE_DATA, "%s: not a journal line", source);
     if (!crc_is_right(line, length))
         return error_set(err, EXIT_CODE_DATA, "%s: checksum does not match", source);
-    if (json_parse(line, length, JOURNAL_MAX_LINE, source, tree, err))
+    if (json_parse(line, length, JOURNAL_MAX_LINE, source, &out->tree, err))
         return err->code;
-    struct json_at root = json_root(*tree, source);
+    struct json_at root = json_root(out->tree, source);
     int code = json_only_keys(root, keys, err);
     if (code == 0)
-        code = json_read_string(json_member(root, "kind"), kind, err);
-    *data = json_root(json_member(root, "data").node, source);
-    if (code == 0 && !cJSON_IsObject(data->node))
+        code = json_read_string(json_member(root, "kind"), &out->kind, err);
+    out->data = json_root(json_member(root, "data").node, source);
+    if (code == 0 && !cJSON_IsObject(out->data.node))
         code = json_fail(json_member(root, "data"), err, "expected an object");
     if (code != 0)
-        cJSON_Delete(*tree);
+        cJSON_Delete(out->tree);
     return code;
 }

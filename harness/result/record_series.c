@@ -77,15 +77,13 @@ cJSON *form_write_series(const struct series *s, enum form_values form, unsigned
 
 /* ---- reading ---- */
 
-/* Which block each value belongs to: every stride-th, or listed. */
+/* Which block each value belongs to (every stride-th, or listed), and what an element stands for: (base + element) /
+ * steps nanoseconds, or units. */
 struct places {
     unsigned stride;
     struct json_at list; /* .node NULL: use stride */
     unsigned blocks;     /* of the cell */
-};
-
-/* What an element stands for: base and step turn it into nanoseconds (or units). */
-struct scale {
+    int skip;            /* elements before the first value */
     double base, steps;
 };
 
@@ -106,14 +104,17 @@ static int element_integer(struct json_at array, const cJSON *node, int index, d
     return *out == floor(*out) ? 0 : json_fail(json_element(array, index), err, "expected an integer");
 }
 
-static int next_block(const struct places *p, const cJSON *listed, size_t i, const struct series *out, unsigned *block,
+/* The block of the next value of `out`; `listed` is its node in p->list, when there is one. */
+static int next_block(const struct places *p, const cJSON *listed, const struct series *out, unsigned *block,
                       struct error *err)
 {
-    int64_t value = (int64_t)i * p->stride;
-    if (p->list.node && (!listed || json_read_int(json_element(p->list, (int)i), 0, FORM_BLOCKS_MAX, &value, err)))
-        return listed ? err->code : json_fail(p->list, err, "has fewer elements than the values it goes with");
+    double value = (double)out->n * p->stride;
+    if (p->list.node && !listed)
+        return json_fail(p->list, err, "has fewer elements than the values it goes with");
+    if (listed && element_integer(p->list, listed, (int)out->n, &value, err))
+        return err->code;
     if (value >= p->blocks)
-        return json_fail(p->list, err, "value %zu is of block %lld, but the cell has %u blocks", i, (long long)value,
+        return json_fail(p->list, err, "value %zu is of block %.0f, but the cell has %u blocks", out->n, value,
                          p->blocks);
     if (out->n > 0 && value <= out->block[out->n - 1])
         return json_fail(p->list, err, "blocks must ascend");
@@ -121,20 +122,18 @@ static int next_block(const struct places *p, const cJSON *listed, size_t i, con
     return 0;
 }
 
-/* The elements after the first `skip` ones. */
-static int read_elements(struct json_at values, int skip, const struct scale *scale, const struct places *p,
-                         struct series *out, struct error *err)
+static int read_elements(struct json_at values, const struct places *p, struct series *out, struct error *err)
 {
     const cJSON *listed = p->list.node ? p->list.node->child : NULL;
-    const cJSON *node = skip ? values.node->child->next : values.node->child;
+    const cJSON *node = p->skip ? values.node->child->next : values.node->child;
     int code = 0;
-    for (int index = skip; node && code == 0; node = node->next, index++) {
-        double steps = 0;
+    for (int index = p->skip; node && code == 0; node = node->next, index++) {
+        double element = 0;
         unsigned block = 0;
-        code = next_block(p, listed, (size_t)(index - skip), out, &block, err);
+        code = next_block(p, listed, out, &block, err);
         if (code == 0)
-            code = element_integer(values, node, index, &steps, err);
-        if (code == 0 && series_add(out, block, (scale->base + steps) / scale->steps))
+            code = element_integer(values, node, index, &element, err);
+        if (code == 0 && series_add(out, block, (p->base + element) / p->steps))
             code = form_no_memory(values, err);
         listed = listed ? listed->next : NULL;
     }
@@ -143,22 +142,22 @@ static int read_elements(struct json_at values, int skip, const struct scale *sc
     return code;
 }
 
-static int read_values(struct json_at values, enum form_values form, const struct places *p, struct series *out,
+static int read_values(struct json_at values, enum form_values form, struct places *p, struct series *out,
                        struct error *err)
 {
-    struct scale scale = {0, 1};
-    int skip = form == FORM_TIMES ? 1 : 0;
     int count = 0;
     double base;
-    if (json_read_array(values, skip + 1, &count, err))
+    p->skip = form == FORM_TIMES ? 1 : 0;
+    p->steps = 1;
+    if (json_read_array(values, p->skip + 1, &count, err))
         return err->code;
     if (form == FORM_TIMES) {
         if (element_number(values, values.node->child, 0, &base, err))
             return err->code;
-        scale.steps = steps_per_ns(base);
-        scale.base = round(base * scale.steps);
+        p->steps = steps_per_ns(base);
+        p->base = round(base * p->steps);
     }
-    return read_elements(values, skip, &scale, p, out, err);
+    return read_elements(values, p, out, err);
 }
 
 /* Reads "every" or "block" of the object form. */
