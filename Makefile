@@ -46,7 +46,9 @@ $(BUILD)/probe.mk: scripts/probe.sh $(BUILD)/steering $(wildcard /var/lib/dpkg/s
 HARNESS := $(filter-out harness/main.c,$(wildcard harness/*/*.c))
 HARNESS_O := $(HARNESS:%.c=$(BUILD)/obj/%.o)
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
+# gpu_clock reads CUPTI, which comes with the toolkit.
+GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out $(if $(wildcard $(CUDA_INCLUDE)/cupti.h),,tests/gpu_clock.c),\
+	$(wildcard tests/gpu_*.c)))
 ifeq ($(wildcard $(CUDA_INCLUDE)/cupti.h),)
 GPU_TESTS := $(filter-out %/gpu_clock,$(GPU_TESTS))
 endif
@@ -214,14 +216,19 @@ sanitize:
 portable: gpu-build
 	cp -L $$(ldconfig -p | sed -n 's/.*libcjson\.so\.1 .*=> //p' | head -1) $(BUILD)/libcjson.so.1
 
+SHARE = $(DESTDIR)$(PREFIX)/share
 HOME_DIR = $(DESTDIR)$(PREFIX)/lib/cudal2-bench
 install: all
 	install -d $(HOME_DIR)/plugins $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/cudal2
 	install $(BUILD)/cudal2-bench $(HOME_DIR)/cudal2-bench
 	install -m 644 $(PLUGINS) $(HOME_DIR)/plugins
 	cp -R kernels $(HOME_DIR)/
-	install -d $(DESTDIR)$(PREFIX)/share/cudal2-bench && cp -R configs $(DESTDIR)$(PREFIX)/share/cudal2-bench/
+	install -d $(SHARE)/cudal2-bench && cp -R configs $(SHARE)/cudal2-bench/
 	install -m 644 harness/abi/contender.h harness/abi/plugin.map $(DESTDIR)$(PREFIX)/include/cudal2/
+	install -d $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
+	$(BUILD)/cudal2-bench help --man > $(SHARE)/man/man1/cudal2-bench.1
+	$(BUILD)/cudal2-bench help --completion bash > $(SHARE)/bash-completion/completions/cudal2-bench
+	$(BUILD)/cudal2-bench help --completion zsh > $(SHARE)/zsh/site-functions/_cudal2-bench
 	ln -sf ../lib/cudal2-bench/cudal2-bench $(DESTDIR)$(PREFIX)/bin/cudal2-bench
 
 help:
