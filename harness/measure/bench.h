@@ -28,6 +28,7 @@ struct entrant {
     double estimate_ns; /* of one launch, from a first look; decides the segment's length */
     struct device_work work;
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
+    struct device_shape prepared;   /* shape of that segment */
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */
 };

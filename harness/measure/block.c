@@ -27,8 +27,8 @@ static double busy_ns(const struct bench *bench, const struct entrant *e, enum t
 /* The untimed launch that precedes a segment without primers of its own, when the cache is kept warm. */
 static double primer_ns(const struct bench *bench, const struct entrant *e, enum timing timing)
 {
-    bool primed = timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE;
-    return primed || bench->config->cache[bench->mode] != CACHE_WARM ? 0 : e->estimate_ns;
+    bool primed = segment_primed(bench, e, timing) || bench->config->cache[bench->mode] != CACHE_WARM;
+    return primed ? 0 : e->estimate_ns;
 }
 
 /* A time below the arithmetic floor at the maximum clock is not a fast kernel, it is a broken measurement. */

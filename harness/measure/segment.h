@@ -35,6 +35,10 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
  * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
 
+/* Whether a launch under this timing needs no untimed launch before it: an offline device segment carries its own
+ * primers, and what runs for 200 us makes its own cache state. */
+bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing);
+
 /* Takes one time of the entrant: flushes the cache when asked, else brings it to the state `warm` means where the
  * segment has no primer of its own (server mode, and event and wall in both modes): the entrant's own untimed launch,
  * finished before the gap begins, so that no contender inherits what its neighbour left. Waits the gap in server mode
