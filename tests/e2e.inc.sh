@@ -29,6 +29,7 @@ run() {
 expect_code() { # expect_code CODE NAME: of the last run; stderr is the detail
     [ "$code" -eq "$1" ]
     verdict $? "$2" "exit status $code instead of $1; $(tail -1 "$work/err")"
+    [ "$code" -eq "$1" ] || tail -40 "$work/err" | sed 's/^/#     /'
 }
 
 expect_text() { # expect_text FILE PATTERN NAME

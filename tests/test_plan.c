@@ -53,9 +53,11 @@ static void test_order_on_cuda(void **state)
         assert_string_equal(key, expected[i]);
         assert_string_equal(p.cells[i].label, i % 2 ? "" : "tall");
         assert_true(p.cells[i].cost_seconds > 0);
-        assert_int_equal(plan_find(&p, key), (long)i);
+        assert_int_equal(plan_find(&p, &p.cells[i].problem, p.cells[i].mode), (long)i);
     }
-    assert_int_equal(plan_find(&p, "offline/f16-f16-1x1x1"), -1);
+    struct cudal2_problem absent = p.cells[0].problem;
+    absent.k++;
+    assert_int_equal(plan_find(&p, &absent, MODE_OFFLINE), -1);
     plan_free(&p);
     assert_null(p.cells);
 }
@@ -102,9 +104,7 @@ static void test_seed_belongs_to_the_cell(void **state)
     assert_int_equal(plan_build(&both, true, 7, &a, &err), 0);
     assert_int_equal(plan_build(&one, true, 7, &b, &err), 0);
     for (size_t i = 0; i < b.n_cells; i++) {
-        char key[RECORD_KEY_MAX];
-        key_of(&b, i, key);
-        long there = plan_find(&a, key);
+        long there = plan_find(&a, &b.cells[i].problem, b.cells[i].mode);
         assert_true(there >= 0);
         assert_true(a.cells[there].seed == b.cells[i].seed);
     }

@@ -9,7 +9,7 @@
 #include "stats/interval.h"
 
 #define REDRAW_NS 100000000ull
-#define BAR_WIDTH 20
+#define BAR_WIDTH 10
 #define WIPE "\r\033[K"
 
 void progress_duration(double seconds, char out[24])

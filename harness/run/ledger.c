@@ -146,7 +146,7 @@ static int visit_cell(struct opening *o, struct json_at data, struct error *err)
         return err->code;
     int code = 0;
     record_key(&record->problem, record->mode, key);
-    long cell = plan_find(&l->plan, key);
+    long cell = plan_find(&l->plan, &record->problem, record->mode);
     if (cell < 0 || l->done[cell]) {
         code = json_fail(data, err, cell < 0 ? "cell %s is not in the plan" : "cell %s is there twice", key);
     } else {

@@ -132,13 +132,10 @@ void plan_free(struct plan *p)
     *p = (struct plan){0};
 }
 
-long plan_find(const struct plan *p, const char *key)
+long plan_find(const struct plan *p, const struct cudal2_problem *problem, enum mode mode)
 {
-    for (size_t i = 0; i < p->n_cells; i++) {
-        char cell[RECORD_KEY_MAX];
-        record_key(&p->cells[i].problem, p->cells[i].mode, cell);
-        if (strcmp(cell, key) == 0)
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (p->cells[i].mode == mode && problem_equal(&p->cells[i].problem, problem))
             return (long)i;
-    }
     return -1;
 }

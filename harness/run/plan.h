@@ -30,7 +30,7 @@ struct plan {
 int plan_build(const struct config *config, bool on_cuda, uint64_t seed, struct plan *out, struct error *err);
 void plan_free(struct plan *p);
 
-/* Index of the cell with this record_key, or -1. */
-long plan_find(const struct plan *p, const char *key);
+/* Index of the cell of this problem and mode, or -1. */
+long plan_find(const struct plan *p, const struct cudal2_problem *problem, enum mode mode);
 
 #endif
