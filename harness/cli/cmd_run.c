@@ -19,13 +19,20 @@ static void on_signal(int number)
     stop_flag = stop_flag ? -number : number;
 }
 
+/* A signal that our parent ignores stays ignored (nohup, background jobs of a shell). */
+static void catch_signal(int number)
+{
+    struct sigaction before, action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+    catch_signal(SIGHUP);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is a failed write like a full disk */
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of the write, not the end of a measurement */
 }

@@ -107,9 +107,12 @@ int devices_lock_named(const char *name, double seconds, const volatile int *sto
 
 int devices_lock(int ordinal, double seconds, const volatile int *stop, int *fd, struct error *err)
 {
-    char uuid[64];
+    char uuid[64] = "";
+    struct error ignored;
     *fd = -1;
-    if (device_gpu_uuid(ordinal, uuid, err))
-        return err->code;
+    /* Without NVML the UUID is unknown before CUDA runs: the ordinal serves, as long as everybody sees the same GPUs.
+     */
+    if (device_gpu_uuid(ordinal, uuid, &ignored) || uuid[0] == '\0')
+        snprintf(uuid, sizeof uuid, "cuda-%d", ordinal);
     return devices_lock_named(uuid, seconds, stop, fd, err);
 }
