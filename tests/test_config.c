@@ -80,7 +80,7 @@ static void test_defaults(void **state)
     assert_int_equal(c.stop.min_blocks, 32);
     assert_int_equal(c.stop.look_every, 8);
     assert_int_equal(c.stop.max_blocks, 256);
-    assert_int_equal(c.stop.group_blocks, 4);
+    assert_int_equal(c.stop.group_blocks, 2);
     assert_true(c.stop.delta[MODE_OFFLINE] == 0.005 && c.stop.delta[MODE_SERVER] == 0.02);
     assert_true(c.stop.max_cell_seconds == 20);
     assert_true(c.limits.setup_seconds == 60 && c.limits.verify_seconds == 60);

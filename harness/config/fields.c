@@ -21,7 +21,7 @@ const struct config_field config_fields[] = {
     {"stop", "min_blocks", FIELD_COUNT, AT(stop.min_blocks), 2, 65536, 32, NULL},
     {"stop", "look_every", FIELD_COUNT, AT(stop.look_every), 1, 65536, 8, NULL},
     {"stop", "max_blocks", FIELD_COUNT, AT(stop.max_blocks), 2, 65536, 256, NULL},
-    {"stop", "group_blocks", FIELD_COUNT, AT(stop.group_blocks), 1, 65536, 4, NULL},
+    {"stop", "group_blocks", FIELD_COUNT, AT(stop.group_blocks), 1, 65536, 2, NULL},
     {"stop", "offline_half_width", FIELD_NUMBER, AT(stop.delta[MODE_OFFLINE]), 0.0001, 1, 0.005, NULL},
     {"stop", "server_half_width", FIELD_NUMBER, AT(stop.delta[MODE_SERVER]), 0.0001, 1, 0.02, NULL},
     {"stop", "max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds), 0.01, DAY_SECONDS, 20, NULL},

@@ -10,9 +10,10 @@
 #include "measure/stop.h"
 
 /* Fresh memory at other addresses: allocated before the old is released, unless that much is not there. */
-static int renew_operands(struct bench *bench, struct error *err)
+static int renew_operands(struct bench *bench, unsigned group, struct error *err)
 {
     struct operands_request request = bench->operands->request;
+    request.seed = random_derive(bench->seed, "addresses", group);
     struct operands *fresh = NULL;
     for (size_t i = 0; i < bench->n_entrants; i++)
         entrant_teardown(bench, &bench->entrants[i]);
@@ -29,7 +30,7 @@ static int fill_group(struct bench *bench, unsigned group, struct error *err)
 {
     uint64_t seed = random_derive(bench->seed, "group", group) >> 8;
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
-    int code = group == 0 ? 0 : renew_operands(bench, err);
+    int code = group == 0 ? 0 : renew_operands(bench, group, err);
     if (code == 0)
         code = operands_fill(bench->device, bench->operands, FILL_NORMAL, seed, 0, err);
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;

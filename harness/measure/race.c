@@ -17,7 +17,9 @@
 /* A final of long launches is short: their scatter is the power limit's, which more rounds within a second do not
  * average. */
 #define LONG_LAUNCH_NS 1e6
+#define LONG_HEATS 2
 #define LONG_FINAL_ROUNDS 4
+#define LONG_START_CUT 1.3
 #define SERVER_FINALISTS 4 /* each of their launches waits a gap */
 #define HEAT_TARGET_NS 50e3
 
@@ -135,8 +137,6 @@ static int start_final(struct race *race, struct error *err)
     size_t place[RACE_MAX_VARIANTS];
     size_t finalists = race->bench->mode == MODE_SERVER ? SERVER_FINALISTS : FINALISTS;
     int code = 0;
-    if (race->fastest_ns > LONG_LAUNCH_NS && race->rounds > race->heats + LONG_FINAL_ROUNDS)
-        race->rounds = race->heats + LONG_FINAL_ROUNDS;
     for (size_t i = 0; i < race->n; i++)
         place[i] = place_of(race, &race->racers[i]);
     for (size_t i = 0; i < race->n && code == 0; i++) {
@@ -206,13 +206,19 @@ static int line_up(struct race *race, struct error *err)
         if (r->entrant.alive)
             race->fastest_ns = fmin(race->fastest_ns, r->entrant.estimate_ns);
     }
+    bool is_long = race->eliminate && race->fastest_ns > LONG_LAUNCH_NS;
+    if (is_long && race->rounds > LONG_HEATS + LONG_FINAL_ROUNDS) {
+        race->heats = LONG_HEATS;
+        race->rounds = LONG_HEATS + LONG_FINAL_ROUNDS;
+    }
+    double cut = is_long ? LONG_START_CUT : START_CUT;
     double target = race->heats > 0 ? HEAT_TARGET_NS : SEGMENT_TARGET_NS;
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
         if (!r->entrant.alive)
             continue;
         r->median_ns = r->entrant.estimate_ns;
-        if (race->eliminate && r->median_ns > START_CUT * race->fastest_ns)
+        if (race->eliminate && r->median_ns > cut * race->fastest_ns)
             leave(race, r);
         else
             code = segment_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/random.h"
+
 static uint64_t matrix_bytes(const struct cudal2_problem *p, int64_t rows, int64_t cols)
 {
     return (uint64_t)rows * (uint64_t)cols * dtype_bytes(p->dtype);
@@ -12,74 +14,74 @@ static bool wants(const struct operands_request *request, enum cudal2_layout lay
     return (request->layouts & CUDAL2_BIT(layout)) != 0;
 }
 
+static uint64_t slack_of(const struct operands_request *request)
+{
+    uint64_t slack = OPERANDS_SLACK / request->n_sets;
+    return slack - slack % OPERANDS_ALIGNMENT;
+}
+
+/* Room for one matrix: its bytes rounded up, and the slack its offset is drawn from. */
+static uint64_t room_for(const struct operands_request *request, int64_t rows, int64_t cols)
+{
+    uint64_t bytes = matrix_bytes(&request->problem, rows, cols);
+    return (bytes + OPERANDS_ALIGNMENT - 1) / OPERANDS_ALIGNMENT * OPERANDS_ALIGNMENT + slack_of(request);
+}
+
 uint64_t operands_bytes(const struct operands_request *request)
 {
     const struct cudal2_problem *p = &request->problem;
     uint64_t layouts = (uint64_t)wants(request, CUDAL2_NN) + (uint64_t)wants(request, CUDAL2_TN);
-    uint64_t set = matrix_bytes(p, p->m, p->k) + layouts * matrix_bytes(p, p->k, p->n) + matrix_bytes(p, p->m, p->n);
+    uint64_t set =
+        room_for(request, p->m, p->k) + layouts * room_for(request, p->k, p->n) + room_for(request, p->m, p->n);
     return set * request->n_sets;
 }
 
-static int alloc_set(struct device *device, struct operands *o, size_t set, struct error *err)
+/* Cuts the next matrix from the arena at a random offset into its room. */
+static void *place(const struct operands_request *request, struct random *random, char **next, int64_t rows,
+                   int64_t cols)
 {
-    const struct cudal2_problem *p = &o->request.problem;
-    void *a = NULL;
-    void *b = NULL;
-    void *c = NULL;
-    int code = device->ops->alloc(device, matrix_bytes(p, p->m, p->k), &a, err);
-    o->nn[set].a = o->tn[set].a = a;
-    if (code == 0)
-        code = device->ops->alloc(device, matrix_bytes(p, p->m, p->n), &c, err);
-    o->nn[set].c = o->tn[set].c = c;
-    if (code == 0 && wants(&o->request, CUDAL2_NN))
-        code = device->ops->alloc(device, matrix_bytes(p, p->k, p->n), &b, err);
-    o->nn[set].b = b;
-    b = NULL;
-    if (code == 0 && wants(&o->request, CUDAL2_TN))
-        code = device->ops->alloc(device, matrix_bytes(p, p->k, p->n), &b, err);
-    o->tn[set].b = b;
-    return code;
+    uint64_t steps = slack_of(request) / OPERANDS_ALIGNMENT;
+    char *at = *next + random_below(random, steps + 1) * OPERANDS_ALIGNMENT;
+    *next += room_for(request, rows, cols);
+    return at;
+}
+
+static void place_set(struct operands *o, struct random *random, char **next, size_t set)
+{
+    const struct operands_request *request = &o->request;
+    const struct cudal2_problem *p = &request->problem;
+    o->nn[set].a = o->tn[set].a = place(request, random, next, p->m, p->k);
+    o->nn[set].c = o->tn[set].c = place(request, random, next, p->m, p->n);
+    o->nn[set].b = wants(request, CUDAL2_NN) ? place(request, random, next, p->k, p->n) : NULL;
+    o->tn[set].b = wants(request, CUDAL2_TN) ? place(request, random, next, p->k, p->n) : NULL;
 }
 
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
                    struct error *err)
 {
+    struct random random;
     struct operands *o = calloc(1, sizeof *o);
     if (o == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
     o->request = *request;
-    int code = 0;
-    for (size_t s = 0; s < request->n_sets && code == 0; s++)
-        code = alloc_set(device, o, s, err);
+    int code = device->ops->alloc(device, (size_t)operands_bytes(request), &o->arena, err);
     if (code != 0) {
-        operands_free(device, o);
+        free(o);
         return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
     }
+    char *next = o->arena;
+    random_seed(&random, request->seed);
+    for (size_t s = 0; s < request->n_sets; s++)
+        place_set(o, &random, &next, s);
     *out = o;
     return 0;
-}
-
-static void release(struct device *device, const void *memory)
-{
-    /* The ABI shows inputs as const to contenders; the owner may release them. */
-    union {
-        const void *shown;
-        void *owned;
-    } pointer = {.shown = memory};
-    if (memory != NULL)
-        device->ops->release(device, pointer.owned);
 }
 
 void operands_free(struct device *device, struct operands *operands)
 {
     if (operands == NULL)
         return;
-    for (size_t s = 0; s < operands->request.n_sets; s++) {
-        release(device, operands->nn[s].a);
-        release(device, operands->nn[s].b);
-        release(device, operands->tn[s].b);
-        release(device, operands->nn[s].c);
-    }
+    device->ops->release(device, operands->arena);
     free(operands);
 }
 

@@ -89,7 +89,10 @@ static int check_memory(struct bench *bench, bool *fits, struct error *err)
 
 static int take_memory(struct bench *bench, struct error *err)
 {
-    struct operands_request request = {.problem = bench->problem, .layouts = bench->layouts, .n_sets = bench->n_sets};
+    struct operands_request request = {.problem = bench->problem,
+                                       .layouts = bench->layouts,
+                                       .n_sets = bench->n_sets,
+                                       .seed = random_derive(bench->seed, "addresses", 0)};
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = operands_alloc(bench->device, &request, &bench->operands, err);
     if (code == 0 && bench->config->workspace_bytes > 0)
