@@ -36,24 +36,41 @@ uint64_t operands_bytes(const struct operands_request *request)
     return set * request->n_sets;
 }
 
-/* Cuts the next matrix from the arena at a random offset into its room. */
-static void *place(const struct operands_request *request, struct random *random, char **next, int64_t rows,
-                   int64_t cols)
-{
-    uint64_t steps = slack_of(request) / OPERANDS_ALIGNMENT;
-    char *at = *next + random_below(random, steps + 1) * OPERANDS_ALIGNMENT;
-    *next += room_for(request, rows, cols);
-    return at;
-}
+enum matrix { MATRIX_A, MATRIX_C, MATRIX_B_NN, MATRIX_B_TN, MATRICES };
 
-static void place_set(struct operands *o, struct random *random, char **next, size_t set)
+/* Cuts the next matrix from the arena at a random offset into its room. */
+static void place(struct operands *o, struct random *random, char **next, unsigned which)
 {
     const struct operands_request *request = &o->request;
     const struct cudal2_problem *p = &request->problem;
-    o->nn[set].a = o->tn[set].a = place(request, random, next, p->m, p->k);
-    o->nn[set].c = o->tn[set].c = place(request, random, next, p->m, p->n);
-    o->nn[set].b = wants(request, CUDAL2_NN) ? place(request, random, next, p->k, p->n) : NULL;
-    o->tn[set].b = wants(request, CUDAL2_TN) ? place(request, random, next, p->k, p->n) : NULL;
+    const int64_t sizes[MATRICES][2] = {{p->m, p->k}, {p->m, p->n}, {p->k, p->n}, {p->k, p->n}};
+    size_t set = which / MATRICES;
+    unsigned matrix = which % MATRICES;
+    if ((matrix == MATRIX_B_NN && !wants(request, CUDAL2_NN)) || (matrix == MATRIX_B_TN && !wants(request, CUDAL2_TN)))
+        return;
+    char *at = *next + random_below(random, slack_of(request) / OPERANDS_ALIGNMENT + 1) * OPERANDS_ALIGNMENT;
+    *next += room_for(request, sizes[matrix][0], sizes[matrix][1]);
+    if (matrix == MATRIX_A)
+        o->nn[set].a = o->tn[set].a = at;
+    else if (matrix == MATRIX_C)
+        o->nn[set].c = o->tn[set].c = at;
+    else if (matrix == MATRIX_B_NN)
+        o->nn[set].b = at;
+    else
+        o->tn[set].b = at;
+}
+
+/* In a random order too, so that no set always lies first. */
+static void place_all(struct operands *o, struct random *random)
+{
+    unsigned order[OPERANDS_MAX_SETS * MATRICES];
+    unsigned n = (unsigned)o->request.n_sets * MATRICES;
+    char *next = o->arena;
+    for (unsigned i = 0; i < n; i++)
+        order[i] = i;
+    random_shuffle(random, order, n);
+    for (unsigned i = 0; i < n; i++)
+        place(o, random, &next, order[i]);
 }
 
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
@@ -69,10 +86,8 @@ int operands_alloc(struct device *device, const struct operands_request *request
         free(o);
         return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
     }
-    char *next = o->arena;
     random_seed(&random, request->seed);
-    for (size_t s = 0; s < request->n_sets; s++)
-        place_set(o, &random, &next, s);
+    place_all(o, &random);
     *out = o;
     return 0;
 }

@@ -1,0 +1,128 @@
+/* operands/: every matrix inside the arena, apart from the others, aligned, and elsewhere with another seed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "device/fake.h"
+#include "operands/operands.h"
+
+static struct device *device;
+
+static int open_device(void **state)
+{
+    struct error err;
+    struct fake_script script = {.memory_bytes = 4ull << 30};
+    (void)state;
+    return fake_open(&script, &device, &err);
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    device->ops->close(device);
+    return 0;
+}
+
+struct span {
+    uintptr_t from, to;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct span *x = a;
+    const struct span *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static struct span span_of(const void *memory, int64_t elements)
+{
+    uintptr_t at = (uintptr_t)memory;
+    assert_int_equal(at % 256, 0);
+    return (struct span){at, at + 2 * (uintptr_t)elements};
+}
+
+static void matrices_lie_apart(void **state)
+{
+    struct operands_request request = {.problem = {48, 80, 112, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 3, .n_sets = 3};
+    (void)state;
+    for (request.seed = 0; request.seed < 50; request.seed++) {
+        struct error err;
+        struct operands *o = NULL;
+        struct span spans[12];
+        size_t n = 0;
+        assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+        for (size_t s = 0; s < 3; s++) {
+            assert_ptr_equal(o->nn[s].a, o->tn[s].a);
+            assert_ptr_equal(o->nn[s].c, o->tn[s].c);
+            spans[n++] = span_of(o->nn[s].a, 48 * 112);
+            spans[n++] = span_of(o->nn[s].b, 112 * 80);
+            spans[n++] = span_of(o->tn[s].b, 112 * 80);
+            spans[n++] = span_of(o->nn[s].c, 48 * 80);
+        }
+        qsort(spans, n, sizeof *spans, by_start);
+        assert_true(spans[0].from >= (uintptr_t)o->arena);
+        assert_true(spans[n - 1].to <= (uintptr_t)o->arena + operands_bytes(&request));
+        for (size_t i = 1; i < n; i++)
+            assert_true(spans[i - 1].to <= spans[i].from);
+        operands_free(device, o);
+    }
+    assert_int_equal(fake_bytes_in_use(device), 0);
+}
+
+static void first_set_is_not_always_first(void **state)
+{
+    struct operands_request request = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 1, .n_sets = 2};
+    unsigned before = 0;
+    (void)state;
+    for (request.seed = 0; request.seed < 100; request.seed++) {
+        struct error err;
+        struct operands *o = NULL;
+        assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+        before += (uintptr_t)o->nn[0].a < (uintptr_t)o->nn[1].a;
+        assert_null(o->tn[0].b);
+        operands_free(device, o);
+    }
+    assert_in_range(before, 30, 70);
+}
+
+static void too_large_says_how_much(void **state)
+{
+    struct operands_request request = {
+        .problem = {65536, 65536, 65536, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 1, .n_sets = 1};
+    struct error err;
+    struct operands *o = NULL;
+    (void)state;
+    assert_int_not_equal(operands_alloc(device, &request, &o, &err), 0);
+    assert_non_null(strstr(err.text, "operands of 25820135424 bytes"));
+}
+
+static void layouts_hold_the_same_matrix(void **state)
+{
+    struct operands_request request = {.problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 3, .n_sets = 1};
+    struct error err;
+    struct operands *o = NULL;
+    (void)state;
+    assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+    assert_int_equal(operands_fill(device, o, FILL_NORMAL, 11, 0, &err), 0);
+    const uint16_t *nn = o->nn[0].b;
+    const uint16_t *tn = o->tn[0].b;
+    for (int k = 0; k < 10; k++)
+        for (int j = 0; j < 6; j++)
+            assert_int_equal(nn[k * 6 + j], tn[j * 10 + k]);
+    operands_free(device, o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(matrices_lie_apart, open_device, close_device),
+        cmocka_unit_test_setup_teardown(first_set_is_not_always_first, open_device, close_device),
+        cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),
+        cmocka_unit_test_setup_teardown(layouts_hold_the_same_matrix, open_device, close_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
