@@ -123,11 +123,11 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     print_sheet(screen, &s);
 }
 
-/* Event and wall leads with the reference's launch path made equal: what is left is GPU work. */
+/* Event and wall leads with the launch path made equal: what is left is GPU work. */
 static void print_equal_path(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
-    struct sheet s = {.title = "With the baseline launched as a captured graph too (equal launch path)"};
+    struct sheet s = {.title = "Equal launch path: both launched as captured graphs of one"};
     summary_columns(&s);
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {

@@ -129,16 +129,18 @@ static void compare(struct comparison_lists *lists, const struct entry *candidat
         add_incomparable(lists, candidate, reference, timing);
 }
 
-/* The reference launched as a captured graph of one: what is left of an event or wall lead when the launch path is the
- * same is GPU work. */
+/* Both launched as captured graphs of one, in the same layout: what is left of an event or wall lead when the launch
+ * path is the same is GPU work. */
 static void add_equal_path(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference,
                            enum timing timing)
 {
     struct speedup s;
-    const struct series *ours = candidate->timings[timing];
-    if (!is_whole(candidate) || !ours || !reference->contender || reference->contender->equal_path[timing].n == 0)
+    const struct contender_record *ours = candidate->contender;
+    const struct contender_record *theirs = reference->contender;
+    if (!ours || !theirs || ours->equal_path[timing].n == 0 || theirs->equal_path[timing].n == 0 ||
+        ours->layout != theirs->layout)
         return;
-    if (estimate(lists->record, &reference->contender->equal_path[timing], ours, PAIR_HEALTHY_BLOCKS, &s)) {
+    if (estimate(lists->record, &theirs->equal_path[timing], &ours->equal_path[timing], PAIR_HEALTHY_BLOCKS, &s)) {
         lists->failed = true;
         return;
     }
