@@ -93,6 +93,31 @@ static void copy_is_checked_on_its_own_inputs(void **state)
     finish();
 }
 
+static void every_set_is_checked_in_turn(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.sets_each = 2;
+    f.bench.n_sets = 4;
+    f.bench.entrants[0].n_sets = f.bench.entrants[1].n_sets = 2;
+    f.bench.entrants[1].first_set = 2;
+    fixture_start(&f);
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct exact_case exact;
+        const char *verdict = "";
+        char why[CUDAL2_WHY] = "";
+        assert_int_equal(exact_prepare(&f.bench, seed, &exact, &err), 0);
+        assert_int_equal(exact.set, seed % 2);
+        for (size_t e = 0; e < 2; e++) {
+            assert_int_equal(exact_check(&f.bench, &f.bench.entrants[e], &exact, &verdict, why, &err), 0);
+            assert_null(verdict);
+        }
+        exact_release(&f.bench, &exact);
+    }
+    finish();
+}
+
 static void set_variants(struct actor *actor, const double *ns, size_t n)
 {
     actor->n_variants = n;
@@ -172,6 +197,7 @@ int main(void)
         cmocka_unit_test(density_keeps_sums_exact),
         cmocka_unit_test(right_passes_and_wrong_fails),
         cmocka_unit_test(copy_is_checked_on_its_own_inputs),
+        cmocka_unit_test(every_set_is_checked_in_turn),
         cmocka_unit_test_setup(fastest_variant_wins, fresh_cache),
         cmocka_unit_test_setup(wrong_variant_never_wins, fresh_cache),
         cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),

@@ -18,6 +18,8 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     shape.primers = (shape.launches + SEGMENT_PRIMER_SHARE - 1) / SEGMENT_PRIMER_SHARE;
     if (shape.primers < SEGMENT_LEAST_PRIMERS)
         shape.primers = SEGMENT_LEAST_PRIMERS;
+    if (shape.primers < bench->sets_each && bench->config->cache[bench->mode] == CACHE_WARM)
+        shape.primers = (unsigned)bench->sets_each;
     return shape;
 }
 

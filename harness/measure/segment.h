@@ -11,9 +11,9 @@
  * graph's own head. */
 #define SEGMENT_TARGET_NS 200e3
 #define SEGMENT_MAX_LAUNCHES 64u
-/* Untimed launches before the timed ones where t < 200 us: an eighth of L, at least 2. With a single primer an A/A copy
- * on operands of its own read 1.4% slower than its original over 64 groups: one pass does not bring the L2 to its
- * steady state. */
+/* Untimed launches before the timed ones where t < 200 us: an eighth of L, at least 2 and one for each set. With a
+ * single primer an A/A copy on operands of its own read 1.4% slower than its original over 64 groups: one pass does not
+ * bring the L2 to its steady state. */
 #define SEGMENT_PRIMER_SHARE 8u
 #define SEGMENT_LEAST_PRIMERS 2u
 /* A slow contender in a cell of fast ones gets fewer launches, so that it does not own the cell's time. */

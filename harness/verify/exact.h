@@ -20,7 +20,8 @@ struct exact_case {
     uint64_t seed;
     double density, limit;
     float *reference;     /* device memory, m*n floats */
-    size_t reference_set; /* the operand set it belongs to: an A/A copy's set holds other inputs */
+    size_t set;           /* which of an entrant's sets is checked: another one for each seed */
+    size_t reference_set; /* the operand set the reference belongs to: an A/A copy's sets hold other inputs */
 };
 
 /* Fills bench->operands with the case's inputs and computes the reference. exact_release frees it. */

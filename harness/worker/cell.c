@@ -27,15 +27,31 @@ static void end_phase(struct bench *bench, enum phase phase, double *mark)
     *mark = now;
 }
 
-/* Sets of operands one contender cycles through so that none is still cached when it comes round again. */
-static size_t rotation_sets(const struct cell_context *context, const struct cell_request *request)
+/* A warm offline segment of a small problem spreads its launches over this many places, as long as all of them fit in a
+ * quarter of the L2: the place of a matrix is then averaged within a segment instead of over many groups. */
+#define WARM_PLACES 8
+
+static uint64_t set_bytes(const struct cell_request *request)
 {
-    if (context->config->cache[request->mode] != CACHE_ROTATE)
-        return 1;
-    struct operands_request one = {.problem = request->problem, .layouts = CUDAL2_BIT(CUDAL2_NN), .n_sets = 1};
-    double sets = ceil(2.0 * (double)context->device->info.l2_bytes / (double)operands_bytes(&one)) + 1;
+    double one = problem_bytes(&request->problem);
+    double other_b =
+        (double)request->problem.k * (double)request->problem.n * (double)dtype_bytes(request->problem.dtype);
+    return (uint64_t)(one + other_b);
+}
+
+/* Sets of operands one contender cycles through: with cache rotate, so many that none is still cached when it comes
+ * round again. */
+static size_t sets_of_one(const struct cell_context *context, const struct cell_request *request)
+{
+    enum cache_state cache = context->config->cache[request->mode];
+    double l2 = (double)context->device->info.l2_bytes;
     double most = context->config->aa ? OPERANDS_MAX_SETS / 2 : OPERANDS_MAX_SETS;
-    return (size_t)fmax(1, fmin(sets, most));
+    bool segments = (context->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
+    if (cache == CACHE_ROTATE)
+        return (size_t)fmax(1, fmin(ceil(2.0 * l2 / problem_bytes(&request->problem)) + 1, most));
+    if (cache == CACHE_FLUSH || request->mode == MODE_SERVER || !segments)
+        return 1;
+    return (size_t)fmax(1, fmin(floor(l2 / 4 / (double)set_bytes(request)), WARM_PLACES));
 }
 
 static struct cell_record *new_record(const struct cell_context *context, const struct cell_request *request,
@@ -228,7 +244,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->mode = request->mode;
     bench->headline = headline;
     bench->seed = request->seed;
-    bench->sets_each = rotation_sets(context, request);
+    bench->sets_each = sets_of_one(context, request);
     bench->record = *out;
     bench->report = context->report;
     bench->report_context = context->report_context;
