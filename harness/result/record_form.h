@@ -7,13 +7,20 @@
 #include "result/record.h"
 
 #define FORM_BLOCKS_MAX 1000000
-#define FORM_TIME_MAX 1e15 /* of a value in its own unit */
 
 /* Keys of equal_path, by timing: "equal_path_event", "equal_path_wall". */
 extern const char *const equal_path_names[];
 
 /* Gaps are kept in units of 100 ns. */
 #define GAP_UNIT_NS 100.0
+
+/* The layout that a name tells: "-tn" at its end, else nn. A record writes a layout only where it differs. */
+enum cudal2_layout record_layout_of(const char *name);
+/* What family and layout are told by: the name, or that of the original for a copy. */
+const char *record_root_name(const struct contender_record *c);
+/* Index of the contender whose rung, launches, primers and verification the cell's "usual" tells, so that the others
+ * need not repeat them: the first with times in the headline. -1: none. */
+int record_usual(const struct cell_record *r);
 
 /* Family and has_layout_suffix as the name alone tells them: "cublas-nn" in layout nn is family cublas with a
  * suffix, "torch.matmul" is its own family. A record writes the two only where they differ from this. */
@@ -28,17 +35,12 @@ int form_take_number(struct json_at object, const char *key, double high, double
 /* A copy of an object or array, owned by the caller. */
 int form_take_tree(struct json_at object, const char *key, cJSON **out, struct error *err);
 
-/* A series as an array of numbers. Times: first the shortest in ns, then for each value what it exceeds the shortest
- * by, in 0.1 ns where the shortest is below 100 us and in ns above. Integers: the values themselves. The array alone
- * stands for every stride-th block from 0 on; other blocks make it {"every":s,"values":[]} or {"block":[],"values":[]}.
- */
-#define FORM_COARSE_NS 100e3
-enum form_values { FORM_TIMES, FORM_INTEGERS };
+/* A series as text (series_text.h). The string alone stands for every stride-th block from 0 on; other blocks make it
+ * {"every":s,"values":""} or {"block":[],"values":""}. step_tenths 0: as the times ask for. */
 struct form_place {
-    enum form_values form;
     unsigned stride, blocks; /* blocks: of the cell */
 };
-cJSON *form_write_series(const struct series *s, enum form_values form, unsigned stride); /* NULL out of memory */
+cJSON *form_write_series(const struct series *s, unsigned stride, double step_tenths); /* NULL out of memory */
 int form_read_series(struct json_at at, const struct form_place *place, struct series *out, struct error *err);
 /* The s for which value i was taken in block i*s, or 0. */
 unsigned form_stride(const struct series *s);

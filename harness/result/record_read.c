@@ -1,77 +1,109 @@
 #include "result/record_form.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int read_family(struct json_at at, struct contender_record *c, struct error *err)
 {
-    record_family_of(c->name, c->layout, c->family, &c->has_layout_suffix);
+    record_family_of(record_root_name(c), c->layout, c->family, &c->has_layout_suffix);
     int code = form_take_text(at, "family", c->family, sizeof c->family, err);
     return code ? code : form_take_bool(at, "layout_suffix", &c->has_layout_suffix, err);
 }
 
+/* An absent status is "ok". */
+static int read_status(struct json_at at, char status[32], struct error *err)
+{
+    snprintf(status, 32, "ok");
+    return form_take_text(at, "status", status, 32, err);
+}
+
+static int read_layout(struct json_at at, struct contender_record *c, struct error *err)
+{
+    int layout = (int)record_layout_of(record_root_name(c));
+    if (at.node && json_read_choice(at, layout_names, &layout, err))
+        return err->code;
+    c->layout = (enum cudal2_layout)layout;
+    return 0;
+}
+
 static int read_names(struct json_at at, struct contender_record *c, struct error *err)
 {
-    int layout = 0;
     int code = form_need_text(at, "name", c->name, sizeof c->name, err);
     if (code == 0)
-        code = json_read_choice(json_member(at, "layout"), layout_names, &layout, err);
-    c->layout = (enum cudal2_layout)layout;
+        code = form_take_text(at, "copy_of", c->copy_of, sizeof c->copy_of, err);
+    if (code == 0)
+        code = read_layout(json_member(at, "layout"), c, err);
     if (code == 0)
         code = read_family(at, c, err);
     if (code == 0)
         code = form_take_bool(at, "candidate", &c->candidate, err);
+    return code;
+}
+
+static bool is_null(struct json_at object, const char *key)
+{
+    return cJSON_IsNull(json_member(object, key).node);
+}
+
+/* The counterpart of put_common: from the cell's `usual`, then from the contender; null takes a value away. */
+static int read_common(struct json_at at, struct contender_record *c, struct error *err)
+{
+    int code = 0;
+    if (is_null(at, "rung"))
+        c->rung[0] = '\0';
+    else
+        code = form_take_text(at, "rung", c->rung, sizeof c->rung, err);
     if (code == 0)
-        code = form_take_text(at, "copy_of", c->copy_of, sizeof c->copy_of, err);
+        code = form_take_unsigned(at, "launches", &c->launches, err);
+    if (code == 0)
+        code = form_take_unsigned(at, "primers", &c->primers, err);
+    if (code == 0 && json_member(at, "verification").node) {
+        cJSON_Delete(c->verification);
+        c->verification = NULL;
+    }
+    if (code == 0 && !is_null(at, "verification"))
+        code = form_take_tree(at, "verification", &c->verification, err);
     return code;
 }
 
 static int read_outcome(struct json_at at, struct contender_record *c, struct error *err)
 {
-    int code = form_need_text(at, "status", c->status, sizeof c->status, err);
+    int code = read_status(at, c->status, err);
     if (code == 0)
         code = form_take_text(at, "stage", c->stage, sizeof c->stage, err);
     if (code == 0)
         code = form_take_text(at, "reason", c->reason, sizeof c->reason, err);
     if (code == 0)
-        code = form_take_text(at, "rung", c->rung, sizeof c->rung, err);
-    if (code == 0)
         code = form_take_bool(at, "host_sync", &c->host_sync, err);
-    if (code == 0)
-        code = form_take_unsigned(at, "launches", &c->launches, err);
-    if (code == 0)
-        code = form_take_unsigned(at, "primers", &c->primers, err);
     return code;
 }
 
 static int read_trees(struct json_at at, struct contender_record *c, struct error *err)
 {
     int code = form_take_tree(at, "attributes", &c->attributes, err);
-    if (code == 0)
-        code = form_take_tree(at, "tuning", &c->tuning, err);
-    if (code == 0)
-        code = form_take_tree(at, "verification", &c->verification, err);
-    return code;
+    return code ? code : form_take_tree(at, "tuning", &c->tuning, err);
 }
 
-/* Turns late_100ns into gaps: the block's shortest gap (units) plus this contender's excess. */
+/* Turns `late` into gaps: the block's shortest gap plus this contender's excess. */
 static int read_gaps(struct json_at at, const struct series *shortest, struct contender_record *c, struct error *err)
 {
-    struct json_at late = json_member(at, "late_100ns");
+    struct json_at late = json_member(at, "late");
     if (late.node && shortest->n == 0)
-        return json_fail(late, err, "stands without the cell's gap_us");
-    const struct form_place place = {FORM_INTEGERS, 1, (unsigned)shortest->n};
+        return json_fail(late, err, "stands without the cell's gap");
+    const struct form_place place = {1, (unsigned)shortest->n};
     if (form_read_series(late, &place, &c->gaps, err))
         return err->code;
     for (size_t i = 0; i < c->gaps.n; i++)
-        c->gaps.ns[i] = (shortest->ns[c->gaps.block[i]] + c->gaps.ns[i]) * GAP_UNIT_NS;
+        c->gaps.ns[i] += shortest->ns[c->gaps.block[i]];
     return 0;
 }
 
 struct cell_reader {
     struct cell_record *record;
-    struct series shortest; /* gap of each block in units of 100 ns */
+    struct json_at usual;
+    struct series shortest; /* gap of each block, ns */
     unsigned others_every;  /* stride of everything but the headline */
 };
 
@@ -97,18 +129,22 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
                                        "device",
                                        "event",
                                        "wall",
-                                       "late_100ns",
+                                       "late",
                                        "equal_path_event",
                                        "equal_path_wall",
                                        NULL};
     const struct cell_record *r = cell->record;
-    const struct form_place headline = {FORM_TIMES, 1, r->blocks};
-    const struct form_place others = {FORM_TIMES, cell->others_every, r->blocks};
+    const struct form_place headline = {1, r->blocks};
+    const struct form_place others = {cell->others_every, r->blocks};
     int code = json_only_keys(at, keys, err);
     if (code == 0)
         code = read_names(at, c, err);
     if (code == 0)
         code = read_outcome(at, c, err);
+    if (code == 0 && cell->usual.node)
+        code = read_common(cell->usual, c, err);
+    if (code == 0)
+        code = read_common(at, c, err);
     if (code == 0)
         code = read_trees(at, c, err);
     for (int t = 0; t < TIMING_COUNT && code == 0; t++)
@@ -238,27 +274,22 @@ static int read_order(struct json_at at, struct cell_record *r, struct error *er
     return 0;
 }
 
-/* The shortest gap of each block, microseconds with one decimal. */
+/* The shortest gap of each block. */
 static int read_shortest_gaps(struct json_at at, struct cell_reader *cell, struct error *err)
 {
-    const cJSON *node = NULL;
-    struct json_at element;
-    int index;
-    int count;
-    if (!at.node)
-        return 0;
-    if (json_read_array(at, 0, &count, err))
+    const struct form_place place = {1, cell->record->blocks};
+    if (form_read_series(at, &place, &cell->shortest, err))
         return err->code;
-    if ((unsigned)count != cell->record->blocks)
-        return json_fail(at, err, "%d gaps for %u blocks", count, cell->record->blocks);
-    while (json_each(at, &node, &index, &element)) {
-        double us;
-        if (json_read_number(element, 0, FORM_TIME_MAX, &us, err))
-            return err->code;
-        if (series_add(&cell->shortest, (unsigned)index, round(us * 10)))
-            return form_no_memory(at, err);
-    }
+    if (at.node && cell->shortest.n != cell->record->blocks)
+        return json_fail(at, err, "%zu gaps for %u blocks", cell->shortest.n, cell->record->blocks);
     return 0;
+}
+
+static int read_usual(struct json_at at, struct cell_reader *cell, struct error *err)
+{
+    static const char *const keys[] = {"rung", "launches", "primers", "verification", NULL};
+    cell->usual = at;
+    return at.node ? json_only_keys(at, keys, err) : 0;
 }
 
 static int read_phases(struct json_at at, struct cell_record *r, struct error *err)
@@ -305,7 +336,7 @@ static int read_head(struct json_at at, struct cell_record *r, struct error *err
     if (code == 0)
         code = json_read_choice(json_member(at, "cache"), cache_state_names, &cache, err);
     if (code == 0)
-        code = form_need_text(at, "status", r->status, sizeof r->status, err);
+        code = read_status(at, r->status, err);
     if (code == 0)
         code = form_take_text(at, "reason", r->reason, sizeof r->reason, err);
     if (code == 0)
@@ -358,7 +389,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "worst_pair",
                                        "order",
                                        "others_every",
-                                       "gap_us",
+                                       "gap",
+                                       "usual",
                                        "contenders",
                                        "null_graph",
                                        "paper_pairs",
@@ -376,9 +408,11 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
     if (code == 0)
         code = json_read_int(json_member(at, "others_every"), 1, FORM_BLOCKS_MAX, &every, err);
     cell->others_every = (unsigned)every;
-    const struct form_place others = {FORM_TIMES, cell->others_every, r->blocks};
+    const struct form_place others = {cell->others_every, r->blocks};
     if (code == 0)
-        code = read_shortest_gaps(json_member(at, "gap_us"), cell, err);
+        code = read_shortest_gaps(json_member(at, "gap"), cell, err);
+    if (code == 0)
+        code = read_usual(json_member(at, "usual"), cell, err);
     if (code == 0)
         code = read_contenders(json_member(at, "contenders"), cell, err);
     if (code == 0)

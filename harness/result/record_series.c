@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "result/record_form.h"
+#include "result/series_text.h"
 #include "result/tree.h"
 
 /* ---- writing ---- */
@@ -24,46 +25,18 @@ unsigned form_stride(const struct series *s)
     return stride;
 }
 
-/* How many of the smallest kept steps make a nanosecond, by the series' shortest time. */
-static double steps_per_ns(double shortest_ns)
+static cJSON *write_values(const struct series *s, double step_tenths)
 {
-    return round(shortest_ns * 10) / 10 < FORM_COARSE_NS ? 10 : 1;
+    char *text = series_text_write(s->ns, s->n, step_tenths);
+    cJSON *string = text ? cJSON_CreateString(text) : NULL;
+    free(text);
+    return string;
 }
 
-static double shortest_of(const struct series *s)
-{
-    double shortest = INFINITY;
-    for (size_t i = 0; i < s->n; i++)
-        shortest = fmin(shortest, s->ns[i]);
-    return shortest;
-}
-
-static cJSON *write_times(const struct series *s)
-{
-    double steps = steps_per_ns(shortest_of(s));
-    double base = round(shortest_of(s) * steps);
-    cJSON *array = cJSON_CreateArray();
-    if (!array || !tree_append(array, json_number(base / steps)))
-        return NULL;
-    for (size_t i = 0; i < s->n; i++)
-        if (!tree_append(array, json_number(round(s->ns[i] * steps) - base)))
-            return NULL;
-    return array;
-}
-
-static cJSON *write_integers(const struct series *s)
-{
-    cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; array && i < s->n; i++)
-        if (!tree_append(array, json_number(round(s->ns[i]))))
-            return NULL;
-    return array;
-}
-
-cJSON *form_write_series(const struct series *s, enum form_values form, unsigned stride)
+cJSON *form_write_series(const struct series *s, unsigned stride, double step_tenths)
 {
     unsigned actual = form_stride(s);
-    cJSON *values = form == FORM_TIMES ? write_times(s) : write_integers(s);
+    cJSON *values = write_values(s, step_tenths);
     if (actual == stride || !values)
         return values;
     struct tree t = tree_begin();
@@ -77,31 +50,20 @@ cJSON *form_write_series(const struct series *s, enum form_values form, unsigned
 
 /* ---- reading ---- */
 
-/* Which block each value belongs to (every stride-th, or listed), and what an element stands for: (base + element) /
- * steps nanoseconds, or units. */
+/* Which block each value belongs to: every stride-th, or listed. */
 struct places {
     unsigned stride;
     struct json_at list; /* .node NULL: use stride */
     unsigned blocks;     /* of the cell */
-    int skip;            /* elements before the first value */
-    double base, steps;
 };
 
-/* The element's number, checked; the path is built for the message alone, since there are hundreds of them a cell. */
-static int element_number(struct json_at array, const cJSON *node, int index, double *out, struct error *err)
+static int listed_block(struct json_at list, const cJSON *node, int index, double *out, struct error *err)
 {
-    if (cJSON_IsNumber(node) && node->valuedouble >= 0 && node->valuedouble <= FORM_TIME_MAX) {
-        *out = node->valuedouble;
-        return 0;
-    }
-    return json_read_number(json_element(array, index), 0, FORM_TIME_MAX, out, err);
-}
-
-static int element_integer(struct json_at array, const cJSON *node, int index, double *out, struct error *err)
-{
-    if (element_number(array, node, index, out, err))
+    if (json_read_number(json_element(list, index), 0, FORM_BLOCKS_MAX, out, err))
         return err->code;
-    return *out == floor(*out) ? 0 : json_fail(json_element(array, index), err, "expected an integer");
+    return node->valuedouble == floor(node->valuedouble)
+               ? 0
+               : json_fail(json_element(list, index), err, "expected an integer");
 }
 
 /* The block of the next value of `out`; `listed` is its node in p->list, when there is one. */
@@ -111,7 +73,7 @@ static int next_block(const struct places *p, const cJSON *listed, const struct 
     double value = (double)out->n * p->stride;
     if (p->list.node && !listed)
         return json_fail(p->list, err, "has fewer elements than the values it goes with");
-    if (listed && element_integer(p->list, listed, (int)out->n, &value, err))
+    if (listed && listed_block(p->list, listed, (int)out->n, &value, err))
         return err->code;
     if (value >= p->blocks)
         return json_fail(p->list, err, "value %zu is of block %.0f, but the cell has %u blocks", out->n, value,
@@ -122,18 +84,17 @@ static int next_block(const struct places *p, const cJSON *listed, const struct 
     return 0;
 }
 
-static int read_elements(struct json_at values, const struct places *p, struct series *out, struct error *err)
+static int read_elements(struct json_at values, struct series_text *text, const struct places *p, struct series *out,
+                         struct error *err)
 {
     const cJSON *listed = p->list.node ? p->list.node->child : NULL;
-    const cJSON *node = p->skip ? values.node->child->next : values.node->child;
+    double ns;
     int code = 0;
-    for (int index = p->skip; node && code == 0; node = node->next, index++) {
-        double element = 0;
+    for (int got; code == 0 && (got = series_text_next(text, &ns)) != 0;) {
         unsigned block = 0;
-        code = next_block(p, listed, out, &block, err);
-        if (code == 0)
-            code = element_integer(values, node, index, &element, err);
-        if (code == 0 && series_add(out, block, (p->base + element) / p->steps))
+        code = got < 0 ? json_fail(values, err, "malformed at value %zu", out->n)
+                       : next_block(p, listed, out, &block, err);
+        if (code == 0 && series_add(out, block, ns))
             code = form_no_memory(values, err);
         listed = listed ? listed->next : NULL;
     }
@@ -142,22 +103,17 @@ static int read_elements(struct json_at values, const struct places *p, struct s
     return code;
 }
 
-static int read_values(struct json_at values, enum form_values form, struct places *p, struct series *out,
-                       struct error *err)
+static int read_values(struct json_at values, const struct places *p, struct series *out, struct error *err)
 {
-    int count = 0;
-    double base;
-    p->skip = form == FORM_TIMES ? 1 : 0;
-    p->steps = 1;
-    if (json_read_array(values, p->skip + 1, &count, err))
+    struct series_text text;
+    const char *string;
+    if (json_read_string(values, &string, err))
         return err->code;
-    if (form == FORM_TIMES) {
-        if (element_number(values, values.node->child, 0, &base, err))
-            return err->code;
-        p->steps = steps_per_ns(base);
-        p->base = round(base * p->steps);
-    }
-    return read_elements(values, p, out, err);
+    if (!series_text_open(string, &text))
+        return json_fail(values, err, "expected \"step:shortest:digits\"");
+    if (*text.rest == '\0')
+        return json_fail(values, err, "expected at least one value");
+    return read_elements(values, &text, p, out, err);
 }
 
 /* Reads "every" or "block" of the object form. */
@@ -188,9 +144,9 @@ int form_read_series(struct json_at at, const struct form_place *place, struct s
     places.list.node = NULL; /* the place itself serves messages */
     if (!at.node)
         return 0;
-    if (cJSON_IsArray(at.node))
-        return read_values(at, place->form, &places, out, err);
+    if (!cJSON_IsObject(at.node))
+        return read_values(at, &places, out, err);
     if (read_places(at, &places, err))
         return err->code;
-    return read_values(json_member(at, "values"), place->form, &places, out, err);
+    return read_values(json_member(at, "values"), &places, out, err);
 }

@@ -48,13 +48,16 @@ static double *shortest_gaps(const struct cell_record *r)
     return base;
 }
 
-static cJSON *gap_array(const double *units, size_t n)
+/* The shortest gap of every block. */
+static cJSON *gaps_to_json(const double *units, unsigned n)
 {
-    cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; array && i < n; i++)
-        if (!tree_append(array, json_number(units[i] / 10)))
-            return NULL;
-    return array;
+    struct series gaps = {0};
+    bool failed = false;
+    for (unsigned b = 0; b < n && !failed; b++)
+        failed = series_add(&gaps, b, units[b] * GAP_UNIT_NS) != 0;
+    cJSON *result = failed ? NULL : form_write_series(&gaps, form_stride(&gaps), GAP_UNIT_NS * 10);
+    series_free(&gaps);
+    return result;
 }
 
 /* A contender's gaps as what they exceed the block's shortest by: short numbers, nothing lost. */
@@ -64,9 +67,9 @@ static cJSON *late_to_json(const struct cell_record *r, const struct series *gap
     bool failed = false;
     for (size_t i = 0; i < gaps->n && !failed; i++) {
         double shortest = gaps->block[i] < r->blocks ? base[gaps->block[i]] : 0;
-        failed = series_add(&late, gaps->block[i], gap_units(gaps->ns[i]) - shortest) != 0;
+        failed = series_add(&late, gaps->block[i], (gap_units(gaps->ns[i]) - shortest) * GAP_UNIT_NS) != 0;
     }
-    cJSON *result = failed ? NULL : form_write_series(&late, FORM_INTEGERS, 1);
+    cJSON *result = failed ? NULL : form_write_series(&late, 1, GAP_UNIT_NS * 10);
     series_free(&late);
     return result;
 }
@@ -83,53 +86,112 @@ static unsigned others_every(const struct cell_record *r)
     return 1;
 }
 
-static void put_family(struct tree *w, const struct contender_record *c)
+enum cudal2_layout record_layout_of(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 3 && strcmp(name + length - 3, "-tn") == 0 ? CUDAL2_TN : CUDAL2_NN;
+}
+
+const char *record_root_name(const struct contender_record *c)
+{
+    return c->copy_of[0] ? c->copy_of : c->name;
+}
+
+int record_usual(const struct cell_record *r)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (r->contenders[i].timings[r->headline].n > 0)
+            return (int)i;
+    return -1;
+}
+
+static void put_name(struct tree *w, const struct contender_record *c)
 {
     char family[RECORD_NAME_MAX];
     bool suffix;
-    record_family_of(c->name, c->layout, family, &suffix);
-    if (suffix == c->has_layout_suffix && strcmp(family, c->family) == 0)
-        return;
-    tree_put_text(w, "family", c->family);
-    tree_put(w, "layout_suffix", cJSON_CreateBool(c->has_layout_suffix));
+    tree_put_text(w, "name", c->name);
+    tree_put_text(w, "copy_of", c->copy_of);
+    if (c->layout != record_layout_of(record_root_name(c)))
+        tree_put_text(w, "layout", layout_names[c->layout]);
+    record_family_of(record_root_name(c), c->layout, family, &suffix);
+    if (suffix != c->has_layout_suffix || strcmp(family, c->family) != 0) {
+        tree_put_text(w, "family", c->family);
+        tree_put(w, "layout_suffix", cJSON_CreateBool(c->has_layout_suffix));
+    }
+    tree_put_true(w, "candidate", c->candidate);
 }
 
-static cJSON *contender_to_json(const struct cell_record *r, const struct contender_record *c, const double *base)
+static void put_or_null(struct tree *w, const char *key, cJSON *value)
 {
-    unsigned others = others_every(r);
+    tree_put(w, key, value ? value : cJSON_CreateNull());
+}
+
+/* What is alike for most contenders of a cell, as far as it differs from `usual`. */
+static void put_common(struct tree *w, const struct contender_record *c, const struct contender_record *usual)
+{
+    if (strcmp(c->rung, usual->rung) != 0)
+        put_or_null(w, "rung", c->rung[0] ? cJSON_CreateString(c->rung) : NULL);
+    if (c->launches != usual->launches)
+        tree_put_number(w, "launches", c->launches);
+    if (c->primers != usual->primers)
+        tree_put_number(w, "primers", c->primers);
+    bool alike = c->verification == usual->verification || cJSON_Compare(c->verification, usual->verification, true);
+    if (!alike)
+        put_or_null(w, "verification", c->verification ? cJSON_Duplicate(c->verification, true) : NULL);
+}
+
+static cJSON *usual_to_json(const struct contender_record *usual)
+{
+    static const struct contender_record nothing;
     struct tree w = tree_begin();
-    tree_put_text(&w, "name", c->name);
-    tree_put_text(&w, "layout", layout_names[c->layout]);
-    put_family(&w, c);
-    tree_put_true(&w, "candidate", c->candidate);
-    tree_put_text(&w, "status", c->status);
-    tree_put_text(&w, "stage", c->stage);
-    tree_put_text(&w, "reason", c->reason);
-    tree_put_text(&w, "copy_of", c->copy_of);
-    tree_put_text(&w, "rung", c->rung);
-    tree_put_true(&w, "host_sync", c->host_sync);
-    tree_put_count(&w, "launches", c->launches);
-    tree_put_count(&w, "primers", c->primers);
-    tree_put_copy(&w, "attributes", c->attributes);
-    tree_put_copy(&w, "tuning", c->tuning);
-    tree_put_copy(&w, "verification", c->verification);
-    for (int t = 0; t < TIMING_COUNT; t++)
-        if (c->timings[t].n > 0)
-            tree_put(&w, timing_names[t],
-                     form_write_series(&c->timings[t], FORM_TIMES, t == (int)r->headline ? 1 : others));
-    for (int t = 0; t < TIMING_COUNT; t++)
-        if (c->equal_path[t].n > 0)
-            tree_put(&w, equal_path_names[t], form_write_series(&c->equal_path[t], FORM_TIMES, others));
-    if (c->gaps.n > 0)
-        tree_put(&w, "late_100ns", late_to_json(r, &c->gaps, base));
+    put_common(&w, usual, &nothing);
     return tree_finish(&w);
 }
 
-static cJSON *contenders_to_json(const struct cell_record *r, const double *base)
+/* What the contenders of a cell are written against. */
+struct contender_form {
+    const struct cell_record *record;
+    const struct contender_record *usual;
+    const double *shortest_gaps;
+    unsigned others_every;
+};
+
+static void put_series(struct tree *w, const struct contender_form *form, const struct contender_record *c)
 {
+    const struct cell_record *r = form->record;
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (c->timings[t].n > 0)
+            tree_put(w, timing_names[t],
+                     form_write_series(&c->timings[t], t == (int)r->headline ? 1 : form->others_every, 0));
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (c->equal_path[t].n > 0)
+            tree_put(w, equal_path_names[t], form_write_series(&c->equal_path[t], form->others_every, 0));
+    if (c->gaps.n > 0)
+        tree_put(w, "late", late_to_json(r, &c->gaps, form->shortest_gaps));
+}
+
+static cJSON *contender_to_json(const struct contender_form *form, const struct contender_record *c)
+{
+    struct tree w = tree_begin();
+    put_name(&w, c);
+    if (strcmp(c->status, "ok") != 0)
+        tree_put_text(&w, "status", c->status);
+    tree_put_text(&w, "stage", c->stage);
+    tree_put_text(&w, "reason", c->reason);
+    tree_put_true(&w, "host_sync", c->host_sync);
+    put_common(&w, c, form->usual);
+    tree_put_copy(&w, "attributes", c->attributes);
+    tree_put_copy(&w, "tuning", c->tuning);
+    put_series(&w, form, c);
+    return tree_finish(&w);
+}
+
+static cJSON *contenders_to_json(const struct contender_form *form)
+{
+    const struct cell_record *r = form->record;
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; array && i < r->n_contenders; i++) {
-        cJSON *item = contender_to_json(r, &r->contenders[i], base);
+        cJSON *item = contender_to_json(form, &r->contenders[i]);
         if (!tree_append(array, item))
             return NULL;
     }
@@ -210,7 +272,8 @@ static void put_identity(struct tree *w, const struct cell_record *r)
     tree_put_text(w, "label", r->label);
     tree_put_text(w, "headline", timing_names[r->headline]);
     tree_put_text(w, "cache", cache_state_names[r->cache]);
-    tree_put_text(w, "status", r->status);
+    if (strcmp(r->status, "ok") != 0)
+        tree_put_text(w, "status", r->status);
     tree_put_text(w, "reason", r->reason);
     tree_put_number(w, "worker", r->worker);
 }
@@ -226,6 +289,24 @@ static void put_course(struct tree *w, const struct cell_record *r)
         tree_put(w, "order", order_to_json(r));
 }
 
+static void put_contenders(struct tree *w, const struct cell_record *r, const double *shortest_gaps)
+{
+    static const struct contender_record nothing;
+    int usual = record_usual(r);
+    const struct contender_form form = {.record = r,
+                                        .usual = usual < 0 ? &nothing : &r->contenders[usual],
+                                        .shortest_gaps = shortest_gaps,
+                                        .others_every = others_every(r)};
+    tree_put_number(w, "others_every", form.others_every);
+    if (has_gaps(r))
+        tree_put(w, "gap", gaps_to_json(shortest_gaps, r->blocks));
+    if (usual >= 0)
+        tree_put(w, "usual", usual_to_json(form.usual));
+    tree_put(w, "contenders", contenders_to_json(&form));
+    if (r->null_graph.n > 0)
+        tree_put(w, "null_graph", form_write_series(&r->null_graph, form.others_every, 0));
+}
+
 cJSON *record_to_json(const struct cell_record *r)
 {
     double *base = shortest_gaps(r);
@@ -235,14 +316,9 @@ cJSON *record_to_json(const struct cell_record *r)
     } else {
         put_identity(&w, r);
         put_course(&w, r);
-        tree_put_number(&w, "others_every", others_every(r));
-        if (has_gaps(r))
-            tree_put(&w, "gap_us", gap_array(base, r->blocks));
-        tree_put(&w, "contenders", contenders_to_json(r, base));
+        put_contenders(&w, r, base);
         if (r->paper_pairs)
             tree_put(&w, "paper_pairs", cJSON_Duplicate(r->paper_pairs, true));
-        if (r->null_graph.n > 0)
-            tree_put(&w, "null_graph", form_write_series(&r->null_graph, FORM_TIMES, others_every(r)));
         if (r->n_health > 0)
             tree_put(&w, "health", health_to_json(r));
         put_phases(&w, r);
