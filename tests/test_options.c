@@ -141,6 +141,13 @@ static void test_commands(void **state)
     assert_int_equal(o.n_operands, 1);
     assert_string_equal(o.operands[0], "result.json");
     assert_null(o.operands[1]);
+    accept("report a b --format html --timing wall --published x.csv --published y.csv --mixed -o dir", &o);
+    assert_int_equal(o.n_operands, 2);
+    assert_string_equal(format_choices[o.format], "html");
+    assert_string_equal(o.published[1], "y.csv");
+    assert_null(o.published[2]);
+    assert_true(o.mixed);
+    assert_string_equal(o.output, "dir");
     accept("report -- --odd-name", &o);
     assert_string_equal(o.operands[0], "--odd-name");
     accept("worker", &o);
@@ -203,8 +210,9 @@ static void test_refusals(void **state)
         {"workr", "unknown command \"workr\""},
         {"frobnicate", "unknown command \"frobnicate\""},
         {"run c.json", "unexpected argument \"c.json\""},
-        {"report a b", "unexpected argument \"b\""},
-        {"report", "report needs FILE (see cudal2-bench report --help)"},
+        {"report --format pdf r.json", "--format: expected FORMAT, found \"pdf\""},
+        {"report --table one r.json", "--table: expected 1..4, found \"one\""},
+        {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
         {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},
         {"--resume list", "--resume does not apply to \"list\" (see cudal2-bench list --help)"},
         {"-c c --man", "--man does not apply to \"run\" (see cudal2-bench run --help)"},

@@ -1,20 +1,15 @@
 #include "cli/commands.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "report/load.h"
+#include "report/report.h"
 #include "report/screen.h"
-#include "result/result.h"
-
-static bool is_journal(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-}
 
 static struct screen_options screen_of_terminal(const struct options *options)
 {
@@ -25,12 +20,12 @@ static struct screen_options screen_of_terminal(const struct options *options)
     return screen;
 }
 
-int report_print(const char *path, const struct options *options, struct error *err)
+static int print_screen(const struct load_request *request, const struct options *options, struct error *err)
 {
     cJSON *result = NULL;
     char *text = NULL;
     struct screen_options screen = screen_of_terminal(options);
-    int code = is_journal(path) ? result_from_journal(path, &result, err) : result_read(path, &result, err);
+    int code = load_results(request, &result, err);
     if (!code)
         code = screen_report(result, &screen, &text, err);
     if (!code)
@@ -40,9 +35,56 @@ int report_print(const char *path, const struct options *options, struct error *
     return code;
 }
 
+int report_print(const char *path, const struct options *options, struct error *err)
+{
+    const struct load_request request = {&path, 1, false};
+    return print_screen(&request, options, err);
+}
+
+static int find_format(const char *name, enum report_format *out, struct error *err)
+{
+    for (int i = 0; report_format_names[i]; i++)
+        if (strcmp(report_format_names[i], name) == 0) {
+            *out = (enum report_format)i;
+            return 0;
+        }
+    return error_set(err, EXIT_CODE_USAGE, "report: there is no format \"%s\"", name);
+}
+
+static size_t count(const char *const *list)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+/* A bare `report FILE` is what a run shows at its end; anything asked for in particular is a report of tables. */
+static bool wants_screen(const struct options *o)
+{
+    return o->n_operands > 0 && !options_given(o, OPTION_FORMAT) && !options_given(o, OPTION_TABLE) &&
+           !options_given(o, OPTION_TIMING) && !options_given(o, OPTION_PUBLISHED) && !o->output;
+}
+
 int command_report(const struct options *options, struct error *err)
 {
-    if (options->n_operands != 1)
-        return error_set(err, EXIT_CODE_USAGE, "report: expected one result.json or journal");
-    return report_print(options->operands[0], options, err);
+    struct report_request request = {
+        .results = options->operands,
+        .n_results = options->n_operands,
+        .published = options->published,
+        .n_published = count(options->published),
+        .table = options->table > INT_MAX ? -1 : (int)options->table,
+        .timing = options_given(options, OPTION_TIMING) ? timing_names[options->timing] : NULL,
+        .mixed = options->mixed,
+        .output = options->output,
+        .stream = stdout,
+    };
+    const struct load_request load = {options->operands, options->n_operands, options->mixed};
+    if (wants_screen(options))
+        return print_screen(&load, options, err);
+    if (options_given(options, OPTION_TABLE) && request.table == 0)
+        request.table = -1;
+    if (find_format(format_choices[options->format], &request.format, err))
+        return err->code;
+    return report_main_from(&request, err);
 }

@@ -36,6 +36,10 @@ enum option_id {
     OPTION_PLUGINS,
     OPTION_KERNELS,
     OPTION_DEVICE,
+    OPTION_FORMAT,
+    OPTION_TABLE,
+    OPTION_PUBLISHED,
+    OPTION_MIXED,
     OPTION_OUTPUT,
     OPTION_RESUME,
     OPTION_QUIET,
@@ -75,6 +79,10 @@ struct options {
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
     const char *device;                           /* "auto"; checked: auto, cpu, cuda, cuda:N, cuda:N,M,... */
     const char *output;                           /* NULL: the command's choice */
+    int format;                                   /* index into format_choices; 0 is text */
+    uint64_t table;                               /* 0: all */
+    const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
+    bool mixed;
     bool resume, quiet, no_color, man, help, version;
     int completion; /* enum completion_shell */
 
@@ -130,6 +138,7 @@ struct command_info {
     const char *help; /* one sentence, no full stop */
 };
 
+extern const char *const format_choices[]; /* of --format, NULL-terminated; each command says which it knows */
 extern const struct option_info option_table[OPTION_COUNT];
 extern const struct command_info command_table[COMMAND_COUNT];
 

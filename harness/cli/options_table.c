@@ -15,10 +15,13 @@
 #define CONTENDERS "Contenders"
 #define DEVICE "Device"
 #define OUTPUT "Output"
+#define REPORTS "Reports"
 #define GENERAL "General"
 
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
+const char *const format_choices[] = {"text",    "markdown", "latex",  "csv",    "json",       "html", "figures",
+                                      "medians", "bencher",  "gbench", "github", "prometheus", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 static const char *const family_words[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
                                            "cublaslt-autotuning", "openblas", NULL};
@@ -28,7 +31,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here"},
     [COMMAND_DOCTOR] = {"doctor", "", 0, false,
                         "check GPU, driver and libraries, and name the command that gets what is missing"},
-    [COMMAND_REPORT] = {"report", "FILE", 1, false, "print the tables of a result.json or journal"},
+    [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false,
+                        "make tables, a page or exports from results and journals"},
     [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script"},
     [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor"},
 };
@@ -41,8 +45,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
                          AT(protocol), MEASUREMENT,
                          "stop at a stated interval, or keep the fixed times of the CUDA-L2 paper"},
-    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, timing_names, AT(timing),
-                       MEASUREMENT, "headline: GPU time of the work alone, CUDA events, or the host clock"},
+    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(REPORT), NULL, timing_names,
+                       AT(timing), MEASUREMENT, "headline: GPU time of the work alone, CUDA events, or the host clock"},
     [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, accumulate_names,
                            AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
     [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, cache_state_names, AT(cache),
@@ -69,8 +73,19 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS, "auto|cpu|cuda:N[,M]",
                        device_words, AT(device), DEVICE,
                        "where to measure; auto is the first GPU, or the CPU without one"},
-    [OPTION_OUTPUT] = {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN), "FILE", NULL, AT(output), OUTPUT,
-                       "result file, its journal beside it; default: cudal2-CONFIG-MODE.json"},
+    [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT), "FORMAT", format_choices,
+                       AT(format), REPORTS,
+                       "text, markdown, latex, csv, json: tables; html: one page; figures: data for plots; medians, "
+                       "bencher, gbench, github, prometheus: exports"},
+    [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(REPORT), "1..4", NULL, AT(table), REPORTS,
+                      "only this table of the paper; default: all"},
+    [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
+                          REPORTS, "also the speedups of a CSV file of the CUDA-L2 authors; may be repeated"},
+    [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(mixed), REPORTS,
+                      "accept results of different devices or drivers in one report"},
+    [OPTION_OUTPUT] = {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(REPORT), "FILE", NULL,
+                       AT(output), OUTPUT,
+                       "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; report: a directory"},
     [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(resume), OUTPUT,
                        "go on with the journal of --output and skip what it has"},
     [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(quiet), OUTPUT,

@@ -1,5 +1,6 @@
 /*
- * report.h - `cudal2-bench report`: the paper's tables from results, journals and published CSVs, in any format.
+ * report.h - `cudal2-bench report`: the paper's tables, one HTML page, figure data and exports from results, journals
+ * and published CSVs.
  */
 #ifndef CUDAL2_REPORT_REPORT_H
 #define CUDAL2_REPORT_REPORT_H
@@ -10,8 +11,22 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum report_format { REPORT_TEXT, REPORT_MARKDOWN, REPORT_LATEX, REPORT_CSV, REPORT_JSON };
-extern const char *const report_format_names[]; /* "text","markdown","latex","csv","json"; NULL-terminated */
+enum report_format {
+    REPORT_TEXT, /* the first five: tables */
+    REPORT_MARKDOWN,
+    REPORT_LATEX,
+    REPORT_CSV,
+    REPORT_JSON,
+    REPORT_HTML,       /* report.html */
+    REPORT_FIGURES,    /* figure1.csv ... for scripts/figures; needs output */
+    REPORT_MEDIANS,    /* medians.csv: one row for each group of blocks; needs journals */
+    REPORT_BENCHER,    /* bencher.json */
+    REPORT_GBENCH,     /* gbench.json */
+    REPORT_GITHUB,     /* github-smaller.json, github-bigger.json; needs output */
+    REPORT_PROMETHEUS, /* cudal2.prom */
+    REPORT_FORMATS
+};
+extern const char *const report_format_names[]; /* "text", "markdown", ...; NULL-terminated */
 
 struct report_request {
     const char *const *results; /* result.json, or a journal (.jsonl) */
@@ -19,7 +34,7 @@ struct report_request {
     const char *const *published; /* CSV files of the CUDA-L2 authors */
     size_t n_published;
     enum report_format format;
-    int table;          /* 1 to 3, or 0 for all */
+    int table;          /* 1 to 4, or 0 for all */
     const char *timing; /* "device", "event", "wall"; NULL: each cell's headline */
     bool mixed;         /* accept results of different devices or drivers */
     const char *output; /* directory for table1.md, ... (made if need be); NULL: everything to stream */
@@ -27,7 +42,8 @@ struct report_request {
 };
 
 /* EXIT_CODE_DATA: not a result, duplicate cells, mixed devices, nothing to report; EXIT_CODE_CANTCREATE and
- * EXIT_CODE_IO for the output; EXIT_CODE_USAGE: neither results nor published files, a table that does not exist. */
+ * EXIT_CODE_IO for the output; EXIT_CODE_USAGE: neither results nor published files, a table that does not exist, a
+ * format that cannot be made of what was given. */
 int report_main_from(const struct report_request *request, struct error *err);
 
 #endif

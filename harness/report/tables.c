@@ -1,5 +1,8 @@
 #include "report/tables.h"
 
+#include "report/aa.h"
+#include "report/table4.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,13 +344,17 @@ static int table3_of_group(const struct dataset *d, const struct line *group, sh
     return code;
 }
 
-int tables_make(const struct dataset *d, int table, sheet_sink sink, void *context)
+int tables_make(const struct dataset *d, const cJSON *result, int table, sheet_sink sink, void *context)
 {
     static int (*const makers[])(const struct dataset *, const struct line *, sheet_sink,
                                  void *) = {NULL, table1_of_group, table2_of_group, table3_of_group};
     int code = 0;
+    if (table == 4)
+        return result ? table4_make(result, sink, context) : 0;
     for (size_t i = 0; i < d->n && code == 0; i++)
         if (is_first_of_group(d, i))
             code = makers[table](d, &d->lines[i], sink, context);
-    return code || table != 1 ? code : all_side_by_side(d, sink, context);
+    if (code == 0 && table == 1)
+        code = all_side_by_side(d, sink, context);
+    return code || table != 1 || !result ? code : aa_make(result, sink, context);
 }

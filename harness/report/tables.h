@@ -8,16 +8,17 @@
 #include "report/sheet.h"
 
 #define TABLES_FIRST 1
-#define TABLES_LAST 3
+#define TABLES_LAST 4
 
 /* Receives finished sheets one by one; the sheet stays the caller's. Non-zero ends the making. */
 typedef int (*sheet_sink)(void *context, int table, const struct sheet *sheet);
 
 /* Table 1: for each source, candidate and number format, a row for each baseline and for both modes mean, wins, median,
  * standard deviation, geometric mean and 95% interval of the mean. With both sources one more sheet sets claimed
- * next to measured. Table 2: the mean of max(candidate, baseline) over the baseline. Table 3: speedup over the
- * strongest baseline by size: log2(MNK), mean dimension, largest dimension.
- * Returns 0, or what the sink returned. */
-int tables_make(const struct dataset *d, int table, sheet_sink sink, void *context);
+ * next to measured, and one more has the A/A figures of the result. Table 2: the mean of max(candidate, baseline) over
+ * the baseline. Table 3: speedup over the strongest baseline by size: log2(MNK), mean dimension, largest dimension.
+ * Table 4, from the result alone (NULL: no sheets): which parameters won where, as table4.h has it. Returns 0, or what
+ * the sink returned. */
+int tables_make(const struct dataset *d, const cJSON *result, int table, sheet_sink sink, void *context);
 
 #endif

@@ -1,0 +1,52 @@
+#include "report/aa.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "result/tree.h"
+
+static void add_ratio(struct sheet *s, double value, const char *format)
+{
+    if (isnan(value))
+        sheet_add(s, NAN, "-");
+    else if (format[0] == 's')
+        sheet_add(s, value, "%+.2f%%", 100 * value);
+    else
+        sheet_add(s, value, "%.2f%%", 100 * value);
+}
+
+static void add_row(struct sheet *s, const cJSON *row)
+{
+    double n = tree_number(row, "with_interval");
+    double false_alarms = tree_number(row, "excludes_one");
+    sheet_add(s, NAN, "%s", tree_text(row, "contender"));
+    sheet_add(s, NAN, "%s", tree_text(row, "mode"));
+    sheet_add(s, NAN, "%s/%s", tree_text(row, "dtype"), tree_text(row, "accumulate"));
+    sheet_add(s, NAN, "%s", tree_text(row, "timing"));
+    sheet_add(s, n, "%.0f", n);
+    sheet_add(s, false_alarms, "%.0f", false_alarms);
+    add_ratio(s, tree_number(row, "false_alarm_rate"), "unsigned");
+    add_ratio(s, expm1(tree_number(row, "mean_log_ratio")), "signed");
+    add_ratio(s, tree_number(row, "sd_log_ratio"), "unsigned");
+}
+
+int aa_make(const cJSON *result, sheet_sink sink, void *context)
+{
+    static const char *const columns[][2] = {
+        {"contender", "contender"}, {"mode", "mode"},           {"types", "types"},
+        {"timing", "timing"},       {"shapes", "shapes"},       {"excludes 0", "excludes_zero"},
+        {"rate", "false_alarms"},   {"mean lead", "mean_lead"}, {"std", "std"}};
+    struct sheet s = {0};
+    const cJSON *rows = tree_member(tree_member(result, "summary"), "aa");
+    const cJSON *row;
+    if (cJSON_GetArraySize(rows) == 0)
+        return 0;
+    snprintf(s.title, sizeof s.title,
+             "A/A: a contender over its own copy; about 5%% of the intervals may exclude 0 by chance");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        sheet_column(&s, columns[i][0], columns[i][1], i < 4);
+    cJSON_ArrayForEach(row, rows) add_row(&s, row);
+    int code = sink(context, 1, &s);
+    sheet_free(&s);
+    return code;
+}

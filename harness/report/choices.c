@@ -1,0 +1,157 @@
+#include "report/choices.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/tree.h"
+
+const char *const choice_names[CHOICE_PARAMETERS] = {"BM", "BN", "BK", "stages", "swizzle stride"};
+
+/* As the manifests under kernels/ spell them. */
+static const char *const keys[CHOICE_PARAMETERS] = {"BM", "BN", "BK", "STAGES", "RASTER"};
+
+double choice_log2_mnk(const struct choice *c)
+{
+    return log2(c->m) + log2(c->n) + log2(c->k);
+}
+
+/* ---- panels ---- */
+
+static double log2_m(const struct choice *c)
+{
+    return log2(c->m);
+}
+
+static double log2_n(const struct choice *c)
+{
+    return log2(c->n);
+}
+
+static double log2_k(const struct choice *c)
+{
+    return log2(c->k);
+}
+
+static double bm(const struct choice *c)
+{
+    return c->value[CHOICE_BM];
+}
+
+static double bn(const struct choice *c)
+{
+    return c->value[CHOICE_BN];
+}
+
+static double bk(const struct choice *c)
+{
+    return c->value[CHOICE_BK];
+}
+
+static double stages(const struct choice *c)
+{
+    return c->value[CHOICE_STAGES];
+}
+
+static double swizzle(const struct choice *c)
+{
+    return c->value[CHOICE_SWIZZLE];
+}
+
+const struct choice_panel choice_panels[CHOICE_PANELS] = {
+    {"BM by M", "log2(M)", "BM", log2_m, bm},
+    {"BN by N", "log2(N)", "BN", log2_n, bn},
+    {"BK by K", "log2(K)", "BK", log2_k, bk},
+    {"BM by BN", "BN", "BM", bn, bm},
+    {"stages by K", "log2(K)", "stages", log2_k, stages},
+    {"swizzle stride by MNK", "log2(MNK)", "swizzle stride", choice_log2_mnk, swizzle},
+};
+
+/* ---- reading ---- */
+
+static double headline_median(const cJSON *cell, const cJSON *contender)
+{
+    const cJSON *timings = tree_member(contender, "timings");
+    return tree_number(tree_member(timings, tree_text(cell, "headline")), "median_ns");
+}
+
+static bool is_candidate_with_parameters(const cJSON *contender)
+{
+    return strcmp(tree_text(contender, "role"), "candidate") == 0 &&
+           strcmp(tree_text(contender, "status"), "ok") == 0 &&
+           cJSON_IsObject(tree_member(tree_member(contender, "attributes"), "parameters"));
+}
+
+/* The faster of this contender's family; the first when two are equal. */
+static bool is_fastest_of_family(const cJSON *cell, const cJSON *contender)
+{
+    double own = headline_median(cell, contender);
+    bool before = true;
+    const cJSON *other;
+    cJSON_ArrayForEach(other, tree_member(cell, "contenders"))
+    {
+        if (other == contender) {
+            before = false;
+            continue;
+        }
+        if (!is_candidate_with_parameters(other) ||
+            strcmp(tree_text(other, "family"), tree_text(contender, "family")) != 0)
+            continue;
+        double ns = headline_median(cell, other);
+        if (ns < own || (ns == own && before))
+            return false;
+    }
+    return !isnan(own);
+}
+
+static struct choice choice_from(const cJSON *cell, const cJSON *contender)
+{
+    const cJSON *attributes = tree_member(contender, "attributes");
+    const cJSON *parameters = tree_member(attributes, "parameters");
+    struct choice c = {
+        .mode = tree_text(cell, "mode"),
+        .dtype = tree_text(cell, "dtype"),
+        .accumulate = tree_text(cell, "accumulate"),
+        .candidate = tree_text(contender, "family"),
+        .kernel = tree_text(attributes, "kernel"),
+        .m = tree_number(cell, "m"),
+        .n = tree_number(cell, "n"),
+        .k = tree_number(cell, "k"),
+    };
+    for (int p = 0; p < CHOICE_PARAMETERS; p++)
+        c.value[p] = tree_number(parameters, keys[p]);
+    return c;
+}
+
+static size_t count_contenders(const cJSON *cells)
+{
+    const cJSON *cell;
+    size_t n = 0;
+    cJSON_ArrayForEach(cell, cells) n += (size_t)cJSON_GetArraySize(tree_member(cell, "contenders"));
+    return n;
+}
+
+int choices_of(const cJSON *result, struct choices *out, struct error *err)
+{
+    const cJSON *cells = tree_member(result, "cells");
+    const cJSON *cell;
+    *out = (struct choices){.items = malloc((count_contenders(cells) + 1) * sizeof *out->items)};
+    if (!out->items)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
+    cJSON_ArrayForEach(cell, cells)
+    {
+        const cJSON *contender;
+        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+        {
+            if (is_candidate_with_parameters(contender) && is_fastest_of_family(cell, contender))
+                out->items[out->n++] = choice_from(cell, contender);
+        }
+    }
+    return 0;
+}
+
+void choices_free(struct choices *c)
+{
+    free(c->items);
+    *c = (struct choices){0};
+}

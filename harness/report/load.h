@@ -1,0 +1,25 @@
+/*
+ * load.h - results and journals from files, merged into one result tree that tables, page and exports read.
+ */
+#ifndef CUDAL2_REPORT_LOAD_H
+#define CUDAL2_REPORT_LOAD_H
+
+#include "base/json.h"
+
+#include <stdbool.h>
+
+/* A path that ends so is a journal; everything else must be a result. */
+bool load_is_journal(const char *path);
+
+struct load_request {
+    const char *const *paths; /* result.json, or a journal (.jsonl) */
+    size_t n;
+    bool mixed; /* accept different devices or drivers */
+};
+
+/* One file gives its result as it is. Several give one tree of the same schema: cells in the order of the files (their
+ * `env` indices shifted), env[] appended, summary computed anew, `run` with the sums and `runs[]` with each file's own.
+ * *out is owned by the caller. EXIT_CODE_DATA: not a result, a cell in two files, other device or driver. */
+int load_results(const struct load_request *request, cJSON **out, struct error *err);
+
+#endif
