@@ -108,7 +108,7 @@ static double trimmed_mean(const struct keyed *run, size_t n)
     return sum / (double)(n - 2 * drop);
 }
 
-/* Writes one trimmed mean per group, in group order, over the start of `sorted`'s memory; returns their number. */
+/* Writes one trimmed mean per group, in group order; returns their number. */
 static size_t group_means(struct keyed *sorted, size_t n, double *means)
 {
     size_t groups = 0;
@@ -153,20 +153,27 @@ static void interval_of_means(const double *means, size_t groups, struct interva
     out->valid = true;
 }
 
+int stats_group_values(const double *log_ratio, const unsigned *group, size_t n, double *values, size_t *groups)
+{
+    *groups = 0;
+    struct keyed *sorted = malloc((n + 1) * sizeof *sorted);
+    if (!sorted)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct keyed){.group = group[i], .value = log_ratio[i]};
+    qsort(sorted, n, sizeof *sorted, compare_keyed);
+    *groups = group_means(sorted, n, values);
+    free(sorted);
+    return 0;
+}
+
 void stats_interval(const double *log_ratio, const unsigned *group, size_t n, struct interval *out)
 {
     *out = (struct interval){.estimate = NAN, .half_width = NAN, .inflation = 1, .n = n};
     if (n == 0)
         return;
-    struct keyed *sorted = malloc(n * sizeof *sorted);
     double *means = malloc(n * sizeof *means);
-    if (sorted && means) {
-        for (size_t i = 0; i < n; i++)
-            sorted[i] = (struct keyed){.group = group[i], .value = log_ratio[i]};
-        qsort(sorted, n, sizeof *sorted, compare_keyed);
-        out->groups = group_means(sorted, n, means);
+    if (means && stats_group_values(log_ratio, group, n, means, &out->groups) == 0)
         interval_of_means(means, out->groups, out);
-    }
     free(means);
-    free(sorted);
 }

@@ -33,4 +33,7 @@ struct interval {
 };
 void stats_interval(const double *log_ratio, const unsigned *group, size_t n, struct interval *out);
 
+/* The group values behind it, in group order: values[] has room for n, *groups is how many came. -1 out of memory. */
+int stats_group_values(const double *log_ratio, const unsigned *group, size_t n, double *values, size_t *groups);
+
 #endif
