@@ -1,0 +1,47 @@
+/*
+ * judge.h - the verdict on one candidate in one cell, and on all of them together. Pure functions of group values.
+ *
+ * The unit is the value of a group: the trimmed mean of ln(t_reference / t_candidate) over its blocks
+ * (stats/interval.h). A claim of SLOWER rejects "the loss of speed is at most delta" by a one-sided Mann-Whitney test
+ * on the group values shifted by delta, with Benjamini-Hochberg over the whole family; FASTER the other way round. Why
+ * not the plain test: two runs of the same program differ by a few tenths of a percent in every cell, and a test that
+ * asks "any difference?" is right to see it in a quarter of them.
+ */
+#ifndef CUDAL2_COMPARE_JUDGE_H
+#define CUDAL2_COMPARE_JUDGE_H
+
+#include "stats/shift.h"
+
+#define JUDGE_ALPHA 0.05   /* of the screen */
+#define JUDGE_RATE 0.05    /* false discovery rate of the verdicts */
+#define JUDGE_GROUPS_MIN 4 /* a side; with fewer the screen could hardly ever speak */
+
+/* SAME also says "not shown to differ by more than delta". AMBIGUOUS: the plain test sees a loss and its median is over
+ * delta, but it is not shown to be; `--confirm` decides it. MISSING and INVALID carry no test. */
+enum verdict {
+    VERDICT_SAME,
+    VERDICT_FASTER,
+    VERDICT_SLOWER,
+    VERDICT_AMBIGUOUS,
+    VERDICT_MISSING,
+    VERDICT_INVALID,
+    VERDICT_COUNT
+};
+extern const char *const verdict_names[]; /* "SAME", "FASTER", ...; NULL-terminated */
+
+struct trial {
+    struct sample base, fresh; /* group values, log units */
+    double delta;              /* log units, > 0 */
+    /* what judge_trials fills in */
+    double change; /* median of fresh minus median of base: below 0 the candidate lost speed */
+    double p_slower, p_faster;
+    enum verdict verdict;
+};
+
+/* Judges the family. -1 out of memory. */
+int judge_trials(struct trial *trials, size_t n);
+
+/* True for a verdict that --confirm measures again. */
+bool judge_suspects(enum verdict verdict);
+
+#endif

@@ -1,0 +1,167 @@
+#include "compare/provenance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/tree.h"
+
+static void add(struct provenance *out, const char *what, const char *base, const char *fresh)
+{
+    if (out->n < PROVENANCE_MAX)
+        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.40s: %.90s in BASE, %.90s in NEW", what, base, fresh);
+    out->n++;
+}
+
+static char *printed(const cJSON *node)
+{
+    return node ? json_print(node, false) : NULL;
+}
+
+static void compare_nodes(struct provenance *out, const char *what, const cJSON *base, const cJSON *fresh)
+{
+    if ((!base && !fresh) || cJSON_Compare(base, fresh, true))
+        return;
+    char *a = printed(base);
+    char *b = printed(fresh);
+    add(out, what, a ? a : "nothing", b ? b : "nothing");
+    free(a);
+    free(b);
+}
+
+struct named_key {
+    const char *key, *name;
+};
+
+static void compare_members(struct provenance *out, const struct named_key *keys, const cJSON *base, const cJSON *fresh)
+{
+    for (size_t i = 0; keys[i].key; i++)
+        compare_nodes(out, keys[i].name, tree_member(base, keys[i].key), tree_member(fresh, keys[i].key));
+}
+
+/* ---- device and libraries ---- */
+
+static void compare_device(struct provenance *out, const cJSON *base, const cJSON *fresh)
+{
+    static const struct named_key keys[] = {{"kind", "device kind"}, {"name", "device"},
+                                            {"driver", "driver"},    {"power_limit_mw", "power limit (mW)"},
+                                            {"threads", "threads"},  {NULL, NULL}};
+    compare_members(out, keys, base, fresh);
+}
+
+/* Digests tell builds apart and paths machines, but neither says that the library is another one. */
+static bool is_version(const cJSON *member)
+{
+    return strcmp(member->string, "plugin_digest") != 0 && !strstr(member->string, "path");
+}
+
+/* Versions that `from` names, against `to`; those that both name are compared in the first direction only. */
+static void compare_library(struct provenance *out, const cJSON *from, const cJSON *to, bool forward)
+{
+    const cJSON *member;
+    cJSON_ArrayForEach(member, from)
+    {
+        const cJSON *other = tree_member(to, member->string);
+        if (!is_version(member) || (other && !forward))
+            continue;
+        compare_nodes(out, member->string, forward ? member : other, forward ? other : member);
+    }
+}
+
+static void compare_libraries(struct provenance *out, const cJSON *base, const cJSON *fresh)
+{
+    const cJSON *library;
+    cJSON_ArrayForEach(library, base) compare_library(out, library, tree_member(fresh, library->string), true);
+    cJSON_ArrayForEach(library, fresh) compare_library(out, library, tree_member(base, library->string), false);
+}
+
+/* ---- what was asked for ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Baselines by file name: each side may have been built in a directory of its own. */
+static cJSON *file_names(const cJSON *names)
+{
+    cJSON *out = cJSON_CreateArray();
+    const cJSON *name;
+    cJSON_ArrayForEach(name, names)
+    {
+        if (out && cJSON_IsString(name) && !tree_append(out, cJSON_CreateString(base_name(name->valuestring))))
+            out = NULL;
+    }
+    return out;
+}
+
+static void compare_baselines(struct provenance *out, const cJSON *base, const cJSON *fresh)
+{
+    cJSON *a = file_names(tree_member(base, "baselines"));
+    cJSON *b = file_names(tree_member(fresh, "baselines"));
+    compare_nodes(out, "baselines", a, b);
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+}
+
+static void compare_config(struct provenance *out, const cJSON *base, const cJSON *fresh)
+{
+    static const struct named_key keys[] = {{"protocol", "protocol"},
+                                            {"modes", "modes"},
+                                            {"timing", "headline timing asked for"},
+                                            {"dtype", "dtype"},
+                                            {"accumulate", "accumulate types"},
+                                            {"layouts", "layouts"},
+                                            {"server", "server mode"},
+                                            {"offline", "offline mode"},
+                                            {"workspace_bytes", "workspace_bytes"},
+                                            {"tune", "tuning"},
+                                            {NULL, NULL}};
+    compare_members(out, keys, base, fresh);
+    compare_baselines(out, base, fresh);
+}
+
+/* The timing that really was the headline: a device may offer less than was asked for. */
+static void compare_headlines(struct provenance *out, const struct side *base, const struct side *fresh)
+{
+    bool told[MODE_COUNT] = {false};
+    for (size_t i = 0; i < base->n_cells; i++) {
+        const struct side_cell *a = &base->cells[i];
+        const struct side_cell *b = side_find_cell(fresh, a->key);
+        char what[40];
+        if (!b || a->headline == b->headline || told[a->mode])
+            continue;
+        told[a->mode] = true;
+        snprintf(what, sizeof what, "%s headline timing", mode_names[a->mode]);
+        add(out, what, timing_names[a->headline], timing_names[b->headline]);
+    }
+}
+
+void provenance_compare(const struct side *base, const struct side *fresh, struct provenance *out)
+{
+    *out = (struct provenance){.n = 0};
+    compare_device(out, tree_member(base->env, "device"), tree_member(fresh->env, "device"));
+    compare_libraries(out, tree_member(base->env, "libraries"), tree_member(fresh->env, "libraries"));
+    compare_config(out, tree_member(base->run, "config"), tree_member(fresh->run, "config"));
+    compare_headlines(out, base, fresh);
+}
+
+void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out)
+{
+    *out = (struct provenance){.n = 0};
+    compare_device(out, tree_member(fresh->env, "device"), tree_member(again->env, "device"));
+    compare_nodes(out, "plugins and libraries", tree_member(fresh->env, "libraries"),
+                  tree_member(again->env, "libraries"));
+    compare_headlines(out, fresh, again);
+}
+
+void provenance_join(const struct provenance *differences, char *out, size_t capacity)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < differences->n && i < PROVENANCE_MAX && used < capacity; i++) {
+        int more = snprintf(out + used, capacity - used, "%s%s", i ? "; " : "", differences->line[i]);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}

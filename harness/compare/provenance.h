@@ -1,0 +1,30 @@
+/*
+ * provenance.h - what makes two runs incomparable: whatever can move the reference or change what a time means.
+ */
+#ifndef CUDAL2_COMPARE_PROVENANCE_H
+#define CUDAL2_COMPARE_PROVENANCE_H
+
+#include "compare/side.h"
+
+#define PROVENANCE_MAX 24
+#define PROVENANCE_TEXT 256
+
+/* Lines of the form `driver: "570.86" in BASE, "580.65" in NEW`. */
+struct provenance {
+    char line[PROVENANCE_MAX][PROVENANCE_TEXT];
+    size_t n; /* of all differences; those beyond PROVENANCE_MAX are counted and not kept */
+};
+
+/* Device, driver, power limit, library versions, protocol, modes, headline timing of each mode, accumulate types,
+ * dtype, layouts, baselines, workspace, cache, gaps and tuning. What is meant to differ between two commits does not
+ * count: build, candidates and their code, seeds, stop rule, paths, grid (its cells come out MISSING). */
+void provenance_compare(const struct side *base, const struct side *fresh, struct provenance *out);
+
+/* For a run that measures some cells of `fresh` again: the same device and headline timings, and the very same plugins
+ * and libraries, candidates included. */
+void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out);
+
+/* All lines, joined by "; ", for an error. */
+void provenance_join(const struct provenance *differences, char *out, size_t capacity);
+
+#endif

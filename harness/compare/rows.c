@@ -1,0 +1,179 @@
+#include "compare/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4))) static void give_up(struct compare_row *row, enum verdict verdict,
+                                                          const char *format, ...)
+{
+    va_list arguments;
+    row->verdict = verdict;
+    row->tested = row->remeasured = false;
+    va_start(arguments, format);
+    vsnprintf(row->reason, sizeof row->reason, format, arguments);
+    va_end(arguments);
+}
+
+static bool is_ok(const struct side_candidate *candidate)
+{
+    return candidate && strcmp(candidate->status, "ok") == 0;
+}
+
+/* Two runs' figures of the same pair. */
+struct match {
+    const struct side_pair *base, *fresh;
+};
+
+static bool is_usable(const struct match *m)
+{
+    return m->fresh && m->base->comparable && m->fresh->comparable && m->base->n >= JUDGE_GROUPS_MIN &&
+           m->fresh->n >= JUDGE_GROUPS_MIN;
+}
+
+/* Of the baselines that both have, the first that will do; else the one that comes nearest, for the reason. */
+static struct match choose_reference(const struct side_candidate *base, const struct side_candidate *fresh)
+{
+    struct match nearest = {NULL, NULL};
+    for (size_t i = 0; i < base->n_pairs; i++) {
+        struct match m = {&base->pairs[i], side_find_pair(fresh, base->pairs[i].reference)};
+        if (is_usable(&m))
+            return m;
+        if (m.fresh && !nearest.base)
+            nearest = m;
+    }
+    return nearest;
+}
+
+static void match_pair(struct compare_row *row, const struct match *m)
+{
+    if (!m->base) {
+        give_up(row, VERDICT_INVALID, "no baseline was timed beside it in both runs");
+        return;
+    }
+    snprintf(row->reference, sizeof row->reference, "%s", m->base->reference);
+    if (!m->base->comparable || !m->fresh->comparable)
+        give_up(row, VERDICT_INVALID, "timed in another way than its reference (rung of the ladder)");
+    else if (!is_usable(m))
+        give_up(row, VERDICT_INVALID, "%zu and %zu groups without slowdown, the test needs %d on each side", m->base->n,
+                m->fresh->n, JUDGE_GROUPS_MIN);
+    else
+        row->tested = true;
+    row->trial.base = (struct sample){m->base->values, m->base->n};
+    row->trial.fresh = (struct sample){m->fresh->values, m->fresh->n};
+}
+
+static void match_candidates(struct compare_row *row, const struct side_candidate *base,
+                             const struct side_candidate *fresh)
+{
+    if (!fresh) {
+        give_up(row, VERDICT_MISSING, "NEW has no such candidate here");
+    } else if (!is_ok(fresh)) {
+        give_up(row, VERDICT_INVALID, "%s%s%s", fresh->status, fresh->reason[0] ? ": " : "", fresh->reason);
+    } else if (strcmp(base->rung, fresh->rung) != 0) {
+        give_up(row, VERDICT_INVALID, "timed as %s in BASE and as %s in NEW", base->rung[0] ? base->rung : "nothing",
+                fresh->rung[0] ? fresh->rung : "nothing");
+    } else {
+        struct match m = choose_reference(base, fresh);
+        match_pair(row, &m);
+    }
+}
+
+static void fill_row(struct compare_row *row, const struct side_cell *base, const struct side_candidate *candidate,
+                     const struct side_cell *fresh)
+{
+    *row = (struct compare_row){.problem = base->problem, .mode = base->mode, .timing = base->headline};
+    memcpy(row->key, base->key, sizeof row->key);
+    memcpy(row->candidate, candidate->name, sizeof row->candidate);
+    if (!fresh)
+        give_up(row, VERDICT_MISSING, "NEW has not measured this cell");
+    else if (fresh->headline != base->headline)
+        give_up(row, VERDICT_INVALID, "headline timing %s in BASE, %s in NEW", timing_names[base->headline],
+                timing_names[fresh->headline]);
+    else
+        match_candidates(row, candidate, side_find_candidate(fresh, candidate->name));
+}
+
+static size_t count_candidates(const struct side *side)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n_cells; i++)
+        n += side->cells[i].n_candidates;
+    return n;
+}
+
+static size_t count_without_base(const struct compare_runs *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->fresh.n_cells; i++) {
+        const struct side_cell *cell = &c->fresh.cells[i];
+        const struct side_cell *base = side_find_cell(&c->base, cell->key);
+        for (size_t j = 0; j < cell->n_candidates; j++)
+            n += is_ok(&cell->candidates[j]) && !is_ok(side_find_candidate(base, cell->candidates[j].name));
+    }
+    return n;
+}
+
+int rows_make(struct compare_runs *c)
+{
+    c->rows = malloc((count_candidates(&c->base) + 1) * sizeof *c->rows);
+    if (!c->rows)
+        return -1;
+    for (size_t i = 0; i < c->base.n_cells; i++) {
+        const struct side_cell *cell = &c->base.cells[i];
+        const struct side_cell *fresh = side_find_cell(&c->fresh, cell->key);
+        for (size_t j = 0; j < cell->n_candidates; j++)
+            if (is_ok(&cell->candidates[j]))
+                fill_row(&c->rows[c->n_rows++], cell, &cell->candidates[j], fresh);
+    }
+    c->without_base = count_without_base(c);
+    return 0;
+}
+
+void row_take_second_look(struct compare_row *row, const struct side *confirm)
+{
+    const struct side_candidate *candidate = side_find_candidate(side_find_cell(confirm, row->key), row->candidate);
+    const struct side_pair *pair = side_find_pair(candidate, row->reference);
+    row->screened_change = row->trial.change;
+    if (candidate && !is_ok(candidate))
+        give_up(row, VERDICT_INVALID, "measured again: %s%s%s", candidate->status, candidate->reason[0] ? ": " : "",
+                candidate->reason);
+    else if (!pair || !pair->comparable || pair->n < JUDGE_GROUPS_MIN)
+        give_up(row, VERDICT_INVALID, "a suspect, but not measured again beside %s in %d groups or more",
+                row->reference, JUDGE_GROUPS_MIN);
+    else
+        row->remeasured = true;
+    if (row->remeasured)
+        row->trial.fresh = (struct sample){pair->values, pair->n};
+}
+
+/* ---- order ---- */
+
+static int rank(const struct compare_row *row)
+{
+    static const int ranks[VERDICT_COUNT] = {[VERDICT_SLOWER] = 0,    [VERDICT_INVALID] = 1, [VERDICT_MISSING] = 2,
+                                             [VERDICT_AMBIGUOUS] = 3, [VERDICT_SAME] = 4,    [VERDICT_FASTER] = 4};
+    return ranks[row->verdict];
+}
+
+static int worst_first(const void *a, const void *b)
+{
+    const struct compare_row *x = a;
+    const struct compare_row *y = b;
+    if (rank(x) != rank(y))
+        return rank(x) - rank(y);
+    bool figures = x->tested && y->tested;
+    if (figures && (x->trial.change < y->trial.change || x->trial.change > y->trial.change))
+        return x->trial.change < y->trial.change ? -1 : 1;
+    int order = strcmp(x->key, y->key);
+    return order ? order : strcmp(x->candidate, y->candidate);
+}
+
+void rows_arrange(struct compare_runs *c)
+{
+    memset(c->counts, 0, sizeof c->counts);
+    for (size_t i = 0; i < c->n_rows; i++)
+        c->counts[c->rows[i].verdict]++;
+    qsort(c->rows, c->n_rows, sizeof *c->rows, worst_first);
+}

@@ -1,0 +1,211 @@
+#include "compare/side.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare/side_cell.h"
+#include "result/journal.h"
+#include "result/result.h"
+#include "result/tree.h"
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text);
+    size_t tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* ---- the journal's lines ---- */
+
+static int keep(cJSON **place, struct json_at data, struct error *err)
+{
+    *place = cJSON_Duplicate(data.node, true);
+    return *place ? 0 : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
+}
+
+static int add_aa(struct side *s, enum mode mode, double value)
+{
+    double *grown = realloc(s->aa[mode].values, (s->aa[mode].n + 1) * sizeof *grown);
+    if (!grown)
+        return -1;
+    s->aa[mode].values = grown;
+    grown[s->aa[mode].n++] = value;
+    return 0;
+}
+
+static int read_aa(struct side *s, const struct cell_record *r)
+{
+    int failed = 0;
+    for (size_t i = 0; i < r->n_contenders && !failed; i++) {
+        double value = NAN;
+        failed = side_cell_aa(r, &r->contenders[i], &value);
+        if (!failed && !isnan(value))
+            failed = add_aa(s, r->mode, value);
+    }
+    return failed;
+}
+
+static void note_wrong_results(struct side *s, const struct cell_record *r, const char *key)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (strcmp(r->contenders[i].status, "wrong_result") == 0 && s->wrong_results++ == 0)
+            snprintf(s->first_wrong, sizeof s->first_wrong, "%s in %s", r->contenders[i].name, key);
+}
+
+static struct side_cell *next_cell(struct side *s)
+{
+    if (s->n_cells == s->capacity) {
+        size_t capacity = s->capacity ? 2 * s->capacity : 64;
+        struct side_cell *grown = realloc(s->cells, capacity * sizeof *grown);
+        if (!grown)
+            return NULL;
+        s->cells = grown;
+        s->capacity = capacity;
+    }
+    return &s->cells[s->n_cells];
+}
+
+static int visit_cell(struct side *s, struct json_at data, struct error *err)
+{
+    struct cell_record *record = NULL;
+    if (record_from_json(data, &record, err))
+        return err->code;
+    struct side_cell *cell = next_cell(s);
+    int code = cell ? side_cell_fill(record, cell, data, err)
+                    : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
+    if (code == 0) {
+        s->n_cells++;
+        note_wrong_results(s, record, cell->key);
+        if (read_aa(s, record))
+            code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
+    }
+    record_free(record);
+    return code;
+}
+
+static int visit(void *context, const char *kind, struct json_at data, struct error *err)
+{
+    struct side *s = context;
+    bool is_run = strcmp(kind, "run") == 0;
+    if (is_run == (s->run != NULL))
+        return json_fail(data, err, is_run ? "a second \"run\" line" : "a journal begins with a \"run\" line");
+    if (is_run)
+        return keep(&s->run, data, err);
+    if (strcmp(kind, "env") == 0)
+        return s->env ? 0 : keep(&s->env, data, err);
+    if (strcmp(kind, "cell") == 0)
+        return visit_cell(s, data, err);
+    s->complete |= strcmp(kind, "end") == 0;
+    return 0;
+}
+
+/* ---- which journal ---- */
+
+/* The journal that `path` is or names. A result.json is read for its schema and to know its journal again. */
+static int find_journal(const char *path, char journal[PATH_MAX], cJSON **result, struct error *err)
+{
+    *result = NULL;
+    if (ends_with(path, ".jsonl")) {
+        snprintf(journal, PATH_MAX, "%s", path);
+        return 0;
+    }
+    if (result_read(path, result, err))
+        return err->code;
+    size_t stem = strlen(path) - (ends_with(path, ".json") ? 5 : 0);
+    snprintf(journal, PATH_MAX, "%.*s.journal.jsonl", (int)stem, path);
+    if (access(journal, R_OK) == 0)
+        return 0;
+    cJSON_Delete(*result);
+    *result = NULL;
+    return error_set(err, EXIT_CODE_DATA,
+                     "%s: its journal %s is not there, and only the journal has the value of every block", path,
+                     journal);
+}
+
+static int check_belongs(const struct side *s, const char *journal, const cJSON *result, struct error *err)
+{
+    static const char *const keys[] = {"started", "plan_hash", "seed"};
+    const cJSON *run = tree_member(result, "run");
+    for (size_t i = 0; result && i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(tree_text(run, keys[i]), tree_text(s->run, keys[i])) != 0)
+            return error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run (%s differs)",
+                             s->path, journal, keys[i]);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const struct side_cell *)a)->key, ((const struct side_cell *)b)->key);
+}
+
+static int check_cells(struct side *s, struct error *err)
+{
+    if (!s->run)
+        return error_set(err, EXIT_CODE_DATA, "%s: no \"run\" line: not a journal, or nothing was measured", s->path);
+    if (s->n_cells == 0)
+        return error_set(err, EXIT_CODE_DATA, "%s: no cell was measured", s->path);
+    qsort(s->cells, s->n_cells, sizeof *s->cells, by_key);
+    for (size_t i = 1; i < s->n_cells; i++)
+        if (strcmp(s->cells[i].key, s->cells[i - 1].key) == 0)
+            return error_set(err, EXIT_CODE_DATA, "%s: cell %s is there twice", s->path, s->cells[i].key);
+    return 0;
+}
+
+int side_read(const char *path, struct side *out, struct error *err)
+{
+    char journal[PATH_MAX];
+    cJSON *result = NULL;
+    *out = (struct side){0};
+    snprintf(out->path, sizeof out->path, "%s", path);
+    int code = find_journal(path, journal, &result, err);
+    if (!code)
+        code = journal_read(journal, visit, out, NULL, err);
+    if (!code)
+        code = check_cells(out, err);
+    if (!code)
+        code = check_belongs(out, journal, result, err);
+    cJSON_Delete(result);
+    if (code)
+        side_free(out);
+    return code;
+}
+
+void side_free(struct side *s)
+{
+    for (size_t i = 0; i < s->n_cells; i++)
+        side_cell_free(&s->cells[i]);
+    free(s->cells);
+    cJSON_Delete(s->run);
+    cJSON_Delete(s->env);
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        free(s->aa[mode].values);
+    *s = (struct side){0};
+}
+
+const struct side_cell *side_find_cell(const struct side *s, const char *key)
+{
+    struct side_cell wanted;
+    snprintf(wanted.key, sizeof wanted.key, "%s", key);
+    return s->n_cells ? bsearch(&wanted, s->cells, s->n_cells, sizeof *s->cells, by_key) : NULL;
+}
+
+const struct side_candidate *side_find_candidate(const struct side_cell *cell, const char *name)
+{
+    for (size_t i = 0; cell && i < cell->n_candidates; i++)
+        if (strcmp(cell->candidates[i].name, name) == 0)
+            return &cell->candidates[i];
+    return NULL;
+}
+
+const struct side_pair *side_find_pair(const struct side_candidate *candidate, const char *reference)
+{
+    for (size_t i = 0; candidate && i < candidate->n_pairs; i++)
+        if (strcmp(candidate->pairs[i].reference, reference) == 0)
+            return &candidate->pairs[i];
+    return NULL;
+}

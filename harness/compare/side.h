@@ -1,0 +1,61 @@
+/*
+ * side.h - one of the two runs: what its journal says about every candidate, cell by cell, as group values.
+ */
+#ifndef CUDAL2_COMPARE_SIDE_H
+#define CUDAL2_COMPARE_SIDE_H
+
+#include "result/record.h"
+
+#include <limits.h>
+
+/* A candidate against one baseline in the cell's headline timing. */
+struct side_pair {
+    char reference[RECORD_NAME_MAX];
+    bool comparable;    /* both on the same rung of the ladder */
+    double *values;     /* owned; ln(t_reference / t_candidate) of each group without slowdown */
+    size_t n, n_blocks; /* groups; blocks of both, with slowdown too */
+};
+
+struct side_candidate {
+    char name[RECORD_NAME_MAX], status[32], rung[16], reason[RECORD_REASON_MAX];
+    struct side_pair *pairs; /* owned; in the record's order of baselines; none unless status is ok */
+    size_t n_pairs;
+};
+
+struct side_cell {
+    char key[RECORD_KEY_MAX], status[32];
+    struct cudal2_problem problem;
+    enum mode mode;
+    enum timing headline;
+    struct side_candidate *candidates; /* owned */
+    size_t n_candidates;
+};
+
+struct side {
+    char path[PATH_MAX];     /* as given */
+    cJSON *run, *env;        /* owned; the journal's `run` and its first `env` */
+    struct side_cell *cells; /* owned; sorted by key */
+    size_t n_cells, capacity;
+    bool complete; /* the journal has its `end` */
+    struct {
+        double *values; /* owned; one for each copy in each cell: estimated ln ratio to its original, truth 0 */
+        size_t n;
+    } aa[MODE_COUNT];
+    size_t wrong_results;
+    char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 8];
+};
+
+/* Reads a journal (.jsonl), or the journal beside a result.json ("x.json" has "x.journal.jsonl"), which must belong to
+ * it. Candidates are the contenders marked so; in a run without any, those of the first family that was there. A
+ * candidate in one layout stands against baselines in the same layout and those without.
+ * EXIT_CODE_DATA: not a result or journal of this version, a cell twice, a contender that is ok and has no block,
+ * nothing measured. On failure *out needs no side_free. */
+int side_read(const char *path, struct side *out, struct error *err);
+void side_free(struct side *s);
+
+/* NULL when the side has no such cell, candidate or pair. */
+const struct side_cell *side_find_cell(const struct side *s, const char *key);
+const struct side_candidate *side_find_candidate(const struct side_cell *cell, const char *name);
+const struct side_pair *side_find_pair(const struct side_candidate *candidate, const char *reference);
+
+#endif

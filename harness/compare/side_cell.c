@@ -1,0 +1,154 @@
+#include "compare/side_cell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/pair.h"
+
+static bool is_ok(const struct contender_record *c)
+{
+    return strcmp(c->status, "ok") == 0;
+}
+
+static bool is_absent(const struct contender_record *c)
+{
+    return strcmp(c->status, "unavailable") == 0 || strcmp(c->status, "unsupported") == 0;
+}
+
+/* The family that plays the candidate's part where nobody is marked as one; "" when somebody is. */
+static const char *stand_in(const struct cell_record *r)
+{
+    const char *family = "";
+    for (size_t i = r->n_contenders; i-- > 0;) {
+        if (r->contenders[i].candidate)
+            return "";
+        if (!is_absent(&r->contenders[i]))
+            family = r->contenders[i].family;
+    }
+    return family;
+}
+
+static bool is_candidate(const struct contender_record *c, const char *stand_in_family)
+{
+    return c->candidate || (stand_in_family[0] && strcmp(c->family, stand_in_family) == 0);
+}
+
+static bool can_stand_against(const struct contender_record *candidate, const struct contender_record *reference)
+{
+    return !candidate->has_layout_suffix || !reference->has_layout_suffix || candidate->layout == reference->layout;
+}
+
+static int group_values(const struct cell_record *r, const struct series *reference, const struct series *candidate,
+                        struct side_pair *out)
+{
+    struct pair all;
+    struct pair healthy;
+    if (pair_collect(r, reference, candidate, PAIR_ALL_BLOCKS, &all))
+        return -1;
+    out->n_blocks = all.n;
+    pair_free(&all);
+    if (pair_collect(r, reference, candidate, PAIR_HEALTHY_BLOCKS, &healthy))
+        return -1;
+    out->values = malloc((healthy.n + 1) * sizeof *out->values);
+    int failed =
+        out->values ? stats_group_values(healthy.log_ratio, healthy.group, healthy.n, out->values, &out->n) : -1;
+    pair_free(&healthy);
+    return failed;
+}
+
+static int fill_pairs(const struct cell_record *r, const struct contender_record *c, const char *family,
+                      struct side_candidate *out)
+{
+    out->pairs = calloc(r->n_contenders, sizeof *out->pairs);
+    if (!out->pairs)
+        return -1;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *reference = &r->contenders[i];
+        if (!is_ok(reference) || reference->copy_of[0] || is_candidate(reference, family) ||
+            !can_stand_against(c, reference))
+            continue;
+        struct side_pair *pair = &out->pairs[out->n_pairs++];
+        snprintf(pair->reference, sizeof pair->reference, "%s", reference->name);
+        pair->comparable = pair_is_comparable(c, reference, r->headline);
+        if (group_values(r, &reference->timings[r->headline], &c->timings[r->headline], pair))
+            return -1;
+    }
+    return 0;
+}
+
+static int fill_candidate(const struct cell_record *r, const struct contender_record *c, const char *family,
+                          struct side_candidate *out)
+{
+    snprintf(out->name, sizeof out->name, "%s", c->name);
+    snprintf(out->status, sizeof out->status, "%s", c->status);
+    snprintf(out->reason, sizeof out->reason, "%s", c->reason);
+    snprintf(out->rung, sizeof out->rung, "%s", c->rung);
+    return is_ok(c) ? fill_pairs(r, c, family, out) : 0;
+}
+
+static int check_blocks(const struct cell_record *r, struct json_at at, struct error *err)
+{
+    char key[RECORD_KEY_MAX];
+    record_key(&r->problem, r->mode, key);
+    for (size_t i = 0; i < r->n_contenders && !r->paper_pairs; i++)
+        if (is_ok(&r->contenders[i]) && r->contenders[i].timings[r->headline].n == 0)
+            return json_fail(at, err, "%s: %s is ok and has no block in %s time", key, r->contenders[i].name,
+                             timing_names[r->headline]);
+    return 0;
+}
+
+int side_cell_fill(const struct cell_record *r, struct side_cell *out, struct json_at at, struct error *err)
+{
+    *out = (struct side_cell){.problem = r->problem, .mode = r->mode, .headline = r->headline};
+    if (check_blocks(r, at, err))
+        return err->code;
+    record_key(&r->problem, r->mode, out->key);
+    snprintf(out->status, sizeof out->status, "%s", r->status);
+    const char *family = stand_in(r);
+    out->candidates = calloc(r->n_contenders + 1, sizeof *out->candidates);
+    int failed = out->candidates ? 0 : -1;
+    for (size_t i = 0; i < r->n_contenders && !failed; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        if (is_candidate(c, family) && !c->copy_of[0])
+            failed = fill_candidate(r, c, family, &out->candidates[out->n_candidates++]);
+    }
+    if (!failed)
+        return 0;
+    side_cell_free(out);
+    return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", at.source);
+}
+
+void side_cell_free(struct side_cell *cell)
+{
+    for (size_t i = 0; i < cell->n_candidates; i++) {
+        for (size_t j = 0; j < cell->candidates[i].n_pairs; j++)
+            free(cell->candidates[i].pairs[j].values);
+        free(cell->candidates[i].pairs);
+    }
+    free(cell->candidates);
+    *cell = (struct side_cell){0};
+}
+
+static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (copy->copy_of[0] && strcmp(r->contenders[i].name, copy->copy_of) == 0)
+            return &r->contenders[i];
+    return NULL;
+}
+
+int side_cell_aa(const struct cell_record *r, const struct contender_record *copy, double *value)
+{
+    const struct contender_record *original = original_of(r, copy);
+    struct pair pair;
+    if (!original || !is_ok(original) || !is_ok(copy) || !pair_is_comparable(original, copy, r->headline))
+        return 0;
+    if (pair_collect(r, &original->timings[r->headline], &copy->timings[r->headline], PAIR_HEALTHY_BLOCKS, &pair))
+        return -1;
+    struct speedup s;
+    pair_speedup(&pair, &s);
+    pair_free(&pair);
+    *value = s.log_mean;
+    return 0;
+}
