@@ -9,7 +9,6 @@
 
 #include <cublas_v2.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -157,19 +156,11 @@ static void cublas_teardown(void *state)
 static int cublas_describe(void *state, char *out, size_t capacity)
 {
     const struct gemm *g = state;
-    bool half = g->compute == CUBLAS_COMPUTE_16F;
-    cublasMath_t mode = CUBLAS_DEFAULT_MATH;
-    if (cublasGetMathMode(shared.handle, &mode) != CUBLAS_STATUS_SUCCESS)
-        return CUDAL2_LIBRARY_ERROR;
-    snprintf(out, capacity,
-             "{\"accumulates\":\"%s\",\"compute_type\":\"%s\",\"scale_type\":\"%s\","
-             "\"algorithm\":\"CUBLAS_GEMM_DEFAULT_TENSOR_OP\",\"workspace_bytes\":%zu,"
-             "\"reduced_precision_reduction\":%s}",
-             half ? "f16" : "f32", half ? "16F" : "32F", half ? "16F" : "32F", g->workspace_bytes,
-             mode & CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION ? "false" : "true");
+    snprintf(out, capacity, "{\"accumulates\":\"%s\"}", g->compute == CUBLAS_COMPUTE_16F ? "f16" : "f32");
     return CUDAL2_OK;
 }
 
+/* With what is the same for every problem: the scale type follows the compute type, and nobody sets a math mode. */
 static int cublas_versions(char *out, size_t capacity)
 {
     int major, minor, patch;
@@ -179,8 +170,11 @@ static int cublas_versions(char *out, size_t capacity)
         cublasGetProperty(PATCH_LEVEL, &patch) != CUBLAS_STATUS_SUCCESS)
         return CUDAL2_LIBRARY_ERROR;
     nvidia_mapped_path((const void *)(uintptr_t)&cublasGemmEx, path, sizeof path);
-    snprintf(out, capacity, "{\"cublas\":\"%d.%d.%d\",\"built_with\":\"%d.%d.%d\",\"path\":\"%s\"}", major, minor,
-             patch, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, path);
+    snprintf(out, capacity,
+             "{\"cublas\":\"%d.%d.%d\",\"built_with\":\"%d.%d.%d\",\"path\":\"%s\","
+             "\"algorithm\":\"CUBLAS_GEMM_DEFAULT_TENSOR_OP\",\"scale_type\":\"as compute type\","
+             "\"reduced_precision_reduction\":true}",
+             major, minor, patch, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, path);
     return CUDAL2_OK;
 }
 

@@ -106,24 +106,24 @@ static int lt_describe_state(void *state, char *out, size_t capacity)
 {
     const struct gemm *g = state;
     char attributes[1024];
-    const char *type = g->matmul.compute == CUBLAS_COMPUTE_16F ? "16F" : "32F";
     if (lt_describe(&g->chosen, attributes, sizeof attributes) < 0)
         return CUDAL2_LIBRARY_ERROR;
-    int n = snprintf(out, capacity,
-                     "{\"accumulates\":\"%s\",\"compute_type\":\"%s\",\"scale_type\":\"%s\",\"workspace_bytes\":%zu,"
-                     "\"algorithms_requested\":%d,\"algorithms_returned\":%d,%s}",
-                     g->matmul.compute == CUBLAS_COMPUTE_16F ? "f16" : "f32", type, type, g->workspace_bytes,
-                     LT_REQUESTED, g->returned, attributes);
+    int n = snprintf(out, capacity, "{\"accumulates\":\"%s\",%s,\"returned\":%d}",
+                     g->matmul.compute == CUBLAS_COMPUTE_16F ? "f16" : "f32", attributes, g->returned);
     return n > 0 && (size_t)n < capacity ? CUDAL2_OK : CUDAL2_NO_MEMORY;
 }
 
+/* With what is the same for every problem: the scale type follows the compute type (16F or 32F). */
 static int lt_versions(char *out, size_t capacity)
 {
     char path[2048];
     nvidia_mapped_path((const void *)(uintptr_t)&cublasLtMatmul, path, sizeof path);
     size_t v = cublasLtGetVersion(); /* major * 10000 + minor * 100 + patch */
-    snprintf(out, capacity, "{\"cublaslt\":\"%zu.%zu.%zu\",\"built_with\":\"%d.%d.%d\",\"path\":\"%s\"}", v / 10000,
-             v / 100 % 100, v % 100, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, path);
+    snprintf(out, capacity,
+             "{\"cublaslt\":\"%zu.%zu.%zu\",\"built_with\":\"%d.%d.%d\",\"path\":\"%s\","
+             "\"algorithms_requested\":%d,\"scale_type\":\"as compute type\"}",
+             v / 10000, v / 100 % 100, v % 100, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH, path,
+             LT_REQUESTED);
     return CUDAL2_OK;
 }
 

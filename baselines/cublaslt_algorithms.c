@@ -152,26 +152,28 @@ int lt_describe(const struct lt_algorithm *algorithm, char *out, size_t capacity
         cublasLtMatmulAlgoConfigAttributes_t which;
         size_t size;
     } attributes[] = {
-        {"algorithm_id", CUBLASLT_ALGO_CONFIG_ID, 4},
-        {"tile_id", CUBLASLT_ALGO_CONFIG_TILE_ID, 4},
-        {"stages_id", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4},
+        {"id", CUBLASLT_ALGO_CONFIG_ID, 4},
+        {"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4},
+        {"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4},
         {"split_k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4},
-        {"reduction_scheme", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4},
-        {"cta_swizzling", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4},
-        {"custom_option", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4},
-        {"inner_shape_id", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
-        {"cluster_shape_id", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
+        {"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4},
+        {"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4},
+        {"custom", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4},
+        {"inner_shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
+        {"cluster_shape", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
     };
     size_t length = 0;
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
         int64_t value = attribute(&algorithm->algorithm, attributes[i].which, attributes[i].size);
         if (value < 0)
             return -1;
+        if (value == 0)
+            continue;
         length += (size_t)snprintf(out + length, capacity - length, "\"%s\":%" PRId64 ",", attributes[i].name, value);
         if (length >= capacity)
             return -1;
     }
-    length += (size_t)snprintf(out + length, capacity - length, "\"needs_workspace_bytes\":%zu,\"waves\":%.4g",
+    length += (size_t)snprintf(out + length, capacity - length, "\"workspace_bytes\":%zu,\"waves\":%.4g",
                                algorithm->workspace_bytes, (double)algorithm->waves);
     return length < capacity ? (int)length : -1;
 }

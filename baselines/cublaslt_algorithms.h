@@ -31,8 +31,9 @@ void lt_key(const struct lt_algorithm *algorithm, struct cudal2_variant *out);
 int lt_parse_key(const struct lt_matmul *m, const char *key, size_t workspace_bytes, struct lt_algorithm *out,
                  char *why);
 
-/* The members of a JSON object that name the algorithm's attributes, without braces. Returns the length written, or
- * -1 when an attribute cannot be read or the text does not fit. */
+/* The members of a JSON object that name the algorithm's attributes (those of value 0 are left out), the workspace it
+ * needs and its waves, without braces. Returns the length written, or -1 when an attribute cannot be read or the text
+ * does not fit. */
 int lt_describe(const struct lt_algorithm *algorithm, char *out, size_t capacity);
 
 #endif

@@ -57,14 +57,13 @@ static void openblas_teardown(void *state)
 static int openblas_describe(void *state, char *out, size_t capacity)
 {
     (void)state;
-    snprintf(out, capacity, "{\"accumulates\":\"f32\",\"threads\":%d,\"core\":\"%s\"}", openblas_get_num_threads(),
-             openblas_get_corename());
+    snprintf(out, capacity, "{\"accumulates\":\"f32\",\"threads\":%d}", openblas_get_num_threads());
     return CUDAL2_OK;
 }
 
 static int openblas_versions(char *out, size_t capacity)
 {
-    snprintf(out, capacity, "{\"openblas\":\"%s\"}", openblas_get_config());
+    snprintf(out, capacity, "{\"openblas\":\"%s\",\"core\":\"%s\"}", openblas_get_config(), openblas_get_corename());
     return CUDAL2_OK;
 }
 

@@ -246,17 +246,28 @@ int torch_describe(void *state, char *out, size_t capacity) noexcept
     char why[CUDAL2_WHY];
     return guarded(why, [&] {
         const Gemm &g = *static_cast<Gemm *>(state);
-        at::Context &context = at::globalContext();
         bool half = g.cuda && accumulates_in_half() && g.sets.at(0).a.scalar_type() == at::kHalf;
-        snprintf(out, capacity,
-                 "{\"accumulates\":\"%s\",\"allow_fp16_reduced_precision_reduction\":%s,"
-                 "\"allow_bf16_reduced_precision_reduction\":%s,\"allow_fp16_accumulation\":%s,\"allow_tf32\":%s,"
-                 "\"deterministic\":%s,\"threads\":%d}",
-                 half ? "f16" : "f32", yes_no(allows_reduction(context.allowFP16ReductionCuBLAS())),
-                 yes_no(allows_bf16_reduction()), yes_no(accumulates_in_half()), yes_no(context.allowTF32CuBLAS()),
-                 yes_no(context.deterministicAlgorithms()), at::get_num_threads());
+        int n = snprintf(out, capacity, "{\"accumulates\":\"%s\"", half ? "f16" : "f32");
+        if (g.cuda)
+            snprintf(out + n, capacity - n, "}");
+        else
+            snprintf(out + n, capacity - n, ",\"threads\":%d}", at::get_num_threads());
         return static_cast<int>(CUDAL2_OK);
     });
+}
+
+/* The process's settings that decide how torch multiplies. */
+std::string settings()
+{
+    at::Context &context = at::globalContext();
+    char text[512];
+    snprintf(text, sizeof text,
+             "{\"allow_fp16_reduced_precision_reduction\":%s,\"allow_bf16_reduced_precision_reduction\":%s,"
+             "\"allow_fp16_accumulation\":%s,\"allow_tf32\":%s,\"deterministic\":%s}",
+             yes_no(allows_reduction(context.allowFP16ReductionCuBLAS())), yes_no(allows_bf16_reduction()),
+             yes_no(accumulates_in_half()), yes_no(context.allowTF32CuBLAS()),
+             yes_no(context.deterministicAlgorithms()));
+    return text;
 }
 
 /* --- versions: the library and the BLAS libraries that came with it --- */
@@ -315,7 +326,7 @@ int torch_versions(char *out, size_t capacity) noexcept
         std::string path = known ? real_path(info.dli_fname) : "";
         std::string text = "{\"torch\":" + quoted(library_version().c_str()) +
                            ",\"built_with\":\"" TORCH_VERSION "\",\"path\":" + quoted(path.c_str()) +
-                           ",\"blas_mapped\":[" + blas + "]}";
+                           ",\"blas_mapped\":[" + blas + "],\"settings\":" + settings() + "}";
         if (text.size() >= capacity)
             return static_cast<int>(CUDAL2_NO_MEMORY);
         memcpy(out, text.c_str(), text.size() + 1);

@@ -314,25 +314,22 @@ static int module_launch(const struct contender *c, void *state, size_t set, cha
     return cuda_launch(s->device, &launch, why);
 }
 
+/* What cannot be told from elsewhere: grid, shared memory and cubin follow from parameters, problem and the kernel's
+ * hash, which the environment names. "parameters" is the variant key's own text ("BM=64,BN=32"). */
 static int module_describe(const struct contender *c, void *state, char *out, size_t capacity)
 {
     const struct module_state *s = state;
-    const struct manifest_plan *p = &s->plan;
-    const struct cuda_function *f = &s->loaded->function;
+    struct cudal2_variant variant;
+    char spill[48] = "";
     (void)c;
-    int used = snprintf(out, capacity, "{\"kernel\":\"%s\",\"parameters\":{", s->kernel->name);
-    for (size_t i = 0; i < s->kernel->n_parameters && used > 0 && (size_t)used < capacity; i++)
-        used += snprintf(out + used, capacity - (size_t)used, "%s\"%s\":%lld", i ? "," : "",
-                         s->kernel->parameters[i].name, (long long)s->values[i]);
-    if (used > 0 && (size_t)used < capacity)
-        used += snprintf(out + used, capacity - (size_t)used,
-                         "},\"accumulates\":\"%s\",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"cluster\":[%u,%u,%u],"
-                         "\"registers\":%d,\"local_bytes\":%d,\"spill_bytes\":%d,\"static_shared_bytes\":%d,"
-                         "\"dynamic_shared_bytes\":%u,\"workspace_bytes\":%" PRIu64 ",\"cubin\":\"%s\"}",
-                         s->wide_sums ? "f32" : "f16", p->grid[0], p->grid[1], p->grid[2], p->block[0], p->block[1],
-                         p->block[2], p->cluster[0], p->cluster[1], p->cluster[2], f->registers, f->local_bytes,
-                         s->loaded->spill_bytes, f->static_shared_bytes, p->shared_bytes, p->workspace_bytes,
-                         s->loaded->cubin_hash);
+    if (manifest_key(s->kernel, s->values, variant.key, sizeof variant.key) != 0)
+        return CUDAL2_LIBRARY_ERROR;
+    if (s->loaded->spill_bytes > 0)
+        snprintf(spill, sizeof spill, ",\"spill_bytes\":%d", s->loaded->spill_bytes);
+    const char *colon = strchr(variant.key, ':');
+    int used = snprintf(
+        out, capacity, "{\"kernel\":\"%s\",\"parameters\":\"%s\",\"accumulates\":\"%s\",\"registers\":%d%s}",
+        s->kernel->name, colon ? colon + 1 : "", s->wide_sums ? "f32" : "f16", s->loaded->function.registers, spill);
     return used > 0 && (size_t)used < capacity ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
 }
 

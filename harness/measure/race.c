@@ -254,19 +254,26 @@ static bool was_timed(const struct racer *r)
     return strcmp(r->scratch.status, "ok") == 0 && r->n > 0;
 }
 
+static void describe_rejected(cJSON *tuning, size_t variant, const char *reason)
+{
+    cJSON *rejected = cJSON_GetObjectItemCaseSensitive(tuning, "rejected");
+    if (!rejected)
+        rejected = cJSON_AddArrayToObject(tuning, "rejected");
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddNumberToObject(entry, "variant", (double)variant);
+    cJSON_AddStringToObject(entry, "reason", reason);
+    cJSON_AddItemToArray(rejected, entry);
+}
+
+/* Whole nanoseconds: the race is over, and its figures tell no more than who won and by about how much. */
 static void describe_race(const struct race *race, cJSON *tuning)
 {
     cJSON *list = cJSON_AddArrayToObject(tuning, "race_ns");
-    cJSON *rejected = cJSON_AddArrayToObject(tuning, "rejected");
     for (size_t i = 0; i < race->n; i++) {
         const struct racer *r = &race->racers[i];
-        cJSON_AddItemToArray(list, json_number(was_timed(r) ? round(r->median_ns * 10) / 10 : NAN));
-        if (strcmp(r->scratch.status, "ok") == 0)
-            continue;
-        cJSON *entry = cJSON_CreateObject();
-        cJSON_AddNumberToObject(entry, "variant", (double)i);
-        cJSON_AddStringToObject(entry, "reason", r->scratch.reason);
-        cJSON_AddItemToArray(rejected, entry);
+        cJSON_AddItemToArray(list, json_number(was_timed(r) ? round(r->median_ns) : NAN));
+        if (strcmp(r->scratch.status, "ok") != 0)
+            describe_rejected(tuning, i, r->scratch.reason);
     }
 }
 
@@ -347,7 +354,8 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
                 : entrant->contender->ops->list_variants(entrant->contender, &setup, variants, RACE_MAX_VARIANTS, why);
     entrant->record->tuning = cJSON_CreateObject();
     cJSON_AddNumberToObject(entrant->record->tuning, "variants", n > 0 ? n : 0);
-    cJSON_AddBoolToObject(entrant->record->tuning, "cached", cached);
+    if (cached)
+        cJSON_AddTrueToObject(entrant->record->tuning, "cached");
     if (n == 1) {
         out->ranked = variants;
         out->n = 1;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/parameters.h"
 #include "result/tree.h"
 
 const char *const choice_names[CHOICE_PARAMETERS] = {"BM", "BN", "BK", "stages", "swizzle stride"};
@@ -79,7 +80,7 @@ static bool is_candidate_with_parameters(const cJSON *contender)
 {
     return strcmp(tree_text(contender, "role"), "candidate") == 0 &&
            strcmp(tree_text(contender, "status"), "ok") == 0 &&
-           cJSON_IsObject(tree_member(tree_member(contender, "attributes"), "parameters"));
+           tree_text(tree_member(contender, "attributes"), "parameters")[0] != '\0';
 }
 
 /* The faster of this contender's family; the first when two are equal. */
@@ -107,7 +108,7 @@ static bool is_fastest_of_family(const cJSON *cell, const cJSON *contender)
 static struct choice choice_from(const cJSON *cell, const cJSON *contender)
 {
     const cJSON *attributes = tree_member(contender, "attributes");
-    const cJSON *parameters = tree_member(attributes, "parameters");
+    const char *parameters = tree_text(attributes, "parameters");
     struct choice c = {
         .mode = tree_text(cell, "mode"),
         .dtype = tree_text(cell, "dtype"),
@@ -119,7 +120,7 @@ static struct choice choice_from(const cJSON *cell, const cJSON *contender)
         .k = tree_number(cell, "k"),
     };
     for (int p = 0; p < CHOICE_PARAMETERS; p++)
-        c.value[p] = tree_number(parameters, keys[p]);
+        c.value[p] = parameters_value(parameters, keys[p]);
     return c;
 }
 
