@@ -17,6 +17,8 @@ static int dispatch(const struct options *options, int argc, char *const *argv, 
         return command_doctor(options, err);
     case COMMAND_REPORT:
         return command_report(options, err);
+    case COMMAND_COMPARE:
+        return command_compare(options, argc, argv, err);
     case COMMAND_WORKER:
         return worker_main();
     default:

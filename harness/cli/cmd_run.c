@@ -58,7 +58,7 @@ static enum progress_style choose_style(const struct options *options)
     return isatty(STDERR_FILENO) && !options->no_color ? PROGRESS_LIVE : PROGRESS_LINES;
 }
 
-static int supervise(const struct options *options, const struct run_options *run, struct error *err)
+int run_with_progress(const struct options *options, const struct run_options *run, struct error *err)
 {
     struct progress progress;
     progress_start(&progress, stderr, choose_style(options));
@@ -100,7 +100,7 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
     };
-    code = supervise(options, &run, err);
+    code = run_with_progress(options, &run, err);
     if (has_table(code) && report_print(output, options, &report_error) && !code) {
         *err = report_error;
         code = err->code;

@@ -6,12 +6,18 @@
 #define CUDAL2_CLI_COMMANDS_H
 
 #include "cli/options.h"
+#include "run/supervisor.h"
 
 /* argc and argv as main() got them, for the record. */
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err);
 int command_list(const struct options *options, struct error *err);
 int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
+/* argc and argv for the record of a run that measures suspects again. */
+int command_compare(const struct options *options, int argc, char *const *argv, struct error *err);
+
+/* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. */
+int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
 
 /* Prints the tables of a result file, or of the result that a journal (.jsonl) makes. */
 int report_print(const char *path, const struct options *options, struct error *err);

@@ -17,7 +17,16 @@
 #define PROGRAM_NAME "cudal2-bench"
 #define PROGRAM_VERSION "0.1.0"
 
-enum command { COMMAND_RUN, COMMAND_LIST, COMMAND_DOCTOR, COMMAND_REPORT, COMMAND_HELP, COMMAND_WORKER, COMMAND_COUNT };
+enum command {
+    COMMAND_RUN,
+    COMMAND_LIST,
+    COMMAND_DOCTOR,
+    COMMAND_REPORT,
+    COMMAND_COMPARE,
+    COMMAND_HELP,
+    COMMAND_WORKER,
+    COMMAND_COUNT
+};
 
 enum option_id {
     OPTION_CONFIG,
@@ -40,6 +49,9 @@ enum option_id {
     OPTION_TABLE,
     OPTION_PUBLISHED,
     OPTION_MIXED,
+    OPTION_CONFIRM,
+    OPTION_DELTA,
+    OPTION_FORCE,
     OPTION_OUTPUT,
     OPTION_RESUME,
     OPTION_QUIET,
@@ -83,6 +95,8 @@ struct options {
     uint64_t table;                               /* 0: all */
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
     bool mixed;
+    double delta_percent; /* of --delta; 0: compare's own */
+    bool confirm, force;
     bool resume, quiet, no_color, man, help, version;
     int completion; /* enum completion_shell */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define ON(command) (1u << COMMAND_##command)
-#define EVERYWHERE (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(HELP))
-#define DEVICE_USERS (ON(RUN) | ON(LIST) | ON(DOCTOR))
+#define EVERYWHERE (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(HELP))
+#define DEVICE_USERS (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(COMPARE))
 #define AT(field) offsetof(struct options, field)
 
 #define MEASUREMENT "Measurement"
@@ -16,12 +16,13 @@
 #define DEVICE "Device"
 #define OUTPUT "Output"
 #define REPORTS "Reports"
+#define GATE "Regressions"
 #define GENERAL "General"
 
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
-const char *const format_choices[] = {"text",    "markdown", "latex",  "csv",    "json",       "html", "figures",
-                                      "medians", "bencher",  "gbench", "github", "prometheus", NULL};
+const char *const format_choices[] = {"text",    "markdown", "latex",  "csv",    "json",       "html",  "figures",
+                                      "medians", "bencher",  "gbench", "github", "prometheus", "junit", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 static const char *const family_words[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
                                            "cublaslt-autotuning", "openblas", NULL};
@@ -33,6 +34,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
                         "check GPU, driver and libraries, and name the command that gets what is missing"},
     [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false,
                         "make tables, a page or exports from results and journals"},
+    [COMMAND_COMPARE] = {"compare", "BASE NEW", 2, false,
+                         "tell which candidates lost speed between two runs (results or journals)"},
     [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script"},
     [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor"},
 };
@@ -73,23 +76,29 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS, "auto|cpu|cuda:N[,M]",
                        device_words, AT(device), DEVICE,
                        "where to measure; auto is the first GPU, or the CPU without one"},
-    [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT), "FORMAT", format_choices,
-                       AT(format), REPORTS,
+    [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE), "FORMAT",
+                       format_choices, AT(format), REPORTS,
                        "text, markdown, latex, csv, json: tables; html: one page; figures: data for plots; medians, "
-                       "bencher, gbench, github, prometheus: exports"},
+                       "bencher, gbench, github, prometheus: exports; compare knows text, markdown, json, junit"},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(REPORT), "1..4", NULL, AT(table), REPORTS,
                       "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
                           REPORTS, "also the speedups of a CSV file of the CUDA-L2 authors; may be repeated"},
     [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(mixed), REPORTS,
                       "accept results of different devices or drivers in one report"},
+    [OPTION_CONFIRM] = {"confirm", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(COMPARE), NULL, NULL, AT(confirm), GATE,
+                        "measure what looks slower again, beside NEW, and judge by that"},
+    [OPTION_DELTA] = {"delta", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(COMPARE), "PERCENT", NULL, AT(delta_percent),
+                      GATE, "loss of speed that counts; default: 2 offline, 5 server, or what A/A copies scatter"},
+    [OPTION_FORCE] = {"force", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(COMPARE), NULL, NULL, AT(force), GATE,
+                      "compare although device, driver, libraries or settings differ"},
     [OPTION_OUTPUT] = {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(REPORT), "FILE", NULL,
                        AT(output), OUTPUT,
                        "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; report: a directory"},
     [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(resume), OUTPUT,
                        "go on with the journal of --output and skip what it has"},
-    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(quiet), OUTPUT,
-                      "no progress, only the tables and errors"},
+    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE), NULL, NULL, AT(quiet),
+                      OUTPUT, "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),
                          OUTPUT, "no colour and no cursor control, even on a terminal"},
     [OPTION_MAN] = {"man", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(HELP), NULL, NULL, AT(man), GENERAL,

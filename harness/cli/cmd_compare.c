@@ -1,0 +1,90 @@
+#include "cli/commands.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/confirm.h"
+#include "compare/forms.h"
+
+static int find_format(const struct options *options, enum compare_format *out, struct error *err)
+{
+    const char *name = format_choices[options->format];
+    *out = COMPARE_TEXT;
+    for (int i = 0; compare_format_names[i]; i++)
+        if (strcmp(compare_format_names[i], name) == 0) {
+            *out = (enum compare_format)i;
+            return 0;
+        }
+    return error_set(err, EXIT_CODE_USAGE, "compare: there is no format \"%s\" (text, markdown, json, junit)", name);
+}
+
+static int read_request(const struct options *options, struct compare_request *out, struct error *err)
+{
+    if (options->n_operands != 2)
+        return error_set(err, EXIT_CODE_USAGE, "compare needs two runs, BASE and NEW");
+    if (options->delta_percent >= 100)
+        return error_set(err, EXIT_CODE_USAGE, "--delta: expected a percentage below 100, found %g",
+                         options->delta_percent);
+    *out = (struct compare_request){.base = options->operands[0],
+                                    .fresh = options->operands[1],
+                                    .delta = options->delta_percent / 100,
+                                    .force = options->force};
+    return 0;
+}
+
+static int measure_again(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
+                         struct error *err)
+{
+    struct confirm confirm;
+    if (confirm_prepare(runs, &confirm, err))
+        return err->code;
+    struct run_options run = {
+        .config = &confirm.config,
+        .config_path = runs->fresh.path,
+        .device = options_given(options, OPTION_DEVICE) ? options->device : confirm.device,
+        .output = confirm.output,
+        .argc = argc,
+        .argv = argv,
+        .plugin_directory = options->plugins,
+        .kernel_directory = options->kernels,
+    };
+    fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(runs), confirm.output);
+    int code = run_with_progress(options, &run, err);
+    /* A run that came to its end says in its result what failed. */
+    if (code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE)
+        code = compare_confirm(runs, confirm.output, options->force, err);
+    confirm_free(&confirm);
+    return code;
+}
+
+static int print(const struct compare_runs *runs, enum compare_format format, const struct options *options,
+                 struct error *err)
+{
+    char *text = NULL;
+    bool colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR");
+    if (compare_print(runs, format, colour, &text, err))
+        return err->code;
+    fputs(text, stdout);
+    free(text);
+    return compare_outcome(runs, err);
+}
+
+int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)
+{
+    struct compare_request request;
+    struct compare_runs runs;
+    enum compare_format format;
+    if (read_request(options, &request, err) || find_format(options, &format, err) ||
+        compare_open(&request, &runs, err))
+        return err->code;
+    int code = 0;
+    if (options->confirm && compare_suspects(&runs) > 0)
+        code = measure_again(options, argc, argv, &runs, err);
+    if (!code)
+        code = print(&runs, format, options, err);
+    compare_free(&runs);
+    return code;
+}

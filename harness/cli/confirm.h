@@ -1,0 +1,24 @@
+/*
+ * confirm.h - the run that `compare --confirm` measures: NEW's own config, with the suspects' shapes, modes and
+ * accumulate types only.
+ */
+#ifndef CUDAL2_CLI_CONFIRM_H
+#define CUDAL2_CLI_CONFIRM_H
+
+#include "compare/compare.h"
+#include "config/config.h"
+
+#include <limits.h>
+
+struct confirm {
+    struct config config;  /* owned; a fresh seed, the contenders and all other settings of NEW */
+    const char *device;    /* "cpu" or "cuda", as NEW; points into the comparison */
+    char output[PATH_MAX]; /* beside NEW: x.confirm.json, or x.confirm-2.json, ... where that exists */
+};
+
+/* EXIT_CODE_DATA when NEW's journal holds no config that can be run. Shapes and modes are restricted each by itself: a
+ * shape suspected in one mode and another one in the other are both measured in both. */
+int confirm_prepare(const struct compare_runs *runs, struct confirm *out, struct error *err);
+void confirm_free(struct confirm *c);
+
+#endif

@@ -1,0 +1,147 @@
+#include "compare/forms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/tree.h"
+
+/* XML 1.0 has no place for control characters, escaped or not. */
+static void add_escaped(struct text *out, const char *words)
+{
+    for (const char *c = words; *c; c++)
+        switch (*c) {
+        case '&':
+            text_add(out, "&amp;");
+            break;
+        case '<':
+            text_add(out, "&lt;");
+            break;
+        case '>':
+            text_add(out, "&gt;");
+            break;
+        case '"':
+            text_add(out, "&quot;");
+            break;
+        default:
+            text_add(out, "%c", (unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
+        }
+}
+
+static void add_attribute(struct text *out, const char *name, const char *value)
+{
+    text_add(out, " %s=\"", name);
+    add_escaped(out, value);
+    text_add(out, "\"");
+}
+
+static void add_body(struct text *out, const struct compare_row *row)
+{
+    char remark[sizeof row->reason];
+    struct text body = {0};
+    compare_remark(row, remark, sizeof remark);
+    if (row->tested)
+        text_add(&body,
+                 "%s: %+.2f%% of its speed against %s in %s time: speedup %+.2f%% in BASE (%zu groups), %+.2f%% "
+                 "in NEW (%zu groups), p = %.2g%s",
+                 row->candidate, 100 * compare_change(row), row->reference, timing_names[row->timing],
+                 100 * compare_speedup(row->trial.base), row->trial.base.n, 100 * compare_speedup(row->trial.fresh),
+                 row->trial.fresh.n, compare_p(row), remark[0] ? "; " : "");
+    text_add(&body, "%s", remark);
+    add_escaped(out, body.bytes ? body.bytes : "");
+    out->failed |= body.failed;
+    text_free(&body);
+}
+
+static const char *element_of(enum verdict verdict)
+{
+    static const char *const elements[VERDICT_COUNT] = {
+        [VERDICT_SLOWER] = "failure",
+        [VERDICT_AMBIGUOUS] = "skipped",
+        [VERDICT_MISSING] = "error",
+        [VERDICT_INVALID] = "error",
+    };
+    return elements[verdict];
+}
+
+static void add_case(struct text *out, const struct compare_row *row)
+{
+    const char *element = element_of(row->verdict);
+    text_add(out, "    <testcase");
+    add_attribute(out, "classname", row->candidate);
+    add_attribute(out, "name", row->key);
+    if (!element) {
+        text_add(out, "/>\n");
+        return;
+    }
+    text_add(out, ">\n      <%s", element);
+    add_attribute(out, "message", verdict_names[row->verdict]);
+    if (row->verdict != VERDICT_AMBIGUOUS)
+        add_attribute(out, "type", verdict_names[row->verdict]);
+    text_add(out, ">");
+    add_body(out, row);
+    text_add(out, "</%s>\n    </testcase>\n", element);
+}
+
+/* ---- suites: rows of one mode and reference ---- */
+
+static int by_suite(const void *a, const void *b)
+{
+    const struct compare_row *x = *(const struct compare_row *const *)a;
+    const struct compare_row *y = *(const struct compare_row *const *)b;
+    if (x->mode != y->mode)
+        return x->mode < y->mode ? -1 : 1;
+    int order = strcmp(x->reference, y->reference);
+    return order ? order : (x > y) - (x < y);
+}
+
+static bool same_suite(const struct compare_row *x, const struct compare_row *y)
+{
+    return x->mode == y->mode && strcmp(x->reference, y->reference) == 0;
+}
+
+static void add_totals(struct text *out, const size_t counts[VERDICT_COUNT], size_t n)
+{
+    text_add(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", n, counts[VERDICT_SLOWER],
+             counts[VERDICT_MISSING] + counts[VERDICT_INVALID], counts[VERDICT_AMBIGUOUS]);
+}
+
+static void add_suite(struct text *out, const struct compare_runs *c, const struct compare_row *const *rows, size_t n)
+{
+    size_t counts[VERDICT_COUNT] = {0};
+    struct text name = {0};
+    for (size_t i = 0; i < n; i++)
+        counts[rows[i]->verdict]++;
+    text_add(&name, "%s vs %s", mode_names[rows[0]->mode], rows[0]->reference[0] ? rows[0]->reference : "nothing");
+    text_add(out, "  <testsuite");
+    add_attribute(out, "name", name.bytes ? name.bytes : "");
+    add_attribute(out, "timestamp", tree_text(c->fresh.run, "started"));
+    add_totals(out, counts, n);
+    for (size_t i = 0; i < n; i++)
+        add_case(out, rows[i]);
+    text_add(out, "  </testsuite>\n");
+    out->failed |= name.failed;
+    text_free(&name);
+}
+
+void compare_form_junit(struct text *out, const struct compare_runs *c)
+{
+    const struct compare_row **rows = malloc((c->n_rows + 1) * sizeof *rows);
+    if (!rows) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < c->n_rows; i++)
+        rows[i] = &c->rows[i];
+    qsort(rows, c->n_rows, sizeof *rows, by_suite);
+    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudal2-bench compare\"");
+    add_totals(out, c->counts, c->n_rows);
+    for (size_t start = 0; start < c->n_rows;) {
+        size_t end = start;
+        while (end < c->n_rows && same_suite(rows[start], rows[end]))
+            end++;
+        add_suite(out, c, rows + start, end - start);
+        start = end;
+    }
+    text_add(out, "</testsuites>\n");
+    free(rows);
+}

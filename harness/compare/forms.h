@@ -1,0 +1,50 @@
+/*
+ * forms.h - a comparison as text for a terminal, Markdown for a merge request, JSON, or JUnit XML for a CI system. One
+ * small file per format.
+ */
+#ifndef CUDAL2_COMPARE_FORMS_H
+#define CUDAL2_COMPARE_FORMS_H
+
+#include "base/text.h"
+#include "compare/compare.h"
+
+enum compare_format { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_JSON, COMPARE_JUNIT };
+extern const char *const compare_format_names[]; /* "text", "markdown", "json", "junit"; NULL-terminated */
+
+#define COMPARE_SCHEMA "cudal2-bench/compare"
+#define COMPARE_SCHEMA_VERSION 1
+
+/* *out is owned by the caller (free). `colour` is for text. EXIT_CODE_INTERNAL out of memory. */
+int compare_print(const struct compare_runs *c, enum compare_format format, bool colour, char **out, struct error *err);
+
+/* ---- one each; out->failed when out of memory ---- */
+
+/* Every row that is not SAME, and the worst of those that are up to 40 rows in all. */
+void compare_form_text(struct text *out, const struct compare_runs *c, bool colour);
+/* The 20 largest changes, and up to 20 candidates without a figure. */
+void compare_form_markdown(struct text *out, const struct compare_runs *c);
+void compare_form_json(struct text *out, const struct compare_runs *c);
+/* A suite for each mode and reference, a case for each cell and candidate. SLOWER is a failure, MISSING and INVALID are
+ * errors, AMBIGUOUS is skipped; the text is in the element's body. */
+void compare_form_junit(struct text *out, const struct compare_runs *c);
+
+/* ---- what they share ---- */
+
+/* "no regression", or the line of compare_outcome. */
+void compare_headline(const struct compare_runs *c, struct error *line);
+/* Path, commit, time and device of one side. */
+void compare_describe_side(struct text *out, const struct side *s);
+/* Which loss counts, and why, for the modes that the rows have. */
+void compare_describe_delta(struct text *out, const struct compare_runs *c);
+/* What a reader should know besides: forced differences, a family too large for so few groups, what --confirm did or
+ * could do, candidates without a base. One line each, beginning with `before`. */
+void compare_describe_notes(struct text *out, const struct compare_runs *c, const char *before);
+/* The change of speed against the reference, a ratio minus 1; and the candidate's speedup on one side. */
+double compare_change(const struct compare_row *row);
+double compare_speedup(struct sample side);
+/* The p-value of the direction that the change points to. */
+double compare_p(const struct compare_row *row);
+/* "measured again; -6.1% at first", or the reason of a row without figures; "" for the others. */
+void compare_remark(const struct compare_row *row, char *out, size_t capacity);
+
+#endif
