@@ -6,101 +6,10 @@
 
 #include <cmocka.h>
 #include <math.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "record_fixture.h"
-#include "result/journal.h"
-#include "result/result.h"
+#include "result_fixture.h"
 #include "result/summary.h"
-#include "result/tree.h"
-
-static char directory[64], journal_path[96], result_path[96];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(directory, "/tmp/cudal2-result-XXXXXX");
-    if (!mkdtemp(directory))
-        return -1;
-    snprintf(journal_path, sizeof journal_path, "%s/r.journal.jsonl", directory);
-    snprintf(result_path, sizeof result_path, "%s/r.json", directory);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(journal_path);
-    unlink(result_path);
-    return rmdir(directory);
-}
-
-/* ---- writing a journal ---- */
-
-static void add(struct journal *j, const char *kind, const char *text)
-{
-    struct error err = {0};
-    cJSON *data = cJSON_Parse(text);
-    assert_non_null(data);
-    assert_int_equal(journal_append(j, kind, data, &err), 0);
-    cJSON_Delete(data);
-}
-
-static void add_cell(struct journal *j, struct cell_record *r)
-{
-    struct error err = {0};
-    cJSON *data = record_to_json(r);
-    assert_int_equal(journal_append(j, "cell", data, &err), 0);
-    cJSON_Delete(data);
-    record_free(r);
-}
-
-static struct journal *begin(void)
-{
-    struct journal *j;
-    struct error err = {0};
-    assert_int_equal(journal_create(journal_path, &j, &err), 0);
-    add(j, "run",
-        "{\"schema\":\"cudal2-bench/journal\",\"seed\":\"18446744073709551615\",\"plan\":["
-        "\"offline/f16-f32-64x64x64\",\"offline/f16-f32-128x64x64\",\"offline/f16-f32-256x64x64\"]}");
-    add(j, "sitting", "{\"time\":\"2026-01-01T00:00:00Z\"}");
-    add(j, "env", "{\"worker\":0,\"device\":{\"name\":\"G\",\"peak_flops\":1e12,\"peak_bytes_per_s\":1e11}}");
-    return j;
-}
-
-static cJSON *result(void)
-{
-    cJSON *tree = NULL;
-    struct error err = {0};
-    if (result_from_journal(journal_path, &tree, &err))
-        fail_msg("%s", err.text);
-    return tree;
-}
-
-/* Blocks with a time for each contender: base[i] in even groups, base2[i] in odd ones. */
-static void fill(struct cell_record *r, unsigned blocks, const double *even, const double *odd)
-{
-    for (unsigned b = 0; b < blocks; b++) {
-        unsigned block = fixture_block(r, 4);
-        const double *ns = r->group_of[block] % 2 ? odd : even;
-        for (size_t i = 0; i < r->n_contenders; i++)
-            if (strcmp(r->contenders[i].status, "ok") == 0)
-                series_add(&r->contenders[i].timings[TIMING_DEVICE], block, ns[i]);
-    }
-}
-
-static const cJSON *speedup(const cJSON *cell, const char *candidate, const char *reference, const char *timing)
-{
-    const cJSON *s;
-    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
-    {
-        if (strcmp(tree_text(s, "candidate"), candidate) == 0 && strcmp(tree_text(s, "reference"), reference) == 0 &&
-            strcmp(tree_text(s, "timing"), timing) == 0)
-            return s;
-    }
-    return NULL;
-}
 
 static void close_to(double actual, double expected, double tolerance)
 {
@@ -109,18 +18,6 @@ static void close_to(double actual, double expected, double tolerance)
 }
 
 /* ---- tests ---- */
-
-static struct cell_record *simple_cell(int64_t m)
-{
-    static const double even[] = {1200, 1000};
-    static const double odd[] = {1100, 1000};
-    struct cell_record *r = fixture_record(m, MODE_OFFLINE);
-    fixture_contender(r, "torch.matmul", false);
-    fixture_contender(r, "cudal2-nn", true);
-    fill(r, 8, even, odd);
-    r->converged = true;
-    return r;
-}
 
 static void one_cell_by_hand(void **state)
 {
@@ -151,7 +48,7 @@ static void one_cell_by_hand(void **state)
     close_to(tree_number(ours, "tflops"), 2.0 * 64 * 64 * 64 / 1000e-9 / 1e12, 1e-4);
     /* the floor: 3 * 64 * 64 * 2 bytes at 1e11 B/s = 245.8 ns, arithmetic only 524 ns at 1e12 */
     close_to(tree_number(cell, "floor_ns"), 524.3, 0);
-    close_to(tree_number(ours, "percent_of_roofline"), 52.43, 0);
+    close_to(tree_number(ours, "percent_of_roofline"), 52.429, 0);
     assert_string_equal(tree_text(tree_member(tree, "run"), "seed"), "18446744073709551615");
     assert_null(tree_member(tree_member(tree, "run"), "plan"));
     cJSON_Delete(tree);
@@ -456,95 +353,6 @@ static void summary_over_shapes(void **state)
     cJSON_Delete(tree);
 }
 
-/* ---- bad journals and bad results ---- */
-
-static void expect_refused(const char *wanted)
-{
-    cJSON *tree = NULL;
-    struct error err = {0};
-    assert_int_equal(result_from_journal(journal_path, &tree, &err), EXIT_CODE_DATA);
-    if (!strstr(err.text, wanted))
-        fail_msg("expected \"%s\" in: %s", wanted, err.text);
-}
-
-static void a_cell_twice_is_refused(void **state)
-{
-    (void)state;
-    struct journal *j = begin();
-    add_cell(j, simple_cell(64));
-    add_cell(j, simple_cell(64));
-    journal_close(j);
-    expect_refused("offline/f16-f32-64x64x64 is there twice");
-}
-
-static void journals_of_another_making_are_refused(void **state)
-{
-    (void)state;
-    struct journal *j = begin();
-    add(j, "surprise", "{}");
-    journal_close(j);
-    expect_refused("unknown kind \"surprise\"");
-    unlink(journal_path);
-    j = begin();
-    add(j, "run", "{}");
-    journal_close(j);
-    expect_refused("second \"run\"");
-    unlink(journal_path);
-    j = begin();
-    add(j, "cell", "{\"m\":1}");
-    journal_close(j);
-    expect_refused("line 4");
-    unlink(journal_path);
-    struct error err = {0};
-    assert_int_equal(journal_create(journal_path, &j, &err), 0);
-    journal_close(j);
-    expect_refused("no \"run\" line");
-    unlink(journal_path);
-    expect_refused(journal_path);
-}
-
-static void results_are_checked_when_read(void **state)
-{
-    static const char *const bad[][2] = {
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":2,\"cells\":[]}", "version 2"},
-        {"{\"schema\":\"other\",\"schema_version\":1,\"cells\":[]}", "$.schema"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1}", "$.cells"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\"},{\"key\":\"a\"}]}",
-         "twice"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"kay\":\"a\"}]}", "$.cells[0].key"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_", ""},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[NaN]}", ""},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct error err = {0};
-        cJSON *tree = NULL;
-        assert_int_equal(file_write_atomic(result_path, bad[i][0], strlen(bad[i][0]), &err), 0);
-        assert_int_equal(result_read(result_path, &tree, &err), EXIT_CODE_DATA);
-        assert_non_null(strstr(err.text, bad[i][1]));
-        assert_null(tree);
-    }
-}
-
-static void what_is_written_can_be_read(void **state)
-{
-    (void)state;
-    struct error err = {0};
-    struct journal *j = begin();
-    cJSON *back = NULL;
-    add_cell(j, simple_cell(64));
-    journal_close(j);
-    assert_int_equal(result_write(journal_path, result_path, &err), 0);
-    assert_int_equal(result_read(result_path, &back, &err), 0);
-    cJSON *direct = result();
-    assert_true(cJSON_Compare(direct, back, true));
-    cJSON_Delete(direct);
-    cJSON_Delete(back);
-    assert_int_equal(result_write(journal_path, "/nonexistent/r.json", &err), EXIT_CODE_CANTCREATE);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -561,10 +369,6 @@ int main(void)
         TEST(cells_come_in_plan_order),
         TEST(the_order_of_measuring_changes_nothing),
         TEST(summary_over_shapes),
-        TEST(a_cell_twice_is_refused),
-        TEST(journals_of_another_making_are_refused),
-        TEST(results_are_checked_when_read),
-        TEST(what_is_written_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

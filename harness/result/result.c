@@ -9,6 +9,7 @@
 #include "result/journal.h"
 #include "result/record.h"
 #include "result/result_cell.h"
+#include "result/result_thin.h"
 #include "result/summary.h"
 #include "result/tree.h"
 
@@ -315,6 +316,7 @@ int result_write(const char *journal_path, const char *result_path, struct error
     cJSON *tree = NULL;
     if (result_from_journal(journal_path, &tree, err))
         return err->code;
+    result_thin(tree);
     char *text = result_print(tree);
     cJSON_Delete(tree);
     int code = text ? file_write_atomic(result_path, text, strlen(text), err)
@@ -366,6 +368,8 @@ int result_read(const char *path, cJSON **out, struct error *err)
     int code = check_schema(root, err);
     if (code == 0)
         code = check_cells(json_member(root, "cells"), err);
+    if (code == 0 && !result_widen(*out))
+        code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", path);
     if (code) {
         cJSON_Delete(*out);
         *out = NULL;

@@ -16,6 +16,17 @@ double peak_floor_seconds(const struct peak *peak, const struct cudal2_problem *
     return fmax(compute, memory);
 }
 
+/* Five digits: more than any of them means. */
+static double digits(double value)
+{
+    double per_unit = 10;
+    while (per_unit < 1e9 && fabs(value) * per_unit < 1e4)
+        per_unit *= 10;
+    while (per_unit > 1 && fabs(value) * per_unit >= 1e5)
+        per_unit /= 10;
+    return round_to(value, per_unit);
+}
+
 /* The healthy values of a series; *n of them, owned by the caller. NULL out of memory. */
 static double *healthy_values(const struct cell_record *r, const struct series *s, size_t *n)
 {
@@ -35,11 +46,11 @@ static cJSON *timing_tree(const struct cell_record *r, const struct series *s)
         return NULL;
     struct tree t = tree_begin();
     tree_put_number(&t, "n", (double)n);
-    tree_put_number(&t, "median_ns", round_to(stats_median(values, n), 10));
-    tree_put_number(&t, "mean_ns", round_to(stats_mean(values, n), 10));
-    tree_put_number(&t, "p95_ns", round_to(stats_quantile(values, n, 0.95), 10));
-    tree_put_number(&t, "min_ns", round_to(stats_quantile(values, n, 0), 10));
-    tree_put_number(&t, "sd_ns", round_to(stats_sd(values, n), 10));
+    tree_put_number(&t, "median_ns", digits(stats_median(values, n)));
+    tree_put_number(&t, "mean_ns", digits(stats_mean(values, n)));
+    tree_put_number(&t, "p95_ns", digits(stats_quantile(values, n, 0.95)));
+    tree_put_number(&t, "min_ns", digits(stats_quantile(values, n, 0)));
+    tree_put_number(&t, "sd_ns", digits(stats_sd(values, n)));
     free(values);
     return tree_finish(&t);
 }
@@ -67,8 +78,8 @@ static void put_rates(struct tree *t, const struct cell_record *r, const struct 
 {
     double seconds = headline_median(r, c) * 1e-9;
     double floor_seconds = peak_floor_seconds(peak, &r->problem);
-    tree_put_number(t, "tflops", round_to(problem_flops(&r->problem) / seconds / 1e12, 1e4));
-    tree_put_number(t, "percent_of_roofline", floor_seconds > 0 ? round_to(100 * floor_seconds / seconds, 1e2) : NAN);
+    tree_put_number(t, "tflops", digits(problem_flops(&r->problem) / seconds / 1e12));
+    tree_put_number(t, "percent_of_roofline", floor_seconds > 0 ? digits(100 * floor_seconds / seconds) : NAN);
 }
 
 static cJSON *contender_tree(const struct cell_record *r, const struct contender_record *c, const struct peak *peak)

@@ -1,0 +1,21 @@
+/*
+ * result_thin.h - what of a result goes into its file. A tree made from the journal has everything; the file of a
+ * thousand shapes leaves out what tables do not read and the journal tells (docs/results.md).
+ */
+#ifndef CUDAL2_RESULT_RESULT_THIN_H
+#define CUDAL2_RESULT_RESULT_THIN_H
+
+#include "base/json.h"
+
+/* Takes out of every cell, after the summary was made of all of it:
+ *   speedups and A/A comparisons outside the headline, speedups of a candidate in one layout, and equal_path;
+ *   n and groups of a speedup that are the cell's blocks and groups;
+ *   of a contender: the family that its name tells, the role "baseline", percent_of_roofline (from floor_ns), timings
+ *   not taken, min_ns and sd_ns, equal_path, launches, the rung "graph", the times of its race, and a verification
+ *   like that of the first contender. */
+void result_thin(cJSON *result);
+
+/* Puts back what can be told from the rest: family, role, percent_of_roofline, n, groups. False when out of memory. */
+bool result_widen(cJSON *result);
+
+#endif

@@ -1,0 +1,195 @@
+/* result/: the file, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "base/file.h"
+#include "result_fixture.h"
+
+static void expect_refused(const char *wanted)
+{
+    cJSON *tree = NULL;
+    struct error err = {0};
+    assert_int_equal(result_from_journal(journal_path, &tree, &err), EXIT_CODE_DATA);
+    if (!strstr(err.text, wanted))
+        fail_msg("expected \"%s\" in: %s", wanted, err.text);
+}
+
+static void a_cell_twice_is_refused(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add_cell(j, simple_cell(64));
+    add_cell(j, simple_cell(64));
+    journal_close(j);
+    expect_refused("offline/f16-f32-64x64x64 is there twice");
+}
+
+static void journals_of_another_making_are_refused(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add(j, "surprise", "{}");
+    journal_close(j);
+    expect_refused("unknown kind \"surprise\"");
+    unlink(journal_path);
+    j = begin();
+    add(j, "run", "{}");
+    journal_close(j);
+    expect_refused("second \"run\"");
+    unlink(journal_path);
+    j = begin();
+    add(j, "cell", "{\"m\":1}");
+    journal_close(j);
+    expect_refused("line 4");
+    unlink(journal_path);
+    struct error err = {0};
+    assert_int_equal(journal_create(journal_path, &j, &err), 0);
+    journal_close(j);
+    expect_refused("no \"run\" line");
+    unlink(journal_path);
+    expect_refused(journal_path);
+}
+
+static void results_are_checked_when_read(void **state)
+{
+    static const char *const bad[][2] = {
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":2,\"cells\":[]}", "version 2"},
+        {"{\"schema\":\"other\",\"schema_version\":1,\"cells\":[]}", "$.schema"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1}", "$.cells"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\"},{\"key\":\"a\"}]}",
+         "twice"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"kay\":\"a\"}]}", "$.cells[0].key"},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_", ""},
+        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[NaN]}", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error err = {0};
+        cJSON *tree = NULL;
+        assert_int_equal(file_write_atomic(result_path, bad[i][0], strlen(bad[i][0]), &err), 0);
+        assert_int_equal(result_read(result_path, &tree, &err), EXIT_CODE_DATA);
+        assert_non_null(strstr(err.text, bad[i][1]));
+        assert_null(tree);
+    }
+}
+
+static cJSON *written_and_read(void)
+{
+    struct error err = {0};
+    cJSON *back = NULL;
+    assert_int_equal(result_write(journal_path, result_path, &err), 0);
+    assert_int_equal(result_read(result_path, &back, &err), 0);
+    return back;
+}
+
+/* Two candidates and two baselines in both layouts and a copy, timed three ways. */
+static struct cell_record *rich_cell(void)
+{
+    static const char *const names[] = {"torch.matmul", "cublas-nn", "cublas-tn", "cudal2-nn", "cudal2-tn"};
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    for (int i = 0; i < 5; i++)
+        fixture_contender(r, names[i], i >= 3);
+    struct contender_record *copy = fixture_contender(r, "cudal2-nn+copy", true);
+    strcpy(copy->copy_of, "cudal2-nn");
+    strcpy(copy->family, "cudal2");
+    copy->has_layout_suffix = true;
+    for (unsigned b = 0; b < 8; b++) {
+        unsigned block = fixture_block(r, 4);
+        for (size_t i = 0; i < r->n_contenders; i++)
+            for (int t = 0; t < TIMING_COUNT; t++)
+                series_add(&r->contenders[i].timings[t], block, 1000.0 + 100 * t + 10 * (double)i + b);
+    }
+    r->contenders[0].verification = cJSON_Parse("{\"coverage\":1}");
+    r->contenders[1].verification = cJSON_Parse("{\"coverage\":1}");
+    r->contenders[2].verification = cJSON_Parse("{\"coverage\":0.5}");
+    r->contenders[1].tuning = cJSON_Parse("{\"variants\":2,\"race_ns\":[1,2]}");
+    r->contenders[1].launches = 7;
+    strcpy(r->contenders[2].rung, "blocked");
+    return r;
+}
+
+static void the_file_has_the_headline_of_whole_candidates(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    add_cell(j, rich_cell());
+    journal_close(j);
+    cJSON *full = result(), *back = written_and_read();
+    const cJSON *all = tree_member(full, "cells")->child, *kept = tree_member(back, "cells")->child;
+    assert_true(cJSON_Compare(tree_member(full, "summary"), tree_member(back, "summary"), true));
+    assert_non_null(speedup(all, "cudal2-nn", "torch.matmul", "device"));
+    assert_non_null(speedup(all, "cudal2-max", "torch.matmul", "wall"));
+    assert_null(speedup(kept, "cudal2-nn", "torch.matmul", "device"));
+    assert_null(speedup(kept, "cudal2-max", "torch.matmul", "wall"));
+    static const char *const references[] = {"torch.matmul", "cublas-nn"};
+    for (int i = 0; i < 2; i++) {
+        const cJSON *before = speedup(all, "cudal2-max", references[i], "device");
+        assert_true(cJSON_Compare(before, speedup(kept, "cudal2-max", references[i], "device"), true));
+    }
+    assert_int_equal(cJSON_GetArraySize(tree_member(all, "aa")), 3);
+    assert_int_equal(cJSON_GetArraySize(tree_member(kept, "aa")), 1);
+    cJSON_Delete(full);
+    cJSON_Delete(back);
+}
+
+static void what_the_file_leaves_out_is_told_by_the_rest(void **state)
+{
+    static const char *const same[] = {"family",  "role",  "percent_of_roofline", "status", "layout",
+                                       "copy_of", "tflops"};
+    (void)state;
+    struct journal *j = begin();
+    add_cell(j, rich_cell());
+    journal_close(j);
+    cJSON *full = result(), *back = written_and_read();
+    const cJSON *before;
+    cJSON_ArrayForEach(before, tree_member(tree_member(full, "cells")->child, "contenders"))
+    {
+        const cJSON *after = tree_member(tree_member(tree_member(back, "cells")->child, "contenders"), before->string);
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
+            const cJSON *a = tree_member(before, same[k]), *b = tree_member(after, same[k]);
+            bool alike = cJSON_IsNumber(a) ? fabs(a->valuedouble - b->valuedouble) <= 1e-3 * a->valuedouble
+                                           : (!a && !b) || cJSON_Compare(a, b, true);
+            if (!alike)
+                fail_msg("%s of %s", same[k], before->string);
+        }
+    }
+    const cJSON *contenders = tree_member(tree_member(back, "cells")->child, "contenders");
+    const cJSON *nn = tree_member(contenders, "cublas-nn"), *tn = tree_member(contenders, "cublas-tn");
+    assert_true(tree_number(tree_member(nn, "tuning"), "variants") == 2);
+    assert_null(tree_member(tree_member(nn, "tuning"), "race_ns"));
+    assert_null(tree_member(nn, "launches"));
+    assert_null(tree_member(nn, "verification"));
+    assert_true(tree_number(tree_member(tn, "verification"), "coverage") == 0.5);
+    assert_null(tree_member(nn, "rung"));
+    assert_string_equal(tree_text(tn, "rung"), "blocked");
+    cJSON_Delete(full);
+    cJSON_Delete(back);
+}
+
+static void a_file_that_cannot_be_written(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct journal *j = begin();
+    add_cell(j, simple_cell(64));
+    journal_close(j);
+    assert_int_equal(result_write(journal_path, "/nonexistent/r.json", &err), EXIT_CODE_CANTCREATE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_cell_twice_is_refused),
+        TEST(journals_of_another_making_are_refused),
+        TEST(results_are_checked_when_read),
+        TEST(the_file_has_the_headline_of_whole_candidates),
+        TEST(what_the_file_leaves_out_is_told_by_the_rest),
+        TEST(a_file_that_cannot_be_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
