@@ -148,6 +148,12 @@ static void test_commands(void **state)
     assert_null(o.published[2]);
     assert_true(o.mixed);
     assert_string_equal(o.output, "dir");
+    accept("compare --confirm base.json --delta 2.5 --force new.json --format junit --device cpu --quiet", &o);
+    assert_int_equal(o.command, COMMAND_COMPARE);
+    assert_true(o.confirm && o.force && o.quiet);
+    assert_true(o.delta_percent == 2.5);
+    assert_string_equal(format_choices[o.format], "junit");
+    assert_string_equal(o.operands[1], "new.json");
     accept("report -- --odd-name", &o);
     assert_string_equal(o.operands[0], "--odd-name");
     accept("worker", &o);
@@ -210,6 +216,10 @@ static void test_refusals(void **state)
         {"workr", "unknown command \"workr\""},
         {"frobnicate", "unknown command \"frobnicate\""},
         {"run c.json", "unexpected argument \"c.json\""},
+        {"compare", "compare needs BASE NEW (see cudal2-bench compare --help)"},
+        {"compare a b c", "unexpected argument \"c\""},
+        {"compare a b --delta 0", "--delta: expected PERCENT, found \"0\""},
+        {"report a --confirm", "--confirm does not apply to \"report\" (see cudal2-bench report --help)"},
         {"report --format pdf r.json", "--format: expected FORMAT, found \"pdf\""},
         {"report --table one r.json", "--table: expected 1..4, found \"one\""},
         {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
