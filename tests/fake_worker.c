@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "worker/protocol.h"
+#include "worker/stage_page.h"
 
 static const char *const contenders[] = {"alpha", "beta", "gamma", NULL};
 static char nonce[PROTOCOL_NONCE];
+static struct stage_page *page;
 
 static void say(const char *text)
 {
@@ -49,13 +51,28 @@ static const struct {
     {"anonymous", "{\"type\":\"stage\",\"contender\":\"x\",\"stage\":\"y\",\"deadline_s\":1}\n"},
 };
 
+static void say_stage(const char *contender, const char *stage)
+{
+    stage_page_write(page, contender, stage, 0.4);
+}
+
+/* Thousands of changes in a blink, as a run of short segments makes them, and then the end in beta's hands. */
+static void storm(void)
+{
+    for (int i = 0; i < 30000; i++)
+        say_stage(contenders[i % 3], i % 2 ? "measure" : "tune");
+    say_stage("beta", "setup");
+}
+
 /* Does not return: what is ordered ends the process, or the supervisor does. */
 static void act(const char *action)
 {
     for (size_t i = 0; i < sizeof bad_lines / sizeof bad_lines[0]; i++)
         if (strcmp(action, bad_lines[i].action) == 0)
             say(bad_lines[i].bytes);
-    if (strcmp(action, "crash") == 0) {
+    if (strcmp(action, "storm") == 0)
+        storm();
+    if (strcmp(action, "crash") == 0 || strcmp(action, "storm") == 0) {
         signal(SIGSEGV, SIG_DFL); /* a sanitizer would turn it into an exit */
         kill(getpid(), SIGSEGV);
     }
@@ -112,16 +129,6 @@ static bool is_excluded(const struct cell_request *request, const char *name, st
         return true;
     }
     return false;
-}
-
-static void say_stage(const char *contender, const char *stage)
-{
-    cJSON *message = cJSON_CreateObject();
-    cJSON_AddStringToObject(message, "type", "stage");
-    cJSON_AddStringToObject(message, "contender", contender);
-    cJSON_AddStringToObject(message, "stage", stage);
-    cJSON_AddNumberToObject(message, "deadline_s", 0.4);
-    say_message(message);
 }
 
 static void run_contender(const struct cell_request *request, const char *name, struct contender_record *c)
@@ -205,6 +212,8 @@ static void fake_start(struct line_reader *reader)
         start_request_from_json(json_root(tree, "start"), &start, &err))
         _exit(8);
     snprintf(nonce, sizeof nonce, "%s", start.nonce);
+    if (stage_page_map(STAGE_PAGE_FD, &page, &err))
+        _exit(8);
     long count = count_start(), first = 0;
     char action[32];
     const char *script = getenv("CUDAL2_FAKE");

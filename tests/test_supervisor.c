@@ -109,6 +109,13 @@ static void test_anonymous_stage(void **state)
     expect_verdict("beta=anonymous", "beta", "tamper_suspected", "nonce");
 }
 
+/* The blame is that of the last moment, however quickly it moved. */
+static void test_blame_in_a_storm_of_stages(void **state)
+{
+    (void)state;
+    expect_verdict("beta=storm", "beta", "crash", "signal 11");
+}
+
 static void test_torn_line(void **state)
 {
     (void)state;
@@ -287,7 +294,7 @@ static void test_child_is_clean(void **state)
     unsetenv("CUDA_VISIBLE_DEVICES");
     snprintf(path, sizeof path, "%s/environ", t.directory);
     assert_int_equal(file_read(path, 1 << 20, &text, &length, &t.err), 0);
-    assert_memory_equal(text, "fd 0\nfd 1\nfd 2\nfd 3\n", 20);
+    assert_memory_equal(text, "fd 0\nfd 1\nfd 2\nfd 3\nfd 5\n", 25);
     assert_null(strstr(text, "fd 4"));
     assert_null(strstr(text, "SECRET"));
     assert_null(strstr(text, "LD_PRELOAD_TEST"));
@@ -317,6 +324,7 @@ int main(int argc, char **argv)
         TEST(test_binary),
         TEST(test_forged_record),
         TEST(test_anonymous_stage),
+        TEST(test_blame_in_a_storm_of_stages),
         TEST(test_torn_line),
         TEST(test_socket_closed),
         TEST(test_socket_kept_open_by_a_child),

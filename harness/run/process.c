@@ -117,7 +117,7 @@ static int usable_cpus(void)
 struct launch {
     const char *program;
     char **environment;
-    int socket, lock_fd, null_fd;
+    int socket, lock_fd, page_fd, null_fd;
     pid_t parent;
 };
 
@@ -141,12 +141,12 @@ static void child_exec(const struct launch *l)
     signal(SIGTERM, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (!place(l->null_fd, STDIN_FILENO) || !place(STDERR_FILENO, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD))
+    if (!place(l->null_fd, STDIN_FILENO) || !place(STDERR_FILENO, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD) ||
+        !place(l->page_fd, STAGE_PAGE_FD))
         _exit(127);
-    int first = PROCESS_LOCK_FD;
-    if (l->lock_fd >= 0 && place(l->lock_fd, PROCESS_LOCK_FD))
-        first++;
-    if (close_range((unsigned)first, ~0u, 0) != 0)
+    if (l->lock_fd < 0 || !place(l->lock_fd, PROCESS_LOCK_FD))
+        close(PROCESS_LOCK_FD);
+    if (close_range(STAGE_PAGE_FD + 1, ~0u, 0) != 0)
         _exit(127);
     execve(l->program, argv, l->environment);
     _exit(127);
@@ -166,19 +166,24 @@ static void close_fd(int fd)
 
 int process_spawn(const struct process_request *request, struct process *out, struct error *err)
 {
-    int code = 0, pair[2] = {-1, -1};
+    int code = 0, pair[2] = {-1, -1}, page_fd = -1;
+    struct stage_page *page = NULL;
     *out = (struct process){.fd = -1};
-    struct launch l = {.program = request->program, .socket = -1, .null_fd = -1, .parent = getpid()};
+    struct launch l = {.program = request->program, .socket = -1, .page_fd = -1, .null_fd = -1, .parent = getpid()};
     l.lock_fd = raise_fd(request->lock_fd);
     l.environment = process_environment(environ, usable_cpus());
     if (!l.environment) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
         goto out;
     }
+    code = stage_page_create(&page, &page_fd, err);
+    if (code)
+        goto out;
+    l.page_fd = raise_fd(page_fd);
     int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     l.null_fd = raise_fd(null_fd);
     close_fd(null_fd);
-    if (l.null_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+    if (l.null_fd < 0 || l.page_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
         (l.socket = raise_fd(pair[1])) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0) {
         code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: %s", strerror(errno));
         goto out;
@@ -191,10 +196,14 @@ int process_spawn(const struct process_request *request, struct process *out, st
         goto out;
     }
     setpgid(pid, pid); /* in both processes, so that a kill of the group works from now on */
-    *out = (struct process){.pid = pid, .fd = pair[0]};
+    *out = (struct process){.pid = pid, .fd = pair[0], .page = page};
     pair[0] = -1;
+    page = NULL;
 out:
     process_environment_free(l.environment);
+    stage_page_unmap(page);
+    close_fd(page_fd);
+    close_fd(l.page_fd);
     close_fd(pair[0]);
     close_fd(pair[1]);
     close_fd(l.socket);
@@ -267,6 +276,7 @@ bool process_ending(const struct process *p)
 void process_forget(struct process *p)
 {
     close_fd(p->fd);
+    stage_page_unmap(p->page);
     *p = (struct process){.fd = -1};
 }
 

@@ -5,14 +5,15 @@
 #ifndef CUDAL2_RUN_PROCESS_H
 #define CUDAL2_RUN_PROCESS_H
 
-#include "base/error.h"
+#include "worker/stage_page.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct process {
-    pid_t pid; /* 0: none */
-    int fd;    /* our end of the socket pair, non-blocking; -1: none */
+    pid_t pid;               /* 0: none */
+    int fd;                  /* our end of the socket pair, non-blocking; -1: none */
+    struct stage_page *page; /* shared with the child */
 };
 
 struct process_request {
@@ -31,8 +32,8 @@ struct process_end {
     char text[64]; /* "killed by signal 11 (Segmentation fault)", "exited with code 0" */
 };
 
-/* The child gets descriptors 0 (/dev/null), 1 and 2 (our stderr), 3 (the socket) and perhaps 4 (the lock), nothing
- * else, and is killed by the kernel when we die. EXIT_CODE_UNAVAILABLE when it cannot be started. */
+/* The child gets descriptors 0 (/dev/null), 1 and 2 (our stderr), 3 (the socket), perhaps 4 (the lock) and 5 (the stage
+ * page), nothing else, and is killed by the kernel when we die. EXIT_CODE_UNAVAILABLE when it cannot be started. */
 int process_spawn(const struct process_request *request, struct process *out, struct error *err);
 
 /* SIGKILL to the process group, without waiting. */
@@ -48,7 +49,7 @@ bool process_ended(const struct process *p);
  * the socket has closed; a process that is not ending closed the socket while alive. */
 bool process_ending(const struct process *p);
 
-/* Closes the socket and clears *p. */
+/* Closes the socket, unmaps the page and clears *p. */
 void process_forget(struct process *p);
 
 /* Resident memory, bytes; 0 when unknown. */

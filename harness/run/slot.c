@@ -22,16 +22,24 @@ void slot_event_free(struct slot_event *event)
     *event = (struct slot_event){0};
 }
 
-static void set_deadline(struct slot *slot, double seconds)
+/* Written to the page too, which still says what the worker did last. */
+static void set_stage(struct slot *slot, const char *stage, double seconds)
 {
-    slot->deadline_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
+    slot->now = (struct stage_note){.deadline_ns = clock_now_ns() + (uint64_t)(seconds * 1e9)};
+    snprintf(slot->now.stage, sizeof slot->now.stage, "%s", stage);
+    stage_page_write(slot->process.page, "", stage, seconds);
 }
 
-static void set_stage(struct slot *slot, const char *contender, const char *stage, double seconds)
+/* Takes over what the worker has written; true when contender or stage is another. */
+static bool refresh(struct slot *slot)
 {
-    snprintf(slot->contender, sizeof slot->contender, "%s", contender);
-    snprintf(slot->stage, sizeof slot->stage, "%s", stage);
-    set_deadline(slot, seconds);
+    struct stage_note before = slot->now;
+    uint64_t latest = clock_now_ns() + (uint64_t)(STAGE_MAX_SECONDS * 1e9);
+    if (!stage_page_read(slot->process.page, &slot->now))
+        return false;
+    if (slot->now.deadline_ns > latest)
+        slot->now.deadline_ns = latest;
+    return strcmp(before.contender, slot->now.contender) != 0 || strcmp(before.stage, slot->now.stage) != 0;
 }
 
 /* ---- to the worker ---- */
@@ -45,7 +53,7 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
     slot->reader = (struct line_reader){.fd = slot->process.fd};
     slot->state = SLOT_STARTING;
     slot->warned_memory = false;
-    set_stage(slot, "", "start", READY_SECONDS);
+    set_stage(slot, "start", READY_SECONDS);
     start->nonce = slot->nonce;
     start->device = slot->device;
     cJSON *message = start_request_to_json(start);
@@ -60,7 +68,7 @@ void slot_send_cell(struct slot *slot)
     struct error ignored;
     cJSON *message = cell_request_to_json(&slot->request);
     slot->state = SLOT_BUSY;
-    set_stage(slot, "", "cell", FIRST_STAGE_SECONDS);
+    set_stage(slot, "cell", FIRST_STAGE_SECONDS);
     line_write(slot->process.fd, message, &ignored);
     cJSON_Delete(message);
 }
@@ -71,7 +79,7 @@ void slot_send_quit(struct slot *slot)
     cJSON *message = cJSON_CreateObject();
     cJSON_AddStringToObject(message, "type", "quit");
     slot->state = SLOT_QUITTING;
-    set_stage(slot, "", "quit", QUIT_SECONDS);
+    set_stage(slot, "quit", QUIT_SECONDS);
     line_write(slot->process.fd, message, &ignored);
     cJSON_Delete(message);
 }
@@ -142,18 +150,6 @@ static void take_fatal(struct slot *slot, struct json_at at, struct slot_event *
     slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? "cuda_error" : "infrastructure", text);
 }
 
-static void take_stage(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
-{
-    char contender[RECORD_NAME_MAX], stage[sizeof slot->stage];
-    double seconds = 0;
-    if (protocol_read_text(json_member(at, "contender"), contender, sizeof contender, err) ||
-        protocol_read_text(json_member(at, "stage"), stage, sizeof stage, err) ||
-        json_read_number(json_member(at, "deadline_s"), 0, STAGE_MAX_SECONDS, &seconds, err))
-        return;
-    set_stage(slot, contender, stage, seconds);
-    event->kind = SLOT_STAGE;
-}
-
 static void take_record(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     if (record_from_json(json_member(at, "record"), &event->record, err))
@@ -165,7 +161,7 @@ static void take_record(struct slot *slot, struct json_at at, struct slot_event 
     }
     event->kind = SLOT_RECORD;
     slot->state = SLOT_IDLE;
-    set_stage(slot, "", "idle", STAGE_MAX_SECONDS);
+    set_stage(slot, "idle", STAGE_MAX_SECONDS);
 }
 
 static void take_ready(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
@@ -178,7 +174,7 @@ static void take_ready(struct slot *slot, struct json_at at, struct slot_event *
     event->env = cJSON_Duplicate(env.node, true);
     event->kind = SLOT_READY;
     slot->state = SLOT_IDLE;
-    set_stage(slot, "", "idle", STAGE_MAX_SECONDS);
+    set_stage(slot, "idle", STAGE_MAX_SECONDS);
 }
 
 /* Leaves err->code non-zero for a message that a sound worker does not send, and *forged where it may not be the
@@ -193,8 +189,6 @@ static void take_message(struct slot *slot, struct json_at at, struct slot_event
         error_set(err, EXIT_CODE_DATA, "message without the worker's nonce");
     else if (json_read_string(json_member(at, "type"), &type, err))
         return;
-    else if (strcmp(type, "stage") == 0 && slot->state == SLOT_BUSY)
-        take_stage(slot, at, event, err);
     else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY)
         take_record(slot, at, event, err);
     else if (strcmp(type, "ready") == 0 && slot->state == SLOT_STARTING)
@@ -222,9 +216,9 @@ static void take_line(struct slot *slot, const char *line, size_t length, struct
 static void check_deadline(struct slot *slot, struct slot_event *event)
 {
     char reason[RECORD_REASON_MAX];
-    if (clock_now_ns() < slot->deadline_ns)
+    if (clock_now_ns() < slot->now.deadline_ns)
         return;
-    snprintf(reason, sizeof reason, "no sign of life within the time limit of stage %s", slot->stage);
+    snprintf(reason, sizeof reason, "no sign of life within the time limit of stage %s", slot->now.stage);
     slot_condemn(slot, event, "hang", reason);
 }
 
@@ -239,10 +233,13 @@ void slot_look(struct slot *slot, struct slot_event *event)
      * tell, for a child that a contender left behind holds it open. */
     bool ended = process_ended(&slot->process);
     int got = line_read(&slot->reader, &line, &length);
+    bool moved = refresh(slot); /* after reading: the page is then at least as new as the message */
     if (got > 0)
         take_line(slot, line, length, event);
     else if (got < 0 || ended)
         slot_ended(slot, event);
     else
         check_deadline(slot, event);
+    if (event->kind == SLOT_NOTHING && moved && slot->state == SLOT_BUSY)
+        event->kind = SLOT_STAGE;
 }

@@ -22,11 +22,10 @@ struct slot {
     struct process process;
     struct line_reader reader;
     char nonce[PROTOCOL_NONCE];
-    const char *device; /* "cpu", "cuda:0" */
-    int lock_fd;        /* -1 on the CPU */
-    int env_index;      /* of the present process in the run's env[] */
-    char contender[RECORD_NAME_MAX], stage[16];
-    uint64_t deadline_ns;   /* of the present stage, start or quit */
+    const char *device;     /* "cpu", "cuda:0" */
+    int lock_fd;            /* -1 on the CPU */
+    int env_index;          /* of the present process in the run's env[] */
+    struct stage_note now;  /* who would be to blame, in what, and by when it must be over */
     uint64_t not_before_ns; /* the next start */
     int start_failures;     /* in a row */
     long cell;              /* of the plan; -1 none. Stays while the worker is replaced */
@@ -39,7 +38,7 @@ struct slot {
 enum slot_event_kind {
     SLOT_NOTHING,
     SLOT_READY,  /* env */
-    SLOT_STAGE,  /* slot->contender and stage */
+    SLOT_STAGE,  /* slot->now has changed */
     SLOT_RECORD, /* record */
     SLOT_LOST    /* verdict and reason; the process is gone */
 };

@@ -69,7 +69,7 @@ static void tell_stage(const struct run *run, const struct slot *slot)
     if (!run->observer || !run->observer->stage || slot->cell < 0)
         return;
     cell_key(run, slot->cell, key);
-    run->observer->stage(run->observer->context, (int)(slot - run->slots), key, slot->contender, slot->stage);
+    run->observer->stage(run->observer->context, (int)(slot - run->slots), key, slot->now.contender, slot->now.stage);
 }
 
 static double eta_seconds(const struct run *run)
@@ -147,13 +147,13 @@ static bool excluded(const struct cell_request *request, const char *name)
 static bool exclude(struct slot *slot, const struct slot_event *event)
 {
     struct cell_request *request = &slot->request;
-    if (!slot->contender[0] || strcmp(event->verdict, "infrastructure") == 0 || excluded(request, slot->contender) ||
-        request->n_exclusions == CELL_MAX_EXCLUSIONS)
+    if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0 ||
+        excluded(request, slot->now.contender) || request->n_exclusions == CELL_MAX_EXCLUSIONS)
         return false;
     struct exclusion *e = &request->exclusions[request->n_exclusions++];
-    snprintf(e->name, sizeof e->name, "%s", slot->contender);
+    snprintf(e->name, sizeof e->name, "%s", slot->now.contender);
     snprintf(e->status, sizeof e->status, "%s", event->verdict);
-    snprintf(e->stage, sizeof e->stage, "%s", slot->stage);
+    snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
     snprintf(e->reason, sizeof e->reason, "%s", event->reason);
     return true;
 }
@@ -162,12 +162,12 @@ static int lost_in_cell(struct run *run, struct slot *slot, const struct slot_ev
 {
     char key[RECORD_KEY_MAX], reason[RECORD_REASON_MAX + 64];
     cell_key(run, slot->cell, key);
-    const char *owner = slot->contender[0] ? slot->contender : "the harness";
-    note(run, "%s: worker lost in %s, stage %s of %s: %s: %s", slot->device, key, slot->stage, owner, event->verdict,
-         event->reason);
+    const char *owner = slot->now.contender[0] ? slot->now.contender : "the harness";
+    note(run, "%s: worker lost in %s, stage %s of %s: %s: %s", slot->device, key, slot->now.stage, owner,
+         event->verdict, event->reason);
     if (exclude(slot, event) || ++slot->harness_deaths < HARNESS_DEATHS)
         return 0;
-    snprintf(reason, sizeof reason, "worker lost %d times, last in stage %s: %s", slot->harness_deaths, slot->stage,
+    snprintf(reason, sizeof reason, "worker lost %d times, last in stage %s: %s", slot->harness_deaths, slot->now.stage,
              event->reason);
     return fail_cell(run, slot, reason, err);
 }

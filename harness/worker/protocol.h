@@ -6,9 +6,9 @@
  *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","exclude":[...]}
  *                       {"type":"quit"}
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
- *                       {"type":"stage","contender":"x","stage":"setup","deadline_s":60}
  *                       {"type":"record","record":{...}}
  *                       {"type":"fatal","code":69,"text":"..."}  then the worker exits
+ * Who is running, in which stage and by when it must be over, is not a message: stage_page.h.
  * Every worker message carries the start message's nonce; a message without it is refused (a contender that found
  * the descriptor cannot forge a result by accident).
  */

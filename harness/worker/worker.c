@@ -8,11 +8,13 @@
 
 #include "worker/environment.h"
 #include "worker/protocol.h"
+#include "worker/stage_page.h"
 
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
 struct worker {
     struct line_reader reader;
+    struct stage_page *page;
     char nonce[PROTOCOL_NONCE];
     char identity[DIGEST_HEX];
     int index;
@@ -51,15 +53,10 @@ static void send_fatal(struct worker *w, const struct error *err)
         fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
 }
 
-static void send_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
+static void tell_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
 {
-    struct worker *w = context;
-    struct error ignored;
-    cJSON *message = message_new(w, "stage");
-    cJSON_AddStringToObject(message, "contender", contender);
-    cJSON_AddStringToObject(message, "stage", stage);
-    json_put_number(message, "deadline_s", deadline_seconds);
-    message_send(w, message, &ignored);
+    const struct worker *w = context;
+    stage_page_write(w->page, contender, stage, deadline_seconds);
 }
 
 static int send_record(struct worker *w, const struct cell_record *record, struct error *err)
@@ -143,8 +140,10 @@ static int worker_start(struct worker *w, struct error *err)
     if (!code) {
         snprintf(w->nonce, sizeof w->nonce, "%s", start.nonce);
         w->index = start.worker;
-        code = parse_config(w, start.config, err);
+        code = stage_page_map(STAGE_PAGE_FD, &w->page, err);
     }
+    if (!code)
+        code = parse_config(w, start.config, err);
     if (!code)
         code = open_contenders(w, &start, err);
     if (!code)
@@ -164,7 +163,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .registry = w->registry,
         .worker = w->index,
         .identity = w->identity,
-        .report = send_stage,
+        .report = tell_stage,
         .report_context = w,
     };
     struct cell_request *request = calloc(1, sizeof *request);
@@ -201,6 +200,7 @@ static void guard_descriptors(void)
     dup2(STDERR_FILENO, STDOUT_FILENO);
     fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
     fcntl(LOCK_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(STAGE_PAGE_FD, F_SETFD, FD_CLOEXEC);
 }
 
 int worker_main(void)
@@ -221,5 +221,6 @@ int worker_main(void)
         w.device->ops->close(w.device);
     config_free(&w.config);
     line_reader_free(&w.reader);
+    stage_page_unmap(w.page);
     return code;
 }

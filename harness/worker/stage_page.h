@@ -1,0 +1,39 @@
+/*
+ * stage_page.h - one page shared by supervisor and worker: who is running, in which stage, and by when it must be over.
+ *
+ * The worker writes it before every segment, several thousand times a second, so writing is a copy of 88 bytes and no
+ * system call; nobody is woken beside the contender that is about to be timed. The supervisor reads it when it looks,
+ * and when the worker has died: the page outlives its writer, so the blame is exact. A note is complete or it is the
+ * one before: there are two places, and the count that says which one holds is written last.
+ */
+#ifndef CUDAL2_WORKER_STAGE_PAGE_H
+#define CUDAL2_WORKER_STAGE_PAGE_H
+
+#include "base/error.h"
+#include "result/record.h"
+
+#define STAGE_PAGE_FD 5 /* in the worker */
+#define STAGE_NAME_MAX 16
+
+struct stage_page;
+
+/* What the page says. The supervisor writes one itself while the worker waits for a message. */
+struct stage_note {
+    char contender[RECORD_NAME_MAX]; /* "" for the harness */
+    char stage[STAGE_NAME_MAX];
+    uint64_t deadline_ns; /* of clock_now_ns(), which both processes share */
+};
+
+/* A fresh page, and a descriptor of it for the worker (closed on exec; the caller closes it). EXIT_CODE_UNAVAILABLE. */
+int stage_page_create(struct stage_page **out, int *fd, struct error *err);
+/* The page behind a descriptor. EXIT_CODE_USAGE when there is none. */
+int stage_page_map(int fd, struct stage_page **out, struct error *err);
+void stage_page_unmap(struct stage_page *page); /* NULL is fine */
+
+/* One process writes at a time. */
+void stage_page_write(struct stage_page *page, const char *contender, const char *stage, double seconds);
+/* The latest complete note. False when the writer was too quick to read it; then *out is as it was. Strings are
+ * terminated and printable whatever was written. */
+bool stage_page_read(const struct stage_page *page, struct stage_note *out);
+
+#endif
