@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #include "fake_worker.h"
 #include "run_fixture.h"
 #include "base/file.h"
+#include "run/offenders.h"
 
-/* Every cell once, `name` with this verdict in each, the other two ok. */
+/* Every cell once, `name` with this verdict in the first three and left out of the rest, the other two ok. */
 static void expect_verdict(const char *script, const char *name, const char *status, const char *reason)
 {
     assert_int_equal(go(script), 0);
@@ -22,14 +24,14 @@ static void expect_verdict(const char *script, const char *name, const char *sta
     for (int i = 0; i < N_CELLS; i++)
         for (size_t c = 0; c < 3; c++) {
             const struct contender_record *r = &v.records[i]->contenders[c];
-            bool bad = strcmp(r->name, name) == 0;
-            assert_string_equal(r->status, bad ? status : "ok");
-            assert_true(!bad || strstr(r->reason, reason) != NULL);
-            assert_true(!bad || strcmp(r->stage, "setup") == 0);
+            bool bad = strcmp(r->name, name) == 0, tried = i < OFFENDER_CELLS;
+            assert_string_equal(r->status, !bad ? "ok" : tried ? status : "left_out");
+            assert_true(!bad || strstr(r->reason, tried ? reason : "left out after 3 ") != NULL);
+            assert_true(!bad || strcmp(r->stage, tried ? "setup" : "probe") == 0);
         }
     /* one worker for each cell that lost one, and one that finished */
-    assert_int_equal(v.envs, N_CELLS + 1);
-    assert_int_equal(t.n_notes, N_CELLS);
+    assert_int_equal(v.envs, OFFENDER_CELLS + 1);
+    assert_int_equal(t.n_notes, OFFENDER_CELLS);
     free_view(&v);
 }
 
@@ -132,6 +134,59 @@ static void test_socket_kept_open_by_a_child(void **state)
 {
     (void)state;
     expect_verdict("beta=orphan", "beta", "early_exit", "code 0");
+}
+
+/* ---- left out for the rest of the run ---- */
+
+static void expect_left_out(int cell, const char *reason)
+{
+    struct journal_view v = complete_view();
+    const struct contender_record *r = &v.records[cell]->contenders[1];
+    assert_string_equal(r->name, "beta");
+    assert_string_equal(r->status, "left_out");
+    assert_string_equal(r->reason, reason);
+    free_view(&v);
+}
+
+static void test_left_out_says_why(void **state)
+{
+    (void)state;
+    assert_int_equal(go("beta=hang"), 0);
+    expect_left_out(3, "left out after 3 hangs");
+    expect_left_out(5, "left out after 3 hangs");
+}
+
+static void test_left_out_for_faults_of_several_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(go("beta@32=crash,beta@64=hang,beta@96=exit"), 0);
+    expect_left_out(3, "left out after 3 lost workers");
+}
+
+static void test_two_faults_are_forgiven(void **state)
+{
+    (void)state;
+    assert_int_equal(go("beta@32=crash"), 0); /* in both modes */
+    struct journal_view v = complete_view();
+    for (int i = 0; i < N_CELLS; i++)
+        assert_string_equal(v.records[i]->contenders[1].status, i % 3 == 0 ? "crash" : "ok");
+    free_view(&v);
+}
+
+/* The count is that of the journal: two cells before the interruption, the third after it. */
+static void test_left_out_counts_over_a_resume(void **state)
+{
+    (void)state;
+    t.stop_after = 2;
+    t.stop_value = SIGTERM;
+    assert_int_equal(go("beta=crash"), EXIT_CODE_TEMPORARY);
+    t.stop_after = 0;
+    t.options.resume = true;
+    assert_int_equal(go("beta=crash"), 0);
+    struct journal_view v = complete_view();
+    for (int i = 0; i < N_CELLS; i++)
+        assert_string_equal(v.records[i]->contenders[1].status, i < 3 ? "crash" : "left_out");
+    free_view(&v);
 }
 
 /* Two culprits in one cell: each costs a worker, both are recorded, the third contender still races. */
@@ -273,8 +328,11 @@ static void test_crashes_in_two_workers(void **state)
     two_workers();
     assert_int_equal(go("beta=crash,gamma@64=hang"), 0);
     struct journal_view v = complete_view();
-    for (int i = 0; i < N_CELLS; i++)
-        assert_string_equal(v.records[i]->contenders[1].status, "crash");
+    for (int i = 0; i < N_CELLS; i++) {
+        const char *status = v.records[i]->contenders[1].status;
+        if (i != OFFENDER_CELLS) /* that one may be under way when the third crash comes */
+            assert_string_equal(status, i < OFFENDER_CELLS ? "crash" : "left_out");
+    }
     free_view(&v);
 }
 
@@ -324,6 +382,10 @@ int main(int argc, char **argv)
         TEST(test_binary),
         TEST(test_forged_record),
         TEST(test_anonymous_stage),
+        TEST(test_left_out_says_why),
+        TEST(test_left_out_for_faults_of_several_kinds),
+        TEST(test_two_faults_are_forgiven),
+        TEST(test_left_out_counts_over_a_resume),
         TEST(test_blame_in_a_storm_of_stages),
         TEST(test_torn_line),
         TEST(test_socket_closed),

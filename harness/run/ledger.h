@@ -7,6 +7,7 @@
 
 #include "result/journal.h"
 #include "result/record.h"
+#include "run/offenders.h"
 #include "run/plan.h"
 #include "run/supervisor.h"
 
@@ -24,6 +25,7 @@ struct ledger {
     bool complete; /* the journal has its `end` */
     bool created;  /* by this start */
     size_t wrong_results, failed_cells;
+    struct offenders offenders;
     char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 8];
 };
 

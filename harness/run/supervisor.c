@@ -131,6 +131,7 @@ static void take_cell(struct run *run, struct slot *slot, long cell)
     slot->harness_deaths = 0;
     slot->request = (struct cell_request){.problem = c->problem, .mode = c->mode, .seed = c->seed};
     snprintf(slot->request.label, sizeof slot->request.label, "%s", c->label);
+    offenders_exclude(&run->ledger.offenders, &slot->request);
 }
 
 /* ---- blame ---- */

@@ -1,0 +1,75 @@
+#include "run/offenders.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *verdict, *plural;
+} offences[OFFENCE_COUNT] = {
+    [OFFENCE_HANG] = {"hang", "hangs"},
+    [OFFENCE_CRASH] = {"crash", "crashes"},
+    [OFFENCE_EXIT] = {"early_exit", "early exits"},
+    [OFFENCE_DEVICE] = {"cuda_error", "lost devices"},
+    [OFFENCE_TAMPER] = {"tamper_suspected", "suspected tamperings"},
+};
+
+static int offence_of(const char *status)
+{
+    for (int i = 0; i < OFFENCE_COUNT; i++)
+        if (strcmp(status, offences[i].verdict) == 0)
+            return i;
+    return -1;
+}
+
+/* The entry of this name, made if need be; NULL when the list is full. */
+static struct offender *find(struct offenders *o, const char *name)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (strcmp(o->list[i].name, name) == 0)
+            return &o->list[i];
+    if (o->n == RECORD_MAX_CONTENDERS)
+        return NULL;
+    struct offender *new = &o->list[o->n++];
+    snprintf(new->name, sizeof new->name, "%s", name);
+    return new;
+}
+
+void offenders_count(struct offenders *o, const struct cell_record *record)
+{
+    for (size_t i = 0; i < record->n_contenders; i++) {
+        int offence = offence_of(record->contenders[i].status);
+        struct offender *offender = offence < 0 ? NULL : find(o, record->contenders[i].name);
+        if (offender)
+            offender->cells[offence]++;
+    }
+}
+
+static unsigned total(const struct offender *offender)
+{
+    unsigned sum = 0;
+    for (int i = 0; i < OFFENCE_COUNT; i++)
+        sum += offender->cells[i];
+    return sum;
+}
+
+static const char *kind(const struct offender *offender)
+{
+    for (int i = 0; i < OFFENCE_COUNT; i++)
+        if (offender->cells[i] == total(offender))
+            return offences[i].plural;
+    return "lost workers"; /* of several kinds */
+}
+
+void offenders_exclude(const struct offenders *o, struct cell_request *request)
+{
+    for (size_t i = 0; i < o->n && request->n_exclusions < CELL_MAX_EXCLUSIONS; i++) {
+        const struct offender *offender = &o->list[i];
+        if (total(offender) < OFFENDER_CELLS)
+            continue;
+        struct exclusion *e = &request->exclusions[request->n_exclusions++];
+        snprintf(e->name, sizeof e->name, "%s", offender->name);
+        snprintf(e->status, sizeof e->status, "left_out");
+        snprintf(e->stage, sizeof e->stage, "probe");
+        snprintf(e->reason, sizeof e->reason, "left out after %u %s", total(offender), kind(offender));
+    }
+}
