@@ -140,7 +140,6 @@ void fixture_open(struct fixture *f, size_t n)
     default_config(&f->config);
     f->bench = (struct bench){.config = &f->config,
                               .device = f->device,
-                              .layouts = 1,
                               .sets_each = 1,
                               .n_sets = 1,
                               .seed = 42,
@@ -168,8 +167,8 @@ void fixture_open(struct fixture *f, size_t n)
 void fixture_start(struct fixture *f)
 {
     struct error err;
-    struct operands_request request = {
-        .problem = f->bench.problem, .layouts = f->bench.layouts, .n_sets = f->bench.n_sets};
+    struct operands_request request;
+    bench_operands_request(&f->bench, 7, &request);
     if (operands_alloc(f->device, &request, &f->bench.operands, &err) != 0 ||
         operands_fill(f->device, f->bench.operands, FILL_NORMAL, 1, 0, &err) != 0)
         abort();

@@ -165,7 +165,7 @@ static int run_contender(struct bench *bench, const struct contender *c, unsigne
 static int run_shape(struct bench *bench, const struct registry *registry, unsigned rounds, double *worst,
                      struct error *err)
 {
-    struct operands_request request = {.problem = bench->problem, .layouts = 3, .n_sets = 1};
+    struct operands_request request = {.problem = bench->problem, .n_sets = 1, .period = 1, .layouts = {1}};
     int code = operands_alloc(bench->device, &request, &bench->operands, err);
     if (code == 0)
         code = operands_fill(bench->device, bench->operands, FILL_NORMAL, 7, 0, err);
@@ -193,7 +193,7 @@ static int run(const char *plugins, unsigned rounds, double *worst, struct error
     struct config config = {.workspace_bytes = 64u << 20};
     struct registry *registry = NULL;
     struct bench bench = {
-        .config = &config, .mode = MODE_OFFLINE, .headline = TIMING_DEVICE, .layouts = 1, .sets_each = 1};
+        .config = &config, .mode = MODE_OFFLINE, .headline = TIMING_DEVICE, .sets_each = 1};
     int code = device_open_cuda(0, &bench.device, err);
     if (code == 0)
         code = registry_open(&request, bench.device, &registry, err);

@@ -47,7 +47,8 @@ static struct span span_of(const void *memory, int64_t elements)
 
 static void matrices_lie_apart(void **state)
 {
-    struct operands_request request = {.problem = {48, 80, 112, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 3, .n_sets = 3};
+    struct operands_request request = {
+        .problem = {48, 80, 112, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 3, .period = 3, .layouts = {3, 3, 3}};
     (void)state;
     for (request.seed = 0; request.seed < 50; request.seed++) {
         struct error err;
@@ -75,7 +76,8 @@ static void matrices_lie_apart(void **state)
 
 static void first_set_is_not_always_first(void **state)
 {
-    struct operands_request request = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 1, .n_sets = 2};
+    struct operands_request request = {
+        .problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 2, .period = 1, .layouts = {1, 1}};
     unsigned before = 0;
     (void)state;
     for (request.seed = 0; request.seed < 100; request.seed++) {
@@ -92,7 +94,7 @@ static void first_set_is_not_always_first(void **state)
 static void too_large_says_how_much(void **state)
 {
     struct operands_request request = {
-        .problem = {65536, 65536, 65536, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 1, .n_sets = 1};
+        .problem = {65536, 65536, 65536, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 1, .period = 1, .layouts = {1}};
     struct error err;
     struct operands *o = NULL;
     (void)state;
@@ -100,9 +102,27 @@ static void too_large_says_how_much(void **state)
     assert_non_null(strstr(err.text, "operands of 25820135424 bytes"));
 }
 
+static void owners_hold_the_same_values(void **state)
+{
+    struct operands_request request = {
+        .problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 4, .period = 2, .layouts = {1, 1, 2, 2}};
+    struct error err;
+    struct operands *o = NULL;
+    (void)state;
+    assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+    assert_int_equal(operands_fill(device, o, FILL_NORMAL, 11, 0, &err), 0);
+    assert_memory_equal(o->nn[0].a, o->nn[2].a, 80);
+    assert_memory_equal(o->nn[1].a, o->nn[3].a, 80);
+    assert_memory_not_equal(o->nn[0].a, o->nn[1].a, 80);
+    assert_null(o->tn[0].b);
+    assert_null(o->nn[2].b);
+    operands_free(device, o);
+}
+
 static void layouts_hold_the_same_matrix(void **state)
 {
-    struct operands_request request = {.problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .layouts = 3, .n_sets = 1};
+    struct operands_request request = {
+        .problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 1, .period = 1, .layouts = {3}};
     struct error err;
     struct operands *o = NULL;
     (void)state;
@@ -122,6 +142,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(matrices_lie_apart, open_device, close_device),
         cmocka_unit_test_setup_teardown(first_set_is_not_always_first, open_device, close_device),
         cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),
+        cmocka_unit_test_setup_teardown(owners_hold_the_same_values, open_device, close_device),
         cmocka_unit_test_setup_teardown(layouts_hold_the_same_matrix, open_device, close_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

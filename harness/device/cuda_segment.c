@@ -149,7 +149,7 @@ int cuda_prepare(struct device *d, const struct device_work *work, const struct 
     int rc = driver_check(cu, cu->event_create(&s->start, 0), err, "cuEventCreate(start)");
     if (rc == 0)
         rc = driver_check(cu, cu->event_create(&s->stop, 0), err, "cuEventCreate(stop)");
-    if (rc == 0)
+    if (rc == 0 && !shape->warmed)
         rc = warm(c, s, err);
     if (rc == 0)
         rc = climb_down(c, s, lowest, err);

@@ -89,6 +89,7 @@ struct device_shape {
     unsigned launches; /* timed */
     unsigned primers;  /* untimed, before them */
     size_t first_set, n_sets;
+    bool warmed; /* the work has run before and is long: no warm-up launch, no first replay */
 };
 
 struct device;

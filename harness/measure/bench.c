@@ -28,6 +28,17 @@ void entrant_fail(struct bench *bench, struct entrant *entrant, const char *stat
     entrant->alive = false;
 }
 
+void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out)
+{
+    *out = (struct operands_request){
+        .problem = bench->problem, .n_sets = bench->n_sets, .period = bench->sets_each, .seed = seed};
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct entrant *e = &bench->entrants[i];
+        for (size_t s = 0; s < e->n_sets; s++)
+            out->layouts[e->first_set + s] |= (uint8_t)CUDAL2_BIT(e->contender->is.layout);
+    }
+}
+
 struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant *entrant, const char *variant)
 {
     enum cudal2_layout layout = entrant->contender->is.layout;

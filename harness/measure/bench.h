@@ -21,7 +21,7 @@ struct entrant {
     bool alive;                      /* still racing; false once anything failed */
     bool set_up;
     void *state;      /* the contender's own, between setup and teardown */
-    size_t first_set; /* of the operands: an A/A copy has its own */
+    size_t first_set; /* of the operands */
     size_t n_sets;
     bool has_variants;
     char variant[sizeof(((struct cudal2_variant *)0)->key)]; /* "" for the contender's own choice */
@@ -42,9 +42,10 @@ struct bench {
     uint64_t seed;
     struct random random;
     struct operands *operands;
-    uint32_t layouts;
     size_t sets_each; /* sets of one contender: 1, or more with cache rotate */
-    size_t n_sets;    /* of all: doubled with A/A */
+    size_t n_sets;    /* of all contenders */
+    bool warmed;      /* every path has run in this process: long launches need no further warm-up */
+    bool shared_sets; /* problems too large to be cached: only an A/A copy has sets of its own */
     void *workspace;
     struct entrant entrants[RECORD_MAX_CONTENDERS];
     size_t n_entrants;
@@ -61,6 +62,9 @@ void bench_stage(const struct bench *bench, const struct entrant *entrant, const
 /* Marks the entrant out of the race with a verdict; the first verdict stays. Tears it down. */
 void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
                   const char *reason);
+
+/* What the operands of a group must hold for the entrants; `seed` decides the places. */
+void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
 
 /* What setup and list_variants receive for this entrant on the current operands; variant NULL for its own choice. */
 struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant *entrant, const char *variant);

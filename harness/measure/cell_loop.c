@@ -12,8 +12,8 @@
 /* Fresh memory at other addresses: allocated before the old is released, unless that much is not there. */
 static int renew_operands(struct bench *bench, unsigned group, struct error *err)
 {
-    struct operands_request request = bench->operands->request;
-    request.seed = random_derive(bench->seed, "addresses", group);
+    struct operands_request request;
+    bench_operands_request(bench, random_derive(bench->seed, "addresses", group), &request);
     struct operands *fresh = NULL;
     for (size_t i = 0; i < bench->n_entrants; i++)
         entrant_teardown(bench, &bench->entrants[i]);
@@ -75,6 +75,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
         bench->device->ops->release_segment(bench->device, bench->null_segment);
     bench->null_segment = NULL;
     bench->record->groups = group + 1;
+    bench->warmed = group > 0;
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         if (e->alive && !e->set_up)

@@ -75,6 +75,7 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
                     struct error *err)
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
+    shape.warmed = bench->warmed && entrant->estimate_ns >= SEGMENT_TARGET_NS;
     entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
     entrant->record->primers = bench->headline == TIMING_DEVICE ? shape.primers : 0;
     if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)

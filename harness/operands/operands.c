@@ -9,9 +9,9 @@ static uint64_t matrix_bytes(const struct cudal2_problem *p, int64_t rows, int64
     return (uint64_t)rows * (uint64_t)cols * dtype_bytes(p->dtype);
 }
 
-static bool wants(const struct operands_request *request, enum cudal2_layout layout)
+static bool wants(const struct operands_request *request, size_t set, enum cudal2_layout layout)
 {
-    return (request->layouts & CUDAL2_BIT(layout)) != 0;
+    return (request->layouts[set] & CUDAL2_BIT(layout)) != 0;
 }
 
 static uint64_t slack_of(const struct operands_request *request)
@@ -30,10 +30,12 @@ static uint64_t room_for(const struct operands_request *request, int64_t rows, i
 uint64_t operands_bytes(const struct operands_request *request)
 {
     const struct cudal2_problem *p = &request->problem;
-    uint64_t layouts = (uint64_t)wants(request, CUDAL2_NN) + (uint64_t)wants(request, CUDAL2_TN);
-    uint64_t set =
-        room_for(request, p->m, p->k) + layouts * room_for(request, p->k, p->n) + room_for(request, p->m, p->n);
-    return set * request->n_sets;
+    uint64_t a_and_c = room_for(request, p->m, p->k) + room_for(request, p->m, p->n);
+    uint64_t b = room_for(request, p->k, p->n);
+    uint64_t total = 0;
+    for (size_t s = 0; s < request->n_sets; s++)
+        total += a_and_c + b * ((uint64_t)wants(request, s, CUDAL2_NN) + (uint64_t)wants(request, s, CUDAL2_TN));
+    return total;
 }
 
 enum matrix { MATRIX_A, MATRIX_C, MATRIX_B_NN, MATRIX_B_TN, MATRICES };
@@ -46,7 +48,8 @@ static void place(struct operands *o, struct random *random, char **next, unsign
     const int64_t sizes[MATRICES][2] = {{p->m, p->k}, {p->m, p->n}, {p->k, p->n}, {p->k, p->n}};
     size_t set = which / MATRICES;
     unsigned matrix = which % MATRICES;
-    if ((matrix == MATRIX_B_NN && !wants(request, CUDAL2_NN)) || (matrix == MATRIX_B_TN && !wants(request, CUDAL2_TN)))
+    if ((matrix == MATRIX_B_NN && !wants(request, set, CUDAL2_NN)) ||
+        (matrix == MATRIX_B_TN && !wants(request, set, CUDAL2_TN)))
         return;
     char *at = *next + random_below(random, slack_of(request) / OPERANDS_ALIGNMENT + 1) * OPERANDS_ALIGNMENT;
     *next += room_for(request, sizes[matrix][0], sizes[matrix][1]);
@@ -117,8 +120,8 @@ int operands_fill(struct device *device, struct operands *operands, enum fill_ki
     struct fill b = {.kind = kind, .dtype = p->dtype, .density = density, .rows = p->k, .cols = p->n};
     int code = 0;
     for (size_t s = 0; s < operands->request.n_sets && code == 0; s++) {
-        a.seed = seed + 2 * s;
-        b.seed = seed + 2 * s + 1;
+        a.seed = seed + 2 * (s % operands->request.period);
+        b.seed = a.seed + 1;
         b.column_major = false;
         code = fill_matrix(device, operands->nn[s].a, &a, err);
         if (code == 0)

@@ -2,9 +2,10 @@
  * operands.h - the matrices of one group of blocks: A, B in the layouts raced, C, in one or more sets, and what fills
  * them.
  *
- * Every contender of a layout is given the same set, so that no contender owns a luckier address; only an A/A copy gets
- * sets of its own, so that the address effect is part of its interval. All matrices of a group lie in one allocation,
- * each at a random offset: where a matrix lies moves a small kernel's time by 1-3% on an H200, and an allocator that
+ * Each contender has sets of its own, all holding the same values: with shared matrices a kernel's time depends on what
+ * its neighbours left in the caches (on an H200 up to 7% at 128x512x1024), and an A/A copy could not be told from a
+ * slower kernel. Only problems too large to be cached share their matrices. All matrices of a group lie in one
+ * allocation, each at a random offset: where a matrix lies moves a small kernel's time by 1-3%, and an allocator that
  * hands out the same two places in turn would make many groups look like two.
  */
 #ifndef CUDAL2_OPERANDS_OPERANDS_H
@@ -12,13 +13,14 @@
 
 #include "device/device.h"
 
-#define OPERANDS_MAX_SETS 64
+#define OPERANDS_MAX_SETS 2560
 
 struct operands_request {
     struct cudal2_problem problem;
-    uint32_t layouts; /* bits of the layouts raced */
-    size_t n_sets;    /* 1 .. OPERANDS_MAX_SETS */
-    uint64_t seed;    /* of the offsets */
+    size_t n_sets; /* 1 .. OPERANDS_MAX_SETS */
+    size_t period; /* sets s and s + period hold the same values: the sets of one contender, >= 1 */
+    uint64_t seed; /* of the offsets */
+    uint8_t layouts[OPERANDS_MAX_SETS]; /* of each set: bits of the layouts it has a B in */
 };
 
 /* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below OPERANDS_SLACK / n_sets. */
@@ -28,7 +30,7 @@ struct operands_request {
 struct operands {
     struct operands_request request;
     void *arena;                                  /* holds every matrix */
-    struct cudal2_operands nn[OPERANDS_MAX_SETS]; /* b is NULL where the layout is not raced */
+    struct cudal2_operands nn[OPERANDS_MAX_SETS]; /* b is NULL where the set has no B in this layout */
     struct cudal2_operands tn[OPERANDS_MAX_SETS];
 };
 
@@ -41,7 +43,7 @@ int operands_alloc(struct device *device, const struct operands_request *request
                    struct error *err);
 void operands_free(struct device *device, struct operands *operands);
 
-/* Fills A and B of every set; set s uses seed + s so that rotated sets differ. density is for FILL_BINARY. */
+/* Fills A and B of every set, by seed and s modulo the period. density is for FILL_BINARY. */
 int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
                   struct error *err);
 /* Writes NaN patterns over C of set `set`. */

@@ -23,8 +23,9 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
     struct device *d = bench->device;
     const struct cudal2_problem *p = &bench->problem;
     *out = (struct exact_case){.seed = seed, .density = exact_density(p->dtype, p->k), .limit = exact_limit(p->dtype)};
-    out->set = out->reference_set = (size_t)(seed % bench->sets_each);
-    enum cudal2_layout layout = (bench->layouts & CUDAL2_BIT(CUDAL2_NN)) != 0 ? CUDAL2_NN : CUDAL2_TN;
+    out->set = (size_t)(seed % bench->sets_each);
+    const struct entrant *any = &bench->entrants[0];
+    enum cudal2_layout layout = any->contender->is.layout;
     void *memory = NULL;
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
     int code = operands_fill(d, bench->operands, FILL_BINARY, seed, out->density, err);
@@ -32,7 +33,8 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
         code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
     out->reference = memory;
     if (code == 0)
-        code = d->ops->reference(d, p, layout, operands_sets(bench->operands, layout) + out->set, out->reference, err);
+        code = d->ops->reference(d, p, layout, operands_sets(bench->operands, layout) + any->first_set + out->set,
+                                 out->reference, err);
     if (code != 0)
         exact_release(bench, out);
     return code == 0 ? 0 : error_wrap(err, "exact-match reference");
@@ -43,18 +45,6 @@ void exact_release(struct bench *bench, struct exact_case *exact)
     if (exact->reference != NULL)
         bench->device->ops->release(bench->device, exact->reference);
     exact->reference = NULL;
-}
-
-/* Computes the reference of the entrant's own set unless it is the one at hand (that of another entrant). */
-static int own_reference(struct bench *bench, struct entrant *entrant, struct exact_case *exact, struct error *err)
-{
-    size_t own = entrant->first_set + exact->set;
-    if (own == exact->reference_set)
-        return 0;
-    enum cudal2_layout layout = entrant->contender->is.layout;
-    exact->reference_set = own;
-    return bench->device->ops->reference(bench->device, &bench->problem, layout,
-                                         operands_sets(bench->operands, layout) + own, exact->reference, err);
 }
 
 /* Counts the seeds passed through and keeps the worst coverage; the seeds themselves follow from the cell's. */
@@ -83,8 +73,8 @@ static void explain(const struct bench *bench, const struct comparison *cmp, cha
              cmp->mismatched, cmp->checked, cmp->nan_count, cmp->first_index / n, cmp->first_index % n);
 }
 
-int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case *exact, const char **verdict, char *why,
-                struct error *err)
+int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, const char **verdict,
+                char *why, struct error *err)
 {
     struct device *d = bench->device;
     size_t own = entrant->first_set + exact->set;
@@ -93,9 +83,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case 
     struct comparison cmp = {0};
     *verdict = "launch_error";
     bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);
-    int code = own_reference(bench, entrant, exact, err);
-    if (code == 0)
-        code = operands_poison(d, bench->operands, own, err);
+    int code = operands_poison(d, bench->operands, own, err);
     if (code == 0)
         code = d->ops->sync(d, err);
     if (code != 0)

@@ -19,9 +19,8 @@ double exact_density(enum cudal2_dtype dtype, int64_t k);
 struct exact_case {
     uint64_t seed;
     double density, limit;
-    float *reference;     /* device memory, m*n floats */
-    size_t set;           /* which of an entrant's sets is checked: another one for each seed */
-    size_t reference_set; /* the operand set the reference belongs to: an A/A copy's sets hold other inputs */
+    float *reference; /* device memory, m*n floats */
+    size_t set; /* which of an entrant's sets is checked: another one for each seed; the same values for everyone */
 };
 
 /* Fills bench->operands with the case's inputs and computes the reference. exact_release frees it. */
@@ -31,7 +30,7 @@ void exact_release(struct bench *bench, struct exact_case *exact);
 /* Poisons C, launches once, compares. *verdict is NULL when it passed, else "launch_error" or "wrong_result" (why the
  * launch failed, or the first wrong element, in why[CUDAL2_WHY]); non-zero only for device errors (the caller asks
  * entrant_fault). Updates the entrant's verification record. */
-int exact_check(struct bench *bench, struct entrant *entrant, struct exact_case *exact, const char **verdict, char *why,
-                struct error *err);
+int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, const char **verdict,
+                char *why, struct error *err);
 
 #endif

@@ -31,6 +31,9 @@ static void end_phase(struct bench *bench, enum phase phase, double *mark)
  * quarter of the L2: the place of a matrix is then averaged within a segment instead of over many groups. */
 #define WARM_PLACES 8
 
+/* What is larger than this many L2s finds nothing of a neighbour's in the cache: contenders may share the matrices. */
+#define CACHED_L2S 2.0
+
 static uint64_t set_bytes(const struct cell_request *request)
 {
     double one = problem_bytes(&request->problem);
@@ -45,7 +48,7 @@ static size_t sets_of_one(const struct cell_context *context, const struct cell_
 {
     enum cache_state cache = context->config->cache[request->mode];
     double l2 = (double)context->device->info.l2_bytes;
-    double most = context->config->aa ? OPERANDS_MAX_SETS / 2 : OPERANDS_MAX_SETS;
+    double most = OPERANDS_MAX_SETS / RECORD_MAX_CONTENDERS;
     bool segments = (context->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
     if (cache == CACHE_ROTATE)
         return (size_t)fmax(1, fmin(ceil(2.0 * l2 / problem_bytes(&request->problem)) + 1, most));
@@ -84,7 +87,8 @@ static enum timing headline_of(const struct cell_context *context)
 static int check_memory(struct bench *bench, bool *fits, struct error *err)
 {
     const struct cudal2_problem *p = &bench->problem;
-    struct operands_request request = {.problem = *p, .layouts = bench->layouts, .n_sets = bench->n_sets};
+    struct operands_request request;
+    bench_operands_request(bench, 0, &request);
     uint64_t reference = (uint64_t)p->m * (uint64_t)p->n * sizeof(float);
     uint64_t needed =
         operands_bytes(&request) + bench->config->workspace_bytes + (bench->config->verify ? reference : 0);
@@ -105,10 +109,8 @@ static int check_memory(struct bench *bench, bool *fits, struct error *err)
 
 static int take_memory(struct bench *bench, struct error *err)
 {
-    struct operands_request request = {.problem = bench->problem,
-                                       .layouts = bench->layouts,
-                                       .n_sets = bench->n_sets,
-                                       .seed = random_derive(bench->seed, "addresses", 0)};
+    struct operands_request request;
+    bench_operands_request(bench, random_derive(bench->seed, "addresses", 0), &request);
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = operands_alloc(bench->device, &request, &bench->operands, err);
     if (code == 0 && bench->config->workspace_bytes > 0)
@@ -245,6 +247,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->headline = headline;
     bench->seed = request->seed;
     bench->sets_each = sets_of_one(context, request);
+    bench->shared_sets = (double)set_bytes(request) > CACHED_L2S * (double)context->device->info.l2_bytes;
     bench->record = *out;
     bench->report = context->report;
     bench->report_context = context->report_context;

@@ -53,8 +53,11 @@ static void enter(struct bench *bench, const struct contender *c, struct contend
 {
     struct entrant *e = &bench->entrants[bench->n_entrants++];
     *e = (struct entrant){.contender = c, .record = r, .alive = true, .n_sets = bench->sets_each};
+    if (!bench->shared_sets) {
+        e->first_set = bench->n_sets;
+        bench->n_sets += bench->sets_each;
+    }
     e->has_variants = c->ops->list_variants != NULL;
-    bench->layouts |= CUDAL2_BIT(c->is.layout);
 }
 
 /* The contender that A/A copies: the one named, else the first candidate that races, else the first baseline that
@@ -88,8 +91,10 @@ static void add_copy(const struct cell_request *request, struct bench *bench)
         return;
     }
     enter(bench, original->contender, r);
-    bench->entrants[bench->n_entrants - 1].first_set = bench->sets_each;
-    bench->n_sets = 2 * bench->sets_each;
+    if (bench->shared_sets) {
+        bench->entrants[bench->n_entrants - 1].first_set = bench->sets_each;
+        bench->n_sets = 2 * bench->sets_each;
+    }
 }
 
 int entrants_choose(const struct cell_context *context, const struct cell_request *request, struct bench *bench,
@@ -98,7 +103,7 @@ int entrants_choose(const struct cell_context *context, const struct cell_reques
     size_t n = registry_count(context->registry);
     if (n > RECORD_MAX_CONTENDERS)
         return error_set(err, EXIT_CODE_INTERNAL, "%zu contenders, at most %d can race", n, RECORD_MAX_CONTENDERS);
-    bench->n_sets = bench->sets_each;
+    bench->n_sets = bench->shared_sets ? bench->sets_each : 0;
     for (size_t i = 0; i < n; i++) {
         const struct contender *c = registry_at(context->registry, i);
         struct contender_record *r = &bench->record->contenders[bench->record->n_contenders++];

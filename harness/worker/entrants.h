@@ -7,7 +7,7 @@
 
 #include "worker/cell.h"
 
-/* Fills bench->entrants, bench->layouts and one contender record for every contender of the registry, entrant or not;
+/* Fills bench->entrants, bench->n_sets and one contender record for every contender of the registry, entrant or not;
  * adds the A/A copy when the config asks for one. EXIT_CODE_INTERNAL when the registry has more than
  * RECORD_MAX_CONTENDERS. */
 int entrants_choose(const struct cell_context *context, const struct cell_request *request, struct bench *bench,
