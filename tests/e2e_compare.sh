@@ -1,0 +1,117 @@
+#!/bin/bash
+# `compare` on real runs of the CPU device: the same plugin twice, the plugin after a bad change, --confirm, other formats,
+# and everything that is refused. The losses are large and --delta wide, because a small machine is noisy.
+. "$(dirname "$0")/e2e.inc.sh"
+stop='"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 2, "max_cell_seconds": 10}'
+config "$work/c.json" '{"m": 48, "n": 48, "k": 48}, {"m": 40, "n": 56, "k": 64}' '"offline"' "\"$work/mine.so\"" "$stop"
+
+measure() { # measure NAME PLUGIN [OPTION]...
+    local name=$1 plugin=$2
+    shift 2
+    cp "$plugins/$plugin.so" "$work/mine.so.new" && mv "$work/mine.so.new" "$work/mine.so"
+    run --config "$work/c.json" --device cpu --quiet --output "$work/$name.json" "$@"
+}
+
+measure base steady
+expect_code 0 "BASE is measured"
+measure same steady
+expect_code 0 "the same plugin again"
+measure slow steady_slow
+expect_code 0 "the plugin after a bad change"
+
+# --- verdicts ---
+run compare "$work/base.json" "$work/same.json" --delta 50 --no-color
+expect_code 0 "the same plugin: no alarm"
+expect_text "$work/out" '^SAME .*steady-nn  honest-nn' "the same plugin: SAME against the baseline"
+expect_text "$work/out" '^no regression$' "the same plugin: says so"
+run compare "$work/base.json" "$work/slow.json" --delta 50
+expect_code 1 "a slower plugin: exit status 1"
+[ "$(grep -c '^SLOWER ' "$work/out")" -eq 2 ]
+verdict $? "a slower plugin: SLOWER in both cells" "$(cat "$work/out")"
+expect_text "$work/err" '^cudal2-bench: 2 regressions; the worst: steady-nn in offline/' "a slower plugin: one line on stderr"
+run compare "$work/slow.json" "$work/base.json" --delta 50
+expect_code 0 "a faster plugin is no regression"
+[ "$(grep -c '^FASTER ' "$work/out")" -eq 2 ]
+verdict $? "a faster plugin: FASTER"
+run compare "$work/base.journal.jsonl" "$work/slow.journal.jsonl" --delta 50
+expect_code 1 "journals do as well as results"
+
+# --- formats ---
+run compare "$work/base.json" "$work/slow.json" --delta 50 --format junit
+expect_code 1 "junit"
+[ "$(grep -c '<failure message="SLOWER"' "$work/out")" -eq 2 ]
+verdict $? "junit: two failures"
+if command -v python3 >/dev/null; then
+    python3 -c 'import sys, xml.etree.ElementTree as e
+r = e.parse(sys.argv[1]).getroot()
+s = r.findall("testsuite")
+assert r.tag == "testsuites" and len(s) == 1 and s[0].get("name") == "offline vs honest-nn" and s[0].get("failures") == "2"
+assert all("steady-nn" in f.text for f in s[0].iter("failure"))' "$work/out" 2>"$work/err"
+    verdict $? "junit: a parser reads it" "$(cat "$work/err")"
+fi
+run compare "$work/base.json" "$work/slow.json" --delta 50 --format json
+expect_text "$work/out" '"schema": "cudal2-bench/compare"' "json"
+run compare "$work/base.json" "$work/slow.json" --delta 50 --format markdown
+expect_text "$work/out" '^### cudal2-bench compare: 2 regressions' "markdown"
+
+# --- the second look ---
+run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm --no-color
+expect_code 1 "--confirm of a real loss"
+[ "$(grep -c '^SLOWER .*measured again; -' "$work/out")" -eq 2 ]
+verdict $? "--confirm: both were measured again" "$(cat "$work/out")"
+[ "$(journal_cells "$work/slow.confirm.journal.jsonl" | wc -l)" -eq 2 ]
+verdict $? "--confirm: the run is beside NEW"
+run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm --quiet
+[ "$code" -eq 1 ] && [ -e "$work/slow.confirm-2.json" ]
+verdict $? "--confirm again keeps the earlier one"
+cp "$plugins/steady.so" "$work/mine.so"
+run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm
+expect_code 2 "--confirm with another plugin in place is refused"
+expect_text "$work/err" 'plugins and libraries' "and the line says what differs"
+run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm --force --no-color
+expect_code 0 "what a second look does not show again is no regression"
+expect_text "$work/out" '^SAME .*measured again; -' "and the row says what it was at first"
+run compare "$work/base.json" "$work/same.json" --delta 50 --confirm
+[ "$code" -eq 0 ] && [ ! -e "$work/same.confirm.json" ]
+verdict $? "--confirm measures nothing without a suspect"
+
+# --- not comparable ---
+measure server steady --mode server
+run compare "$work/base.json" "$work/server.json"
+expect_code 2 "another mode"
+expect_text "$work/err" 'modes: \["offline"\] in BASE, \["server"\] in NEW' "another mode: says so"
+run compare "$work/base.json" "$work/server.json" --force --no-color
+expect_code 2 "another mode, forced: everything is missing"
+expect_text "$work/out" '^MISSING ' "MISSING rows"
+measure wrong steady --candidate "$plugins/bad_wrong.so"
+run compare "$work/base.json" "$work/wrong.json" --delta 50
+expect_code 3 "a wrong result in NEW"
+expect_text "$work/err" 'bad-wrong-nn in offline/' "a wrong result in NEW: named"
+
+# --- bad input: one line, the right code ---
+refuse() { # refuse CODE NAME PATTERN ARGUMENT...
+    local want=$1 name=$2 pattern=$3
+    shift 3
+    run compare "$@"
+    expect_code "$want" "$name"
+    expect_text "$work/err" "^cudal2-bench: .*$pattern" "$name: says why"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]
+    verdict $? "$name: in one line" "$(cat "$work/err")"
+}
+for file in base.json base.journal.jsonl; do cp "$work/$file" "$work/bad${file#base}"; done
+sed -i 's/"schema_version":1/"schema_version":2/' "$work/bad.json"
+refuse 65 "another schema version" 'schema_version: version 2' "$work/base.json" "$work/bad.json"
+head -c 500 "$work/base.json" >"$work/bad.json"
+refuse 65 "truncated result" 'bad.json' "$work/base.json" "$work/bad.json"
+grep '"kind":"cell"' "$work/base.journal.jsonl" | head -1 >>"$work/bad.journal.jsonl"
+refuse 65 "a cell twice" 'is there twice' "$work/base.json" "$work/bad.journal.jsonl"
+sed 's/"headline":"wall"/"headline":NaN/' "$work/base.journal.jsonl" >"$work/bad.journal.jsonl"
+refuse 65 "damaged journal" 'bad.journal.jsonl' "$work/base.json" "$work/bad.journal.jsonl"
+cp "$work/base.json" "$work/alone.json"
+refuse 65 "a result without its journal" 'alone.journal.jsonl is not there' "$work/base.json" "$work/alone.json"
+refuse 65 "a file that is not there" 'nowhere' "$work/base.json" "$work/nowhere.json"
+refuse 65 "a config" 'c.json' "$work/c.json" "$work/base.json"
+refuse 64 "one file" 'BASE and NEW' "$work/base.json"
+refuse 64 "a format of report" 'latex' "$work/base.json" "$work/same.json" --format latex
+refuse 64 "a delta of everything" 'below 100' "$work/base.json" "$work/same.json" --delta 100
+finish
