@@ -70,7 +70,7 @@ DEVICE void unpack_f16x2(u32 v, float &low, float &high)
 DEVICE uint4 load_global16(const void *p)
 {
     uint4 v;
-    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(p));
     return v;
@@ -79,7 +79,7 @@ DEVICE uint4 load_global16(const void *p)
 DEVICE uint2 load_global8(const void *p)
 {
     uint2 v;
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
     return v;
 }
 
@@ -106,6 +106,12 @@ DEVICE void store_global4(void *p, u32 v)
     asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
+/* What this thread stored, or has seen stored, is visible to whoever sees what it stores from now on. */
+DEVICE void fence_gpu()
+{
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
 /* --- shared memory ---------------------------------------------------------------------------------------- */
 
 DEVICE u32 shared_address(const void *p)
@@ -130,6 +136,13 @@ DEVICE uint4 load_shared16(u32 address)
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "r"(address)
                  : "memory");
+    return v;
+}
+
+DEVICE uint2 load_shared8(u32 address)
+{
+    uint2 v;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address) : "memory");
     return v;
 }
 
