@@ -16,6 +16,7 @@ struct script {
     uint64_t seed;         /* of the noise */
     double noise;          /* sd of a group's log ratio; 0: 0.2% */
     const char *driver;    /* NULL: "570.1" */
+    const char *nvrtc;     /* version; NULL: "13.0" */
     const char *cublas;    /* version; NULL: "13.0.0" */
     const char *digest;    /* of mine's plugin; NULL: "aa" */
     const char *protocol;  /* NULL: "adaptive" */
@@ -118,12 +119,14 @@ static cJSON *fixture_run(const struct script *s)
 
 static cJSON *fixture_env(const struct script *s)
 {
+    const char *digest = s->digest ? s->digest : "aa"; /* of the candidate's code: meant to differ */
     char text[600];
     snprintf(text, sizeof text,
              "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"%s\"},\"libraries\":{\"cublas\":{\"cublas\":"
-             "\"%s\",\"path\":\"/x/%d\"},\"mine\":{\"plugin_digest\":\"%s\"}}}",
-             s->driver ? s->driver : "570.1", s->cublas ? s->cublas : "13.0.0", (int)s->seed,
-             s->digest ? s->digest : "aa");
+             "\"%s\",\"path\":\"/x/"
+             "%d\"},\"mine\":{\"plugin_digest\":\"%s\",\"set\":\"%s\",\"kernels\":{\"k\":\"%s\"},\"nvrtc\":\"%s\"}}}",
+             s->driver ? s->driver : "570.1", s->cublas ? s->cublas : "13.0.0", (int)s->seed, digest, digest, digest,
+             s->nvrtc ? s->nvrtc : "13.0");
     return cJSON_Parse(text);
 }
 

@@ -258,6 +258,9 @@ static void provenance_blocks(void **state)
     fresh.cublas = "13.1.0";
     refuse_pair(&fresh, "cublas: \"13.0.0\" in BASE, \"13.1.0\" in NEW");
     fresh = other;
+    fresh.nvrtc = "13.1";
+    refuse_pair(&fresh, "nvrtc: \"13.0\" in BASE, \"13.1\" in NEW");
+    fresh = other;
     fresh.modes = "[\"server\"]";
     refuse_pair(&fresh, "modes: [\"offline\",\"server\"] in BASE, [\"server\"] in NEW");
     fresh = other;

@@ -49,10 +49,14 @@ static void compare_device(struct provenance *out, const cJSON *base, const cJSO
     compare_members(out, keys, base, fresh);
 }
 
-/* Digests tell builds apart and paths machines, but neither says that the library is another one. */
+/* Digests tell builds of plugins and kernels apart, and paths machines; neither says that a library is another one. */
 static bool is_version(const cJSON *member)
 {
-    return strcmp(member->string, "plugin_digest") != 0 && !strstr(member->string, "path");
+    static const char *const others[] = {"plugin_digest", "set", "kernels", "path", "blas_mapped"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(member->string, others[i]) == 0)
+            return false;
+    return true;
 }
 
 /* Versions that `from` names, against `to`; those that both name are compared in the first direction only. */

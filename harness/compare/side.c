@@ -189,7 +189,7 @@ void side_free(struct side *s)
 
 const struct side_cell *side_find_cell(const struct side *s, const char *key)
 {
-    struct side_cell wanted;
+    struct side_cell wanted = {.n_candidates = 0};
     snprintf(wanted.key, sizeof wanted.key, "%s", key);
     return s->n_cells ? bsearch(&wanted, s->cells, s->n_cells, sizeof *s->cells, by_key) : NULL;
 }
