@@ -59,6 +59,9 @@ struct registry_request {
  * appears as an unavailable contender with the reason. Plugins are opened RTLD_NOW | RTLD_LOCAL and stay open. */
 int registry_open(const struct registry_request *request, struct device *device, struct registry **out,
                   struct error *err);
+/* module_set_precompile for every kernel set. Returns the sum. */
+struct precompile_request;
+size_t registry_precompile(const struct registry *r, const struct precompile_request *request);
 void registry_close(struct registry *r);
 size_t registry_count(const struct registry *r);
 const struct contender *registry_at(const struct registry *r, size_t index);

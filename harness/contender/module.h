@@ -27,6 +27,18 @@ int module_set_open(const char *name_or_path, const char *kernel_directory, stru
 /* Unloads the set's modules. No contender of it may be used afterwards. */
 void module_set_close(struct module_set *set);
 
+/* Which compiled kernels a run may ask for. */
+struct precompile_request {
+    enum cudal2_dtype dtype;
+    uint32_t accumulates, layouts; /* bits */
+    unsigned threads;
+};
+
+/* Compiles every entry of the set for these types and layouts into the cache on disk, in parallel, so that races do not
+ * wait for one compiler after the other. What does not compile is left for setup to tell. Loads nothing and needs no
+ * GPU. Returns how many kernels are in the cache now. */
+size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request);
+
 /* "cudal2": the family name of its contenders. Valid until close. */
 const char *module_set_name(const struct module_set *set);
 

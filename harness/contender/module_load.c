@@ -1,6 +1,5 @@
 /* From a kernel with its parameters to a function on the device, once per process. */
 #include "contender/module_set.h"
-#include "compile/compile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,39 +7,38 @@
 
 #define FIRST_PARAMETER MANIFEST_FIXED_NAMES
 
-static bool same(const struct module_identity *a, const struct module_identity *b, size_t n_parameters)
+bool set_same_identity(const struct module_set *set, const struct module_identity *a, const struct module_identity *b)
 {
     return a->kernel == b->kernel && a->dtype == b->dtype && a->accumulate == b->accumulate && a->layout == b->layout &&
-           memcmp(a->values, b->values, n_parameters * sizeof *a->values) == 0;
+           memcmp(a->values, b->values, set->kernels[a->kernel]->n_parameters * sizeof *a->values) == 0;
 }
 
 static struct loaded_module *find_loaded(const struct module_set *set, const struct module_identity *identity)
 {
-    size_t n = set->kernels[identity->kernel]->n_parameters;
     for (struct loaded_module *l = set->loaded; l; l = l->next)
-        if (same(&l->identity, identity, n))
+        if (set_same_identity(set, &l->identity, identity))
             return l;
     return NULL;
 }
 
 /* M, N, K and the GPU's figures are run-time values: they never become part of the code, so that one module serves all.
  */
-static size_t collect_defines(const struct manifest_plan *plan, struct compile_define *out)
+static size_t collect_defines(const struct expr_scope *names, struct compile_define *out)
 {
     size_t n = 0;
     static const char *const compiled[] = {"DTYPE", "ACC_F32", "LAYOUT_TN"};
-    for (size_t i = 0; i < plan->n_names; i++) {
+    for (size_t i = 0; i < names->count; i++) {
         bool wanted = i >= FIRST_PARAMETER;
         for (size_t j = 0; j < 3 && !wanted; j++)
-            wanted = strcmp(plan->names[i].name, compiled[j]) == 0;
+            wanted = strcmp(names->variables[i].name, compiled[j]) == 0;
         if (wanted)
-            out[n++] = (struct compile_define){plan->names[i].name, plan->names[i].value};
+            out[n++] = (struct compile_define){names->variables[i].name, names->variables[i].value};
     }
     return n;
 }
 
-static int compile(const struct module_set *set, const struct module_identity *identity,
-                   const struct manifest_plan *plan, struct compile_result *out, char *why)
+int set_compile(const struct module_set *set, const struct module_identity *identity, const struct expr_scope *names,
+                struct compile_result *out, char *why)
 {
     struct compile_define defines[MANIFEST_MAX_NAMES];
     struct error err;
@@ -48,7 +46,7 @@ static int compile(const struct module_set *set, const struct module_identity *i
                                       .kernel_directory = set->kernel_directory,
                                       .cc = set->device->info.cc,
                                       .defines = defines,
-                                      .n_defines = collect_defines(plan, defines)};
+                                      .n_defines = collect_defines(names, defines)};
     int rc = compile_cubin(&request, out, &err);
     if (rc == 0)
         return CUDAL2_OK;
@@ -85,7 +83,8 @@ static int make(struct module_set *set, const struct module_identity *identity, 
         return CUDAL2_NO_MEMORY;
     }
     l->identity = *identity;
-    int status = compile(set, identity, plan, &compiled, why);
+    const struct expr_scope names = {plan->names, plan->n_names};
+    int status = set_compile(set, identity, &names, &compiled, why);
     if (status == CUDAL2_OK)
         status = load(set, l, &compiled, plan->shared_bytes, why);
     compile_result_free(&compiled);

@@ -4,6 +4,7 @@
 #ifndef CUDAL2_CONTENDER_MODULE_SET_H
 #define CUDAL2_CONTENDER_MODULE_SET_H
 
+#include "compile/compile.h"
 #include "contender/manifest.h"
 #include "contender/module.h"
 #include "device/cuda.h"
@@ -61,6 +62,12 @@ struct manifest_conditions set_conditions(const struct set_face *face, const str
  * returned and why starts with "compile_error: " or "load_error: ". */
 int set_load(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,
              struct loaded_module **out, char *why);
+/* The compiler's part of set_load, without the device: may be called from several threads. `names` are the values of
+ * the kernel's names. Free the result in every case. */
+int set_compile(const struct module_set *set, const struct module_identity *identity, const struct expr_scope *names,
+                struct compile_result *out, char *why);
+/* Whether two identities of one set compile to the same kernel. */
+bool set_same_identity(const struct module_set *set, const struct module_identity *a, const struct module_identity *b);
 void set_unload_all(struct module_set *set);
 
 /* The hooks of a set's contenders (module.c). */

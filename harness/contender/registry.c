@@ -255,6 +255,14 @@ int registry_open(const struct registry_request *request, struct device *device,
     return rc;
 }
 
+size_t registry_precompile(const struct registry *r, const struct precompile_request *request)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_sets; i++)
+        n += module_set_precompile(r->sets[i], request);
+    return n;
+}
+
 void registry_close(struct registry *r)
 {
     if (!r)

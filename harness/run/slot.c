@@ -240,6 +240,6 @@ void slot_look(struct slot *slot, struct slot_event *event)
         slot_ended(slot, event);
     else
         check_deadline(slot, event);
-    if (event->kind == SLOT_NOTHING && moved && slot->state == SLOT_BUSY)
+    if (event->kind == SLOT_NOTHING && moved && (slot->state == SLOT_BUSY || slot->state == SLOT_STARTING))
         event->kind = SLOT_STAGE;
 }

@@ -6,11 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contender/module.h"
 #include "worker/environment.h"
 #include "worker/protocol.h"
 #include "worker/stage_page.h"
 
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
+
+#define COMPILE_THREADS 16
+#define COMPILE_SECONDS 600.0 /* a hundred kernels on one slow core */
+#define READY_SECONDS 60.0    /* from there to `ready` */
 
 struct worker {
     struct line_reader reader;
@@ -113,6 +118,25 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     return registry_open(&request, w->device, &w->registry, err);
 }
 
+/* Kernels for which NVRTC would otherwise run one by one inside the first races. */
+static void precompile(struct worker *w)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct precompile_request request = {
+        .dtype = w->config.dtype_native ? CUDAL2_F16 : w->config.dtype,
+        .accumulates = w->config.accumulates,
+        .layouts = w->config.layouts,
+        .threads = cpus < 1                 ? 1
+                   : cpus > COMPILE_THREADS ? COMPILE_THREADS
+                                            : (unsigned)cpus,
+    };
+    if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
+        return;
+    stage_page_write(w->page, "", "compile", COMPILE_SECONDS);
+    registry_precompile(w->registry, &request);
+    stage_page_write(w->page, "", "start", READY_SECONDS);
+}
+
 static int send_ready(struct worker *w, struct error *err)
 {
     cJSON *env = NULL, *message = message_new(w, "ready");
@@ -146,8 +170,10 @@ static int worker_start(struct worker *w, struct error *err)
         code = parse_config(w, start.config, err);
     if (!code)
         code = open_contenders(w, &start, err);
-    if (!code)
+    if (!code) {
+        precompile(w);
         code = send_ready(w, err);
+    }
     cJSON_Delete(message);
     return code;
 }

@@ -1,0 +1,105 @@
+/* Filling the cubin cache before the first race. */
+#include "contender/module_set.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_THREADS 64u
+
+struct precompilation {
+    const struct module_set *set;
+    struct module_identity *jobs;
+    size_t n_jobs;
+    atomic_size_t next, done;
+};
+
+/* ---- what there is to compile ---- */
+
+static bool can_do(const struct module_set *set, const struct module_identity *job)
+{
+    const struct manifest *m = set->kernels[job->kernel];
+    int cc = set->device->info.cc;
+    return (m->dtypes & CUDAL2_BIT(job->dtype)) && (m->accumulates & CUDAL2_BIT(job->accumulate)) &&
+           (m->layouts & CUDAL2_BIT(job->layout)) && cc >= m->arch_min && (m->arch_max == 0 || cc <= m->arch_max);
+}
+
+static void add_job(struct precompilation *p, const struct module_identity *job)
+{
+    if (!can_do(p->set, job))
+        return;
+    for (size_t i = 0; i < p->n_jobs; i++)
+        if (set_same_identity(p->set, &p->jobs[i], job))
+            return;
+    p->jobs[p->n_jobs++] = *job;
+}
+
+static void add_entry(struct precompilation *p, const struct set_entry *entry, const struct precompile_request *request)
+{
+    struct module_identity job = {.kernel = entry->kernel, .dtype = (int)request->dtype};
+    memcpy(job.values, entry->values, sizeof job.values);
+    for (job.layout = 0; job.layout < 2; job.layout++)
+        for (job.accumulate = 0; job.accumulate < 2; job.accumulate++)
+            if ((request->layouts & CUDAL2_BIT(job.layout)) && (request->accumulates & CUDAL2_BIT(job.accumulate)))
+                add_job(p, &job);
+}
+
+/* ---- compiling ---- */
+
+/* Sizes never become part of the code, so any problem stands for all. */
+static void compile_job(struct precompilation *p, const struct module_identity *job)
+{
+    const struct module_set *set = p->set;
+    const struct manifest_conditions conditions = {.problem = {.m = 1,
+                                                               .n = 1,
+                                                               .k = 1,
+                                                               .dtype = (enum cudal2_dtype)job->dtype,
+                                                               .accumulate = (enum cudal2_accumulate)job->accumulate},
+                                                   .layout = (enum cudal2_layout)job->layout,
+                                                   .cc = set->device->info.cc,
+                                                   .sm_count = set->device->info.sm_count,
+                                                   .l2_bytes = (int64_t)set->device->info.l2_bytes};
+    struct expr_variable names[MANIFEST_MAX_NAMES];
+    struct expr_scope scope = {names, 0};
+    struct compile_result result = {0};
+    struct error ignored;
+    char why[CUDAL2_WHY];
+    if (manifest_names(set->kernels[job->kernel], &conditions, job->values, names, &scope.count, &ignored) == 0 &&
+        set_compile(set, job, &scope, &result, why) == CUDAL2_OK)
+        atomic_fetch_add(&p->done, 1);
+    compile_result_free(&result);
+}
+
+static void *work(void *context)
+{
+    struct precompilation *p = context;
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->n_jobs;)
+        compile_job(p, &p->jobs[i]);
+    return NULL;
+}
+
+/* The caller is one of the threads, so that there is one where none can be started. */
+static void run_threads(struct precompilation *p, unsigned threads)
+{
+    pthread_t started[MAX_THREADS];
+    unsigned n = 0;
+    while (n < MAX_THREADS && n + 1 < threads && n + 1 < p->n_jobs && pthread_create(&started[n], NULL, work, p) == 0)
+        n++;
+    work(p);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(started[i], NULL);
+}
+
+size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request)
+{
+    struct precompilation p = {.set = set};
+    p.jobs = malloc(4 * set->n_entries * sizeof *p.jobs);
+    if (!p.jobs)
+        return 0;
+    for (size_t i = 0; i < set->n_entries; i++)
+        add_entry(&p, &set->entries[i], request);
+    run_threads(&p, request->threads);
+    free(p.jobs);
+    return p.done;
+}

@@ -1,0 +1,192 @@
+/* contender/module_precompile: after it every kernel of a set comes from the cache, the same as if compiled alone. */
+#include "contender/module_set.h"
+#include "compile/nvrtc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "device/fake.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char kernels[1024], scratch[64];
+static struct device *device;
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    struct error err;
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
+    if (file_write_atomic(path, text, strlen(text), &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+#define KERNEL(name, layouts, accumulate)                                                                              \
+    "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"" name                                        \
+    "\",\"source\":\"one.cu\",\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[" accumulate "],"                \
+    "\"layouts\":[" layouts "],\"parameters\":{\"BM\":{\"values\":[16,32,64],\"default\":16}},"                        \
+    "\"grid\":[\"ceildiv(M,BM)\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}"
+
+/* `both` in every form at two values of BM (8 kernels; one entry says so twice), `narrow` in one (1). */
+static void write_set(const char *source)
+{
+    write_file("one.cu", source);
+    write_file("both.json", KERNEL("both", "\"nn\",\"tn\"", "\"f16\",\"f32\""));
+    write_file("narrow.json", KERNEL("narrow", "\"tn\"", "\"f32\""));
+    write_file("set.json", "{\"schema\":\"cudal2-bench/kernel-set\",\"schema_version\":1,\"name\":\"set\",\"entries\":["
+                           "{\"kernel\":\"both\",\"when\":\"M < 0\"},{\"kernel\":\"both\"},"
+                           "{\"kernel\":\"both\",\"parameters\":{\"BM\":32}},{\"kernel\":\"narrow\"}]}");
+}
+
+static const char good[] = "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m)\n"
+                           "{ if (threadIdx.x < m) c[threadIdx.x] = a[0] + b[0] + ACC_F32 + BM + 2 * LAYOUT_TN; }\n";
+
+static struct module_set *open_set(void)
+{
+    char path[256];
+    struct module_set *set;
+    struct error err;
+    snprintf(path, sizeof path, "%s/set.json", scratch);
+    if (module_set_open(path, kernels, device, &set, &err) != 0)
+        fail_msg("%s", err.text);
+    return set;
+}
+
+static struct precompile_request request_all(unsigned threads)
+{
+    return (struct precompile_request){.dtype = CUDAL2_F16, .accumulates = 3, .layouts = 3, .threads = threads};
+}
+
+/* The kernel `both` with BM for one problem, compiled as setup would. */
+static void compile_one(const struct module_set *set, int layout, int64_t bm, struct compile_result *out)
+{
+    struct module_identity identity = {.kernel = 0, .accumulate = CUDAL2_ACC_F32, .layout = layout, .values = {bm}};
+    const struct manifest_conditions conditions = {.problem = {512, 256, 128, CUDAL2_F16, CUDAL2_ACC_F32},
+                                                   .layout = (enum cudal2_layout)layout,
+                                                   .cc = device->info.cc,
+                                                   .sm_count = device->info.sm_count};
+    struct expr_variable names[MANIFEST_MAX_NAMES];
+    struct expr_scope scope = {names, 0};
+    struct error err;
+    char why[CUDAL2_WHY] = "";
+    assert_int_equal(manifest_names(set->kernels[0], &conditions, identity.values, names, &scope.count, &err), 0);
+    if (set_compile(set, &identity, &scope, out, why) != CUDAL2_OK)
+        fail_msg("%s", why);
+}
+
+static void fills_the_cache(void **state)
+{
+    (void)state;
+    struct compile_result before, after, other;
+    write_set(good);
+    struct module_set *set = open_set();
+    setenv("CUDAL2_CACHE", "/dev/null/none", 1); /* alone, and not kept */
+    compile_one(set, CUDAL2_TN, 32, &before);
+    assert_false(before.cached);
+    setenv("CUDAL2_CACHE", scratch, 1);
+    struct precompile_request request = request_all(4);
+    assert_int_equal(module_set_precompile(set, &request), 9);
+    compile_one(set, CUDAL2_TN, 32, &after);
+    assert_true(after.cached);
+    assert_string_equal(after.key, before.key);
+    assert_string_equal(after.hash, before.hash); /* the same machine code */
+    compile_one(set, CUDAL2_NN, 32, &other);
+    assert_true(other.cached);
+    assert_string_not_equal(other.hash, after.hash);
+    compile_result_free(&other);
+    compile_one(set, CUDAL2_NN, 64, &other); /* no entry names this one */
+    assert_false(other.cached);
+    compile_result_free(&other);
+    compile_result_free(&before);
+    compile_result_free(&after);
+    module_set_close(set);
+}
+
+static void only_what_the_run_asks_for(void **state)
+{
+    (void)state;
+    write_set(good);
+    struct module_set *set = open_set();
+    struct precompile_request request = request_all(1);
+    request.layouts = CUDAL2_BIT(CUDAL2_NN);
+    assert_int_equal(module_set_precompile(set, &request), 4);
+    request.accumulates = CUDAL2_BIT(CUDAL2_ACC_F16);
+    assert_int_equal(module_set_precompile(set, &request), 2);
+    request.dtype = CUDAL2_BF16; /* no kernel of the set does it */
+    assert_int_equal(module_set_precompile(set, &request), 0);
+    module_set_close(set);
+}
+
+static void what_does_not_compile_is_left_for_setup(void **state)
+{
+    (void)state;
+    write_set("#if BM == 32\n#error no\n#endif\nextern \"C\" __global__ void gemm(u16 *c) { *c = BM; }\n");
+    struct module_set *set = open_set();
+    struct precompile_request request = request_all(3);
+    assert_int_equal(module_set_precompile(set, &request), 5);
+    module_set_close(set);
+}
+
+/* Not a verdict, since this machine may be busy: printed for docs and for whoever doubts it. */
+static void the_real_set(void **state)
+{
+    (void)state;
+    struct module_set *set;
+    struct error err;
+    if (module_set_open("cudal2", kernels, device, &set, &err) != 0)
+        fail_msg("%s", err.text);
+    struct precompile_request request = request_all(2);
+    request.accumulates = CUDAL2_BIT(CUDAL2_ACC_F32);
+    request.layouts = CUDAL2_BIT(CUDAL2_NN);
+    uint64_t start = clock_now_ns();
+    size_t n = module_set_precompile(set, &request);
+    double cold = 1e-9 * (double)(clock_now_ns() - start);
+    start = clock_now_ns();
+    assert_int_equal(module_set_precompile(set, &request), n);
+    print_message("%zu kernels on 2 threads: %.1f s cold, %.2f s cached\n", n, cold,
+                  1e-9 * (double)(clock_now_ns() - start));
+    assert_true(n > 0);
+    module_set_close(set);
+}
+
+static int prepare(void **state)
+{
+    struct fake_script script = {0};
+    struct error err;
+    (void)state;
+    if (kernel_directory_find(NULL, kernels, sizeof kernels, &err) != 0)
+        snprintf(kernels, sizeof kernels, "kernels");
+    strcpy(scratch, "/tmp/cudal2-precompile-XXXXXX");
+    if (!mkdtemp(scratch) || setenv("CUDAL2_CACHE", scratch, 1) != 0 || fake_open(&script, &device, &err) != 0)
+        return -1;
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    char command[128];
+    device->ops->close(device);
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_the_cache),
+        cmocka_unit_test(only_what_the_run_asks_for),
+        cmocka_unit_test(what_does_not_compile_is_left_for_setup),
+        cmocka_unit_test(the_real_set),
+    };
+    struct error err;
+    int major, minor;
+    if (nvrtc_version(&major, &minor, &err) != 0) {
+        print_message("skipped: %s\n", err.text);
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, prepare, finish);
+}
