@@ -19,7 +19,8 @@ char *result_print(const cJSON *result);
 /* result_from_journal, result_thin (the file has less than the tree), result_print, then file_write_atomic. */
 int result_write(const char *journal_path, const char *result_path, struct error *err);
 
-/* Reads a result.json and puts back what result_widen can. EXIT_CODE_DATA for anything that is not a result of this schema version, or has a cell twice. */
+/* Reads a result.json and puts back what result_widen can. EXIT_CODE_DATA for anything that is not a result of this
+ * schema version, or has a cell twice. */
 int result_read(const char *path, cJSON **out, struct error *err);
 
 #endif

@@ -41,8 +41,9 @@ struct run_observer {
  * Either way EXIT_CODE_INTERRUPTED (INT) or EXIT_CODE_TEMPORARY (TERM) comes back with a line that says how to go on.
  *
  * A worker that dies, hangs or loses its device is replaced; the contender that was running is left out of that cell
- * and recorded; one that did it in three cells of the run is left out of the rest. A cell in which the harness itself dies twice is recorded as failed. A run of which every worker fails
- * to start three times in a row ends with the last reason.
+ * and recorded; one that did it in three cells of the run is left out of the rest. A cell in which the harness itself
+ * dies twice is recorded as failed. A run of which every worker fails to start three times in a row ends with the last
+ * reason.
  *
  * Writes the result from the journal in every case where at least one cell is there, and leaves no journal without one.
  * A run in which every cell was measured returns 0, EXIT_CODE_VERIFICATION when a contender's result was wrong, or else

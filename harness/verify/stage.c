@@ -57,12 +57,15 @@ static int check_seed(struct bench *bench, struct race_result *races, bool *want
 
 static bool any(const bool *flags, size_t n)
 {
-    return memchr(flags, true, n * sizeof *flags) != NULL;
+    for (size_t i = 0; i < n; i++)
+        if (flags[i])
+            return true;
+    return false;
 }
 
 int verify_entrants(struct bench *bench, struct race_result *races, struct error *err)
 {
-    bool wanted[RECORD_MAX_CONTENDERS];
+    bool wanted[RECORD_MAX_CONTENDERS] = {false};
     char before[RECORD_MAX_CONTENDERS][sizeof bench->entrants[0].variant];
     int code = 0;
     for (size_t i = 0; i < bench->n_entrants; i++)
