@@ -192,8 +192,7 @@ static int run(const char *plugins, unsigned rounds, double *worst, struct error
         .baselines = baselines, .candidates = candidates, .layouts = 1, .plugin_directory = plugins};
     struct config config = {.workspace_bytes = 64u << 20};
     struct registry *registry = NULL;
-    struct bench bench = {
-        .config = &config, .mode = MODE_OFFLINE, .headline = TIMING_DEVICE, .sets_each = 1};
+    struct bench bench = {.config = &config, .mode = MODE_OFFLINE, .headline = TIMING_DEVICE, .sets_each = 1};
     int code = device_open_cuda(0, &bench.device, err);
     if (code == 0)
         code = registry_open(&request, bench.device, &registry, err);
