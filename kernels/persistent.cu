@@ -7,15 +7,19 @@
  * CTA walks the tiles that fall to it and the copies of the next tile run while this one is stored.
  *
  *   BM, BN               tile; PINGPONG 0: its rows are split among the consumers, 1: each consumer takes every other
- *                        tile alone, so that one multiplies while the other stores; BN 32 is for TN and SPLIT_K
+ *                        tile alone, so that one multiplies while the other stores; where BN is not a multiple of 64,
+ *                        NN copies the whole last box all the same
  *   STAGES               shared-memory stages
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
- *                        launch without a workspace and in a fixed order
+ *                        launch without a workspace and in a fixed order; together with CLUSTER_M and CLUSTER_N the
+ *                        cluster has SPLIT_K groups of sharing CTAs
+ *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores
  */
-#include "wgmma.cuh"
+#include "split.cuh"
+#include "walk.cuh"
 
 #define BK 64
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
@@ -23,9 +27,11 @@
 #define ROWS (PINGPONG ? BM : BM / CONSUMERS) /* of a tile that a consumer multiplies */
 #define MI (ROWS / 64)
 #define A_BYTES (BM * BK * 2)
-#define B_BYTES (BN * BK * 2)
 #define BOX_BYTES (64 * 64 * 2)
-#define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
+#define B_BOXES ((BN + 63) / 64)
+#define B_BYTES (LAYOUT_TN ? BN * BK * 2 : B_BOXES * BOX_BYTES)
+#define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
+#define USERS (PINGPONG ? 1 : CONSUMERS)                                     /* consumers of a stage */
 
 /* Register budgets: 64K registers over the CTA's threads, the producer's share given to the consumers. */
 #if CONSUMERS == 2
@@ -44,45 +50,13 @@ struct work {
     int m, n;
     int k_begin, k_end; /* in stages */
     u32 stages_a, stages_b, stages_c, full, empty;
-    u32 rank;   /* in the cluster */
-    int cm, cn; /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
+    u32 rank, peers;    /* among the CTAs that split K; of the first CTA that shares operands with this one */
+    int cm, cn;         /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
+    u32 slots, arrived; /* of the pieces of the sum */
+    float4 *workspace;
 };
-
-/* Place in the ring of stages. */
-struct ring {
-    int stage;
-    u32 parity;
-};
-
-DEVICE void advance(struct ring &r)
-{
-    if (++r.stage == STAGES) {
-        r.stage = 0;
-        r.parity ^= 1;
-    }
-}
-
-DEVICE void skip(struct ring &r, int count)
-{
-    const int at = r.stage + count;
-    r.parity ^= at / STAGES & 1;
-    r.stage = at % STAGES;
-}
 
 /* --- the order of tiles ----------------------------------------------------------------------------------- */
-
-struct place {
-    int row, col; /* of the CTA's tile, in elements */
-};
-
-/* Tile `index` of rows x cols, in bands RASTER wide. */
-DEVICE void band(int index, int rows, int cols, int &row, int &col)
-{
-    const int first = index / (RASTER * rows) * RASTER, within = index % (RASTER * rows);
-    const int width = smaller(RASTER, cols - first);
-    row = within / width;
-    col = first + within % width;
-}
 
 DEVICE int cluster_rows(const struct work &w)
 {
@@ -117,7 +91,8 @@ DEVICE void load_box(u32 to, const TensorMap *map, int x, int y, u32 barrier, in
     }
 }
 
-/* Ranks are cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them; likewise B. */
+/* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
+ * likewise B. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
     const int cm = w.cm, cn = w.cn;
@@ -126,11 +101,11 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
     u16 mask_a = 0, mask_b = 0;
 #pragma unroll
     for (int i = 0; i < CLUSTER_N; ++i) {
-        mask_a |= (u16)(1 << (cm + i * CLUSTER_M));
+        mask_a |= (u16)(1 << (w.peers + cm + i * CLUSTER_M));
     }
 #pragma unroll
     for (int i = 0; i < CLUSTER_M; ++i) {
-        mask_b |= (u16)(1 << (i + cn * CLUSTER_M));
+        mask_b |= (u16)(1 << (w.peers + i + cn * CLUSTER_M));
     }
     barrier_expect(full, A_BYTES + B_BYTES);
     load_box(a + cn * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + cn * (BM / CLUSTER_N), full, CLUSTER_N, mask_a);
@@ -138,7 +113,7 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
     load_box(b + cm * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + cm * (BN / CLUSTER_M), full, CLUSTER_M, mask_b);
 #else
 #pragma unroll 1 /* unrolled, it outgrows the producer's registers */
-    for (int j = 0; j < BN / 64; ++j) {
+    for (int j = 0; j < B_BOXES; ++j) {
         load_box(b + j * BOX_BYTES + cm * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64, k + cm * (BK / CLUSTER_M),
                  full, CLUSTER_M, mask_b);
     }
@@ -169,7 +144,7 @@ DEVICE void release(const struct work &w, int stage)
             barrier_arrive(w.empty + stage * 8);
         }
     } else if (lane < CLUSTER) {
-        barrier_arrive_at(w.empty + stage * 8, lane);
+        barrier_arrive_at(w.empty + stage * 8, w.peers + lane);
     }
 }
 
@@ -259,57 +234,81 @@ DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
 }
 
 #if SPLIT_K > 1
-#define FRAGMENTS (MI * BN / 8)
-#define OWNED ((FRAGMENTS + SPLIT_K - 1) / SPLIT_K)
-#define SLOT (CONSUMERS * 128 * 16)
-
-DEVICE float4 widened(const wgmma_register (&d)[WG_REGISTERS], int j)
-{
-    float4 v;
-#if WIDE_ACCUMULATOR
-    v = make_float4(d[4 * j], d[4 * j + 1], d[4 * j + 2], d[4 * j + 3]);
-#else
-    unpack_f16x2(d[2 * j], v.x, v.y);
-    unpack_f16x2(d[2 * j + 1], v.z, v.w);
-#endif
-    return v;
-}
-
-/* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner, over the stages. */
+/* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */
 DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
 {
+    const u32 peer = w.cm + w.cn * CLUSTER_M;
 #pragma unroll
     for (int f = 0; f < FRAGMENTS; ++f) {
-        const u32 slot = w.stages_a + (w.rank * OWNED + f / SPLIT_K) * SLOT + thread * 16;
-        store_cluster16f(cluster_address(slot, f % SPLIT_K), widened(acc[f / (BN / 8)], f % (BN / 8)));
+        const u32 slot = w.slots + (w.rank * OWNED + f / SPLIT_K) * SLOT + thread * PIECE_BYTES;
+        send_piece(slot, f % SPLIT_K * CLUSTER + peer, make_piece(acc[f / (BN / 8)], f % (BN / 8)), w.arrived);
     }
+}
+
+DEVICE void store_fragment(const struct work &w, const struct place &p, int thread, int f, float4 sum)
+{
+    const int lane = thread % 32, top = p.row + thread / 128 * ROWS + thread % 128 / 32 * 16 + lane / 4;
+    const int row = top + f / (BN / 8) * 64, col = p.col + f % (BN / 8) * 8 + lane % 4 * 2;
+    store_pair(w, row, col, pack2(sum.x, sum.y));
+    store_pair(w, row + 8, col, pack2(sum.z, sum.w));
 }
 
 DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
 {
-    const int lane = thread % 32, top = p.row + thread / 128 * ROWS + thread % 128 / 32 * 16 + lane / 4;
+    const u32 slots = w.slots + thread * PIECE_BYTES;
+#if PARTS == 1
     for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
-        float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
-#pragma unroll
-        for (int r = 0; r < SPLIT_K; ++r) {
-            const float4 v = load_shared16f(w.stages_a + (r * OWNED + f / SPLIT_K) * SLOT + thread * 16);
-            sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
-        }
-        const int row = top + f / (BN / 8) * 64, col = p.col + f % (BN / 8) * 8 + lane % 4 * 2;
-        store_pair(w, row, col, pack2(sum.x, sum.y));
-        store_pair(w, row + 8, col, pack2(sum.z, sum.w));
+        store_fragment(w, p, thread, f, sum_pieces(slots, f / SPLIT_K));
     }
+#else
+    const int owner = (int)(blockIdx.x * SPLIT_K + w.rank), part = (int)blockIdx.z / SPLIT_K;
+    for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
+        *part_at(w.workspace, owner, part, f / SPLIT_K, thread) = sum_pieces(slots, f / SPLIT_K);
+    }
+    if (last_of_parts(owner, thread)) {
+        for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
+            store_fragment(w, p, thread, f, sum_parts(w.workspace, owner, f / SPLIT_K, thread));
+        }
+    }
+#endif
 }
 
+/* The cluster's barriers here and in finish_producing() match. */
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
+#if REDUCE == 0
     cluster_arrive_relaxed(); /* every stage of the cluster has been read */
     cluster_wait();
     send_pieces(w, acc, thread);
     cluster_arrive();
     cluster_wait();
+#else
+#if CLUSTER == 1
+    cluster_wait(); /* of start(): the owners' barriers are ready */
+#endif
+    send_pieces(w, acc, thread);
+#if CLUSTER > 1
+    cluster_arrive_relaxed(); /* done with the peers' barriers; waited for at the end */
+#endif
+    barrier_wait_cluster(w.arrived, 0);
+#endif
     store_owned(w, p, thread);
+}
+
+/* The barriers of store_tile(), by threads with nothing of their own to make visible. */
+DEVICE void finish_producing()
+{
+#if REDUCE == 0
+    cluster_arrive_relaxed();
+    cluster_wait();
+    cluster_arrive_relaxed();
+    cluster_wait();
+#elif CLUSTER == 1
+    cluster_wait();
+#else
+    cluster_arrive_relaxed();
+#endif
 }
 #elif EPILOGUE == 0
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
@@ -413,18 +412,26 @@ DEVICE void start(const struct work &w)
             barrier_init(w.full + s * 8, 1);
             barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
         }
+#if SPLIT_K > 1 && REDUCE == 1
+        barrier_init(w.arrived, 1);
+        barrier_expect(w.arrived, bytes_owned(w.rank));
+#endif
         barrier_init_fence();
     }
     __syncthreads();
-#if CLUSTER > 1
+#if SPLIT_K > 1 && REDUCE == 1
+    cluster_arrive_relaxed(); /* the fence above has made the barriers visible */
+#elif CLUSTER > 1
     cluster_arrive();
+#endif
+#if CLUSTER > 1
     cluster_wait();
 #endif
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
-         const __grid_constant__ TensorMap map_c, u16 *c, int m, int n, int k)
+         const __grid_constant__ TensorMap map_c, u16 *c, int m, int n, int k, float4 *workspace)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const u32 base = (shared_address(smem) + 1023) & ~1023u;
@@ -432,11 +439,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c;
     w.c = c, w.m = m, w.n = n;
-    w.k_begin = stages * (int)blockIdx.z / SPLIT_K, w.k_end = stages * ((int)blockIdx.z + 1) / SPLIT_K;
+    w.k_begin = stages * (int)blockIdx.z / (SPLIT_K * PARTS);
+    w.k_end = stages * ((int)blockIdx.z + 1) / (SPLIT_K * PARTS);
     w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
-    w.full = w.stages_c + (SPLIT_K == 1 && EPILOGUE ? CONSUMERS * 2 * BOX_BYTES : 0), w.empty = w.full + STAGES * 8;
-    w.rank = CLUSTER * SPLIT_K > 1 ? cluster_rank() : 0;
-    w.cm = CLUSTER > 1 ? (int)w.rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)w.rank / CLUSTER_M : 0;
+    w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
+    w.full = w.stages_c + SLOT_BYTES + (SPLIT_K == 1 && EPILOGUE ? CONSUMERS * 2 * BOX_BYTES : 0);
+    w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
+    const u32 rank = CLUSTER * SPLIT_K > 1 ? cluster_rank() : 0, peer = SPLIT_K > 1 ? rank % CLUSTER : rank;
+    w.rank = SPLIT_K > 1 ? rank / CLUSTER : 0, w.peers = w.rank * CLUSTER;
+    w.cm = CLUSTER > 1 ? (int)peer % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)peer / CLUSTER_M : 0;
+    w.workspace = workspace;
     start(w);
     const int tiles = cluster_rows(w) * cluster_cols(w), group = (int)threadIdx.x / 128;
     if (group == 0) {
@@ -449,11 +461,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             produce(w, tiles);
         }
         __syncwarp();
-#if SPLIT_K > 1 /* the two barriers of store_tile, with nothing of its own to make visible */
-        cluster_arrive_relaxed();
-        cluster_wait();
-        cluster_arrive_relaxed();
-        cluster_wait();
+#if SPLIT_K > 1
+        finish_producing();
 #endif
     } else {
 #ifdef PRODUCER_REGISTERS
@@ -465,7 +474,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
 #if CLUSTER > 1
     /* No CTA leaves while its peers may still signal its barriers. */
+#if SPLIT_K == 1 || REDUCE == 0
     cluster_arrive_relaxed();
+#endif
     cluster_wait();
 #endif
 }

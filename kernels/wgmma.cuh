@@ -49,6 +49,30 @@ DEVICE void barrier_wait(u32 barrier, u32 parity)
                  : "memory");
 }
 
+/* The same, and sees what the CTAs of the cluster stored before they completed the phase. */
+DEVICE void barrier_wait_cluster(u32 barrier, u32 parity)
+{
+    asm volatile("{\n.reg .pred p;\nAGAIN:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+                 " @p bra DONE;\n bra AGAIN;\nDONE:\n}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* To another CTA's shared memory; the bytes count towards `barrier` there. Both are cluster addresses. */
+DEVICE void store_async8(u32 to, uint2 v, u32 barrier)
+{
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(to),
+                 "r"(v.x), "r"(v.y), "r"(barrier)
+                 : "memory");
+}
+
+DEVICE void store_async16f(u32 to, float4 v, u32 barrier)
+{
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
+                 "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w), "r"(barrier)
+                 : "memory");
+}
+
 /* --- tensor copies ---------------------------------------------------------------------------------------- */
 
 DEVICE void tensor_prefetch(const TensorMap *map)

@@ -1,0 +1,132 @@
+/*
+ * split.cuh - pieces of a sum over K on their way between the CTAs of a cluster, and between clusters.
+ *
+ * A CTA of a SPLIT_K cluster owns every SPLIT_K-th fragment (16 x 8 of the tile, per warp) and receives that fragment
+ * of all its peers, each in a slot of its own, so that the order of summation is fixed whatever the order of arrival.
+ * REDUCE 0: pieces are fp32, lie over the stages and two barriers of the cluster guard them. REDUCE 1: they lie beside
+ * the stages and travel by st.async, which counts towards the owner's barrier; fp16 accumulators travel as they are.
+ * PARTS > 1: that many clusters share the tile; each leaves its sum in the workspace, the last one adds them in order.
+ */
+#ifndef CUDAL2_SPLIT_CUH
+#define CUDAL2_SPLIT_CUH
+
+#include "wgmma.cuh"
+
+#define FRAGMENTS (BM / CONSUMERS / 64 * BN / 8) /* of a warp */
+#define OWNED ((FRAGMENTS + SPLIT_K - 1) / SPLIT_K)
+#define REDUCERS (CONSUMERS * 128)
+
+#if REDUCE == 1 && !WIDE_ACCUMULATOR
+typedef uint2 piece;
+#define PIECE_BYTES 8
+#else
+typedef float4 piece;
+#define PIECE_BYTES 16
+#endif
+#define SLOT (REDUCERS * PIECE_BYTES)
+
+/* n8-tile j of an accumulator, as it travels. */
+DEVICE piece make_piece(const wgmma_register (&d)[WG_REGISTERS], int j)
+{
+#if PIECE_BYTES == 8
+    return make_uint2(d[2 * j], d[2 * j + 1]);
+#elif WIDE_ACCUMULATOR
+    return make_float4(d[4 * j], d[4 * j + 1], d[4 * j + 2], d[4 * j + 3]);
+#else
+    float4 v;
+    unpack_f16x2(d[2 * j], v.x, v.y);
+    unpack_f16x2(d[2 * j + 1], v.z, v.w);
+    return v;
+#endif
+}
+
+/* The piece at `address` of this CTA, as floats. */
+DEVICE float4 load_piece(u32 address)
+{
+#if PIECE_BYTES == 8
+    float4 v;
+    const uint2 raw = load_shared8(address);
+    unpack_f16x2(raw.x, v.x, v.y);
+    unpack_f16x2(raw.y, v.z, v.w);
+    return v;
+#else
+    return load_shared16f(address);
+#endif
+}
+
+/* To `address` of CTA `rank` of the cluster; `arrived` is the barrier there that counts the bytes (REDUCE 1). */
+DEVICE void send_piece(u32 address, u32 rank, piece v, u32 arrived)
+{
+#if REDUCE == 0
+    store_cluster16f(cluster_address(address, rank), v);
+#elif PIECE_BYTES == 8
+    store_async8(cluster_address(address, rank), v, cluster_address(arrived, rank));
+#else
+    store_async16f(cluster_address(address, rank), v, cluster_address(arrived, rank));
+#endif
+}
+
+DEVICE void add(float4 &to, float4 v)
+{
+    to.x += v.x, to.y += v.y, to.z += v.z, to.w += v.w;
+}
+
+/* The sum of the owned fragment `i` over the cluster; `slots` is this thread's place in the first slot. */
+DEVICE float4 sum_pieces(u32 slots, int i)
+{
+    float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+#pragma unroll
+    for (int r = 0; r < SPLIT_K; ++r) {
+        add(sum, load_piece(slots + (r * OWNED + i) * SLOT));
+    }
+    return sum;
+}
+
+/* Bytes that CTA `rank` of the cluster's SPLIT_K receives. */
+DEVICE u32 bytes_owned(u32 rank)
+{
+    return (FRAGMENTS - rank + SPLIT_K - 1) / SPLIT_K * SPLIT_K * SLOT;
+}
+
+#if PARTS > 1
+#define MAX_ARRIVALS 65536 /* the manifest refuses more */
+
+/* Per warp of an owner: how many clusters have left its fragments' sums; zero again when the tile is done. */
+__device__ u32 arrivals[MAX_ARRIVALS];
+
+/* Whether this warp is the last of PARTS; what the others have stored is then visible. `owner`: tile and rank. */
+DEVICE bool last_of_parts(int owner, int thread)
+{
+    u32 before = 0;
+    fence_gpu();
+    __syncwarp();
+    if (thread % 32 == 0) {
+        u32 *counter = &arrivals[owner * (REDUCERS / 32) + thread / 32];
+        before = atomicAdd(counter, 1u);
+        if (before == PARTS - 1) {
+            *counter = 0;
+        }
+    }
+    before = __shfl_sync(~0u, before, 0);
+    fence_gpu();
+    return before == PARTS - 1;
+}
+
+/* Where cluster `part` leaves the owned fragment `i`. */
+DEVICE float4 *part_at(float4 *workspace, int owner, int part, int i, int thread)
+{
+    return workspace + (((i64)owner * PARTS + part) * OWNED + i) * REDUCERS + thread;
+}
+
+DEVICE float4 sum_parts(float4 *workspace, int owner, int i, int thread)
+{
+    float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+        add(sum, __ldcg(part_at(workspace, owner, part, i, thread)));
+    }
+    return sum;
+}
+#endif
+
+#endif
