@@ -47,7 +47,8 @@ if mount -t tmpfs -o size=4k tmpfs "$work/disk" 2>/dev/null; then
     mount -o remount,size=64k "$work/disk"
     run --config "$work/c.json" --device cpu --output "$work/disk/r.json"
     if [ "$code" -eq 0 ]; then
-        size=$(($(stat -c %s "$work/disk/r.journal.jsonl") / 1024 + 8))
+        # The journal and half of the result, in pages of 4 KB.
+        size=$(($(stat -c %s "$work/disk/r.journal.jsonl") / 4096 * 4 + 4 + $(stat -c %s "$work/disk/r.json") / 8192 * 4))
         rm -f "$work/disk"/*
         mount -o remount,size="${size}k" "$work/disk"
         run --config "$work/c.json" --device cpu --output "$work/disk/r.json"
