@@ -64,6 +64,9 @@ verdict $? "--confirm: the run is beside NEW"
 run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm --quiet
 [ "$code" -eq 1 ] && [ -e "$work/slow.confirm-2.json" ]
 verdict $? "--confirm again keeps the earlier one"
+run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm="$work/slow.confirm.json" --no-color
+[ "$code" -eq 1 ] && [ ! -e "$work/slow.confirm-3.json" ] && grep -q '^SLOWER .*measured again; -' "$work/out"
+verdict $? "--confirm=FILE judges by an earlier one and measures nothing"
 cp "$plugins/steady.so" "$work/mine.so"
 run compare "$work/base.json" "$work/slow.json" --delta 50 --confirm
 expect_code 2 "--confirm with another plugin in place is refused"
@@ -74,6 +77,39 @@ expect_text "$work/out" '^SAME .*measured again; -' "and the row says what it wa
 run compare "$work/base.json" "$work/same.json" --delta 50 --confirm
 [ "$code" -eq 0 ] && [ ! -e "$work/same.confirm.json" ]
 verdict $? "--confirm measures nothing without a suspect"
+
+# --- the script of a CI job ---
+gate() { # gate DIR: BASE is measured with one plugin in place and NEW with another, as a job does with kernels
+    timeout -k 5 120 "$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/c.json" -o "$work/$1" -d cpu -p "$bench" \
+        -- --delta 50 >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+cp "$plugins/steady.so" "$work/mine.so"
+gate gate
+expect_code 0 "gate.sh: no alarm"
+cp "$plugins/steady_slow.so" "$work/mine.so"
+rm "$work/gate/new.json" "$work/gate/new.journal.jsonl"
+gate gate
+expect_code 1 "gate.sh: goes on with BASE, measures NEW, and finds the loss"
+[ "$(grep -c '<failure' "$work/gate/compare.xml")" -eq 2 ] && grep -q '"exit_code": 1' "$work/gate/compare.json" &&
+    grep -q '^### cudal2-bench compare: 2 regressions' "$work/gate/compare.md" && [ ! -e "$work/gate/new.confirm-2.json" ]
+verdict $? "gate.sh: every form tells the same, from one second look" "$(ls "$work/gate" | tr '\n' ' ')"
+cp "$plugins/steady.so" "$work/mine.so"
+config "$work/long.json" '{"m": 256, "n": 256, "k": 256}, {"m": 256, "n": 256, "k": 255}, {"m": 256, "n": 256, "k": 254}' '"offline"' "\"$work/mine.so\"" "$stop"
+"$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/long.json" -o "$work/stopped" -d cpu -p "$bench" -- --delta 50 \
+    >"$work/out" 2>"$work/err" </dev/null &
+job=$!
+for _ in $(seq 200); do grep -qs '"kind":"cell"' "$work/stopped/base.journal.jsonl" && break; sleep 0.05; done
+kill -TERM "$job"
+wait "$job"
+code=$?
+expect_code 75 "gate.sh: TERM reaches the program, which finishes its cell"
+"$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/long.json" -o "$work/stopped" -d cpu -p "$bench" -- --delta 50 \
+    >"$work/out" 2>"$work/err" </dev/null
+code=$?
+expect_code 0 "gate.sh: the same call goes on"
+[ "$(grep -c '"kind":"sitting"' "$work/stopped/base.journal.jsonl")" -eq 2 ] && grep -q '^3 compared' "$work/out"
+verdict $? "gate.sh: BASE took two sittings"
 
 # --- not comparable ---
 measure server steady --mode server

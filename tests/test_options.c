@@ -148,12 +148,16 @@ static void test_commands(void **state)
     assert_null(o.published[2]);
     assert_true(o.mixed);
     assert_string_equal(o.output, "dir");
-    accept("compare --confirm base.json --delta 2.5 --force new.json --format junit --device cpu --quiet", &o);
+    accept("compare --confirm=c.json base.json --delta 2.5 --force new.json --format junit --device cpu --quiet", &o);
     assert_int_equal(o.command, COMMAND_COMPARE);
-    assert_true(o.confirm && o.force && o.quiet);
+    assert_true(o.force && o.quiet);
+    assert_string_equal(o.confirm, "c.json");
     assert_true(o.delta_percent == 2.5);
     assert_string_equal(format_choices[o.format], "junit");
     assert_string_equal(o.operands[1], "new.json");
+    accept("compare --confirm base.json new.json", &o);
+    assert_string_equal(o.confirm, "");
+    assert_int_equal(o.n_operands, 2);
     accept("report -- --odd-name", &o);
     assert_string_equal(o.operands[0], "--odd-name");
     accept("worker", &o);

@@ -35,10 +35,13 @@ static int read_request(const struct options *options, struct compare_request *o
     return 0;
 }
 
-static int measure_again(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
-                         struct error *err)
+/* Measures the suspects and judges by that; with an earlier confirmation at hand nothing is measured. */
+static int look_again(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
+                      struct error *err)
 {
     struct confirm confirm;
+    if (options->confirm[0])
+        return compare_confirm(runs, options->confirm, options->force, err);
     if (confirm_prepare(runs, &confirm, err))
         return err->code;
     struct run_options run = {
@@ -82,7 +85,7 @@ int command_compare(const struct options *options, int argc, char *const *argv, 
         return err->code;
     int code = 0;
     if (options->confirm && compare_suspects(&runs) > 0)
-        code = measure_again(options, argc, argv, &runs, err);
+        code = look_again(options, argc, argv, &runs, err);
     if (!code)
         code = print(&runs, format, options, err);
     compare_free(&runs);

@@ -96,7 +96,8 @@ struct options {
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
     bool mixed;
     double delta_percent; /* of --delta; 0: compare's own */
-    bool confirm, force;
+    const char *confirm;  /* NULL: no second look; "" when --confirm has no file: measure it now */
+    bool force;
     bool resume, quiet, no_color, man, help, version;
     int completion; /* enum completion_shell */
 
