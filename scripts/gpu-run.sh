@@ -53,7 +53,7 @@ run_config() { # CONFIG MODE ACC
     timeout -s TERM "$limit" "$bench" run --config "configs/$1.json" --mode "$2" --accumulate "$3" $aa --device "$device" \
         --output "$base.json" $resume
     local rc=$?
-    echo "gpu-run: $1 $2 $3: exit $rc after $((SECONDS - begin)) s"
+    echo "gpu-run: $1 $2 $3: exit $rc after $((SECONDS - begin)) s, $(head -n 1 "$base.journal.jsonl" | grep -o '"commit":"[^"]*"')"
     return $rc
 }
 
