@@ -214,6 +214,36 @@ static void verdict_needs_comparable_times(void **state)
     compare_free(&c);
 }
 
+static void choose_variant(struct cell_record *r, int cell)
+{
+    static const char *const chosen[] = {"{\"kernel\":\"k\",\"parameters\":\"BM=64\",\"registers\":90}",
+                                         "{\"kernel\":\"k\",\"parameters\":\"BM=128\",\"registers\":90}",
+                                         "{\"kernel\":\"k\",\"parameters\":\"BM=64\",\"registers\":91}"};
+    r->contenders[2].attributes = cJSON_Parse(chosen[cell % 3]);
+    r->contenders[0].attributes = cJSON_Parse(cell == 2 ? "{\"id\":7}" : "{\"id\":8}");
+}
+
+static void choose_first_variant(struct cell_record *r, int cell)
+{
+    (void)cell;
+    choose_variant(r, 0);
+}
+
+/* What was chosen may explain a change; how many registers the same choice takes is the code's own affair. */
+static void other_variants_are_told(void **state)
+{
+    struct compare_runs c;
+    struct script base = {.seed = 1, .change = choose_first_variant};
+    struct script fresh = {.seed = 2, .change = choose_variant};
+    (void)state;
+    open_pair(&base, &fresh, &c);
+    assert_false(row_of(&c, FIRST)->other_variant || row_of(&c, FIRST)->other_reference_variant);
+    assert_true(row_of(&c, SECOND)->other_variant && !row_of(&c, SECOND)->other_reference_variant);
+    const struct compare_row *third = row_of(&c, "offline/f16-f32-256x64x64");
+    assert_true(!third->other_variant && third->other_reference_variant);
+    compare_free(&c);
+}
+
 /* Without a candidate the first family that is there plays its part, as in tables. */
 static void baselines_alone(void **state)
 {
@@ -438,6 +468,7 @@ int main(void)
         cmocka_unit_test(missing_and_invalid),
         cmocka_unit_test(wrong_result_comes_first),
         cmocka_unit_test(verdict_needs_comparable_times),
+        cmocka_unit_test(other_variants_are_told),
         cmocka_unit_test(baselines_alone),
         cmocka_unit_test(provenance_blocks),
         cmocka_unit_test(paper_protocol_has_no_groups),

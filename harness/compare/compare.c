@@ -165,7 +165,7 @@ int compare_confirm(struct compare_runs *c, const char *path, bool force, struct
         return refuse(&differences, "the suspects were not measured again as NEW was (read BASE as NEW)", err);
     for (size_t i = 0; i < c->n_rows; i++)
         if (judge_suspects(c->rows[i].verdict))
-            row_take_second_look(&c->rows[i], &c->confirm);
+            row_take_second_look(&c->rows[i], &c->base, &c->confirm);
     if (judge_rows(c, is_remeasured) < 0)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
     rows_arrange(c);

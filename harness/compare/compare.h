@@ -29,9 +29,10 @@ struct compare_row {
     enum mode mode;
     enum timing timing;
     enum verdict verdict;
-    bool tested;            /* trial holds figures */
-    bool remeasured;        /* by --confirm: the figures and the verdict are of that run */
-    double screened_change; /* remeasured: the change that made it a suspect */
+    bool tested;                                 /* trial holds figures */
+    bool remeasured;                             /* by --confirm: the figures and the verdict are of that run */
+    bool other_variant, other_reference_variant; /* than in BASE: which kernel or algorithm was chosen */
+    double screened_change;                      /* remeasured: the change that made it a suspect */
     struct trial trial;
     char reason[RECORD_REASON_MAX + 64]; /* of MISSING and INVALID */
 };

@@ -56,6 +56,8 @@ static void put_figures(struct tree *t, const struct compare_row *row)
     tree_put_number(t, "p_faster", row->trial.p_faster);
     tree_put_number(t, "base_groups", (double)row->trial.base.n);
     tree_put_number(t, "new_groups", (double)row->trial.fresh.n);
+    tree_put(t, "other_variant", cJSON_CreateBool(row->other_variant));
+    tree_put(t, "other_reference_variant", cJSON_CreateBool(row->other_reference_variant));
     tree_put(t, "remeasured", cJSON_CreateBool(row->remeasured));
     if (row->remeasured)
         tree_put_number(t, "change_at_first", round_to(expm1(row->screened_change), DECIMALS));

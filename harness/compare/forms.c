@@ -129,8 +129,14 @@ double compare_p(const struct compare_row *row)
 
 void compare_remark(const struct compare_row *row, char *out, size_t capacity)
 {
+    char again[48] = "";
     if (row->remeasured)
-        snprintf(out, capacity, "measured again; %+.1f%% at first", 100 * expm1(row->screened_change));
-    else
+        snprintf(again, sizeof again, "measured again; %+.1f%% at first", 100 * expm1(row->screened_change));
+    if (!row->tested)
         snprintf(out, capacity, "%s", row->reason);
+    else
+        snprintf(out, capacity, "%s%s%s%s%s", again, again[0] && row->other_variant ? "; " : "",
+                 row->other_variant ? "another variant" : "",
+                 (again[0] || row->other_variant) && row->other_reference_variant ? "; " : "",
+                 row->other_reference_variant ? "reference: another variant" : "");
 }

@@ -44,7 +44,7 @@ double compare_change(const struct compare_row *row);
 double compare_speedup(struct sample side);
 /* The p-value of the direction that the change points to. */
 double compare_p(const struct compare_row *row);
-/* "measured again; -6.1% at first", or the reason of a row without figures; "" for the others. */
+/* "measured again; -6.1% at first; another variant", or the reason of a row without figures; "" for the others. */
 void compare_remark(const struct compare_row *row, char *out, size_t capacity);
 
 #endif

@@ -60,6 +60,7 @@ static void match_pair(struct compare_row *row, const struct match *m)
                 m->fresh->n, JUDGE_GROUPS_MIN);
     else
         row->tested = true;
+    row->other_reference_variant = strcmp(m->base->variant, m->fresh->variant) != 0;
     row->trial.base = (struct sample){m->base->values, m->base->n};
     row->trial.fresh = (struct sample){m->fresh->values, m->fresh->n};
 }
@@ -76,6 +77,7 @@ static void match_candidates(struct compare_row *row, const struct side_candidat
                 fresh->rung[0] ? fresh->rung : "nothing");
     } else {
         struct match m = choose_reference(base, fresh);
+        row->other_variant = strcmp(base->variant, fresh->variant) != 0;
         match_pair(row, &m);
     }
 }
@@ -131,7 +133,7 @@ int rows_make(struct compare_runs *c)
     return 0;
 }
 
-void row_take_second_look(struct compare_row *row, const struct side *confirm)
+void row_take_second_look(struct compare_row *row, const struct side *base, const struct side *confirm)
 {
     const struct side_candidate *candidate = side_find_candidate(side_find_cell(confirm, row->key), row->candidate);
     const struct side_pair *pair = side_find_pair(candidate, row->reference);
@@ -144,8 +146,12 @@ void row_take_second_look(struct compare_row *row, const struct side *confirm)
                 row->reference, JUDGE_GROUPS_MIN);
     else
         row->remeasured = true;
-    if (row->remeasured)
-        row->trial.fresh = (struct sample){pair->values, pair->n};
+    if (!row->remeasured)
+        return;
+    const struct side_candidate *then = side_find_candidate(side_find_cell(base, row->key), row->candidate);
+    row->other_variant = strcmp(then->variant, candidate->variant) != 0;
+    row->other_reference_variant = strcmp(side_find_pair(then, row->reference)->variant, pair->variant) != 0;
+    row->trial.fresh = (struct sample){pair->values, pair->n};
 }
 
 /* ---- order ---- */

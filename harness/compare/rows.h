@@ -11,7 +11,7 @@
 int rows_make(struct compare_runs *c);
 
 /* Gives the row the group values of another run in place of NEW's, or makes it INVALID with the reason. */
-void row_take_second_look(struct compare_row *row, const struct side *confirm);
+void row_take_second_look(struct compare_row *row, const struct side *base, const struct side *confirm);
 
 /* Counts the verdicts and puts the worst first: SLOWER, INVALID, MISSING, AMBIGUOUS, then by change. */
 void rows_arrange(struct compare_runs *c);

@@ -8,16 +8,19 @@
 
 #include <limits.h>
 
+/* What a contender with a choice chose: "<kernel> <parameters>" of a kernel set, else all its attributes. */
+#define SIDE_VARIANT_MAX 256
+
 /* A candidate against one baseline in the cell's headline timing. */
 struct side_pair {
-    char reference[RECORD_NAME_MAX];
-    bool comparable;    /* both on the same rung of the ladder */
+    char reference[RECORD_NAME_MAX], variant[SIDE_VARIANT_MAX]; /* the reference's */
+    bool comparable;                                            /* both on the same rung of the ladder */
     double *values;     /* owned; ln(t_reference / t_candidate) of each group without slowdown */
     size_t n, n_blocks; /* groups; blocks of both, with slowdown too */
 };
 
 struct side_candidate {
-    char name[RECORD_NAME_MAX], status[32], rung[16], reason[RECORD_REASON_MAX];
+    char name[RECORD_NAME_MAX], status[32], rung[16], reason[RECORD_REASON_MAX], variant[SIDE_VARIANT_MAX];
     struct side_pair *pairs; /* owned; in the record's order of baselines; none unless status is ok */
     size_t n_pairs;
 };

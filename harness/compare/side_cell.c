@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "result/pair.h"
+#include "result/tree.h"
 
 static bool is_ok(const struct contender_record *c)
 {
@@ -39,6 +40,17 @@ static bool can_stand_against(const struct contender_record *candidate, const st
     return !candidate->has_layout_suffix || !reference->has_layout_suffix || candidate->layout == reference->layout;
 }
 
+static void fill_variant(const struct contender_record *c, char out[SIDE_VARIANT_MAX])
+{
+    const char *parameters = tree_text(c->attributes, "parameters");
+    char *all = parameters[0] || !c->attributes ? NULL : json_print(c->attributes, false);
+    if (parameters[0])
+        snprintf(out, SIDE_VARIANT_MAX, "%s %s", tree_text(c->attributes, "kernel"), parameters);
+    else
+        snprintf(out, SIDE_VARIANT_MAX, "%s", all ? all : "");
+    free(all);
+}
+
 static int group_values(const struct cell_record *r, const struct series *reference, const struct series *candidate,
                         struct side_pair *out)
 {
@@ -70,6 +82,7 @@ static int fill_pairs(const struct cell_record *r, const struct contender_record
             continue;
         struct side_pair *pair = &out->pairs[out->n_pairs++];
         snprintf(pair->reference, sizeof pair->reference, "%s", reference->name);
+        fill_variant(reference, pair->variant);
         pair->comparable = pair_is_comparable(c, reference, r->headline);
         if (group_values(r, &reference->timings[r->headline], &c->timings[r->headline], pair))
             return -1;
@@ -84,6 +97,7 @@ static int fill_candidate(const struct cell_record *r, const struct contender_re
     snprintf(out->status, sizeof out->status, "%s", c->status);
     snprintf(out->reason, sizeof out->reason, "%s", c->reason);
     snprintf(out->rung, sizeof out->rung, "%s", c->rung);
+    fill_variant(c, out->variant);
     return is_ok(c) ? fill_pairs(r, c, family, out) : 0;
 }
 
