@@ -107,6 +107,31 @@ static void max_is_chosen_on_the_other_half(void **state)
     cJSON_Delete(tree);
 }
 
+/* Wall times in every fourth block of groups of two: only even groups have any. The same choice as above is to be made
+ * between those: nn wins by 10% in one half, tn by 20% in the other. */
+static void max_of_a_sparse_timing_is_chosen_on_the_other_half(void **state)
+{
+    (void)state;
+    static const double half[2][3] = {{1000, 1100, 1000}, {1080, 900, 1000}};
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cublas-tn", false);
+    fixture_contender(r, "tiny", true);
+    for (unsigned b = 0; b < 32; b++) {
+        unsigned block = fixture_block(r, 2);
+        for (size_t i = 0; i < 3 && block % 4 == 0; i++)
+            series_add(&r->contenders[i].timings[TIMING_WALL], block, half[block / 4 % 2][i]);
+    }
+    struct journal *j = begin();
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = cJSON_GetArrayItem(tree_member(tree, "cells"), 0);
+    const cJSON *s = speedup(cell, "tiny", "cublas-max", "wall");
+    close_to(tree_number(s, "ratio_of_means"), (1100 + 1080) / 2.0 / 1000 - 1, 6e-6);
+    cJSON_Delete(tree);
+}
+
 /* A clear winner stays the winner: max equals it. */
 static void max_of_a_clear_winner_is_the_winner(void **state)
 {
@@ -359,6 +384,7 @@ int main(void)
         TEST(one_cell_by_hand),
         TEST(failed_contenders_keep_their_reason),
         TEST(max_is_chosen_on_the_other_half),
+        TEST(max_of_a_sparse_timing_is_chosen_on_the_other_half),
         TEST(max_of_a_clear_winner_is_the_winner),
         TEST(baselines_alone_compare_with_the_first_family),
         TEST(other_timings),

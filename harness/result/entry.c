@@ -25,30 +25,46 @@ struct race {
     const struct cell_record *record;
     size_t n;
     unsigned *block;
+    unsigned *half; /* 0 or 1 */
     double *ns[2];
-    bool by_block; /* one group only: halves are even and odd blocks instead of groups */
 };
 
 static void race_free(struct race *race)
 {
     free(race->block);
+    free(race->half);
     free(race->ns[0]);
     free(race->ns[1]);
 }
 
-static unsigned half_of(const struct race *race, unsigned block)
+static unsigned group_at(const struct race *race, size_t i)
 {
-    bool grouped = !race->by_block && race->record->group_of && block < race->record->blocks;
-    return (grouped ? race->record->group_of[block] : block) % 2;
+    const struct cell_record *r = race->record;
+    return r->group_of && race->block[i] < r->blocks ? r->group_of[race->block[i]] : 0;
+}
+
+/* Groups fall into the halves in turn. Those of this timing are counted, not those of the cell: what is timed in every
+ * fourth block of groups of two is in even groups alone, and one half would be empty. With one group only, blocks fall
+ * into the halves in turn. */
+static void assign_halves(struct race *race)
+{
+    unsigned groups = 0;
+    for (size_t i = 0; i < race->n; i++) {
+        groups += i == 0 || group_at(race, i) != group_at(race, i - 1);
+        race->half[i] = (groups - 1) % 2;
+    }
+    for (size_t i = 0; i < race->n && groups == 1; i++)
+        race->half[i] = (unsigned)(i % 2);
 }
 
 static int race_collect(const struct cell_record *r, const struct series *a, const struct series *b, struct race *out)
 {
-    *out = (struct race){.record = r, .by_block = r->groups < 2};
+    *out = (struct race){.record = r};
     out->block = malloc((a->n + 1) * sizeof *out->block);
+    out->half = malloc((a->n + 1) * sizeof *out->half);
     out->ns[0] = malloc((a->n + 1) * sizeof *out->ns[0]);
     out->ns[1] = malloc((a->n + 1) * sizeof *out->ns[1]);
-    if (!out->block || !out->ns[0] || !out->ns[1])
+    if (!out->block || !out->half || !out->ns[0] || !out->ns[1])
         return -1;
     for (size_t i = 0, j = 0; i < a->n; i++) {
         while (j < b->n && b->block[j] < a->block[i])
@@ -59,6 +75,7 @@ static int race_collect(const struct cell_record *r, const struct series *a, con
         out->ns[0][out->n] = a->ns[i];
         out->ns[1][out->n++] = b->ns[j];
     }
+    assign_halves(out);
     return 0;
 }
 
@@ -70,7 +87,7 @@ static double median_of_half(const struct race *race, unsigned layout, unsigned 
         return NAN;
     size_t n = 0;
     for (size_t i = 0; i < race->n; i++)
-        if (half_of(race, race->block[i]) == half && !record_block_dropped(race->record, race->block[i]))
+        if (race->half[i] == half && !record_block_dropped(race->record, race->block[i]))
             values[n++] = race->ns[layout][i];
     double median = stats_median(values, n);
     free(values);
@@ -96,7 +113,7 @@ static int cross_fit(const struct cell_record *r, const struct series *a, const 
     if (!failed) {
         unsigned winner[2] = {winner_on(&race, 0), winner_on(&race, 1)};
         for (size_t i = 0; i < race.n && !failed; i++) {
-            unsigned chosen = winner[1 - half_of(&race, race.block[i])];
+            unsigned chosen = winner[1 - race.half[i]];
             failed = series_add(out, race.block[i], race.ns[chosen][i]);
         }
     }
