@@ -229,6 +229,43 @@ static void paper_protocol_scores_mean_of_ratios(void **state)
     fixture_close(&f);
 }
 
+/* The candidate fails in its second pair: its first one does not count either. */
+static void paper_protocol_drops_all_pairs_of_a_failure(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.headline = TIMING_EVENT;
+    fixture_start(&f);
+    assert_int_equal(paper_run(&f.bench, &err), 0);
+    assert_int_equal(cJSON_GetArraySize(f.bench.record->paper_pairs), 1);
+    unsigned of_one_pair = f.actors[0].launches;
+    fixture_close(&f);
+    fixture_open(&f, 3);
+    f.bench.headline = TIMING_EVENT;
+    f.actors[0].fail_launches_from = (int)(of_one_pair + of_one_pair / 4);
+    fixture_start(&f);
+    assert_int_equal(paper_run(&f.bench, &err), 0);
+    assert_string_equal(f.bench.record->contenders[0].status, "launch_error");
+    assert_true(f.actors[2].launches > 0);
+    assert_int_equal(cJSON_GetArraySize(f.bench.record->paper_pairs), 0);
+    fixture_close(&f);
+}
+
+static void paper_protocol_refuses_implausible_speed(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.device->info.peak_flops = 2.0 * 8 * 8 * 16 / 1500e-9; /* the floor is 1500 ns: contender a claims 1000 */
+    f.bench.headline = TIMING_DEVICE;
+    fixture_start(&f);
+    assert_int_equal(paper_run(&f.bench, &err), 0);
+    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+    assert_int_equal(cJSON_GetArraySize(f.bench.record->paper_pairs), 0);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +281,8 @@ int main(void)
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(lost_device_ends_the_worker),
         cmocka_unit_test(paper_protocol_scores_mean_of_ratios),
+        cmocka_unit_test(paper_protocol_drops_all_pairs_of_a_failure),
+        cmocka_unit_test(paper_protocol_refuses_implausible_speed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,20 @@ void entrant_fail(struct bench *bench, struct entrant *entrant, const char *stat
     entrant->alive = false;
 }
 
+bool bench_is_plausible(const struct bench *bench, double ns)
+{
+    double peak = bench->device->info.peak_flops;
+    return ns > 0 && (peak <= 0 || ns >= problem_flops(&bench->problem) / peak * 1e9);
+}
+
+void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum timing timing, double ns)
+{
+    char reason[RECORD_REASON_MAX];
+    snprintf(reason, sizeof reason, "%s time of %.0f ns is under the arithmetic floor of this GPU",
+             timing_names[timing], ns);
+    entrant_fail(bench, entrant, "implausible_speed", "measure", reason);
+}
+
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out)
 {
     *out = (struct operands_request){

@@ -63,6 +63,13 @@ void bench_stage(const struct bench *bench, const struct entrant *entrant, const
 void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
                   const char *reason);
 
+/* False for a time below the arithmetic floor at the maximum clock (where the peak is known), whatever the timing: that
+ * is no fast kernel but a broken measurement. */
+bool bench_is_plausible(const struct bench *bench, double ns);
+
+/* Takes the entrant out of the race as implausible_speed. */
+void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum timing timing, double ns);
+
 /* What the operands of a group must hold for the entrants; `seed` decides the places. */
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
 

@@ -31,21 +31,11 @@ static double primer_ns(const struct bench *bench, const struct entrant *e, enum
     return primed ? 0 : e->estimate_ns;
 }
 
-/* A time below the arithmetic floor at the maximum clock is not a fast kernel, it is a broken measurement. */
-static bool is_plausible(const struct bench *bench, double ns)
-{
-    double peak = bench->device->info.peak_flops;
-    return ns > 0 && (peak <= 0 || ns >= problem_flops(&bench->problem) / peak * 1e9);
-}
-
 static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, struct error *err)
 {
     struct contender_record *r = e->record;
-    if (!is_plausible(turn->bench, ns)) {
-        char reason[RECORD_REASON_MAX];
-        snprintf(reason, sizeof reason, "%s time of %.0f ns is under the arithmetic floor of this GPU",
-                 timing_names[turn->timing], ns);
-        entrant_fail(turn->bench, e, "implausible_speed", "measure", reason);
+    if (!bench_is_plausible(turn->bench, ns)) {
+        entrant_refuse_speed(turn->bench, e, turn->timing, ns);
         return 0;
     }
     turn->bench->record->busy_seconds +=

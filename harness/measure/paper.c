@@ -34,7 +34,7 @@ static void keep_alive(struct duel *duel)
     bench_stage(duel->bench, duel->entrants[0], "measure", duel->bench->config->limits.launch_seconds);
 }
 
-/* Both once, in random order. On a fault the guilty entrant is failed and *alive cleared. */
+/* Both once, in random order. On a fault or an impossible time the guilty entrant is failed and *alive cleared. */
 static int iterate(struct duel *duel, double ns[2], bool *alive, struct error *err)
 {
     struct bench *bench = duel->bench;
@@ -47,6 +47,8 @@ static int iterate(struct duel *duel, double ns[2], bool *alive, struct error *e
             code = entrant_fault(bench, duel->entrants[who], "measure", err);
         if (code != 0)
             return code;
+        if (duel->entrants[who]->alive && !bench_is_plausible(bench, ns[who]))
+            entrant_refuse_speed(bench, duel->entrants[who], bench->headline, ns[who]);
         *alive = duel->entrants[who]->alive;
     }
     return 0;
@@ -129,6 +131,24 @@ static int prepare_all(struct bench *bench, struct error *err)
     return code;
 }
 
+static bool is_ok(const struct cell_record *r, const cJSON *name)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (strcmp(r->contenders[i].name, name->valuestring) == 0)
+            return strcmp(r->contenders[i].status, "ok") == 0;
+    return false;
+}
+
+/* Who failed in a later pair keeps no score from an earlier one. */
+static void drop_failed(struct cell_record *r)
+{
+    for (int i = cJSON_GetArraySize(r->paper_pairs); i-- > 0;) {
+        const cJSON *pair = cJSON_GetArrayItem(r->paper_pairs, i);
+        if (!is_ok(r, cJSON_GetObjectItem(pair, "candidate")) || !is_ok(r, cJSON_GetObjectItem(pair, "reference")))
+            cJSON_DeleteItemFromArray(r->paper_pairs, i);
+    }
+}
+
 int paper_run(struct bench *bench, struct error *err)
 {
     if (bench->record->paper_pairs == NULL)
@@ -142,6 +162,7 @@ int paper_run(struct bench *bench, struct error *err)
                 code = run_pair(bench, candidate, reference, err);
         }
     }
+    drop_failed(bench->record);
     bench->record->converged = code == 0;
     return code;
 }

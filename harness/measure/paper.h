@@ -12,7 +12,8 @@
 /* Runs every candidate x baseline pair of living entrants on the current operands (each set up on them) and appends one
  * object to record->paper_pairs for each: {candidate, reference, iterations, mean_of_ratios, ci95:[lo,hi],
  * mean_ns:{candidate,reference}}. The interval is from 20 batch means, because neighbouring iterations are not
- * independent. Non-zero only when the worker must end; a contender's fault drops its remaining pairs. */
+ * independent. Non-zero only when the worker must end; a contender's fault, or
+ * a time below the arithmetic floor, drops all of its pairs. */
 int paper_run(struct bench *bench, struct error *err);
 
 #endif
