@@ -157,6 +157,32 @@ static void noise_is_capped_not_converged(void **state)
     fixture_close(&f);
 }
 
+/* Time runs out before the first look: the record still says how wide the interval is. */
+static void a_cell_out_of_time_knows_its_width(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.config.stop.max_cell_seconds = 1e-6;
+    f.config.stop.group_blocks = 2;
+    for (size_t i = 0; i < 1024; i++)
+        f.noise[i] = 1 + 0.001 * (double)(i % 7);
+    run_loop(2);
+    assert_int_equal(f.bench.record->blocks, 2);
+    assert_false(f.bench.record->converged);
+    assert_true(isinf(f.bench.record->worst_half_width)); /* one group has no interval */
+    fixture_close(&f);
+    fixture_open(&f, 2);
+    f.config.stop.max_cell_seconds = 1.2e-3;
+    f.config.stop.group_blocks = 2;
+    for (size_t i = 0; i < 1024; i++)
+        f.noise[i] = 1 + 0.001 * (double)(i % 7);
+    run_loop(2);
+    assert_in_range(f.bench.record->blocks, 4, 15); /* fewer than the first look wants */
+    assert_false(f.bench.record->converged);
+    assert_true(f.bench.record->worst_half_width > 0 && f.bench.record->worst_half_width < 0.1);
+    fixture_close(&f);
+}
+
 static void faulty_launch_leaves_others_running(void **state)
 {
     (void)state;
@@ -276,6 +302,7 @@ int main(void)
         cmocka_unit_test(every_block_has_everyone_once),
         cmocka_unit_test(server_waits_before_each_launch),
         cmocka_unit_test(noise_is_capped_not_converged),
+        cmocka_unit_test(a_cell_out_of_time_knows_its_width),
         cmocka_unit_test(faulty_launch_leaves_others_running),
         cmocka_unit_test(implausible_speed_is_refused),
         cmocka_unit_test(nothing_is_left_behind),

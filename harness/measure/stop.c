@@ -107,17 +107,23 @@ static void report(const struct worst *w)
         snprintf(r->worst_pair, sizeof r->worst_pair, "%s / %s", w->candidate->name, w->reference->name);
 }
 
-enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record)
+void stop_judge(const struct stop_config *stop, struct cell_record *record)
 {
     struct worst w = {.record = record, .half_width = 0};
-    bool at_cap = record->blocks >= stop->max_blocks;
-    if (!at_cap && !is_time_to_look(stop, record->blocks))
-        return STOP_CONTINUE;
     look_at_all(&w);
     report(&w);
     /* A cell in which nothing can be compared has nothing left to narrow. */
-    record->converged = !w.failed && (!w.any || w.half_width <= stop->delta[record->mode]);
-    if (record->converged && record->blocks >= stop->min_blocks)
+    bool narrow = !w.failed && (!w.any || w.half_width <= stop->delta[record->mode]);
+    record->converged = narrow && record->blocks >= stop->min_blocks;
+}
+
+enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record)
+{
+    bool at_cap = record->blocks >= stop->max_blocks;
+    if (!at_cap && !is_time_to_look(stop, record->blocks))
+        return STOP_CONTINUE;
+    stop_judge(stop, record);
+    if (record->converged)
         return STOP_CONVERGED;
     return at_cap ? STOP_CAPPED : STOP_CONTINUE;
 }

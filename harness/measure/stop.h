@@ -14,4 +14,8 @@ enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED };
  * looks only at min_blocks and every look_every after it. */
 enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record);
 
+/* The same look without the question, for a cell that ends for another reason (its time is up) between two looks or
+ * before the first: its record says how wide its intervals really are. Fewer than min_blocks never converge. */
+void stop_judge(const struct stop_config *stop, struct cell_record *record);
+
 #endif
