@@ -255,6 +255,21 @@ static void paper_protocol_scores_mean_of_ratios(void **state)
     fixture_close(&f);
 }
 
+/* An iteration is two timed launches and nothing else. */
+static void paper_protocol_has_no_untimed_launches(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.config.protocol = PROTOCOL_PAPER;
+    f.bench.headline = TIMING_EVENT;
+    fixture_start(&f);
+    assert_int_equal(paper_run(&f.bench, &err), 0);
+    assert_int_equal(f.actors[0].launches, f.actors[1].launches);
+    assert_int_equal(f.actors[0].launches + f.actors[1].launches, fake_counts(f.device).events);
+    fixture_close(&f);
+}
+
 /* The candidate fails in its second pair: its first one does not count either. */
 static void paper_protocol_drops_all_pairs_of_a_failure(void **state)
 {
@@ -308,6 +323,7 @@ int main(void)
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(lost_device_ends_the_worker),
         cmocka_unit_test(paper_protocol_scores_mean_of_ratios),
+        cmocka_unit_test(paper_protocol_has_no_untimed_launches),
         cmocka_unit_test(paper_protocol_drops_all_pairs_of_a_failure),
         cmocka_unit_test(paper_protocol_refuses_implausible_speed),
     };
