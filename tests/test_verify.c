@@ -157,6 +157,31 @@ static void wrong_variant_never_wins(void **state)
     finish();
 }
 
+/* The copy of a contender whose winner is wrong takes the variant its original fell back to. */
+static void copy_falls_back_with_its_original(void **state)
+{
+    const double ns[] = {5000, 3000, 4000};
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    set_variants(&f.actors[0], ns, 3);
+    f.actors[0].variant_wrong[1] = true;
+    fixture_start(&f);
+    race_all();
+    struct entrant *copy = &f.bench.entrants[1];
+    entrant_teardown(&f.bench, copy);
+    copy->contender = f.bench.entrants[0].contender;
+    copy->has_variants = true;
+    snprintf(copy->record->copy_of, sizeof copy->record->copy_of, "%s", f.bench.entrants[0].record->name);
+    snprintf(copy->variant, sizeof copy->variant, "%s", f.bench.entrants[0].variant);
+    assert_true(entrant_setup(&f.bench, copy));
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_string_equal(copy->variant, "v2");
+    finish();
+}
+
 static void all_variants_wrong_is_wrong(void **state)
 {
     const double ns[] = {5000, 3000};
@@ -200,6 +225,7 @@ int main(void)
         cmocka_unit_test(every_set_is_checked_in_turn),
         cmocka_unit_test_setup(fastest_variant_wins, fresh_cache),
         cmocka_unit_test_setup(wrong_variant_never_wins, fresh_cache),
+        cmocka_unit_test_setup(copy_falls_back_with_its_original, fresh_cache),
         cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),
         cmocka_unit_test_setup(verified_winner_is_remembered, fresh_cache),
     };

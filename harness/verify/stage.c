@@ -8,6 +8,8 @@
 /* A wrong variant is written down with its reason before the next one is tried. */
 static void reject_variant(struct entrant *entrant, const char *reason)
 {
+    if (entrant->record->tuning == NULL) /* an A/A copy has raced nothing */
+        entrant->record->tuning = cJSON_CreateObject();
     cJSON *rejected = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "rejected");
     cJSON *entry = cJSON_CreateObject();
     if (rejected == NULL)
@@ -15,6 +17,21 @@ static void reject_variant(struct entrant *entrant, const char *reason)
     cJSON_AddStringToObject(entry, "key", entrant->variant);
     cJSON_AddStringToObject(entry, "reason", reason);
     cJSON_AddItemToArray(rejected, entry);
+}
+
+/* The next variant to try; NULL when there is none. An A/A copy has no ranking of its own: it follows its original,
+ * which comes before it and may just have fallen back from the same variant. */
+static const char *next_variant(const struct bench *bench, const struct entrant *entrant, struct race_result *race)
+{
+    if (race->next < race->n)
+        return race->ranked[race->next++].key;
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct entrant *e = &bench->entrants[i];
+        bool original = strcmp(e->record->name, entrant->record->copy_of) == 0;
+        if (original && e->alive && strcmp(e->variant, entrant->variant) != 0)
+            return e->variant;
+    }
+    return NULL;
 }
 
 /* True when another variant took over and must be checked from the first seed. */
@@ -27,11 +44,12 @@ static bool fall_back(struct bench *bench, struct entrant *entrant, struct race_
     }
     reject_variant(entrant, reason);
     entrant_teardown(bench, entrant);
-    if (race->next >= race->n) {
+    const char *next = next_variant(bench, entrant, race);
+    if (next == NULL) {
         entrant_fail(bench, entrant, verdict, "verify", reason);
         return false;
     }
-    snprintf(entrant->variant, sizeof entrant->variant, "%s", race->ranked[race->next++].key);
+    snprintf(entrant->variant, sizeof entrant->variant, "%s", next);
     return entrant_setup(bench, entrant);
 }
 

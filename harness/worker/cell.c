@@ -150,7 +150,8 @@ static int set_up_all(struct bench *bench, struct race_result *races, double *ma
     return code;
 }
 
-/* After verification settled the variants: the copy follows its original, or leaves with it. */
+/* The copy starts with its original's winner, or leaves with it. Should verification strike that winner off, the copy
+ * follows its original to the next. */
 static void set_up_copy(struct bench *bench)
 {
     for (size_t i = 0; i < bench->n_entrants; i++) {
