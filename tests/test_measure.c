@@ -141,6 +141,29 @@ static void server_waits_before_each_launch(void **state)
     fixture_close(&f);
 }
 
+/* One launch from idle on the same set again and again would find it in the cache: the other sets come between. */
+static void rotating_uses_every_set_between_two_launches(void **state)
+{
+    struct error err;
+    double gap_ns = 2e6;
+    double ns = 0;
+    (void)state;
+    fixture_open(&f, 1);
+    f.bench.mode = f.bench.record->mode = MODE_SERVER;
+    f.config.cache[MODE_SERVER] = CACHE_ROTATE;
+    f.bench.sets_each = f.bench.n_sets = f.bench.entrants[0].n_sets = 3;
+    fixture_start(&f);
+    struct entrant *e = &f.bench.entrants[0];
+    assert_int_equal(segment_estimate(&f.bench, e, &err), 0);
+    unsigned before = f.actors[0].launches;
+    assert_int_equal(segment_time(&f.bench, e, TIMING_DEVICE, &gap_ns, &ns, &err), 0);
+    assert_int_equal(f.actors[0].launches - before, 3);
+    before = f.actors[0].launches;
+    assert_int_equal(segment_time(&f.bench, e, TIMING_EVENT, &gap_ns, &ns, &err), 0);
+    assert_int_equal(f.actors[0].launches - before, 3);
+    fixture_close(&f);
+}
+
 static void noise_is_capped_not_converged(void **state)
 {
     (void)state;
@@ -316,6 +339,7 @@ int main(void)
         cmocka_unit_test(other_timings_come_every_fourth_block),
         cmocka_unit_test(every_block_has_everyone_once),
         cmocka_unit_test(server_waits_before_each_launch),
+        cmocka_unit_test(rotating_uses_every_set_between_two_launches),
         cmocka_unit_test(noise_is_capped_not_converged),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),
         cmocka_unit_test(faulty_launch_leaves_others_running),

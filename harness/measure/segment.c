@@ -102,27 +102,39 @@ bool segment_primed(const struct bench *bench, const struct entrant *entrant, en
     return own_primers || entrant->estimate_ns >= SEGMENT_TARGET_NS;
 }
 
-/* Brings the cache to the state that the config asks for before a launch. Under the paper's protocol `warm` is what the
- * rival left, as in the paper's own loop. */
-static int set_cache(struct bench *bench, const struct device_work *work, bool primed, struct error *err)
+/* Launches on sets from..to, untimed, and waits for them. */
+static int run_untimed(struct bench *bench, const struct device_work *work, size_t from, size_t to, struct error *err)
 {
-    struct device *d = bench->device;
-    enum cache_state cache = bench->config->cache[bench->mode];
     char why[CUDAL2_WHY] = "";
+    for (size_t set = from; set <= to; set++)
+        if (work->launch(work->context, set, why) != CUDAL2_OK)
+            return error_set(err, EXIT_CODE_UNAVAILABLE, "launch: %s", why);
+    return bench->device->ops->sync(bench->device, err);
+}
+
+/* Brings the cache to the state that the config asks for before a launch of `work` on set 0. Rotating means that all
+ * other sets have been used since that one was. Under the paper's protocol `warm` is what the rival left, as in the
+ * paper's own loop. */
+static int set_cache(struct bench *bench, const struct entrant *entrant, const struct device_work *work, bool primed,
+                     struct error *err)
+{
+    enum cache_state cache = bench->config->cache[bench->mode];
     if (cache == CACHE_FLUSH)
-        return d->ops->flush(d, err);
-    if (cache == CACHE_ROTATE || primed || bench->config->protocol == PROTOCOL_PAPER)
+        return bench->device->ops->flush(bench->device, err);
+    if (primed)
         return 0;
-    if (work->launch(work->context, 0, why) != CUDAL2_OK)
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "launch: %s", why);
-    return d->ops->sync(d, err);
+    if (cache == CACHE_ROTATE)
+        return run_untimed(bench, &entrant->work, 1, bench->sets_each - 1, err);
+    if (bench->config->protocol == PROTOCOL_PAPER)
+        return 0;
+    return run_untimed(bench, work, 0, 0, err);
 }
 
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err)
 {
     struct device *d = bench->device;
-    int code = set_cache(bench, &entrant->graph_work, entrant->estimate_ns >= SEGMENT_TARGET_NS, err);
+    int code = set_cache(bench, entrant, &entrant->graph_work, entrant->estimate_ns >= SEGMENT_TARGET_NS, err);
     if (code != 0)
         return code;
     if (gap_ns >= 0)
@@ -136,7 +148,7 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
                  struct error *err)
 {
     bool primed = segment_primed(bench, entrant, timing);
-    int code = set_cache(bench, &entrant->work, primed, err);
+    int code = set_cache(bench, entrant, &entrant->work, primed, err);
     if (code != 0)
         return code;
     if (*gap_ns >= 0)
