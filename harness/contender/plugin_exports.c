@@ -1,6 +1,7 @@
 #include "contender/plugin_exports.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -196,7 +197,10 @@ int plugin_check_exports(const char *path, struct error *err)
     int rc = EXIT_CODE_DATA;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-        error_set(err, EXIT_CODE_DATA, "%s: %s", path, fd < 0 ? "cannot be opened" : "not a regular file with content");
+        if (fd < 0)
+            error_set(err, EXIT_CODE_DATA, "%s: cannot be opened: %s", path, strerror(errno));
+        else
+            error_set(err, EXIT_CODE_DATA, "%s: not a regular file with content", path);
         goto out;
     }
     map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
