@@ -216,6 +216,25 @@ static void verified_winner_is_remembered(void **state)
     }
 }
 
+/* A remembered winner that turns out wrong fails its cell once; the next run races again and finds the right one. */
+static void wrong_cached_winner_is_forgotten(void **state)
+{
+    const double ns[] = {5000, 3000};
+    static const char *const expected[] = {"ok", "wrong_result", "ok"};
+    struct error err;
+    (void)state;
+    for (int run = 0; run < 3; run++) {
+        fixture_open(&f, 1);
+        set_variants(&f.actors[0], ns, 2);
+        f.actors[0].variant_wrong[1] = run > 0;
+        fixture_start(&f);
+        race_all();
+        assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+        assert_string_equal(f.bench.record->contenders[0].status, expected[run]);
+        finish();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +247,7 @@ int main(void)
         cmocka_unit_test_setup(copy_falls_back_with_its_original, fresh_cache),
         cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),
         cmocka_unit_test_setup(verified_winner_is_remembered, fresh_cache),
+        cmocka_unit_test_setup(wrong_cached_winner_is_forgotten, fresh_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,15 @@ void race_remember(const struct bench *bench, const struct entrant *entrant)
     file_cache_put("winner", key, entrant->variant, strlen(entrant->variant), &ignored);
 }
 
+/* An empty entry counts as none. */
+void race_forget(const struct bench *bench, const struct entrant *entrant)
+{
+    char key[DIGEST_HEX];
+    struct error ignored;
+    cache_key(bench, entrant, key);
+    file_cache_put("winner", key, "", 0, &ignored);
+}
+
 static bool recall(const struct bench *bench, const struct entrant *entrant, struct cudal2_variant *out)
 {
     char key[DIGEST_HEX];

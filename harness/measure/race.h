@@ -29,4 +29,7 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
 /* Remembers a verified winner on disk by GPU, driver, libraries, problem, mode, timing and cache state. */
 void race_remember(const struct bench *bench, const struct entrant *entrant);
 
+/* Forgets what was remembered, so that the next run races again: for a winner that could not be set up or was wrong. */
+void race_forget(const struct bench *bench, const struct entrant *entrant);
+
 #endif

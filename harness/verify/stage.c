@@ -81,6 +81,16 @@ static bool any(const bool *flags, size_t n)
     return false;
 }
 
+/* Only a winner that passed may skip the race of the next run; one that was cached and failed would do so for ever. */
+static void settle_cache(const struct bench *bench, const struct entrant *entrant)
+{
+    bool cached = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "cached"));
+    if (entrant->alive && entrant->has_variants)
+        race_remember(bench, entrant);
+    else if (cached)
+        race_forget(bench, entrant);
+}
+
 int verify_entrants(struct bench *bench, struct race_result *races, struct error *err)
 {
     bool wanted[RECORD_MAX_CONTENDERS] = {false};
@@ -98,7 +108,6 @@ int verify_entrants(struct bench *bench, struct race_result *races, struct error
             wanted[i] = bench->entrants[i].alive && strcmp(before[i], bench->entrants[i].variant) != 0;
     }
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
-        if (bench->entrants[i].alive && bench->entrants[i].has_variants)
-            race_remember(bench, &bench->entrants[i]);
+        settle_cache(bench, &bench->entrants[i]);
     return code;
 }
