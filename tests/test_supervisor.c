@@ -19,7 +19,8 @@
 /* Every cell once, `name` with this verdict in the first three and left out of the rest, the other two ok. */
 static void expect_verdict(const char *script, const char *name, const char *status, const char *reason)
 {
-    assert_int_equal(go(script), 0);
+    /* alpha is the only candidate: a run in which it never produced a number is not a clean one. */
+    assert_int_equal(go(script), strcmp(name, "alpha") == 0 ? EXIT_CODE_INCOMPARABLE : 0);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
         for (size_t c = 0; c < 3; c++) {

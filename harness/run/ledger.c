@@ -133,9 +133,13 @@ static void count_verdicts(struct ledger *l, const char *key, const struct cell_
     if (strcmp(r->status, "failed") == 0)
         l->failed_cells++;
     offenders_count(&l->offenders, r);
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (strncmp(r->contenders[i].status, "wrong_result", 12) == 0 && l->wrong_results++ == 0)
-            snprintf(l->first_wrong, sizeof l->first_wrong, "%s at %s", r->contenders[i].name, key);
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        l->candidates += c->candidate;
+        l->measured_candidates += c->candidate && strcmp(c->status, "ok") == 0;
+        if (strncmp(c->status, "wrong_result", 12) == 0 && l->wrong_results++ == 0)
+            snprintf(l->first_wrong, sizeof l->first_wrong, "%s at %s", c->name, key);
+    }
 }
 
 static int visit_cell(struct opening *o, struct json_at data, struct error *err)

@@ -394,6 +394,8 @@ static int outcome(struct run *run, struct error *err)
     if (l->failed_cells)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cells failed; the table says why", l->failed_cells,
                          l->plan.n_cells);
+    if (l->candidates > 0 && l->measured_candidates == 0)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "no candidate was measured in any cell; the table says why");
     return 0;
 }
 
