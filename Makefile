@@ -90,6 +90,9 @@ $(call keep_text,$(BUILD)/commit,$(COMMIT))
 $(BUILD)/obj/harness/worker/environment.o: $(BUILD)/commit
 $(BUILD)/obj/harness/worker/environment.o: CFLAGS_ALL += -DCUDAL2_COMMIT='"$(COMMIT)"' -DCUDAL2_CFLAGS='"$(OPT) $(SAN) $(CFLAGS)"'
 
+# The assembler reads these; -MMD does not see it.
+$(BUILD)/obj/harness/report/assets.o: $(wildcard harness/report/html/*)
+
 $(BUILD)/libharness.a: $(HARNESS_O)
 	@rm -f $@
 	$(call say,AR)
@@ -194,7 +197,8 @@ test: deps
 
 demo: deps
 	@$(MAKE) $(JOBS) --no-print-directory all
-	$(BUILD)/cudal2-bench --mode server --config configs/smoke.json
+	@rm -f $(BUILD)/demo.json $(BUILD)/demo.journal.jsonl
+	$(BUILD)/cudal2-bench --mode server --config configs/smoke.json --output $(BUILD)/demo.json
 
 deps:
 	@scripts/install-deps.sh
