@@ -104,6 +104,18 @@ static int parse_config(struct worker *w, const cJSON *tree, struct error *err)
     return code;
 }
 
+/* A contender that A/A names must be there, or the run would silently have none. */
+static int check_copied(const struct worker *w, struct error *err)
+{
+    if (!w->config.aa || !w->config.aa_contender[0])
+        return 0;
+    for (size_t i = 0; i < registry_count(w->registry); i++)
+        if (strcmp(registry_at(w->registry, i)->name, w->config.aa_contender) == 0)
+            return 0;
+    return error_set(err, EXIT_CODE_DATA, "aa: no contender of this run is called \"%s\" (`list` shows their names)",
+                     w->config.aa_contender);
+}
+
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
 {
     struct registry_request request = {
@@ -115,7 +127,9 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     };
     if (device_open(start->device, NULL, &w->device, err))
         return err->code;
-    return registry_open(&request, w->device, &w->registry, err);
+    if (registry_open(&request, w->device, &w->registry, err))
+        return err->code;
+    return check_copied(w, err);
 }
 
 /* Kernels for which NVRTC would otherwise run one by one inside the first races. */
