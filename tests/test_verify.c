@@ -133,7 +133,8 @@ static void fastest_variant_wins(void **state)
     fixture_start(&f);
     race_all();
     assert_string_equal(f.bench.entrants[0].variant, "v1");
-    assert_int_equal(races[0].n, 3); /* v2 was over twice the fastest and never raced */
+    assert_int_equal(races[0].n, 4);
+    assert_string_equal(races[0].ranked[3].key, "v2"); /* over twice the fastest: it never raced and ranks last */
     assert_string_equal(races[0].ranked[1].key, "v3");
     finish();
 }
@@ -179,6 +180,22 @@ static void copy_falls_back_with_its_original(void **state)
     assert_string_equal(f.bench.record->contenders[0].status, "ok");
     assert_string_equal(f.bench.record->contenders[1].status, "ok");
     assert_string_equal(copy->variant, "v2");
+    finish();
+}
+
+static void wrong_fast_variant_leaves_the_slow_right_one(void **state)
+{
+    const double ns[] = {9000, 1000};
+    struct error err;
+    (void)state;
+    fixture_open(&f, 1);
+    set_variants(&f.actors[0], ns, 2);
+    f.actors[0].variant_wrong[1] = true;
+    fixture_start(&f);
+    race_all();
+    assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+    assert_string_equal(f.bench.entrants[0].variant, "v0");
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
     finish();
 }
 
@@ -245,6 +262,7 @@ int main(void)
         cmocka_unit_test_setup(fastest_variant_wins, fresh_cache),
         cmocka_unit_test_setup(wrong_variant_never_wins, fresh_cache),
         cmocka_unit_test_setup(copy_falls_back_with_its_original, fresh_cache),
+        cmocka_unit_test_setup(wrong_fast_variant_leaves_the_slow_right_one, fresh_cache),
         cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),
         cmocka_unit_test_setup(verified_winner_is_remembered, fresh_cache),
         cmocka_unit_test_setup(wrong_cached_winner_is_forgotten, fresh_cache),

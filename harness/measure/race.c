@@ -258,9 +258,11 @@ static int by_median(const void *a, const void *b)
     return ((*x)->median_ns > (*y)->median_ns) - ((*x)->median_ns < (*y)->median_ns);
 }
 
+/* Those that left early keep the time they left with: when the winner turns out wrong, they are still there to follow.
+ */
 static bool was_timed(const struct racer *r)
 {
-    return strcmp(r->scratch.status, "ok") == 0 && r->n > 0;
+    return strcmp(r->scratch.status, "ok") == 0 && isfinite(r->median_ns);
 }
 
 static void describe_rejected(cJSON *tuning, size_t variant, const char *reason)
