@@ -256,6 +256,16 @@ static void print_skipped_cells(struct screen *screen, const cJSON *cells)
         text_add(&screen->text, "  and %u more cells\n", shown - SCREEN_LISTED);
 }
 
+/* A cell whose time ran out before its first look has no interval to speak of. */
+static void add_unconverged(struct text *text, const cJSON *row)
+{
+    double half_width = tree_number(row, "half_width");
+    if (isnan(half_width))
+        text_add(text, "  %s: no interval in the time it had\n", tree_text(row, "cell"));
+    else
+        text_add(text, "  %s ±%.2f%%: %s\n", tree_text(row, "cell"), 100 * half_width, tree_text(row, "pair"));
+}
+
 static void print_not_converged(struct screen *screen)
 {
     const cJSON *row;
@@ -269,8 +279,7 @@ static void print_not_converged(struct screen *screen)
     {
         if (shown++ == SCREEN_LISTED)
             break;
-        text_add(&screen->text, "  %s ±%.2f%%: %s\n", tree_text(row, "cell"), 100 * tree_number(row, "half_width"),
-                 tree_text(row, "pair"));
+        add_unconverged(&screen->text, row);
     }
     if (n > SCREEN_LISTED)
         text_add(&screen->text, "  and %d more\n", n - SCREEN_LISTED);
