@@ -6,10 +6,11 @@
 #include "report/dataset.h"
 #include "report/load.h"
 #include "report/output.h"
+#include "report/page.h"
 #include "report/tables.h"
 #include "result/tree.h"
 
-const char *const report_format_names[] = {"text", "markdown", "latex", "csv", "json", NULL};
+const char *const report_format_names[] = {"text", "markdown", "latex", "csv", "json", "html", NULL};
 static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
 
 /* What every format is made from. */
@@ -110,6 +111,28 @@ static int make_tables(const struct inputs *in, struct error *err)
     return code;
 }
 
+/* ---- one file, or a few ---- */
+
+static int make_html(const struct inputs *in, struct error *err)
+{
+    struct text page = {0};
+    int code = page_make(in->result, &in->dataset, &page, err);
+    if (code == 0)
+        code = output_write(&in->output, "report.html", &page, err);
+    text_free(&page);
+    return code;
+}
+
+static int make(const struct inputs *in, struct error *err)
+{
+    switch (in->request->format) {
+    case REPORT_HTML:
+        return make_html(in, err);
+    default:
+        return make_tables(in, err);
+    }
+}
+
 /* ---- the request ---- */
 
 static int read_all(struct inputs *in, struct error *err)
@@ -128,6 +151,9 @@ static int check(const struct report_request *request, struct error *err)
 {
     if (request->n_results + request->n_published == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: name a result, a journal or --published FILE.csv");
+    if (request->format > REPORT_JSON && request->n_results == 0)
+        return error_set(err, EXIT_CODE_USAGE, "report: the format %s needs a result or journal of ours",
+                         report_format_names[request->format]);
     if (request->table < 0 || request->table > TABLES_LAST)
         return error_set(err, EXIT_CODE_USAGE, "report: there are tables %d to %d", TABLES_FIRST, TABLES_LAST);
     return 0;
@@ -142,7 +168,7 @@ int report_main_from(const struct report_request *request, struct error *err)
     if (code == 0)
         code = output_begin(&in.output, err);
     if (code == 0)
-        code = make_tables(&in, err);
+        code = make(&in, err);
     cJSON_Delete(in.result);
     dataset_free(&in.dataset);
     return code;

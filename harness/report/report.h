@@ -1,6 +1,5 @@
 /*
- * report.h - `cudal2-bench report`: the paper's tables, one HTML page, figure data and exports from results, journals
- * and published CSVs.
+ * report.h - `cudal2-bench report`: the paper's tables, one HTML page, from results, journals and published CSVs.
  */
 #ifndef CUDAL2_REPORT_REPORT_H
 #define CUDAL2_REPORT_REPORT_H
@@ -17,14 +16,7 @@ enum report_format {
     REPORT_LATEX,
     REPORT_CSV,
     REPORT_JSON,
-    REPORT_HTML,       /* report.html */
-    REPORT_FIGURES,    /* figure1.csv ... for scripts/figures; needs output */
-    REPORT_MEDIANS,    /* medians.csv: one row for each group of blocks; needs journals */
-    REPORT_BENCHER,    /* bencher.json */
-    REPORT_GBENCH,     /* gbench.json */
-    REPORT_GITHUB,     /* github-smaller.json, github-bigger.json; needs output */
-    REPORT_PROMETHEUS, /* cudal2.prom */
-    REPORT_FORMATS
+    REPORT_HTML /* report.html */
 };
 extern const char *const report_format_names[]; /* "text", "markdown", ...; NULL-terminated */
 

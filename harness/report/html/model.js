@@ -1,0 +1,83 @@
+/* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), c (converged), w wp (worst
+   half-width and its pair), f (floor, ns), b d (blocks, dropped), t: [contender, device, event, wall medians in ns], x: [contender,
+   status, reason], p: [candidate, timing, then reference, geomean, low, high for each reference]. */
+const D = JSON.parse(document.getElementById("data").textContent);
+const TIMINGS = ["device", "event", "wall"];
+const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0, down: false, filter: "", all: false };
+
+const esc = (text) => String(text ?? "").replace(/[&<>"']/g, (c) => "&#" + c.charCodeAt(0) + ";");
+const name = (index) => D.contenders[index] ?? "";
+const known = (x) => typeof x === "number" && isFinite(x);
+const percent = (x, digits = 1) => !known(x) ? "\u2013" : (x < 0 ? "\u2212" : "+") + Math.abs(100 * x).toFixed(digits) + "%";
+const signed = (x, text = percent(x)) => !known(x) ? '<span class="soft">\u2013</span>' : `<span class="${x < 0 ? "loss" : "gain"}">${text}</span>`;
+const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+
+function duration(ns) {
+  if (!known(ns)) return "\u2013";
+  if (ns < 1e6) return (ns / 1e3).toPrecision(3).replace(/e.*/, "") + " \u00b5s";
+  if (ns < 1e9) return (ns / 1e6).toPrecision(3) + " ms";
+  return ns < 1e11 ? (ns / 1e9).toPrecision(3) + " s" : Math.round(ns / 1e9) + " s";
+}
+
+function groupName(g) {
+  const group = D.groups[g];
+  return `${group.mode}, ${group.dtype} accumulated in ${group.accumulate}`;
+}
+
+for (const cell of D.cells) {
+  cell.size = Math.log2(cell.m) + Math.log2(cell.n) + Math.log2(cell.k);
+  cell.shape = `${cell.m}\u00d7${cell.n}\u00d7${cell.k}`;
+  cell.words = `${cell.m}x${cell.n}x${cell.k} ${cell.shape} ${cell.l ?? ""} ${cell.s}`.toLowerCase();
+  cell.times = new Map(cell.t.map((row) => [name(row[0]), row.slice(1)]));
+  cell.speedups = new Map();
+  for (const [candidate, timing, ...rest] of cell.p)
+    for (let i = 0; i + 3 < rest.length; i += 4)
+      cell.speedups.set(`${candidate} ${timing} ${rest[i]}`, { value: rest[i + 1], low: rest[i + 2], high: rest[i + 3] });
+}
+
+const cellsOf = (group) => D.cells.filter((cell) => cell.g === group);
+const speedup = (cell, timing = state.timing, baseline = state.baseline) => cell.speedups.get(`${state.candidate} ${timing} ${baseline}`);
+
+/* Median of a contender; of a "-max" the faster layout's. */
+function timeOf(cell, contender, timing = state.timing) {
+  const text = name(contender);
+  const at = TIMINGS.indexOf(timing);
+  const names = text.endsWith("-max") ? ["-nn", "-tn"].map((layout) => text.slice(0, -4) + layout) : [text];
+  const times = names.map((one) => cell.times.get(one)?.[at]).filter(known);
+  return times.length ? Math.min(...times) : null;
+}
+
+const tflops = (cell, ns) => known(ns) ? 2e-3 * cell.m * cell.n * cell.k / ns : null;
+
+/* Indices of what the group's cells compare, in order of appearance. */
+function namesIn(group, pick) {
+  const seen = new Set();
+  for (const cell of cellsOf(group)) for (const run of cell.p) pick(run, seen);
+  return [...seen];
+}
+const candidatesOf = (group) => namesIn(group, (run, seen) => seen.add(run[0]));
+function baselinesOf(group, candidate) {
+  const list = namesIn(group, (run, seen) => { if (run[0] === candidate) for (let i = 2; i < run.length; i += 4) seen.add(run[i]); });
+  const family = (text) => text.replace(/-(nn|tn|max)$/, "");
+  const families = [...new Set(list.map((i) => family(name(i))))];
+  const layouts = ["", "nn", "tn", "max"];
+  const rank = (i) => families.indexOf(family(name(i))) * 4 + Math.max(0, layouts.indexOf(name(i).slice(family(name(i)).length + 1)));
+  return list.sort((a, b) => rank(a) - rank(b));
+}
+const hasTiming = (timing) => cellsOf(state.group).some((cell) => speedup(cell, timing));
+
+function quantile(sorted, q) {
+  const at = (sorted.length - 1) * q;
+  const low = Math.floor(at);
+  return sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
+}
+
+/* Keeps what was chosen when it is still there, else the strongest baseline and the headline timing. */
+function settle() {
+  const candidates = candidatesOf(state.group);
+  if (!candidates.includes(state.candidate)) state.candidate = candidates[0] ?? -1;
+  const baselines = baselinesOf(state.group, state.candidate);
+  if (!baselines.includes(state.baseline))
+    state.baseline = baselines.find((i) => name(i) === "cublaslt-autotuning-max") ?? baselines[baselines.length - 1] ?? -1;
+  if (!hasTiming(state.timing)) state.timing = TIMINGS.find(hasTiming) ?? D.groups[state.group].headline;
+}

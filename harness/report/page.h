@@ -1,0 +1,17 @@
+/*
+ * page.h - the report as one HTML page that needs nothing else: styles, scripts and data are inside, no network.
+ */
+#ifndef CUDAL2_REPORT_PAGE_H
+#define CUDAL2_REPORT_PAGE_H
+
+#include "base/text.h"
+#include "report/dataset.h"
+
+/* Appends the page of a result (merged or not); `claimed` lines of the dataset become a column of the headline table.
+ * EXIT_CODE_DATA when the result has no cells. */
+int page_make(const cJSON *result, const struct dataset *dataset, struct text *out, struct error *err);
+
+/* What the page's scripts read, as JSON (html/model.js says how it is laid out). Appends to out. */
+void page_data(const cJSON *result, const struct dataset *dataset, struct text *out);
+
+#endif
