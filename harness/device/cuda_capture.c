@@ -69,25 +69,6 @@ static int take_census(const struct driver *cu, cu_graph graph, struct census *c
     return rc;
 }
 
-/* What is enqueued between begin and end of the capture; errors are reasons not to use the graph. */
-static int enqueue_captured(struct cuda_device *c, struct device_segment *s, struct error *err)
-{
-    const struct driver *cu = &c->driver;
-    unsigned total = s->shape.primers + s->shape.launches;
-    int rc = 0;
-    for (unsigned i = 0; i < s->shape.primers && rc == 0; i++)
-        rc = cuda_segment_launch(c, s, i, err);
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->start, c->stream, CU_RECORD_EXTERNAL), err,
-                          "cuEventRecordWithFlags(start)");
-    for (unsigned i = s->shape.primers; i < total && rc == 0; i++)
-        rc = cuda_segment_launch(c, s, i, err);
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->stop, c->stream, CU_RECORD_EXTERNAL), err,
-                          "cuEventRecordWithFlags(stop)");
-    return rc;
-}
-
 /* Begin and end always come in pairs; an invalidated capture ends with an error and no graph. */
 static int capture(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
@@ -96,7 +77,7 @@ static int capture(struct cuda_device *c, struct device_segment *s, struct error
     int rc = driver_check(cu, cu->capture_begin(c->stream, CU_CAPTURE_THREAD), err, "cuStreamBeginCapture");
     if (rc != 0)
         return rc;
-    rc = enqueue_captured(c, s, err);
+    rc = cuda_segment_enqueue(c, s, CU_RECORD_EXTERNAL, err); /* errors are reasons not to use the graph */
     int ended = driver_check(cu, cu->capture_end(c->stream, &s->graph), &end_error, "cuStreamEndCapture");
     if (rc == 0 && ended != 0) {
         *err = end_error;

@@ -99,6 +99,9 @@ int cuda_measure(struct device *d, struct device_segment *segment, double *ns, s
 void cuda_release_segment(struct device *d, struct device_segment *segment);
 /* The i-th launch of the segment, primers first. */
 int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, unsigned i, struct error *err);
+/* Enqueues primers, start event, launches, stop event; the flags say whether the events become nodes of a graph. */
+int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
+                         struct error *err);
 /* Captures, checks, instantiates, uploads and replays once. 0 with *captured false and the reason in s->reason when
  * the work cannot be a graph; an error when the device failed or the work escapes the stream. */
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err);

@@ -32,8 +32,8 @@ static int warm(struct cuda_device *c, const struct device_segment *s, struct er
     return launched;
 }
 
-/* Primers, event, launches, event. */
-static int enqueue(struct cuda_device *c, struct device_segment *s, struct error *err)
+int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
+                         struct error *err)
 {
     const struct driver *cu = &c->driver;
     unsigned total = s->shape.primers + s->shape.launches;
@@ -41,11 +41,12 @@ static int enqueue(struct cuda_device *c, struct device_segment *s, struct error
     for (unsigned i = 0; i < s->shape.primers && rc == 0; i++)
         rc = cuda_segment_launch(c, s, i, err);
     if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->start, c->stream, 0), err, "cuEventRecord(start)");
+        rc =
+            driver_check(cu, cu->event_record(s->start, c->stream, record_flags), err, "cuEventRecordWithFlags(start)");
     for (unsigned i = s->shape.primers; i < total && rc == 0; i++)
         rc = cuda_segment_launch(c, s, i, err);
     if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->stop, c->stream, 0), err, "cuEventRecord(stop)");
+        rc = driver_check(cu, cu->event_record(s->stop, c->stream, record_flags), err, "cuEventRecordWithFlags(stop)");
     return rc;
 }
 
@@ -55,7 +56,7 @@ static int run_events(struct cuda_device *c, struct device_segment *s, struct er
     int rc = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize before a segment");
     if (rc != 0)
         return rc;
-    int enqueued = enqueue(c, s, &enqueue_error);
+    int enqueued = cuda_segment_enqueue(c, s, 0, &enqueue_error);
     int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a segment");
     if (enqueued == 0 || waited == EXIT_CODE_UNAVAILABLE)
         return waited;
@@ -80,7 +81,7 @@ static int run_blocked(struct cuda_device *c, struct device_segment *s, bool *he
     int rc = start_blocker(c, err);
     if (rc != 0)
         return rc;
-    int enqueued = enqueue(c, s, &enqueue_error);
+    int enqueued = cuda_segment_enqueue(c, s, 0, &enqueue_error);
     __atomic_store_n(&c->signals->released, 1u, __ATOMIC_RELEASE);
     int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a blocked segment");
     *held = c->signals->timed_out == 0;
