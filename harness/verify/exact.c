@@ -22,7 +22,7 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
 {
     struct device *d = bench->device;
     const struct cudal2_problem *p = &bench->problem;
-    *out = (struct exact_case){.seed = seed, .density = exact_density(p->dtype, p->k), .limit = exact_limit(p->dtype)};
+    *out = (struct exact_case){.density = exact_density(p->dtype, p->k), .limit = exact_limit(p->dtype)};
     out->set = (size_t)(seed % bench->sets_each);
     const struct entrant *any = &bench->entrants[0];
     enum cudal2_layout layout = any->contender->is.layout;

@@ -17,7 +17,6 @@ double exact_density(enum cudal2_dtype dtype, int64_t k);
 
 /* Inputs of one seed on the device and their reference, against which any number of entrants can be checked. */
 struct exact_case {
-    uint64_t seed;
     double density, limit;
     float *reference; /* device memory, m*n floats */
     size_t set; /* which of an entrant's sets is checked: another one for each seed; the same values for everyone */
