@@ -102,6 +102,18 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
     return false;
 }
 
+void entrant_describe(struct entrant *entrant)
+{
+    char text[4096] = "";
+    struct contender_record *r = entrant->record;
+    struct error ignored;
+    if (r->attributes != NULL || r->copy_of[0] != '\0')
+        return;
+    if (entrant->contender->ops->describe(entrant->contender, entrant->state, text, sizeof text) == CUDAL2_OK &&
+        text[0] != '\0' && json_parse(text, strlen(text), sizeof text, r->name, &r->attributes, &ignored) != 0)
+        r->attributes = NULL;
+}
+
 void entrant_teardown(struct bench *bench, struct entrant *entrant)
 {
     if (entrant->segment != NULL)

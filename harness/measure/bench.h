@@ -82,6 +82,8 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant);
 /* The same for a variant under trial: failure is returned in why[CUDAL2_WHY] and the entrant stays alive, not set up.
  */
 int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why);
+/* Keeps in record->attributes what the contender, set up, says of itself, once; a copy is described by its original. */
+void entrant_describe(struct entrant *entrant);
 /* Releases the segment and the contender's state; nothing when not set up. */
 void entrant_teardown(struct bench *bench, struct entrant *entrant);
 

@@ -54,20 +54,6 @@ static void keep_rung(const struct bench *bench, struct entrant *e)
     e->record->host_sync = rung == RUNG_EVENTS;
 }
 
-/* What the contender says of itself, once it is set up for the first group. */
-static void keep_description(struct bench *bench, struct entrant *e)
-{
-    char text[4096] = "";
-    struct error ignored;
-    /* A copy is described by its original. */
-    if (e->record->attributes != NULL || e->record->copy_of[0] != '\0')
-        return;
-    if (e->contender->ops->describe(e->contender, e->state, text, sizeof text) == CUDAL2_OK && text[0] != '\0' &&
-        json_parse(text, strlen(text), sizeof text, e->record->name, &e->record->attributes, &ignored) != 0)
-        e->record->attributes = NULL;
-    (void)bench;
-}
-
 static int open_group(struct bench *bench, unsigned group, struct error *err)
 {
     int code = fill_group(bench, group, err);
@@ -83,7 +69,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
         if (e->alive && group == 0)
             code = segment_estimate(bench, e, err);
         if (e->alive && code == 0)
-            keep_description(bench, e);
+            entrant_describe(e);
     }
     double fastest = fastest_estimate(bench);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {

@@ -9,11 +9,14 @@
 
 #include "measure/bench.h"
 
-/* Runs every candidate x baseline pair of living entrants on the current operands (each set up on them) and appends one
- * object to record->paper_pairs for each: {candidate, reference, iterations, mean_of_ratios, ci95:[lo,hi],
- * mean_ns:{candidate,reference}}. The interval is from 20 batch means, because neighbouring iterations are not
- * independent. Non-zero only when the worker must end; a contender's fault, or
- * a time below the arithmetic floor, drops all of its pairs. */
+/* Runs every candidate x baseline pair of living entrants on the current operands (each set up on them); without a
+ * living candidate the first baseline's family stands against the other baselines, and a copy (A/A) always meets its
+ * original alone. Appends one object to record->paper_pairs for each: {candidate, reference, iterations,
+ * mean_of_ratios, ci95:[lo,hi], geomean, candidate_mean_ns, reference_mean_ns}, gaps:{n, mean_ns, least_ns,
+ * greatest_ns} in server mode (idle time that really passed), and health (clocks, power, temperature, throttle reasons,
+ * seen once a second) where the device knows it. The interval is from 20 batch means, because neighbouring iterations
+ * are not independent. converged says that there is a pair, worst_pair which interval is the widest. Non-zero only when
+ * the worker must end; a contender's fault, or a time below the arithmetic floor, drops all of its pairs. */
 int paper_run(struct bench *bench, struct error *err);
 
 #endif
