@@ -229,6 +229,36 @@ static void verified_winner_is_remembered(void **state)
         assert_string_equal(f.bench.entrants[0].variant, "v1");
         const cJSON *tuning = f.bench.record->contenders[0].tuning;
         assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(tuning, "cached")), run == 1);
+        /* how many there were to choose from, whether they raced now or then */
+        assert_int_equal(cJSON_GetObjectItem(tuning, "variants")->valueint, 2);
+        finish();
+    }
+}
+
+/* The copy has no race of its own, so it must not overwrite what is remembered of its original's. */
+static void copy_leaves_the_memory_alone(void **state)
+{
+    const double ns[] = {5000, 3000};
+    struct error err;
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        fixture_open(&f, 2);
+        set_variants(&f.actors[0], ns, 2);
+        set_variants(&f.actors[1], ns, 2);
+        struct contender_record *copy = &f.bench.record->contenders[1];
+        snprintf(copy->copy_of, sizeof copy->copy_of, "a-nn");
+        memcpy(f.contenders[1].name, "a-nn", 5);
+        fixture_start(&f);
+        assert_int_equal(race_run(&f.bench, &f.bench.entrants[0], &races[0], &err), 0);
+        for (size_t i = 0; i < 2; i++) {
+            snprintf(f.bench.entrants[i].variant, sizeof f.bench.entrants[i].variant, "v1");
+            entrant_setup(&f.bench, &f.bench.entrants[i]);
+        }
+        races[0].next = 1;
+        assert_int_equal(verify_entrants(&f.bench, races, &err), 0);
+        const cJSON *tuning = f.bench.record->contenders[0].tuning;
+        assert_int_equal(cJSON_GetObjectItem(tuning, "variants")->valueint, 2);
+        assert_int_equal(cJSON_IsTrue(cJSON_GetObjectItem(tuning, "cached")), run == 1);
         finish();
     }
 }
@@ -265,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup(wrong_fast_variant_leaves_the_slow_right_one, fresh_cache),
         cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),
         cmocka_unit_test_setup(verified_winner_is_remembered, fresh_cache),
+        cmocka_unit_test_setup(copy_leaves_the_memory_alone, fresh_cache),
         cmocka_unit_test_setup(wrong_cached_winner_is_forgotten, fresh_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,12 +60,18 @@ static void cache_key(const struct bench *bench, const struct entrant *entrant, 
     digest_finish(&d, hex);
 }
 
+/* An entry is "<how many variants it beat, itself included> <its key>": a later run says how many there were. */
 void race_remember(const struct bench *bench, const struct entrant *entrant)
 {
     char key[DIGEST_HEX];
-    struct error ignored; /* a cache that cannot be written costs time on the next run, nothing else */
+    char entry[sizeof entrant->variant + 16];
+    const cJSON *variants = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "variants");
+    struct error ignored;          /* a cache that cannot be written costs time on the next run, nothing else */
+    if (!cJSON_IsNumber(variants)) /* a copy: its original is remembered */
+        return;
     cache_key(bench, entrant, key);
-    file_cache_put("winner", key, entrant->variant, strlen(entrant->variant), &ignored);
+    int length = snprintf(entry, sizeof entry, "%d %s", variants->valueint, entrant->variant);
+    file_cache_put("winner", key, entry, (size_t)length, &ignored);
 }
 
 /* An empty entry counts as none. */
@@ -77,7 +83,23 @@ void race_forget(const struct bench *bench, const struct entrant *entrant)
     file_cache_put("winner", key, "", 0, &ignored);
 }
 
-static bool recall(const struct bench *bench, const struct entrant *entrant, struct cudal2_variant *out)
+/* Reads an entry; how many variants there were, or 0 when it is not one (another version's, a forgotten winner's). */
+static int read_entry(const char *bytes, size_t length, struct cudal2_variant *out)
+{
+    char entry[sizeof out->key + 16] = "";
+    int variants = 0, at = 0;
+    if (length >= sizeof entry)
+        return 0;
+    memcpy(entry, bytes, length);
+    if (sscanf(entry, "%d %n", &variants, &at) != 1 || variants < 1 || entry[at] == '\0' ||
+        strlen(entry + at) >= sizeof out->key)
+        return 0;
+    strcpy(out->key, entry + at);
+    return variants;
+}
+
+/* The remembered winner, and how many variants it was chosen from; 0 when none is remembered. */
+static int recall(const struct bench *bench, const struct entrant *entrant, struct cudal2_variant *out)
 {
     char key[DIGEST_HEX];
     char *bytes = NULL;
@@ -87,13 +109,9 @@ static bool recall(const struct bench *bench, const struct entrant *entrant, str
     cache_key(bench, entrant, key);
     if (file_cache_get("winner", key, &bytes, &length, &found, &ignored) != 0)
         found = false;
-    found = found && length > 0 && length < sizeof out->key;
-    if (found) {
-        memcpy(out->key, bytes, length);
-        out->key[length] = '\0';
-    }
+    int variants = found ? read_entry(bytes, length, out) : 0;
     free(bytes);
-    return found;
+    return variants;
 }
 
 static void racer_open(struct race *race, struct racer *racer)
@@ -358,14 +376,14 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
     *out = (struct race_result){0};
     if (variants == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for variants");
-    bool cached = recall(bench, entrant, &variants[0]);
+    int remembered = recall(bench, entrant, &variants[0]);
     bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
-    int n = cached
+    int n = remembered > 0
                 ? 1
                 : entrant->contender->ops->list_variants(entrant->contender, &setup, variants, RACE_MAX_VARIANTS, why);
     entrant->record->tuning = cJSON_CreateObject();
-    cJSON_AddNumberToObject(entrant->record->tuning, "variants", n > 0 ? n : 0);
-    if (cached)
+    cJSON_AddNumberToObject(entrant->record->tuning, "variants", remembered > 0 ? remembered : n > 0 ? n : 0);
+    if (remembered > 0)
         cJSON_AddTrueToObject(entrant->record->tuning, "cached");
     if (n == 1) {
         out->ranked = variants;

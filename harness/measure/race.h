@@ -23,7 +23,8 @@ struct race_result {
 };
 
 /* Races the entrant's variants on the current operands and fills record->tuning. A cached winner skips the race (n is
- * then 1). n is 0 when nothing could be set up: the entrant has then failed. Non-zero only when the worker must end. */
+ * then 1, and tuning.variants how many there were when it won). n is 0 when nothing could be set up: the entrant has
+ * then failed. Non-zero only when the worker must end. */
 int race_run(struct bench *bench, struct entrant *entrant, struct race_result *out, struct error *err);
 
 /* Remembers a verified winner on disk by GPU, driver, libraries, problem, mode, timing and cache state. */
