@@ -74,6 +74,9 @@ static void test_cell_line(void **state)
     r->converged = false;
     expect_line(r, "[3/10] offline/f16-f32-64x128x256 qkv  mine-nn 10.00 us vs fast-tn 12.00 us  +20.0%  3 blocks (not "
                    "converged)  1.2 s  ETA 1:02");
+    r->worst_half_width = NAN;
+    expect_line(r, "[3/10] offline/f16-f32-64x128x256 qkv  mine-nn 10.00 us vs fast-tn 12.00 us  +20.0%  3 blocks "
+                   "(nothing to compare)  1.2 s  ETA 1:02");
     record_free(r);
 }
 

@@ -378,9 +378,35 @@ static void summary_over_shapes(void **state)
     cJSON_Delete(tree);
 }
 
+/* A single contender has times and nothing to compare: that is not convergence, nor a lack of it. */
+static void nothing_to_compare_is_counted_apart(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    for (int i = 0; i < 2; i++) {
+        const double ns[] = {1000, 900};
+        struct cell_record *r = fixture_record(64 << i, MODE_OFFLINE);
+        fixture_contender(r, "torch.matmul", false);
+        if (i == 0)
+            fixture_contender(r, "cudal2-nn", true);
+        fill(r, 8, ns, ns);
+        r->converged = i == 0;
+        r->worst_half_width = i == 0 ? 0.001 : NAN;
+        add_cell(j, r);
+    }
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *convergence = tree_member(tree_member(tree, "summary"), "convergence");
+    assert_true(tree_number(convergence, "measured") == 1 && tree_number(convergence, "converged") == 1);
+    assert_true(tree_number(convergence, "incomparable") == 1 && tree_number(convergence, "share") == 1);
+    assert_int_equal(cJSON_GetArraySize(tree_member(convergence, "not_converged")), 0);
+    cJSON_Delete(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(nothing_to_compare_is_counted_apart),
         TEST(one_cell_by_hand),
         TEST(failed_contenders_keep_their_reason),
         TEST(max_is_chosen_on_the_other_half),

@@ -79,6 +79,13 @@ static size_t count_failed(const struct cell_record *r)
     return count;
 }
 
+static const char *course_remark(const struct cell_record *r)
+{
+    if (r->converged)
+        return "";
+    return isnan(r->worst_half_width) && !r->worst_pair[0] ? " (nothing to compare)" : " (not converged)";
+}
+
 void progress_cell_line(const struct progress *p, const struct cell_record *r, struct text *out)
 {
     char key[RECORD_KEY_MAX], eta[24];
@@ -92,7 +99,7 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
     else
         add_race(r, out);
     if (r->blocks)
-        text_add(out, "  %u blocks%s", r->blocks, r->converged ? "" : " (not converged)");
+        text_add(out, "  %u blocks%s", r->blocks, course_remark(r));
     if (count_failed(r))
         text_add(out, ", %zu contender%s failed", count_failed(r), count_failed(r) == 1 ? "" : "s");
     progress_duration(p->eta_seconds, eta);

@@ -112,8 +112,7 @@ void stop_judge(const struct stop_config *stop, struct cell_record *record)
     struct worst w = {.record = record, .half_width = 0};
     look_at_all(&w);
     report(&w);
-    /* A cell in which nothing can be compared has nothing left to narrow. */
-    bool narrow = !w.failed && (!w.any || w.half_width <= stop->delta[record->mode]);
+    bool narrow = !w.failed && w.any && w.half_width <= stop->delta[record->mode];
     record->converged = narrow && record->blocks >= stop->min_blocks;
 }
 
@@ -125,5 +124,7 @@ enum stop_decision stop_decide(const struct stop_config *stop, struct cell_recor
     stop_judge(stop, record);
     if (record->converged)
         return STOP_CONVERGED;
+    if (record->worst_pair[0] == '\0') /* nothing can be compared, so more blocks narrow nothing */
+        return STOP_INCOMPARABLE;
     return at_cap ? STOP_CAPPED : STOP_CONTINUE;
 }

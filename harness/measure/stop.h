@@ -7,7 +7,8 @@
 #include "config/config.h"
 #include "result/record.h"
 
-enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED };
+/* STOP_INCOMPARABLE: no pair can be compared; such a cell has not converged, it had nothing to converge. */
+enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARABLE };
 
 /* Looks at the record's headline series over every pair (candidate x baseline; without a candidate every baseline
  * against the first) and fills converged, worst_half_width and worst_pair. Called after each finished block;

@@ -40,8 +40,11 @@ static void print_counts(struct screen *screen)
              tree_number(counts, "skipped"), tree_number(counts, "failed"));
     if (missing > 0)
         text_add(&screen->text, ", %.0f not measured yet", missing);
-    text_add(&screen->text, "; %.0f of %.0f converged\n", tree_number(convergence, "converged"),
+    text_add(&screen->text, "; %.0f of %.0f converged", tree_number(convergence, "converged"),
              tree_number(convergence, "measured"));
+    if (tree_number(convergence, "incomparable") > 0)
+        text_add(&screen->text, ", %.0f with nothing to compare", tree_number(convergence, "incomparable"));
+    text_add(&screen->text, "\n");
     if (tree_number(counts, "dropped_blocks") > 0)
         text_add(&screen->text, "%.0f blocks in %.0f cells saw a thermal or hardware slowdown and do not count\n",
                  tree_number(counts, "dropped_blocks"), tree_number(counts, "cells_with_slowdown"));

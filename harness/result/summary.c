@@ -274,22 +274,31 @@ static cJSON *unconverged_row(const cJSON *cell)
     return tree_finish(&t);
 }
 
-static bool is_measured(const cJSON *cell)
+/* Cells with blocks and not one pair to compare: a single contender, or none on a common rung. */
+static bool is_incomparable(const cJSON *cell)
 {
-    return tree_number(cell, "blocks") > 0;
+    return isnan(tree_number(cell, "worst_half_width")) && !tree_text(cell, "worst_pair")[0];
 }
 
-/* Share of the measured cells that reached the wanted half-width, and the list of those that did not. */
+static bool is_measured(const cJSON *cell)
+{
+    return tree_number(cell, "blocks") > 0 && !is_incomparable(cell);
+}
+
+/* Share of the cells with something to compare that reached the wanted half-width, and the list of those that did not.
+ */
 static cJSON *convergence(const cJSON *cells)
 {
     const cJSON *cell;
     double measured = 0;
     double converged = 0;
+    double incomparable = 0;
     cJSON *list = cJSON_CreateArray();
     cJSON_ArrayForEach(cell, cells)
     {
         bool reached = cJSON_IsTrue(tree_member(cell, "converged"));
         measured += is_measured(cell);
+        incomparable += tree_number(cell, "blocks") > 0 && is_incomparable(cell);
         converged += is_measured(cell) && reached;
         if (list && is_measured(cell) && !reached && !tree_append(list, unconverged_row(cell)))
             list = NULL;
@@ -298,6 +307,7 @@ static cJSON *convergence(const cJSON *cells)
     tree_put_number(&t, "measured", measured);
     tree_put_number(&t, "converged", converged);
     tree_put_number(&t, "share", measured > 0 ? round_to(converged / measured, 1e5) : NAN);
+    tree_put_count(&t, "incomparable", incomparable);
     tree_put(&t, "not_converged", list);
     return tree_finish(&t);
 }
