@@ -85,6 +85,11 @@ config "$work/big.json" "{\"m\": 16, \"n\": 16, \"k\": 16}, {\"m\": 1048576, \"n
 run --config "$work/big.json" --device cpu --output "$work/big.out.json"
 expect_code 0 "a problem larger than memory does not stop the run"
 expect_text "$work/big.out.journal.jsonl" '"status":"skipped","reason":"needs [0-9]+ bytes' "it is skipped with the bytes it needs"
+expect_text "$work/out" '1 ok, 0 partial, 1 skipped' "and the table counts it"
+# Matrices and workspace take under 200 MB here: what is missing is what libraries will want.
+sed 's/"limits": {/"limits": {"memory_bytes": 200000000, /' "$work/clean.json" >"$work/tight.json"
+run --config "$work/tight.json" --device cpu --mode offline --output "$work/tight.out.json"
+expect_text "$work/tight.out.journal.jsonl" '"reason":"needs [0-9]+ bytes of device memory, 200000000 are available"' "memory for libraries is kept free"
 
 # --- bad input: one line, the right code, nothing left behind ---
 refuse() { # refuse CODE NAME PATTERN ARGUMENT...
