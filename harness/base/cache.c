@@ -37,7 +37,7 @@ static int check_owner(const char *directory, struct error *err)
     return 0;
 }
 
-static int cache_directory(char *out, size_t capacity, struct error *err)
+int file_cache_directory(char *out, size_t capacity, struct error *err)
 {
     const char *own = getenv("CUDAL2_CACHE");
     const char *xdg = getenv("XDG_CACHE_HOME");
@@ -64,7 +64,7 @@ int file_cache_path(const char *kind, const char *key, char *out, size_t capacit
     char directory[CACHE_PATH_MAX];
     if (!plain_name(kind) || !plain_name(key))
         return error_set(err, EXIT_CODE_INTERNAL, "cache entry \"%.40s\"/\"%.40s\": not plain names", kind, key);
-    if (cache_directory(directory, sizeof directory, err))
+    if (file_cache_directory(directory, sizeof directory, err))
         return err->code;
     int used = snprintf(out, capacity, "%s/%s/%s", directory, kind, key);
     if (used < 0 || (size_t)used >= capacity)

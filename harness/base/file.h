@@ -25,6 +25,8 @@ int file_executable_directory(char *out, size_t capacity, struct error *err);
 
 /* The cache directory: $CUDAL2_CACHE, else $XDG_CACHE_HOME/cudal2-bench, else $HOME/.cache/cudal2-bench, else
  * /tmp/cudal2-bench-cache-<uid>. Created on demand by file_cache_put. */
+int file_cache_directory(char *out, size_t capacity, struct error *err);
+/* <cache>/<kind>/<key>; both must be plain names. */
 int file_cache_path(const char *kind, const char *key, char *out, size_t capacity, struct error *err);
 /* *found is false (and 0 returned) on a miss or an unreadable entry; entries carry a CRC and a corrupt one is a miss.
  */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "contender/module.h"
+#include "worker/confine.h"
 #include "worker/environment.h"
 #include "worker/protocol.h"
 #include "worker/stage_page.h"
@@ -26,6 +27,7 @@ struct worker {
     struct config config;
     struct device *device;
     struct registry *registry;
+    struct confinement confinement;
     bool send_failed; /* the supervisor is gone */
 };
 
@@ -125,8 +127,10 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .plugin_directory = start->plugin_directory,
         .kernel_directory = start->kernel_directory,
     };
-    if (device_open(start->device, NULL, &w->device, err))
+    if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err) ||
+        device_open(start->device, NULL, &w->device, err))
         return err->code;
+    confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (registry_open(&request, w->device, &w->registry, err))
         return err->code;
     return check_copied(w, err);
@@ -159,6 +163,7 @@ static int send_ready(struct worker *w, struct error *err)
         return err->code;
     }
     environment_identity(env, w->identity);
+    cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     cJSON_AddItemToObject(message, "env", env);
     return message_send(w, message, err);
 }

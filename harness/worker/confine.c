@@ -1,0 +1,111 @@
+#include "worker/confine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+/* A cubin of a large library has a few hundred MB; nothing of ours writes more than that. */
+#define MAX_FILE_BYTES ((rlim_t)4 << 30)
+#define MAX_DESCRIPTORS ((rlim_t)16384) /* CUDA keeps some hundreds open */
+
+static const char *const part_names[] = {
+    [CONFINE_LIMITS] = "limits", [CONFINE_FILES] = "files", [CONFINE_CALLS] = "calls", NULL};
+
+/* ---- which parts ---- */
+
+static int find_part(const char *name, size_t length)
+{
+    for (int i = 0; part_names[i]; i++)
+        if (strlen(part_names[i]) == length && memcmp(part_names[i], name, length) == 0)
+            return i;
+    return -1;
+}
+
+static void want_all(struct confinement *c, bool wanted)
+{
+    for (int i = 0; i < CONFINE_PARTS; i++)
+        c->wanted[i] = wanted;
+}
+
+int confine_parse(const char *value, struct confinement *out, struct error *err)
+{
+    *out = (struct confinement){0};
+    if (!value || strcmp(value, "on") == 0 || strcmp(value, "off") == 0) {
+        want_all(out, !value || strcmp(value, "on") == 0);
+        return 0;
+    }
+    for (const char *at = value;;) {
+        size_t length = strcspn(at, ",");
+        int part = find_part(at, length);
+        if (part < 0)
+            return error_set(err, EXIT_CODE_USAGE,
+                             CONFINE_VARIABLE "=%.60s: expected on, off or a list of limits, files, calls", value);
+        out->wanted[part] = true;
+        if (at[length] == '\0')
+            return 0;
+        at += length + 1;
+    }
+}
+
+/* ---- limits ---- */
+
+/* Lowers a limit; one that is lower already stays. */
+static bool lower(__rlimit_resource_t resource, rlim_t most)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0)
+        return false;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
+        limit.rlim_max = most;
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    return setrlimit(resource, &limit) == 0;
+}
+
+/* No limit on address space or processes: CUDA reserves terabytes of the one, and the other counts the whole user. */
+static int confine_limits(char note[128])
+{
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too long is a failed write, not a crash */
+    if (lower(RLIMIT_CORE, 0) && lower(RLIMIT_FSIZE, MAX_FILE_BYTES) && lower(RLIMIT_NOFILE, MAX_DESCRIPTORS))
+        return 0;
+    snprintf(note, 128, "setrlimit: %s", strerror(errno));
+    return -1;
+}
+
+/* ---- all of it ---- */
+
+void confine_process(struct confinement *c)
+{
+    bool *on = c->in_force;
+    bool locked = c->wanted[CONFINE_FILES] || c->wanted[CONFINE_CALLS];
+    if (c->wanted[CONFINE_LIMITS])
+        on[CONFINE_LIMITS] = confine_limits(c->note[CONFINE_LIMITS]) == 0;
+    /* Both of the others ask for it, unless root. It has to come after the device is open: the driver may start a
+     * setuid helper that makes the device nodes. */
+    if (locked && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        snprintf(c->note[CONFINE_CALLS], sizeof c->note[0], "no_new_privs: %s", strerror(errno));
+    if (c->wanted[CONFINE_FILES])
+        on[CONFINE_FILES] = confine_files(&c->landlock_abi, c->note[CONFINE_FILES]) == 0;
+    if (c->wanted[CONFINE_CALLS])
+        on[CONFINE_CALLS] = confine_calls(c->note[CONFINE_CALLS]) == 0;
+}
+
+cJSON *confine_to_json(const struct confinement *c)
+{
+    cJSON *o = cJSON_CreateObject(), *notes = NULL;
+    for (int i = 0; i < CONFINE_PARTS; i++)
+        cJSON_AddBoolToObject(o, part_names[i], c->in_force[i]);
+    if (c->landlock_abi > 0)
+        cJSON_AddNumberToObject(o, "landlock", c->landlock_abi);
+    for (int i = 0; i < CONFINE_PARTS; i++) {
+        if (!c->note[i][0])
+            continue;
+        if (!notes)
+            notes = cJSON_AddArrayToObject(o, "notes");
+        cJSON_AddItemToArray(notes, cJSON_CreateString(c->note[i]));
+    }
+    return o;
+}
