@@ -67,6 +67,9 @@ endif
 PLUGINS := $(PLUGIN_NAMES:%=$(BUILD)/plugins/%.so)
 TEST_PLUGINS := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/plugins/*.c))
 PLUGIN_MAP := harness/abi/plugin.map
+# The red team: one contender for each line of its tables, compiled from the source file that the line names.
+redteam_lines = $(shell sed -E '/^(#|$$)/d; s/^([^ ]+) +([^ ]+) .*/\1:\2/' tests/redteam/$(1).table)
+REDTEAM := $(foreach line,$(call redteam_lines,cpu),$(BUILD)/tests/redteam/$(firstword $(subst :, ,$(line))).so)
 # Sanitizers' own symbols come from the executable, so only an unsanitized link can insist on having every symbol.
 PLUGIN_LD := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,--version-script=$(PLUGIN_MAP) $(LDFLAGS)
 PLUGIN_CFLAGS := $(CFLAGS_ALL) -fvisibility=hidden
@@ -111,6 +114,15 @@ $(BUILD)/tests/plugins/%.so: $(BUILD)/obj/tests/plugins/%.o $(PLUGIN_MAP)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $< $(SAN) -shared -Wl,--version-script=$(or $(wildcard tests/plugins/$*.map),$(PLUGIN_MAP)) $(LDFLAGS) -o $@
+
+define redteam_rule
+$(BUILD)/tests/redteam/$(1).so: tests/redteam/$(2).c $(wildcard tests/redteam/*.h tests/redteam/$(2).map) tests/plugins/bad.h harness/abi/contender.h $(PLUGIN_MAP) $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)
+	$$(Q)$$(CC) $$(PLUGIN_CFLAGS) -DREDTEAM='"$(1)"' $$< $$(SAN) -shared \
+		-Wl,--version-script=$(or $(wildcard tests/redteam/$(2).map),$(PLUGIN_MAP)) $$(LDFLAGS) -lpthread -ldl -o $$@
+endef
+$(foreach line,$(call redteam_lines,cpu),$(eval $(call redteam_rule,$(firstword $(subst :, ,$(line))),$(lastword $(subst :, ,$(line))))))
 
 # A candidate's own flags: unrolled loops, and fused multiply-adds (which -std=c17 alone turns off).
 $(BUILD)/obj/kernels/plugins/%.o: kernels/plugins/%.c $(BUILD)/flags
@@ -179,7 +191,7 @@ $(BUILD)/tests/gpu_clock: LIBS += $(CUDA_LD) -lcupti
 $(BUILD)/tests/test_plugin $(BUILD)/tests/test_registry: | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
 
-tests-build: all $(TESTS) $(TEST_PLUGINS)
+tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM)
 tests-run: tests-build
 	scripts/run-tests.sh $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
 

@@ -1,0 +1,118 @@
+#!/bin/bash
+# run.sh TABLE [OUT]: the red team. Runs every contender of the table in a run of its own beside an honest baseline, holds its
+# verdict against the one the table asks for, and prints the table of the README: caught of tried, false accusations of honest.
+# OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
+# REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names).
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 70
+table=${1:?usage: run.sh TABLE [OUT]}
+bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
+case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
+device=${REDTEAM_DEVICE:-cpu}
+contenders=${REDTEAM_PLUGINS:-$(dirname "$bench")/tests/redteam}
+baseline=${REDTEAM_BASELINE:-$(dirname "$bench")/tests/plugins/honest.so}
+work=$(mktemp -d /tmp/cudal2-redteam-XXXXXX) || exit 70
+trap 'rm -rf "$work"' EXIT
+out=${2:-$work}
+mkdir -p "$out" || exit 73
+export CUDAL2_CACHE=$work/cache
+name_of_table=$(basename "$table" .table)
+shape=$(sed -n 's/^# shape: //p' "$table")
+types=$(sed -n 's/^# types: //p' "$table")
+tried=0 caught=0 honest=0 accused=0 baseline_faults=0
+
+config() { # config CANDIDATE
+    cat <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
+ "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
+ "stop": {"min_blocks": 16, "look_every": 8, "max_blocks": 24, "group_blocks": 4, "max_cell_seconds": 5},
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}}
+END
+}
+
+# "status|stage|reason" of a contender in a journal's cell; a contender without a status is ok.
+outcome() { # outcome JOURNAL CANDIDATE?
+    grep '"kind":"cell"' "$1" | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk -v candidate="$2" '
+        function text(key,   at, rest) {
+            at = index($0, "\"" key "\":\"")
+            if (!at) return ""
+            rest = substr($0, at + length(key) + 4)
+            gsub(/\\"/, "\001", rest)
+            sub(/".*/, "", rest)
+            gsub(/\001/, "\"", rest)
+            return rest
+        }
+        /^{"name"/ && (index($0, "\"candidate\":true") > 0) == candidate {
+            status = text("status")
+            print (status == "" ? "ok" : status) "|" text("stage") "|" text("reason")
+            exit
+        }'
+}
+
+escape() { # for a JSON string
+    printf '%s' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/[[:cntrl:]]/ /g'
+}
+
+contender_path() { # a plugin's .so, else a device-only module's manifest
+    [ -e "$contenders/$1.so" ] && echo "$contenders/$1.so" || echo "$here/modules/$1.json"
+}
+
+judge() { # judge WANTED VERDICT: "caught", "missed", "fine" or "accused"
+    case "|$1|" in
+    '|ok|') [ "$2" = ok ] && echo fine || echo accused ;;
+    *"|$2|"*) echo caught ;;
+    *) echo missed ;;
+    esac
+}
+
+try() { # try NAME WANTED WHAT
+    local name=$1 wanted=$2 what=$3 code verdict stage reason judged base start seconds
+    config "$(contender_path "$name")" >"$work/$name.config.json"
+    rm -f "$out/$name.json" "$out/$name.journal.jsonl"
+    start=$(date +%s.%N)
+    timeout -k 5 180 "$bench" --config "$work/$name.config.json" --device "$device" --quiet --seed 11 \
+        --output "$out/$name.json" >"$work/$name.log" 2>&1 </dev/null
+    code=$?
+    seconds=$(echo "$(date +%s.%N) - $start" | bc)
+    IFS='|' read -r verdict stage reason <<<"$(outcome "$out/$name.journal.jsonl" 1 2>/dev/null)"
+    IFS='|' read -r base _ <<<"$(outcome "$out/$name.journal.jsonl" 0 2>/dev/null)"
+    judged=$(judge "$wanted" "${verdict:-none}")
+    case $judged in
+    caught) tried=$((tried + 1)) caught=$((caught + 1)) ;;
+    missed) tried=$((tried + 1)) ;;
+    fine) honest=$((honest + 1)) ;;
+    accused) honest=$((honest + 1)) accused=$((accused + 1)) ;;
+    esac
+    # The baseline beside it is an honest contender too.
+    [ "${base:-ok}" = ok ] || { baseline_faults=$((baseline_faults + 1)); what="$what (the baseline beside it: $base)"; }
+    rm -f "$out/$name.json"
+    printf '| %s | %s | %s | %s | %s |\n' "$name" "$what" "$wanted" "${verdict:-none}${stage:+ at $stage}" "$judged" | sed 's/\([a-z_]\)|\([a-z]\)/\1 or \2/g' >>"$out/$name_of_table.md"
+    printf '%s\n  {"name": "%s", "what": "%s", "expected": "%s", "verdict": "%s", "stage": "%s", "reason": "%s", "exit_code": %d, "judged": "%s", "baseline": "%s", "seconds": %.1f}' \
+        "$separator" "$name" "$(escape "$what")" "$wanted" "${verdict:-none}" "$stage" "$(escape "$reason")" "$code" "$judged" "${base:-none}" "$seconds" >>"$out/$name_of_table.json"
+    separator=,
+    case $judged in
+    caught | fine) echo "ok - $name: ${verdict:-none}${stage:+ at $stage}" ;;
+    *)
+        echo "not ok - $name: ${verdict:-none}${stage:+ at $stage}${reason:+: $reason} (expected $wanted), exit status $code"
+        tail -3 "$work/$name.log" | sed 's/^/#     /'
+        ;;
+    esac
+}
+
+{
+    echo "| contender | what it does | expected | verdict | |"
+    echo "|---|---|---|---|---|"
+} >"$out/$name_of_table.md"
+printf '{"schema": "cudal2-bench/redteam", "schema_version": 1, "device": "%s", "cases": [' "$device" >"$out/$name_of_table.json"
+separator=
+while read -r name _ wanted what; do
+    case $name in '' | '#'*) continue ;; esac
+    [ -n "${REDTEAM_ONLY:-}" ] && case " $REDTEAM_ONLY " in *" $name "*) ;; *) continue ;; esac
+    try "$name" "$wanted" "$what"
+done <"$table"
+summary="$caught of $tried caught, $accused of $honest honest contenders accused, $baseline_faults of $((tried + honest)) baselines accused"
+printf '\n%s.\n' "$summary" >>"$out/$name_of_table.md"
+printf '\n ], "tried": %d, "caught": %d, "honest": %d, "accused": %d, "baselines_accused": %d}\n' \
+    "$tried" "$caught" "$honest" "$accused" "$baseline_faults" >>"$out/$name_of_table.json"
+echo "$summary"
+[ "$caught" -eq "$tried" ] && [ "$accused" -eq 0 ] && [ "$baseline_faults" -eq 0 ] && [ "$tried" -gt 0 ]
