@@ -31,7 +31,9 @@ defaults() {
     for source in kernels/harness/*.cu; do
         for dtype in 0 1 2; do
             for layout in 0 1; do
-                compile "$source" -DDTYPE=$dtype -DLAYOUT_TN=$layout
+                for wide in 0 1; do
+                    compile "$source" -DDTYPE=$dtype -DLAYOUT_TN=$layout -DWIDE=$wide
+                done
             done
         done
     done

@@ -52,18 +52,20 @@ static int compile(const char *path, int cc, const struct compile_define *define
 static void harness_kernels_compile(void **state)
 {
     (void)state;
-    static const char *const names[] = {"fill", "flush", "blocker", "null", "reference", "compare"};
-    static const char *const entries[] = {"fill", "flush_read", "blocker", "null_kernel", "reference", "compare"};
+    static const char *const names[] = {"fill",    "flush",     "blocker", "null",
+                                        "compare", "reference", "compare", "reference"};
+    static const char *const entries[] = {"fill",    "flush_read", "blocker", "null_kernel",
+                                          "compare", "reference",  "compare", "reference"};
     require_nvrtc();
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 8; i++) {
         for (int64_t variant = 0; variant < 6; variant++) {
             char path[1200];
-            struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}};
+            struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}, {"WIDE", i >= 6}};
             int cc = variant % 2 ? 90 : 80;
             struct compile_result result;
             struct error err;
             snprintf(path, sizeof path, "%s/harness/%s.cu", kernels, names[i]);
-            if (compile(path, cc, defines, 2, &result, &err) != 0)
+            if (compile(path, cc, defines, 3, &result, &err) != 0)
                 fail_msg("%s sm_%d: %s\n%s", names[i], cc, err.text, result.log ? result.log : "");
             struct compile_usage usage = compile_usage_of(result.log, entries[i]);
             assert_true(result.length > 64);

@@ -182,6 +182,36 @@ static void reference_is_right(void **state)
     }
 }
 
+/* 2^24 + 1 is lost in fp32 and kept in fp64, and so is a difference of half a unit of the output. */
+static void wide_reference_keeps_what_fp32_loses(void **state)
+{
+    (void)state;
+    struct cudal2_problem p = {5, 3, 2, CUDAL2_F32, CUDAL2_ACC_F32};
+    float a[10], nn[6], tn[6], narrow[15], c[15];
+    double wide[2][15];
+    struct comparison out;
+    struct error err;
+    for (size_t i = 0; i < 10; i++)
+        a[i] = i % 2 ? 1 : 4096;
+    for (size_t i = 0; i < 6; i++) {
+        nn[i] = i < 3 ? 4096 : 1;
+        tn[i] = i % 2 ? 1 : 4096;
+    }
+    assert_int_equal(d->ops->reference(d, &p, CUDAL2_NN, &(struct cudal2_operands){a, nn, NULL}, narrow, &err), 0);
+    assert_int_equal(d->ops->reference_wide(d, &p, CUDAL2_NN, &(struct cudal2_operands){a, nn, NULL}, wide[0], &err),
+                     0);
+    assert_int_equal(d->ops->reference_wide(d, &p, CUDAL2_TN, &(struct cudal2_operands){a, tn, NULL}, wide[1], &err),
+                     0);
+    for (size_t i = 0; i < 15; i++) {
+        assert_true(narrow[i] == 16777216);
+        assert_true(wide[0][i] == 16777217 && wide[1][i] == 16777217);
+        c[i] = 16777216;
+    }
+    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){.wide = wide[0]}, &out, &err), 0);
+    assert_true(out.max_abs_error == 1 && out.sum_sq_error == 15);
+    assert_int_equal(out.checked, 15);
+}
+
 static void comparison_counts_exactly(void **state)
 {
     (void)state;
@@ -192,20 +222,24 @@ static void comparison_counts_exactly(void **state)
     struct error err;
     for (size_t i = 0; i < 6; i++)
         c[i] = half_from_float(reference[i]);
-    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 2048}, &out, &err), 0);
+    assert_int_equal(
+        d->ops->compare(d, &p, c, &(struct expectation){.reference = reference, .limit = 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 5);
+    assert_int_equal(out.covered, 4); /* a sum of 0 is checked but proves little */
     assert_int_equal(out.mismatched, 0);
     assert_int_equal(out.nan_count, 0);
     assert_true(out.first_index == UINT64_MAX && out.max_abs_error == 0);
     c[3] = half_from_float(4096); /* not below the limit: not part of the exact match, but in the sums */
     c[4] = half_from_float(3);
     c[5] = 0x7e00;
-    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 2048}, &out, &err), 0);
+    assert_int_equal(
+        d->ops->compare(d, &p, c, &(struct expectation){.reference = reference, .limit = 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 5);
     assert_int_equal(out.mismatched, 2);
     assert_int_equal(out.nan_count, 1);
     assert_int_equal(out.first_index, 4);
-    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 0}, &out, &err), 0);
+    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){.reference = reference, .limit = 0}, &out, &err),
+                     0);
     assert_int_equal(out.checked, 6);
     assert_int_equal(out.mismatched, 1);
     assert_int_equal(out.first_index, 5);
@@ -213,7 +247,8 @@ static void comparison_counts_exactly(void **state)
     assert_true(out.sum_sq_error == 2048.0 * 2048 + 4);
     assert_true(out.sum_sq_reference == 1 + 2047.0 * 2047 + 2048.0 * 2048 + 25);
     reference[0] = -1; /* a negative sum is outside 0 <= reference < limit */
-    assert_int_equal(d->ops->compare(d, &p, c, &(struct expectation){reference, 2048}, &out, &err), 0);
+    assert_int_equal(
+        d->ops->compare(d, &p, c, &(struct expectation){.reference = reference, .limit = 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 4);
 }
 
@@ -327,6 +362,7 @@ int main(void)
         cmocka_unit_test(fill_values_are_pinned),
         cmocka_unit_test(binary_and_poison),
         cmocka_unit_test(reference_is_right),
+        cmocka_unit_test(wide_reference_keeps_what_fp32_loses),
         cmocka_unit_test(comparison_counts_exactly),
         cmocka_unit_test(only_wall_is_timed),
         cmocka_unit_test(memory_and_clock),

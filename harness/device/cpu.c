@@ -101,6 +101,12 @@ static int cpu_reference_op(struct device *d, const struct cudal2_problem *p, en
     return cpu_reference(d->info.threads, p, layout, operands, reference, err);
 }
 
+static int cpu_reference_wide_op(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                                 const struct cudal2_operands *operands, double *reference, struct error *err)
+{
+    return cpu_reference_wide(d->info.threads, p, layout, operands, reference, err);
+}
+
 static int cpu_compare_op(struct device *d, const struct cudal2_problem *p, const void *c,
                           const struct expectation *expected, struct comparison *out, struct error *err)
 {
@@ -197,6 +203,7 @@ static const struct device_ops cpu_ops = {
     .sync = cpu_sync,
     .flush = cpu_flush,
     .reference = cpu_reference_op,
+    .reference_wide = cpu_reference_wide_op,
     .compare = cpu_compare_op,
     .prepare = cpu_prepare,
     .rung = cpu_rung,

@@ -106,6 +106,7 @@ struct product {
     float *a;      /* m x k */
     float *panels; /* ceil(n / PANEL) panels of k x PANEL, zero beyond n */
     float *out;
+    double *wide; /* instead of out */
 };
 
 static void unpack_a(void *context, int64_t first, int64_t last)
@@ -156,33 +157,62 @@ static void multiply_tile(const struct product *t, int64_t row, int64_t panel)
             t->out[(row + r) * n + panel * PANEL + j] = sum[r][j / 4][j % 4];
 }
 
+/* The same in fp64. */
+static void multiply_tile_wide(const struct product *t, int64_t row, int64_t panel)
+{
+    int64_t k = t->p->k, m = t->p->m, n = t->p->n;
+    const float *b = t->panels + panel * k * PANEL;
+    for (int r = 0; r < ROWS && row + r < m; r++) {
+        const float *a = t->a + (row + r) * k;
+        double sum[PANEL] = {0};
+        for (int64_t i = 0; i < k; i++)
+            for (int j = 0; j < PANEL; j++)
+                sum[j] += (double)a[i] * (double)b[i * PANEL + j];
+        for (int64_t j = 0; j < PANEL && panel * PANEL + j < n; j++)
+            t->wide[(row + r) * n + panel * PANEL + j] = sum[j];
+    }
+}
+
 static void multiply_rows(void *context, int64_t first, int64_t last)
 {
     const struct product *t = context;
     for (int64_t panel = 0; panel * PANEL < t->p->n; panel++)
         for (int64_t block = first; block < last; block++)
-            multiply_tile(t, block * ROWS, panel);
+            (t->wide ? multiply_tile_wide : multiply_tile)(t, block * ROWS, panel);
+}
+
+static int multiply_packed(int threads, struct product *t, struct error *err)
+{
+    const struct cudal2_problem *p = t->p;
+    int64_t panels = (p->n + PANEL - 1) / PANEL;
+    int rc = 0;
+    t->a = malloc((size_t)(p->m * p->k) * sizeof *t->a);
+    t->panels = malloc((size_t)(panels * PANEL * p->k) * sizeof *t->panels);
+    if (!t->a || !t->panels) {
+        rc = error_set(err, EXIT_CODE_INTERNAL, "reference product: no memory for the packed operands");
+        goto out;
+    }
+    cpu_parallel(threads, p->m, unpack_a, t);
+    cpu_parallel(threads, panels, pack_b, t);
+    cpu_parallel(threads, (p->m + ROWS - 1) / ROWS, multiply_rows, t);
+out:
+    free(t->a);
+    free(t->panels);
+    return rc;
 }
 
 int cpu_reference(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
                   const struct cudal2_operands *operands, float *reference, struct error *err)
 {
     struct product t = {.p = p, .layout = layout, .operands = operands, .out = reference};
-    int64_t panels = (p->n + PANEL - 1) / PANEL;
-    int rc = 0;
-    t.a = malloc((size_t)(p->m * p->k) * sizeof *t.a);
-    t.panels = malloc((size_t)(panels * PANEL * p->k) * sizeof *t.panels);
-    if (!t.a || !t.panels) {
-        rc = error_set(err, EXIT_CODE_INTERNAL, "reference product: no memory for the packed operands");
-        goto out;
-    }
-    cpu_parallel(threads, p->m, unpack_a, &t);
-    cpu_parallel(threads, panels, pack_b, &t);
-    cpu_parallel(threads, (p->m + ROWS - 1) / ROWS, multiply_rows, &t);
-out:
-    free(t.a);
-    free(t.panels);
-    return rc;
+    return multiply_packed(threads, &t, err);
+}
+
+int cpu_reference_wide(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
+                       const struct cudal2_operands *operands, double *reference, struct error *err)
+{
+    struct product t = {.p = p, .layout = layout, .operands = operands, .wide = reference};
+    return multiply_packed(threads, &t, err);
 }
 
 /* ---- compare ---- */
@@ -198,12 +228,13 @@ struct compare_task {
 static void compare_element(const struct compare_task *t, uint64_t index, struct comparison *out)
 {
     double value = (double)element_load(t->c, t->p->dtype, index);
-    double expected = (double)t->expected.reference[index];
+    double expected = t->expected.wide ? t->expected.wide[index] : (double)t->expected.reference[index];
     double difference = fabs(value - expected), limit = t->expected.limit;
     bool checked = limit <= 0 || (expected >= 0 && expected < limit);
     bool nan = isnan(value);
     bool wrong = checked && (nan || (limit > 0 && difference > 0));
     out->checked += checked;
+    out->covered += checked && expected > 0;
     out->mismatched += wrong;
     out->nan_count += nan;
     if ((wrong || nan) && index < out->first_index)
@@ -218,6 +249,7 @@ static void compare_element(const struct compare_task *t, uint64_t index, struct
 void comparison_add(struct comparison *whole, const struct comparison *part)
 {
     whole->checked += part->checked;
+    whole->covered += part->covered;
     whole->mismatched += part->mismatched;
     whole->nan_count += part->nan_count;
     if (part->first_index < whole->first_index)

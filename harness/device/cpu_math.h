@@ -19,6 +19,10 @@ void cpu_fill(int threads, void *memory, const struct fill *fill);
 int cpu_reference(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
                   const struct cudal2_operands *operands, float *reference, struct error *err);
 
+/* The same with exact products and sums in fp64. */
+int cpu_reference_wide(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
+                       const struct cudal2_operands *operands, double *reference, struct error *err);
+
 /* As device_ops.compare. */
 void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                  struct comparison *out);

@@ -16,15 +16,20 @@
 
 static const struct {
     const char *file, *entry;
-} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},       {"flush", "flush_write"}, {"flush", "flush_read"},
-                                {"blocker", "blocker"}, {"null", "null_kernel"},  {"reference", "reference"},
-                                {"compare", "compare"}};
+} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},           {"flush", "flush_write"}, {"flush", "flush_read"},
+                                {"blocker", "blocker"},     {"null", "null_kernel"},  {"reference", "reference"},
+                                {"reference", "reference"}, {"compare", "compare"},   {"compare", "compare"}};
+
+static bool is_wide(enum harness_kernel which)
+{
+    return which == KERNEL_REFERENCE_WIDE || which == KERNEL_COMPARE_WIDE;
+}
 
 static int load_kernel(struct cuda_device *c, enum harness_kernel which, int variant, struct error *err)
 {
     char path[sizeof c->kernel_directory + 64];
-    struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}};
-    struct compile_request request = {path, c->kernel_directory, c->base.info.cc, defines, 2};
+    struct compile_define defines[] = {{"DTYPE", variant / 2}, {"LAYOUT_TN", variant % 2}, {"WIDE", is_wide(which)}};
+    struct compile_request request = {path, c->kernel_directory, c->base.info.cc, defines, 3};
     struct compile_result result;
     struct kernel_slot *slot = &c->kernels[which][variant];
     cu_module module = NULL;
@@ -126,10 +131,19 @@ int cuda_flush(struct device *d, struct error *err)
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 
-int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
-                   const struct cudal2_operands *operands, float *reference, struct error *err)
+/* What both references are told; out is float or double. */
+struct product {
+    const struct cudal2_problem *p;
+    enum cudal2_layout layout;
+    const struct cudal2_operands *operands;
+    void *out;
+};
+
+static int multiply(struct cuda_device *c, enum harness_kernel which, const struct product *product, struct error *err)
 {
-    struct cuda_device *c = cuda_of(d);
+    const struct cudal2_problem *p = product->p;
+    const struct cudal2_operands *operands = product->operands;
+    void *reference = product->out;
     cu_function function;
     int64_t m = p->m, n = p->n, k = p->k;
     const void *a = operands->a, *b = operands->b;
@@ -137,10 +151,24 @@ int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2
     int64_t tiles = ((m + REFERENCE_TILE - 1) / REFERENCE_TILE) * ((n + REFERENCE_TILE - 1) / REFERENCE_TILE);
     if (tiles > INT32_MAX)
         return error_set(err, EXIT_CODE_INTERNAL, "the reference product has more than 2^31 tiles");
-    int rc = cuda_kernel_get(c, KERNEL_REFERENCE, (int)p->dtype * 2 + (layout == CUDAL2_TN), &function, err);
+    int rc = cuda_kernel_get(c, which, (int)p->dtype * 2 + (product->layout == CUDAL2_TN), &function, err);
     if (rc == 0)
         rc = cuda_kernel_run(c, function, (unsigned)tiles, 256, arguments, err);
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                   const struct cudal2_operands *operands, float *reference, struct error *err)
+{
+    const struct product product = {p, layout, operands, reference};
+    return multiply(cuda_of(d), KERNEL_REFERENCE, &product, err);
+}
+
+int cuda_reference_wide(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                        const struct cudal2_operands *operands, double *reference, struct error *err)
+{
+    const struct product product = {p, layout, operands, reference};
+    return multiply(cuda_of(d), KERNEL_REFERENCE_WIDE, &product, err);
 }
 
 int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c_matrix,
@@ -149,10 +177,11 @@ int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c
     struct cuda_device *c = cuda_of(d);
     struct comparison parts[COMPARE_BLOCKS];
     cu_function function;
-    const float *reference = expected->reference;
+    const void *reference = expected->wide ? (const void *)expected->wide : (const void *)expected->reference;
+    enum harness_kernel which = expected->wide ? KERNEL_COMPARE_WIDE : KERNEL_COMPARE;
     double limit = expected->limit;
     uint64_t count = (uint64_t)p->m * (uint64_t)p->n;
-    int rc = cuda_kernel_get(c, KERNEL_COMPARE, (int)p->dtype * 2, &function, err);
+    int rc = cuda_kernel_get(c, which, (int)p->dtype * 2, &function, err);
     if (rc == 0 && !c->compare_parts)
         rc = driver_check(&c->driver, c->driver.memory_alloc(&c->compare_parts, sizeof parts), err,
                           "cuMemAlloc(%zu bytes to compare)", sizeof parts);

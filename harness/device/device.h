@@ -60,17 +60,20 @@ struct fill {
     bool column_major;
 };
 
-/* What an output is held against: an fp32 reference, row-major m x n. limit > 0: exact match where
- * 0 <= reference < limit; limit 0: error sums over all elements. */
+/* What an output is held against: a reference, row-major m x n, in fp32 or (wide, instead) in fp64. limit > 0: exact
+ * match where 0 <= reference < limit; limit 0: error sums over all elements. */
 struct expectation {
     const float *reference;
     double limit;
+    const double *wide;
 };
 
-/* Comparison of an output with an fp32 reference, both row-major m x n. */
+/* Comparison of an output with a reference, both row-major m x n. */
 struct comparison {
-    uint64_t checked;    /* elements with 0 <= reference < limit, or all when limit is 0 */
-    uint64_t mismatched; /* of those: elements that differ from the reference (limit > 0), or are NaN (limit 0) */
+    uint64_t checked; /* elements with 0 <= reference < limit, or all when limit is 0 */
+    uint64_t covered; /* of those: elements with a reference above 0 */
+    uint64_t
+        mismatched; /* of those checked: elements that differ from the reference (limit > 0), or are NaN (limit 0) */
     uint64_t nan_count;
     uint64_t first_index; /* of a mismatch or NaN, row * n + column; UINT64_MAX when none */
     double max_abs_error, sum_sq_error, sum_sq_reference;
@@ -116,6 +119,9 @@ struct device_ops {
     /* fp32 reference of A*B (fp32 accumulate) into reference[m*n]; operands.b is in `layout`. */
     int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                      const struct cudal2_operands *operands, float *reference, struct error *err);
+    /* The same in fp64: exact products, fp64 sums. */
+    int (*reference_wide)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                          const struct cudal2_operands *operands, double *reference, struct error *err);
     /* Compares the output c, row-major m x n of the problem's dtype. */
     int (*compare)(struct device *d, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                    struct comparison *out, struct error *err);

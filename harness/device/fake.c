@@ -114,6 +114,12 @@ static int fake_reference(struct device *d, const struct cudal2_problem *p, enum
     return check(d, err) != 0 ? err->code : cpu_reference(1, p, layout, operands, reference, err);
 }
 
+static int fake_reference_wide(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                               const struct cudal2_operands *operands, double *reference, struct error *err)
+{
+    return check(d, err) != 0 ? err->code : cpu_reference_wide(1, p, layout, operands, reference, err);
+}
+
 static int fake_compare(struct device *d, const struct cudal2_problem *p, const void *c,
                         const struct expectation *expected, struct comparison *out, struct error *err)
 {
@@ -335,6 +341,7 @@ static const struct device_ops fake_ops = {
     .sync = check,
     .flush = fake_flush,
     .reference = fake_reference,
+    .reference_wide = fake_reference_wide,
     .compare = fake_compare,
     .prepare = fake_prepare,
     .rung = fake_rung,

@@ -79,7 +79,7 @@ int exact_check(struct bench *bench, struct entrant *entrant, const struct exact
     struct device *d = bench->device;
     size_t own = entrant->first_set + exact->set;
     const struct cudal2_operands *set = operands_sets(bench->operands, entrant->contender->is.layout) + own;
-    const struct expectation expected = {exact->reference, exact->limit};
+    const struct expectation expected = {.reference = exact->reference, .limit = exact->limit};
     struct comparison cmp = {0};
     *verdict = "launch_error";
     bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);

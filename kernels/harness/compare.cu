@@ -1,8 +1,11 @@
 /*
  * compare.cu - device_ops.compare, first stage: each block writes one struct comparison (harness/device/device.h has the same
- * layout) and the host adds them in order, so that the sums do not depend on timing. -D DTYPE.
+ * layout) and the host adds them in order, so that the sums do not depend on timing. -D DTYPE, -D WIDE: the reference is double.
  */
 #define THREADS 256
+#ifndef WIDE
+#define WIDE 0
+#endif
 
 #if DTYPE == 2
 typedef float element_t;
@@ -10,8 +13,14 @@ typedef float element_t;
 typedef u16 element_t;
 #endif
 
+#if WIDE
+typedef double sum_t;
+#else
+typedef float sum_t;
+#endif
+
 struct comparison {
-    u64 checked, mismatched, nan_count, first_index;
+    u64 checked, covered, mismatched, nan_count, first_index;
     double max_abs_error, sum_sq_error, sum_sq_reference;
 };
 
@@ -26,13 +35,14 @@ static __device__ float to_float(element_t value)
 #endif
 }
 
-static __device__ void look(comparison &out, u64 index, float value, float expected, double limit)
+static __device__ void look(comparison &out, u64 index, float value, double expected, double limit)
 {
-    double difference = fabs((double)value - (double)expected);
+    double difference = fabs((double)value - expected);
     bool checked = limit <= 0 || (expected >= 0 && expected < limit);
     bool nan = value != value;
     bool wrong = checked && (nan || (limit > 0 && difference > 0));
     out.checked += checked;
+    out.covered += checked && expected > 0;
     out.mismatched += wrong;
     out.nan_count += nan;
     if ((wrong || nan) && index < out.first_index)
@@ -40,13 +50,14 @@ static __device__ void look(comparison &out, u64 index, float value, float expec
     if (!nan) {
         out.max_abs_error = fmax(out.max_abs_error, difference);
         out.sum_sq_error += difference * difference;
-        out.sum_sq_reference += (double)expected * expected;
+        out.sum_sq_reference += expected * expected;
     }
 }
 
 static __device__ void merge(comparison &whole, const comparison &part)
 {
     whole.checked += part.checked;
+    whole.covered += part.covered;
     whole.mismatched += part.mismatched;
     whole.nan_count += part.nan_count;
     whole.first_index = part.first_index < whole.first_index ? part.first_index : whole.first_index;
@@ -56,10 +67,10 @@ static __device__ void merge(comparison &whole, const comparison &part)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    compare(const element_t *c, const float *reference, u64 count, double limit, comparison *parts)
+    compare(const element_t *c, const sum_t *reference, u64 count, double limit, comparison *parts)
 {
     __shared__ comparison shared[THREADS];
-    comparison mine = {0, 0, 0, ~0ull, 0, 0, 0};
+    comparison mine = {0, 0, 0, 0, ~0ull, 0, 0, 0};
     u64 step = (u64)gridDim.x * THREADS;
     for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < count; i += step)
         look(mine, i, to_float(c[i]), reference[i], limit);

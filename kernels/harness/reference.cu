@@ -1,16 +1,29 @@
 /*
- * reference.cu - C = A * B in fp32 with fp32 sums in order of k, for any M, N, K. Plain on purpose: it is what every
- * contender is held against. -D DTYPE, -D LAYOUT_TN. 128 x 128 of C per block, 8 x 8 per thread.
+ * reference.cu - C = A * B with sums in order of k, for any M, N, K: in fp32, or with -D WIDE in fp64. Plain on purpose:
+ * it is what every contender is held against. -D DTYPE, -D LAYOUT_TN. 128 x 128 of C per block, 8 x 8 per thread.
  */
 #define BM 128
 #define BN 128
 #define BK 16
 #define PAD 4
+#ifndef WIDE
+#define WIDE 0
+#endif
 
 #if DTYPE == 2
 typedef float element_t;
 #else
 typedef u16 element_t;
+#endif
+
+/* What is summed and stored. A product of two fp16, bf16 or fp32 values is exact in fp64. */
+#if WIDE
+typedef double sum_t;
+struct __align__(16) pair_t {
+    double x, y;
+};
+#else
+typedef float sum_t;
 #endif
 
 static __device__ __forceinline__ float to_float(element_t value)
@@ -64,7 +77,7 @@ static __device__ __forceinline__ void load_tiles(const element_t *a, const elem
 #endif
 }
 
-static __device__ __forceinline__ void store_tiles(float (*as)[BM + PAD], float (*bs)[BN + PAD], const fragment &f)
+static __device__ __forceinline__ void store_tiles(sum_t (*as)[BM + PAD], sum_t (*bs)[BN + PAD], const fragment &f)
 {
     int t = threadIdx.x;
 #pragma unroll
@@ -78,35 +91,48 @@ static __device__ __forceinline__ void store_tiles(float (*as)[BM + PAD], float 
     }
 }
 
+/* Four neighbours, 16 bytes at a time. */
+static __device__ __forceinline__ void load4(const sum_t *from, sum_t to[4])
+{
+#if WIDE
+    const pair_t low = ((const pair_t *)from)[0], high = ((const pair_t *)from)[1];
+    to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
+#else
+    const float4 all = *(const float4 *)from;
+    to[0] = all.x, to[1] = all.y, to[2] = all.z, to[3] = all.w;
+#endif
+}
+
 /* A thread owns rows {4y..4y+3, 64+4y..} and columns {4x..4x+3, 64+4x..}: conflict-free 16-byte reads. */
-static __device__ __forceinline__ void multiply(const float (*as)[BM + PAD], const float (*bs)[BN + PAD],
-                                                float sum[8][8])
+static __device__ __forceinline__ void multiply(const sum_t (*as)[BM + PAD], const sum_t (*bs)[BN + PAD],
+                                                sum_t sum[8][8])
 {
     int x = threadIdx.x % 16 * 4, y = threadIdx.x / 16 * 4;
 #pragma unroll
     for (int k = 0; k < BK; k++) {
-        float4 a0 = *(const float4 *)&as[k][y], a1 = *(const float4 *)&as[k][64 + y];
-        float4 b0 = *(const float4 *)&bs[k][x], b1 = *(const float4 *)&bs[k][64 + x];
-        float a[8] = {a0.x, a0.y, a0.z, a0.w, a1.x, a1.y, a1.z, a1.w};
-        float b[8] = {b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w};
+        sum_t a[8], b[8];
+        load4(&as[k][y], a);
+        load4(&as[k][64 + y], a + 4);
+        load4(&bs[k][x], b);
+        load4(&bs[k][64 + x], b + 4);
 #pragma unroll
         for (int i = 0; i < 8; i++)
 #pragma unroll
             for (int j = 0; j < 8; j++)
-                sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+                sum[i][j] = fma(a[i], b[j], sum[i][j]);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2)
-    reference(const element_t *a, const element_t *b, float *c, i64 m, i64 n, i64 k)
+extern "C" __global__ void __launch_bounds__(256, WIDE ? 1 : 2)
+    reference(const element_t *a, const element_t *b, sum_t *c, i64 m, i64 n, i64 k)
 {
-    __shared__ __align__(16) float as[BK][BM + PAD];
-    __shared__ __align__(16) float bs[BK][BN + PAD];
+    __shared__ __align__(16) sum_t as[BK][BM + PAD];
+    __shared__ __align__(16) sum_t bs[BK][BN + PAD];
     i64 tiles_n = (n + BN - 1) / BN;
     i64 row0 = blockIdx.x / tiles_n * BM, column0 = blockIdx.x % tiles_n * BN;
     bool a_aligned = ((u64)a & 15) == 0 && k % 8 == 0;
     bool b_aligned = ((u64)b & 15) == 0 && (LAYOUT_TN ? k : n) % 8 == 0;
-    float sum[8][8] = {};
+    sum_t sum[8][8] = {};
     fragment f;
     load_tiles(a, b, m, n, k, row0, column0, 0, a_aligned, b_aligned, f);
     for (i64 k0 = 0; k0 < k; k0 += BK) {
