@@ -228,10 +228,9 @@ static void test_refuses_heads(void **state)
     assert_refused("[]", "c.json: $: expected an object, found an array");
     assert_refused("{}", "c.json: $.schema: is missing: expected one of cudal2-bench/config");
     assert_refused("{\"schema\":\"x\"}", "c.json: $.schema: expected one of cudal2-bench/config, found \"x\"");
-    assert_refused("{\"schema\":\"cudal2-bench/config\"}",
-                   "c.json: $.schema_version: is missing: expected an integer from 1 to 1");
+    assert_refused("{\"schema\":\"cudal2-bench/config\"}", "c.json: $.schema_version: is missing: expected 1");
     assert_refused("{\"schema\":\"cudal2-bench/config\",\"schema_version\":2}",
-                   "c.json: $.schema_version: expected an integer from 1 to 1, found 2");
+                   "c.json: $.schema_version: expected 1, found 2");
     assert_refused("{\"schema\":\"cudal2-bench/config\",\"schema_version\":1}",
                    "c.json: $.name: is missing: expected a non-empty string");
     refuse_with("\"description\":5", "c.json: $.description: expected a string or an array of strings");
@@ -249,12 +248,13 @@ static void test_refuses_unknown_keys(void **state)
     assert_int_equal(parse("{" HEAD "," SHAPE ",\"bogus\":1}", &c, &err), EXIT_CODE_DATA);
     assert_memory_equal(err.text, "c.json: $: unknown key \"bogus\" (expected $schema, schema, ", 57);
     refuse_with("\"server\":{\"rate\":1}", "c.json: $.server: unknown key \"rate\" (expected gap, mean_gap_ms, cache)");
-    refuse_with("\"tune\":{\"round\":1}", "c.json: $.tune: unknown key \"round\" (expected rounds)");
+    refuse_with("\"tune\":{\"round\":1}", "c.json: $.tune: unknown key \"round\" (did you mean rounds?)");
     refuse_with("\"tune\":3", "c.json: $.tune: expected an object, found 3");
-    refuse_with("\"Stop\":{}", "c.json: $: unknown key \"Stop\" (expected $schema, schema, schema_version, name, "
-                               "description, grid, shapes, dtype, accumulate, layouts, modes, baselines, candidates, "
-                               "timing, aa, seed, server, offline, stop, limits, paper, verify, tune, workspace_bytes, "
-                               "protocol, other_timings_every)");
+    refuse_with("\"Stop\":{}", "c.json: $: unknown key \"Stop\" (did you mean stop?)");
+    refuse_with("\"xyzzy\":{}", "c.json: $: unknown key \"xyzzy\" (expected $schema, schema, schema_version, name, "
+                                "description, grid, shapes, dtype, accumulate, layouts, modes, baselines, candidates, "
+                                "timing, aa, seed, server, offline, stop, limits, paper, verify, tune, "
+                                "workspace_bytes, protocol, other_timings_every)");
     assert_refused("{" HEAD ",\"grid\":{\"m\":[1],\"n\":[1],\"k\":[1],\"K\":[1]}}",
                    "c.json: $.grid: keys \"k\" and \"K\" differ only in case");
     assert_refused("{" HEAD ",\"shapes\":[{\"m\":1,\"n\":1,\"k\":1,\"batch\":1}]}",

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 #include "base/text.h"
@@ -154,6 +155,14 @@ static int index_of(const char *const names[], const char *wanted)
     return -1;
 }
 
+static size_t count_of(const char *const names[])
+{
+    size_t count = 0;
+    while (names[count])
+        count++;
+    return count;
+}
+
 int json_only_keys(struct json_at at, const char *const keys[], struct error *err)
 {
     if (!cJSON_IsObject(at.node))
@@ -163,6 +172,9 @@ int json_only_keys(struct json_at at, const char *const keys[], struct error *er
         char shown[JSON_SHOWN_MAX];
         if (index_of(keys, c->string) >= 0)
             continue;
+        const char *near = nearest_name(c->string, keys, count_of(keys));
+        if (near)
+            return json_fail(at, err, "unknown key \"%s\" (did you mean %s?)", json_shown(c->string, shown), near);
         join(keys, list, sizeof list);
         return json_fail(at, err, "unknown key \"%s\" (expected %s)", json_shown(c->string, shown), list);
     }
@@ -177,7 +189,10 @@ int json_read_int(struct json_at at, int64_t low, int64_t high, int64_t *out, st
         *out = (int64_t)value;
         return 0;
     }
-    snprintf(what, sizeof what, "an integer from %" PRId64 " to %" PRId64, low, high);
+    if (low == high)
+        snprintf(what, sizeof what, "%" PRId64, low);
+    else
+        snprintf(what, sizeof what, "an integer from %" PRId64 " to %" PRId64, low, high);
     return expected(at, err, what);
 }
 

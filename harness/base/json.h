@@ -42,8 +42,8 @@ struct json_at json_element(struct json_at at, int index);
  * then; false at the end. */
 bool json_each(struct json_at array, const cJSON **node, int *index, struct json_at *element);
 
-/* Fails with "source: path: unknown key "x" (expected a, b, c)" unless every key of the object is in keys[]
- * (NULL-terminated). Also fails when `at` is not an object. */
+/* Fails with "source: path: unknown key "x" (did you mean y?)", or "(expected a, b, c)" where none is near, unless
+ * every key of the object is in keys[] (NULL-terminated). Also fails when `at` is not an object. */
 int json_only_keys(struct json_at at, const char *const keys[], struct error *err);
 
 /* Typed readers of one node; absent nodes are errors ("... is missing"). Ranges are inclusive. */

@@ -1,13 +1,13 @@
 #include "cli/options.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Words further apart than this are no near miss. */
-#define NEAR_MISS 2u
 #define WORD_MAX 32u
 
 struct parser {
@@ -23,61 +23,20 @@ bool options_given(const struct options *o, enum option_id id)
     return (o->given >> id) & 1u;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static const char *near_option(const char *word)
 {
-    return a < b ? a : b;
+    const char *names[OPTION_COUNT];
+    for (int i = 0; i < OPTION_COUNT; i++)
+        names[i] = option_table[i].name;
+    return nearest_name(word, names, OPTION_COUNT);
 }
 
-/* Edit distance with adjacent swaps ("--mdoe"), for words short enough. */
-static unsigned distance(const char *a, const char *b)
+static const char *near_command(const char *word)
 {
-    unsigned row[3][WORD_MAX + 1];
-    size_t na = strlen(a), nb = strlen(b);
-    if (na > WORD_MAX || nb > WORD_MAX)
-        return WORD_MAX;
-    for (size_t j = 0; j <= nb; j++)
-        row[0][j] = (unsigned)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned *now = row[i % 3], *before = row[(i - 1) % 3], *earlier = row[(i + 1) % 3];
-        now[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            unsigned change = before[j - 1] + (a[i - 1] != b[j - 1]);
-            now[j] = least(change, least(before[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], earlier[j - 2] + 1);
-        }
-    }
-    return row[na % 3][nb];
-}
-
-/* A near miss, or a beginning of three letters or more; NULL when nothing is near. `name(i)` lists the words. */
-static const char *nearest(const char *word, const char *(*name)(int), int count)
-{
-    const char *best = NULL;
-    unsigned best_distance = NEAR_MISS + 1;
-    for (int i = 0; i < count; i++) {
-        const char *candidate = name(i);
-        if (!candidate)
-            continue;
-        unsigned d = distance(word, candidate);
-        if (strlen(word) >= 3 && strncmp(word, candidate, strlen(word)) == 0)
-            d = least(d, 1);
-        if (d < best_distance && d < strlen(word)) {
-            best = candidate;
-            best_distance = d;
-        }
-    }
-    return best;
-}
-
-static const char *option_name(int i)
-{
-    return option_table[i].name;
-}
-
-static const char *command_name(int i)
-{
-    return command_table[i].hidden ? NULL : command_table[i].name;
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = command_table[i].hidden ? NULL : command_table[i].name;
+    return nearest_name(word, names, COMMAND_COUNT);
 }
 
 static int usage(struct parser *p, const char *problem, const char *subject, const char *hint)
@@ -210,12 +169,12 @@ static int take_long(struct parser *p, const char *argument)
     char hint[WORD_MAX + 8];
     const char *equals = strchr(argument, '=');
     size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
-    snprintf(name, sizeof name, "%.*s", (int)least((unsigned)length, WORD_MAX), argument);
+    snprintf(name, sizeof name, "%.*s", (int)(length < WORD_MAX ? length : WORD_MAX), argument);
     for (int i = 0; i < OPTION_COUNT && length <= WORD_MAX; i++) {
         if (strcmp(option_table[i].name, name) == 0)
             return take_option(p, (enum option_id)i, equals ? equals + 1 : NULL);
     }
-    const char *near = length <= WORD_MAX ? nearest(name, option_name, OPTION_COUNT) : NULL;
+    const char *near = length <= WORD_MAX ? near_option(name) : NULL;
     snprintf(hint, sizeof hint, "--%s", near ? near : "");
     return usage(p, "unknown option", argument - 2, near ? hint : NULL);
 }
@@ -238,7 +197,7 @@ static int find_command(struct parser *p, const char *word, enum command *out)
             return 0;
         }
     }
-    return usage(p, "unknown command", word, nearest(word, command_name, COMMAND_COUNT));
+    return usage(p, "unknown command", word, near_command(word));
 }
 
 static int take_word(struct parser *p, const char *word)
