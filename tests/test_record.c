@@ -176,6 +176,9 @@ static void keeps_every_field(void **state)
     c->attributes = cJSON_Parse("{\"algo\":66,\"tile\":\"128x256\"}");
     c->tuning = cJSON_Parse("{\"variants\":8}");
     c->verification = cJSON_Parse("{\"checked\":4096}");
+    c->deviation = cJSON_Parse("[0.125,0.000201]");
+    c->invalid = true;
+    r->verification = cJSON_Parse("{\"bound\":[0.5,0.0006]}");
     char *text = printed(r);
     struct cell_record *back = reread(text);
     const struct contender_record *d = &back->contenders[3];
@@ -211,6 +214,9 @@ static void keeps_every_field(void **state)
     assert_true(cJSON_Compare(d->attributes, c->attributes, true));
     assert_true(cJSON_Compare(d->tuning, c->tuning, true));
     assert_true(cJSON_Compare(d->verification, c->verification, true));
+    assert_true(cJSON_Compare(d->deviation, c->deviation, true));
+    assert_true(d->invalid && !back->contenders[1].invalid);
+    assert_true(cJSON_Compare(back->verification, r->verification, true));
     assert_int_equal(d->timings[TIMING_WALL].n, 8);
     assert_int_equal(d->timings[TIMING_WALL].block[7], 28);
     for (size_t g = 0; g < c->gaps.n; g++)
@@ -442,6 +448,15 @@ static void keys(void **state)
     assert_string_equal(key, "offline/f16-f32-64x128x16384");
 }
 
+static void what_refutes(void **state)
+{
+    (void)state;
+    assert_true(record_is_refuted("wrong_result") && record_is_refuted("precision_class"));
+    assert_true(record_is_refuted("stream_escape"));
+    assert_false(record_is_refuted("ok") || record_is_refuted("crash") || record_is_refuted("wrong"));
+    assert_false(record_is_refuted("unsupported") || record_is_refuted("left_out"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -456,6 +471,7 @@ int main(void)
         cmocka_unit_test(gaps_are_of_every_block),
         cmocka_unit_test(slowdown_drops_its_group),
         cmocka_unit_test(keys),
+        cmocka_unit_test(what_refutes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static int read_aa(struct side *s, const struct cell_record *r)
 static void note_wrong_results(struct side *s, const struct cell_record *r, const char *key)
 {
     for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].status, "wrong_result") == 0 && s->wrong_results++ == 0)
+        if (record_is_refuted(r->contenders[i].status) && s->wrong_results++ == 0)
             snprintf(s->first_wrong, sizeof s->first_wrong, "%s in %s", r->contenders[i].name, key);
 }
 

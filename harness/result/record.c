@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const phase_names[] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
 
@@ -41,6 +42,7 @@ static void free_contender(struct contender_record *c)
     cJSON_Delete(c->attributes);
     cJSON_Delete(c->tuning);
     cJSON_Delete(c->verification);
+    cJSON_Delete(c->deviation);
     for (int t = 0; t < TIMING_COUNT; t++) {
         series_free(&c->timings[t]);
         series_free(&c->equal_path[t]);
@@ -60,8 +62,20 @@ void record_free(struct cell_record *r)
     free(r->group_of);
     series_free(&r->null_graph);
     cJSON_Delete(r->paper_pairs);
+    cJSON_Delete(r->verification);
     free(r->health);
     free(r);
+}
+
+bool record_is_refuted(const char *status)
+{
+    static const char *const verdicts[] = {
+        "wrong_result",  "precision_class", "input_mutated",        "oob_write", "oob_read",
+        "stream_escape", "late_work",       "device_state_changed", NULL};
+    for (size_t i = 0; verdicts[i]; i++)
+        if (strcmp(status, verdicts[i]) == 0)
+            return true;
+    return false;
 }
 
 bool record_block_dropped(const struct cell_record *r, unsigned block)

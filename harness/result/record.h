@@ -28,13 +28,15 @@ struct contender_record {
     bool candidate, has_layout_suffix;
     enum cudal2_layout layout;
     char status[32], stage[16], reason[RECORD_REASON_MAX];
+    bool invalid; /* timed although it failed verification (verify.time_anyway): no table may count its times */
     char copy_of[RECORD_NAME_MAX]; /* A/A: the contender this one is a second copy of; "" otherwise */
     char rung[16];                 /* ladder rung of the device timing: graph, blocked, events */
     bool host_sync;
     unsigned launches, primers; /* of a device-timed segment */
     cJSON *attributes;          /* owned; object from describe(), or NULL */
     cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
-    cJSON *verification;        /* owned; {checked, coverage, seeds}, or NULL */
+    cJSON *verification;        /* owned; {coverage, seeds, class, cached, ...}, or NULL */
+    cJSON *deviation;           /* owned; [largest, RMS relative to the output's RMS] on N(0,1) inputs, or NULL */
     struct series timings[TIMING_COUNT];
     /* Event and wall times of this contender launched as a captured graph of one launch (index TIMING_DEVICE stays
      * empty): the equal launch path, so that an event or wall lead can be split into GPU work and launch cost. */
@@ -57,6 +59,7 @@ struct cell_record {
     char reason[RECORD_REASON_MAX];
     int worker; /* index into the run's env[] */
     unsigned groups, blocks, dropped_blocks;
+    cJSON *verification; /* owned; what deviations were held against (verify/deviation.h), or NULL */
     bool converged;
     double worst_half_width; /* log units, over the pairs that drive stopping */
     char worst_pair[2 * RECORD_NAME_MAX + 4];
@@ -80,6 +83,10 @@ int series_add(struct series *s, unsigned block, double ns); /* 0, or -1 out of 
 void series_free(struct series *s);
 struct cell_record *record_new(void); /* NULL out of memory; zeroed */
 void record_free(struct cell_record *r);
+
+/* Whether a contender's status says that it answered wrongly or did something else than it was billed and timed for: a
+ * verdict of verification or of an honesty check, which makes the run's exit code 3. */
+bool record_is_refuted(const char *status);
 
 /* True when the block's group saw a thermal or hardware slowdown: figures are published with and without it. */
 bool record_block_dropped(const struct cell_record *r, unsigned block);

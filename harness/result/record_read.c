@@ -76,6 +76,8 @@ static int read_outcome(struct json_at at, struct contender_record *c, struct er
     if (code == 0)
         code = form_take_text(at, "reason", c->reason, sizeof c->reason, err);
     if (code == 0)
+        code = form_take_bool(at, "invalid", &c->invalid, err);
+    if (code == 0)
         code = form_take_bool(at, "host_sync", &c->host_sync, err);
     return code;
 }
@@ -83,6 +85,8 @@ static int read_outcome(struct json_at at, struct contender_record *c, struct er
 static int read_trees(struct json_at at, struct contender_record *c, struct error *err)
 {
     int code = form_take_tree(at, "attributes", &c->attributes, err);
+    if (code == 0)
+        code = form_take_tree(at, "deviation", &c->deviation, err);
     return code ? code : form_take_tree(at, "tuning", &c->tuning, err);
 }
 
@@ -118,6 +122,7 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
                                        "status",
                                        "stage",
                                        "reason",
+                                       "invalid",
                                        "copy_of",
                                        "rung",
                                        "host_sync",
@@ -126,6 +131,7 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
                                        "attributes",
                                        "tuning",
                                        "verification",
+                                       "deviation",
                                        "device",
                                        "event",
                                        "wall",
@@ -388,6 +394,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "worst_half_width",
                                        "worst_pair",
                                        "order",
+                                       "verification",
                                        "others_every",
                                        "gap",
                                        "usual",
@@ -409,6 +416,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
         code = json_read_int(json_member(at, "others_every"), 1, FORM_BLOCKS_MAX, &every, err);
     cell->others_every = (unsigned)every;
     const struct form_place others = {cell->others_every, r->blocks};
+    if (code == 0)
+        code = form_take_tree(at, "verification", &r->verification, err);
     if (code == 0)
         code = read_shortest_gaps(json_member(at, "gap"), cell, err);
     if (code == 0)

@@ -178,8 +178,10 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
         tree_put_text(&w, "status", c->status);
     tree_put_text(&w, "stage", c->stage);
     tree_put_text(&w, "reason", c->reason);
+    tree_put_true(&w, "invalid", c->invalid);
     tree_put_true(&w, "host_sync", c->host_sync);
     put_common(&w, c, form->usual);
+    tree_put_copy(&w, "deviation", c->deviation);
     tree_put_copy(&w, "attributes", c->attributes);
     tree_put_copy(&w, "tuning", c->tuning);
     put_series(&w, form, c);
@@ -316,6 +318,7 @@ cJSON *record_to_json(const struct cell_record *r)
     } else {
         put_identity(&w, r);
         put_course(&w, r);
+        tree_put_copy(&w, "verification", r->verification);
         put_contenders(&w, r, base);
         if (r->paper_pairs)
             tree_put(&w, "paper_pairs", cJSON_Duplicate(r->paper_pairs, true));

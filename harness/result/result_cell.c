@@ -88,6 +88,7 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_text(&t, "status", c->status);
     tree_put_text(&t, "stage", c->stage);
     tree_put_text(&t, "reason", c->reason);
+    tree_put_true(&t, "invalid", c->invalid);
     tree_put_text(&t, "family", c->family);
     tree_put_text(&t, "layout", layout_names[c->layout]);
     tree_put_text(&t, "role", c->copy_of[0] ? "copy" : c->candidate ? "candidate" : "baseline");
@@ -103,6 +104,7 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_copy(&t, "attributes", c->attributes);
     tree_put_copy(&t, "tuning", c->tuning);
     tree_put_copy(&t, "verification", c->verification);
+    tree_put_copy(&t, "deviation", c->deviation);
     return tree_finish(&t);
 }
 
@@ -157,6 +159,7 @@ cJSON *result_cell(const struct cell_record *r, const struct peak *peak)
     struct entries *entries = malloc(sizeof *entries);
     put_identity(&t, r);
     put_course(&t, r, peak);
+    tree_put_copy(&t, "verification", r->verification);
     tree_put(&t, "contenders", contenders_tree(r, peak));
     tree_put_copy(&t, "paper_pairs", r->paper_pairs);
     if (entries && entries_of(r, entries) == 0)

@@ -137,8 +137,8 @@ static void count_verdicts(struct ledger *l, const char *key, const struct cell_
         const struct contender_record *c = &r->contenders[i];
         l->candidates += c->candidate;
         l->measured_candidates += c->candidate && strcmp(c->status, "ok") == 0;
-        if (strncmp(c->status, "wrong_result", 12) == 0 && l->wrong_results++ == 0)
-            snprintf(l->first_wrong, sizeof l->first_wrong, "%s at %s", c->name, key);
+        if (record_is_refuted(c->status) && l->wrong_results++ == 0)
+            snprintf(l->first_wrong, sizeof l->first_wrong, "%s: %s at %s", c->status, c->name, key);
     }
 }
 

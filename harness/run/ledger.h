@@ -27,7 +27,7 @@ struct ledger {
     size_t wrong_results, failed_cells;
     size_t candidates, measured_candidates; /* over all cells: records of candidates, and those with status ok */
     struct offenders offenders;
-    char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 8];
+    char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 48];
 };
 
 /* "x.json" -> "x.journal.jsonl"; any other name gets the ending appended. EXIT_CODE_USAGE when too long. */

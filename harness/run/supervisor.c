@@ -33,7 +33,10 @@ struct run {
     cJSON *config;
     uint64_t started_ns, memory_checked_ns;
     double cost_done, cost_left;
-    struct error last; /* why the latest worker did not start */
+    struct error last;                           /* why the latest worker did not start */
+    struct exclusion refused[START_MAX_REFUSED]; /* plugins that no worker loads any more */
+    size_t n_refused;
+    bool one_by_one; /* the compiler took a worker with it: kernels are compiled where somebody is to blame */
 };
 
 static int stop_signal(const struct run *run)
@@ -182,8 +185,39 @@ static void retire(struct run *run, struct slot *slot)
     slot->cell = -1;
 }
 
+/* Notes the plugin in whose constructors, probe or versions the worker died; false when that is not what happened. */
+static bool refuse_plugin(struct run *run, const struct slot *slot, const struct slot_event *event)
+{
+    const char *plugin = slot->now.contender;
+    if (!plugin[0] || strcmp(event->verdict, "infrastructure") == 0 || run->n_refused == START_MAX_REFUSED)
+        return false;
+    for (size_t i = 0; i < run->n_refused; i++)
+        if (strcmp(run->refused[i].name, plugin) == 0)
+            return false; /* it was not even loaded */
+    struct exclusion *e = &run->refused[run->n_refused++];
+    snprintf(e->name, sizeof e->name, "%s", plugin);
+    snprintf(e->status, sizeof e->status, "%s", event->verdict);
+    snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
+    snprintf(e->reason, sizeof e->reason, "%s", event->reason);
+    note(run, "%s: worker lost while it loaded %s: %s: %s; it is left out", slot->device, plugin, e->status, e->reason);
+    return true;
+}
+
+/* True the first time that a worker dies of the kernels of all: one of them will be found in its own setup. */
+static bool give_up_precompiling(struct run *run, const struct slot *slot, const struct slot_event *event)
+{
+    if (run->one_by_one || strcmp(slot->now.stage, STAGE_COMPILE) != 0 || strcmp(event->verdict, "infrastructure") == 0)
+        return false;
+    run->one_by_one = true;
+    note(run, "%s: worker lost while it compiled kernels: %s: %s; each is compiled by itself from now on", slot->device,
+         event->verdict, event->reason);
+    return true;
+}
+
 static void lost_at_start(struct run *run, struct slot *slot, const struct slot_event *event)
 {
+    if (refuse_plugin(run, slot, event) || give_up_precompiling(run, slot, event))
+        return; /* the next start is another one */
     int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
     error_set(&run->last, code, "%s: worker did not start: %s%s%s", slot->device, event->code ? "" : event->verdict,
               event->code ? "" : ": ", event->reason);
@@ -274,7 +308,10 @@ static int start_worker(struct run *run, struct slot *slot, struct error *err)
         .worker = (int)(slot - run->slots),
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
+        .precompile = !run->one_by_one,
     };
+    memcpy(start.refused, run->refused, sizeof start.refused);
+    start.n_refused = run->n_refused;
     slot->env_index = -1;
     return slot_start(slot, run->options->program ? run->options->program : "/proc/self/exe", &start, err);
 }
@@ -389,7 +426,7 @@ static int outcome(struct run *run, struct error *err)
                          signal_number, l->n_done, l->plan.n_cells);
     }
     if (l->wrong_results)
-        return error_set(err, EXIT_CODE_VERIFICATION, "wrong result from %s (%zu in all)", l->first_wrong,
+        return error_set(err, EXIT_CODE_VERIFICATION, "%s (%zu failed verification in all)", l->first_wrong,
                          l->wrong_results);
     if (l->failed_cells)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cells failed; the table says why", l->failed_cells,
