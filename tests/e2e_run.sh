@@ -112,6 +112,9 @@ refuse 65 "empty config" 'empty.json' --config "$work/empty.json"
 refuse 65 "truncated config" 'truncated.json' --config "$work/truncated.json"
 refuse 65 "negative size" 'shapes\[0\]\.m' --config "$work/negative.json"
 refuse 65 "config is a directory" "$work" --config "$work"
+sed 's|"baselines": \[|&"cubals", |' "$work/clean.json" >"$work/misspelt.json"
+refuse 65 "misspelt baseline" 'misspelt.json: \$\.baselines\[0\]: .*did you mean cublas' --config "$work/misspelt.json" --device cpu
+refuse 64 "misspelt candidate" '--candidate: .*did you mean blocked' --config "$work/clean.json" --device cpu -k blokced
 refuse 73 "output in no directory" 'no directory' --config "$work/clean.json" --device cpu --output "$work/no/r.json"
 refuse 73 "output is a directory" 'regular file' --config "$work/clean.json" --device cpu --output "$work"
 refuse 73 "output that cannot be made" '/proc' --config "$work/clean.json" --device cpu --output /proc/r.json

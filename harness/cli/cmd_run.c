@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/known.h"
 #include "cli/progress.h"
 #include "run/supervisor.h"
 
@@ -82,7 +83,11 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     char output[PATH_MAX];
     if (config_load(options->config, &config, err))
         return err->code;
-    int code = options_apply(options, &config, err);
+    int code = known_check_config(options, &config, options->config, err);
+    if (!code)
+        code = options_apply(options, &config, err);
+    if (!code)
+        code = known_check_options(options, &config, err);
     if (code)
         goto out;
     if (options_given(options, OPTION_OUTPUT))

@@ -8,6 +8,9 @@
 #define CONFIG_SCHEMA "cudal2-bench/config"
 #define NAME_MAX_BYTES 1024 /* of a contender: it may be a path */
 
+const char *const family_names[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
+                                    "cublaslt-autotuning", "openblas", NULL};
+
 /* What is raced when the config names no baselines: everything NVIDIA ships. */
 static const char *const default_baselines[] = {"torch.matmul", "cublas", "cublaslt-heuristic", "cublaslt-autotuning",
                                                 NULL};

@@ -19,6 +19,9 @@ struct shape {
     char label[CONFIG_LABEL_MAX]; /* "" when the config gives none */
 };
 
+/* Every baseline family the project has, built here or not; NULL-terminated. */
+extern const char *const family_names[];
+
 enum gap_kind { GAP_POISSON = 0, GAP_UNIFORM = 1, GAP_FIXED = 2 };
 extern const char *const gap_names[]; /* "poisson", "uniform", "fixed", NULL */
 

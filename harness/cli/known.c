@@ -1,0 +1,229 @@
+#include "cli/known.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/nearest.h"
+#include "compile/kernels.h"
+#include "contender/contender.h"
+
+#define DIRECTORY_MAX 4096
+
+/* ---- lists of names ---- */
+
+static void names_add(struct names *n, const char *text, size_t length)
+{
+    if (n->count + 1 >= n->capacity) {
+        size_t capacity = n->capacity ? 2 * n->capacity : 32;
+        char **grown = realloc(n->list, capacity * sizeof *grown);
+        n->failed |= !grown;
+        if (!grown)
+            return;
+        n->list = grown;
+        n->capacity = capacity;
+    }
+    n->list[n->count] = strndup(text, length);
+    n->failed |= !n->list[n->count];
+    n->count += n->list[n->count] != NULL;
+    n->list[n->count] = NULL;
+}
+
+void names_free(struct names *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        free(n->list[i]);
+    free(n->list);
+    *n = (struct names){0};
+}
+
+static bool has_name(const char *const names[], const char *name, size_t length)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+static bool names_have(const struct names *n, const char *name, size_t length)
+{
+    return has_name((const char *const *)n->list, name, length);
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+/* Adds every file of `directory` with this ending, in alphabetical order, without the ending. */
+static void add_files(const char *directory, const char *ending, struct names *out)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(directory, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (ends_with(entries[i]->d_name, ending))
+            names_add(out, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(ending));
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* ---- what is here ---- */
+
+/* Whether a family of the project lives in the plugin of this name: cublaslt holds cublaslt-heuristic. */
+static bool is_baseline_plugin(const char *name, size_t length)
+{
+    for (size_t i = 0; family_names[i]; i++)
+        if (strncmp(family_names[i], name, length) == 0 && strchr("-.", family_names[i][length]))
+            return true;
+    return false;
+}
+
+/* Kernel sets, in front of plugins as in `list`; false when there is no kernel directory. */
+static bool add_sets(const struct options *options, struct names *out)
+{
+    char directory[DIRECTORY_MAX], sets[DIRECTORY_MAX + 8];
+    struct error ignored;
+    if (kernel_directory_find(options->kernels, directory, sizeof directory, &ignored))
+        return false;
+    snprintf(sets, sizeof sets, "%s/sets", directory);
+    add_files(sets, ".json", out);
+    return true;
+}
+
+static void add_plugins(const struct options *options, struct names *out)
+{
+    char directory[DIRECTORY_MAX], plugins[DIRECTORY_MAX + 16];
+    struct error ignored;
+    if (!options->plugins && file_executable_directory(directory, sizeof directory, &ignored))
+        return;
+    snprintf(plugins, sizeof plugins, "%s/plugins", directory);
+    add_files(options->plugins ? options->plugins : plugins, ".so", out);
+}
+
+/* ---- names of a run ---- */
+
+struct known {
+    struct names words[2]; /* by role: families of the project, other plugins, and for candidates kernel sets */
+    struct names others;   /* plugins that are not the project's baselines */
+    bool has_sets;         /* without a kernel directory any set may exist; the run says that there is none */
+};
+
+static void add_all(struct names *out, const char *const names[])
+{
+    for (size_t i = 0; names && names[i]; i++)
+        names_add(out, names[i], strlen(names[i]));
+}
+
+static void known_open(const struct options *options, struct known *k)
+{
+    struct names plugins = {0};
+    *k = (struct known){0};
+    add_plugins(options, &plugins);
+    for (size_t i = 0; i < plugins.count; i++)
+        if (!is_baseline_plugin(plugins.list[i], strlen(plugins.list[i])))
+            names_add(&k->others, plugins.list[i], strlen(plugins.list[i]));
+    names_free(&plugins);
+    for (int role = ROLE_BASELINE; role <= ROLE_CANDIDATE; role++) {
+        add_all(&k->words[role], family_names);
+        add_all(&k->words[role], (const char *const *)k->others.list);
+    }
+    k->has_sets = add_sets(options, &k->words[ROLE_CANDIDATE]);
+}
+
+static void known_close(struct known *k)
+{
+    names_free(&k->words[ROLE_BASELINE]);
+    names_free(&k->words[ROLE_CANDIDATE]);
+    names_free(&k->others);
+}
+
+void known_candidates(const struct options *options, struct names *out)
+{
+    struct known k;
+    add_sets(options, out);
+    known_open(options, &k);
+    add_all(out, (const char *const *)k.others.list);
+    add_all(out, options->candidates);
+    out->failed |= k.others.failed;
+    known_close(&k);
+}
+
+static bool is_known(const struct known *k, const char *name, enum contender_role role)
+{
+    /* A plugin of somebody else's may hold any family whose first word is the file's name. */
+    return ends_with(name, ".so") || ends_with(name, ".json") || names_have(&k->words[role], name, strlen(name)) ||
+           names_have(&k->others, name, strcspn(name, "-.")) || (role == ROLE_CANDIDATE && !k->has_sets);
+}
+
+static int refuse(const struct known *k, const char *name, enum contender_role role, struct error *err)
+{
+    const struct names *words = &k->words[role];
+    const char *near = nearest_name(name, (const char *const *)words->list, words->count);
+    const char *what = role == ROLE_CANDIDATE ? "family, kernel set or plugin" : "family or plugin";
+    if (near)
+        return error_set(err, EXIT_CODE_DATA, "there is no %s \"%.60s\" (did you mean %s?)", what, name, near);
+    if (names_have(&k->words[ROLE_CANDIDATE], name, strlen(name)))
+        return error_set(err, EXIT_CODE_DATA,
+                         "\"%.60s\" is a kernel set, which is a candidate (or give the path of %s.json)", name, name);
+    return error_set(err, EXIT_CODE_DATA, "there is no %s \"%.60s\" (see " PROGRAM_NAME " list)", what, name);
+}
+
+/* The first name that is unknown: its index, with the reason in err; -1 when all are known. */
+static int find_unknown(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+{
+    for (int i = 0; names[i]; i++)
+        if (!is_known(k, names[i], role)) {
+            refuse(k, names[i], role, err);
+            return i;
+        }
+    return -1;
+}
+
+static bool ran_out(const struct known *k, struct error *err)
+{
+    if (!k->others.failed && !k->words[ROLE_BASELINE].failed && !k->words[ROLE_CANDIDATE].failed)
+        return false;
+    error_set(err, EXIT_CODE_INTERNAL, "out of memory for names");
+    return true;
+}
+
+int known_check_config(const struct options *options, const struct config *config, const char *source,
+                       struct error *err)
+{
+    static const char *const keys[] = {[ROLE_BASELINE] = "baselines", [ROLE_CANDIDATE] = "candidates"};
+    char *const *const lists[] = {config->baselines, config->candidates};
+    struct known k;
+    int code = 0;
+    known_open(options, &k);
+    if (ran_out(&k, err))
+        code = err->code;
+    for (int role = ROLE_BASELINE; role <= ROLE_CANDIDATE && !code; role++) {
+        int index = find_unknown(&k, (const char *const *)lists[role], (enum contender_role)role, err);
+        if (index >= 0)
+            code = error_wrap(err, "%s: $.%s[%d]", source, keys[role], index);
+    }
+    known_close(&k);
+    return code;
+}
+
+int known_check_options(const struct options *options, const struct config *config, struct error *err)
+{
+    struct known k;
+    int code = 0;
+    known_open(options, &k);
+    if (ran_out(&k, err))
+        code = err->code;
+    if (!code && options_given(options, OPTION_BASELINES) &&
+        find_unknown(&k, (const char *const *)config->baselines, ROLE_BASELINE, err) >= 0)
+        code = error_wrap(err, "--baselines");
+    if (!code && find_unknown(&k, options->candidates, ROLE_CANDIDATE, err) >= 0)
+        code = error_wrap(err, "--candidate");
+    known_close(&k);
+    if (code == EXIT_CODE_DATA)
+        code = err->code = EXIT_CODE_USAGE;
+    return code;
+}

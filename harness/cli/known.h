@@ -1,0 +1,31 @@
+/*
+ * known.h - which names a run may call its contenders by here, so that a misspelt one is an error before anything is
+ * measured and not a contender that is missing from the table.
+ */
+#ifndef CUDAL2_CLI_KNOWN_H
+#define CUDAL2_CLI_KNOWN_H
+
+#include "cli/options.h"
+
+/* A list of owned names. */
+struct names {
+    char **list; /* owned, NULL-terminated once there is one */
+    size_t count, capacity;
+    bool failed; /* out of memory */
+};
+void names_free(struct names *n);
+
+/* What can be a candidate here: the kernel sets, the plugins that are no baselines of the project (each in
+ * alphabetical order), and what --candidate names. A directory that is not there holds none. */
+void known_candidates(const struct options *options, struct names *out);
+
+/* Refuses baselines and candidates of the config that nobody here can be: no family of the project (built or not), no
+ * plugin, no kernel set, no path. `source` is the config's path; the error names the JSON path and the nearest name
+ * (EXIT_CODE_DATA). Call before options_apply. */
+int known_check_config(const struct options *options, const struct config *config, const char *source,
+                       struct error *err);
+
+/* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied. */
+int known_check_options(const struct options *options, const struct config *config, struct error *err);
+
+#endif
