@@ -156,3 +156,55 @@ void choices_free(struct choices *c)
     free(c->items);
     *c = (struct choices){0};
 }
+
+/* ---- points ---- */
+
+bool choice_same_group(const struct choice *a, const struct choice *b)
+{
+    return strcmp(a->mode, b->mode) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+           strcmp(a->accumulate, b->accumulate) == 0 && strcmp(a->candidate, b->candidate) == 0;
+}
+
+bool choice_is_first_of_group(const struct choices *all, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (choice_same_group(&all->items[i], &all->items[index]))
+            return false;
+    return true;
+}
+
+int choice_points_make(const struct choices *all, struct choice_points *out)
+{
+    *out = (struct choice_points){0, malloc((all->n + 1) * sizeof(double)), malloc((all->n + 1) * sizeof(double))};
+    if (out->x && out->y)
+        return 0;
+    choice_points_free(out);
+    return -1;
+}
+
+void choice_points_free(struct choice_points *points)
+{
+    free(points->x);
+    free(points->y);
+    *points = (struct choice_points){0};
+}
+
+void choice_fill_points(const struct choices *all, const struct choice *group, const struct choice_panel *panel,
+                        struct choice_points *out)
+{
+    out->n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct choice *c = &all->items[i];
+        double x = panel->x(c);
+        double y = panel->y(c);
+        if (!choice_same_group(c, group) || isnan(x) || isnan(y))
+            continue;
+        out->x[out->n] = x;
+        out->y[out->n++] = y;
+    }
+}
+
+double choice_correlation(double (*of)(const double *, const double *, size_t), const struct choice_points *points)
+{
+    return points->n < 3 ? (double)NAN : of(points->x, points->y, points->n);
+}

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 
+#include <stdbool.h>
+
 enum choice_parameter { CHOICE_BM, CHOICE_BN, CHOICE_BK, CHOICE_STAGES, CHOICE_SWIZZLE, CHOICE_PARAMETERS };
 extern const char *const choice_names[CHOICE_PARAMETERS]; /* "BM", "BN", "BK", "stages", "swizzle stride" */
 
@@ -36,5 +38,22 @@ struct choice_panel {
 };
 #define CHOICE_PANELS 6
 extern const struct choice_panel choice_panels[CHOICE_PANELS];
+
+/* Choices of one mode, number format and candidate belong together; any of them stands for the group. */
+bool choice_is_first_of_group(const struct choices *all, size_t index);
+bool choice_same_group(const struct choice *a, const struct choice *b);
+
+/* The points of one panel in one group: y over x, only where both are known. */
+struct choice_points {
+    size_t n;
+    double *x, *y;
+};
+/* Makes room for as many points as there are choices. -1 out of memory. */
+int choice_points_make(const struct choices *all, struct choice_points *out);
+void choice_points_free(struct choice_points *points);
+void choice_fill_points(const struct choices *all, const struct choice *group, const struct choice_panel *panel,
+                        struct choice_points *out);
+/* stats_pearson or stats_spearman of the points; NaN below three (two always lie on a line). */
+double choice_correlation(double (*of)(const double *, const double *, size_t), const struct choice_points *points);
 
 #endif

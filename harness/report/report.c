@@ -4,13 +4,14 @@
 
 #include "base/text.h"
 #include "report/dataset.h"
+#include "report/figures.h"
 #include "report/load.h"
 #include "report/output.h"
 #include "report/page.h"
 #include "report/tables.h"
 #include "result/tree.h"
 
-const char *const report_format_names[] = {"text", "markdown", "latex", "csv", "json", "html", NULL};
+const char *const report_format_names[] = {"text", "markdown", "latex", "csv", "json", "figures", "html", NULL};
 static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
 
 /* What every format is made from. */
@@ -113,6 +114,29 @@ static int make_tables(const struct inputs *in, struct error *err)
 
 /* ---- one file, or a few ---- */
 
+static int write_figure(const struct inputs *in, enum figure figure, struct error *err)
+{
+    struct sheet sheet = {0};
+    struct text text = {0};
+    char name[48];
+    int code = figure_make(figure, &in->dataset, in->result, &sheet, err);
+    snprintf(name, sizeof name, "%s.csv", figure_names[figure]);
+    sheet_print_csv(&text, &sheet);
+    if (code == 0)
+        code = output_write(&in->output, name, &text, err);
+    text_free(&text);
+    sheet_free(&sheet);
+    return code;
+}
+
+static int make_figures(const struct inputs *in, struct error *err)
+{
+    int code = 0;
+    for (int figure = 0; figure < FIGURE_COUNT && code == 0; figure++)
+        code = write_figure(in, (enum figure)figure, err);
+    return code;
+}
+
 static int make_html(const struct inputs *in, struct error *err)
 {
     struct text page = {0};
@@ -126,6 +150,8 @@ static int make_html(const struct inputs *in, struct error *err)
 static int make(const struct inputs *in, struct error *err)
 {
     switch (in->request->format) {
+    case REPORT_FIGURES:
+        return make_figures(in, err);
     case REPORT_HTML:
         return make_html(in, err);
     default:
@@ -151,7 +177,9 @@ static int check(const struct report_request *request, struct error *err)
 {
     if (request->n_results + request->n_published == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: name a result, a journal or --published FILE.csv");
-    if (request->format > REPORT_JSON && request->n_results == 0)
+    if (request->format == REPORT_FIGURES && !request->output)
+        return error_set(err, EXIT_CODE_USAGE, "report: the format figures is several files: give --output DIR");
+    if (request->format > REPORT_FIGURES && request->n_results == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: the format %s needs a result or journal of ours",
                          report_format_names[request->format]);
     if (request->table < 0 || request->table > TABLES_LAST)

@@ -1,5 +1,6 @@
 /*
- * report.h - `cudal2-bench report`: the paper's tables, one HTML page, from results, journals and published CSVs.
+ * report.h - `cudal2-bench report`: the paper's tables and the numbers of its figures, one HTML page, from results,
+ * journals and published CSVs.
  */
 #ifndef CUDAL2_REPORT_REPORT_H
 #define CUDAL2_REPORT_REPORT_H
@@ -16,7 +17,8 @@ enum report_format {
     REPORT_LATEX,
     REPORT_CSV,
     REPORT_JSON,
-    REPORT_HTML /* report.html */
+    REPORT_FIGURES, /* figure1.csv and so on: what scripts/figures.sh draws */
+    REPORT_HTML     /* report.html */
 };
 extern const char *const report_format_names[]; /* "text", "markdown", ...; NULL-terminated */
 

@@ -8,44 +8,9 @@
 #include "report/choices.h"
 #include "stats/interval.h"
 
-/* Points of one panel in one group; y where x is. */
-struct points {
-    size_t n;
-    double *x, *y;
-};
-
-static bool same_group(const struct choice *a, const struct choice *b)
+static void add_correlation(struct sheet *s, double value)
 {
-    return strcmp(a->mode, b->mode) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
-           strcmp(a->accumulate, b->accumulate) == 0 && strcmp(a->candidate, b->candidate) == 0;
-}
-
-static bool is_first_of_group(const struct choices *all, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (same_group(&all->items[i], &all->items[index]))
-            return false;
-    return true;
-}
-
-static void fill_points(const struct choices *all, const struct choice *group, const struct choice_panel *panel,
-                        struct points *out)
-{
-    out->n = 0;
-    for (size_t i = 0; i < all->n; i++) {
-        const struct choice *c = &all->items[i];
-        double x = panel->x(c);
-        double y = panel->y(c);
-        if (!same_group(c, group) || isnan(x) || isnan(y))
-            continue;
-        out->x[out->n] = x;
-        out->y[out->n++] = y;
-    }
-}
-
-static void add_correlation(struct sheet *s, double value, size_t n)
-{
-    if (isnan(value) || n < 3) /* two points always lie on a line */
+    if (isnan(value))
         sheet_add(s, NAN, "-");
     else
         sheet_add(s, value, "%+.3f", value);
@@ -57,7 +22,8 @@ static void describe(const char *what, const struct choice *group, struct sheet 
              group->dtype, group->accumulate);
 }
 
-static void correlations(const struct choices *all, const struct choice *group, struct points *points, struct sheet *s)
+static void correlations(const struct choices *all, const struct choice *group, struct choice_points *points,
+                         struct sheet *s)
 {
     describe("parameters and problem size", group, s);
     sheet_column(s, "relation", "relation", true);
@@ -65,11 +31,11 @@ static void correlations(const struct choices *all, const struct choice *group, 
     sheet_column(s, "Pearson", "pearson", false);
     sheet_column(s, "Spearman", "spearman", false);
     for (int p = 0; p < CHOICE_PANELS; p++) {
-        fill_points(all, group, &choice_panels[p], points);
+        choice_fill_points(all, group, &choice_panels[p], points);
         sheet_add(s, NAN, "%s", choice_panels[p].name);
         sheet_add(s, (double)points->n, "%zu", points->n);
-        add_correlation(s, stats_pearson(points->x, points->y, points->n), points->n);
-        add_correlation(s, stats_spearman(points->x, points->y, points->n), points->n);
+        add_correlation(s, choice_correlation(stats_pearson, points));
+        add_correlation(s, choice_correlation(stats_spearman, points));
     }
 }
 
@@ -91,7 +57,7 @@ static void count_usage(const struct choices *all, const struct choice *group, i
     for (size_t i = 0; i < all->n; i++) {
         const struct choice *c = &all->items[i];
         double size = choice_log2_mnk(c);
-        if (!same_group(c, group) || !(size >= edges[class] && size < edges[class + 1]))
+        if (!choice_same_group(c, group) || !(size >= edges[class] && size < edges[class + 1]))
             continue;
         out->shapes++;
         out->swizzled += c->value[CHOICE_SWIZZLE] > 1;
@@ -147,8 +113,8 @@ static void usage(const struct choices *all, const struct choice *group, struct 
 static int group_sheets(const struct choices *all, const struct choice *group, sheet_sink sink, void *context)
 {
     struct sheet sheets[2] = {0};
-    struct points points = {0, malloc((all->n + 1) * sizeof(double)), malloc((all->n + 1) * sizeof(double))};
-    int code = points.x && points.y ? 0 : -1;
+    struct choice_points points;
+    int code = choice_points_make(all, &points);
     if (code == 0) {
         correlations(all, group, &points, &sheets[0]);
         usage(all, group, &sheets[1]);
@@ -157,8 +123,7 @@ static int group_sheets(const struct choices *all, const struct choice *group, s
         code = sink(context, 4, &sheets[i]);
     for (int i = 0; i < 2; i++)
         sheet_free(&sheets[i]);
-    free(points.x);
-    free(points.y);
+    choice_points_free(&points);
     return code;
 }
 
@@ -168,7 +133,7 @@ int table4_make(const cJSON *result, sheet_sink sink, void *context)
     struct error err = {0};
     int code = choices_of(result, &all, &err);
     for (size_t i = 0; i < all.n && code == 0; i++)
-        if (is_first_of_group(&all, i))
+        if (choice_is_first_of_group(&all, i))
             code = group_sheets(&all, &all.items[i], sink, context);
     choices_free(&all);
     return code;
