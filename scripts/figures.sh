@@ -1,0 +1,151 @@
+#!/bin/bash
+# figures.sh [-o DIR] [-f FORMATS] ARGUMENT...: draws the paper's figures with gnuplot, no display needed. The arguments go to
+# `cudal2-bench report`: results, journals, --published FILE, --timing T, --mixed. FORMATS is a comma-separated list of svg, pdf
+# and png (default svg,pdf), DIR the current directory unless given. For each group of results (number format, accumulate type;
+# candidate where there are several) it leaves in DIR
+#   figure1-GROUP       mean speedup over each baseline, offline and server (paper, Fig. 1)
+#   figure3-MODE-GROUP  speedup over the strongest baseline by problem size, three panels (Fig. 3)
+#   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
+#   ablation-MODE-GROUP speedup by BM, all else equal (section 5.2), where the results hold such candidates
+# CUDAL2_BENCH names the program (default build/cudal2-bench). Exit status: that of report, or 69 without gnuplot.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+bench=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
+out=.
+formats=svg,pdf
+arguments=()
+usage() {
+    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+    exit 64
+}
+while [ $# -gt 0 ]; do
+    case $1 in
+    -o) out=${2:?figures: -o needs a directory} && shift ;;
+    -f) formats=${2:?figures: -f needs formats} && shift ;;
+    -h | --help) usage ;;
+    *) arguments+=("$1") ;;
+    esac
+    shift
+done
+[ ${#arguments[@]} -gt 0 ] || usage
+case ,$formats, in
+*,,*) usage ;;
+*) for format in ${formats//,/ }; do case $format in svg | pdf | png) ;; *) echo "figures: there is no format \"$format\" (svg, pdf, png)" >&2 && exit 64 ;; esac done ;;
+esac
+command -v gnuplot >/dev/null || {
+    echo "figures: no gnuplot here (apt-get install gnuplot-nox)" >&2
+    exit 69
+}
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+"$bench" report "${arguments[@]}" --format figures --output "$data"
+mkdir -p "$out"
+export LC_ALL=C.UTF-8
+
+# groups FILE COLUMNS: the different values of these columns, in the order of the file, separated by spaces.
+groups() {
+    awk -F, -v columns="$2" 'BEGIN { n = split(columns, at, " ") }
+        NR > 1 { key = ""; for (i = 1; i <= n; i++) key = key (i > 1 ? " " : "") $at[i]; if (!seen[key]++) print key }' "$1"
+}
+
+# rows FILE COLUMNS VALUES: head line and the rows whose columns have these values.
+rows() {
+    awk -F, -v columns="$2" -v values="$3" 'BEGIN { n = split(columns, at, " "); split(values, want, " ") }
+        NR > 1 { for (i = 1; i <= n; i++) if ($at[i] != want[i]) next } 1' "$1"
+}
+
+# tag FILE COLUMNS SOURCE DTYPE ACCUMULATE CANDIDATE: the group's part of a file name; the candidate only where it tells.
+tag() {
+    local others prefix=
+    [ "$3" = claimed ] && prefix=claimed-
+    others=$(groups "$1" "$2" | awk -v s="$3" -v d="$4" -v a="$5" '$1 == s && $2 == d && $3 == a' | wc -l)
+    [ "$others" -gt 1 ] && prefix=$prefix$6-
+    echo "$prefix$4-$5"
+}
+
+terminal() { # terminal FORMAT WIDTH HEIGHT (points)
+    case $1 in
+    svg) echo "set terminal svg size $2,$3 font 'Helvetica,12' background rgb 'white' dynamic" ;;
+    pdf) echo "set terminal pdfcairo size $(($2 / 72)).$((($2 % 72) * 100 / 72))in,$(($3 / 72)).$((($3 % 72) * 100 / 72))in font 'Helvetica,9' fontscale 1" ;;
+    png) echo "set terminal pngcairo size $((2 * $2)),$((2 * $3)) font 'Helvetica,12' fontscale 2 linewidth 2 pointscale 2" ;;
+    esac
+}
+
+# draw NAME SCRIPT WIDTH HEIGHT SETTINGS
+draw() {
+    local format
+    for format in ${formats//,/ }; do
+        gnuplot -e "$(terminal "$format" "$3" "$4")" -e "set output '$out/$1.$format'" -e "$5" "$here/figures/common.gp" "$here/figures/$2.gp"
+        # cairo writes the time of day into a PDF; a figure is a function of its data.
+        [ "$format" != pdf ] || LC_ALL=C sed -i 's/CreationDate (D:[0-9]\{14\}/CreationDate (D:20000101000000/' "$out/$1.pdf"
+    done
+    echo "$out/$1"
+}
+
+words() { # words DTYPE ACCUMULATE SOURCE TIMING: for titles
+    echo "$1 accumulated in $2, $3, $4 time"
+}
+
+figure1() {
+    local source dtype accumulate timing candidate name
+    while read -r source dtype accumulate timing candidate; do
+        rows "$data/figure1.csv" "1 3 4 5 6" "$source $dtype $accumulate $timing $candidate" >"$data/bars.csv"
+        name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
+        # A mode that was not run leaves no empty panel.
+        draw "figure1-$name" figure1 $((100 + 420 * $(groups "$data/bars.csv" 2 | wc -l))) 360 \
+            "data='$data'; modes='$(groups "$data/bars.csv" 2 | xargs)'; families='$(groups "$data/bars.csv" 8 | xargs)'; candidate='$candidate'; words='$(words "$dtype" "$accumulate" "$source" "$timing")'"
+    done < <(groups "$data/figure1.csv" "1 3 4 5 6")
+}
+
+figure3() {
+    local source mode dtype accumulate timing candidate reference name
+    while read -r source mode dtype accumulate timing candidate reference; do
+        rows "$data/figure3.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" >"$data/points.csv"
+        rows "$data/figure3-means.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" >"$data/means.csv"
+        name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
+        draw "figure3-$mode-$name" figure3 1100 380 \
+            "data='$data'; candidate='$candidate'; reference='$reference'; words='$mode, $(words "$dtype" "$accumulate" "$source" "$timing")'"
+    done < <(groups "$data/figure3.csv" "1 2 3 4 5 6 7")
+}
+
+# Points that fall on one spot become one dot whose area tells how many: bubbles X Y, two awk expressions over the columns.
+bubbles() {
+    awk -F, "NR > 1 { x = $1; y = $2; if (x != \"\" && y != \"\") n[x \" \" y]++ } END { for (i in n) print i, n[i] }" "$data/choices.csv" | sort -n
+}
+
+figure4() {
+    local mode dtype accumulate candidate name
+    while read -r mode dtype accumulate candidate; do
+        rows "$data/figure4.csv" "1 2 3 4" "$mode $dtype $accumulate $candidate" >"$data/choices.csv"
+        rows "$data/figure4-correlations.csv" "1 2 3 4" "$mode $dtype $accumulate $candidate" >"$data/correlations.csv"
+        bubbles '$6' '$9' >"$data/bm-m.dat"
+        bubbles '$7' '$10' >"$data/bn-n.dat"
+        bubbles '$8' '$11' >"$data/bk-k.dat"
+        bubbles '$10' '$9' >"$data/bm-bn.dat"
+        # Boxes stand in the order of the parameter; no swizzle parameter and stride 1 are both "none".
+        awk -F, 'NR > 1 && $12 != "" { print $12, log($8) / log(2) }' "$data/choices.csv" | sort -n >"$data/stages.dat"
+        awk -F, 'NR > 1 { print ($13 > 1 ? $13 : "none"), (log($6) + log($7) + log($8)) / log(2) }' "$data/choices.csv" | sort -n >"$data/swizzle.dat"
+        name=$(groups "$data/figure4.csv" "1 2 3 4" | grep -c "^$mode $dtype $accumulate ")
+        [ "$name" -gt 1 ] && name=$candidate-$dtype-$accumulate || name=$dtype-$accumulate
+        draw "figure4-$mode-$name" figure4 1100 700 "data='$data'; words='$candidate, $mode, $dtype accumulated in $accumulate'"
+    done < <(groups "$data/figure4.csv" "1 2 3 4")
+}
+
+ablation() {
+    local source mode dtype accumulate timing reference kernel m n k
+    if [ "$(wc -l <"$data/ablation.csv")" -lt 2 ]; then
+        echo "figures: no ablation: no two candidates of one kernel differ in BM"
+        return 0
+    fi
+    while read -r source mode dtype accumulate timing reference kernel m n k; do
+        rows "$data/ablation.csv" "1 2 3 4 5 7 8 9 10 11" "$source $mode $dtype $accumulate $timing $reference $kernel $m $n $k" >"$data/all.csv"
+        { head -n 1 "$data/all.csv" && tail -n +2 "$data/all.csv" | sort -t, -g -k12; } >"$data/bars.csv"
+        draw "ablation-$mode-$dtype-$accumulate-${m}x${n}x$k" ablation 520 380 \
+            "data='$data'; reference='$reference'; shape='$m x $n x $k'; kernel='$kernel'; words='$mode, $(words "$dtype" "$accumulate" "$source" "$timing")'"
+    done < <(groups "$data/ablation.csv" "1 2 3 4 5 7 8 9 10 11")
+}
+
+figure1
+figure3
+figure4
+ablation

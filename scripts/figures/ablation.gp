@@ -1,0 +1,15 @@
+# Paper, section 5.2: the same kernel with other tile heights on one shape.
+bars = data.'/bars.csv'
+set style fill solid 1.0 noborder
+set format y '%+.0f'
+set ylabel 'speedup over '.reference.', %' font ',11' noenhanced
+set xlabel 'BM'
+set title shape.", ".kernel."\n".words font ',11'
+set xzeroaxis ls 5
+set boxwidth 0.6
+set offsets 0.6, 0.6, graph 0.12, 0
+set yrange [(least_in(bars, 14) < 0 ? 100 * least_in(bars, 14) : 0) : *]
+unset key
+plot bars using 0:(100 * column(13)):xtic(12) skip 1 with boxes ls 3, \
+     bars using 0:(100 * column(14)):(0):(100 * (column(15) - column(14))) skip 1 with vectors nohead ls 5, \
+     bars using 0:(100 * (strcol(15) eq '' ? column(13) : column(15))):(sprintf('%+.1f', 100 * column(13))) skip 1 with labels offset 0, 0.7 font ',10'

@@ -1,0 +1,96 @@
+#!/bin/bash
+# scripts/figures.sh draws every figure of the paper from results, the same bytes each time; and what it says when it cannot.
+. "$(dirname "$0")/e2e.inc.sh"
+if ! command -v gnuplot >/dev/null; then
+    echo "no gnuplot here (apt-get install gnuplot-nox)"
+    exit 77
+fi
+export CUDAL2_BENCH=$bench
+
+# candidate NAME BM TIME_NS: one of a kernel whose other parameters are the same.
+candidate() {
+    printf '"%s-tn":{"status":"ok","family":"%s","layout":"tn","role":"candidate","timings":{"device":{"median_ns":%s}},"attributes":' "$1" "$1" "$3"
+    printf '{"kernel":"multistage","parameters":"BM=%s,BN=128,BK=64,STAGES=%s,RASTER=8"}}' "$2" "${4:-4}"
+}
+speedup() { # speedup CANDIDATE REFERENCE VALUE
+    printf '{"candidate":"%s-max","reference":"%s","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[%s,%s]}' "$1" "$2" "$3" "$3" "$4" "$5"
+}
+cell() { # cell MODE M N K
+    printf '{"key":"%s/f16-f32-%sx%sx%s","mode":"%s","m":%s,"n":%s,"k":%s,"dtype":"f16","accumulate":"f32","status":"ok","env":0,"headline":"device","converged":true,' "$1" "$2" "$3" "$4" "$1" "$2" "$3" "$4"
+    printf '"contenders":{"cublaslt-autotuning-tn":{"status":"ok","role":"baseline","timings":{"device":{"median_ns":5000}}},'
+    candidate tall 160 4340 5
+    printf ,
+    candidate even 128 4980
+    printf '},"speedups":['
+    speedup tall cublaslt-autotuning-max 0.152 0.14 0.164
+    printf ,
+    speedup tall torch.matmul 0.21 0.2 0.22
+    printf ,
+    speedup even cublaslt-autotuning-max 0.004 -0.01 0.018
+    printf ']}'
+}
+{
+    printf '{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":4,"complete":true,"missing":[],"sittings":[]},'
+    printf '"env":[{"device":{"name":"Test GPU","driver":"1"}}],"summary":{},"cells":['
+    cell offline 8192 512 2048
+    printf ,
+    cell offline 4096 512 1024
+    printf ,
+    cell offline 64 64 64
+    printf ,
+    cell server 8192 512 2048
+    printf ']}'
+} >"$work/result.json"
+
+draw() { # draw ARGUMENT...
+    timeout -k 5 120 scripts/figures.sh "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+draw -o "$work/a" "$work/result.json"
+expect_code 0 "the figures of a result are drawn"
+[ ! -s "$work/err" ]
+verdict $? "without a warning" "$(head -3 "$work/err")"
+for name in figure1-tall-max-f16-f32 figure1-even-max-f16-f32 figure3-offline-tall-max-f16-f32 figure3-server-even-max-f16-f32 figure4-offline-tall-f16-f32 \
+    ablation-offline-f16-f32-8192x512x2048 ablation-server-f16-f32-8192x512x2048; do
+    [ -s "$work/a/$name.svg" ] && [ -s "$work/a/$name.pdf" ]
+    verdict $? "$name is there as SVG and PDF" "$(ls "$work/a")"
+done
+svg_says() { # svg_says NAME TEXT
+    expect_text "$work/a/$1.svg" ">$2<" "$1 says $2"
+}
+svg_says figure1-tall-max-f16-f32 15.2
+svg_says figure1-tall-max-f16-f32 21.0
+svg_says figure1-tall-max-f16-f32 "\(a\) offline: mean over 3 shapes"
+svg_says figure1-tall-max-f16-f32 "\(b\) server: mean over 1 shape"
+svg_says figure3-offline-tall-max-f16-f32 "\(b\) by mean of M, N and K"
+svg_says figure4-offline-tall-f16-f32 "\(a\) BM by M, 3 shapes"
+svg_says ablation-offline-f16-f32-8192x512x2048 "\+15.2"
+svg_says ablation-offline-f16-f32-8192x512x2048 "\+0.4"
+svg_says ablation-offline-f16-f32-8192x512x2048 160
+head -c 5 "$work/a/figure3-offline-tall-max-f16-f32.pdf" | grep -q '%PDF-'
+verdict $? "a PDF is a PDF"
+draw -o "$work/b" "$work/result.json"
+diff -r "$work/a" "$work/b" >"$work/differ"
+verdict $? "a second run gives the same bytes" "$(cat "$work/differ")"
+
+# The authors' files alone: no parameters, so no Figure 4.
+draw -o "$work/claimed" -f svg --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv
+expect_code 0 "the figures of a published file are drawn"
+expect_text "$work/claimed/figure1-claimed-f16-f16.svg" '>22.1<' "Figure 1 has the published mean"
+expect_text "$work/out" 'no ablation' "what cannot be drawn is said in one line"
+[ "$(ls "$work/claimed")" = "$(printf 'figure1-claimed-f16-f16.svg\nfigure3-offline-claimed-f16-f16.svg')" ]
+verdict $? "and nothing else is there" "$(ls "$work/claimed")"
+
+draw
+expect_code 64 "without arguments it says how to call it"
+draw -f gif "$work/result.json"
+expect_code 64 "an unknown picture format is refused"
+draw -o "$work/c" "$work/none.json"
+expect_code 65 "a result that is not there has report's exit status"
+mkdir "$work/bin"
+for tool in bash dirname sed cat; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
+(PATH=$work/bin scripts/figures.sh -o "$work/d" "$work/result.json" >"$work/out" 2>"$work/err")
+code=$?
+expect_code 69 "without gnuplot it says so"
+expect_text "$work/err" 'no gnuplot here' "in one line"
+finish
