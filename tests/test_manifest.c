@@ -226,11 +226,13 @@ static void keys_go_there_and_back(void **state)
     assert_true(manifest_parse_key(m, "demo:SPLIT=2,BN=16,BM=64", back));
     assert_int_equal(back[0], 64);
     assert_int_equal(back[2], 2);
-    static const char *const bad[] = {"demo",
-                                      "demo:",
+    assert_true(manifest_parse_key(m, "demo:BM=64", back)); /* the rest as by default */
+    assert_int_equal(back[0], 64);
+    assert_int_equal(back[1], 64);
+    assert_int_equal(back[2], 1);
+    static const char *const bad[] = {"demo:",
                                       "demon:BM=32,BN=64,SPLIT=1",
                                       "other:BM=32,BN=64,SPLIT=1",
-                                      "demo:BM=32,BN=64",
                                       "demo:BM=32,BN=64,SPLIT=3",
                                       "demo:BM=32,BM=32,BN=64",
                                       "demo:BM=32,BN=64,SPLIT=1,",

@@ -116,8 +116,8 @@ int manifest_read_values(const struct manifest *m, struct json_at at, int64_t *v
 
 /* "tiny:BM=16,BN=32,...". -1 when it does not fit. */
 int manifest_key(const struct manifest *m, const int64_t *values, char *out, size_t capacity);
-/* The other way: false when the key is not this kernel's, names a parameter it lacks, leaves one out or has a value
- * that is not listed. */
+/* The other way: false when the key is not this kernel's, names a parameter it lacks or one twice, or has a value that
+ * is not listed. A parameter that it leaves out keeps its default, so that tuning tables outlive a new parameter. */
 bool manifest_parse_key(const struct manifest *m, const char *key, int64_t *values);
 
 #endif

@@ -60,11 +60,12 @@ int manifest_key(const struct manifest *m, const int64_t *values, char *out, siz
 
 bool manifest_parse_key(const struct manifest *m, const char *key, int64_t *values)
 {
-    size_t name = strlen(m->name), given = 0;
+    size_t name = strlen(m->name);
     bool seen[MANIFEST_MAX_PARAMETERS] = {false};
     if (strncmp(key, m->name, name) != 0 || (key[name] != ':' && key[name] != 0))
         return false;
-    for (const char *at = key + name; *at != 0; given++) {
+    manifest_defaults(m, values);
+    for (const char *at = key + name; *at != 0;) {
         const char *equals = strchr(++at, '=');
         int index = equals ? parameter_index(m, at, (size_t)(equals - at)) : -1;
         char *end = NULL;
@@ -76,5 +77,5 @@ bool manifest_parse_key(const struct manifest *m, const char *key, int64_t *valu
             return false;
         at = end;
     }
-    return given == m->n_parameters;
+    return true;
 }
