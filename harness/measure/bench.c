@@ -3,10 +3,47 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digest.h"
+
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds)
 {
-    if (bench->report != NULL)
-        bench->report(bench->report_context, entrant == NULL ? "" : entrant->record->name, stage, deadline_seconds);
+    char tag[VARIANT_TAG_MAX], both[32];
+    if (bench->report == NULL)
+        return;
+    if (entrant != NULL && entrant->blame_variant && entrant->variant[0] != '\0') {
+        variant_tag(entrant->variant, tag);
+        snprintf(both, sizeof both, "%s:%s", stage, tag);
+        stage = both;
+    }
+    bench->report(bench->report_context, entrant == NULL ? "" : entrant->record->name, stage, deadline_seconds);
+}
+
+void variant_tag(const char *key, char tag[VARIANT_TAG_MAX])
+{
+    snprintf(tag, VARIANT_TAG_MAX, "%06x", (unsigned)(digest_crc32(key, strlen(key)) & 0xffffffu));
+}
+
+const struct skipped_variant *bench_skipped(const struct bench *bench, const struct entrant *entrant, const char *tag)
+{
+    for (size_t i = 0; i < bench->n_skipped; i++) {
+        const struct skipped_variant *s = &bench->skipped[i];
+        if (strcmp(s->tag, tag) == 0 && strcmp(s->contender, entrant->contender->name) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+void entrant_reject_variant(struct entrant *entrant, const char *key, const char *reason)
+{
+    if (entrant->record->tuning == NULL) /* an A/A copy has raced nothing */
+        entrant->record->tuning = cJSON_CreateObject();
+    cJSON *rejected = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "rejected");
+    cJSON *entry = cJSON_CreateObject();
+    if (rejected == NULL)
+        rejected = cJSON_AddArrayToObject(entrant->record->tuning, "rejected");
+    cJSON_AddStringToObject(entry, "key", key);
+    cJSON_AddStringToObject(entry, "reason", reason);
+    cJSON_AddItemToArray(rejected, entry);
 }
 
 static int launch(void *context, size_t set, char *why)

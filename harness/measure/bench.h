@@ -7,12 +7,21 @@
 #include "base/random.h"
 #include "config/config.h"
 #include "contender/contender.h"
+#include "contender/tuned.h"
 #include "operands/operands.h"
 #include "result/record.h"
 
 /* Tells the supervisor what is about to happen, so that a crash or hang has an owner: contender name ("" for the
  * harness itself), stage, and how long it may take before it counts as hung. */
 typedef void (*stage_reporter)(void *context, const char *contender, const char *stage, double deadline_seconds);
+
+/* A variant that cost an earlier try of this cell its worker; the tuner loses it alone, and not its contender. */
+#define VARIANT_TAG_MAX 8
+struct skipped_variant {
+    char contender[RECORD_NAME_MAX];
+    char tag[VARIANT_TAG_MAX];
+    char reason[RECORD_REASON_MAX];
+};
 
 /* One contender taking part in this cell. */
 struct entrant {
@@ -25,7 +34,9 @@ struct entrant {
     size_t n_sets;
     bool has_variants;
     char variant[sizeof(((struct cudal2_variant *)0)->key)]; /* "" for the contender's own choice */
-    double estimate_ns; /* of one launch, from a first look; decides the segment's length */
+    bool blame_variant;      /* a stage names the variant too, so that a crash is held against that one alone */
+    unsigned shares_ranking; /* 1 + index of the entrant from whose ranking this one takes its variant; 0: its own */
+    double estimate_ns;      /* of one launch, from a first look; decides the segment's length */
     struct device_work work;
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
     struct device_shape prepared;   /* shape of that segment */
@@ -50,14 +61,26 @@ struct bench {
     struct entrant entrants[RECORD_MAX_CONTENDERS];
     size_t n_entrants;
     struct device_segment *null_segment;
+    const struct tuned_tables *tuned; /* NULL: none */
+    const cJSON *search;              /* contender: keys to race, or null for its own; NULL: no search (variants.h) */
+    const struct skipped_variant *skipped;
+    size_t n_skipped;
     const char *identity; /* of GPU, driver and libraries: part of the key of cached winners */
     struct cell_record *record;
     stage_reporter report;
     void *report_context;
 };
 
-/* Says that `entrant` (NULL: the harness) enters `stage`. */
+/* Says that `entrant` (NULL: the harness) enters `stage`; of one whose variants are judged one by one, the stage reads
+ * "tune:1a2b3c" with the tag of the variant. */
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds);
+
+/* Six hex digits that stand for a variant's key. */
+void variant_tag(const char *key, char tag[VARIANT_TAG_MAX]);
+/* Whether the variant is to be left out; NULL when not. */
+const struct skipped_variant *bench_skipped(const struct bench *bench, const struct entrant *entrant, const char *tag);
+/* Writes a variant that is out down with its reason, in the record's tuning.rejected. */
+void entrant_reject_variant(struct entrant *entrant, const char *key, const char *reason);
 
 /* Marks the entrant out of the race with a verdict; the first verdict stays. Tears it down. */
 void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digest.h"
-#include "base/file.h"
 #include "measure/arrivals.h"
 #include "measure/segment.h"
 #include "stats/interval.h"
@@ -44,76 +42,6 @@ struct race {
     enum timing timing;
 };
 
-static void cache_key(const struct bench *bench, const struct entrant *entrant, char hex[DIGEST_HEX])
-{
-    char text[160];
-    char problem[PROBLEM_KEY_MAX];
-    struct digest d;
-    problem_key(&bench->problem, problem);
-    snprintf(text, sizeof text, "%s %s %s %s %llu %d", problem, mode_names[bench->mode], timing_names[bench->headline],
-             cache_state_names[bench->config->cache[bench->mode]], (unsigned long long)bench->config->workspace_bytes,
-             (int)bench->config->protocol);
-    digest_start(&d);
-    digest_add_string(&d, bench->identity);
-    digest_add_string(&d, entrant->contender->name);
-    digest_add_string(&d, text);
-    digest_finish(&d, hex);
-}
-
-/* An entry is "<how many variants it beat, itself included> <its key>": a later run says how many there were. */
-void race_remember(const struct bench *bench, const struct entrant *entrant)
-{
-    char key[DIGEST_HEX];
-    char entry[sizeof entrant->variant + 16];
-    const cJSON *variants = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "variants");
-    struct error ignored;          /* a cache that cannot be written costs time on the next run, nothing else */
-    if (!cJSON_IsNumber(variants)) /* a copy: its original is remembered */
-        return;
-    cache_key(bench, entrant, key);
-    int length = snprintf(entry, sizeof entry, "%d %s", variants->valueint, entrant->variant);
-    file_cache_put("winner", key, entry, (size_t)length, &ignored);
-}
-
-/* An empty entry counts as none. */
-void race_forget(const struct bench *bench, const struct entrant *entrant)
-{
-    char key[DIGEST_HEX];
-    struct error ignored;
-    cache_key(bench, entrant, key);
-    file_cache_put("winner", key, "", 0, &ignored);
-}
-
-/* Reads an entry; how many variants there were, or 0 when it is not one (another version's, a forgotten winner's). */
-static int read_entry(const char *bytes, size_t length, struct cudal2_variant *out)
-{
-    char entry[sizeof out->key + 16] = "";
-    int variants = 0, at = 0;
-    if (length >= sizeof entry)
-        return 0;
-    memcpy(entry, bytes, length);
-    if (sscanf(entry, "%d %n", &variants, &at) != 1 || variants < 1 || entry[at] == '\0' ||
-        strlen(entry + at) >= sizeof out->key)
-        return 0;
-    strcpy(out->key, entry + at);
-    return variants;
-}
-
-/* The remembered winner, and how many variants it was chosen from; 0 when none is remembered. */
-static int recall(const struct bench *bench, const struct entrant *entrant, struct cudal2_variant *out)
-{
-    char key[DIGEST_HEX];
-    char *bytes = NULL;
-    size_t length = 0;
-    bool found = false;
-    struct error ignored;
-    cache_key(bench, entrant, key);
-    if (file_cache_get("winner", key, &bytes, &length, &found, &ignored) != 0)
-        found = false;
-    int variants = found ? read_entry(bytes, length, out) : 0;
-    free(bytes);
-    return variants;
-}
-
 static void racer_open(struct race *race, struct racer *racer)
 {
     char why[CUDAL2_WHY];
@@ -124,7 +52,8 @@ static void racer_open(struct race *race, struct racer *racer)
     e->set_up = false;
     memcpy(racer->scratch.name, race->owner->record->name, sizeof racer->scratch.name);
     snprintf(racer->scratch.status, sizeof racer->scratch.status, "ok");
-    bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
+    memcpy(e->variant, racer->variant.key, sizeof e->variant);
+    bench_stage(race->bench, e, "tune", race->bench->config->limits.tune_seconds);
     if (entrant_try_setup(race->bench, e, racer->variant.key, why) != CUDAL2_OK)
         entrant_fail(race->bench, e, "setup_error", "tune", why);
 }
@@ -174,7 +103,7 @@ static int start_final(struct race *race, struct error *err)
             leave(race, r);
             continue;
         }
-        bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
+        bench_stage(race->bench, &r->entrant, "tune", race->bench->config->limits.tune_seconds);
         code = segment_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
         r->n = 0;
     }
@@ -187,6 +116,7 @@ static int time_racer(struct race *race, struct racer *r, unsigned round, struct
     double ns = 0;
     if (race->bench->mode == MODE_SERVER && race->eliminate && round >= race->heats)
         gap_ns = arrivals_draw(&race->bench->config->gap, &race->bench->random);
+    bench_stage(race->bench, &r->entrant, "tune", race->bench->config->limits.tune_seconds);
     int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);
     if (code != 0)
         return entrant_fault(race->bench, &r->entrant, "tune", err);
@@ -371,20 +301,11 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
 {
     char why[CUDAL2_WHY] = "no variant could be set up";
     struct cudal2_variant *variants = calloc(RACE_MAX_VARIANTS, sizeof *variants);
-    struct cudal2_setup setup = bench_setup(bench, entrant, NULL);
     int code = 0;
     *out = (struct race_result){0};
     if (variants == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for variants");
-    int remembered = recall(bench, entrant, &variants[0]);
-    bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
-    int n = remembered > 0
-                ? 1
-                : entrant->contender->ops->list_variants(entrant->contender, &setup, variants, RACE_MAX_VARIANTS, why);
-    entrant->record->tuning = cJSON_CreateObject();
-    cJSON_AddNumberToObject(entrant->record->tuning, "variants", remembered > 0 ? remembered : n > 0 ? n : 0);
-    if (remembered > 0)
-        cJSON_AddTrueToObject(entrant->record->tuning, "cached");
+    int n = variants_gather(bench, entrant, variants, why);
     if (n == 1) {
         out->ranked = variants;
         out->n = 1;

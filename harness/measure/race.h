@@ -11,9 +11,7 @@
 #ifndef CUDAL2_MEASURE_RACE_H
 #define CUDAL2_MEASURE_RACE_H
 
-#include "measure/bench.h"
-
-#define RACE_MAX_VARIANTS 100
+#include "measure/variants.h"
 
 /* Ranked variants of one entrant, fastest first; only those that could be set up and timed. */
 struct race_result {
@@ -26,11 +24,5 @@ struct race_result {
  * then 1, and tuning.variants how many there were when it won). n is 0 when nothing could be set up: the entrant has
  * then failed. Non-zero only when the worker must end. */
 int race_run(struct bench *bench, struct entrant *entrant, struct race_result *out, struct error *err);
-
-/* Remembers a verified winner on disk by GPU, driver, libraries, problem, mode, timing and cache state. */
-void race_remember(const struct bench *bench, const struct entrant *entrant);
-
-/* Forgets what was remembered, so that the next run races again: for a winner that could not be set up or was wrong. */
-void race_forget(const struct bench *bench, const struct entrant *entrant);
 
 #endif

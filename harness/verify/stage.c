@@ -5,20 +5,6 @@
 
 #include "verify/exact.h"
 
-/* A wrong variant is written down with its reason before the next one is tried. */
-static void reject_variant(struct entrant *entrant, const char *reason)
-{
-    if (entrant->record->tuning == NULL) /* an A/A copy has raced nothing */
-        entrant->record->tuning = cJSON_CreateObject();
-    cJSON *rejected = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "rejected");
-    cJSON *entry = cJSON_CreateObject();
-    if (rejected == NULL)
-        rejected = cJSON_AddArrayToObject(entrant->record->tuning, "rejected");
-    cJSON_AddStringToObject(entry, "key", entrant->variant);
-    cJSON_AddStringToObject(entry, "reason", reason);
-    cJSON_AddItemToArray(rejected, entry);
-}
-
 /* The next variant to try; NULL when there is none. An A/A copy has no ranking of its own: it follows its original,
  * which comes before it and may just have fallen back from the same variant. */
 static const char *next_variant(const struct bench *bench, const struct entrant *entrant, struct race_result *race)
@@ -42,7 +28,7 @@ static bool fall_back(struct bench *bench, struct entrant *entrant, struct race_
         entrant_fail(bench, entrant, verdict, "verify", reason);
         return false;
     }
-    reject_variant(entrant, reason);
+    entrant_reject_variant(entrant, entrant->variant, reason);
     entrant_teardown(bench, entrant);
     const char *next = next_variant(bench, entrant, race);
     if (next == NULL) {
@@ -67,7 +53,7 @@ static int check_seed(struct bench *bench, struct race_result *races, bool *want
         if (code != 0)
             code = entrant_fault(bench, e, "verify", err);
         else if (verdict)
-            wanted[i] = fall_back(bench, e, &races[i], verdict, why);
+            wanted[i] = fall_back(bench, e, &races[e->shares_ranking > 0 ? e->shares_ranking - 1 : i], verdict, why);
     }
     exact_release(bench, &exact);
     return code;

@@ -140,6 +140,15 @@ static int take_memory(struct bench *bench, struct error *err)
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 
+/* The next one of a search's ranking, for an entrant that stands for a place behind the winner. */
+static void take_place(struct bench *bench, struct entrant *e, struct race_result *race)
+{
+    if (race->next < race->n)
+        snprintf(e->variant, sizeof e->variant, "%s", race->ranked[race->next++].key);
+    else
+        entrant_fail(bench, e, "unsupported", "tune", "no further variant came through the race");
+}
+
 /* Sets up those with one way to do it, races the variants of the others and sets their winners up. An A/A copy takes
  * its original's winner: it is the same contender, on other operands. */
 static int set_up_all(struct bench *bench, struct race_result *races, double *mark, struct error *err)
@@ -147,7 +156,9 @@ static int set_up_all(struct bench *bench, struct race_result *races, double *ma
     int code = 0;
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
-        if (e->has_variants && e->record->copy_of[0] == '\0') {
+        if (e->shares_ranking > 0) {
+            take_place(bench, e, &races[e->shares_ranking - 1]);
+        } else if (e->has_variants && e->record->copy_of[0] == '\0') {
             end_phase(bench, PHASE_SETUP, mark);
             code = race_run(bench, e, &races[i], err);
             end_phase(bench, PHASE_TUNE, mark);
@@ -238,7 +249,10 @@ static int conduct(const struct cell_context *context, const struct cell_request
                    struct error *err)
 {
     struct race_result races[RECORD_MAX_CONTENDERS] = {0};
+    struct skipped_variant skipped[CELL_MAX_EXCLUSIONS];
     bool fits = false;
+    bench->skipped = skipped;
+    bench->n_skipped = entrants_skipped(request, skipped);
     int code = entrants_choose(context, request, bench, err);
     if (code == 0 && bench->n_entrants > 0)
         code = check_memory(bench, &fits, err);
@@ -272,6 +286,8 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->report = context->report;
     bench->report_context = context->report_context;
     bench->identity = context->identity;
+    bench->tuned = context->tuned;
+    bench->search = request->search;
     random_seed(&bench->random, random_derive(request->seed, "cell", 0));
     code = conduct(context, request, bench, err);
 out:

@@ -9,7 +9,8 @@
 #include "measure/bench.h"
 #include "result/record.h"
 
-/* A contender that must be left out because an earlier try of this cell died in it. */
+/* A contender that must be left out because an earlier try of this cell died in it; with a variant's tag in the stage
+ * ("tune:1a2b3c") only that variant is. */
 struct exclusion {
     char name[RECORD_NAME_MAX];
     char status[32]; /* crash, hang, cuda_error */
@@ -26,10 +27,17 @@ struct cell_request {
     uint64_t seed;
     struct exclusion exclusions[CELL_MAX_EXCLUSIONS];
     size_t n_exclusions;
+    /* The tuner's part; NULL for a measurement. Contender name: keys to race, or null for its own. Borrowed. */
+    const cJSON *search;
+    unsigned finalists; /* with search: how many of a contender's variants go on from its race to the blocks */
 };
+
+/* The places behind the winner are contenders of their own: "cudal2-nn+2", "cudal2-nn+3". */
+#define CELL_MAX_FINALISTS 4
 
 struct cell_context {
     const struct config *config;
+    const struct tuned_tables *tuned; /* NULL: none */
     struct device *device;
     struct registry *registry;
     int worker;

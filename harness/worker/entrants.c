@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/variants.h"
+
 static void fill_record(struct contender_record *r, const struct contender *c)
 {
     snprintf(r->name, sizeof r->name, "%s", c->name);
@@ -23,7 +25,7 @@ static void set_status(struct contender_record *r, const char *status, const cha
 static const struct exclusion *find_exclusion(const struct cell_request *request, const char *name)
 {
     for (size_t i = 0; i < request->n_exclusions; i++)
-        if (strcmp(request->exclusions[i].name, name) == 0)
+        if (strcmp(request->exclusions[i].name, name) == 0 && !strchr(request->exclusions[i].stage, ':'))
             return &request->exclusions[i];
     return NULL;
 }
@@ -58,6 +60,25 @@ static void enter(struct bench *bench, const struct contender *c, struct contend
         bench->n_sets += bench->sets_each;
     }
     e->has_variants = c->ops->list_variants != NULL;
+    e->blame_variant = e->has_variants && variants_searched(bench, e);
+}
+
+/* Entrants for the places behind the winner of a search. They race in the blocks only. */
+static void add_finalists(const struct cell_request *request, struct bench *bench, size_t original)
+{
+    const struct contender *c = bench->entrants[original].contender;
+    if (!bench->entrants[original].blame_variant)
+        return;
+    for (unsigned place = 2; place <= request->finalists; place++) {
+        struct cell_record *record = bench->record;
+        if (record->n_contenders >= RECORD_MAX_CONTENDERS)
+            return;
+        struct contender_record *r = &record->contenders[record->n_contenders++];
+        fill_record(r, c);
+        snprintf(r->name, sizeof r->name, "%.*s+%u", (int)sizeof r->name - 4, c->name, place);
+        enter(bench, c, r);
+        bench->entrants[bench->n_entrants - 1].shares_ranking = 1 + (unsigned)original;
+    }
 }
 
 /* The contender that A/A copies: the one named, else the first candidate that races, else the first baseline that
@@ -108,10 +129,30 @@ int entrants_choose(const struct cell_context *context, const struct cell_reques
         const struct contender *c = registry_at(context->registry, i);
         struct contender_record *r = &bench->record->contenders[bench->record->n_contenders++];
         fill_record(r, c);
-        if (may_race(context, request, c, r))
-            enter(bench, c, r);
+        if (!may_race(context, request, c, r))
+            continue;
+        enter(bench, c, r);
+        add_finalists(request, bench, bench->n_entrants - 1);
     }
     if (context->config->aa)
         add_copy(request, bench);
     return 0;
+}
+
+/* The name of a finalist, "cudal2-nn+2", stands for its contender. */
+size_t entrants_skipped(const struct cell_request *request, struct skipped_variant *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < request->n_exclusions; i++) {
+        const struct exclusion *e = &request->exclusions[i];
+        const char *tag = strchr(e->stage, ':');
+        if (!tag)
+            continue;
+        struct skipped_variant *s = &out[n++];
+        snprintf(s->contender, sizeof s->contender, "%.*s", (int)strcspn(e->name, "+"), e->name);
+        snprintf(s->tag, sizeof s->tag, "%.*s", (int)sizeof s->tag - 1, tag + 1);
+        snprintf(s->reason, sizeof s->reason, "%s in stage %.*s: %.200s", e->status, (int)(tag - e->stage), e->stage,
+                 e->reason);
+    }
+    return n;
 }

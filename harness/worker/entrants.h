@@ -13,4 +13,8 @@
 int entrants_choose(const struct cell_context *context, const struct cell_request *request, struct bench *bench,
                     struct error *err);
 
+/* The request's exclusions that are about one variant of a contender; out holds CELL_MAX_EXCLUSIONS. Returns how many.
+ */
+size_t entrants_skipped(const struct cell_request *request, struct skipped_variant *out);
+
 #endif

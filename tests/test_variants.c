@@ -1,0 +1,274 @@
+/* measure/variants: where a race's variants come from - a search, a tuning table, its neighbours, the contender. */
+#include "measure/race.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_fixture.h"
+
+static struct fixture f;
+static char cache[64];
+
+/* A table of one family "a" with keys v0, v1, v2 and one that the contender does not know. */
+enum { KEY_UNKNOWN = 3 };
+static char families[1][64] = {"a"};
+static struct cudal2_variant keys[] = {{"v0"}, {"v1"}, {"v2"}, {"other:X=1"}};
+static struct tuned_entry entries[4];
+static struct tuned_table table = {.name = "fake-f16",
+                                   .dtype = CUDAL2_F16,
+                                   .accumulate = CUDAL2_ACC_F16,
+                                   .n_families = 1,
+                                   .n_variants = 4,
+                                   .families = families,
+                                   .variants = keys,
+                                   .entries = entries};
+static struct tuned_tables tables = {1, {&table}};
+
+static void add_entry(int64_t m, int variant, int runner_up, double runner_up_ns)
+{
+    entries[table.n_entries++] = (struct tuned_entry){.m = m,
+                                                      .n = 8,
+                                                      .k = 16,
+                                                      .layout = CUDAL2_NN,
+                                                      .variant = variant,
+                                                      .runner_up = runner_up,
+                                                      .time_ns = 1000,
+                                                      .runner_up_ns = runner_up_ns};
+}
+
+/* One contender with three variants, v2 the fastest; the problem is 8x8x16. */
+static void open_bench(void)
+{
+    const double ns[] = {3000, 2000, 1000};
+    fixture_open(&f, 1);
+    f.actors[0].n_variants = 3;
+    memcpy(f.actors[0].variant_ns, ns, sizeof ns);
+    fixture_start(&f);
+    f.bench.tuned = &tables;
+    table.n_entries = 0;
+}
+
+static int gather(struct cudal2_variant *out)
+{
+    char why[CUDAL2_WHY];
+    return variants_gather(&f.bench, &f.bench.entrants[0], out, why);
+}
+
+static const char *said(const char *key)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].tuning, key);
+    return cJSON_IsString(node) ? node->valuestring : "";
+}
+
+static const cJSON *list(const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].tuning, key);
+}
+
+static void the_very_problem_has_its_winner(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    add_entry(16, 0, -1, 0);
+    add_entry(8, 1, 2, 1030); /* 3% behind: not worth a race */
+    assert_int_equal(gather(out), 1);
+    assert_string_equal(out[0].key, "v1");
+    assert_string_equal(said("source"), "tuned");
+    assert_string_equal(said("table"), "fake-f16");
+    assert_null(list("neighbours"));
+    fixture_close(&f);
+}
+
+static void a_close_runner_up_races(void **state)
+{
+    struct race_result race;
+    struct error err;
+    (void)state;
+    open_bench();
+    add_entry(8, 1, 2, 1015);
+    assert_int_equal(race_run(&f.bench, &f.bench.entrants[0], &race, &err), 0);
+    assert_int_equal(race.n, 2);
+    assert_string_equal(race.ranked[0].key, "v2"); /* here it is the faster one */
+    assert_int_equal(cJSON_GetArraySize(list("race_ns")), 2);
+    free(race.ranked);
+    fixture_close(&f);
+}
+
+static void a_missing_problem_asks_its_neighbours(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    add_entry(64, 0, 1, 1001); /* three octaves away; a neighbour's runner-up stays out */
+    add_entry(16, 2, -1, 0);
+    add_entry(32, 2, -1, 0); /* nothing new */
+    assert_int_equal(gather(out), 2);
+    assert_string_equal(out[0].key, "v2");
+    assert_string_equal(out[1].key, "v0");
+    assert_string_equal(said("source"), "neighbour");
+    assert_string_equal(said("table"), "fake-f16");
+    assert_true(list("distance")->valuedouble == 1);
+    assert_int_equal(cJSON_GetArraySize(list("neighbours")), 2);
+    assert_string_equal(cJSON_GetArrayItem(list("neighbours"), 0)->valuestring, "16x8x16/nn");
+    assert_string_equal(cJSON_GetArrayItem(list("neighbours"), 1)->valuestring, "64x8x16/nn");
+    fixture_close(&f);
+}
+
+/* What the contender refuses is passed over: the very problem's winner, then the nearest neighbour's. */
+static void what_does_not_fit_is_passed_over(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    add_entry(8, KEY_UNKNOWN, -1, 0);
+    add_entry(16, KEY_UNKNOWN, -1, 0);
+    add_entry(32, 1, -1, 0);
+    assert_int_equal(gather(out), 1);
+    assert_string_equal(out[0].key, "v1");
+    assert_string_equal(said("source"), "neighbour");
+    assert_true(list("distance")->valuedouble == 2);
+    assert_int_equal(f.actors[0].setups, f.actors[0].teardowns);
+    fixture_close(&f);
+}
+
+static void without_a_fit_the_contender_lists_its_own(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    add_entry(8, KEY_UNKNOWN, -1, 0);
+    assert_int_equal(gather(out), 3);
+    assert_string_equal(said("source"), "");
+    fixture_close(&f);
+    open_bench();
+    f.bench.tuned = NULL;
+    assert_int_equal(gather(out), 3);
+    fixture_close(&f);
+}
+
+/* A table's choice is not remembered as the winner of a race: without the table the next run races again. */
+static void tables_leave_the_memory_alone(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    add_entry(8, 1, -1, 0);
+    assert_int_equal(gather(out), 1);
+    snprintf(f.bench.entrants[0].variant, sizeof f.bench.entrants[0].variant, "v1");
+    race_remember(&f.bench, &f.bench.entrants[0]);
+    fixture_close(&f);
+    open_bench();
+    assert_int_equal(gather(out), 3);
+    fixture_close(&f);
+}
+
+static void a_search_names_its_variants(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    struct error err;
+    (void)state;
+    open_bench();
+    add_entry(8, 1, -1, 0); /* no table in a search */
+    cJSON *search = NULL;
+    static const char text[] = "{\"a-nn\":[\"v2\",\"v0\"]}";
+    assert_int_equal(json_parse(text, strlen(text), 100, "search", &search, &err), 0);
+    f.bench.search = search;
+    assert_true(variants_searched(&f.bench, &f.bench.entrants[0]));
+    assert_int_equal(gather(out), 2);
+    assert_string_equal(out[0].key, "v2");
+    assert_string_equal(out[1].key, "v0");
+    assert_string_equal(said("source"), "search");
+    cJSON_Delete(f.bench.record->contenders[0].tuning);
+    cJSON_ReplaceItemInObject(search, "a-nn", cJSON_CreateNull());
+    assert_int_equal(gather(out), 3);
+    fixture_close(&f);
+    cJSON_Delete(search);
+}
+
+static void a_variant_that_cost_a_worker_stays_out(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    struct skipped_variant skipped = {.contender = "a-nn", .reason = "hang in stage tune: no sign of life"};
+    (void)state;
+    open_bench();
+    cJSON *search = cJSON_CreateObject();
+    cJSON_AddNullToObject(search, "a-nn");
+    variant_tag("v1", skipped.tag);
+    f.bench.search = search;
+    f.bench.skipped = &skipped;
+    f.bench.n_skipped = 1;
+    assert_int_equal(gather(out), 2);
+    assert_string_equal(out[0].key, "v0");
+    assert_string_equal(out[1].key, "v2");
+    const cJSON *rejected = cJSON_GetArrayItem(list("rejected"), 0);
+    assert_string_equal(cJSON_GetObjectItem(rejected, "key")->valuestring, "v1");
+    assert_string_equal(cJSON_GetObjectItem(rejected, "reason")->valuestring, skipped.reason);
+    fixture_close(&f);
+    cJSON_Delete(search);
+}
+
+static char last_stage[64];
+
+static void keep_stage(void *context, const char *contender, const char *stage, double seconds)
+{
+    (void)context;
+    (void)seconds;
+    snprintf(last_stage, sizeof last_stage, "%s %s", contender, stage);
+}
+
+static void a_stage_names_the_variant_to_blame(void **state)
+{
+    char tag[VARIANT_TAG_MAX], expected[64];
+    (void)state;
+    open_bench();
+    struct entrant *e = &f.bench.entrants[0];
+    f.bench.report = keep_stage;
+    snprintf(e->variant, sizeof e->variant, "v1");
+    bench_stage(&f.bench, e, "measure", 1);
+    assert_string_equal(last_stage, "a-nn measure");
+    e->blame_variant = true;
+    bench_stage(&f.bench, e, "measure", 1);
+    variant_tag("v1", tag);
+    snprintf(expected, sizeof expected, "a-nn measure:%s", tag);
+    assert_string_equal(last_stage, expected);
+    assert_int_equal(strlen(tag), 6);
+    fixture_close(&f);
+}
+
+static int make_cache(void **state)
+{
+    (void)state;
+    snprintf(cache, sizeof cache, "/tmp/cudal2-test-variants-XXXXXX");
+    return mkdtemp(cache) ? setenv("CUDAL2_CACHE", cache, 1) : -1;
+}
+
+static int remove_cache(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", cache);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_very_problem_has_its_winner),
+        cmocka_unit_test(a_close_runner_up_races),
+        cmocka_unit_test(a_missing_problem_asks_its_neighbours),
+        cmocka_unit_test(what_does_not_fit_is_passed_over),
+        cmocka_unit_test(without_a_fit_the_contender_lists_its_own),
+        cmocka_unit_test(tables_leave_the_memory_alone),
+        cmocka_unit_test(a_search_names_its_variants),
+        cmocka_unit_test(a_variant_that_cost_a_worker_stays_out),
+        cmocka_unit_test(a_stage_names_the_variant_to_blame),
+    };
+    return cmocka_run_group_tests(tests, make_cache, remove_cache);
+}
