@@ -5,7 +5,8 @@
  *     CUDAL2_FAKE="beta=crash,gamma@64=hang"  or  "start:2=exit,beta=crash"
  *
  * contender=action, in every cell or (@m) in those with this m; "harness" is the stage without contender; "start:n",
- * which comes first, acts in the first n starts (counted in the file $CUDAL2_FAKE_DIR/starts). The contenders are alpha
+ * which comes first, acts in the first n starts (counted in the file $CUDAL2_FAKE_DIR/starts). "betaload=action" acts
+ * while beta's plugin is loaded, "compile=action" while all kernels are compiled. The contenders are alpha
  * (a candidate), beta and gamma. $CUDAL2_FAKE_DIR/environ lists the descriptors and variables that the process was
  * given.
  */

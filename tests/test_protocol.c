@@ -221,6 +221,9 @@ static void test_start_request_round_trip(void **state)
     struct start_request in = {.config = config, .device = "cuda:1", .worker = 3, .nonce = "ab"}, out;
     (void)state;
     in.kernel_directory = "/k";
+    in.precompile = true;
+    in.n_refused = 1;
+    in.refused[0] = (struct exclusion){"evil", "crash", "load", "killed by signal 6"};
     cJSON *tree = start_request_to_json(&in);
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), 0);
     assert_string_equal(out.device, "cuda:1");
@@ -229,6 +232,11 @@ static void test_start_request_round_trip(void **state)
     assert_null(out.plugin_directory);
     assert_string_equal(out.kernel_directory, "/k");
     assert_non_null(out.config);
+    assert_true(out.precompile);
+    assert_int_equal(out.n_refused, 1);
+    assert_string_equal(out.refused[0].name, "evil");
+    assert_string_equal(out.refused[0].status, "crash");
+    assert_string_equal(out.refused[0].reason, "killed by signal 6");
     cJSON_DeleteItemFromObject(tree, "config");
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), EXIT_CODE_DATA);
     cJSON_Delete(tree);

@@ -154,6 +154,79 @@ static void missing_manifest_names_itself(void **unused)
     registry_close(r);
 }
 
+/* ---- plugins of strangers ---- */
+
+static char told[512];
+
+static void note_loading(void *context, const char *plugin)
+{
+    assert_ptr_equal(context, told);
+    strncat(told, plugin[0] ? plugin : ".", sizeof told - strlen(told) - 2);
+    strcat(told, " ");
+}
+
+static struct registry *open_watched(const char *const *names, const struct plugin_refusal *refused, size_t n)
+{
+    struct registry_request request = {.candidates = names,
+                                       .layouts = BOTH,
+                                       .loading = note_loading,
+                                       .loading_context = told,
+                                       .refused = refused,
+                                       .n_refused = n};
+    struct registry *r = NULL;
+    struct error err;
+    told[0] = '\0';
+    if (registry_open(&request, device, &r, &err) != 0)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static void somebody_is_told_whose_code_runs(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"honest", "none", "bad_probe", NULL};
+    struct registry *r = open_watched(names, NULL, 0);
+    assert_string_equal(told, "honest . bad_probe . ");
+    free(registry_versions(r));
+    assert_string_equal(told, "honest . bad_probe . honest . bad_probe . ");
+    registry_close(r);
+}
+
+/* This one would end the test: it aborts in a constructor. */
+static void refused_plugin_is_not_loaded(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"bad_load_crash", "honest", NULL};
+    const struct plugin_refusal refused[] = {{"bad_load_crash", "crash", "killed by signal 6"}};
+    struct registry *r = open_watched(names, refused, 1);
+    assert_string_equal(told, "honest . ");
+    assert_int_equal(registry_count(r), 2);
+    assert_string_equal(registry_at(r, 0)->name, "bad_load_crash");
+    assert_false(registry_at(r, 0)->available);
+    assert_string_equal(registry_at(r, 0)->verdict, "crash");
+    assert_says(registry_at(r, 0)->reason, "killed by signal 6");
+    assert_true(registry_at(r, 1)->available);
+    assert_string_equal(registry_at(r, 1)->verdict, "");
+    registry_close(r);
+}
+
+static void files_of_one_name_do_not_answer_for_each_other(void **unused)
+{
+    (void)unused;
+    char here[900], elsewhere[1000];
+    struct error err;
+    assert_int_equal(file_executable_directory(here, sizeof here, &err), 0);
+    snprintf(elsewhere, sizeof elsewhere, "%s/../tests/plugins/honest.so", here);
+    const char *names[] = {"honest", elsewhere, NULL};
+    const struct plugin_refusal refused[] = {{"honest", "crash", "x"}};
+    struct registry *r = open_watched(names, refused, 1);
+    assert_string_equal(told, "honest~2 . ");
+    assert_int_equal(registry_count(r), 2);
+    assert_string_equal(registry_at(r, 0)->name, "honest");
+    assert_string_equal(registry_at(r, 1)->name, "honest-nn");
+    registry_close(r);
+}
+
 static void versions_identify_each_plugin_file(void **unused)
 {
     (void)unused;
@@ -198,6 +271,9 @@ int main(void)
         cmocka_unit_test(other_device_makes_unavailable),
         cmocka_unit_test(one_name_twice_is_an_error),
         cmocka_unit_test(missing_manifest_names_itself),
+        cmocka_unit_test(somebody_is_told_whose_code_runs),
+        cmocka_unit_test(refused_plugin_is_not_loaded),
+        cmocka_unit_test(files_of_one_name_do_not_answer_for_each_other),
         cmocka_unit_test(versions_identify_each_plugin_file),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

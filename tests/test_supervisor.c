@@ -290,6 +290,75 @@ static void test_program_that_is_not_there(void **state)
     assert_non_null(strstr(t.err.text, "127"));
 }
 
+/* ---- plugins that are the end of a worker while they are loaded ---- */
+
+/* beta is left out from then on; everybody else is measured, and nobody counts it as a start that failed. */
+static void expect_refused(const char *script, const char *status)
+{
+    assert_int_equal(go(script), 0);
+    struct journal_view v = complete_view();
+    assert_int_equal(starts(), 2);
+    assert_int_equal(v.envs, 1);
+    assert_int_equal(t.n_notes, 1);
+    assert_non_null(strstr(t.last_note, "while it loaded beta"));
+    for (int i = 0; i < N_CELLS; i++) {
+        const struct contender_record *beta = &v.records[i]->contenders[1];
+        assert_string_equal(v.records[i]->contenders[0].status, "ok");
+        assert_string_equal(beta->status, i < OFFENDER_CELLS ? status : "left_out");
+    }
+    assert_string_equal(v.records[0]->contenders[1].stage, "load");
+    free_view(&v);
+}
+
+static void test_crash_while_loading(void **state)
+{
+    (void)state;
+    expect_refused("betaload=crash", "crash");
+}
+
+static void test_exit_while_loading(void **state)
+{
+    (void)state;
+    expect_refused("betaload=exit", "early_exit");
+}
+
+static void test_hang_while_loading(void **state)
+{
+    (void)state;
+    expect_refused("betaload=hang", "hang");
+}
+
+static void test_forged_message_while_loading(void **state)
+{
+    (void)state;
+    expect_refused("betaload=forge", "tamper_suspected");
+}
+
+static void test_several_plugins_that_do_not_load(void **state)
+{
+    (void)state;
+    assert_int_equal(go("alphaload=crash,betaload=exit,gammaload=abort"), EXIT_CODE_INCOMPARABLE);
+    struct journal_view v = complete_view();
+    assert_int_equal(starts(), 4);
+    assert_string_equal(v.records[0]->contenders[0].status, "crash");
+    assert_string_equal(v.records[0]->contenders[1].status, "early_exit");
+    assert_string_equal(v.records[0]->contenders[2].status, "crash");
+    free_view(&v);
+}
+
+/* The compiler dies of somebody's kernel: the next worker compiles one by one. */
+static void test_crash_while_compiling(void **state)
+{
+    (void)state;
+    assert_int_equal(go("compile=crash"), 0);
+    struct journal_view v = complete_view();
+    assert_int_equal(starts(), 2);
+    assert_non_null(strstr(t.last_note, "compiled"));
+    for (int i = 0; i < N_CELLS; i++)
+        assert_string_equal(v.records[i]->status, "ok");
+    free_view(&v);
+}
+
 /* ---- several workers ---- */
 
 static void two_workers(void)
@@ -347,15 +416,17 @@ static void test_child_is_clean(void **state)
     setenv("LD_PRELOAD_TEST", "x", 1);
     setenv("CUDA_VISIBLE_DEVICES", "3", 1);
     setenv("SECRET", "x", 1);
+    setenv("NVIDIA_TF32_OVERRIDE", "1", 1);
     int leak = open("/dev/null", O_RDONLY); /* deliberately without O_CLOEXEC */
     assert_int_equal(go(""), 0);
     close(leak);
     unsetenv("CUDA_VISIBLE_DEVICES");
     snprintf(path, sizeof path, "%s/environ", t.directory);
     assert_int_equal(file_read(path, 1 << 20, &text, &length, &t.err), 0);
-    assert_memory_equal(text, "fd 0\nfd 1\nfd 2\nfd 3\nfd 5\n", 25);
+    assert_memory_equal(text, "fd 0\nfd 1\nfd 2\nfd 3\nfd 5\nleads its session\n", 43);
     assert_null(strstr(text, "fd 4"));
     assert_null(strstr(text, "SECRET"));
+    assert_null(strstr(text, "NVIDIA_TF32_OVERRIDE"));
     assert_null(strstr(text, "LD_PRELOAD_TEST"));
     assert_non_null(strstr(text, "\nOMP_WAIT_POLICY=passive\n"));
     assert_non_null(strstr(text, "\nOMP_NUM_THREADS="));
@@ -400,6 +471,12 @@ int main(int argc, char **argv)
         TEST(test_start_fails_twice),
         TEST(test_worker_says_why_it_cannot_start),
         TEST(test_program_that_is_not_there),
+        TEST(test_crash_while_loading),
+        TEST(test_exit_while_loading),
+        TEST(test_hang_while_loading),
+        TEST(test_forged_message_while_loading),
+        TEST(test_several_plugins_that_do_not_load),
+        TEST(test_crash_while_compiling),
         TEST(test_two_workers_share_the_cells),
         TEST(test_one_of_two_workers_is_enough),
         TEST(test_crashes_in_two_workers),

@@ -35,6 +35,7 @@ struct contender {
     const void *origin; /* the plugin's contender, or the kernel set and layout */
     bool available;
     char reason[CUDAL2_WHY]; /* why not available */
+    char verdict[32];        /* of a plugin that was the end of an earlier worker while loading; else "" */
 };
 
 /* Whether `c` runs on this kind of device at all; else one line in `why` (CUDAL2_WHY bytes). */
@@ -47,16 +48,28 @@ bool contender_supports(const struct contender *c, const struct device_info *dev
 /* Everything that may be raced, in a fixed order: the config's baselines first, then candidates. */
 struct registry;
 
+/* A plugin that is not to be loaded (again): the name it was announced under, what it did and how that went. */
+struct plugin_refusal {
+    const char *name, *verdict, *reason;
+};
+
 struct registry_request {
     const char *const *baselines;  /* family names; NULL-terminated */
     const char *const *candidates; /* kernel-set names, paths to .so or manifest .json; NULL-terminated */
     uint32_t layouts;              /* CUDAL2_BIT(CUDAL2_NN) | ... */
     const char *plugin_directory;  /* NULL: <executable>/plugins */
     const char *kernel_directory;  /* NULL: $CUDAL2_KERNELS, <executable>/../kernels, <executable>/kernels */
+    /* Told before code of a plugin runs that no cell asked for (constructors, probe, versions), with the name of its
+     * file, and with "" when it is over. NULL: nobody is told. */
+    void (*loading)(void *context, const char *plugin);
+    void *loading_context;
+    const struct plugin_refusal *refused;
+    size_t n_refused;
 };
 
 /* Loads what the request names. A plugin or kernel set that is missing or refused does not fail the call: its family
- * appears as an unavailable contender with the reason. Plugins are opened RTLD_NOW | RTLD_LOCAL and stay open. */
+ * appears as an unavailable contender with the reason. Plugins are opened RTLD_NOW | RTLD_LOCAL and stay open. The
+ * request's `loading` is used until registry_close. */
 int registry_open(const struct registry_request *request, struct device *device, struct registry **out,
                   struct error *err);
 /* module_set_precompile for every kernel set. Returns the sum. */

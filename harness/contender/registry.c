@@ -16,14 +16,18 @@
 /* What one request entry turned out to be. Plugins are shared by the families that live in one file. */
 struct loaded_plugin {
     struct plugin plugin;
+    char name[CONTENDER_NAME_MAX]; /* what it is announced as: the file's, told apart from others of the same */
     bool opened;
-    char reason[CUDAL2_WHY]; /* when not opened */
+    char reason[CUDAL2_WHY], verdict[32]; /* when not opened */
 };
 
 struct registry {
     struct device *device;
     uint32_t layouts;
     char plugin_directory[PLUGIN_PATH_MAX];
+    const struct registry_request *request; /* while registry_open runs */
+    void (*loading)(void *context, const char *plugin);
+    void *loading_context;
     const char *kernel_directory;
     struct loaded_plugin *plugins[MAX_SOURCES];
     size_t n_plugins;
@@ -85,17 +89,69 @@ static int add(struct registry *r, const struct contender *c, struct error *err)
     return 0;
 }
 
-static int add_unavailable(struct registry *r, const char *request, enum contender_role role, const char *reason,
-                           struct error *err)
+static struct contender unavailable(const char *request, enum contender_role role, const char *reason)
 {
     struct contender c = {.role = role};
     stem_of(request, c.name, sizeof c.name);
     snprintf(c.family, sizeof c.family, "%s", c.name);
     snprintf(c.reason, sizeof c.reason, "%s", reason);
+    return c;
+}
+
+static int add_unavailable(struct registry *r, const char *request, enum contender_role role, const char *reason,
+                           struct error *err)
+{
+    struct contender c = unavailable(request, role, reason);
     return add(r, &c, err);
 }
 
 /* --- plugins --- */
+
+static void announce(const struct registry *r, const char *plugin)
+{
+    if (r->loading)
+        r->loading(r->loading_context, plugin);
+}
+
+/* Two files of one name in different directories must not answer for each other. */
+static void name_plugin(const struct registry *r, const char *path, char name[CONTENDER_NAME_MAX])
+{
+    unsigned before = 0;
+    char stem[CONTENDER_NAME_MAX - 4], other[sizeof stem];
+    stem_of(path, stem, sizeof stem);
+    for (size_t i = 0; i < r->n_plugins; i++) {
+        stem_of(r->plugins[i]->plugin.path, other, sizeof other);
+        before += strcmp(stem, other) == 0;
+    }
+    snprintf(name, CONTENDER_NAME_MAX, before > 0 ? "%s~%u" : "%s", stem, before + 1);
+}
+
+/* True when the request says not to load it, with the reason why. */
+static bool refused(const struct registry *r, struct loaded_plugin *loaded)
+{
+    for (size_t i = 0; i < r->request->n_refused; i++) {
+        const struct plugin_refusal *refusal = &r->request->refused[i];
+        if (strcmp(refusal->name, loaded->name) != 0)
+            continue;
+        snprintf(loaded->verdict, sizeof loaded->verdict, "%s", refusal->verdict);
+        snprintf(loaded->reason, sizeof loaded->reason, "while it was loaded: %s", refusal->reason);
+        return true;
+    }
+    return false;
+}
+
+static void load(struct registry *r, const char *path, struct loaded_plugin *loaded)
+{
+    struct error err;
+    snprintf(loaded->plugin.path, sizeof loaded->plugin.path, "%s", path);
+    if (refused(r, loaded))
+        return;
+    announce(r, loaded->name);
+    loaded->opened = plugin_open(path, &r->device->info, &loaded->plugin, &err) == 0;
+    announce(r, "");
+    if (!loaded->opened)
+        snprintf(loaded->reason, sizeof loaded->reason, "%.*s", (int)sizeof loaded->reason - 1, err.text);
+}
 
 static struct loaded_plugin *open_plugin(struct registry *r, const char *path)
 {
@@ -103,12 +159,10 @@ static struct loaded_plugin *open_plugin(struct registry *r, const char *path)
         if (strcmp(r->plugins[i]->plugin.path, path) == 0)
             return r->plugins[i];
     struct loaded_plugin *loaded = r->n_plugins < MAX_SOURCES ? calloc(1, sizeof *loaded) : NULL;
-    struct error err;
     if (!loaded)
         return NULL;
-    loaded->opened = plugin_open(path, &r->device->info, &loaded->plugin, &err) == 0;
-    if (!loaded->opened)
-        snprintf(loaded->reason, sizeof loaded->reason, "%.*s", (int)sizeof loaded->reason - 1, err.text);
+    name_plugin(r, path, loaded->name);
+    load(r, path, loaded);
     r->plugins[r->n_plugins++] = loaded;
     return loaded;
 }
@@ -145,8 +199,11 @@ static int add_plugin(struct registry *r, const char *request, const char *path,
     struct loaded_plugin *loaded = open_plugin(r, path);
     if (!loaded)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory, or more than %d plugins", MAX_SOURCES);
-    if (!loaded->opened)
-        return add_unavailable(r, request, role, loaded->reason, err);
+    if (!loaded->opened) {
+        struct contender c = unavailable(request, role, loaded->reason);
+        snprintf(c.verdict, sizeof c.verdict, "%s", loaded->verdict);
+        return add(r, &c, err);
+    }
     return add_of_plugin(r, loaded, ends_with(request, ".so") ? NULL : request, role, err);
 }
 
@@ -240,6 +297,9 @@ int registry_open(const struct registry_request *request, struct device *device,
     r->device = device;
     r->layouts = request->layouts;
     r->kernel_directory = request->kernel_directory;
+    r->request = request;
+    r->loading = request->loading;
+    r->loading_context = request->loading_context;
     int rc = choose_plugin_directory(r, request->plugin_directory, err);
     if (rc == 0) {
         open_torch_first(r, request->baselines);
@@ -247,6 +307,7 @@ int registry_open(const struct registry_request *request, struct device *device,
     }
     if (rc == 0)
         rc = add_all(r, request->candidates, ROLE_CANDIDATE, err);
+    r->request = NULL;
     if (rc) {
         registry_close(r);
         r = NULL;
@@ -317,10 +378,13 @@ static void put_file_digest(cJSON *object, const char *path)
     free(bytes);
 }
 
-static cJSON *plugin_versions(const struct plugin *plugin)
+static cJSON *plugin_versions(const struct registry *r, const struct loaded_plugin *loaded)
 {
     char text[VERSIONS_BYTES] = "{}";
+    const struct plugin *plugin = &loaded->plugin;
+    announce(r, loaded->name);
     bool given = !plugin->is->versions || plugin->is->versions(text, sizeof text) == CUDAL2_OK;
+    announce(r, "");
     text[sizeof text - 1] = '\0';
     cJSON *object = versions_object(given ? text : NULL, plugin->path);
     put_file_digest(object, plugin->path);
@@ -333,7 +397,7 @@ char *registry_versions(const struct registry *r)
     cJSON *all = cJSON_CreateObject();
     for (size_t i = 0; i < r->n_plugins; i++)
         if (r->plugins[i]->opened)
-            cJSON_AddItemToObject(all, r->plugins[i]->plugin.is->name, plugin_versions(&r->plugins[i]->plugin));
+            cJSON_AddItemToObject(all, r->plugins[i]->plugin.is->name, plugin_versions(r, r->plugins[i]));
     for (size_t i = 0; i < r->n_sets; i++) {
         const char *name = module_set_name(r->sets[i]);
         bool given = module_set_versions(r->sets[i], text, sizeof text) == 0;

@@ -159,8 +159,12 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     if (entrant->has_graph_work)
         bench->device->ops->release_graph_work(bench->device, &entrant->graph_work);
     entrant->has_graph_work = false;
-    if (entrant->set_up)
+    if (entrant->set_up) {
+        /* Named, and un-named afterwards: the one before or after must not answer for a hang in here. */
+        bench_stage(bench, entrant, "teardown", bench->config->limits.setup_seconds);
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
+        bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);
+    }
     entrant->set_up = false;
     entrant->state = NULL;
 }

@@ -20,26 +20,28 @@
 
 /* What a worker needs of ours. Everything else could change what is measured without being in the record; LD_PRELOAD
  * above all, which interposes timers. A trailing '*' matches a prefix. */
-static const char *const kept[] = {"LD_LIBRARY_PATH",
-                                   "HOME",
-                                   "PATH",
-                                   "TMPDIR",
-                                   "XDG_CACHE_HOME",
-                                   "CUDA_VISIBLE_DEVICES",
-                                   "CUDA_HOME",
-                                   "CUDA_PATH",
-                                   "CUDA_CACHE_PATH",
-                                   "NVIDIA_*",
-                                   "CUDAL2_*",
-                                   "GCOV_*",
-                                   "ASAN_OPTIONS",
-                                   "LSAN_OPTIONS",
-                                   "UBSAN_OPTIONS",
-                                   "TSAN_OPTIONS",
+static const char *const kept[] = {
+    "LD_LIBRARY_PATH",
+    "HOME",
+    "PATH",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CUDA_CACHE_PATH",
+    "NVIDIA_VISIBLE_DEVICES", /* not all of NVIDIA_*: NVIDIA_TF32_OVERRIDE changes results */
+    "NVIDIA_DRIVER_CAPABILITIES",
+    "CUDAL2_*",
+    "GCOV_*",
+    "ASAN_OPTIONS",
+    "LSAN_OPTIONS",
+    "UBSAN_OPTIONS",
+    "TSAN_OPTIONS",
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-                                   "LD_PRELOAD", /* a sanitizer's runtime may have to come first */
+    "LD_PRELOAD", /* a sanitizer's runtime may have to come first */
 #endif
-                                   NULL};
+    NULL};
 
 static bool name_matches(const char *pattern, const char *entry)
 {
@@ -134,7 +136,7 @@ static void child_exec(const struct launch *l)
     char *argv[] = {(char *)"cudal2-bench", (char *)"worker", NULL};
     sigset_t none;
     sigemptyset(&none);
-    setpgid(0, 0);
+    setsid(); /* a process group of its own, and no terminal whose input it could fake */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != l->parent)
         _exit(127); /* the parent died before the request took effect */
     signal(SIGINT, SIG_DFL);
@@ -195,7 +197,6 @@ int process_spawn(const struct process_request *request, struct process *out, st
         code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: fork: %s", strerror(errno));
         goto out;
     }
-    setpgid(pid, pid); /* in both processes, so that a kill of the group works from now on */
     *out = (struct process){.pid = pid, .fd = pair[0], .page = page};
     pair[0] = -1;
     page = NULL;
@@ -214,6 +215,7 @@ out:
 
 /* ---- end ---- */
 
+/* Until the child has made its group there is only itself to kill. */
 void process_kill(const struct process *p)
 {
     if (p->pid > 0 && kill(-p->pid, SIGKILL) != 0)

@@ -1,5 +1,5 @@
 /*
- * process.h - a child process at the end of a socket pair: started with a clean environment in a process group of its
+ * process.h - a child process at the end of a socket pair: started with a clean environment in a session of its
  * own, killed as a group, reaped with a bound, and described in words.
  */
 #ifndef CUDAL2_RUN_PROCESS_H

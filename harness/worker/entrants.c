@@ -41,7 +41,7 @@ static bool may_race(const struct cell_context *context, const struct cell_reque
         return false;
     }
     if (!c->available) {
-        set_status(r, "unavailable", "probe", c->reason);
+        set_status(r, c->verdict[0] ? c->verdict : "unavailable", c->verdict[0] ? "load" : "probe", c->reason);
         return false;
     }
     if (!contender_supports(c, &context->device->info, &request->problem, why)) {

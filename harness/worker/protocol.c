@@ -116,48 +116,6 @@ int line_write(int fd, const cJSON *message, struct error *err)
     return code;
 }
 
-/* ---- the start request ---- */
-
-static void put_text_or_null(cJSON *o, const char *key, const char *value)
-{
-    cJSON_AddItemToObject(o, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
-}
-
-cJSON *start_request_to_json(const struct start_request *request)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "type", "start");
-    cJSON_AddItemToObject(o, "config", cJSON_Duplicate(request->config, true));
-    cJSON_AddStringToObject(o, "device", request->device);
-    cJSON_AddNumberToObject(o, "worker", request->worker);
-    cJSON_AddStringToObject(o, "nonce", request->nonce);
-    put_text_or_null(o, "plugins", request->plugin_directory);
-    put_text_or_null(o, "kernels", request->kernel_directory);
-    return o;
-}
-
-static int read_text_or_null(struct json_at at, const char **out, struct error *err)
-{
-    *out = NULL;
-    return at.node && cJSON_IsNull(at.node) ? 0 : json_read_string(at, out, err);
-}
-
-int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
-{
-    static const char *const keys[] = {"type", "config", "device", "worker", "nonce", "plugins", "kernels", NULL};
-    int64_t worker = 0;
-    *out = (struct start_request){0};
-    if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "device"), &out->device, err) ||
-        json_read_int(json_member(at, "worker"), 0, INT32_MAX, &worker, err) ||
-        json_read_string(json_member(at, "nonce"), &out->nonce, err) ||
-        read_text_or_null(json_member(at, "plugins"), &out->plugin_directory, err) ||
-        read_text_or_null(json_member(at, "kernels"), &out->kernel_directory, err))
-        return err->code;
-    out->config = json_member(at, "config").node;
-    out->worker = (int)worker;
-    return out->config ? 0 : json_fail(json_member(at, "config"), err, "is missing");
-}
-
 /* ---- the cell request ---- */
 
 static cJSON *problem_to_json(const struct cudal2_problem *p)
@@ -197,6 +155,13 @@ static cJSON *exclusion_to_json(const struct exclusion *e)
     return o;
 }
 
+static void put_exclusions(cJSON *o, const char *key, const struct exclusion *exclusions, size_t n)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, key);
+    for (size_t i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, exclusion_to_json(&exclusions[i]));
+}
+
 cJSON *cell_request_to_json(const struct cell_request *request)
 {
     cJSON *o = cJSON_CreateObject();
@@ -205,9 +170,7 @@ cJSON *cell_request_to_json(const struct cell_request *request)
     cJSON_AddStringToObject(o, "mode", mode_names[request->mode]);
     cJSON_AddStringToObject(o, "label", request->label);
     json_put_u64(o, "seed", request->seed);
-    cJSON *list = cJSON_AddArrayToObject(o, "exclude");
-    for (size_t i = 0; i < request->n_exclusions; i++)
-        cJSON_AddItemToArray(list, exclusion_to_json(&request->exclusions[i]));
+    put_exclusions(o, "exclude", request->exclusions, request->n_exclusions);
     return o;
 }
 
@@ -234,7 +197,8 @@ static int exclusion_from_json(struct json_at at, struct exclusion *out, struct 
     return 0;
 }
 
-static int exclusions_from_json(struct json_at at, struct cell_request *out, struct error *err)
+static int exclusions_from_json(struct json_at at, struct exclusion out[CELL_MAX_EXCLUSIONS], size_t *n,
+                                struct error *err)
 {
     int count = 0;
     if (json_read_array(at, 0, &count, err))
@@ -242,9 +206,9 @@ static int exclusions_from_json(struct json_at at, struct cell_request *out, str
     if ((size_t)count > CELL_MAX_EXCLUSIONS)
         return json_fail(at, err, "%d exclusions, at most %d", count, (int)CELL_MAX_EXCLUSIONS);
     for (int i = 0; i < count; i++)
-        if (exclusion_from_json(json_element(at, i), &out->exclusions[i], err))
+        if (exclusion_from_json(json_element(at, i), &out[i], err))
             return err->code;
-    out->n_exclusions = (size_t)count;
+    *n = (size_t)count;
     return 0;
 }
 
@@ -257,8 +221,55 @@ int cell_request_from_json(struct json_at at, struct cell_request *out, struct e
         json_read_choice(json_member(at, "mode"), mode_names, &mode, err) ||
         protocol_read_text(json_member(at, "label"), out->label, sizeof out->label, err) ||
         json_read_u64(json_member(at, "seed"), &out->seed, err) ||
-        exclusions_from_json(json_member(at, "exclude"), out, err))
+        exclusions_from_json(json_member(at, "exclude"), out->exclusions, &out->n_exclusions, err))
         return err->code;
     out->mode = (enum mode)mode;
     return 0;
+}
+
+/* ---- the start request ---- */
+
+static void put_text_or_null(cJSON *o, const char *key, const char *value)
+{
+    cJSON_AddItemToObject(o, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
+}
+
+cJSON *start_request_to_json(const struct start_request *request)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "type", "start");
+    cJSON_AddItemToObject(o, "config", cJSON_Duplicate(request->config, true));
+    cJSON_AddStringToObject(o, "device", request->device);
+    cJSON_AddNumberToObject(o, "worker", request->worker);
+    cJSON_AddStringToObject(o, "nonce", request->nonce);
+    put_text_or_null(o, "plugins", request->plugin_directory);
+    put_text_or_null(o, "kernels", request->kernel_directory);
+    cJSON_AddBoolToObject(o, "precompile", request->precompile);
+    put_exclusions(o, "refused", request->refused, request->n_refused);
+    return o;
+}
+
+static int read_text_or_null(struct json_at at, const char **out, struct error *err)
+{
+    *out = NULL;
+    return at.node && cJSON_IsNull(at.node) ? 0 : json_read_string(at, out, err);
+}
+
+int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
+{
+    static const char *const keys[] = {"type",    "config",  "device",     "worker",  "nonce",
+                                       "plugins", "kernels", "precompile", "refused", NULL};
+    int64_t worker = 0;
+    *out = (struct start_request){0};
+    if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "device"), &out->device, err) ||
+        json_read_int(json_member(at, "worker"), 0, INT32_MAX, &worker, err) ||
+        json_read_string(json_member(at, "nonce"), &out->nonce, err) ||
+        read_text_or_null(json_member(at, "plugins"), &out->plugin_directory, err) ||
+        read_text_or_null(json_member(at, "kernels"), &out->kernel_directory, err) ||
+        json_read_bool(json_member(at, "precompile"), &out->precompile, err) ||
+        exclusions_from_json(json_member(at, "refused"), out->refused, &out->n_refused, err))
+        return err->code;
+    out->config = json_member(at, "config").node;
+    out->worker = (int)worker;
+    return out->config ? 0 : json_fail(json_member(at, "config"), err, "is missing");
 }

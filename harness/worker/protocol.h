@@ -2,7 +2,7 @@
  * protocol.h - JSON lines between supervisor and worker over a socket pair (fd 3 in the worker).
  *
  * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"...","plugins":null,
- *                        "kernels":null}
+ *                        "kernels":null,"precompile":true,"refused":[...]}
  *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","exclude":[...]}
  *                       {"type":"quit"}
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
@@ -36,6 +36,8 @@ int line_write(int fd, const cJSON *message, struct error *err);
 /* 32 hex digits and a NUL: what start carries and every worker message repeats. */
 #define PROTOCOL_NONCE 33
 
+#define START_MAX_REFUSED CELL_MAX_EXCLUSIONS
+
 /* What a worker is told once. Strings point into the tree they were read from; NULL directories mean the defaults. */
 struct start_request {
     const cJSON *config;
@@ -43,6 +45,9 @@ struct start_request {
     int worker;
     const char *nonce;
     const char *plugin_directory, *kernel_directory;
+    bool precompile;                             /* kernels all at once; otherwise each in its contender's setup */
+    struct exclusion refused[START_MAX_REFUSED]; /* plugins that were the end of an earlier worker while loading */
+    size_t n_refused;
 };
 cJSON *start_request_to_json(const struct start_request *request);
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err);

@@ -14,6 +14,8 @@
 
 #define STAGE_PAGE_FD 5 /* in the worker */
 #define STAGE_NAME_MAX 16
+/* Kernels of several contenders at once: a death in it has no owner yet, but the next start can do without it. */
+#define STAGE_COMPILE "compile"
 
 struct stage_page;
 

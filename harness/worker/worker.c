@@ -17,6 +17,7 @@
 #define COMPILE_THREADS 16
 #define COMPILE_SECONDS 600.0 /* a hundred kernels on one slow core */
 #define READY_SECONDS 60.0    /* from there to `ready` */
+#define LOAD_SETUPS 3.0       /* a library from a cold network disk takes longer than a contender's setup */
 
 struct worker {
     struct line_reader reader;
@@ -118,14 +119,32 @@ static int check_copied(const struct worker *w, struct error *err)
                      w->config.aa_contender);
 }
 
+static void tell_loading(void *context, const char *plugin)
+{
+    const struct worker *w = context;
+    if (plugin[0])
+        stage_page_write(w->page, plugin, "load", LOAD_SETUPS * w->config.limits.setup_seconds);
+    else
+        stage_page_write(w->page, "", "start", READY_SECONDS);
+}
+
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
 {
+    struct plugin_refusal refused[START_MAX_REFUSED];
+    for (size_t i = 0; i < start->n_refused; i++) {
+        const struct exclusion *e = &start->refused[i];
+        refused[i] = (struct plugin_refusal){.name = e->name, .verdict = e->status, .reason = e->reason};
+    }
     struct registry_request request = {
         .baselines = (const char *const *)w->config.baselines,
         .candidates = (const char *const *)w->config.candidates,
         .layouts = w->config.layouts,
         .plugin_directory = start->plugin_directory,
         .kernel_directory = start->kernel_directory,
+        .loading = tell_loading,
+        .loading_context = w,
+        .refused = refused,
+        .n_refused = start->n_refused,
     };
     if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err) ||
         device_open(start->device, NULL, &w->device, err))
@@ -150,7 +169,7 @@ static void precompile(struct worker *w)
     };
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
-    stage_page_write(w->page, "", "compile", COMPILE_SECONDS);
+    stage_page_write(w->page, "", STAGE_COMPILE, COMPILE_SECONDS);
     registry_precompile(w->registry, &request);
     stage_page_write(w->page, "", "start", READY_SECONDS);
 }
@@ -189,10 +208,10 @@ static int worker_start(struct worker *w, struct error *err)
         code = parse_config(w, start.config, err);
     if (!code)
         code = open_contenders(w, &start, err);
-    if (!code) {
+    if (!code && start.precompile)
         precompile(w);
+    if (!code)
         code = send_ready(w, err);
-    }
     cJSON_Delete(message);
     return code;
 }

@@ -1,0 +1,65 @@
+#!/bin/bash
+# What a contender can do to a run from inside its worker: die or hang anywhere in its life, and reach for what is not its own.
+. "$(dirname "$0")/e2e.inc.sh"
+stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
+shapes='{"m": 16, "n": 24, "k": 32}, {"m": 8, "n": 8, "k": 8}'
+mkdir "$work/tmp" "$work/out"
+export TMPDIR=$work/tmp # what a worker may write to; the journal lies beside it
+limits() { sed -i 's/"limits": {[^}]*}/"limits": {"setup_seconds": 2, "verify_seconds": 20, "launch_seconds": 2, "tune_seconds": 20}/' "$1"; }
+journal=$work/out/r.journal.jsonl
+
+cells_are() { # cells_are NAME: both cells, once each
+    [ "$(journal_cells "$journal" | sort -u | wc -l)" -eq 2 ] && [ "$(journal_cells "$journal" | wc -l)" -eq 2 ]
+    verdict $? "$1: every cell exactly once"
+}
+
+one() { # one PLUGIN CODE: a run with this candidate
+    rm -f "$work/out"/*
+    config "$work/c.json" "$shapes" '"offline"' "\"$plugins/bad_$1.so\"" "$stop"
+    limits "$work/c.json"
+    CUDAL2_REACH=$journal run --config "$work/c.json" --device cpu --output "$work/out/r.json"
+    expect_code "$2" "$1: the run goes on to its end"
+    cells_are "$1"
+    [ "$(grep -c '"name":"honest-nn","layout\|"name":"honest-nn","family\|"name":"honest-nn"' "$journal")" -eq 2 ]
+    verdict $? "$1: the honest one is measured"
+}
+
+status_is() { # status_is NAME STATUS STAGE
+    [ "$(grep -cE "\"name\":\"$1\",(\"[a-z_]*\":[^,]*,)*\"status\":\"$2\",\"stage\":\"$3\"" "$journal")" -eq 2 ]
+    verdict $? "$1 is recorded as $2 in stage $3" "$(grep -oE "\"name\":\"$1\"[^}]{0,200}" "$journal" | head -1)"
+}
+
+# --- dying and hanging outside setup and launch ---
+one load_crash 2
+status_is bad_load_crash '(crash|early_exit)' load
+expect_text "$work/err" '^note: cpu: worker lost while it loaded bad_load_crash: ' "load_crash: a note says so"
+one load_hang 2
+status_is bad_load_hang hang load
+one versions 2
+status_is bad_versions early_exit load
+one teardown 2
+status_is bad-teardown-nn hang teardown
+one quit 0
+
+# --- reaching out ---
+isolation=$(grep -o '"isolation":{[^}]*}' "$journal" | head -1)
+echo "# $isolation"
+case $isolation in
+*'"limits":true,"files":true,"calls":true'*)
+    one reach 0
+    grep -q '"name":"bad-reach-nn"[^}]*"status"' "$journal"
+    [ $? -ne 0 ]
+    verdict $? "reach: nothing was in reach" "$(grep -oE '"name":"bad-reach-nn"[^}]{0,200}' "$journal" | head -1)"
+    ;;
+*) echo "# not all of the isolation is to be had here: reaching out was not tested" ;;
+esac
+export CUDAL2_ISOLATION=off
+one reach 2
+expect_text "$journal" '"reason":" supervisor.* journal.* network survival"' "reach: everything is, without isolation"
+expect_text "$journal" '"isolation":\{"limits":false,"files":false,"calls":false\}' "and the record says that it was off"
+export CUDAL2_ISOLATION=some
+rm -f "$work/out"/*
+run --config "$work/c.json" --device cpu --output "$work/out/r.json"
+expect_code 64 "a mistyped CUDAL2_ISOLATION is refused"
+expect_text "$work/err" 'CUDAL2_ISOLATION=some: expected on, off' "and says what is expected"
+finish
