@@ -14,6 +14,8 @@ verdict $? "four cells in the journal"
 verdict $? "one progress line for each cell" "$(cat "$work/err")"
 expect_text "$work/err" '^\[4/4\] server/f32-f32-32x8x16 small ' "progress names the cell"
 expect_text "$work/out" '16x24x32' "the table is on stdout"
+expect_text "$work/clean.out.journal.jsonl" '"kind":"end".*"supervisor_peak_bytes":[1-9][0-9]{6,7},"worker_peak_bytes":[1-9][0-9]+,"worker_ready_bytes":[1-9]' \
+    "the end says how much memory was used, the supervisor's under 100 MB"
 expect_text "$work/clean.out.json" '"schema": ?"cudal2-bench/result"' "the result is written"
 cp "$work/out" "$work/table"
 run report "$work/clean.out.json" --no-color

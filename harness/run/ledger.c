@@ -314,7 +314,16 @@ int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record
     return 0;
 }
 
-int ledger_finish(struct ledger *ledger, struct error *err)
+static cJSON *memory_to_json(const struct memory_use *memory)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "supervisor_peak_bytes", (double)memory->supervisor_peak);
+    cJSON_AddNumberToObject(object, "worker_peak_bytes", (double)memory->worker_peak);
+    cJSON_AddNumberToObject(object, "worker_ready_bytes", (double)memory->worker_ready);
+    return object;
+}
+
+int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err)
 {
     char now[21];
     if (ledger->complete || ledger->n_done < ledger->plan.n_cells)
@@ -323,6 +332,8 @@ int ledger_finish(struct ledger *ledger, struct error *err)
     cJSON *end = cJSON_CreateObject();
     cJSON_AddStringToObject(end, "time", now);
     cJSON_AddNumberToObject(end, "cells", (double)ledger->n_done);
+    if (memory->worker_peak > 0)
+        cJSON_AddItemToObject(end, "memory", memory_to_json(memory));
     int code = append(ledger, "end", end, err);
     ledger->complete = code == 0;
     return code;

@@ -45,8 +45,14 @@ int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct e
 /* Journals the record of plan cell `cell`, once. */
 int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record *record, struct error *err);
 
-/* Journals `end` if every cell is there and it has not been said. */
-int ledger_finish(struct ledger *ledger, struct error *err);
+/* Host memory of the last sitting, bytes; 0 unknown. What libraries take is in the workers': the difference between
+ * their peak and what they held when they had loaded everything is the most that the harness itself took. */
+struct memory_use {
+    uint64_t supervisor_peak, worker_peak, worker_ready;
+};
+
+/* Journals `end`, with the memory used, if every cell is there and it has not been said. */
+int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err);
 
 /* Closes the journal, and removes it when this start created it and no cell came of it. */
 void ledger_close(struct ledger *ledger);

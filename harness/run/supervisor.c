@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -32,6 +33,7 @@ struct run {
     bool *given; /* cells handed to a slot */
     cJSON *config;
     uint64_t started_ns, memory_checked_ns;
+    uint64_t worker_ready_bytes; /* the most that one held when it had loaded its libraries */
     double cost_done, cost_left;
     struct error last;                           /* why the latest worker did not start */
     struct exclusion refused[START_MAX_REFUSED]; /* plugins that no worker loads any more */
@@ -249,6 +251,9 @@ static int worker_lost(struct run *run, struct slot *slot, const struct slot_eve
 static int worker_ready(struct run *run, struct slot *slot, const cJSON *env, struct error *err)
 {
     slot->start_failures = 0;
+    uint64_t resident = process_resident_bytes(&slot->process);
+    if (resident > run->worker_ready_bytes)
+        run->worker_ready_bytes = resident;
     return ledger_add_env(&run->ledger, env, &slot->env_index, err);
 }
 
@@ -422,8 +427,11 @@ static int outcome(struct run *run, struct error *err)
         if (!signal_number)
             return error_set(err, run->last.code ? run->last.code : EXIT_CODE_INTERNAL, "%s", run->last.text);
         return error_set(err, signal_number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
-                         "stopped by signal %d with %zu of %zu cells done; the same command with --resume goes on",
-                         signal_number, l->n_done, l->plan.n_cells);
+                         "%s with %zu of %zu cells done; the same command with --resume goes on",
+                         signal_number == SIGINT    ? "interrupted"
+                         : signal_number == SIGTERM ? "terminated"
+                                                    : "hung up",
+                         l->n_done, l->plan.n_cells);
     }
     if (l->wrong_results)
         return error_set(err, EXIT_CODE_VERIFICATION, "%s (%zu failed verification in all)", l->first_wrong,
@@ -436,12 +444,25 @@ static int outcome(struct run *run, struct error *err)
     return 0;
 }
 
+/* Peaks of this process, and of the largest worker that has ended. */
+static struct memory_use memory_used(const struct run *run)
+{
+    struct memory_use memory = {.worker_ready = run->worker_ready_bytes};
+    struct rusage self, children;
+    if (getrusage(RUSAGE_SELF, &self) == 0)
+        memory.supervisor_peak = (uint64_t)self.ru_maxrss * 1024;
+    if (getrusage(RUSAGE_CHILDREN, &children) == 0)
+        memory.worker_peak = (uint64_t)children.ru_maxrss * 1024;
+    return memory;
+}
+
 /* The result is written whatever ended the run; the first error is the one reported. */
 static int conclude(struct run *run, int code, struct error *err)
 {
     struct error second = {0};
+    struct memory_use memory = memory_used(run);
     if (!code)
-        code = ledger_finish(&run->ledger, err);
+        code = ledger_finish(&run->ledger, &memory, err);
     if (run->ledger.n_done > 0 && result_write(run->ledger.journal_path, run->options->output, &second) && !code) {
         *err = second;
         return err->code;
