@@ -104,6 +104,9 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         .argv = argv,
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
+        .tuned = options->tuned,
+        .no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0,
+        .force_tuned = options->force,
     };
     code = run_with_progress(options, &run, err);
     if (has_table(code) && report_print(output, options, &report_error) && !code) {

@@ -44,6 +44,7 @@ enum option_id {
     OPTION_CANDIDATE,
     OPTION_PLUGINS,
     OPTION_KERNELS,
+    OPTION_TUNED,
     OPTION_DEVICE,
     OPTION_FORMAT,
     OPTION_TABLE,
@@ -51,11 +52,11 @@ enum option_id {
     OPTION_MIXED,
     OPTION_CONFIRM,
     OPTION_DELTA,
-    OPTION_FORCE,
     OPTION_OUTPUT,
     OPTION_RESUME,
     OPTION_QUIET,
     OPTION_NO_COLOR,
+    OPTION_FORCE,
     OPTION_MAN,
     OPTION_COMPLETION,
     OPTION_HELP,
@@ -89,6 +90,7 @@ struct options {
     const char *baselines;                        /* comma-separated family names, replaces the config's */
     const char *candidates[CONFIG_NAMES_MAX + 1]; /* added to the config's; NULL-terminated */
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
+    const char *tuned[CONFIG_NAMES_MAX + 1];      /* NULL-terminated; "none": no table */
     const char *device;                           /* "auto"; checked: auto, cpu, cuda, cuda:N, cuda:N,M,... */
     const char *output;                           /* NULL: the command's choice */
     int format;                                   /* index into format_choices; 0 is text */

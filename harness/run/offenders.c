@@ -72,4 +72,28 @@ void offenders_exclude(const struct offenders *o, struct cell_request *request)
         snprintf(e->stage, sizeof e->stage, "probe");
         snprintf(e->reason, sizeof e->reason, "left out after %u %s", total(offender), kind(offender));
     }
+    for (size_t i = 0; i < o->n_variants && request->n_exclusions < CELL_MAX_EXCLUSIONS; i++)
+        request->exclusions[request->n_exclusions++] = o->variants[i];
+}
+
+static bool is_excluded(const struct cell_request *request, const struct exclusion *blamed)
+{
+    const char *tag = strchr(blamed->stage, ':');
+    for (size_t i = 0; i < request->n_exclusions; i++) {
+        const struct exclusion *e = &request->exclusions[i];
+        const char *theirs = strchr(e->stage, ':');
+        if (strcmp(e->name, blamed->name) == 0 && (!theirs || (tag && strcmp(tag, theirs) == 0)))
+            return true;
+    }
+    return false;
+}
+
+bool offenders_blame(struct offenders *o, struct cell_request *request, const struct exclusion *blamed)
+{
+    if (is_excluded(request, blamed) || request->n_exclusions == CELL_MAX_EXCLUSIONS)
+        return false;
+    request->exclusions[request->n_exclusions++] = *blamed;
+    if (strchr(blamed->stage, ':') && o->n_variants < OFFENDER_MAX_VARIANTS)
+        o->variants[o->n_variants++] = *blamed;
+    return true;
 }

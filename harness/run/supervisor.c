@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "result/result.h"
 #include "run/devices.h"
 #include "run/ledger.h"
+#include "run/memory.h"
 #include "run/slot.h"
 
 #define START_TRIES 3
@@ -41,9 +41,17 @@ struct run {
     bool one_by_one; /* the compiler took a worker with it: kernels are compiled where somebody is to blame */
 };
 
+/* Running out of time is a signal that the run sends itself. */
+static bool out_of_time(const struct run *run)
+{
+    double budget = run->options->budget_seconds;
+    return budget > 0 && (double)(clock_now_ns() - run->started_ns) * 1e-9 > budget;
+}
+
 static int stop_signal(const struct run *run)
 {
-    return run->stop ? *run->stop : 0;
+    int signal_number = run->stop ? *run->stop : 0;
+    return signal_number == 0 && out_of_time(run) ? SIGALRM : signal_number;
 }
 
 /* ---- telling the observer ---- */
@@ -128,8 +136,9 @@ static long pending_cell(const struct run *run)
     return -1;
 }
 
-static void take_cell(struct run *run, struct slot *slot, long cell)
+static int take_cell(struct run *run, struct slot *slot, long cell, struct error *err)
 {
+    const struct run_director *director = run->options->director;
     const struct plan_cell *c = &run->ledger.plan.cells[cell];
     run->given[cell] = true;
     slot->cell = cell;
@@ -137,31 +146,22 @@ static void take_cell(struct run *run, struct slot *slot, long cell)
     slot->request = (struct cell_request){.problem = c->problem, .mode = c->mode, .seed = c->seed};
     snprintf(slot->request.label, sizeof slot->request.label, "%s", c->label);
     offenders_exclude(&run->ledger.offenders, &slot->request);
+    return director ? director->request(director->context, &slot->request, err) : 0;
 }
 
 /* ---- blame ---- */
 
-static bool excluded(const struct cell_request *request, const char *name)
-{
-    for (size_t i = 0; i < request->n_exclusions; i++)
-        if (strcmp(request->exclusions[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* False when nobody can be blamed: no contender was running, or one that is already out. */
-static bool exclude(struct slot *slot, const struct slot_event *event)
+static bool exclude(struct run *run, struct slot *slot, const struct slot_event *event)
 {
-    struct cell_request *request = &slot->request;
-    if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0 ||
-        excluded(request, slot->now.contender) || request->n_exclusions == CELL_MAX_EXCLUSIONS)
+    struct exclusion blamed = {0};
+    if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0)
         return false;
-    struct exclusion *e = &request->exclusions[request->n_exclusions++];
-    snprintf(e->name, sizeof e->name, "%s", slot->now.contender);
-    snprintf(e->status, sizeof e->status, "%s", event->verdict);
-    snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
-    snprintf(e->reason, sizeof e->reason, "%s", event->reason);
-    return true;
+    snprintf(blamed.name, sizeof blamed.name, "%s", slot->now.contender);
+    snprintf(blamed.status, sizeof blamed.status, "%s", event->verdict);
+    snprintf(blamed.stage, sizeof blamed.stage, "%s", slot->now.stage);
+    snprintf(blamed.reason, sizeof blamed.reason, "%s", event->reason);
+    return offenders_blame(&run->ledger.offenders, &slot->request, &blamed);
 }
 
 static int lost_in_cell(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
@@ -171,7 +171,7 @@ static int lost_in_cell(struct run *run, struct slot *slot, const struct slot_ev
     const char *owner = slot->now.contender[0] ? slot->now.contender : "the harness";
     note(run, "%s: worker lost in %s, stage %s of %s: %s: %s", slot->device, key, slot->now.stage, owner,
          event->verdict, event->reason);
-    if (exclude(slot, event) || ++slot->harness_deaths < HARNESS_DEATHS)
+    if (exclude(run, slot, event) || ++slot->harness_deaths < HARNESS_DEATHS)
         return 0;
     snprintf(reason, sizeof reason, "worker lost %d times, last in stage %s: %s", slot->harness_deaths, slot->now.stage,
              event->reason);
@@ -250,11 +250,14 @@ static int worker_lost(struct run *run, struct slot *slot, const struct slot_eve
 
 static int worker_ready(struct run *run, struct slot *slot, const cJSON *env, struct error *err)
 {
+    const struct run_director *director = run->options->director;
     slot->start_failures = 0;
     uint64_t resident = process_resident_bytes(&slot->process);
     if (resident > run->worker_ready_bytes)
         run->worker_ready_bytes = resident;
-    return ledger_add_env(&run->ledger, env, &slot->env_index, err);
+    if (ledger_add_env(&run->ledger, env, &slot->env_index, err))
+        return err->code;
+    return director ? director->ready(director->context, env, err) : 0;
 }
 
 static int handle(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
@@ -314,9 +317,13 @@ static int start_worker(struct run *run, struct slot *slot, struct error *err)
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
         .precompile = !run->one_by_one,
+        .no_tuned = run->options->no_tuned,
+        .force_tuned = run->options->force_tuned,
     };
     memcpy(start.refused, run->refused, sizeof start.refused);
     start.n_refused = run->n_refused;
+    for (size_t i = 0; i < CONFIG_NAMES_MAX && run->options->tuned && run->options->tuned[i]; i++)
+        start.tuned[i] = run->options->tuned[i];
     slot->env_index = -1;
     return slot_start(slot, run->options->program ? run->options->program : "/proc/self/exe", &start, err);
 }
@@ -328,8 +335,8 @@ static int advance(struct run *run, struct slot *slot, bool *active, struct erro
     *active = true;
     if (slot->cell < 0 && !stopping && (slot->state == SLOT_IDLE || slot->state == SLOT_EMPTY)) {
         long cell = pending_cell(run);
-        if (cell >= 0)
-            take_cell(run, slot, cell);
+        if (cell >= 0 && take_cell(run, slot, cell, err))
+            return err->code;
     }
     bool work = slot->cell >= 0 && !stopping;
     if (slot->state == SLOT_IDLE && work)
@@ -430,6 +437,7 @@ static int outcome(struct run *run, struct error *err)
                          "%s with %zu of %zu cells done; the same command with --resume goes on",
                          signal_number == SIGINT    ? "interrupted"
                          : signal_number == SIGTERM ? "terminated"
+                         : signal_number == SIGALRM ? "the budget is spent"
                                                     : "hung up",
                          l->n_done, l->plan.n_cells);
     }
@@ -444,26 +452,21 @@ static int outcome(struct run *run, struct error *err)
     return 0;
 }
 
-/* Peaks of this process, and of the largest worker that has ended. */
-static struct memory_use memory_used(const struct run *run)
+static int write_output(const struct run *run, struct error *err)
 {
-    struct memory_use memory = {.worker_ready = run->worker_ready_bytes};
-    struct rusage self, children;
-    if (getrusage(RUSAGE_SELF, &self) == 0)
-        memory.supervisor_peak = (uint64_t)self.ru_maxrss * 1024;
-    if (getrusage(RUSAGE_CHILDREN, &children) == 0)
-        memory.worker_peak = (uint64_t)children.ru_maxrss * 1024;
-    return memory;
+    const struct run_director *director = run->options->director;
+    const char *journal = run->ledger.journal_path, *output = run->options->output;
+    return director ? director->write(director->context, journal, output, err) : result_write(journal, output, err);
 }
 
 /* The result is written whatever ended the run; the first error is the one reported. */
 static int conclude(struct run *run, int code, struct error *err)
 {
     struct error second = {0};
-    struct memory_use memory = memory_used(run);
+    struct memory_use memory = memory_used(run->worker_ready_bytes);
     if (!code)
         code = ledger_finish(&run->ledger, &memory, err);
-    if (run->ledger.n_done > 0 && result_write(run->ledger.journal_path, run->options->output, &second) && !code) {
+    if (run->ledger.n_done > 0 && write_output(run, &second) && !code) {
         *err = second;
         return err->code;
     }

@@ -9,6 +9,21 @@
 #include "result/record.h"
 #include "run/devices.h"
 
+struct cell_request;
+
+/* Who decides what a run does beyond measuring its plan: the tuner. Every member is called in the supervisor's process
+ * and may fail, which ends the run. NULL in run_options: an ordinary run. */
+struct run_director {
+    void *context;
+    /* A worker is up; env is its environment. Before the first cell, and after every restart. */
+    int (*ready)(void *context, const cJSON *env, struct error *err);
+    /* Completes the request for a cell (search, finalists: worker/cell.h). What it points to must live until the cell's
+     * record is in the journal. */
+    int (*request)(void *context, struct cell_request *request, struct error *err);
+    /* Takes result_write's place: makes `output` from the journal. */
+    int (*write)(void *context, const char *journal_path, const char *output, struct error *err);
+};
+
 struct run_options {
     const struct config *config;
     const char *config_path;
@@ -20,6 +35,10 @@ struct run_options {
     const char *plugin_directory, *kernel_directory; /* NULL: defaults */
     const char *program;                             /* NULL: /proc/self/exe; tests put a scripted worker here */
     const struct devices *devices;                   /* NULL: what `device` means here; tests say it themselves */
+    const char *const *tuned;                        /* tuning tables; NULL or empty: the device's own */
+    bool no_tuned, force_tuned;                      /* no table; also those of another device */
+    const struct run_director *director;             /* NULL: none */
+    double budget_seconds;                           /* ends the run after this time as a TERM would; 0: none */
     double lock_seconds;                             /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
 };
 

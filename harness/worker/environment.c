@@ -163,6 +163,13 @@ int environment_collect(const struct device *device, const struct registry *regi
     return 0;
 }
 
+void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables)
+{
+    cJSON *versions = tuned_tables_versions(tables);
+    if (versions)
+        cJSON_AddItemToObject(cJSON_GetObjectItemCaseSensitive(environment, "libraries"), "tuned", versions);
+}
+
 /* ---- comparison ---- */
 
 static void describe_difference(const char *name, const cJSON *then, const cJSON *now, char what[256])

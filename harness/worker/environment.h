@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "contender/contender.h"
+#include "contender/tuned.h"
 
 /* Hash of the running executable's bytes. */
 int environment_program_hash(char hex[DIGEST_HEX], struct error *err);
@@ -23,6 +24,10 @@ int environment_build(cJSON **out, struct error *err);
 /* The whole entry; owned by the caller. */
 int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,
                         struct error *err);
+
+/* Adds the tuning tables in use to the entry's libraries, as "tuned"; nothing without a table. After
+ * environment_identity: what a table chooses is never cached. */
+void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables);
 
 /* Whether measurements of `now` may stand beside those of `then`: same program, device kind, model, driver and
  * libraries. UUIDs and hosts may differ. False: one line in what[256] names the first difference. */

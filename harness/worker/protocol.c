@@ -171,6 +171,10 @@ cJSON *cell_request_to_json(const struct cell_request *request)
     cJSON_AddStringToObject(o, "label", request->label);
     json_put_u64(o, "seed", request->seed);
     put_exclusions(o, "exclude", request->exclusions, request->n_exclusions);
+    if (request->search) {
+        cJSON_AddItemToObject(o, "search", cJSON_Duplicate(request->search, true));
+        cJSON_AddNumberToObject(o, "finalists", request->finalists);
+    }
     return o;
 }
 
@@ -212,16 +216,46 @@ static int exclusions_from_json(struct json_at at, struct exclusion out[CELL_MAX
     return 0;
 }
 
+/* Contender names with what they are to race: keys, or null for their own variants. */
+static int search_from_json(struct json_at at, struct cell_request *out, struct error *err)
+{
+    struct json_at search = json_member(at, "search");
+    const char *key;
+    int64_t finalists;
+    if (!search.node)
+        return 0;
+    if (!cJSON_IsObject(search.node))
+        return json_fail(search, err, "expected an object");
+    for (const cJSON *child = search.node->child; child; child = child->next) {
+        struct json_at list = json_member(search, child->string);
+        int count = 0;
+        if (cJSON_IsNull(child))
+            continue;
+        if (json_read_array(list, 0, &count, err))
+            return err->code;
+        for (int i = 0; i < count; i++)
+            if (json_read_string(json_element(list, i), &key, err))
+                return err->code;
+    }
+    if (json_read_int(json_member(at, "finalists"), 1, CELL_MAX_FINALISTS, &finalists, err))
+        return err->code;
+    out->search = search.node;
+    out->finalists = (unsigned)finalists;
+    return 0;
+}
+
 int cell_request_from_json(struct json_at at, struct cell_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type", "problem", "mode", "label", "seed", "exclude", NULL};
+    static const char *const keys[] = {"type",    "problem", "mode",      "label", "seed",
+                                       "exclude", "search",  "finalists", NULL};
     int mode = 0;
     *out = (struct cell_request){0};
     if (json_only_keys(at, keys, err) || problem_from_json(json_member(at, "problem"), &out->problem, err) ||
         json_read_choice(json_member(at, "mode"), mode_names, &mode, err) ||
         protocol_read_text(json_member(at, "label"), out->label, sizeof out->label, err) ||
         json_read_u64(json_member(at, "seed"), &out->seed, err) ||
-        exclusions_from_json(json_member(at, "exclude"), out->exclusions, &out->n_exclusions, err))
+        exclusions_from_json(json_member(at, "exclude"), out->exclusions, &out->n_exclusions, err) ||
+        search_from_json(at, out, err))
         return err->code;
     out->mode = (enum mode)mode;
     return 0;
@@ -232,6 +266,16 @@ int cell_request_from_json(struct json_at at, struct cell_request *out, struct e
 static void put_text_or_null(cJSON *o, const char *key, const char *value)
 {
     cJSON_AddItemToObject(o, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
+}
+
+static cJSON *tuned_to_json(const struct start_request *request)
+{
+    cJSON *o = cJSON_CreateObject(), *files = cJSON_AddArrayToObject(o, "files");
+    for (size_t i = 0; request->tuned[i]; i++)
+        cJSON_AddItemToArray(files, cJSON_CreateString(request->tuned[i]));
+    cJSON_AddBoolToObject(o, "none", request->no_tuned);
+    cJSON_AddBoolToObject(o, "force", request->force_tuned);
+    return o;
 }
 
 cJSON *start_request_to_json(const struct start_request *request)
@@ -246,6 +290,8 @@ cJSON *start_request_to_json(const struct start_request *request)
     put_text_or_null(o, "kernels", request->kernel_directory);
     cJSON_AddBoolToObject(o, "precompile", request->precompile);
     put_exclusions(o, "refused", request->refused, request->n_refused);
+    if (request->tuned[0] || request->no_tuned || request->force_tuned)
+        cJSON_AddItemToObject(o, "tuned", tuned_to_json(request));
     return o;
 }
 
@@ -255,10 +301,29 @@ static int read_text_or_null(struct json_at at, const char **out, struct error *
     return at.node && cJSON_IsNull(at.node) ? 0 : json_read_string(at, out, err);
 }
 
+static int tuned_from_json(struct json_at at, struct start_request *out, struct error *err)
+{
+    static const char *const keys[] = {"files", "none", "force", NULL};
+    struct json_at files = json_member(at, "files");
+    int count = 0;
+    if (!at.node)
+        return 0;
+    if (json_only_keys(at, keys, err) || json_read_array(files, 0, &count, err) ||
+        json_read_bool(json_member(at, "none"), &out->no_tuned, err) ||
+        json_read_bool(json_member(at, "force"), &out->force_tuned, err))
+        return err->code;
+    if (count > CONFIG_NAMES_MAX)
+        return json_fail(files, err, "more than %d tables", CONFIG_NAMES_MAX);
+    for (int i = 0; i < count; i++)
+        if (json_read_string(json_element(files, i), &out->tuned[i], err))
+            return err->code;
+    return 0;
+}
+
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type",    "config",  "device",     "worker",  "nonce",
-                                       "plugins", "kernels", "precompile", "refused", NULL};
+    static const char *const keys[] = {"type",    "config",     "device",  "worker", "nonce", "plugins",
+                                       "kernels", "precompile", "refused", "tuned",  NULL};
     int64_t worker = 0;
     *out = (struct start_request){0};
     if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "device"), &out->device, err) ||
@@ -267,7 +332,8 @@ int start_request_from_json(struct json_at at, struct start_request *out, struct
         read_text_or_null(json_member(at, "plugins"), &out->plugin_directory, err) ||
         read_text_or_null(json_member(at, "kernels"), &out->kernel_directory, err) ||
         json_read_bool(json_member(at, "precompile"), &out->precompile, err) ||
-        exclusions_from_json(json_member(at, "refused"), out->refused, &out->n_refused, err))
+        exclusions_from_json(json_member(at, "refused"), out->refused, &out->n_refused, err) ||
+        tuned_from_json(json_member(at, "tuned"), out, err))
         return err->code;
     out->config = json_member(at, "config").node;
     out->worker = (int)worker;

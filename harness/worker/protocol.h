@@ -2,8 +2,9 @@
  * protocol.h - JSON lines between supervisor and worker over a socket pair (fd 3 in the worker).
  *
  * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"...","plugins":null,
- *                        "kernels":null,"precompile":true,"refused":[...]}
+ *                        "kernels":null,"precompile":true,"refused":[...]}   perhaps "tuned":{files,none,force}
  *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","exclude":[...]}
+ *                                                                     from the tuner also "search":{...},"finalists":3
  *                       {"type":"quit"}
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
  *                       {"type":"record","record":{...}}
@@ -48,6 +49,8 @@ struct start_request {
     bool precompile;                             /* kernels all at once; otherwise each in its contender's setup */
     struct exclusion refused[START_MAX_REFUSED]; /* plugins that were the end of an earlier worker while loading */
     size_t n_refused;
+    const char *tuned[CONFIG_NAMES_MAX + 1]; /* tuning tables to use; none named: this device's own */
+    bool no_tuned, force_tuned;              /* no table at all; also those of another device */
 };
 cJSON *start_request_to_json(const struct start_request *request);
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compile/kernels.h"
 #include "contender/module.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
@@ -28,6 +29,7 @@ struct worker {
     struct config config;
     struct device *device;
     struct registry *registry;
+    struct tuned_tables tuned;
     struct confinement confinement;
     bool send_failed; /* the supervisor is gone */
 };
@@ -128,6 +130,32 @@ static void tell_loading(void *context, const char *plugin)
         stage_page_write(w->page, "", "start", READY_SECONDS);
 }
 
+static enum cudal2_dtype dtype_of(const struct worker *w)
+{
+    bool on_cuda = w->device->info.device_bit == CUDAL2_ON_CUDA;
+    return !w->config.dtype_native ? w->config.dtype : on_cuda ? CUDAL2_F16 : CUDAL2_F32;
+}
+
+/* The tuning tables; a machine without a kernel directory has none of its own. */
+static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
+{
+    char directory[4096];
+    struct error ignored;
+    bool found = kernel_directory_find(start->kernel_directory, directory, sizeof directory, &ignored) == 0;
+    enum cudal2_dtype dtype = dtype_of(w);
+    const struct tuned_request request = {
+        .files = start->tuned,
+        .directory = found ? directory : NULL,
+        .none = start->no_tuned,
+        .force = start->force_tuned,
+        .device = &w->device->info,
+        .dtype = dtype,
+        .accumulates = dtype == CUDAL2_F16 ? w->config.accumulates : CUDAL2_BIT(CUDAL2_ACC_F32),
+        .modes = w->config.modes,
+    };
+    return tuned_tables_open(&request, &w->tuned, err);
+}
+
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
 {
     struct plugin_refusal refused[START_MAX_REFUSED];
@@ -150,7 +178,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         device_open(start->device, NULL, &w->device, err))
         return err->code;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
-    if (registry_open(&request, w->device, &w->registry, err))
+    if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
     return check_copied(w, err);
 }
@@ -182,6 +210,7 @@ static int send_ready(struct worker *w, struct error *err)
         return err->code;
     }
     environment_identity(env, w->identity);
+    environment_add_tuned(env, &w->tuned);
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     cJSON_AddItemToObject(message, "env", env);
     return message_send(w, message, err);
@@ -224,6 +253,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
     struct cell_context context = {
         .config = &w->config,
         .device = w->device,
+        .tuned = &w->tuned,
         .registry = w->registry,
         .worker = w->index,
         .identity = w->identity,
@@ -283,6 +313,7 @@ int worker_main(void)
         registry_close(w.registry);
     if (w.device)
         w.device->ops->close(w.device);
+    tuned_tables_close(&w.tuned);
     config_free(&w.config);
     line_reader_free(&w.reader);
     stage_page_unmap(w.page);
