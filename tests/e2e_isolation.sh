@@ -3,10 +3,10 @@
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
 shapes='{"m": 16, "n": 24, "k": 32}, {"m": 8, "n": 8, "k": 8}'
-mkdir "$work/tmp" "$work/out"
+mkdir "$work/tmp" "$work/results"
 export TMPDIR=$work/tmp # what a worker may write to; the journal lies beside it
 limits() { sed -i 's/"limits": {[^}]*}/"limits": {"setup_seconds": 2, "verify_seconds": 20, "launch_seconds": 2, "tune_seconds": 20}/' "$1"; }
-journal=$work/out/r.journal.jsonl
+journal=$work/results/r.journal.jsonl
 
 cells_are() { # cells_are NAME: both cells, once each
     [ "$(journal_cells "$journal" | sort -u | wc -l)" -eq 2 ] && [ "$(journal_cells "$journal" | wc -l)" -eq 2 ]
@@ -14,10 +14,10 @@ cells_are() { # cells_are NAME: both cells, once each
 }
 
 one() { # one PLUGIN CODE: a run with this candidate
-    rm -f "$work/out"/*
+    rm -f "$work/results"/*
     config "$work/c.json" "$shapes" '"offline"' "\"$plugins/bad_$1.so\"" "$stop"
     limits "$work/c.json"
-    CUDAL2_REACH=$journal run --config "$work/c.json" --device cpu --output "$work/out/r.json"
+    CUDAL2_REACH=$journal run --config "$work/c.json" --device cpu --output "$work/results/r.json"
     expect_code "$2" "$1: the run goes on to its end"
     cells_are "$1"
     [ "$(grep -c '"name":"honest-nn","layout\|"name":"honest-nn","family\|"name":"honest-nn"' "$journal")" -eq 2 ]
@@ -58,8 +58,8 @@ one reach 2
 expect_text "$journal" '"reason":" supervisor.* journal.* network survival"' "reach: everything is, without isolation"
 expect_text "$journal" '"isolation":\{"limits":false,"files":false,"calls":false\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
-rm -f "$work/out"/*
-run --config "$work/c.json" --device cpu --output "$work/out/r.json"
+rm -f "$work/results"/*
+run --config "$work/c.json" --device cpu --output "$work/results/r.json"
 expect_code 64 "a mistyped CUDAL2_ISOLATION is refused"
 expect_text "$work/err" 'CUDAL2_ISOLATION=some: expected on, off' "and says what is expected"
 finish

@@ -137,10 +137,14 @@ fi
 verdict $? "a full disk behind stdout is an error"
 
 # --- what is here ---
-run list --device cpu --plugins "$plugins"
+mkdir "$work/some"
+ln -s "$plugins"/{honest,bad_abi,bad_load_crash,bad_versions}.so "$work/some/"
+run list --device cpu --plugins "$work/some"
 expect_code 0 "list"
 expect_text "$work/out" 'honest-nn +candidate +nn +f32 +f32 +available' "list shows a plugin"
 expect_text "$work/out" 'bad_abi .*not available: .*ABI' "list says why one is not available"
+expect_text "$work/out" 'bad_load_crash .*not available: while it was loaded: ' "list outlives a plugin that crashes while it is loaded"
+expect_text "$work/out" 'bad_versions .*not available: while it was loaded: exited with code 0' "and one that leaves when asked for its versions"
 run doctor --device cpu
 expect_text "$work/out" '^ok +CPU' "doctor"
 expect_text "$work/out" '^ok +cache' "doctor checks the cache"

@@ -7,9 +7,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/known.h"
+#include "cli/trial.h"
 #include "contender/contender.h"
+#include "worker/confine.h"
 
 #define VERSIONS_MAX_BYTES (1u << 20)
+#define LOAD_SECONDS 60.0 /* libtorch from a cold network disk takes a while */
 
 /* ---- the table ---- */
 
@@ -38,11 +41,10 @@ static void print_contender(const struct contender *c)
     text_free(&accumulates);
 }
 
-static void print_versions(const struct registry *registry)
+static void print_versions(const char *text)
 {
     cJSON *all = NULL;
     struct error ignored;
-    char *text = registry_versions(registry);
     if (text && !json_parse(text, strlen(text), VERSIONS_MAX_BYTES, "versions", &all, &ignored)) {
         printf("\nversions\n");
         for (const cJSON *plugin = all->child; plugin; plugin = plugin->next) {
@@ -52,19 +54,32 @@ static void print_versions(const struct registry *registry)
         }
     }
     cJSON_Delete(all);
-    free(text);
 }
 
 static void print_registry(const struct device *device, const struct registry *registry)
 {
+    char *versions = registry_versions(registry); /* first: asking for them may be the end of this process */
     printf("device: %s (%s)\n\n", device->info.name, device->info.kind);
     printf("%-28s %-9s %-6s %-13s %-9s %s\n", "contender", "role", "layout", "dtypes", "accum.", "here");
     for (size_t i = 0; i < registry_count(registry); i++)
         print_contender(registry_at(registry, i));
-    print_versions(registry);
+    print_versions(versions);
+    free(versions);
 }
 
-int command_list(const struct options *options, struct error *err)
+/* Everybody's plugins are loaded here: as confined as a worker is. */
+static int open_confined(const struct options *options, struct device **device, struct error *err)
+{
+    struct confinement confinement;
+    int code = confine_parse(getenv(CONFINE_VARIABLE), &confinement, err);
+    if (!code)
+        code = device_open(options->device, NULL, device, err);
+    if (!code)
+        confine_process(&confinement);
+    return code;
+}
+
+static int list(const struct options *options, const struct trial *trial, struct error *err)
 {
     struct device *device = NULL;
     struct registry *registry = NULL;
@@ -77,7 +92,8 @@ int command_list(const struct options *options, struct error *err)
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
     };
-    int code = device_open(options->device, NULL, &device, err);
+    trial_watch(trial, &request);
+    int code = open_confined(options, &device, err);
     if (!code)
         code = registry_open(&request, device, &registry, err);
     if (!code)
@@ -88,4 +104,12 @@ int command_list(const struct options *options, struct error *err)
         device->ops->close(device);
     names_free(&candidates);
     return code;
+}
+
+int command_list(const struct options *options, struct error *err)
+{
+    struct trial trial = {.seconds = LOAD_SECONDS};
+    bool child = false;
+    int code = trial_fork(&trial, &child, err);
+    return child ? list(options, &trial, err) : code;
 }
