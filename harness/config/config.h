@@ -75,6 +75,10 @@ struct config {
     char aa_contender[CONFIG_LABEL_MAX];
     bool verify;           /* default true */
     unsigned verify_seeds; /* random inputs of the exact-match check, default 2 */
+    bool verify_cache; /* default true: what passed before on this machine is not verified again (verify/verified.h) */
+    bool time_anyway;  /* default false: what fails verification is timed, and its times marked invalid */
+    bool verify_only;  /* default false: a cell ends after verification */
+    bool honesty;      /* default true: outputs of timed launches are checked too (measure/honesty.h) */
     bool seed_given;
     uint64_t seed;
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */

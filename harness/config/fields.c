@@ -36,6 +36,10 @@ const struct config_field config_fields[] = {
     {"paper", "tune_rounds", FIELD_COUNT, AT(paper.tune_rounds), 1, 10000, 100, NULL},
     {"verify", "enabled", FIELD_FLAG, AT(verify), 0, 0, true, NULL},
     {"verify", "seeds", FIELD_COUNT, AT(verify_seeds), 1, 100, 2, NULL},
+    {"verify", "cache", FIELD_FLAG, AT(verify_cache), 0, 0, true, NULL},
+    {"verify", "time_anyway", FIELD_FLAG, AT(time_anyway), 0, 0, false, NULL},
+    {"verify", "only", FIELD_FLAG, AT(verify_only), 0, 0, false, NULL},
+    {"verify", "honesty", FIELD_FLAG, AT(honesty), 0, 0, true, NULL},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
