@@ -65,17 +65,17 @@ static void test_cell_line(void **state)
     add_contender(r, "fast-tn", false, 12000);
     add_contender(r, "mine-nn", true, 10000);
     add_contender(r, "mine-tn", true, 11000);
-    expect_line(r, "[3/10] offline/f16-f32-64x128x256  mine-nn 10.00 us vs fast-tn 12.00 us  +20.0%  3 blocks  1.2 s  "
+    expect_line(r, "[3/10] offline/f16-f32-64x128x256  mine-nn 10.00 µs vs fast-tn 12.00 µs  +20.0%  3 blocks  1.2 s  "
                    "ETA 1:02");
     /* A copy for A/A never is the best candidate. */
     add_contender(r, "mine-nn#2", true, 9000);
     snprintf(r->contenders[4].copy_of, sizeof r->contenders[4].copy_of, "mine-nn");
     snprintf(r->label, sizeof r->label, "qkv");
     r->converged = false;
-    expect_line(r, "[3/10] offline/f16-f32-64x128x256 qkv  mine-nn 10.00 us vs fast-tn 12.00 us  +20.0%  3 blocks (not "
+    expect_line(r, "[3/10] offline/f16-f32-64x128x256 qkv  mine-nn 10.00 µs vs fast-tn 12.00 µs  +20.0%  3 blocks (not "
                    "converged)  1.2 s  ETA 1:02");
     r->worst_half_width = NAN;
-    expect_line(r, "[3/10] offline/f16-f32-64x128x256 qkv  mine-nn 10.00 us vs fast-tn 12.00 us  +20.0%  3 blocks "
+    expect_line(r, "[3/10] offline/f16-f32-64x128x256 qkv  mine-nn 10.00 µs vs fast-tn 12.00 µs  +20.0%  3 blocks "
                    "(nothing to compare)  1.2 s  ETA 1:02");
     record_free(r);
 }
@@ -155,7 +155,7 @@ static void test_styles(void **state)
     (void)state;
     char *quiet = output_of(PROGRESS_QUIET), *lines = output_of(PROGRESS_LINES), *live = output_of(PROGRESS_LIVE);
     assert_string_equal(quiet, "");
-    assert_string_equal(lines, "resuming: 1 of 2 cells are done\n[2/2] offline/f16-f32-64x128x256  mine-nn 10.00 us  3 "
+    assert_string_equal(lines, "resuming: 1 of 2 cells are done\n[2/2] offline/f16-f32-64x128x256  mine-nn 10.00 µs  3 "
                                "blocks  1.2 s  ETA 0:00\nnote: a note\n");
     assert_non_null(strstr(live, "measure mine-nn"));
     assert_non_null(strstr(live, "\r\033[K[2/2]"));

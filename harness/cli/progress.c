@@ -48,7 +48,7 @@ static const struct contender_record *fastest(const struct cell_record *r, bool 
 static void add_time(struct text *out, const char *name, double ns)
 {
     if (ns < 1e6)
-        text_add(out, "%s %.2f us", name, ns * 1e-3);
+        text_add(out, "%s %.2f µs", name, ns * 1e-3);
     else
         text_add(out, "%s %.2f ms", name, ns * 1e-6);
 }
@@ -99,7 +99,11 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
     else
         add_race(r, out);
     if (r->blocks)
-        text_add(out, "  %u blocks%s", r->blocks, course_remark(r));
+        text_add(out, "  %u block%s%s", r->blocks, r->blocks == 1 ? "" : "s", course_remark(r));
+    if (r->paper_pairs) {
+        int pairs = cJSON_GetArraySize(r->paper_pairs);
+        text_add(out, "  %d pair%s", pairs, pairs == 1 ? "" : "s");
+    }
     if (count_failed(r))
         text_add(out, ", %zu contender%s failed", count_failed(r), count_failed(r) == 1 ? "" : "s");
     progress_duration(p->eta_seconds, eta);

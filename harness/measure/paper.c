@@ -148,7 +148,7 @@ static cJSON *gaps_tree(const struct span *gaps)
 
 /* What a pair came to. */
 struct score {
-    double iterations, mean, half_width; /* of t_ref / t_candidate - 1; NaN where one batch is all there is */
+    double iterations, batches, mean, half_width; /* of t_ref / t_candidate - 1; NaN where one batch is all there is */
 };
 
 static struct score score_of(const struct duel *duel)
@@ -164,7 +164,7 @@ static struct score score_of(const struct duel *duel)
             means[n++] = duel->ratio_sum[b] / (double)duel->count[b];
     }
     double half = n > 1 ? stats_t95((double)n - 1) * stats_sd(means, n) / sqrt((double)n) : NAN;
-    return (struct score){(double)total, sum / (double)total - 1, half};
+    return (struct score){(double)total, (double)n, sum / (double)total - 1, half};
 }
 
 static cJSON *pair_tree(const struct duel *duel, const struct score *score)
@@ -176,6 +176,7 @@ static cJSON *pair_tree(const struct duel *duel, const struct score *score)
     tree_put_text(&t, "candidate", duel->entrants[0]->record->name);
     tree_put_text(&t, "reference", duel->entrants[1]->record->name);
     tree_put_number(&t, "iterations", score->iterations);
+    tree_put_number(&t, "batches", score->batches);
     tree_put_number(&t, "mean_of_ratios", score->mean);
     tree_put(&t, "ci95", ci);
     tree_put_number(&t, "geomean", expm1(duel->log_sum / score->iterations));

@@ -12,7 +12,7 @@
 /* Runs every candidate x baseline pair of living entrants on the current operands (each set up on them); without a
  * living candidate the first baseline's family stands against the other baselines, and a copy (A/A) always meets its
  * original alone. Appends one object to record->paper_pairs for each: {candidate, reference, iterations,
- * mean_of_ratios, ci95:[lo,hi], geomean, candidate_mean_ns, reference_mean_ns}, gaps:{n, mean_ns, least_ns,
+ * batches, mean_of_ratios, ci95:[lo,hi], geomean, candidate_mean_ns, reference_mean_ns}, gaps:{n, mean_ns, least_ns,
  * greatest_ns} in server mode (idle time that really passed), and health (clocks, power, temperature, throttle reasons,
  * seen once a second) where the device knows it. The interval is from 20 batch means, because neighbouring iterations
  * are not independent. converged says that there is a pair, worst_pair which interval is the widest. Non-zero only when

@@ -23,7 +23,9 @@ static void print_device(struct screen *screen)
     const cJSON *env = cJSON_GetArrayItem(tree_member(screen->result, "env"), 0);
     const cJSON *device = tree_member(env, "device");
     double peak = tree_number(device, "peak_flops");
-    text_add(&screen->text, "%s, driver %s", tree_text(device, "name"), tree_text(device, "driver"));
+    /* A CPU has no driver: what is recorded in its place is the kernel's release. */
+    const char *label = strcmp(tree_text(device, "kind"), "cpu") == 0 ? "kernel" : "driver";
+    text_add(&screen->text, "%s, %s %s", tree_text(device, "name"), label, tree_text(device, "driver"));
     if (peak > 0)
         text_add(&screen->text, ", peak %.0f TFLOPS at maximum clock", peak / 1e12);
     text_add(&screen->text, "\n");
@@ -35,15 +37,17 @@ static void print_counts(struct screen *screen)
     const cJSON *counts = tree_member(summary, "counts");
     const cJSON *convergence = tree_member(summary, "convergence");
     double missing = cJSON_GetArraySize(tree_member(tree_member(screen->result, "run"), "missing"));
-    text_add(&screen->text, "%.0f cells: %.0f ok, %.0f partial, %.0f skipped, %.0f failed",
-             tree_number(counts, "cells"), tree_number(counts, "ok"), tree_number(counts, "partial"),
+    double cells = tree_number(counts, "cells");
+    text_add(&screen->text, "%.0f cell%s: %.0f ok, %.0f partial, %.0f skipped, %.0f failed", cells,
+             cells == 1 ? "" : "s", tree_number(counts, "ok"), tree_number(counts, "partial"),
              tree_number(counts, "skipped"), tree_number(counts, "failed"));
     if (missing > 0)
         text_add(&screen->text, ", %.0f not measured yet", missing);
-    text_add(&screen->text, "; %.0f of %.0f converged", tree_number(convergence, "converged"),
-             tree_number(convergence, "measured"));
+    if (tree_number(convergence, "measured") > 0)
+        text_add(&screen->text, "; %.0f of %.0f converged", tree_number(convergence, "converged"),
+                 tree_number(convergence, "measured"));
     if (tree_number(convergence, "incomparable") > 0)
-        text_add(&screen->text, ", %.0f with nothing to compare", tree_number(convergence, "incomparable"));
+        text_add(&screen->text, "; %.0f with nothing to compare", tree_number(convergence, "incomparable"));
     text_add(&screen->text, "\n");
     if (tree_number(counts, "dropped_blocks") > 0)
         text_add(&screen->text, "%.0f blocks in %.0f cells saw a thermal or hardware slowdown and do not count\n",
@@ -179,10 +183,12 @@ static void print_aa(struct screen *screen, const cJSON *cell)
         bool headline = strcmp(tree_text(row, "timing"), tree_text(cell, "headline")) == 0;
         if (!same_group(row, cell) || !headline)
             continue;
-        text_add(&screen->text,
-                 "A/A: %s against a copy of itself over %.0f shapes: %+.3f%% on average, %.0f intervals exclude 1\n\n",
-                 tree_text(row, "contender"), tree_number(row, "n"), 100 * tree_number(row, "mean_log_ratio"),
-                 tree_number(row, "excludes_one"));
+        double n = tree_number(row, "n"), excluded = tree_number(row, "excludes_one");
+        text_add(
+            &screen->text,
+            "A/A: %s against a copy of itself over %.0f shape%s: %+.3f%% on average, %.0f interval%s exclude%s 1\n\n",
+            tree_text(row, "contender"), n, n == 1 ? "" : "s", 100 * tree_number(row, "mean_log_ratio"), excluded,
+            excluded == 1 ? "" : "s", excluded == 1 ? "s" : "");
     }
 }
 

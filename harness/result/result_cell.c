@@ -6,6 +6,7 @@
 
 #include "result/entry.h"
 #include "result/result_pairs.h"
+#include "result/result_paper.h"
 #include "result/tree.h"
 #include "stats/interval.h"
 
@@ -63,9 +64,13 @@ static cJSON *timings_tree(const struct cell_record *r, const struct series *tim
     return tree_finish(&t);
 }
 
-static double headline_median(const struct cell_record *r, const struct contender_record *c)
+/* The time that rates are made from: the median, or the mean where the paper's protocol kept no more. */
+static double headline_ns(const struct cell_record *r, const struct contender_record *c)
 {
     size_t n;
+    double launches;
+    if (r->paper_pairs)
+        return result_paper_mean_ns(r, c, &launches);
     double *values = healthy_values(r, &c->timings[r->headline], &n);
     double median = values ? stats_median(values, n) : NAN;
     free(values);
@@ -76,7 +81,7 @@ static double headline_median(const struct cell_record *r, const struct contende
 static void put_rates(struct tree *t, const struct cell_record *r, const struct contender_record *c,
                       const struct peak *peak)
 {
-    double seconds = headline_median(r, c) * 1e-9;
+    double seconds = headline_ns(r, c) * 1e-9;
     double floor_seconds = peak_floor_seconds(peak, &r->problem);
     tree_put_number(t, "tflops", digits(problem_flops(&r->problem) / seconds / 1e12));
     tree_put_number(t, "percent_of_roofline", floor_seconds > 0 ? digits(100 * floor_seconds / seconds) : NAN);
@@ -93,10 +98,10 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_text(&t, "layout", layout_names[c->layout]);
     tree_put_text(&t, "role", c->copy_of[0] ? "copy" : c->candidate ? "candidate" : "baseline");
     tree_put_text(&t, "copy_of", c->copy_of);
-    tree_put(&t, "timings", timings_tree(r, c->timings));
+    tree_put(&t, "timings", r->paper_pairs ? result_paper_timings(r, c) : timings_tree(r, c->timings));
     if (c->equal_path[TIMING_EVENT].n > 0 || c->equal_path[TIMING_WALL].n > 0)
         tree_put(&t, "equal_path", timings_tree(r, c->equal_path));
-    if (c->timings[r->headline].n > 0)
+    if (c->timings[r->headline].n > 0 || (r->paper_pairs && !isnan(headline_ns(r, c))))
         put_rates(&t, r, c, peak);
     tree_put_text(&t, "rung", c->rung);
     tree_put_true(&t, "host_sync", c->host_sync);
@@ -153,21 +158,29 @@ static void put_course(struct tree *t, const struct cell_record *r, const struct
     tree_put(t, "null_graph", r->null_graph.n > 0 ? timing_tree(r, &r->null_graph) : cJSON_CreateNull());
 }
 
+static void put_pairs(struct tree *t, const struct cell_record *r)
+{
+    struct entries *entries = malloc(sizeof *entries);
+    if (entries && entries_of(r, entries) == 0)
+        result_pairs(t, r, entries);
+    else
+        t->failed = true;
+    if (entries)
+        entries_free(entries);
+    free(entries);
+}
+
 cJSON *result_cell(const struct cell_record *r, const struct peak *peak)
 {
     struct tree t = tree_begin();
-    struct entries *entries = malloc(sizeof *entries);
     put_identity(&t, r);
     put_course(&t, r, peak);
     tree_put_copy(&t, "verification", r->verification);
     tree_put(&t, "contenders", contenders_tree(r, peak));
     tree_put_copy(&t, "paper_pairs", r->paper_pairs);
-    if (entries && entries_of(r, entries) == 0)
-        result_pairs(&t, r, entries);
+    if (r->paper_pairs)
+        result_paper_pairs(&t, r);
     else
-        t.failed = true;
-    if (entries)
-        entries_free(entries);
-    free(entries);
+        put_pairs(&t, r);
     return tree_finish(&t);
 }

@@ -43,7 +43,9 @@ static bool is_one_layout(const cJSON *cell, const char *name)
 
 static bool keep_speedup(const cJSON *cell, const cJSON *item)
 {
-    return in_headline(cell, item) && !is_one_layout(cell, tree_text(item, "candidate"));
+    /* The paper's pairs are all there is, so they stay. */
+    return in_headline(cell, item) &&
+           (tree_member(cell, "paper_pairs") || !is_one_layout(cell, tree_text(item, "candidate")));
 }
 
 static void thin_speedup(const cJSON *cell, cJSON *speedup)

@@ -33,7 +33,7 @@ function drawHeader() {
   const title = `GEMM benchmark: ${device.name ?? "no device recorded"}`;
   byId("title").textContent = document.title = title;
   const peak = known(device.peak_flops) ? `, peak ${Math.round(device.peak_flops / 1e12)} TFLOPS at maximum clock` : "";
-  byId("subtitle").textContent = (device.driver ? `Driver ${device.driver}${peak}. ` : "") +
+  byId("subtitle").textContent = (device.driver ? `${device.kind === "cpu" ? "Kernel" : "Driver"} ${device.driver}${peak}. ` : "") +
     D.runs.map((run) => run.started).filter(Boolean).sort().map((t) => t.replace("T", " ").replace("Z", " UTC")).slice(0, 1).map((t) => `Measured ${t}. `).join("") +
     D.groups.map((_, i) => `${plural(cellsOf(i).length, "shape")} ${groupName(i)}`).join("; ") + ".";
 }
@@ -87,7 +87,7 @@ function environment(env) {
   const d = env.device ?? {}, h = env.host ?? {}, giga = (bytes) => known(bytes) ? (bytes / 2 ** 30).toFixed(0) + " GiB" : undefined;
   const libraries = Object.entries(env.libraries ?? {}).map(([plugin, about]) => [`library ${plugin}`,
     Object.entries(about).filter(([, v]) => typeof v === "string").map(([k, v]) => `${k} ${v}`).join(", ")]);
-  return definitions([["device", d.name], ["UUID", d.uuid], ["driver", d.driver], ["clocks", known(d.max_sm_clock_mhz) ? `SM up to ${d.max_sm_clock_mhz} MHz, memory up to ${d.max_memory_clock_mhz} MHz` : undefined],
+  return definitions([["device", d.name], ["UUID", d.uuid], [d.kind === "cpu" ? "kernel" : "driver", d.driver], ["clocks", known(d.max_sm_clock_mhz) ? `SM up to ${d.max_sm_clock_mhz} MHz, memory up to ${d.max_memory_clock_mhz} MHz` : undefined],
     ["power limit", known(d.power_limit_mw) ? d.power_limit_mw / 1000 + " W" : undefined], ["memory", giga(d.memory_bytes)], ...libraries,
     ["host", [h.system, h.kernel, h.cpu, known(h.cpus) ? h.cpus + " CPUs" : "", giga(h.memory_bytes)].filter(Boolean).join(", ")]]);
 }
