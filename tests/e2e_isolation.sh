@@ -40,6 +40,7 @@ status_is bad_versions early_exit load
 one teardown 2
 status_is bad-teardown-nn hang teardown
 one quit 0
+expect_text "$work/err" "^note: cpu: the worker did not end well, in stage quit: hang" "quit: a note says so"
 
 # --- reaching out ---
 isolation=$(grep -o '"isolation":{[^}]*}' "$journal" | head -1)

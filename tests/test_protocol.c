@@ -144,6 +144,7 @@ static struct cell_request sample(void)
                              .mode = MODE_SERVER,
                              .label = "qkv \"projection\"",
                              .seed = UINT64_MAX - 1,
+                             .nonce = "0123",
                              .n_exclusions = 2};
     r.exclusions[0] = (struct exclusion){"cublas-nn", "crash", "setup", "killed by signal 11"};
     r.exclusions[1] = (struct exclusion){"x-tn", "hang", "measure", ""};
@@ -165,6 +166,7 @@ static void test_cell_request_round_trip(void **state)
     assert_int_equal(out->mode, MODE_SERVER);
     assert_string_equal(out->label, in.label);
     assert_true(out->seed == in.seed); /* beyond 2^53 */
+    assert_string_equal(out->nonce, "0123");
     assert_int_equal(out->n_exclusions, 2);
     assert_string_equal(out->exclusions[0].reason, "killed by signal 11");
     assert_string_equal(out->exclusions[1].stage, "measure");
@@ -189,7 +191,7 @@ static int parse_request(const char *text)
 }
 
 #define P "\"problem\":{\"m\":1,\"n\":2,\"k\":3,\"dtype\":\"f16\",\"accumulate\":\"f32\"}"
-#define REST ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"exclude\":[]}"
+#define REST ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"nonce\":\"n\",\"exclude\":[]}"
 
 static void test_cell_request_is_strict(void **state)
 {
@@ -200,12 +202,14 @@ static void test_cell_request_is_strict(void **state)
         "{\"type\":\"cell\",\"problem\":{\"m\":0,\"n\":2,\"k\":3,\"dtype\":\"f16\",\"accumulate\":\"f32\"}" REST,
         "{\"type\":\"cell\",\"problem\":{\"m\":1.5,\"n\":2,\"k\":3,\"dtype\":\"f16\",\"accumulate\":\"f32\"}" REST,
         "{\"type\":\"cell\",\"problem\":{\"m\":1,\"n\":2,\"k\":3,\"dtype\":\"f8\",\"accumulate\":\"f32\"}" REST,
-        "{\"type\":\"cell\"," P ",\"mode\":\"batch\",\"label\":\"\",\"seed\":\"1\",\"exclude\":[]}",
-        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":3,\"seed\":\"1\",\"exclude\":[]}",
-        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"-1\",\"exclude\":[]}",
-        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"exclude\":{}}",
-        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"exclude\":[{\"name\":\"x\"}]}",
-        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"exclude\":[{\"name\":\"x\","
+        "{\"type\":\"cell\"," P ",\"mode\":\"batch\",\"label\":\"\",\"seed\":\"1\",\"nonce\":\"n\",\"exclude\":[]}",
+        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":3,\"seed\":\"1\",\"nonce\":\"n\",\"exclude\":[]}",
+        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"-1\",\"nonce\":\"n\",\"exclude\":[]}",
+        "{\"type\":\"cell\"," P ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"nonce\":\"n\",\"exclude\":{}}",
+        "{\"type\":\"cell\"," P
+        ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"nonce\":\"n\",\"exclude\":[{\"name\":\"x\"}]}",
+        "{\"type\":\"cell\"," P
+        ",\"mode\":\"offline\",\"label\":\"\",\"seed\":\"1\",\"nonce\":\"n\",\"exclude\":[{\"name\":\"x\","
         "\"status\":\"a status far too long for its place in the record\",\"stage\":\"\",\"reason\":\"\"}]}",
     };
     (void)state;

@@ -106,6 +106,19 @@ static void test_forged_record(void **state)
     expect_verdict("beta=forge", "beta", "tamper_suspected", "nonce");
 }
 
+/* A record that would be believed, but for the stage page: beta is still running. */
+static void test_record_sent_by_a_contender(void **state)
+{
+    (void)state;
+    expect_verdict("beta=early", "beta", "tamper_suspected", "while beta was running, in stage setup");
+}
+
+static void test_record_with_an_older_nonce(void **state)
+{
+    (void)state;
+    expect_verdict("beta=replay", "beta", "tamper_suspected", "nonce");
+}
+
 static void test_anonymous_stage(void **state)
 {
     (void)state;
@@ -453,6 +466,8 @@ int main(int argc, char **argv)
         TEST(test_garbage),
         TEST(test_binary),
         TEST(test_forged_record),
+        TEST(test_record_sent_by_a_contender),
+        TEST(test_record_with_an_older_nonce),
         TEST(test_anonymous_stage),
         TEST(test_left_out_says_why),
         TEST(test_left_out_for_faults_of_several_kinds),

@@ -44,12 +44,18 @@ static bool refresh(struct slot *slot)
 
 /* ---- to the worker ---- */
 
+/* What the worker's next messages must carry; an older one is worth nothing any more. */
+static void renew_nonce(struct slot *slot)
+{
+    snprintf(slot->nonce, sizeof slot->nonce, "%016" PRIx64 "%016" PRIx64, random_entropy(), random_entropy());
+}
+
 int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err)
 {
     struct process_request request = {.program = program, .lock_fd = slot->lock_fd};
     if (process_spawn(&request, &slot->process, err))
         return err->code;
-    snprintf(slot->nonce, sizeof slot->nonce, "%016" PRIx64 "%016" PRIx64, random_entropy(), random_entropy());
+    renew_nonce(slot);
     slot->reader = (struct line_reader){.fd = slot->process.fd};
     slot->state = SLOT_STARTING;
     slot->warned_memory = false;
@@ -66,6 +72,8 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
 void slot_send_cell(struct slot *slot)
 {
     struct error ignored;
+    renew_nonce(slot);
+    memcpy(slot->request.nonce, slot->nonce, sizeof slot->request.nonce);
     cJSON *message = cell_request_to_json(&slot->request);
     slot->state = SLOT_BUSY;
     set_stage(slot, "cell", FIRST_STAGE_SECONDS);
@@ -177,6 +185,12 @@ static void take_ready(struct slot *slot, struct json_at at, struct slot_event *
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
 }
 
+/* A worker tells the end of a cell and of its start when no contender's code is running. */
+static bool comes_from_a_contender(const struct slot *slot, const char *type)
+{
+    return slot->now.contender[0] && (strcmp(type, "record") == 0 || strcmp(type, "ready") == 0);
+}
+
 /* Leaves err->code non-zero for a message that a sound worker does not send, and *forged where it may not be the
  * worker's own: with the nonce it is, so that the fault is ours. */
 static void take_message(struct slot *slot, struct json_at at, struct slot_event *event, bool *forged,
@@ -189,6 +203,9 @@ static void take_message(struct slot *slot, struct json_at at, struct slot_event
         error_set(err, EXIT_CODE_DATA, "message without the worker's nonce");
     else if (json_read_string(json_member(at, "type"), &type, err))
         return;
+    else if ((*forged = comes_from_a_contender(slot, type)))
+        error_set(err, EXIT_CODE_DATA, "a %.24s while %s was running, in stage %s", type, slot->now.contender,
+                  slot->now.stage);
     else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY)
         take_record(slot, at, event, err);
     else if (strcmp(type, "ready") == 0 && slot->state == SLOT_STARTING)

@@ -231,6 +231,13 @@ static void lost_at_start(struct run *run, struct slot *slot, const struct slot_
         retire(run, slot);
 }
 
+/* As it was told to. An exit handler that somebody left behind costs no cell, but is worth a line. */
+static bool ended_well(const struct slot *slot, const struct slot_event *event)
+{
+    return strcmp(slot->now.stage, "quit") == 0 && strcmp(event->verdict, "early_exit") == 0 &&
+           strcmp(event->reason, "exited with code 0") == 0;
+}
+
 static int worker_lost(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
 {
     bool stuck = slot->state == SLOT_RETIRED;
@@ -239,6 +246,9 @@ static int worker_lost(struct run *run, struct slot *slot, const struct slot_eve
         lost_at_start(run, slot, event);
     else if (slot->cell >= 0)
         code = lost_in_cell(run, slot, event, err);
+    else if (!ended_well(slot, event))
+        note(run, "%s: the worker did not end well, in stage %s: %s: %s", slot->device, slot->now.stage, event->verdict,
+             event->reason);
     if (!code && stuck) {
         error_set(&run->last, EXIT_CODE_UNAVAILABLE, "%s: a worker does not even end on SIGKILL", slot->device);
         retire(run, slot);

@@ -258,6 +258,8 @@ static int conduct(const struct cell_context *context, const struct cell_request
         code = check_memory(bench, &fits, err);
     if (code == 0 && fits)
         code = run_stages(bench, races, err);
+    if (code != 0)
+        bench->report = NULL; /* who was running when the device was lost stays on the stage page */
     close_bench(bench, races);
     settle_status(bench->record);
     return code;

@@ -18,6 +18,9 @@ struct exclusion {
     char reason[RECORD_REASON_MAX];
 };
 
+/* 32 hex digits and a NUL. */
+#define CELL_NONCE 33
+
 #define CELL_MAX_EXCLUSIONS RECORD_MAX_CONTENDERS
 
 struct cell_request {
@@ -25,6 +28,7 @@ struct cell_request {
     enum mode mode;
     char label[RECORD_NAME_MAX];
     uint64_t seed;
+    char nonce[CELL_NONCE]; /* what the record of this cell must carry */
     struct exclusion exclusions[CELL_MAX_EXCLUSIONS];
     size_t n_exclusions;
     /* The tuner's part; NULL for a measurement. Contender name: keys to race, or null for its own. Borrowed. */

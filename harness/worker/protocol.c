@@ -170,6 +170,7 @@ cJSON *cell_request_to_json(const struct cell_request *request)
     cJSON_AddStringToObject(o, "mode", mode_names[request->mode]);
     cJSON_AddStringToObject(o, "label", request->label);
     json_put_u64(o, "seed", request->seed);
+    cJSON_AddStringToObject(o, "nonce", request->nonce);
     put_exclusions(o, "exclude", request->exclusions, request->n_exclusions);
     if (request->search) {
         cJSON_AddItemToObject(o, "search", cJSON_Duplicate(request->search, true));
@@ -246,14 +247,15 @@ static int search_from_json(struct json_at at, struct cell_request *out, struct 
 
 int cell_request_from_json(struct json_at at, struct cell_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type",    "problem", "mode",      "label", "seed",
-                                       "exclude", "search",  "finalists", NULL};
+    static const char *const keys[] = {"type",  "problem", "mode",   "label",     "seed",
+                                       "nonce", "exclude", "search", "finalists", NULL};
     int mode = 0;
     *out = (struct cell_request){0};
     if (json_only_keys(at, keys, err) || problem_from_json(json_member(at, "problem"), &out->problem, err) ||
         json_read_choice(json_member(at, "mode"), mode_names, &mode, err) ||
         protocol_read_text(json_member(at, "label"), out->label, sizeof out->label, err) ||
         json_read_u64(json_member(at, "seed"), &out->seed, err) ||
+        protocol_read_text(json_member(at, "nonce"), out->nonce, sizeof out->nonce, err) ||
         exclusions_from_json(json_member(at, "exclude"), out->exclusions, &out->n_exclusions, err) ||
         search_from_json(at, out, err))
         return err->code;

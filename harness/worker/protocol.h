@@ -3,15 +3,18 @@
  *
  * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"...","plugins":null,
  *                        "kernels":null,"precompile":true,"refused":[...]}   perhaps "tuned":{files,none,force}
- *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","exclude":[...]}
+ *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","nonce":"...",
+ *                        "exclude":[...]}
  *                                                                     from the tuner also "search":{...},"finalists":3
  *                       {"type":"quit"}
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
  *                       {"type":"record","record":{...}}
  *                       {"type":"fatal","code":69,"text":"..."}  then the worker exits
  * Who is running, in which stage and by when it must be over, is not a message: stage_page.h.
- * Every worker message carries the start message's nonce; a message without it is refused (a contender that found
- * the descriptor cannot forge a result by accident).
+ * Every worker message carries the latest nonce it was sent, one for the start and one for each cell; a message without
+ * it is refused, and so is a record or `ready` that comes while the stage page names a contender: the worker itself
+ * sends them when nobody's code is running. Both are kept in memory that a plugin can read: they stop replays,
+ * leftovers and whoever just writes to the descriptor, not a plugin made to defeat them.
  */
 #ifndef CUDAL2_WORKER_PROTOCOL_H
 #define CUDAL2_WORKER_PROTOCOL_H
@@ -34,8 +37,7 @@ int line_read(struct line_reader *r, char **line, size_t *length);
 void line_reader_free(struct line_reader *r);
 /* Prints `message` and a newline to fd, all of it. EXIT_CODE_IO on failure. */
 int line_write(int fd, const cJSON *message, struct error *err);
-/* 32 hex digits and a NUL: what start carries and every worker message repeats. */
-#define PROTOCOL_NONCE 33
+#define PROTOCOL_NONCE CELL_NONCE
 
 #define START_MAX_REFUSED CELL_MAX_EXCLUSIONS
 

@@ -264,10 +264,14 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
     if (!request)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a request");
     int code = cell_request_from_json(json_root(message, "cell"), request, err);
-    if (!code)
+    if (!code) {
+        memcpy(w->nonce, request->nonce, sizeof w->nonce);
         code = cell_conduct(&context, request, &record, err);
-    if (!code)
+    }
+    if (!code) {
+        stage_page_write(w->page, "", "record", READY_SECONDS);
         code = send_record(w, record, err);
+    }
     record_free(record);
     free(request);
     return code;
