@@ -11,18 +11,22 @@
 /* Largest sum (exclusive) that the dtype holds exactly together with every smaller integer. */
 double exact_limit(enum cudal2_dtype dtype);
 
-/* Probability of a 1, chosen from K so that the mean sum K p^2 is at most half the limit (five standard deviations
- * below it for K >= 64) and 1/2 where K is small enough. */
+/* Probability of a 1, chosen from K so that at least 90% of the sums lie strictly between 0 and the limit: the mean sum
+ * K p^2 is at most half the limit (at least ten standard deviations below it for fp16 and bf16 alike), 1/2 where K is
+ * small enough, and more where so few products would leave many sums at 0 (K < 11). */
 double exact_density(enum cudal2_dtype dtype, int64_t k);
 
-/* Inputs of one seed on the device and their reference, against which any number of entrants can be checked. */
+/* Inputs of one seed on the device and their reference, against which any number of entrants can be checked. Some of
+ * its elements have been computed on the CPU too. */
 struct exact_case {
     double density, limit;
+    uint64_t seed;    /* of A in `set`; B has the next one */
     float *reference; /* device memory, m*n floats */
     size_t set; /* which of an entrant's sets is checked: another one for each seed; the same values for everyone */
 };
 
-/* Fills bench->operands with the case's inputs and computes the reference. exact_release frees it. */
+/* Fills bench->operands with the case's inputs and computes the reference. exact_release frees it. EXIT_CODE_INTERNAL
+ * when the device's reference is not what the CPU finds. */
 int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, struct error *err);
 void exact_release(struct bench *bench, struct exact_case *exact);
 

@@ -1,9 +1,31 @@
 #include "verify/stage.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verify/exact.h"
+#include "verify/instructions.h"
+#include "verify/probe.h"
+#include "verify/verified.h"
+
+/* The stage's own state: what each entrant still has to show, and what it has shown. */
+struct stage {
+    struct bench *bench;
+    struct race_result *races;
+    bool wanted[RECORD_MAX_CONTENDERS];
+    struct deviation deviations[RECORD_MAX_CONTENDERS];
+    struct model_calibration calibration;
+    struct yardstick yardstick;
+};
+
+static bool is_baseline(const struct entrant *entrant)
+{
+    return entrant->contender->role == ROLE_BASELINE;
+}
+
+/* ---- failing ---- */
 
 /* The next variant to try; NULL when there is none. An A/A copy has no ranking of its own: it follows its original,
  * which comes before it and may just have fallen back from the same variant. */
@@ -20,44 +42,178 @@ static const char *next_variant(const struct bench *bench, const struct entrant 
     return NULL;
 }
 
-/* True when another variant took over and must be checked from the first seed. */
-static bool fall_back(struct bench *bench, struct entrant *entrant, struct race_result *race, const char *verdict,
-                      const char *reason)
+/* Out of the race; or, with time_anyway, timed under its verdict, where a wrong answer is all there is against it. */
+static void refuse(struct bench *bench, struct entrant *entrant, const char *verdict, const char *reason)
 {
-    if (!entrant->has_variants) {
+    bool timed = bench->config->time_anyway && !bench->config->verify_only && record_is_refuted(verdict);
+    struct contender_record *r = entrant->record;
+    if (!timed) {
         entrant_fail(bench, entrant, verdict, "verify", reason);
-        return false;
+        return;
     }
-    entrant_reject_variant(entrant, entrant->variant, reason);
-    entrant_teardown(bench, entrant);
-    const char *next = next_variant(bench, entrant, race);
+    snprintf(r->status, sizeof r->status, "%s", verdict);
+    snprintf(r->stage, sizeof r->stage, "verify");
+    snprintf(r->reason, sizeof r->reason, "%s", reason);
+    r->invalid = true;
+}
+
+/* What one variant showed says nothing about the next. */
+static void forget_shown(struct stage *s, size_t i)
+{
+    struct contender_record *r = s->bench->entrants[i].record;
+    cJSON_Delete(r->verification);
+    cJSON_Delete(r->deviation);
+    r->verification = r->deviation = NULL;
+    s->deviations[i] = (struct deviation){.profile = NAN};
+}
+
+/* True when another variant took over and must be checked from the first seed. */
+static bool fall_back(struct stage *s, size_t i, const char *verdict, const char *reason)
+{
+    struct bench *bench = s->bench;
+    struct entrant *entrant = &bench->entrants[i];
+    struct race_result *race = &s->races[entrant->shares_ranking > 0 ? entrant->shares_ranking - 1 : i];
+    const char *next = NULL;
+    if (entrant->has_variants) {
+        entrant_reject_variant(entrant, entrant->variant, reason);
+        next = next_variant(bench, entrant, race);
+    }
     if (next == NULL) {
-        entrant_fail(bench, entrant, verdict, "verify", reason);
+        refuse(bench, entrant, verdict, reason);
         return false;
     }
+    entrant_teardown(bench, entrant);
     snprintf(entrant->variant, sizeof entrant->variant, "%s", next);
+    forget_shown(s, i);
     return entrant_setup(bench, entrant);
 }
 
-static int check_seed(struct bench *bench, struct race_result *races, bool *wanted, uint64_t seed, struct error *err)
+/* ---- exact match ---- */
+
+static int check_seed(struct stage *s, uint64_t seed, struct error *err)
 {
+    struct bench *bench = s->bench;
     struct exact_case exact;
     int code = exact_prepare(bench, seed, &exact, err);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         char why[CUDAL2_WHY] = "";
         const char *verdict = NULL;
-        if (!e->alive || !wanted[i])
+        if (!e->alive || !s->wanted[i])
             continue;
         code = exact_check(bench, e, &exact, &verdict, why, err);
         if (code != 0)
             code = entrant_fault(bench, e, "verify", err);
         else if (verdict)
-            wanted[i] = fall_back(bench, e, &races[e->shares_ranking > 0 ? e->shares_ranking - 1 : i], verdict, why);
+            s->wanted[i] = fall_back(s, i, verdict, why);
     }
     exact_release(bench, &exact);
     return code;
 }
+
+/* ---- deviation and accumulator class ---- */
+
+/* Everyone on the same inputs in every pass: what a baseline showed in the first bounds who comes in the second. */
+static int measure_all(struct stage *s, bool *changed, struct error *err)
+{
+    struct bench *bench = s->bench;
+    struct normal_case normal;
+    int code = normal_prepare(bench, random_derive(bench->seed, "deviation", 0) >> 8, &normal, err);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        char why[CUDAL2_WHY] = "";
+        const char *verdict = NULL;
+        if (!e->alive || !s->wanted[i] || changed[i])
+            continue;
+        code = normal_measure(bench, e, &normal, &s->deviations[i], &verdict, why, err);
+        if (code != 0)
+            code = entrant_fault(bench, e, "verify", err);
+        else if (verdict)
+            changed[i] = fall_back(s, i, verdict, why);
+    }
+    normal_release(bench, &normal);
+    return code;
+}
+
+/* A kernel billed f32 on a problem that cannot show what it accumulates in shows it on a longer one. */
+static int classify_by_probe(struct stage *s, size_t i, struct error *err)
+{
+    struct bench *bench = s->bench;
+    struct deviation *d = &s->deviations[i];
+    const struct cudal2_problem longer = probe_problem(&bench->problem);
+    double k = (double)longer.k, profile = NAN;
+    double threshold = model_class_threshold(longer.dtype, k, &s->calibration, s->calibration.wide);
+    int code = threshold > 0 ? probe_profile(bench, &bench->entrants[i], &longer, &profile, d->why, err) : 0;
+    deviation_class(d, profile, k, threshold);
+    return code == 0 ? 0 : entrant_fault(bench, &bench->entrants[i], "verify", err);
+}
+
+static int classify(struct stage *s, size_t i, struct error *err)
+{
+    struct deviation *d = &s->deviations[i];
+    const struct cudal2_problem *p = &s->bench->problem;
+    deviation_class(d, d->profile, (double)p->k, s->yardstick.threshold);
+    if (!d->classed && p->accumulate == CUDAL2_ACC_F32 && !is_baseline(&s->bench->entrants[i]))
+        return classify_by_probe(s, i, err);
+    return 0;
+}
+
+/* Adds class, width beyond the bill and numbers to the entrant's record. */
+static void keep(const struct stage *s, size_t i)
+{
+    const struct entrant *e = &s->bench->entrants[i];
+    const struct deviation *d = &s->deviations[i];
+    struct contender_record *r = e->record;
+    bool billed_half = s->bench->problem.accumulate == CUDAL2_ACC_F16;
+    if (r->verification == NULL)
+        r->verification = cJSON_CreateObject();
+    if (d->classed)
+        cJSON_AddStringToObject(r->verification, "class", d->wide ? "f32" : "f16");
+    else if (!billed_half && !is_baseline(e))
+        cJSON_AddStringToObject(r->verification, "class", "untested");
+    if (!d->classed && !billed_half && !is_baseline(e) && d->why[0] != '\0')
+        cJSON_AddStringToObject(r->verification, "class_reason", d->why);
+    if (d->classed && d->wide && billed_half && (e->contender->is.flags & CUDAL2_ACC_WIDER) == 0)
+        cJSON_AddBoolToObject(r->verification, "wider", true);
+    cJSON_Delete(r->deviation);
+    r->deviation = deviation_to_json(d);
+}
+
+/* The numbers first; where they leave it open, the instructions that the kernel is made of. */
+static const char *judge(const struct stage *s, size_t i, char *why)
+{
+    const struct entrant *e = &s->bench->entrants[i];
+    const struct deviation *d = &s->deviations[i];
+    const struct cudal2_problem *p = &s->bench->problem;
+    const char *verdict = deviation_judge(p, is_baseline(e), d, &s->yardstick, why);
+    if (verdict == NULL && !is_baseline(e) && p->accumulate == CUDAL2_ACC_F32 && !(d->classed && d->wide))
+        verdict = instructions_judge(e, why);
+    return verdict;
+}
+
+static int check_normal(struct stage *s, struct error *err)
+{
+    struct bench *bench = s->bench;
+    bool changed[RECORD_MAX_CONTENDERS] = {false};
+    int code = measure_all(s, changed, err);
+    yardstick_take(bench, s->deviations, &s->calibration, &s->yardstick);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        char why[CUDAL2_WHY] = "";
+        if (!e->alive || !s->wanted[i] || changed[i] || !s->deviations[i].measured)
+            continue;
+        code = classify(s, i, err);
+        if (code != 0 || !e->alive)
+            continue;
+        keep(s, i);
+        const char *verdict = judge(s, i, why);
+        if (verdict != NULL)
+            fall_back(s, i, verdict, why);
+    }
+    return code;
+}
+
+/* ---- the stage ---- */
 
 static bool any(const bool *flags, size_t n)
 {
@@ -71,29 +227,78 @@ static bool any(const bool *flags, size_t n)
 static void settle_cache(const struct bench *bench, const struct entrant *entrant)
 {
     bool cached = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "cached"));
-    if (entrant->alive && entrant->has_variants)
+    bool passed = entrant->alive && !entrant->record->invalid;
+    if (passed && entrant->has_variants)
         race_remember(bench, entrant);
     else if (cached)
         race_forget(bench, entrant);
 }
 
-int verify_entrants(struct bench *bench, struct race_result *races, struct error *err)
+/* Checks the wanted entrants on everything; those whose variant changed on the way are wanted again. */
+static int run_pass(struct stage *s, uint64_t pass, struct error *err)
 {
-    bool wanted[RECORD_MAX_CONTENDERS] = {false};
+    struct bench *bench = s->bench;
     char before[RECORD_MAX_CONTENDERS][sizeof bench->entrants[0].variant];
     int code = 0;
     for (size_t i = 0; i < bench->n_entrants; i++)
-        wanted[i] = bench->entrants[i].alive;
-    /* Each pass checks the wanted entrants on every seed; those whose variant changed on the way are wanted again. */
-    for (uint64_t pass = 0; any(wanted, bench->n_entrants) && code == 0; pass++) {
-        for (size_t i = 0; i < bench->n_entrants; i++)
-            memcpy(before[i], bench->entrants[i].variant, sizeof before[i]);
-        for (unsigned s = 0; s < bench->config->verify_seeds && code == 0; s++)
-            code = check_seed(bench, races, wanted, random_derive(bench->seed, "verify", pass * 1000 + s) >> 8, err);
-        for (size_t i = 0; i < bench->n_entrants; i++)
-            wanted[i] = bench->entrants[i].alive && strcmp(before[i], bench->entrants[i].variant) != 0;
+        memcpy(before[i], bench->entrants[i].variant, sizeof before[i]);
+    for (unsigned seed = 0; seed < bench->config->verify_seeds && code == 0; seed++)
+        code = check_seed(s, random_derive(bench->seed, "verify", pass * 1000 + seed) >> 8, err);
+    /* Who has changed its variant has not seen every seed: it waits for the next pass. */
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        s->wanted[i] = s->wanted[i] && strcmp(before[i], bench->entrants[i].variant) == 0;
+    if (code == 0)
+        code = check_normal(s, err);
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct entrant *e = &bench->entrants[i];
+        s->wanted[i] = e->alive && strcmp(before[i], e->variant) != 0;
     }
-    for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
-        settle_cache(bench, &bench->entrants[i]);
     return code;
+}
+
+/* Everyone who has not passed before is wanted. */
+static void begin(struct stage *s)
+{
+    struct bench *bench = s->bench;
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        struct entrant *e = &bench->entrants[i];
+        s->deviations[i] = (struct deviation){.profile = NAN};
+        s->wanted[i] = e->alive && !verified_recall(bench, e, &s->deviations[i]);
+    }
+}
+
+static void finish(struct stage *s)
+{
+    struct bench *bench = s->bench;
+    yardstick_take(bench, s->deviations, &s->calibration, &s->yardstick);
+    bench->record->verification = yardstick_to_json(&s->yardstick);
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct entrant *e = &bench->entrants[i];
+        bool old = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->record->verification, "cached"));
+        if (e->alive && !e->record->invalid && !old)
+            verified_remember(bench, e, &s->deviations[i]);
+        settle_cache(bench, e);
+    }
+}
+
+int verify_entrants(struct bench *bench, struct race_result *races, struct error *err)
+{
+    struct stage *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for verification");
+    s->bench = bench;
+    s->races = races;
+    begin(s);
+    int code = any(s->wanted, bench->n_entrants) ? probe_calibrate(bench, &s->calibration, err) : 0;
+    for (uint64_t pass = 0; any(s->wanted, bench->n_entrants) && code == 0; pass++)
+        code = run_pass(s, pass, err);
+    if (code == 0)
+        finish(s);
+    free(s);
+    return code;
+}
+
+uint64_t verify_bytes(const struct cudal2_problem *problem)
+{
+    return (uint64_t)problem->m * (uint64_t)problem->n * sizeof(float) + bands_bytes(problem);
 }

@@ -95,15 +95,15 @@ static enum timing headline_of(const struct cell_context *context)
 #define LIBRARY_BYTES_CUDA (512ull << 20)
 #define LIBRARY_BYTES_CPU (128ull << 20)
 
-/* Everything that lives at once in this cell: matrices, workspace, the reference of verification, the libraries. */
+/* Everything that lives at once in this cell: matrices, workspace, the references of verification, the libraries. */
 static uint64_t bytes_needed(const struct bench *bench)
 {
     const struct cudal2_problem *p = &bench->problem;
     struct operands_request request;
     bench_operands_request(bench, 0, &request);
-    uint64_t reference = bench->config->verify ? (uint64_t)p->m * (uint64_t)p->n * sizeof(float) : 0;
+    uint64_t references = bench->config->verify ? verify_bytes(p) : 0;
     bool on_cuda = bench->device->info.device_bit == CUDAL2_ON_CUDA;
-    return operands_bytes(&request) + bench->config->workspace_bytes + reference +
+    return operands_bytes(&request) + bench->config->workspace_bytes + references +
            (on_cuda ? LIBRARY_BYTES_CUDA : LIBRARY_BYTES_CPU);
 }
 
@@ -206,7 +206,7 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     if (code == 0 && bench->config->verify)
         code = verify_entrants(bench, races, err);
     end_phase(bench, PHASE_VERIFY, &mark);
-    if (code == 0)
+    if (code == 0 && !bench->config->verify_only)
         code = bench->config->protocol == PROTOCOL_PAPER ? paper_run(bench, err) : cell_loop_run(bench, err);
     end_phase(bench, PHASE_MEASURE, &mark);
     return code;

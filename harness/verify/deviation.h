@@ -1,0 +1,71 @@
+/*
+ * deviation.h - baseline-bounded deviation (paper 2.3.2) and the accumulator class, on N(0,1) inputs rounded to the
+ * dtype. Every entrant computes the same product; its largest deviation from the fp32 reference (the paper's measure)
+ * and its RMS are taken over all elements, its error profile over bands of rows against fp64. Candidates are held
+ * against the baselines of the cell, times the margins of model.h; the profile says whether a kernel billed as
+ * accumulating in fp32 does.
+ */
+#ifndef CUDAL2_VERIFY_DEVIATION_H
+#define CUDAL2_VERIFY_DEVIATION_H
+
+#include "measure/bench.h"
+#include "verify/bands.h"
+#include "verify/model.h"
+
+/* What one entrant showed. */
+struct deviation {
+    bool measured;
+    double largest;       /* absolute */
+    double rms;           /* over the RMS of the reference; infinite when elements are NaN */
+    double profile;       /* RMS over RMS against fp64, on the cell's problem; NaN when not taken */
+    bool classed;         /* whether `wide` is known */
+    bool wide;            /* its profile is that of fp32 accumulation */
+    char why[CUDAL2_WHY]; /* what the class was told by, or why it is not known */
+};
+
+/* What the entrants of a cell are held against. Figures in pairs: largest, RMS. */
+struct yardstick {
+    size_t n_baselines;
+    double baselines[2]; /* the worst of them; 0 without any */
+    double honest[2];    /* of the model */
+    double bound[2];     /* for candidates */
+    double threshold;    /* profile from which accumulation counts as 16-bit; 0: cannot be told on this problem */
+    struct model_calibration calibration;
+};
+
+/* Inputs on the device and both references. */
+struct normal_case {
+    float *reference;
+    struct bands bands;
+    size_t set; /* of an entrant's sets */
+};
+
+/* Fills the operands of every set and computes the references. normal_release frees them. */
+int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, struct error *err);
+void normal_release(struct bench *bench, struct normal_case *normal);
+
+/* Poisons C, launches once, compares. *verdict is NULL, or "launch_error" with the reason in why[CUDAL2_WHY]. Non-zero
+ * only for device errors (the caller asks entrant_fault). */
+int normal_measure(struct bench *bench, struct entrant *entrant, const struct normal_case *normal,
+                   struct deviation *out, const char **verdict, char *why, struct error *err);
+
+/* The bounds, from the deviations (one for each entrant) of the living baselines billed like the cell: one that claims
+ * to accumulate wider counts in f32 cells alone. */
+void yardstick_take(const struct bench *bench, const struct deviation *deviations,
+                    const struct model_calibration *calibration, struct yardstick *out);
+
+/* Puts the deviation into its class by the profile `profile` at K k and this threshold; a threshold of 0 leaves it
+ * unclassed. */
+void deviation_class(struct deviation *deviation, double profile, double k, double threshold);
+
+/* NULL when the deviation passes, else wrong_result or precision_class with the reason in why[CUDAL2_WHY]. A baseline
+ * is held against MODEL_GROSS alone. */
+const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
+                            const struct yardstick *yardstick, char *why);
+
+/* [largest, RMS] or [largest, RMS, profile] to three digits, for the record; owned by the caller. */
+cJSON *deviation_to_json(const struct deviation *deviation);
+/* The yardstick for the cell's record; owned by the caller. */
+cJSON *yardstick_to_json(const struct yardstick *yardstick);
+
+#endif
