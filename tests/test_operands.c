@@ -74,6 +74,50 @@ static void matrices_lie_apart(void **state)
     assert_int_equal(fake_bytes_in_use(device), 0);
 }
 
+/* Guards touch their matrix on either side and nothing else: patterned, they leave every value, and one byte written
+ * past an odd end shows. */
+static void guards_enclose_every_matrix(void **state)
+{
+    struct operands_request request = {
+        .problem = {5, 7, 3, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 2, .period = 2, .layouts = {3, 1}};
+    const size_t expected[] = {8, 6};
+    (void)state;
+    for (request.seed = 0; request.seed < 20; request.seed++) {
+        struct error err;
+        struct operands *o = NULL;
+        struct probe_region guards[2 * OPERANDS_GUARDS], inputs[2][OPERANDS_INPUTS];
+        uint64_t before[2][OPERANDS_INPUTS], after[OPERANDS_INPUTS], intact[OPERANDS_GUARDS], broken[OPERANDS_GUARDS];
+        size_t n = 0;
+        assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+        assert_int_equal(operands_fill(device, o, FILL_NORMAL, request.seed, 0, &err), 0);
+        for (size_t s = 0; s < 2; s++) {
+            size_t found = operands_inputs(o, s, inputs[s]);
+            assert_int_equal(found, expected[s] / 2 - 1);
+            assert_int_equal(device->probes->digest(device, inputs[s], found, before[s], &err), 0);
+            found = operands_guards(o, s, guards + n);
+            assert_int_equal(found, expected[s]);
+            n += found;
+        }
+        for (size_t i = 0; i < n; i++) {
+            char *at = guards[i].memory;
+            assert_true(guards[i].bytes >= OPERANDS_GUARD && at >= (char *)o->arena);
+            assert_true(at + guards[i].bytes <= (char *)o->arena + operands_bytes(&request));
+        }
+        assert_int_equal(device->probes->pattern(device, guards, n, PROBE_GUARD, &err), 0);
+        for (size_t s = 0; s < 2; s++) {
+            size_t inputs_of_set = expected[s] / 2 - 1;
+            assert_int_equal(device->probes->digest(device, inputs[s], inputs_of_set, after, &err), 0);
+            assert_memory_equal(after, before[s], inputs_of_set * sizeof *after);
+        }
+        assert_int_equal(device->probes->digest(device, guards, 8, intact, &err), 0);
+        ((unsigned char *)o->nn[0].c)[5 * 7 * 2] ^= 1;
+        assert_int_equal(device->probes->digest(device, guards, 8, broken, &err), 0);
+        for (size_t i = 0; i < 8; i++)
+            assert_int_equal(intact[i] != broken[i], guards[i].memory == (char *)o->nn[0].c + 70);
+        operands_free(device, o);
+    }
+}
+
 static void first_set_is_not_always_first(void **state)
 {
     struct operands_request request = {
@@ -99,7 +143,7 @@ static void too_large_says_how_much(void **state)
     struct operands *o = NULL;
     (void)state;
     assert_int_not_equal(operands_alloc(device, &request, &o, &err), 0);
-    assert_non_null(strstr(err.text, "operands of 25820135424 bytes"));
+    assert_non_null(strstr(err.text, "operands of 25820332032 bytes"));
 }
 
 static void owners_hold_the_same_values(void **state)
@@ -140,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(matrices_lie_apart, open_device, close_device),
+        cmocka_unit_test_setup_teardown(guards_enclose_every_matrix, open_device, close_device),
         cmocka_unit_test_setup_teardown(first_set_is_not_always_first, open_device, close_device),
         cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),
         cmocka_unit_test_setup_teardown(owners_hold_the_same_values, open_device, close_device),

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #define SPIN_NS 150000u
@@ -9,6 +10,26 @@ uint64_t clock_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_raw_ns(void)
+{
+    struct timespec t = {0};
+#if defined(__x86_64__)
+    long status;
+    __asm__ volatile("syscall"
+                     : "=a"(status)
+                     : "a"((long)SYS_clock_gettime), "D"((long)CLOCK_MONOTONIC_RAW), "S"(&t)
+                     : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+    register long number __asm__("x8") = SYS_clock_gettime;
+    register long id __asm__("x0") = CLOCK_MONOTONIC_RAW;
+    register struct timespec *out __asm__("x1") = &t;
+    __asm__ volatile("svc 0" : "+r"(id) : "r"(number), "r"(out) : "memory");
+#else
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+#endif
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

@@ -1,5 +1,6 @@
 /* The host as a device: real wall times; device and event timings do not exist here and are never imitated. */
 #include "device/cpu_math.h"
+#include "device/probe.h"
 #include "base/clock.h"
 
 #include <ctype.h>
@@ -269,6 +270,7 @@ int device_open_cpu(struct device **out, struct error *err)
     if (!cpu)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CPU device");
     cpu->base.ops = &cpu_ops;
+    cpu->base.probes = &probe_host;
     read_info(&cpu->base.info);
     cpu->flush_bytes = 2 * (size_t)(cpu->base.info.l2_bytes ? cpu->base.info.l2_bytes : DEFAULT_CACHE);
     *out = &cpu->base;

@@ -154,7 +154,8 @@ struct device_ops {
 struct device {
     const struct device_ops *ops;
     struct device_info info;
-    void *stream; /* CUstream for contenders; NULL on the CPU */
+    void *stream;                   /* CUstream for contenders; NULL on the CPU */
+    const struct probe_ops *probes; /* device/probe.h: what the honesty checks ask; NULL: they are not possible */
 };
 
 /* Opens "cuda:N", "cpu" or "auto" (cuda:0 if a usable GPU is there, else cpu; `why_not` then says why not the GPU,

@@ -1,5 +1,6 @@
 #include "device/fake.h"
 #include "device/cpu_math.h"
+#include "device/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,6 +365,7 @@ int fake_open(const struct fake_script *script, struct device **out, struct erro
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the fake device");
     uint32_t all = CUDAL2_BIT(TIMING_DEVICE) | CUDAL2_BIT(TIMING_EVENT) | CUDAL2_BIT(TIMING_WALL);
     f->base.ops = &fake_ops;
+    f->base.probes = &probe_host_scripted;
     f->script = *script;
     if (f->script.memory_bytes == 0)
         f->script.memory_bytes = DEFAULT_MEMORY;

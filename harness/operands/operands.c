@@ -20,11 +20,22 @@ static uint64_t slack_of(const struct operands_request *request)
     return slack - slack % OPERANDS_ALIGNMENT;
 }
 
-/* Room for one matrix: its bytes rounded up, and the slack its offset is drawn from. */
+/* What is at least on either side of a matrix. Thousands of sets are small ones, whose rows are short. */
+static uint64_t guard_of(const struct operands_request *request)
+{
+    return request->n_sets > 128 ? OPERANDS_GUARD / 8 : OPERANDS_GUARD;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + OPERANDS_ALIGNMENT - 1) / OPERANDS_ALIGNMENT * OPERANDS_ALIGNMENT;
+}
+
+/* Room for one matrix: its bytes rounded up, the slack its offset is drawn from, and the guards. */
 static uint64_t room_for(const struct operands_request *request, int64_t rows, int64_t cols)
 {
     uint64_t bytes = matrix_bytes(&request->problem, rows, cols);
-    return (bytes + OPERANDS_ALIGNMENT - 1) / OPERANDS_ALIGNMENT * OPERANDS_ALIGNMENT + slack_of(request);
+    return round_up(bytes) + slack_of(request) + 2 * guard_of(request);
 }
 
 uint64_t operands_bytes(const struct operands_request *request)
@@ -51,7 +62,8 @@ static void place(struct operands *o, struct random *random, char **next, unsign
     if ((matrix == MATRIX_B_NN && !wants(request, set, CUDAL2_NN)) ||
         (matrix == MATRIX_B_TN && !wants(request, set, CUDAL2_TN)))
         return;
-    char *at = *next + random_below(random, slack_of(request) / OPERANDS_ALIGNMENT + 1) * OPERANDS_ALIGNMENT;
+    char *at = *next + guard_of(request) +
+               random_below(random, slack_of(request) / OPERANDS_ALIGNMENT + 1) * OPERANDS_ALIGNMENT;
     *next += room_for(request, sizes[matrix][0], sizes[matrix][1]);
     if (matrix == MATRIX_A)
         o->nn[set].a = o->tn[set].a = at;
@@ -112,24 +124,29 @@ static int fill_matrix(struct device *device, const void *memory, const struct f
     return memory == NULL ? 0 : device->ops->fill(device, pointer.owned, fill, err);
 }
 
+int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
+                      size_t set, struct error *err)
+{
+    const struct cudal2_problem *p = &operands->request.problem;
+    uint64_t seed = values->seed + 2 * (set % operands->request.period);
+    struct fill a = {values->kind, p->dtype, seed, values->density, p->m, p->k, false};
+    struct fill b = {values->kind, p->dtype, seed + 1, values->density, p->k, p->n, false};
+    int code = fill_matrix(device, operands->nn[set].a, &a, err);
+    if (code == 0)
+        code = fill_matrix(device, operands->nn[set].b, &b, err);
+    b.column_major = true;
+    if (code == 0)
+        code = fill_matrix(device, operands->tn[set].b, &b, err);
+    return code;
+}
+
 int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
                   struct error *err)
 {
-    const struct cudal2_problem *p = &operands->request.problem;
-    struct fill a = {.kind = kind, .dtype = p->dtype, .density = density, .rows = p->m, .cols = p->k};
-    struct fill b = {.kind = kind, .dtype = p->dtype, .density = density, .rows = p->k, .cols = p->n};
+    const struct operands_values values = {kind, seed, density};
     int code = 0;
-    for (size_t s = 0; s < operands->request.n_sets && code == 0; s++) {
-        a.seed = seed + 2 * (s % operands->request.period);
-        b.seed = a.seed + 1;
-        b.column_major = false;
-        code = fill_matrix(device, operands->nn[s].a, &a, err);
-        if (code == 0)
-            code = fill_matrix(device, operands->nn[s].b, &b, err);
-        b.column_major = true;
-        if (code == 0)
-            code = fill_matrix(device, operands->tn[s].b, &b, err);
-    }
+    for (size_t s = 0; s < operands->request.n_sets && code == 0; s++)
+        code = operands_fill_set(device, operands, &values, s, err);
     return code;
 }
 
@@ -143,4 +160,45 @@ int operands_poison(struct device *device, struct operands *operands, size_t set
 const struct cudal2_operands *operands_sets(const struct operands *operands, enum cudal2_layout layout)
 {
     return layout == CUDAL2_NN ? operands->nn : operands->tn;
+}
+
+struct probe_region operands_output(const struct operands *operands, size_t set)
+{
+    const struct cudal2_problem *p = &operands->request.problem;
+    return (struct probe_region){operands->nn[set].c, matrix_bytes(p, p->m, p->n)};
+}
+
+static struct probe_region region_of(const void *memory, uint64_t bytes)
+{
+    union {
+        const void *shown;
+        void *owned;
+    } pointer = {.shown = memory};
+    return (struct probe_region){pointer.owned, bytes};
+}
+
+size_t operands_inputs(const struct operands *operands, size_t set, struct probe_region out[OPERANDS_INPUTS])
+{
+    const struct cudal2_problem *p = &operands->request.problem;
+    const void *const b[] = {operands->nn[set].b, operands->tn[set].b};
+    size_t n = 0;
+    out[n++] = region_of(operands->nn[set].a, matrix_bytes(p, p->m, p->k));
+    for (int i = 0; i < 2; i++)
+        if (b[i] != NULL)
+            out[n++] = region_of(b[i], matrix_bytes(p, p->k, p->n));
+    return n;
+}
+
+size_t operands_guards(const struct operands *operands, size_t set, struct probe_region out[OPERANDS_GUARDS])
+{
+    struct probe_region matrices[OPERANDS_INPUTS + 1];
+    uint64_t guard = guard_of(&operands->request);
+    size_t n = operands_inputs(operands, set, matrices);
+    matrices[n++] = operands_output(operands, set);
+    for (size_t i = 0; i < n; i++) {
+        char *start = matrices[i].memory, *end = start + matrices[i].bytes;
+        out[2 * i] = (struct probe_region){start - guard, guard};
+        out[2 * i + 1] = (struct probe_region){end, round_up(matrices[i].bytes) - matrices[i].bytes + guard};
+    }
+    return 2 * n;
 }

@@ -11,7 +11,7 @@
 #ifndef CUDAL2_OPERANDS_OPERANDS_H
 #define CUDAL2_OPERANDS_OPERANDS_H
 
-#include "device/device.h"
+#include "device/probe.h"
 
 #define OPERANDS_MAX_SETS 2560
 
@@ -27,6 +27,10 @@ struct operands_request {
 #define OPERANDS_ALIGNMENT 512u
 #define OPERANDS_SLACK (16u << 20)
 
+/* Bytes on either side of every matrix that belong to nobody (an eighth of it with more than 128 sets): what is written
+ * there was written out of bounds. */
+#define OPERANDS_GUARD 32768u
+
 struct operands {
     struct operands_request request;
     void *arena;                                  /* holds every matrix */
@@ -34,7 +38,7 @@ struct operands {
     struct cudal2_operands tn[OPERANDS_MAX_SETS];
 };
 
-/* Bytes that operands_alloc takes on the device, slack included. */
+/* Bytes that operands_alloc takes on the device, slack and guards included. */
 uint64_t operands_bytes(const struct operands_request *request);
 
 /* Allocates all sets on the device (contents undefined). *out is owned by the caller (operands_free).
@@ -46,10 +50,26 @@ void operands_free(struct device *device, struct operands *operands);
 /* Fills A and B of every set, by seed and s modulo the period. density is for FILL_BINARY. */
 int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
                   struct error *err);
+/* The same for one set. */
+struct operands_values {
+    enum fill_kind kind;
+    uint64_t seed;
+    double density;
+};
+int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
+                      size_t set, struct error *err);
 /* Writes NaN patterns over C of set `set`. */
 int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err);
 
 /* The sets as a contender of this layout sees them. */
 const struct cudal2_operands *operands_sets(const struct operands *operands, enum cudal2_layout layout);
+
+/* Where the matrices of a set lie: C; A and the copies of B; and the guards on both sides of all of them, what rounding
+ * left included. Return the number. */
+#define OPERANDS_INPUTS 3
+#define OPERANDS_GUARDS (2 * (OPERANDS_INPUTS + 1))
+struct probe_region operands_output(const struct operands *operands, size_t set);
+size_t operands_inputs(const struct operands *operands, size_t set, struct probe_region out[OPERANDS_INPUTS]);
+size_t operands_guards(const struct operands *operands, size_t set, struct probe_region out[OPERANDS_GUARDS]);
 
 #endif

@@ -1,0 +1,193 @@
+/* Probes of memory that the host can read: the CPU device, and the scripted one. */
+#include "device/probe.h"
+#include "base/clock.h"
+#include "base/half.h"
+#include "device/cpu_math.h"
+#include "device/fill.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t digest_of(const unsigned char *bytes, uint64_t n)
+{
+    uint64_t sum = n;
+    uint64_t words = n / sizeof(uint64_t);
+    for (uint64_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, bytes + i * sizeof word, sizeof word);
+        sum += fill_mix(word + (i + 1) * FILL_GOLDEN);
+    }
+    for (uint64_t i = words * sizeof(uint64_t); i < n; i++)
+        sum += fill_mix(bytes[i] + (i + 1) * FILL_GOLDEN);
+    return sum;
+}
+
+static int host_digest(struct device *d, const struct probe_region *regions, size_t n, uint64_t *out, struct error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = digest_of(regions[i].memory, regions[i].bytes);
+    return d->ops->sync(d, err);
+}
+
+static int host_pattern(struct device *d, const struct probe_region *regions, size_t n, unsigned char byte,
+                        struct error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        memset(regions[i].memory, byte, regions[i].bytes);
+    return d->ops->sync(d, err);
+}
+
+/* ---- the product ---- */
+
+struct freivalds {
+    const struct probe_product *product;
+    uint64_t key;
+    double *y;                /* B x */
+    double *expected, *found; /* A y and C x */
+};
+
+static double sample(const struct freivalds *f, int64_t j)
+{
+    return probe_sample(f->key, (uint64_t)j);
+}
+
+static void multiply_b(void *context, int64_t first, int64_t last)
+{
+    const struct freivalds *f = context;
+    const struct cudal2_problem *p = &f->product->problem;
+    bool tn = f->product->layout == CUDAL2_TN;
+    for (int64_t k = first; k < last; k++) {
+        f->y[k] = 0;
+        for (int64_t j = 0; j < p->n; j++) {
+            size_t at = (size_t)(tn ? j * p->k + k : k * p->n + j);
+            f->y[k] += (double)element_load(f->product->operands->b, p->dtype, at) * sample(f, j);
+        }
+    }
+}
+
+static void multiply_rows(void *context, int64_t first, int64_t last)
+{
+    const struct freivalds *f = context;
+    const struct cudal2_problem *p = &f->product->problem;
+    const struct cudal2_operands *o = f->product->operands;
+    for (int64_t i = first; i < last; i++) {
+        f->expected[i] = f->found[i] = 0;
+        for (int64_t k = 0; k < p->k; k++)
+            f->expected[i] += (double)element_load(o->a, p->dtype, (size_t)(i * p->k + k)) * f->y[k];
+        for (int64_t j = 0; j < p->n; j++)
+            f->found[i] += (double)element_load(o->c, p->dtype, (size_t)(i * p->n + j)) * sample(f, j);
+    }
+}
+
+static void note_row(const struct freivalds *f, int64_t i, struct probe_difference *out)
+{
+    double error = f->found[i] - f->expected[i];
+    bool differs = error != 0; /* NaN differs too */
+    out->differing += differs;
+    if (differs && out->first_row == UINT64_MAX)
+        out->first_row = (uint64_t)i;
+    if (isnan(error)) {
+        out->nan_rows++;
+        return;
+    }
+    out->sum_sq_error += error * error;
+    out->sum_sq_expected += f->expected[i] * f->expected[i];
+}
+
+static int host_product(struct device *d, const struct probe_product *product, struct probe_difference *out,
+                        struct error *err)
+{
+    const struct cudal2_problem *p = &product->problem;
+    struct freivalds f = {.product = product, .key = fill_key(product->seed)};
+    int threads = d->info.threads;
+    double *memory = malloc((size_t)(p->k + 2 * p->m) * sizeof *memory);
+    *out = (struct probe_difference){.first_row = UINT64_MAX};
+    if (!memory)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory to check an output");
+    f.y = memory;
+    f.expected = f.y + p->k;
+    f.found = f.expected + p->m;
+    cpu_parallel(threads, p->k, multiply_b, &f);
+    cpu_parallel(threads, p->m, multiply_rows, &f);
+    for (int64_t i = 0; i < p->m; i++)
+        note_row(&f, i, out);
+    free(memory);
+    return d->ops->sync(d, err);
+}
+
+/* ---- NaN among elements ---- */
+
+/* One process has one device. */
+static uint64_t nan_counter;
+
+static void poison_element(void *c, enum cudal2_dtype dtype, uint64_t index)
+{
+    size_t bytes = dtype_bytes(dtype);
+    memset((unsigned char *)c + index * bytes, PROBE_POISON, bytes);
+}
+
+static int host_sprinkle(struct device *d, void *c, enum cudal2_dtype dtype, uint64_t elements, uint64_t seed,
+                         char *why)
+{
+    uint64_t key = fill_key(seed);
+    (void)d;
+    (void)why;
+    for (uint64_t first = 0; first < elements; first += PROBE_SPRINKLE)
+        poison_element(c, dtype, probe_place(key, first, elements));
+    return CUDAL2_OK;
+}
+
+static int host_count(struct device *d, const void *c, enum cudal2_dtype dtype, uint64_t elements, char *why)
+{
+    (void)d;
+    (void)why;
+    for (uint64_t i = 0; i < elements; i++)
+        nan_counter += isnan(element_load(c, dtype, i)) != 0;
+    return CUDAL2_OK;
+}
+
+static int host_read_count(struct device *d, uint64_t *nans, struct error *err)
+{
+    *nans = nan_counter;
+    nan_counter = 0;
+    return d->ops->sync(d, err);
+}
+
+/* ---- the process ---- */
+
+static uint64_t host_held(struct device *d)
+{
+    unsigned long long size = 0, resident = 0;
+    (void)d;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%llu %llu", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+const struct probe_ops probe_host = {
+    .digest = host_digest,
+    .pattern = host_pattern,
+    .product = host_product,
+    .sprinkle = host_sprinkle,
+    .count = host_count,
+    .read_count = host_read_count,
+    .held = host_held,
+    .raw_now = clock_raw_ns,
+};
+
+const struct probe_ops probe_host_scripted = {
+    .digest = host_digest,
+    .pattern = host_pattern,
+    .product = host_product,
+    .sprinkle = host_sprinkle,
+    .count = host_count,
+    .read_count = host_read_count,
+    .held = host_held,
+};

@@ -1,0 +1,99 @@
+/*
+ * probe.h - what the honesty checks (measure/honesty.h) need from a device beside device.h: looking at memory,
+ * sprinkling poison, holding the stream. All of it is asked between timed segments or in trials of its own; nothing
+ * here is timed.
+ *
+ * A contender's process can hold no answer to compare with, so outputs are checked by Freivalds' method: C x against
+ * A (B x) with a random x that is drawn after C was written. x holds odd integers below 2^12 in size, so on {0,1}
+ * inputs every sum is an exact integer below 2^53 (for n, k <= 2^20), one wrong element in a row is always seen, and
+ * several that cancel pass with a probability below 2^-12.
+ */
+#ifndef CUDAL2_DEVICE_PROBE_H
+#define CUDAL2_DEVICE_PROBE_H
+
+#include "device/device.h"
+#include "device/fill.h"
+
+struct probe_region {
+    void *memory;
+    uint64_t bytes;
+};
+
+#define PROBE_MAX_REGIONS 8192
+/* Bytes of the patterns: what guards hold, and what makes every element of every dtype a NaN. */
+#define PROBE_GUARD 0xa5u
+#define PROBE_POISON 0xffu
+
+/* One output in one place. x is drawn from the seed. */
+struct probe_product {
+    struct cudal2_problem problem;
+    enum cudal2_layout layout;
+    const struct cudal2_operands *operands;
+    uint64_t seed;
+};
+
+/* Rows of C x against rows of A (B x). */
+struct probe_difference {
+    uint64_t differing; /* rows that are not equal, NaN included */
+    uint64_t nan_rows;
+    uint64_t first_row;                   /* UINT64_MAX: none */
+    double sum_sq_error, sum_sq_expected; /* over the rows that are not NaN */
+};
+
+/* One launch behind a held stream. */
+struct probe_trial {
+    const struct device_work *work;
+    size_t set;
+    struct probe_region c;
+    double wait_ns;
+};
+
+struct probe_ops {
+    /* A digest of each region's bytes, into out[n]. */
+    int (*digest)(struct device *d, const struct probe_region *regions, size_t n, uint64_t *out, struct error *err);
+    /* Sets every byte of the regions. */
+    int (*pattern)(struct device *d, const struct probe_region *regions, size_t n, unsigned char byte,
+                   struct error *err);
+    int (*product)(struct device *d, const struct probe_product *product, struct probe_difference *out,
+                   struct error *err);
+    /* The next two are enqueued on the device's stream, can be captured, and write their reason to why (CUDAL2_WHY)
+     * when they fail. sprinkle makes one element of every PROBE_SPRINKLE a NaN, at places drawn from the seed; count
+     * adds the NaN elements of c to a counter that read_count reads and clears. */
+    int (*sprinkle)(struct device *d, void *c, enum cudal2_dtype dtype, uint64_t elements, uint64_t seed, char *why);
+    int (*count)(struct device *d, const void *c, enum cudal2_dtype dtype, uint64_t elements, char *why);
+    int (*read_count)(struct device *d, uint64_t *nans, struct error *err);
+    /* Launches `work` on `set` behind a kernel that holds the device's stream, waits wait_ns and looks whether the
+     * region has changed all the same: then the work does not run in the stream it was given. *escaped is false too
+     * when nothing can be told, because the launch waited for the stream. NULL where there is no stream. */
+    int (*escape)(struct device *d, const struct probe_trial *trial, bool *escaped, struct error *err);
+    /* What a contender has changed of the process-wide state of the device since the last settle, one line in what
+     * (128 bytes); "" when nothing. Undoes nothing. NULL where there is no such state. */
+    void (*changes)(struct device *d, char what[128]);
+    /* Bytes that this process holds of what a leak would take: device memory, or the resident set of the CPU device. */
+    uint64_t (*held)(struct device *d);
+    /* A clock that does not go through libc, for comparison with now; NULL on a device with a clock of its own. */
+    uint64_t (*raw_now)(void);
+};
+
+#define PROBE_SPRINKLE 256u
+
+/* x[j] of the key fill_key(seed), and the element that a stretch of PROBE_SPRINKLE from `first` on has poisoned.
+ * kernels/harness/probe.cu holds the same text. */
+static inline double probe_sample(uint64_t key, uint64_t j)
+{
+    uint64_t bits = fill_bits(key, j);
+    double size = (double)((bits >> 40 & 0xfff) | 1);
+    return bits >> 63 ? -size : size;
+}
+
+static inline uint64_t probe_place(uint64_t key, uint64_t first, uint64_t elements)
+{
+    uint64_t left = elements - first;
+    return first + fill_bits(key, first) % (left < PROBE_SPRINKLE ? left : PROBE_SPRINKLE);
+}
+
+extern const struct probe_ops probe_host;          /* for devices whose memory is the host's */
+extern const struct probe_ops probe_host_scripted; /* the same without a raw clock */
+extern const struct probe_ops probe_cuda;
+
+#endif
