@@ -40,6 +40,7 @@ struct entrant {
     struct device_work work;
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
     struct device_shape prepared;   /* shape of that segment */
+    bool grew; /* the last check found more memory held after a segment than before (verify/honesty.h) */
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */
 };
@@ -69,6 +70,8 @@ struct bench {
     struct cell_record *record;
     stage_reporter report;
     void *report_context;
+    /* NULL, or called after every block (verify/honesty.h); non-zero only when the worker must end. */
+    int (*between_blocks)(struct bench *bench, struct error *err);
 };
 
 /* Says that `entrant` (NULL: the harness) enters `stage`; of one whose variants are judged one by one, the stage reads

@@ -125,6 +125,8 @@ static int run_group(struct bench *bench, struct order *order, double deadline, 
     int code = 0;
     for (unsigned i = 0; i < stop->group_blocks && code == 0 && *decision == STOP_CONTINUE; i++) {
         code = block_measure(bench, bench->record->blocks, order, err);
+        if (code == 0 && bench->between_blocks != NULL)
+            code = bench->between_blocks(bench, err);
         if (code == 0)
             *decision = stop_decide(stop, bench->record);
     }

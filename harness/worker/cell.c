@@ -9,6 +9,7 @@
 #include "measure/cell_loop.h"
 #include "measure/paper.h"
 #include "measure/race.h"
+#include "verify/honesty.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
 
@@ -208,6 +209,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     end_phase(bench, PHASE_VERIFY, &mark);
     if (code == 0 && !bench->config->verify_only)
         code = bench->config->protocol == PROTOCOL_PAPER ? paper_run(bench, err) : cell_loop_run(bench, err);
+    if (code == 0)
+        code = honesty_finish(bench, err);
     end_phase(bench, PHASE_MEASURE, &mark);
     return code;
 }
@@ -288,6 +291,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->report = context->report;
     bench->report_context = context->report_context;
     bench->identity = context->identity;
+    bench->between_blocks = honesty_after_block;
     bench->tuned = context->tuned;
     bench->search = request->search;
     random_seed(&bench->random, random_derive(request->seed, "cell", 0));

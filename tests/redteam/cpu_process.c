@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -123,7 +122,7 @@ static int patch_object(struct dl_phdr_info *info, size_t size, void *context)
             char *slot = (char *)(info->dlpi_addr + entry->r_offset);
             char *page = slot - (uintptr_t)slot % 4096;
             int (*patched)(clockid_t, struct timespec *) = slow_clock;
-            if (mprotect(page, 8192, PROT_READ | PROT_WRITE) == 0)
+            if (mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0)
                 memcpy(slot, &patched, sizeof patched);
         }
     }
@@ -148,24 +147,6 @@ static int clock_launch(void *state, size_t set, char *why)
     return status;
 }
 
-/* --- a thread that keeps a core from everybody else --- */
-
-static void *burn(void *argument)
-{
-    for (volatile unsigned long turns = 0;; turns++)
-        ;
-    return argument;
-}
-
-static int burner_setup(const struct cudal2_setup *setup, void **state, char *why)
-{
-    static int started;
-    pthread_t thread;
-    if (!started && pthread_create(&thread, NULL, burn, NULL) == 0)
-        started = pthread_detach(thread) == 0;
-    return honest_setup(setup, state, why);
-}
-
 static const struct redteam_row rows[] = {
     {"exit-0", .launch = leave},
     {"abort", .launch = give_up},
@@ -176,6 +157,5 @@ static const struct redteam_row rows[] = {
     {"garble-messages", .launch = garble_messages},
     {"close-messages", .launch = close_messages},
     {"slow-clock", .setup = clock_setup, .launch = clock_launch},
-    {"burn-a-core", .setup = burner_setup},
 };
 REDTEAM_PLUGIN(rows)

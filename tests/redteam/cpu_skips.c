@@ -117,21 +117,6 @@ static void patient_teardown(void *state)
     free(state);
 }
 
-/* The work of one call is done by the next: each returns at once with what was asked of it before. */
-static int deferred(void *state, size_t set, char *why)
-{
-    static int owed;
-    static size_t owed_set;
-    int status = CUDAL2_OK;
-    if (!redteam_unwatched())
-        return honest_launch(state, set, why);
-    if (owed)
-        status = honest_launch(state, owed_set, why);
-    owed = 1;
-    owed_set = set;
-    return status;
-}
-
 static const struct redteam_row rows[] = {
     {"stale", .launch = stale},
     {"skip-every-other", .launch = skip_every_other},
@@ -140,6 +125,5 @@ static const struct redteam_row rows[] = {
     {"pointer-cache-late", .launch = pointer_cache_late},
     {"only-when-tested", .launch = only_when_tested},
     {"late-thread", .launch = late_thread, .teardown = patient_teardown},
-    {"deferred", .launch = deferred},
 };
 REDTEAM_PLUGIN(rows)

@@ -108,14 +108,14 @@ static int zero_a(void *state, size_t set, char *why)
     return status;
 }
 
-/* One element, by one unit in the last place, and only when it has been watched long enough. */
+/* One element, by one unit in its last place each time, and only when it has been watched long enough. */
 static int nudge_b(void *state, size_t set, char *why)
 {
     const struct bad_state *s = state;
     int status = honest_launch(state, set, why);
     uint32_t *last = (uint32_t *)(void *)writable(s->sets[set].b) + s->k * s->n - 1;
     if (redteam_unwatched())
-        *last ^= 1u;
+        *last += 1u;
     return status;
 }
 

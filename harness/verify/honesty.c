@@ -1,0 +1,242 @@
+#include "verify/honesty.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/arrivals.h"
+#include "verify/trial.h"
+
+#define PHASE_MEASURE 4
+#define PHASE_OTHER 5
+
+/* How long a launch may take to betray work that it left behind: twice its time, within these. */
+#define LATE_LEAST_NS 200e3
+#define LATE_MOST_NS 20e6
+/* What a segment may leave allocated, each time it runs. */
+#define LEAK_BYTES (1u << 20)
+
+static bool is_on(const struct bench *bench)
+{
+    return bench->config->honesty && bench->device->probes != NULL;
+}
+
+/* ---- one segment under watch ---- */
+
+/* Everything of one entrant that a check looks at. */
+struct watch {
+    struct probe_region *outputs, *kept; /* C of its sets; inputs and then guards */
+    uint64_t *seen[2];                   /* digests of outputs: at once, and a little later */
+    uint64_t *before, *after;            /* digests of kept */
+    size_t n_outputs, n_kept, n_inputs;
+};
+
+static int watch_open(const struct trial *t, struct watch *w, struct error *err)
+{
+    size_t n = t->entrant->n_sets;
+    size_t most = n * (OPERANDS_INPUTS + OPERANDS_GUARDS);
+    *w = (struct watch){0};
+    w->outputs = calloc(n, sizeof *w->outputs);
+    w->kept = calloc(most, sizeof *w->kept);
+    w->before = calloc(2 * (n + most), sizeof *w->before);
+    if (w->outputs == NULL || w->kept == NULL || w->before == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a check");
+    w->after = w->before + most;
+    w->seen[0] = w->after + most;
+    w->seen[1] = w->seen[0] + n;
+    for (size_t s = 0; s < n; s++) {
+        w->outputs[w->n_outputs++] = operands_output(t->bench->operands, t->entrant->first_set + s);
+        w->n_kept += operands_inputs(t->bench->operands, t->entrant->first_set + s, w->kept + w->n_kept);
+    }
+    w->n_inputs = w->n_kept;
+    for (size_t s = 0; s < n; s++)
+        w->n_kept += operands_guards(t->bench->operands, t->entrant->first_set + s, w->kept + w->n_kept);
+    return 0;
+}
+
+static void watch_close(struct watch *w)
+{
+    free(w->outputs);
+    free(w->kept);
+    free(w->before);
+}
+
+static int prepare(const struct trial *t, struct watch *w, struct error *err)
+{
+    struct device *d = t->bench->device;
+    int code = d->probes->pattern(d, w->outputs, w->n_outputs, PROBE_POISON, err);
+    if (code == 0)
+        code = d->probes->pattern(d, w->kept + w->n_inputs, w->n_kept - w->n_inputs, PROBE_GUARD, err);
+    if (code == 0)
+        code = d->probes->digest(d, w->kept, w->n_kept, w->before, err);
+    return code;
+}
+
+static int wait_for_late_work(const struct trial *t, double segment_ns, struct error *err)
+{
+    struct device *d = t->bench->device;
+    arrivals_wait(d, fmin(fmax(segment_ns, LATE_LEAST_NS), LATE_MOST_NS));
+    return d->ops->sync(d, err);
+}
+
+/* Work that went on after the launch had been waited for has changed C under our eyes. That explains whatever else was
+ * found, so it is the verdict. */
+static int look_for_late_work(struct trial *t, struct watch *w, struct error *err)
+{
+    struct device *d = t->bench->device;
+    int code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[1], err);
+    if (code != 0 || memcmp(w->seen[0], w->seen[1], w->n_outputs * sizeof *w->seen[0]) == 0)
+        return code;
+    t->verdict = NULL;
+    trial_convict(t, "late_work", "the output went on changing after the launch had been waited for");
+    return 0;
+}
+
+static int look_at_memory(struct trial *t, struct watch *w, struct error *err)
+{
+    struct device *d = t->bench->device;
+    int code = d->probes->digest(d, w->kept, w->n_kept, w->after, err);
+    for (size_t i = 0; i < w->n_kept && code == 0; i++) {
+        if (w->before[i] == w->after[i])
+            continue;
+        if (i < w->n_inputs)
+            trial_convict(t, "input_mutated", "an input matrix is not what it was before the launch");
+        else
+            trial_convict(t, "oob_write", "%" PRIu64 " bytes that border on a matrix are not what they were",
+                          w->kept[i].bytes);
+    }
+    return code;
+}
+
+/* A library may take a pool once; what takes more at every check leaks. */
+static void look_at_growth(struct trial *t, uint64_t before, uint64_t after)
+{
+    bool grew = after > before + LEAK_BYTES;
+    if (grew && t->entrant->grew)
+        trial_convict(t, "leak", "%" PRIu64 " bytes more are held after each timed segment", after - before);
+    t->entrant->grew = grew;
+}
+
+static void look_at_state(struct trial *t)
+{
+    struct device *d = t->bench->device;
+    char what[128] = "";
+    if (d->probes->changes != NULL)
+        d->probes->changes(d, what);
+    if (what[0] != '\0')
+        trial_convict(t, "device_state_changed", "%s", what);
+}
+
+static uint64_t held_now(const struct trial *t)
+{
+    struct device *d = t->bench->device;
+    return d->probes->held == NULL ? 0 : d->probes->held(d);
+}
+
+/* The segment, and then everything it may have done. */
+static int run_watched(struct trial *t, struct watch *w, struct error *err)
+{
+    struct device *d = t->bench->device;
+    double segment_ns = 0;
+    int code = prepare(t, w, err);
+    uint64_t held = code == 0 ? held_now(t) : 0;
+    if (code == 0)
+        code = trial_time(t, &segment_ns, err);
+    uint64_t held_after = code == 0 ? held_now(t) : 0;
+    if (code == 0)
+        code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[0], err);
+    if (code == 0)
+        code = wait_for_late_work(t, segment_ns, err);
+    if (code == 0)
+        code = look_at_memory(t, w, err);
+    if (code == 0) {
+        look_at_growth(t, held, held_after);
+        look_at_state(t);
+        code = trial_judge_exact(t, err);
+    }
+    return code == 0 ? look_for_late_work(t, w, err) : code;
+}
+
+static int check_fresh(struct trial *t, struct error *err)
+{
+    struct watch w;
+    int code = watch_open(t, &w, err);
+    if (code == 0)
+        code = trial_fill_fresh(t, err);
+    if (code == 0)
+        code = run_watched(t, &w, err);
+    watch_close(&w);
+    return code;
+}
+
+/* ---- all entrants ---- */
+
+/* The first time in a cell everything is tried, and the group's own inputs come back. */
+static int run_trials(struct trial *t, bool first, struct error *err)
+{
+    int code = check_fresh(t, err);
+    if (code == 0 && first)
+        code = trial_restore(t, err);
+    if (code == 0 && first && t->verdict == NULL)
+        code = trial_between(t, err);
+    if (code == 0 && first && t->verdict == NULL)
+        code = trial_escape(t, err);
+    return code;
+}
+
+static int check_entrant(struct trial *t, bool first, struct error *err)
+{
+    struct bench *bench = t->bench;
+    bench_stage(bench, t->entrant, "measure", bench->config->limits.launch_seconds);
+    int code = run_trials(t, first, err);
+    if (code != 0)
+        return entrant_fault(bench, t->entrant, "measure", err);
+    if (t->verdict == NULL) {
+        trial_note(t->entrant);
+        return 0;
+    }
+    entrant_fail(bench, t->entrant, t->verdict, "measure", t->reason);
+    return bench->device->ops->settle(bench->device, err);
+}
+
+static int check_all(struct bench *bench, bool first, struct error *err)
+{
+    unsigned order[RECORD_MAX_CONTENDERS];
+    struct random random;
+    double start = (double)bench->device->ops->now(bench->device);
+    int code = 0;
+    random_seed(&random, random_derive(bench->seed, "honesty", first ? 1 : 2));
+    for (unsigned i = 0; i < bench->n_entrants; i++)
+        order[i] = i;
+    random_shuffle(&random, order, bench->n_entrants);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct trial trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
+        if (trial.entrant->alive && trial.entrant->set_up)
+            code = check_entrant(&trial, first, err);
+    }
+    double seconds = 1e-9 * ((double)bench->device->ops->now(bench->device) - start);
+    bench->record->phase_seconds[PHASE_OTHER] += seconds;
+    bench->record->phase_seconds[PHASE_MEASURE] -= seconds;
+    return code;
+}
+
+/* Chosen by the seed that the supervisor gave the cell; never the first block, where everything is still new. */
+static unsigned chosen_block(const struct bench *bench)
+{
+    unsigned blocks = bench->config->stop.min_blocks;
+    return blocks < 2 ? 1 : 1 + (unsigned)(random_derive(bench->seed, "honesty", 0) % (blocks - 1));
+}
+
+int honesty_after_block(struct bench *bench, struct error *err)
+{
+    if (!is_on(bench) || bench->record->blocks != chosen_block(bench) + 1)
+        return 0;
+    return check_all(bench, true, err);
+}
+
+int honesty_finish(struct bench *bench, struct error *err)
+{
+    return is_on(bench) ? check_all(bench, bench->record->blocks <= chosen_block(bench), err) : 0;
+}

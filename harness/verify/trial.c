@@ -1,0 +1,301 @@
+#include "verify/trial.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/arrivals.h"
+#include "measure/segment.h"
+#include "verify/exact.h"
+
+/* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
+#define BETWEEN_LAUNCHES 16u
+/* Launches where there is no segment: wall and event timing. */
+#define BETWEEN_SINGLE 4u
+/* Error of an output on N(0,1) inputs, relative to it: rounding and accumulation in f16 stay below, anything that was
+ * not computed from these inputs is above 1. */
+#define OWN_ERROR 0.25
+/* Host time beyond what the device says, for a segment that is a graph: this, and as much again as the device's. Three
+ * tries, of which the least counts, for the host may be busy. */
+#define ESCAPED_NS 500e3
+#define ESCAPED_TRIES 3
+/* Two clocks over the same span: this apart, and 5%. */
+#define CLOCKS_APART_NS 40e3
+#define CLOCKS_APART_SHARE 0.05
+
+void trial_convict(struct trial *t, const char *verdict, const char *format, ...)
+{
+    va_list args;
+    if (t->verdict != NULL)
+        return;
+    t->verdict = verdict;
+    va_start(args, format);
+    vsnprintf(t->reason, sizeof t->reason, format, args);
+    va_end(args);
+}
+
+void trial_note(struct entrant *entrant)
+{
+    cJSON **v = &entrant->record->verification;
+    if (*v == NULL)
+        *v = cJSON_CreateObject();
+    cJSON *count = cJSON_GetObjectItemCaseSensitive(*v, "timed_checks");
+    if (count == NULL)
+        cJSON_AddNumberToObject(*v, "timed_checks", 1);
+    else
+        cJSON_SetNumberValue(count, count->valuedouble + 1);
+}
+
+/* ---- inputs ---- */
+
+int trial_fill_fresh(struct trial *t, struct error *err)
+{
+    const struct cudal2_problem *p = &t->bench->problem;
+    const struct operands_values values = {FILL_BINARY, random_next(t->random) >> 8, exact_density(p->dtype, p->k)};
+    t->set = (size_t)random_below(t->random, t->entrant->n_sets);
+    return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
+}
+
+int trial_restore(struct trial *t, struct error *err)
+{
+    unsigned group = t->bench->record->groups > 0 ? t->bench->record->groups - 1 : 0;
+    const struct operands_values values = {FILL_NORMAL, random_derive(t->bench->seed, "group", group) >> 8, 0};
+    return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
+}
+
+/* ---- clocks ---- */
+
+/* Both clocks at one moment: read again when something came between the readings. */
+struct moment {
+    double now, raw;
+};
+
+static struct moment moment_of(struct device *d)
+{
+    struct moment m = {0};
+    for (int i = 0; i < 20; i++) {
+        double raw = d->probes->raw_now == NULL ? 0 : (double)d->probes->raw_now();
+        m.now = (double)d->ops->now(d);
+        m.raw = d->probes->raw_now == NULL ? m.now : (double)d->probes->raw_now();
+        if (m.raw - raw < 3e3)
+            break;
+    }
+    return m;
+}
+
+static void compare_clocks(struct trial *t, const struct moment *from, const struct moment *to)
+{
+    double raw = to->raw - from->raw, now = to->now - from->now;
+    if (fabs(raw - now) > CLOCKS_APART_NS + CLOCKS_APART_SHARE * raw)
+        trial_convict(t, "tamper_suspected", "the program's clock counted %.0f us of %.0f us", now * 1e-3, raw * 1e-3);
+}
+
+/* One timed segment under both clocks. *host_ns: what passed, the gap left out. */
+static int time_once(struct trial *t, double *ns, double *host_ns, struct error *err)
+{
+    struct bench *bench = t->bench;
+    struct device *d = bench->device;
+    double gap_ns = bench->mode == MODE_SERVER ? arrivals_draw(&bench->config->gap, t->random) : -1;
+    struct moment from = moment_of(d);
+    int code = segment_time(bench, t->entrant, bench->headline, &gap_ns, ns, err);
+    if (code == 0)
+        code = d->ops->sync(d, err);
+    struct moment to = moment_of(d);
+    *host_ns = to.raw - from.raw - fmax(gap_ns, 0);
+    if (code == 0)
+        compare_clocks(t, &from, &to);
+    return code;
+}
+
+/* A graph's launches take what the device says and a little; if the host had to wait much longer, work went where the
+ * events do not see it. */
+static bool has_escaped(const struct trial *t, double ns, double host_ns)
+{
+    const struct entrant *e = t->entrant;
+    if (t->bench->headline != TIMING_DEVICE || e->segment == NULL ||
+        t->bench->device->ops->rung(e->segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
+        return false;
+    bool own_launch = !segment_primed(t->bench, e, TIMING_DEVICE); /* set_cache's */
+    double device_ns = ns * (double)(e->prepared.launches + e->prepared.primers + own_launch);
+    return host_ns > 2 * device_ns + ESCAPED_NS;
+}
+
+int trial_time(struct trial *t, double *segment_ns, struct error *err)
+{
+    double ns = 0, host_ns = 0;
+    bool escaped = true;
+    int code = 0;
+    for (int i = 0; i < ESCAPED_TRIES && escaped && code == 0; i++) {
+        code = time_once(t, &ns, &host_ns, err);
+        escaped = code == 0 && has_escaped(t, ns, host_ns);
+    }
+    if (escaped)
+        trial_convict(t, "stream_escape",
+                      "the device counted %.1f us a launch, the host waited %.0f us for %u launches", ns * 1e-3,
+                      host_ns * 1e-3, t->entrant->prepared.launches + t->entrant->prepared.primers);
+    bool segment = t->bench->headline == TIMING_DEVICE;
+    *segment_ns = ns * (segment ? (double)t->entrant->prepared.launches : 1);
+    return code;
+}
+
+/* ---- values ---- */
+
+static const struct cudal2_operands *operands_of(const struct trial *t, size_t set)
+{
+    return operands_sets(t->bench->operands, t->entrant->contender->is.layout) + t->entrant->first_set + set;
+}
+
+static int multiply(const struct trial *t, size_t set, struct probe_difference *out, struct error *err)
+{
+    struct device *d = t->bench->device;
+    const struct probe_product product = {t->bench->problem, t->entrant->contender->is.layout, operands_of(t, set),
+                                          random_next(t->random)};
+    return d->probes->product(d, &product, out, err);
+}
+
+static uint64_t elements_of_c(const struct bench *bench)
+{
+    return (uint64_t)bench->problem.m * (uint64_t)bench->problem.n;
+}
+
+/* Sets that the timed segment writes: those of its launches and primers. */
+static size_t sets_written(const struct trial *t)
+{
+    const struct entrant *e = t->entrant;
+    size_t launches = (size_t)e->prepared.launches + e->prepared.primers;
+    if (t->bench->headline != TIMING_DEVICE)
+        return 1;
+    return launches < e->n_sets ? launches : e->n_sets;
+}
+
+int trial_judge_exact(struct trial *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct probe_difference difference;
+    char why[CUDAL2_WHY] = "";
+    uint64_t nans = 0;
+    size_t written = sets_written(t);
+    int status = CUDAL2_OK;
+    for (size_t s = 0; s < written && status == CUDAL2_OK; s++)
+        status = d->probes->count(d, operands_of(t, s)->c, t->bench->problem.dtype, elements_of_c(t->bench), why);
+    if (status != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_INTERNAL, "counting unwritten elements: %s", why);
+    int code = d->probes->read_count(d, &nans, err);
+    if (code == 0 && nans > 0)
+        trial_convict(t, "wrong_result", "the timed segment left %" PRIu64 " elements of C unwritten or NaN", nans);
+    if (code != 0 || t->verdict != NULL || t->set >= written)
+        return code;
+    code = multiply(t, t->set, &difference, err);
+    if (code == 0 && difference.differing > 0)
+        trial_convict(t, "wrong_result", "the timed segment wrote %" PRIu64 " wrong rows, the first is row %" PRIu64,
+                      difference.differing, difference.first_row);
+    return code;
+}
+
+/* ---- between ---- */
+
+/* The entrant's launch between a sprinkle and a count. */
+struct sandwich {
+    struct trial *trial;
+    uint64_t seed;
+};
+
+static int launch_between(void *context, size_t set, char *why)
+{
+    struct sandwich *s = context;
+    const struct bench *bench = s->trial->bench;
+    const struct device_work *work = &s->trial->entrant->work;
+    struct device *d = bench->device;
+    void *c = operands_of(s->trial, set)->c;
+    enum cudal2_dtype dtype = bench->problem.dtype;
+    uint64_t elements = elements_of_c(bench);
+    int status = d->probes->sprinkle(d, c, dtype, elements, ++s->seed, why);
+    if (status == CUDAL2_OK)
+        status = work->launch(work->context, set, why);
+    return status == CUDAL2_OK ? d->probes->count(d, c, dtype, elements, why) : status;
+}
+
+/* Prepared as the timed segment is, short and without primers. */
+static int run_segment_between(struct trial *t, const struct device_work *work, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct device_segment *segment = NULL;
+    struct device_shape shape = t->entrant->prepared;
+    double ns;
+    if (shape.launches > BETWEEN_LAUNCHES)
+        shape.launches = BETWEEN_LAUNCHES;
+    shape.primers = 0;
+    shape.warmed = true;
+    int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->segment), &segment, err);
+    if (code == 0)
+        code = d->ops->measure(d, segment, &ns, err);
+    if (segment != NULL)
+        d->ops->release_segment(d, segment);
+    return code;
+}
+
+static int run_between(struct trial *t, const struct device_work *work, struct error *err)
+{
+    struct device *d = t->bench->device;
+    double ns;
+    int code = 0;
+    if (t->bench->headline == TIMING_DEVICE)
+        return run_segment_between(t, work, err);
+    for (unsigned i = 0; i < BETWEEN_SINGLE && code == 0; i++)
+        code = t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, work, i % t->entrant->n_sets, &ns, err)
+                                                  : d->ops->time_wall(d, work, i % t->entrant->n_sets, &ns, err);
+    return code;
+}
+
+static double error_allowed(const struct bench *bench)
+{
+    bool narrow = bench->problem.accumulate == CUDAL2_ACC_F16;
+    return OWN_ERROR + (narrow ? sqrt((double)bench->problem.k) / 2048 : 0);
+}
+
+int trial_between(struct trial *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct sandwich sandwich = {t, random_next(t->random)};
+    const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
+    struct probe_difference difference;
+    uint64_t nans = 0;
+    int code = d->probes->read_count(d, &nans, err);
+    if (code == 0)
+        code = run_between(t, &work, err);
+    if (code == 0)
+        code = d->probes->read_count(d, &nans, err);
+    if (code == 0 && nans > 0)
+        trial_convict(t, "wrong_result", "launches of a segment left %" PRIu64 " elements of C as they were", nans);
+    if (code == 0 && t->verdict == NULL)
+        code = multiply(t, 0, &difference, err);
+    if (code != 0 || t->verdict != NULL)
+        return code;
+    double error = sqrt(difference.sum_sq_error / difference.sum_sq_expected);
+    if (difference.nan_rows > 0 || !(error <= error_allowed(t->bench)))
+        trial_convict(t, "wrong_result", "error of %.0f%% on N(0,1) inputs, %" PRIu64 " rows of NaN", 100 * error,
+                      difference.nan_rows);
+    return 0;
+}
+
+/* ---- escape ---- */
+
+int trial_escape(struct trial *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    const struct probe_trial trial = {
+        .work = &t->entrant->work,
+        .set = 0,
+        .c = operands_output(t->bench->operands, t->entrant->first_set),
+        .wait_ns = fmin(2 * t->entrant->estimate_ns + 50e3, 5e6),
+    };
+    bool escaped = false;
+    if (d->probes->escape == NULL || (t->entrant->work.flags & CUDAL2_SYNCS) != 0)
+        return 0;
+    int code = d->probes->escape(d, &trial, &escaped, err);
+    if (code == 0 && escaped)
+        trial_convict(t, "stream_escape", "C was written while the stream of the launch was held");
+    return code;
+}
