@@ -1,4 +1,5 @@
 #include "compile/compile.h"
+#include "compile/instructions.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "base/file.h"
@@ -10,6 +11,9 @@
 
 #define OPTION_BYTES 96
 #define FIXED_OPTIONS 5
+#define LOG_FORM "instructions 1" /* of what is kept beside a cubin: an older entry lacks what is read from it */
+#define INSTRUCTIONS_MARK "cudal2-bench: instructions: "
+#define INSTRUCTIONS_MAX 256
 
 struct options {
     char text[FIXED_OPTIONS + COMPILE_MAX_DEFINES][OPTION_BYTES];
@@ -50,6 +54,7 @@ static void hash_request(const struct kernel_source *source, const struct option
 {
     struct digest d;
     digest_start(&d);
+    digest_add_string(&d, LOG_FORM);
     digest_add(&d, version, 2 * sizeof *version);
     for (int i = 0; i < o->count; i++)
         digest_add_string(&d, o->list[i]);
@@ -87,11 +92,29 @@ static void hash_cubin(struct compile_result *out)
     digest_finish(&d, out->hash);
 }
 
+/* The PTX is not kept; what it is read for goes into the log, which is cached with the cubin. */
+static int note_instructions(struct nvrtc_output *made, struct error *err)
+{
+    char found[INSTRUCTIONS_MAX];
+    instructions_of(made->ptx, found, sizeof found);
+    size_t length = strlen(made->log), more = sizeof INSTRUCTIONS_MARK + strlen(found) + 2;
+    char *grown = realloc(made->log, length + more);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a compiler log");
+    made->log = grown;
+    bool open_line = length > 0 && grown[length - 1] != '\n';
+    snprintf(grown + length, more, "%s" INSTRUCTIONS_MARK "%s\n", open_line ? "\n" : "", found);
+    return 0;
+}
+
 static int compile_now(const struct kernel_source *source, const struct options *o, struct compile_result *out,
                        struct error *err)
 {
     struct nvrtc_output made;
     int rc = nvrtc_compile(source, o->list, o->count, &made, err);
+    if (rc == 0)
+        rc = note_instructions(&made, err);
+    free(made.ptx);
     out->cubin = made.cubin;
     out->length = made.length;
     out->log = made.log;
@@ -130,6 +153,13 @@ void compile_result_free(struct compile_result *result)
     free(result->cubin);
     free(result->log);
     *result = (struct compile_result){0};
+}
+
+void compile_instructions_of(const char *log, char *out, size_t capacity)
+{
+    const char *at = log ? strstr(log, INSTRUCTIONS_MARK) : NULL;
+    at = at ? at + strlen(INSTRUCTIONS_MARK) : "";
+    snprintf(out, capacity, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
 /* ptxas writes "Function properties for <name>" with stack and spills, then "Used N registers, ...", for each function.

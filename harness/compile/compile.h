@@ -29,7 +29,7 @@ struct compile_request {
 struct compile_result {
     char *cubin;
     size_t length;
-    char *log;             /* the compiler's whole output, ptxas -v included */
+    char *log;             /* the compiler's whole output, ptxas -v included, and the line of compile_instructions_of */
     char key[DIGEST_HEX];  /* hash of NVRTC version, options, source and headers: the cache's key */
     char hash[DIGEST_HEX]; /* of the cubin */
     bool cached;
@@ -48,5 +48,9 @@ void compile_result_free(struct compile_result *result);
 
 /* Resource usage of `entry` from the log of a successful compilation. */
 struct compile_usage compile_usage_of(const char *log, const char *entry);
+
+/* What the kernels of a successful compilation multiply with (instructions.h), from its log; "" where it does not tell.
+ */
+void compile_instructions_of(const char *log, char *out, size_t capacity);
 
 #endif

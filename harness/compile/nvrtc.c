@@ -24,6 +24,8 @@ struct library {
     int (*compile)(program, int, const char *const *);
     int (*cubin_size)(program, size_t *);
     int (*cubin)(program, char *);
+    int (*ptx_size)(program, size_t *);
+    int (*ptx)(program, char *);
     int (*log_size)(program, size_t *);
     int (*log)(program, char *);
 };
@@ -71,6 +73,8 @@ static bool bind_symbols(void)
                    {"nvrtcCompileProgram", &lib.compile},
                    {"nvrtcGetCUBINSize", &lib.cubin_size},
                    {"nvrtcGetCUBIN", &lib.cubin},
+                   {"nvrtcGetPTXSize", &lib.ptx_size},
+                   {"nvrtcGetPTX", &lib.ptx},
                    {"nvrtcGetProgramLogSize", &lib.log_size},
                    {"nvrtcGetProgramLog", &lib.log}};
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
@@ -173,6 +177,19 @@ static int fetch_cubin(program p, struct nvrtc_output *out, struct error *err)
     return status ? call_failed("nvrtcGetCUBIN", status, err) : 0;
 }
 
+/* A witness, not a product: without it there is less to say about the kernel, and nothing is wrong. */
+static int fetch_ptx(program p, struct nvrtc_output *out, struct error *err)
+{
+    size_t size = 0;
+    bool there = lib.ptx_size(p, &size) == 0 && size > 0;
+    out->ptx = calloc(1, size + 1);
+    if (!out->ptx)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for PTX of %zu bytes", size);
+    if (there && lib.ptx(p, out->ptx) != 0)
+        out->ptx[0] = '\0';
+    return 0;
+}
+
 int nvrtc_compile(const struct kernel_source *source, const char *const *options, int n_options,
                   struct nvrtc_output *out, struct error *err)
 {
@@ -193,6 +210,8 @@ int nvrtc_compile(const struct kernel_source *source, const char *const *options
         rc = error_set(err, EXIT_CODE_INTERNAL, "nvrtcCompileProgram: %s: %.400s", lib.error_string(status), out->log);
     if (rc == 0)
         rc = fetch_cubin(p, out, err);
+    if (rc == 0)
+        rc = fetch_ptx(p, out, err);
     lib.destroy(&p);
     return rc;
 }

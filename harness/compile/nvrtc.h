@@ -20,11 +20,12 @@ bool nvrtc_supports(int cc);
 struct nvrtc_output {
     char *cubin;
     size_t length;
+    char *ptx; /* text; "" when the compiler keeps none */
     char *log; /* everything the compiler said, warnings and ptxas -v included; also set when compiling failed */
 };
 
 /* Compiles with the given options. EXIT_CODE_DATA: the source does not compile; the text is the first error line
- * ("tiny.cu(12): error: ..."). The caller frees cubin and log in either case. */
+ * ("tiny.cu(12): error: ..."). The caller frees cubin, ptx and log in either case. */
 int nvrtc_compile(const struct kernel_source *source, const char *const *options, int n_options,
                   struct nvrtc_output *out, struct error *err);
 

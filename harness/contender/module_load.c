@@ -67,6 +67,7 @@ static int load(struct module_set *set, struct loaded_module *l, const struct co
         snprintf(why, CUDAL2_WHY, "load_error: %.230s", err.text);
         return CUDAL2_LIBRARY_ERROR;
     }
+    compile_instructions_of(compiled->log, l->instructions, sizeof l->instructions);
     l->shared_bytes = shared_bytes;
     l->spill_bytes = usage.spill_store_bytes + usage.spill_load_bytes;
     memcpy(l->cubin_hash, compiled->hash, sizeof l->cubin_hash);

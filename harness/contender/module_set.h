@@ -30,8 +30,9 @@ struct loaded_module {
     struct module_identity identity;
     struct cuda_module *module;
     struct cuda_function function;
-    unsigned shared_bytes; /* the most dynamic shared memory the function has been allowed */
-    int spill_bytes;       /* stores and loads, from ptxas */
+    unsigned shared_bytes;  /* the most dynamic shared memory the function has been allowed */
+    int spill_bytes;        /* stores and loads, from ptxas */
+    char instructions[128]; /* that multiply (compile/instructions.h) */
     char cubin_hash[DIGEST_HEX];
 };
 
