@@ -80,6 +80,8 @@ int command_compare(const struct options *options, int argc, char *const *argv, 
     struct compare_request request;
     struct compare_runs runs;
     enum compare_format format;
+    if (options->agreement)
+        return command_agree(options, err);
     if (read_request(options, &request, err) || find_format(options, &format, err) ||
         compare_open(&request, &runs, err))
         return err->code;

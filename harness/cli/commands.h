@@ -16,6 +16,9 @@ int command_report(const struct options *options, struct error *err);
 /* argc and argv for the record of a run that measures suspects again. */
 int command_compare(const struct options *options, int argc, char *const *argv, struct error *err);
 
+/* compare --agreement. */
+int command_agree(const struct options *options, struct error *err);
+
 /* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. */
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
 

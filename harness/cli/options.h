@@ -50,6 +50,7 @@ enum option_id {
     OPTION_TABLE,
     OPTION_PUBLISHED,
     OPTION_MIXED,
+    OPTION_AGREEMENT,
     OPTION_CONFIRM,
     OPTION_DELTA,
     OPTION_OUTPUT,
@@ -97,6 +98,7 @@ struct options {
     uint64_t table;                               /* 0: all */
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
     bool mixed;
+    bool agreement;
     double delta_percent; /* of --delta; 0: compare's own */
     const char *confirm;  /* NULL: no second look; "" when --confirm has no file: measure it now */
     bool force;

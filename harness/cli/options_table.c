@@ -88,6 +88,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                           REPORTS, "also the speedups of a CSV file of the CUDA-L2 authors; may be repeated"},
     [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(mixed), REPORTS,
                       "accept results of different devices or drivers in one report"},
+    [OPTION_AGREEMENT] = {"agreement", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(COMPARE), NULL, NULL, AT(agreement),
+                          GATE, "no verdicts: by how much the speedups of the two runs differ (repeatability)"},
     [OPTION_CONFIRM] = {"confirm", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_FILE, ON(COMPARE), "FILE", NULL, AT(confirm),
                         GATE,
                         "measure what looks slower again, beside NEW, and judge by that, or by an earlier such FILE"},

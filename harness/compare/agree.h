@@ -1,0 +1,57 @@
+/*
+ * agree.h - `compare --agreement BASE NEW`: by how much two runs of the same thing differ. Where compare looks for
+ * losses, this measures repeatability: two independent runs, or a run by the adaptive protocol (BASE) and one by the
+ * paper's (NEW), whose means should lie in BASE's intervals.
+ */
+#ifndef CUDAL2_COMPARE_AGREE_H
+#define CUDAL2_COMPARE_AGREE_H
+
+#include "report/sheet.h"
+#include "result/record.h"
+
+struct agree_request {
+    const char *base, *fresh; /* result.json or journal; only journals have every timing and single layouts */
+    bool force;               /* also runs of different devices or drivers */
+};
+
+/* One candidate against one reference in one cell and timing, in both runs. Speedups are ratios minus 1. */
+struct agree_row {
+    char key[RECORD_KEY_MAX], candidate[RECORD_NAME_MAX + 8], reference[RECORD_NAME_MAX + 8];
+    enum mode mode;
+    enum timing timing;
+    double base, fresh; /* the geometric mean, or the mean of ratios of a run by the paper's protocol */
+    double low, high;   /* BASE's 95% interval; NaN without one */
+    bool other_variant; /* one of the two contenders was another kernel or algorithm in NEW */
+};
+
+/* |fresh - base| over the rows of one mode and timing. */
+struct agree_group {
+    enum mode mode;
+    enum timing timing;
+    size_t n, with_interval, inside; /* inside: NEW's value lies in BASE's interval */
+    double median, p90, most;        /* NaN without rows */
+};
+
+struct agreement {
+    struct agree_row *rows; /* owned; the largest difference first */
+    size_t n_rows;
+    struct agree_group groups[MODE_COUNT * TIMING_COUNT]; /* those with rows */
+    size_t n_groups;
+    double seconds[2]; /* spent on the common cells by BASE and NEW */
+    size_t n_cells;    /* common */
+};
+
+/* EXIT_CODE_INCOMPARABLE: no pair in common, or another device or driver without force; EXIT_CODE_DATA as
+ * load_results. On failure *out needs no free. */
+int agree_open(const struct agree_request *request, struct agreement *out, struct error *err);
+void agree_free(struct agreement *a);
+
+/* Tables over one row model: the groups, and the rows (with more than AGREE_LISTED the largest differences). */
+#define AGREE_LISTED 40
+void agree_groups_sheet(const struct agreement *a, struct sheet *out);
+void agree_rows_sheet(const struct agreement *a, struct sheet *out);
+
+/* Whether NEW's value lies in BASE's interval; false without one. */
+bool agree_is_inside(const struct agree_row *row);
+
+#endif

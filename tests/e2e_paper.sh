@@ -1,0 +1,33 @@
+#!/bin/bash
+# The paper's protocol on baselines alone, and scripts/paper-check.sh, which holds its means against adaptive intervals.
+. "$(dirname "$0")/e2e.inc.sh"
+cat >"$work/paper.json" <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "paper", "shapes": [{"m": 16, "n": 16, "k": 32}], "dtype": "f32", "accumulate": ["f32"],
+ "layouts": ["nn"], "baselines": ["$plugins/honest.so", "$plugins/steady.so"], "protocol": "paper",
+ "paper": {"warmup_seconds": 10, "pair_seconds": 30},
+ "stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}}
+END
+check() {
+    "$(dirname "$0")/../scripts/paper-check.sh" -p "$bench" -c "$work/paper.json" -o "$work/check" -d cpu -w 0.1 -s 0.4 >"$work/out" 2>"$work/err"
+    code=$?
+}
+check
+expect_code 0 "paper-check.sh"
+expect_text "$work/out" '^offline +wall +1 ' "one pair of baselines in both runs"
+expect_text "$work/out" '^offline/f32-f32-16x16x32 +wall +honest-max +steady-max .*(inside|outside)' "with its place in the adaptive interval"
+expect_text "$work/out" '^1 common cell, measured in .* by NEW' "and the cost of both"
+expect_text "$work/check/paper.json" '"paper_pairs":\[\{"candidate":"honest-nn","reference":"steady-nn","iterations":[1-9]' "the pair is in the result"
+expect_text "$work/check/config.json" '"warmup_seconds": 0.1, "pair_seconds": 0.4' "the shortened times are on record"
+cp "$work/check/paper.json" "$work/before"
+check
+expect_code 0 "paper-check.sh again"
+cmp -s "$work/check/paper.json" "$work/before"
+verdict $? "measures nothing twice"
+run compare --agreement "$work/check/adaptive.journal.jsonl" "$work/check/adaptive.json" --format markdown
+expect_code 0 "agreement of a journal and its result"
+expect_text "$work/out" '^\| offline \| wall \| [1-9][0-9]* \| 0\.00 \| 0\.00 \| 0\.00 \|' "is perfect"
+run compare --agreement "$work/check/adaptive.json" "$work/check/paper.json" --format csv
+expect_code 64 "a format that agreement does not know"
+run compare --agreement "$work/check/adaptive.json"
+expect_code 64 "agreement of one run"
+finish
