@@ -7,6 +7,7 @@
 #        clock             device time against CUPTI, 20 shapes (tests/gpu_clock)
 #        test              the GPU tests
 #        paper:W:S         the paper's protocol beside the adaptive one (scripts/paper-check.sh), W s of warm-up and S s for each pair
+#        sensitivity       times and speedups by cache state and gap (scripts/sensitivity.sh)
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -69,6 +70,7 @@ for step in "$@"; do
         clock) "$build/tests/gpu_clock" >"$out/clock.csv" && cat "$out/clock.csv" ;;
         test) make BUILD="$build" gpu-test ;;
         paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
+        sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
         *) echo "gpu-run: unknown step $step" && false ;;
         esac

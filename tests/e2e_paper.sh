@@ -30,4 +30,21 @@ run compare --agreement "$work/check/adaptive.json" "$work/check/paper.json" --f
 expect_code 64 "a format that agreement does not know"
 run compare --agreement "$work/check/adaptive.json"
 expect_code 64 "agreement of one run"
+
+# --- scripts/sensitivity.sh makes its table from what is measured ---
+sensitivity() {
+    "$(dirname "$0")/../scripts/sensitivity.sh" -o "$work/sensitivity" -t >"$work/out" 2>"$work/err"
+    code=$?
+}
+sensitivity
+expect_code 65 "no table without a measurement"
+cp "$work/check/adaptive.json" "$work/sensitivity/offline-warm---.json"
+cp "$work/check/adaptive.json" "$work/sensitivity/server-warm-uniform-125.json"
+sensitivity
+expect_code 0 "sensitivity.sh: table"
+expect_text "$work/out" '^Speedup of honest-max against steady-(nn|max), wall time' "says what is shown"
+expect_text "$work/out" '^\| mode \| cache \| gap \| 16x16x32 \|$' "a column for each shape"
+expect_text "$work/out" '^\| server \| warm \| uniform 8 ms \| [-+][0-9.]+% ± [0-9.]+, [0-9.]+ µs \|$' "a row for each setting"
+time_of=$("$bench" report "$work/check/adaptive.json" --no-color | sed -nE 's/^16x16x32 +[0-9.]+ µs +([0-9.]+ µs).*/\1/p')
+expect_text "$work/out" ", $time_of \|" "with the reference's time as the report has it"
 finish
