@@ -136,7 +136,7 @@ refuse() { # refuse CODE NAME PATTERN ARGUMENT...
 }
 for file in base.json base.journal.jsonl; do cp "$work/$file" "$work/bad${file#base}"; done
 sed -i 's/"schema_version":1/"schema_version":2/' "$work/bad.json"
-refuse 65 "another schema version" 'schema_version: version 2' "$work/base.json" "$work/bad.json"
+refuse 65 "another schema version" 'schema_version: this is version 2 of the result file' "$work/base.json" "$work/bad.json"
 head -c 500 "$work/base.json" >"$work/bad.json"
 refuse 65 "truncated result" 'bad.json' "$work/base.json" "$work/bad.json"
 grep '"kind":"cell"' "$work/base.journal.jsonl" | head -1 >>"$work/bad.journal.jsonl"
@@ -147,6 +147,22 @@ cp "$work/base.json" "$work/alone.json"
 refuse 65 "a result without its journal" 'alone.journal.jsonl is not there' "$work/base.json" "$work/alone.json"
 refuse 65 "a file that is not there" 'nowhere' "$work/base.json" "$work/nowhere.json"
 refuse 65 "a config" 'c.json' "$work/c.json" "$work/base.json"
+# As results are kept: a directory for each run, its files compressed.
+for side in base same; do
+    mkdir "$work/kept-$side"
+    gzip -c "$work/$side.journal.jsonl" >"$work/kept-$side/journal.jsonl.gz"
+    gzip -c "$work/$side.json" >"$work/kept-$side/result.json.gz"
+done
+run compare "$work/base.json" "$work/same.json"
+plain=$code
+sed "s/$(echo "$work" | sed 's,/,.,g')[^ ]*//g" "$work/out" >"$work/plain"
+run compare "$work/kept-base" "$work/kept-same/result.json.gz"
+[ "$code" -eq "$plain" ] && sed "s/$(echo "$work" | sed 's,/,.,g')[^ ]*//g" "$work/out" | cmp -s - "$work/plain"
+verdict $? "directories and compressed files compare like plain ones" "$code; $(cat "$work/err")"
+head -c 900 "$work/kept-base/journal.jsonl.gz" >"$work/bad.jsonl.gz"
+refuse 65 "a compressed journal that is cut short" 'bad.jsonl.gz.*cut short' "$work/bad.jsonl.gz" "$work/same.json"
+mkdir "$work/empty"
+refuse 65 "a directory without a run" 'no journal.jsonl or result.json' "$work/empty" "$work/same.json"
 refuse 64 "one file" 'BASE and NEW' "$work/base.json"
 refuse 64 "a format of report" 'latex' "$work/base.json" "$work/same.json" --format latex
 refuse 64 "a delta of everything" 'below 100' "$work/base.json" "$work/same.json" --delta 100

@@ -438,7 +438,7 @@ static void bad_results(void **state)
     unlink(fresh_path);
     expect_bad(result_path, "its journal");
     write_text(result_path, "{\"schema\":\"cudal2-bench/result\",\"schema_version\":99,\"cells\":[]}");
-    expect_bad(result_path, "$.schema_version: version 99 is not known here");
+    expect_bad(result_path, "$.schema_version: this is version 99 of the result file");
     write_text(result_path, "{\"schema\":\"cudal2-bench/result\",\"schema_v");
     expect_bad(result_path, "new.json: line 1");
     write_text(result_path, "{\"schema\":\"cudal2-bench/result\",\"schema_version\":NaN}");

@@ -57,7 +57,8 @@ static void keep_suspect_kinds(const struct compare_runs *runs, struct config *c
 /* A confirmation is a measurement like any other: an earlier one is never overwritten. */
 static int choose_output(const char *path, char out[PATH_MAX], struct error *err)
 {
-    static const char *const endings[] = {".journal.jsonl", ".jsonl", ".json"};
+    static const char *const endings[] = {".journal.jsonl", ".jsonl",   ".json", ".journal.jsonl.gz",
+                                          ".jsonl.gz",      ".json.gz", "/"};
     char journal[PATH_MAX];
     size_t stem = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

@@ -4,19 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compare/side_cell.h"
+#include "report/source.h"
 #include "result/journal.h"
 #include "result/result.h"
 #include "result/tree.h"
-
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text);
-    size_t tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
 
 /* ---- the journal's lines ---- */
 
@@ -104,25 +97,14 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
 
 /* ---- which journal ---- */
 
-/* The journal that `path` is or names. A result.json is read for its schema and to know its journal again. */
-static int find_journal(const char *path, char journal[PATH_MAX], cJSON **result, struct error *err)
+/* A result is read, too: for its schema, and to know its journal again. */
+static int find_journal(const char *path, struct source *journal, cJSON **result, struct error *err)
 {
-    *result = NULL;
-    if (ends_with(path, ".jsonl")) {
-        snprintf(journal, PATH_MAX, "%s", path);
-        return 0;
-    }
-    if (result_read(path, result, err))
-        return err->code;
-    size_t stem = strlen(path) - (ends_with(path, ".json") ? 5 : 0);
-    snprintf(journal, PATH_MAX, "%.*s.journal.jsonl", (int)stem, path);
-    if (access(journal, R_OK) == 0)
-        return 0;
-    cJSON_Delete(*result);
-    *result = NULL;
-    return error_set(err, EXIT_CODE_DATA,
-                     "%s: its journal %s is not there, and only the journal has the value of every block", path,
-                     journal);
+    struct source named;
+    int code = source_find(path, &named, err);
+    if (code == 0 && !named.journal)
+        code = result_read(named.path, result, err);
+    return code ? code : source_find_journal(path, journal, err);
 }
 
 static int check_belongs(const struct side *s, const char *journal, const cJSON *result, struct error *err)
@@ -158,17 +140,17 @@ static int check_cells(struct side *s, struct error *err)
 
 int side_read(const char *path, struct side *out, struct error *err)
 {
-    char journal[PATH_MAX];
+    struct source journal;
     cJSON *result = NULL;
     *out = (struct side){0};
     snprintf(out->path, sizeof out->path, "%s", path);
-    int code = find_journal(path, journal, &result, err);
+    int code = find_journal(path, &journal, &result, err);
     if (!code)
-        code = journal_read(journal, visit, out, NULL, err);
+        code = journal_read(journal.path, visit, out, NULL, err);
     if (!code)
         code = check_cells(out, err);
     if (!code)
-        code = check_belongs(out, journal, result, err);
+        code = check_belongs(out, journal.path, result, err);
     cJSON_Delete(result);
     if (code)
         side_free(out);

@@ -48,11 +48,11 @@ struct side {
     char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 8];
 };
 
-/* Reads a journal (.jsonl), or the journal beside a result.json ("x.json" has "x.journal.jsonl"), which must belong to
- * it. Candidates are the contenders marked so; in a run without any, those of the first family that was there. A
- * candidate in one layout stands against baselines in the same layout and those without.
- * EXIT_CODE_DATA: not a result or journal of this version, a cell twice, a contender that is ok and has no block,
- * nothing measured. On failure *out needs no side_free. */
+/* Reads the journal that report/source.h finds under this name; where that is a result, the journal beside it must
+ * belong to it. Candidates are the contenders marked so; in a run without any, those of the first family that was
+ * there. A candidate in one layout stands against baselines in the same layout and those without. EXIT_CODE_DATA: not a
+ * result or journal of this version, a cell twice, a contender that is ok and has no block, nothing measured. On
+ * failure *out needs no side_free. */
 int side_read(const char *path, struct side *out, struct error *err);
 void side_free(struct side *s);
 

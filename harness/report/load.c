@@ -3,15 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/source.h"
 #include "result/result.h"
 #include "result/summary.h"
 #include "result/tree.h"
-
-bool load_is_journal(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-}
 
 /* ---- what may stand in one report ---- */
 
@@ -145,7 +140,10 @@ static cJSON *merge(cJSON *const *results, size_t n)
 
 static int read_one(const char *path, cJSON **out, struct error *err)
 {
-    return load_is_journal(path) ? result_from_journal(path, out, err) : result_read(path, out, err);
+    struct source source;
+    if (source_find(path, &source, err))
+        return err->code;
+    return source.journal ? result_from_journal(source.path, out, err) : result_read(source.path, out, err);
 }
 
 static int load_all(const struct load_request *request, cJSON **results, cJSON **out, struct error *err)

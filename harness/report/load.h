@@ -8,11 +8,8 @@
 
 #include <stdbool.h>
 
-/* A path that ends so is a journal; everything else must be a result. */
-bool load_is_journal(const char *path);
-
 struct load_request {
-    const char *const *paths; /* result.json, or a journal (.jsonl) */
+    const char *const *paths; /* as source.h finds them */
     size_t n;
     bool mixed; /* accept different devices or drivers */
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/gunzip.h"
 #include "result/journal_line.h"
 
 struct journal {
@@ -80,10 +81,12 @@ static int scan_all(struct scan *s, struct error *err)
     return 0;
 }
 
-static int scan_file(struct scan *s, struct error *err)
+typedef int (*file_reader)(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err);
+
+static int scan_file(struct scan *s, file_reader read_file, struct error *err)
 {
     char *bytes = NULL;
-    if (file_read(s->path, JOURNAL_MAX_BYTES, &bytes, &s->length, err))
+    if (read_file(s->path, JOURNAL_MAX_BYTES, &bytes, &s->length, err))
         return err->code;
     s->bytes = bytes;
     int code = scan_all(s, err);
@@ -94,7 +97,17 @@ static int scan_file(struct scan *s, struct error *err)
 int journal_read(const char *path, journal_visitor visit, void *context, bool *torn, struct error *err)
 {
     struct scan scan = {.path = path, .visit = visit, .context = context};
-    int code = scan_file(&scan, err);
+    int code = scan_file(&scan, gunzip_read_file, err);
+    if (torn)
+        *torn = scan.torn;
+    return code;
+}
+
+int journal_parse(const struct journal_text *text, journal_visitor visit, void *context, bool *torn, struct error *err)
+{
+    struct scan scan = {
+        .path = text->source, .bytes = text->bytes, .length = text->length, .visit = visit, .context = context};
+    int code = scan_all(&scan, err);
     if (torn)
         *torn = scan.torn;
     return code;
@@ -179,7 +192,7 @@ int journal_resume(const char *path, journal_visitor visit, void *context, struc
     struct scan scan = {.path = path, .visit = visit, .context = context};
     if (open_locked(path, 0, EXIT_CODE_DATA, &j, err))
         return err->code;
-    int code = scan_file(&scan, err);
+    int code = scan_file(&scan, file_read, err); /* only a plain file can be appended to */
     if (code == 0)
         code = cut_torn_end(j, &scan, err);
     if (code == 0)

@@ -18,9 +18,17 @@ struct journal;
 /* Called for each good line in order; returning non-zero stops with that code (and err set by the visitor). */
 typedef int (*journal_visitor)(void *context, const char *kind, struct json_at data, struct error *err);
 
-/* Reads without changing or locking. A torn last line (no newline, or bad CRC/JSON on the very last line) is ignored
- * and *torn set (may be NULL); anything else corrupt is EXIT_CODE_DATA with file and line number. */
+/* Reads without changing or locking; the file may be compressed by gzip. A torn last line (no newline, or bad CRC/JSON
+ * on the very last line) is ignored and *torn set (may be NULL); anything else corrupt is EXIT_CODE_DATA with file and
+ * line number. */
 int journal_read(const char *path, journal_visitor visit, void *context, bool *torn, struct error *err);
+
+/* The same for a journal that is in memory (fuzzing); `source` stands for the file's name. */
+struct journal_text {
+    const char *source, *bytes;
+    size_t length;
+};
+int journal_parse(const struct journal_text *text, journal_visitor visit, void *context, bool *torn, struct error *err);
 
 /* Creates a new journal (EXIT_CODE_CANTCREATE if it exists or cannot be created) and takes its flock. */
 int journal_create(const char *path, struct journal **out, struct error *err);

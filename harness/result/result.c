@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/gunzip.h"
 #include "base/text.h"
 #include "result/journal.h"
 #include "result/record.h"
@@ -244,23 +245,38 @@ static void gathered_free(struct gathered *g)
     cJSON_Delete(g->end);
 }
 
+static struct gathered gathered_begin(void)
+{
+    return (struct gathered){.sittings = cJSON_CreateArray(), .env = cJSON_CreateArray(), .cells = cJSON_CreateArray()};
+}
+
+/* The tree of what was gathered; `code` is that of the gathering. Frees the rest. */
+static int conclude(struct gathered *g, const char *source, int code, cJSON **out, struct error *err)
+{
+    cJSON *missing = NULL;
+    if (code == 0 && !g->run)
+        code = error_set(err, EXIT_CODE_DATA, "%s: no \"run\" line: not a journal, or nothing was measured", source);
+    if (code == 0)
+        code = order_cells(g, source, &missing, err);
+    if (code == 0) {
+        *out = result_tree(g, missing);
+        if (!*out)
+            code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
+    }
+    gathered_free(g);
+    return code;
+}
+
 int result_from_journal(const char *journal_path, cJSON **out, struct error *err)
 {
-    struct gathered g = {.sittings = cJSON_CreateArray(), .env = cJSON_CreateArray(), .cells = cJSON_CreateArray()};
-    cJSON *missing = NULL;
-    int code = journal_read(journal_path, visit, &g, NULL, err);
-    if (code == 0 && !g.run)
-        code =
-            error_set(err, EXIT_CODE_DATA, "%s: no \"run\" line: not a journal, or nothing was measured", journal_path);
-    if (code == 0)
-        code = order_cells(&g, journal_path, &missing, err);
-    if (code == 0) {
-        *out = result_tree(&g, missing);
-        if (!*out)
-            code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", journal_path);
-    }
-    gathered_free(&g);
-    return code;
+    struct gathered g = gathered_begin();
+    return conclude(&g, journal_path, journal_read(journal_path, visit, &g, NULL, err), out, err);
+}
+
+int result_from_text(const struct journal_text *text, cJSON **out, struct error *err)
+{
+    struct gathered g = gathered_begin();
+    return conclude(&g, text->source, journal_parse(text, visit, &g, NULL, err), out, err);
 }
 
 /* ---- the file ---- */
@@ -336,7 +352,9 @@ static int check_schema(struct json_at root, struct error *err)
     if (json_read_int(json_member(root, "schema_version"), 1, INT32_MAX, &version, err))
         return err->code;
     if (version != RESULT_SCHEMA_VERSION)
-        return json_fail(json_member(root, "schema_version"), err, "version %d is not known here (expected %d)",
+        return json_fail(json_member(root, "schema_version"), err,
+                         "this is version %d of the result file, and this program reads version %d: use the "
+                         "program that wrote it, or make the result again from its journal",
                          (int)version, RESULT_SCHEMA_VERSION);
     return json_read_array(json_member(root, "cells"), 0, &cells, err);
 }
@@ -360,19 +378,30 @@ static int check_cells(struct json_at cells, struct error *err)
     return code;
 }
 
-int result_read(const char *path, cJSON **out, struct error *err)
+int result_parse(const char *source, const char *text, size_t length, cJSON **out, struct error *err)
 {
-    if (json_read_file(path, RESULT_FILE_MAX_BYTES, out, err))
+    if (json_parse(text, length, RESULT_FILE_MAX_BYTES, source, out, err))
         return err->code;
-    struct json_at root = json_root(*out, path);
+    struct json_at root = json_root(*out, source);
     int code = check_schema(root, err);
     if (code == 0)
         code = check_cells(json_member(root, "cells"), err);
     if (code == 0 && !result_widen(*out))
-        code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", path);
+        code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
     if (code) {
         cJSON_Delete(*out);
         *out = NULL;
     }
+    return code;
+}
+
+int result_read(const char *path, cJSON **out, struct error *err)
+{
+    char *bytes = NULL;
+    size_t length;
+    if (gunzip_read_file(path, RESULT_FILE_MAX_BYTES, &bytes, &length, err))
+        return err->code;
+    int code = result_parse(path, bytes, length, out, err);
+    free(bytes);
     return code;
 }
