@@ -21,7 +21,9 @@
 
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
-const char *const format_choices[] = {"text", "markdown", "latex", "csv", "json", "figures", "html", "junit", NULL};
+const char *const format_choices[] = {
+    "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
+    "bencher", "google-benchmark", "github-action", "prometheus", "medians", "junit",   NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 static const char *const family_words[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
                                            "cublaslt-autotuning", "openblas", NULL};
@@ -80,8 +82,9 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "where to measure; auto is the first GPU, or the CPU without one"},
     [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE), "FORMAT",
                        format_choices, AT(format), REPORTS,
-                       "text, markdown, latex, csv, json: tables; html: one page; figures: the numbers that "
-                       "scripts/figures.sh draws; compare knows text, markdown, json, junit"},
+                       "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh "
+                       "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
+                       "time of every round; compare knows text, markdown, json, junit"},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(REPORT), "1..4", NULL, AT(table), REPORTS,
                       "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),

@@ -87,7 +87,7 @@ void line_aggregate(const struct line *line, struct aggregate *out)
 
 /* ---- from results ---- */
 
-static bool has_layout(const char *name)
+bool dataset_has_layout(const char *name)
 {
     size_t length = strlen(name);
     return length > 3 && (strcmp(name + length - 3, "-nn") == 0 || strcmp(name + length - 3, "-tn") == 0);
@@ -134,7 +134,7 @@ int dataset_add_result(struct dataset *d, const cJSON *result, const char *timin
         const cJSON *s;
         cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
         {
-            if (code || has_layout(tree_text(s, "candidate")) || strcmp(tree_text(s, "timing"), wanted) != 0)
+            if (code || dataset_has_layout(tree_text(s, "candidate")) || strcmp(tree_text(s, "timing"), wanted) != 0)
                 continue;
             code = add_speedup(d, cell, s, err);
         }

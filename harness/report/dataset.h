@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "result/summary.h"
 
+#include <stdbool.h>
+
 #define DATASET_NAME_MAX 64
 
 /* One shape. mean: of ratios (the paper's); low, high: interval of the geomean, NaN where unknown. */
@@ -35,6 +37,9 @@ int line_add(struct line *line, const struct shape_value *value); /* -1 out of m
 const struct line *dataset_find(const struct dataset *d, const struct line *like);
 void line_aggregate(const struct line *line, struct aggregate *out);
 void dataset_free(struct dataset *d);
+
+/* True for "cudal2-nn" and "cudal2-tn": one layout of a candidate, not the whole of it. */
+bool dataset_has_layout(const char *name);
 
 /* Adds the speedups of a result in one timing (NULL: each cell's headline), whole candidates only (no layout suffix).
  */

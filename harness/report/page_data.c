@@ -103,12 +103,6 @@ static void add_failures(struct data *d, const cJSON *contenders)
     text_add(d->out, "]");
 }
 
-static bool has_layout(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 3 && (strcmp(name + length - 3, "-nn") == 0 || strcmp(name + length - 3, "-tn") == 0);
-}
-
 static void add_speedup(struct data *d, const cJSON *s)
 {
     const cJSON *ci = tree_member(s, "ci95");
@@ -130,7 +124,7 @@ static void add_speedups(struct data *d, const cJSON *speedups)
     text_add(d->out, ",\"p\":[");
     cJSON_ArrayForEach(s, speedups)
     {
-        if (has_layout(tree_text(s, "candidate")))
+        if (dataset_has_layout(tree_text(s, "candidate")))
             continue;
         if (!candidate || strcmp(candidate, tree_text(s, "candidate")) != 0 ||
             strcmp(timing, tree_text(s, "timing")) != 0) {

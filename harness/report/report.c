@@ -1,9 +1,12 @@
 #include "report/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/problem.h"
 #include "base/text.h"
 #include "report/dataset.h"
+#include "report/exports.h"
 #include "report/figures.h"
 #include "report/load.h"
 #include "report/output.h"
@@ -11,7 +14,9 @@
 #include "report/tables.h"
 #include "result/tree.h"
 
-const char *const report_format_names[] = {"text", "markdown", "latex", "csv", "json", "figures", "html", NULL};
+const char *const report_format_names[] = {
+    "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
+    "bencher", "google-benchmark", "github-action", "prometheus", "medians", NULL};
 static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
 
 /* What every format is made from. */
@@ -114,6 +119,15 @@ static int make_tables(const struct inputs *in, struct error *err)
 
 /* ---- one file, or a few ---- */
 
+/* -1 for none. */
+static int find_timing(const char *name)
+{
+    for (int i = 0; name && timing_names[i]; i++)
+        if (strcmp(timing_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
 static int write_figure(const struct inputs *in, enum figure figure, struct error *err)
 {
     struct sheet sheet = {0};
@@ -147,6 +161,40 @@ static int make_html(const struct inputs *in, struct error *err)
     return code;
 }
 
+static const struct {
+    enum report_format format;
+    const char *name;
+    int (*export)(const struct export_request *request, struct text *out, struct error *err);
+} exports[] = {
+    {REPORT_BENCHER, "bencher.json", export_bencher},
+    {REPORT_GOOGLE, "google-benchmark.json", export_google},
+    {REPORT_GITHUB, "github-action-smaller.json", export_github_smaller},
+    {REPORT_GITHUB, "github-action-bigger.json", export_github_bigger},
+    {REPORT_PROMETHEUS, "cudal2-bench.prom", export_prometheus},
+    {REPORT_MEDIANS, "medians.csv", export_medians},
+};
+
+static int make_export(const struct inputs *in, size_t index, struct error *err)
+{
+    const struct export_request request = {in->result, in->request->results, in->request->n_results,
+                                           find_timing(in->request->timing)};
+    struct text text = {0};
+    int code = exports[index].export(&request, &text, err);
+    if (code == 0)
+        code = output_write(&in->output, exports[index].name, &text, err);
+    text_free(&text);
+    return code;
+}
+
+static int make_exports(const struct inputs *in, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < sizeof exports / sizeof *exports && code == 0; i++)
+        if (exports[i].format == in->request->format)
+            code = make_export(in, i, err);
+    return code;
+}
+
 static int make(const struct inputs *in, struct error *err)
 {
     switch (in->request->format) {
@@ -154,6 +202,12 @@ static int make(const struct inputs *in, struct error *err)
         return make_figures(in, err);
     case REPORT_HTML:
         return make_html(in, err);
+    case REPORT_BENCHER:
+    case REPORT_GOOGLE:
+    case REPORT_GITHUB:
+    case REPORT_PROMETHEUS:
+    case REPORT_MEDIANS:
+        return make_exports(in, err);
     default:
         return make_tables(in, err);
     }
@@ -177,8 +231,10 @@ static int check(const struct report_request *request, struct error *err)
 {
     if (request->n_results + request->n_published == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: name a result, a journal or --published FILE.csv");
-    if (request->format == REPORT_FIGURES && !request->output)
-        return error_set(err, EXIT_CODE_USAGE, "report: the format figures is several files: give --output DIR");
+    bool several = request->format == REPORT_FIGURES || request->format == REPORT_GITHUB;
+    if (several && !request->output)
+        return error_set(err, EXIT_CODE_USAGE, "report: the format %s is several files: give --output DIR",
+                         report_format_names[request->format]);
     if (request->format > REPORT_FIGURES && request->n_results == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: the format %s needs a result or journal of ours",
                          report_format_names[request->format]);

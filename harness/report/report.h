@@ -18,12 +18,17 @@ enum report_format {
     REPORT_CSV,
     REPORT_JSON,
     REPORT_FIGURES, /* figure1.csv and so on: what scripts/figures.sh draws */
-    REPORT_HTML     /* report.html */
+    REPORT_HTML,    /* report.html; from here on nothing can be made of published files alone */
+    REPORT_BENCHER, /* the exports: one file each, exports.h */
+    REPORT_GOOGLE,
+    REPORT_GITHUB, /* two files */
+    REPORT_PROMETHEUS,
+    REPORT_MEDIANS
 };
-extern const char *const report_format_names[]; /* "text", "markdown", ...; NULL-terminated */
+extern const char *const report_format_names[]; /* "text", "google-benchmark", ...; NULL-terminated */
 
 struct report_request {
-    const char *const *results; /* result.json, or a journal (.jsonl) */
+    const char *const *results; /* as source.h finds them */
     size_t n_results;
     const char *const *published; /* CSV files of the CUDA-L2 authors */
     size_t n_published;

@@ -1,0 +1,80 @@
+#include "report/exports.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/problem.h"
+#include "report/dataset.h"
+#include "result/tree.h"
+
+static const char *timing_of(const struct export_request *request, const cJSON *cell)
+{
+    return request->timing < 0 ? tree_text(cell, "headline") : timing_names[request->timing];
+}
+
+static void walk_times(const struct export_request *request, const cJSON *cell, const struct export_visitor *visitor,
+                       void *context)
+{
+    const cJSON *contender;
+    double flops = 2 * tree_number(cell, "m") * tree_number(cell, "n") * tree_number(cell, "k");
+    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    {
+        struct export_time time = {cell, contender, NULL, contender->string, timing_of(request, cell), NAN, NAN};
+        time.statistics = tree_member(tree_member(contender, "timings"), time.timing);
+        time.median_ns = tree_number(time.statistics, "median_ns");
+        if (strcmp(tree_text(contender, "status"), "ok") != 0 || tree_text(contender, "copy_of")[0] ||
+            !(time.median_ns > 0))
+            continue;
+        time.tflops = flops / time.median_ns / 1e3;
+        visitor->time(context, &time);
+    }
+}
+
+static void walk_speedups(const struct export_request *request, const cJSON *cell, const struct export_visitor *visitor,
+                          void *context)
+{
+    const cJSON *s;
+    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
+    {
+        const cJSON *ci = tree_member(s, "ci95");
+        bool known = cJSON_GetArraySize(ci) == 2;
+        struct export_speedup speedup = {
+            .cell = cell,
+            .candidate = tree_text(s, "candidate"),
+            .reference = tree_text(s, "reference"),
+            .timing = tree_text(s, "timing"),
+            .ratio = 1 + tree_number(s, "geomean"),
+            .low = known ? 1 + ci->child->valuedouble : (double)NAN,
+            .high = known ? 1 + ci->child->next->valuedouble : (double)NAN,
+        };
+        if (dataset_has_layout(speedup.candidate) || strcmp(speedup.timing, timing_of(request, cell)) != 0 ||
+            isnan(speedup.ratio))
+            continue;
+        visitor->speedup(context, &speedup);
+    }
+}
+
+void export_walk(const struct export_request *request, const struct export_visitor *visitor, void *context)
+{
+    const cJSON *cell;
+    cJSON_ArrayForEach(cell, tree_member(request->result, "cells"))
+    {
+        if (visitor->time)
+            walk_times(request, cell, visitor, context);
+        if (visitor->speedup)
+            walk_speedups(request, cell, visitor, context);
+    }
+}
+
+int export_print(cJSON *tree, struct text *out, struct error *err)
+{
+    char *printed = tree ? json_print(tree, false) : NULL;
+    if (printed)
+        text_add_bytes(out, printed, strlen(printed));
+    text_add(out, "\n");
+    bool failed = !printed || out->failed;
+    free(printed);
+    cJSON_Delete(tree);
+    return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report") : 0;
+}
