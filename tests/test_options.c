@@ -192,7 +192,10 @@ static void test_refusals(void **state)
         {"compare a b c", "unexpected argument \"c\""},
         {"compare a b --delta 0", "--delta: expected PERCENT, found \"0\""},
         {"report a --confirm", "--confirm does not apply to \"report\" (see cudal2-bench report --help)"},
-        {"report --format pdf r.json", "--format: expected FORMAT, found \"pdf\""},
+        {"report --format pdf r.json",
+         "--format: expected "
+         "text|markdown|latex|csv|json|figures|html|bencher|google-benchmark|github-action|prometheus|"
+         "medians|junit, found \"pdf\""},
         {"report --table one r.json", "--table: expected 1..4, found \"one\""},
         {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
         {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},

@@ -48,7 +48,13 @@ static int find_format(const char *name, enum report_format *out, struct error *
             *out = (enum report_format)i;
             return 0;
         }
-    return error_set(err, EXIT_CODE_USAGE, "report: there is no format \"%s\"", name);
+    error_set(err, EXIT_CODE_USAGE, "report: there is no format \"%s\" (expected", name);
+    for (int i = 0; report_format_names[i]; i++) {
+        size_t used = strlen(err->text);
+        snprintf(err->text + used, sizeof err->text - used, "%s%s%s", i ? ", " : " ", report_format_names[i],
+                 report_format_names[i + 1] ? "" : ")");
+    }
+    return err->code;
 }
 
 static size_t count(const char *const *list)

@@ -93,7 +93,8 @@ static void bash_script(struct text *out)
             bash_options(out, (enum command)i);
     }
     text_add(out, "    esac\n    if [[ $cur != -* ]]; then\n"
-                  "        if [[ $command == report ]]; then COMPREPLY=($(compgen -f -- \"$cur\")); return; fi\n"
+                  "        if [[ $command == report || $command == compare ]]; then COMPREPLY=($(compgen -f -- "
+                  "\"$cur\")); return; fi\n"
                   "        words=\"");
     add_command_names(out);
     text_add(out, "\"\n    fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"

@@ -47,8 +47,11 @@ static int usage(struct parser *p, const char *problem, const char *subject, con
 
 static int bad_value(struct parser *p, const struct option_info *option, const char *value)
 {
-    char wanted[120];
-    option_argument_text(option, wanted, sizeof wanted);
+    char wanted[240];
+    struct option_info shown = *option;
+    if (option->kind == OPTION_KIND_CHOICE) /* what may be written, not the word that stands for it in the help */
+        shown.argument = NULL;
+    option_argument_text(&shown, wanted, sizeof wanted);
     return error_set(p->err, EXIT_CODE_USAGE, "--%s: expected %s, found \"%.60s\"", option->name, wanted, value);
 }
 
