@@ -2,6 +2,7 @@
 #include "device/cuda_device.h"
 #include "base/clock.h"
 #include "compile/kernels.h"
+#include "device/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ static void cuda_close(struct device *d)
     if (c->context) {
         (void)cu->context_set(c->context);
         cuda_kernels_close(c);
+        cuda_probes_close(c);
         if (c->flush_buffer)
             cu->memory_free(c->flush_buffer);
         if (c->compare_parts)
@@ -194,6 +196,7 @@ int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, st
     if (!c)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CUDA device");
     c->base.ops = &cuda_ops;
+    c->base.probes = &probe_cuda;
     int rc = find_gpu(c, ordinal, resolve, err);
     if (rc == 0)
         rc = enter_context(c, err);

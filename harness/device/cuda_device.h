@@ -19,6 +19,14 @@ enum harness_kernel {
     KERNEL_REFERENCE_WIDE,
     KERNEL_COMPARE,
     KERNEL_COMPARE_WIDE,
+    KERNEL_DIGEST, /* from here on: probe.cu */
+    KERNEL_PATTERN,
+    KERNEL_SPRINKLE,
+    KERNEL_COUNT_NAN,
+    KERNEL_SAMPLES,
+    KERNEL_ROWS_TIMES,
+    KERNEL_COLUMNS_TIMES,
+    KERNEL_COMPARE_ROWS,
     KERNEL_COUNT
 };
 
@@ -50,6 +58,11 @@ struct cuda_device {
     size_t flush_bytes;
     uint32_t flush_value;
     size_t limits[N_LIMITS]; /* as found when the device was opened */
+    struct {
+        cu_stream peek; /* sees while the other stream is held */
+        cu_pointer desk, vectors;
+        uint64_t n_doubles; /* of vectors */
+    } probes;               /* cuda_probe.c; all made at their first use */
 };
 
 /* The device as a CUDA device, or NULL when it is another kind. */
@@ -81,7 +94,13 @@ int cuda_stream_wait(struct cuda_device *c, struct error *err);
 int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 
+/* cuda_probe.c */
+void cuda_probes_close(struct cuda_device *c);
+
 /* cuda_segment.c, cuda_capture.c: device timing. */
+/* Holds the stream until it is released or limit_ns have passed; signals->timed_out says which. */
+int cuda_blocker_start(struct cuda_device *c, uint64_t limit_ns, struct error *err);
+void cuda_blocker_release(struct cuda_device *c);
 #define SEGMENT_REASON 256
 
 struct device_segment {
@@ -115,6 +134,8 @@ int cuda_graph_work(struct device *d, const struct device_work *work, struct dev
 void cuda_release_graph_work(struct device *d, struct device_work *graph);
 
 /* cuda_health.c */
+/* As probe_ops.changes. */
+void cuda_changes(struct device *d, char what[128]);
 int cuda_settle(struct device *d, struct error *err);
 void cuda_health(struct device *d, struct device_health *out);
 void cuda_remember_limits(struct cuda_device *c);

@@ -125,6 +125,22 @@ static int restore_limits(struct cuda_device *c, struct error *err)
     return rc;
 }
 
+/* The driver itself raises the stack size for kernels that need more, so that one tells nothing. */
+void cuda_changes(struct device *d, char what[128])
+{
+    static const char *const names[N_LIMITS] = {NULL, "L2 fetch granularity", "persisting L2 size"};
+    const struct cuda_device *c = cuda_of(d);
+    cu_context current = NULL;
+    size_t now;
+    what[0] = '\0';
+    for (int i = 0; i < N_LIMITS; i++)
+        if (names[i] && c->limits[i] != SIZE_MAX && c->driver.limit_get(&now, limit_ids[i]) == CU_OK &&
+            now != c->limits[i])
+            snprintf(what, 128, "%s was set from %zu to %zu for the whole process", names[i], c->limits[i], now);
+    if (c->driver.context_get(&current) == CU_OK && current != c->context)
+        snprintf(what, 128, "another context was left current");
+}
+
 /* A contender may have made another context current; ours is the primary one. */
 static int restore_context(struct cuda_device *c, struct error *err)
 {

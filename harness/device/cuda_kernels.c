@@ -18,7 +18,10 @@ static const struct {
     const char *file, *entry;
 } kernel_files[KERNEL_COUNT] = {{"fill", "fill"},           {"flush", "flush_write"}, {"flush", "flush_read"},
                                 {"blocker", "blocker"},     {"null", "null_kernel"},  {"reference", "reference"},
-                                {"reference", "reference"}, {"compare", "compare"},   {"compare", "compare"}};
+                                {"reference", "reference"}, {"compare", "compare"},   {"compare", "compare"},
+                                {"probe", "digest"},        {"probe", "pattern"},     {"probe", "sprinkle"},
+                                {"probe", "count_nan"},     {"probe", "samples"},     {"probe", "rows_times"},
+                                {"probe", "columns_times"}, {"probe", "compare_rows"}};
 
 static bool is_wide(enum harness_kernel which)
 {

@@ -64,25 +64,29 @@ static int run_events(struct cuda_device *c, struct device_segment *s, struct er
     return enqueued;
 }
 
-static int start_blocker(struct cuda_device *c, struct error *err)
+int cuda_blocker_start(struct cuda_device *c, uint64_t limit_ns, struct error *err)
 {
-    uint64_t limit = BLOCKER_LIMIT_NS;
     volatile uint32_t *released = &c->signals->released, *timed_out = &c->signals->timed_out;
-    void *arguments[] = {&released, &timed_out, &limit};
+    void *arguments[] = {&released, &timed_out, &limit_ns};
     *released = 0;
     *timed_out = 0;
     return cuda_kernel_run(c, c->kernels[KERNEL_BLOCKER][0].function, 1, 1, arguments, err);
+}
+
+void cuda_blocker_release(struct cuda_device *c)
+{
+    __atomic_store_n(&c->signals->released, 1u, __ATOMIC_RELEASE);
 }
 
 /* *held is false when the blocker gave up before everything was enqueued. */
 static int run_blocked(struct cuda_device *c, struct device_segment *s, bool *held, struct error *err)
 {
     struct error enqueue_error;
-    int rc = start_blocker(c, err);
+    int rc = cuda_blocker_start(c, BLOCKER_LIMIT_NS, err);
     if (rc != 0)
         return rc;
     int enqueued = cuda_segment_enqueue(c, s, 0, &enqueue_error);
-    __atomic_store_n(&c->signals->released, 1u, __ATOMIC_RELEASE);
+    cuda_blocker_release(c);
     int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a blocked segment");
     *held = c->signals->timed_out == 0;
     if (enqueued == 0 || waited == EXIT_CODE_UNAVAILABLE)

@@ -1,4 +1,5 @@
 #include "measure/bench.h"
+#include "device/probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,8 @@ void entrant_reject_variant(struct entrant *entrant, const char *key, const char
     cJSON_AddStringToObject(entry, "reason", reason);
     cJSON_AddItemToArray(rejected, entry);
 }
+
+#define DEVICE_STATE_CHANGED "device_state_changed"
 
 static int launch(void *context, size_t set, char *why)
 {
@@ -107,15 +110,34 @@ struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant 
     };
 }
 
+/* What is changed of the device's process-wide state, "" for nothing; what is found is undone. */
+static void take_back(struct bench *bench, char what[128])
+{
+    struct device *d = bench->device;
+    struct error ignored; /* a lost device shows at the next call */
+    what[0] = '\0';
+    if (bench->config->honesty && d->probes != NULL && d->probes->changes != NULL)
+        d->probes->changes(d, what);
+    if (what[0] != '\0')
+        (void)d->ops->settle(d, &ignored);
+}
+
 int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why)
 {
     const struct contender *c = entrant->contender;
     struct cudal2_setup setup = bench_setup(bench, entrant, variant[0] == '\0' ? NULL : variant);
+    char changed[128];
     why[0] = '\0';
+    take_back(bench, changed); /* whoever it was, it was not this one */
     int status = c->ops->setup(c, &setup, &entrant->state, why);
     entrant->set_up = status == CUDAL2_OK;
     entrant->work = (struct device_work){.launch = launch, .context = entrant, .flags = c->is.flags};
-    return status;
+    take_back(bench, changed);
+    if (status != CUDAL2_OK || changed[0] == '\0')
+        return status;
+    entrant_teardown(bench, entrant);
+    snprintf(why, CUDAL2_WHY, DEVICE_STATE_CHANGED ": %s", changed);
+    return CUDAL2_LIBRARY_ERROR;
 }
 
 /* The verdict word of a setup that said no: a module's compile error is told from a library's refusal. */
@@ -123,6 +145,8 @@ static const char *setup_verdict(int status, const char *why)
 {
     if (strncmp(why, "compile_error", 13) == 0)
         return "compile_error";
+    if (strncmp(why, DEVICE_STATE_CHANGED, strlen(DEVICE_STATE_CHANGED)) == 0)
+        return DEVICE_STATE_CHANGED;
     if (status == CUDAL2_UNSUPPORTED)
         return "unsupported";
     return status == CUDAL2_NO_MEMORY ? "out_of_memory" : "setup_error";

@@ -21,6 +21,9 @@
  * tries, of which the least counts, for the host may be busy. */
 #define ESCAPED_NS 500e3
 #define ESCAPED_TRIES 3
+/* How long C is watched while the stream is held. */
+#define ESCAPE_LEAST_NS 300e3
+#define ESCAPE_MOST_NS 5e6
 /* Two clocks over the same span: this apart, and 5%. */
 #define CLOCKS_APART_NS 40e3
 #define CLOCKS_APART_SHARE 0.05
@@ -255,6 +258,24 @@ static double error_allowed(const struct bench *bench)
     return OWN_ERROR + (narrow ? sqrt((double)bench->problem.k) / 2048 : 0);
 }
 
+/* Once outside a capture, which must not be the first launch of a kernel; and a count that does not see its own
+ * sprinkle would see nothing of a contender's. */
+static int try_probes(struct trial *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    void *c = operands_of(t, 0)->c;
+    enum cudal2_dtype dtype = t->bench->problem.dtype;
+    uint64_t nans = 0, elements = elements_of_c(t->bench);
+    char why[CUDAL2_WHY] = "";
+    if (d->probes->sprinkle(d, c, dtype, elements, random_next(t->random), why) != CUDAL2_OK ||
+        d->probes->count(d, c, dtype, elements, why) != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_INTERNAL, "trying the probes: %s", why);
+    int code = d->probes->read_count(d, &nans, err);
+    if (code == 0 && nans < (elements + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE)
+        return error_set(err, EXIT_CODE_INTERNAL, "of the poison sprinkled on an output only %" PRIu64 " showed", nans);
+    return code;
+}
+
 int trial_between(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
@@ -262,7 +283,7 @@ int trial_between(struct trial *t, struct error *err)
     const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
     struct probe_difference difference;
     uint64_t nans = 0;
-    int code = d->probes->read_count(d, &nans, err);
+    int code = try_probes(t, err);
     if (code == 0)
         code = run_between(t, &work, err);
     if (code == 0)
@@ -289,7 +310,7 @@ int trial_escape(struct trial *t, struct error *err)
         .work = &t->entrant->work,
         .set = 0,
         .c = operands_output(t->bench->operands, t->entrant->first_set),
-        .wait_ns = fmin(2 * t->entrant->estimate_ns + 50e3, 5e6),
+        .wait_ns = fmin(fmax(2 * t->entrant->estimate_ns, ESCAPE_LEAST_NS), ESCAPE_MOST_NS),
     };
     bool escaped = false;
     if (d->probes->escape == NULL || (t->entrant->work.flags & CUDAL2_SYNCS) != 0)

@@ -1,0 +1,315 @@
+/* Probes of a GPU (probe.h): kernels of kernels/harness/probe.cu, a second stream that sees while the first is held,
+ * and the process-wide state that a contender may change. */
+#include "device/cuda_device.h"
+#include "base/clock.h"
+#include "device/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROBE_THREADS 256u
+#define COLUMN_SLICES 32u
+/* A launch that takes longer than this on the host waits for the stream, and nothing can be told. */
+#define HOLD_LIMIT_NS 30000000u
+
+struct probe_launch {
+    enum harness_kernel kernel;
+    enum cudal2_dtype dtype;
+    uint64_t blocks;
+    void **arguments;
+    cu_stream stream;
+};
+
+static int run_on(struct cuda_device *c, const struct probe_launch *l, struct error *err)
+{
+    cu_function function;
+    struct cu_launch_config config = {
+        .grid = {(unsigned)l->blocks, 1, 1}, .block = {PROBE_THREADS, 1, 1}, .stream = l->stream};
+    if (l->blocks == 0)
+        return 0;
+    if (l->blocks > INT32_MAX)
+        return error_set(err, EXIT_CODE_INTERNAL, "a probe of more than 2^31 blocks");
+    if (cuda_kernel_get(c, l->kernel, (int)l->dtype * 2, &function, err) != 0)
+        return err->code;
+    return driver_check(&c->driver, c->driver.launch(&config, function, l->arguments, NULL), err,
+                        "cuLaunchKernelEx(probe, %u blocks)", config.grid[0]);
+}
+
+static uint64_t blocks_for(uint64_t items)
+{
+    return (items + PROBE_THREADS - 1) / PROBE_THREADS;
+}
+
+/* ---- memory of the probes' own ---- */
+
+/* Lies on the device: regions and digests of a call, the NaN counter, and a difference. */
+struct desk {
+    struct probe_region regions[PROBE_MAX_REGIONS];
+    uint64_t digests[PROBE_MAX_REGIONS];
+    uint64_t nans;
+    struct probe_difference difference;
+};
+
+static cu_pointer on_desk(const struct cuda_device *c, size_t offset)
+{
+    return c->probes.desk + offset;
+}
+
+static int open_probes(struct cuda_device *c, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    if (c->probes.desk)
+        return 0;
+    int rc = driver_check(cu, cu->stream_create(&c->probes.peek, CU_STREAM_OWN), err, "cuStreamCreate(to peek)");
+    if (rc == 0)
+        rc = driver_check(cu, cu->memory_alloc(&c->probes.desk, sizeof(struct desk)), err, "cuMemAlloc(probes)");
+    if (rc == 0)
+        rc = driver_check(cu, cu->memset8(on_desk(c, offsetof(struct desk, nans)), 0, sizeof(uint64_t), c->stream), err,
+                          "cuMemsetD8Async(counter)");
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+void cuda_probes_close(struct cuda_device *c)
+{
+    if (c->probes.vectors)
+        c->driver.memory_free(c->probes.vectors);
+    if (c->probes.desk)
+        c->driver.memory_free(c->probes.desk);
+    if (c->probes.peek)
+        c->driver.stream_destroy(c->probes.peek);
+}
+
+/* Room for x and y. */
+static int room_for_vectors(struct cuda_device *c, uint64_t doubles, struct error *err)
+{
+    if (c->probes.n_doubles >= doubles)
+        return 0;
+    if (c->probes.vectors)
+        c->driver.memory_free(c->probes.vectors);
+    c->probes.vectors = 0;
+    c->probes.n_doubles = 0;
+    int rc = driver_check(&c->driver, c->driver.memory_alloc(&c->probes.vectors, doubles * sizeof(double)), err,
+                          "cuMemAlloc(%llu doubles to check a product)", (unsigned long long)doubles);
+    if (rc == 0)
+        c->probes.n_doubles = doubles;
+    return rc;
+}
+
+/* ---- regions ---- */
+
+/* Blocks that share a region: few where there are many. */
+static uint32_t parts_for(size_t n)
+{
+    return n > 256 ? 1u : n > 16 ? 8u : 128u;
+}
+
+static int put_regions(struct cuda_device *c, const struct probe_region *regions, size_t n, cu_stream stream,
+                       struct error *err)
+{
+    if (n > PROBE_MAX_REGIONS)
+        return error_set(err, EXIT_CODE_INTERNAL, "%zu regions, at most %u can be looked at", n, PROBE_MAX_REGIONS);
+    if (open_probes(c, err) != 0)
+        return err->code;
+    return driver_check(
+        &c->driver, c->driver.copy_in(on_desk(c, offsetof(struct desk, regions)), regions, n * sizeof *regions, stream),
+        err, "cuMemcpyHtoDAsync(regions)");
+}
+
+static int digest_on(struct cuda_device *c, const struct probe_region *regions, size_t n, uint64_t *out,
+                     cu_stream stream, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    uint32_t parts = parts_for(n);
+    if (put_regions(c, regions, n, stream, err) != 0)
+        return err->code;
+    cu_pointer from = on_desk(c, offsetof(struct desk, regions)), to = on_desk(c, offsetof(struct desk, digests));
+    void *arguments[] = {&from, &parts, &to};
+    const struct probe_launch launch = {KERNEL_DIGEST, CUDAL2_F16, n * parts, arguments, stream};
+    int rc = driver_check(cu, cu->memset8(to, 0, n * sizeof *out, stream), err, "cuMemsetD8Async(digests)");
+    if (rc == 0)
+        rc = run_on(c, &launch, err);
+    if (rc == 0)
+        rc = driver_check(cu, cu->copy_out(out, to, n * sizeof *out, stream), err, "cuMemcpyDtoHAsync(digests)");
+    return rc == 0 ? driver_check(cu, cu->stream_sync(stream), err, "cuStreamSynchronize(digest)") : rc;
+}
+
+static int cuda_digest(struct device *d, const struct probe_region *regions, size_t n, uint64_t *out, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    return digest_on(c, regions, n, out, c->stream, err);
+}
+
+static int cuda_pattern(struct device *d, const struct probe_region *regions, size_t n, unsigned char byte,
+                        struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    uint32_t parts = parts_for(n), value = byte;
+    if (put_regions(c, regions, n, c->stream, err) != 0)
+        return err->code;
+    cu_pointer from = on_desk(c, offsetof(struct desk, regions));
+    void *arguments[] = {&from, &parts, &value};
+    const struct probe_launch launch = {KERNEL_PATTERN, CUDAL2_F16, n * parts, arguments, c->stream};
+    int rc = run_on(c, &launch, err);
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+/* ---- the product ---- */
+
+struct vectors {
+    cu_pointer x, y;
+    uint64_t m, n, k, key;
+};
+
+static int multiply_b(struct cuda_device *c, const struct probe_product *p, struct vectors *v, struct error *err)
+{
+    const void *b = p->operands->b;
+    uint32_t slices = COLUMN_SLICES;
+    void *arguments[] = {&b, &v->x, &v->y, &v->n, &v->k, &slices};
+    bool tn = p->layout == CUDAL2_TN;
+    const struct probe_launch launch = {tn ? KERNEL_COLUMNS_TIMES : KERNEL_ROWS_TIMES, p->problem.dtype,
+                                        tn ? blocks_for(v->k) * slices : v->k, arguments, c->stream};
+    int rc = driver_check(&c->driver, c->driver.memset8(v->y, 0, v->k * sizeof(double), c->stream), err,
+                          "cuMemsetD8Async(y)");
+    return rc == 0 ? run_on(c, &launch, err) : rc;
+}
+
+static int compare_rows(struct cuda_device *c, const struct probe_product *p, struct vectors *v,
+                        struct probe_difference *out, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    const void *a = p->operands->a, *found = p->operands->c;
+    cu_pointer to = on_desk(c, offsetof(struct desk, difference));
+    void *arguments[] = {&a, &found, &v->x, &v->y, &v->n, &v->k, &to};
+    const struct probe_launch launch = {KERNEL_COMPARE_ROWS, p->problem.dtype, v->m, arguments, c->stream};
+    *out = (struct probe_difference){.first_row = UINT64_MAX};
+    int rc = driver_check(cu, cu->copy_in(to, out, sizeof *out, c->stream), err, "cuMemcpyHtoDAsync(difference)");
+    if (rc == 0)
+        rc = run_on(c, &launch, err);
+    if (rc == 0)
+        rc = driver_check(cu, cu->copy_out(out, to, sizeof *out, c->stream), err, "cuMemcpyDtoHAsync(difference)");
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+static int cuda_product(struct device *d, const struct probe_product *product, struct probe_difference *out,
+                        struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    const struct cudal2_problem *p = &product->problem;
+    struct vectors v = {.m = (uint64_t)p->m, .n = (uint64_t)p->n, .k = (uint64_t)p->k, .key = fill_key(product->seed)};
+    int rc = open_probes(c, err);
+    if (rc == 0)
+        rc = room_for_vectors(c, v.n + v.k, err);
+    v.x = c->probes.vectors;
+    v.y = v.x + v.n * sizeof(double);
+    void *arguments[] = {&v.x, &v.n, &v.key};
+    const struct probe_launch draw = {KERNEL_SAMPLES, p->dtype, blocks_for(v.n), arguments, c->stream};
+    if (rc == 0)
+        rc = run_on(c, &draw, err);
+    if (rc == 0)
+        rc = multiply_b(c, product, &v, err);
+    return rc == 0 ? compare_rows(c, product, &v, out, err) : rc;
+}
+
+/* ---- NaN among elements ---- */
+
+static int say(int rc, const struct error *err, char *why)
+{
+    if (rc == 0)
+        return CUDAL2_OK;
+    snprintf(why, CUDAL2_WHY, "%.*s", (int)CUDAL2_WHY - 1, err->text);
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+static int cuda_sprinkle(struct device *d, void *memory, enum cudal2_dtype dtype, uint64_t elements, uint64_t seed,
+                         char *why)
+{
+    struct cuda_device *c = cuda_of(d);
+    struct error err;
+    uint64_t key = fill_key(seed), stretches = (elements + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
+    void *arguments[] = {&memory, &elements, &key};
+    const struct probe_launch launch = {KERNEL_SPRINKLE, dtype, blocks_for(stretches), arguments, c->stream};
+    return say(run_on(c, &launch, &err), &err, why);
+}
+
+static int cuda_count(struct device *d, const void *memory, enum cudal2_dtype dtype, uint64_t elements, char *why)
+{
+    struct cuda_device *c = cuda_of(d);
+    struct error err;
+    uint64_t most = (uint64_t)c->base.info.sm_count * 16, blocks = blocks_for(elements);
+    if (open_probes(c, &err) != 0)
+        return say(err.code, &err, why);
+    cu_pointer counter = on_desk(c, offsetof(struct desk, nans));
+    void *arguments[] = {&memory, &elements, &counter};
+    const struct probe_launch launch = {KERNEL_COUNT_NAN, dtype, blocks < most ? blocks : most, arguments, c->stream};
+    return say(run_on(c, &launch, &err), &err, why);
+}
+
+static int cuda_read_count(struct device *d, uint64_t *nans, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    const struct driver *cu = &c->driver;
+    if (open_probes(c, err) != 0)
+        return err->code;
+    cu_pointer counter = on_desk(c, offsetof(struct desk, nans));
+    int rc = driver_check(cu, cu->copy_out(nans, counter, sizeof *nans, c->stream), err, "cuMemcpyDtoHAsync(counter)");
+    if (rc == 0)
+        rc = driver_check(cu, cu->memset8(counter, 0, sizeof *nans, c->stream), err, "cuMemsetD8Async(counter)");
+    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+}
+
+/* ---- a held stream ---- */
+
+/* While the stream is held: the launch, a wait, and a look from the other stream. */
+static int look_behind(struct cuda_device *c, const struct probe_trial *trial, uint64_t *seen, struct error *err)
+{
+    struct error launch_error;
+    int launched = cuda_run_work(c, trial->work, trial->set, &launch_error);
+    clock_wait_until(clock_now_ns() + (uint64_t)trial->wait_ns);
+    int rc = digest_on(c, &trial->c, 1, seen, c->probes.peek, err);
+    if (rc == 0 && launched != 0)
+        *err = launch_error;
+    return rc == 0 ? launched : rc;
+}
+
+static int cuda_escape(struct device *d, const struct probe_trial *trial, bool *escaped, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    uint64_t before = 0, seen = 0;
+    *escaped = false;
+    int rc = cuda_pattern(d, &trial->c, 1, PROBE_POISON, err);
+    if (rc == 0)
+        rc = digest_on(c, &trial->c, 1, &before, c->probes.peek, err);
+    if (rc == 0)
+        rc = cuda_blocker_start(c, HOLD_LIMIT_NS, err);
+    if (rc != 0)
+        return rc;
+    rc = look_behind(c, trial, &seen, err);
+    *escaped = rc == 0 && c->signals->timed_out == 0 && seen != before;
+    cuda_blocker_release(c);
+    struct error wait_error;
+    int waited =
+        driver_check(&c->driver, c->driver.context_sync(), &wait_error, "cuCtxSynchronize after a held stream");
+    if (rc == 0 && waited != 0)
+        *err = wait_error;
+    return rc == 0 ? waited : rc;
+}
+
+static uint64_t cuda_held(struct device *d)
+{
+    struct cuda_device *c = cuda_of(d);
+    size_t free_bytes = 0, total = 0;
+    return c->driver.memory_info(&free_bytes, &total) == CU_OK ? total - free_bytes : 0;
+}
+
+const struct probe_ops probe_cuda = {
+    .digest = cuda_digest,
+    .pattern = cuda_pattern,
+    .product = cuda_product,
+    .sprinkle = cuda_sprinkle,
+    .count = cuda_count,
+    .read_count = cuda_read_count,
+    .escape = cuda_escape,
+    .changes = cuda_changes,
+    .held = cuda_held,
+    .raw_now = clock_raw_ns,
+};

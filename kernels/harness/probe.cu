@@ -1,0 +1,190 @@
+/*
+ * probe.cu - what the honesty checks look at on the device (harness/device/probe.h). -D DTYPE. Sums of integers and of
+ * doubles that are integers do not depend on the order of the atomics; the sums of squares may, in their last bits.
+ */
+#define THREADS 256
+
+#if DTYPE == 2
+typedef float element_t;
+typedef u32 bits_t;
+#define INFINITY_BITS 0x7f800000u
+#define SIGN_BIT 0x80000000u
+#else
+typedef u16 element_t;
+typedef u16 bits_t;
+#define INFINITY_BITS (DTYPE == 0 ? 0x7c00u : 0x7f80u)
+#define SIGN_BIT 0x8000u
+#endif
+
+#define GOLDEN 0x9e3779b97f4a7c15ull
+#define STRETCH 256u
+
+struct region {
+    u8 *memory;
+    u64 bytes;
+};
+
+struct difference {
+    u64 differing, nan_rows, first_row;
+    double sum_sq_error, sum_sq_expected;
+};
+
+static __device__ u64 mix(u64 z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+static __device__ u64 random_bits(u64 key, u64 index)
+{
+    return mix(key + (index + 1) * GOLDEN);
+}
+
+static __device__ double to_double(element_t value)
+{
+#if DTYPE == 0
+    return f16_to_float(value);
+#elif DTYPE == 1
+    return bf16_to_float(value);
+#else
+    return value;
+#endif
+}
+
+/* The sum over the block, valid in thread 0. */
+template <class T> static __device__ T block_sum(T value)
+{
+    __shared__ T sums[THREADS];
+    sums[threadIdx.x] = value;
+    __syncthreads();
+    for (u32 half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    T whole = sums[0];
+    __syncthreads();
+    return whole;
+}
+
+static __device__ u64 word_at(const region &r, u64 i)
+{
+    if (((u64)r.memory & 7) == 0)
+        return ((const u64 *)r.memory)[i];
+    u64 word = 0;
+    for (u32 b = 0; b < 8; b++)
+        word |= (u64)r.memory[i * 8 + b] << (8 * b);
+    return word;
+}
+
+/* `parts` blocks share a region; out[] was cleared. */
+extern "C" __global__ void __launch_bounds__(THREADS) digest(const region *regions, u32 parts, u64 *out)
+{
+    region r = regions[blockIdx.x / parts];
+    u32 part = blockIdx.x % parts;
+    u64 words = r.bytes / 8, sum = part == 0 && threadIdx.x == 0 ? r.bytes : 0;
+    for (u64 i = (u64)part * THREADS + threadIdx.x; i < words; i += (u64)parts * THREADS)
+        sum += mix(word_at(r, i) + (i + 1) * GOLDEN);
+    u64 tail = words * 8 + threadIdx.x;
+    if (part == 0 && tail < r.bytes)
+        sum += mix(r.memory[tail] + (tail + 1) * GOLDEN);
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        atomicAdd(out + blockIdx.x / parts, sum);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) pattern(const region *regions, u32 parts, u32 byte)
+{
+    region r = regions[blockIdx.x / parts];
+    u32 part = blockIdx.x % parts;
+    bool aligned = ((u64)r.memory & 7) == 0;
+    u64 words = aligned ? r.bytes / 8 : 0, word = byte * 0x0101010101010101ull;
+    for (u64 i = (u64)part * THREADS + threadIdx.x; i < words; i += (u64)parts * THREADS)
+        ((u64 *)r.memory)[i] = word;
+    for (u64 i = words * 8 + (u64)part * THREADS + threadIdx.x; i < r.bytes; i += (u64)parts * THREADS)
+        r.memory[i] = (u8)byte;
+}
+
+/* One element of each stretch becomes a NaN. */
+extern "C" __global__ void __launch_bounds__(THREADS) sprinkle(bits_t *c, u64 elements, u64 key)
+{
+    u64 first = ((u64)blockIdx.x * THREADS + threadIdx.x) * STRETCH;
+    if (first >= elements)
+        return;
+    u64 left = elements - first;
+    c[first + random_bits(key, first) % (left < STRETCH ? left : STRETCH)] = (bits_t)~0u;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) count_nan(const bits_t *c, u64 elements, u64 *counter)
+{
+    u64 found = 0, step = (u64)gridDim.x * THREADS;
+    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < elements; i += step)
+        found += (c[i] & ~SIGN_BIT) > INFINITY_BITS;
+    found = block_sum(found);
+    if (threadIdx.x == 0 && found > 0)
+        atomicAdd(counter, found);
+}
+
+/* x of probe_sample. */
+extern "C" __global__ void __launch_bounds__(THREADS) samples(double *x, u64 n, u64 key)
+{
+    u64 j = (u64)blockIdx.x * THREADS + threadIdx.x;
+    if (j >= n)
+        return;
+    u64 bits = random_bits(key, j);
+    double size = (double)((bits >> 40 & 0xfff) | 1);
+    x[j] = bits >> 63 ? -size : size;
+}
+
+/* y = B x for B row-major: one row a block. */
+extern "C" __global__ void __launch_bounds__(THREADS) rows_times(const element_t *b, const double *x, double *y, u64 n)
+{
+    const element_t *row = b + (u64)blockIdx.x * n;
+    double sum = 0;
+    for (u64 j = threadIdx.x; j < n; j += THREADS)
+        sum += to_double(row[j]) * x[j];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = sum;
+}
+
+/* The same for B column-major: THREADS elements of y a block, `slices` blocks share them; y was cleared. */
+extern "C" __global__ void __launch_bounds__(THREADS)
+    columns_times(const element_t *b, const double *x, double *y, u64 n, u64 k, u32 slices)
+{
+    u64 i = (u64)(blockIdx.x / slices) * THREADS + threadIdx.x;
+    if (i >= k)
+        return;
+    double sum = 0;
+    for (u64 j = blockIdx.x % slices; j < n; j += slices)
+        sum += to_double(b[j * k + i]) * x[j];
+    atomicAdd(y + i, sum);
+}
+
+/* C x against A y, one row a block. */
+extern "C" __global__ void __launch_bounds__(THREADS)
+    compare_rows(const element_t *a, const element_t *c, const double *x, const double *y, u64 n, u64 k, difference *out)
+{
+    u64 row = blockIdx.x;
+    double expected = 0, found = 0;
+    for (u64 i = threadIdx.x; i < k; i += THREADS)
+        expected += to_double(a[row * k + i]) * y[i];
+    for (u64 j = threadIdx.x; j < n; j += THREADS)
+        found += to_double(c[row * n + j]) * x[j];
+    expected = block_sum(expected);
+    found = block_sum(found);
+    if (threadIdx.x != 0)
+        return;
+    double error = found - expected;
+    if (error != 0) { /* NaN too */
+        atomicAdd(&out->differing, 1ull);
+        atomicMin(&out->first_row, row);
+    }
+    if (error != error) {
+        atomicAdd(&out->nan_rows, 1ull);
+        return;
+    }
+    atomicAdd(&out->sum_sq_error, error * error);
+    atomicAdd(&out->sum_sq_expected, expected * expected);
+}
