@@ -25,7 +25,7 @@ endif
 all:
 
 # The probes run once for each build directory, and again when packages or the steering variables change.
-UNPROBED := clean cuda-check deps demo test lint sanitize help probe ci
+UNPROBED := clean cuda-check deps demo test lint sanitize help probe ci fuzz
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/probe.mk
 ifneq ($(wildcard $(BUILD)/probe.mk),)
@@ -224,6 +224,11 @@ lint:
 cuda-check:
 	@scripts/cuda-check.sh
 
+# Executions of each target; FUZZ_TARGETS="config json" chooses.
+FUZZ_RUNS ?= 100000
+fuzz:
+	@scripts/fuzz.sh $(BUILD)-fuzz $(FUZZ_RUNS) $(FUZZ_TARGETS)
+
 sanitize:
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' tests-run
@@ -255,6 +260,7 @@ help:
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
 	@echo "make lint       format, clang-tidy, cppcheck, room order, sizes"
 	@echo "make cuda-check compile all CUDA code with nvcc"
+	@echo "make fuzz       every fuzz target with clang, FUZZ_RUNS=$(FUZZ_RUNS) executions each, in $(BUILD)-fuzz"
 	@echo "make probe      look for libraries again"
 	@echo "make portable   build for moving $(BUILD) to another machine"
 	@echo "make install    PREFIX=$(PREFIX)"
@@ -265,4 +271,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps gpu-build gpu-test help install lint portable probe sanitize test tests-build tests-run
+.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe sanitize test tests-build tests-run

@@ -1,7 +1,7 @@
 #!/bin/sh
 # install-deps.sh [--dry-run] [--lint]: installs what is missing of the packages this project builds and tests with, by apt, on
 # Debian 12 and Ubuntu 24.04. sudo is used only when not root. Nothing missing: says so and returns at once.
-# --dry-run prints the commands. --lint adds the tools of `make lint`.
+# --dry-run prints the commands. --lint adds the tools of `make lint` and `make fuzz`.
 # The CUDA toolkit and GPU drivers are not installed here: `make probe` and `cudal2-bench doctor` say how to get them.
 set -eu
 dry=no
@@ -21,7 +21,7 @@ done
 required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev bc"
 # Without one of these a contender or a figure is missing, and the program says so.
 optional="libopenblas-dev gnuplot-nox"
-[ "$lint" = yes ] && required="$required clang-format clang-tidy cppcheck universal-ctags"
+[ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
 
 has_torch() {
     [ -n "${LIBTORCH:-}" ] && [ -d "$LIBTORCH/include" ] && return 0
@@ -39,7 +39,7 @@ installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] && return 0
     case $1 in
     gnuplot-nox) command -v gnuplot >/dev/null ;;
-    gcc | g++ | make | bc | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
+    gcc | g++ | make | bc | clang | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
     *) return 1 ;;
     esac
 }

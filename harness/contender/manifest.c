@@ -394,17 +394,13 @@ static int check_names(const struct manifest *m, struct json_at at, struct error
     return check_names_of(m, &scope, at, err);
 }
 
-int manifest_load(const char *path, struct manifest **out, struct error *err)
+int manifest_parse(const char *path, const char *text, size_t length, struct manifest **out, struct error *err)
 {
     struct manifest *m = NULL;
     cJSON *tree = NULL;
-    char *text = NULL;
-    size_t length;
     struct digest digest;
     *out = NULL;
-    int rc = file_read(path, MANIFEST_MAX_BYTES, &text, &length, err);
-    if (rc == 0)
-        rc = json_parse(text, length, MANIFEST_MAX_BYTES, path, &tree, err);
+    int rc = json_parse(text, length, MANIFEST_MAX_BYTES, path, &tree, err);
     if (rc == 0 && !(m = calloc(1, sizeof *m)))
         rc = error_set(err, EXIT_CODE_INTERNAL, "no memory for a manifest");
     if (rc != 0)
@@ -426,6 +422,17 @@ int manifest_load(const char *path, struct manifest **out, struct error *err)
         manifest_free(m);
 out:
     cJSON_Delete(tree);
+    return rc;
+}
+
+int manifest_load(const char *path, struct manifest **out, struct error *err)
+{
+    char *text = NULL;
+    size_t length;
+    *out = NULL;
+    int rc = file_read(path, MANIFEST_MAX_BYTES, &text, &length, err);
+    if (rc == 0)
+        rc = manifest_parse(path, text, length, out, err);
     free(text);
     return rc;
 }

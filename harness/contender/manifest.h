@@ -74,6 +74,8 @@ struct manifest {
 
 /* EXIT_CODE_DATA with file and JSON path. *out is owned by the caller. */
 int manifest_load(const char *path, struct manifest **out, struct error *err);
+/* The same from text (fuzzing); `path` is where it would be, for errors and for the source beside it. */
+int manifest_parse(const char *path, const char *text, size_t length, struct manifest **out, struct error *err);
 void manifest_free(struct manifest *m);
 
 /* What a kernel is asked to do, and where. */

@@ -216,7 +216,7 @@ static void take_message(struct slot *slot, struct json_at at, struct slot_event
         error_set(err, EXIT_CODE_DATA, "message of type \"%.24s\" out of turn", type);
 }
 
-static void take_line(struct slot *slot, const char *line, size_t length, struct slot_event *event)
+void slot_take_line(struct slot *slot, const char *line, size_t length, struct slot_event *event)
 {
     cJSON *message = NULL;
     struct error err = {0};
@@ -252,7 +252,7 @@ void slot_look(struct slot *slot, struct slot_event *event)
     int got = line_read(&slot->reader, &line, &length);
     bool moved = refresh(slot); /* after reading: the page is then at least as new as the message */
     if (got > 0)
-        take_line(slot, line, length, event);
+        slot_take_line(slot, line, length, event);
     else if (got < 0 || ended)
         slot_ended(slot, event);
     else

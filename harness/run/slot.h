@@ -65,6 +65,9 @@ void slot_send_quit(struct slot *slot);
  * SLOT_NOTHING. A message that is garbage or lacks the nonce ends the process. */
 void slot_look(struct slot *slot, struct slot_event *event);
 
+/* What slot_look does with a line of the worker's (fuzzing). */
+void slot_take_line(struct slot *slot, const char *line, size_t length, struct slot_event *event);
+
 /* Kills and reaps: SLOT_EMPTY, or SLOT_RETIRED when even SIGKILL does not end the process (stuck in the driver). */
 void slot_kill(struct slot *slot);
 

@@ -1,20 +1,10 @@
 /*
- * fuzz_config.c - libFuzzer entry: every config that is accepted keeps what config.h promises, and writing it out and
- * reading that back gives the same config. Seeds are in corpus/config.
+ * fuzz_config.c - every config that is accepted keeps what config.h promises, and writing it out and
+ * reading that back gives the same config.
  */
+#include "fuzz.h"
+
 #include "config/config.h"
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check_promises(const struct config *c)
 {

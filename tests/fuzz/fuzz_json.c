@@ -1,19 +1,11 @@
 /*
- * fuzz_json.c - libFuzzer entry: whatever json_parse accepts, cJSON accepts too, and printing it and parsing that gives
- * the same tree. Seeds are in corpus/json, tokens in json.dict. To build and run:
- *   clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iharness tests/fuzz/fuzz_json.c
- *       harness/base/[a-z]*.c harness/config/[a-z]*.c -lcjson -lm -o build/fuzz_json
- *   build/fuzz_json -dict=tests/fuzz/json.dict -max_total_time=300 tests/fuzz/corpus/json
+ * fuzz_json.c - whatever json_parse accepts, cJSON accepts too, and printing it and parsing that gives the same tree.
  */
+#include "fuzz.h"
+
 #include "base/json.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MAX_BYTES (1u << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_print(const cJSON *tree, bool formatted)
 {

@@ -1,23 +1,12 @@
 /*
- * fuzz_record.c - libFuzzer entry: a record that is read from arbitrary JSON prints, reads back, and prints the same
- * again; everything computed from it (speedups, stop rule, result cell) stands whatever the numbers are. Seeds are in
- * corpus/record.
+ * fuzz_record.c - a record that is read from arbitrary JSON prints, reads back, and prints the same
+ * again; everything computed from it (speedups, stop rule, result cell) stands whatever the numbers are.
  */
+#include "fuzz.h"
+
 #include "measure/stop.h"
 #include "result/record.h"
 #include "result/result_cell.h"
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static struct cell_record *read_record(const char *text, size_t length)
 {

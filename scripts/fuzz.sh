@@ -1,0 +1,53 @@
+#!/bin/bash
+# fuzz.sh BUILD RUNS [TARGET...]: builds the libFuzzer targets of tests/fuzz with clang, ASan and UBSan in BUILD, and runs each for
+# RUNS executions. A target's committed seeds are read, what it finds is kept in BUILD/corpus. One line a target: executions, speed,
+# coverage, seconds. Exit 1 when one crashed, leaked or took too long; the input is in BUILD/found then.
+# FUZZ_NICE (0), FUZZ_MAX_LEN (2048) and FUZZ_SEED steer it.
+set -u
+build=${1:?usage: fuzz.sh BUILD RUNS [TARGET...]}
+runs=${2:?usage: fuzz.sh BUILD RUNS [TARGET...]}
+shift 2
+cd "$(dirname "$0")/.." || exit 1
+clang=$(command -v clang-14 || command -v clang) || { echo "fuzz: clang is not installed (scripts/install-deps.sh --lint)"; exit 77; }
+san='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+warnings='-Wall -Wextra -Werror'
+bad=0
+[ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's/.*fuzz_\(.*\)\.c/\1/')
+
+make --no-print-directory -j"$(nproc)" CC="$clang" BUILD="$build" OPT='-O1 -g' SAN="-fsanitize=fuzzer-no-link $san" \
+    "$build/libharness.a" >"$build.log" 2>&1 || { tail -20 "$build.log"; exit 1; }
+mkdir -p "$build/found"
+for target; do
+    binary=$build/fuzz_$target
+    if [ ! "$binary" -nt "$build/libharness.a" ] || [ ! "$binary" -nt "tests/fuzz/fuzz_$target.c" ]; then
+        # shellcheck disable=SC2086
+        $clang -std=c17 -D_GNU_SOURCE $warnings -O1 -g -fsanitize=fuzzer $san -Iharness "tests/fuzz/fuzz_$target.c" \
+            "$build/libharness.a" -lcjson -ldl -lpthread -lm -o "$binary" || exit 1
+    fi
+done
+
+# Stacks of one frame: collecting them costs more than the parsers do. A crash shows the whole stack all the same.
+export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=16:allocator_may_return_null=1:detect_stack_use_after_return=0
+printf '%-9s %12s %8s %8s %8s %8s  %s\n' target executions exec/s edges features seconds outcome
+for target; do
+    corpus=$build/corpus/$target
+    log=$build/fuzz_$target.log
+    mkdir -p "$corpus"
+    dictionary=tests/fuzz/$target.dict
+    [ -e "$dictionary" ] || dictionary=tests/fuzz/json.dict
+    start=$(date +%s.%N)
+    nice -n "${FUZZ_NICE:-0}" "$build/fuzz_$target" -runs="$runs" -max_len="${FUZZ_MAX_LEN:-2048}" -dict="$dictionary" -timeout=20 \
+        -rss_limit_mb=2048 -seed="${FUZZ_SEED:-1}" -print_final_stats=1 -verbosity=1 -artifact_prefix="$build/found/$target-" \
+        "$corpus" "tests/fuzz/corpus/$target" >"$log" 2>&1
+    status=$?
+    seconds=$(echo "$(date +%s.%N) - $start" | bc)
+    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
+    features=$(sed -n 's/.* ft: \([0-9]*\) .*/\1/p' "$log" | tail -1)
+    outcome=clean
+    [ "$status" -eq 0 ] || { outcome="FAILED ($log)"; bad=1; }
+    printf '%-9s %12s %8.0f %8s %8s %8.0f  %s\n' "$target" "${executions:-?}" "$(echo "${executions:-0} / $seconds" | bc -l)" \
+        "${edges:-?}" "${features:-?}" "$seconds" "$outcome"
+    [ "$status" -eq 0 ] || grep -m1 -A12 -E 'ERROR: |SUMMARY|runtime error' "$log" | sed 's/^/    /'
+done
+exit $bad
