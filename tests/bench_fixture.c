@@ -31,19 +31,48 @@ static int actor_setup(const struct contender *c, const struct cudal2_setup *set
     return CUDAL2_OK;
 }
 
-static void multiply(const struct cudal2_setup *setup, size_t set, bool wrong)
+static bool is_binary(const struct cudal2_setup *setup, size_t set)
+{
+    const struct cudal2_problem *p = &setup->problem;
+    for (size_t i = 0; i < (size_t)p->k; i++) {
+        float value = element_load(setup->sets[set].a, p->dtype, i);
+        if (value != 0 && value != 1)
+            return false;
+    }
+    return true;
+}
+
+static float dot(const struct cudal2_setup *setup, size_t set, const int64_t at[2], int step)
 {
     const struct cudal2_problem *p = &setup->problem;
     const struct cudal2_operands *o = &setup->sets[set];
+    float sum = 0, part = 0;
+    for (int64_t k = 0; k < p->k; k++) {
+        size_t at_b = (size_t)(setup->layout == CUDAL2_NN ? k * p->n + at[1] : at[1] * p->k + k);
+        part += element_load(o->a, p->dtype, (size_t)(at[0] * p->k + k)) * element_load(o->b, p->dtype, at_b);
+        if (step > 0 && (k + 1) % step == 0) {
+            sum = half_to_float(half_from_float(sum + part));
+            part = 0;
+        }
+    }
+    return sum + part;
+}
+
+static void multiply(const struct actor_state *state, size_t set)
+{
+    const struct actor *actor = state->actor;
+    const struct cudal2_problem *p = &state->setup.problem;
+    int v = state->variant;
+    bool binary = is_binary(&state->setup, set), wrong = v >= 0 ? actor->variant_wrong[v] : actor->wrong;
+    int step = v >= 0 ? actor->variant_half_step[v] : actor->half_step;
     for (int64_t i = 0; i < p->m; i++) {
         for (int64_t j = 0; j < p->n; j++) {
-            float sum = 0;
-            for (int64_t k = 0; k < p->k; k++) {
-                size_t at_b = (size_t)(setup->layout == CUDAL2_NN ? k * p->n + j : j * p->k + k);
-                sum += element_load(o->a, p->dtype, (size_t)(i * p->k + k)) * element_load(o->b, p->dtype, at_b);
-            }
-            if (!wrong || i + 1 < p->m || j + 1 < p->n)
-                element_store(o->c, p->dtype, (size_t)(i * p->n + j), sum);
+            float sum = dot(&state->setup, set, (int64_t[]){i, j}, step);
+            bool last = i + 1 == p->m && j + 1 == p->n;
+            if (!binary)
+                sum += (float)(actor->stretch * (double)sum + (last ? actor->stray : 0));
+            if (!wrong || !last)
+                element_store(state->setup.sets[set].c, p->dtype, (size_t)(i * p->n + j), sum);
         }
     }
 }
@@ -57,7 +86,7 @@ static int actor_launch(const struct contender *c, void *state, size_t set, char
         snprintf(why, CUDAL2_WHY, "launch refused on purpose");
         return CUDAL2_LIBRARY_ERROR;
     }
-    multiply(&s->setup, set, s->variant >= 0 ? s->actor->variant_wrong[s->variant] : s->actor->wrong);
+    multiply(s, set);
     fake_enqueue(s->fixture->device, s->actor->id * 16 + (uint32_t)(s->variant + 1));
     return CUDAL2_OK;
 }
@@ -83,9 +112,9 @@ static int actor_variants(const struct contender *c, const struct cudal2_setup *
 
 static int actor_describe(const struct contender *c, void *state, char *out, size_t capacity)
 {
-    (void)c;
     (void)state;
-    snprintf(out, capacity, "{\"accumulates\":\"f32\"}");
+    snprintf(out, capacity, "{\"accumulates\":\"f32\",\"instructions\":\"%s\"}",
+             current->actors[c - current->contenders].instructions);
     return CUDAL2_OK;
 }
 

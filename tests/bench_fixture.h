@@ -13,10 +13,15 @@ struct actor {
     uint32_t id;            /* of its work on the fake device */
     double duration_ns;     /* of one launch without variants */
     bool wrong;             /* leaves its last element unwritten */
+    int half_step;          /* rounds its sums to fp16 after so many products; 0: sums in fp32 */
+    double stretch;         /* multiplies its outputs by 1 + this where the inputs are not all 0 or 1 */
+    double stray;           /* adds this to its last element there */
     int fail_launches_from; /* launch hooks from this count on return an error; 0 never */
+    char instructions[32];  /* it says it multiplies with */
     size_t n_variants;
     double variant_ns[8]; /* duration of variant i, key "v<i>" */
     bool variant_wrong[8];
+    int variant_half_step[8];
     unsigned setups, teardowns, launches;
 };
 
