@@ -11,8 +11,10 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 #include <torch/version.h>
 
@@ -334,10 +336,29 @@ int torch_versions(char *out, size_t capacity) noexcept
     });
 }
 
+extern struct cudal2_contender contender;
+
+/* Whether this libtorch multiplies the type on the CPU, found out by doing it: older ones do not know half there. */
+bool multiplies_on_cpu(enum cudal2_dtype dtype)
+{
+    char ignored[CUDAL2_WHY];
+    return guarded(ignored, [&] {
+               c10::InferenceMode inference;
+               at::Tensor a = at::zeros({2, 2}, scalar_type(dtype)), c = at::empty_like(a);
+               at::matmul_out(c, a, a);
+               return static_cast<int>(CUDAL2_OK);
+           }) == CUDAL2_OK;
+}
+
 int torch_probe(uint32_t device_bits, int, char *why) noexcept
 {
     return guarded(why, [&] {
         device_bits_in_use = device_bits;
+        for (enum cudal2_dtype dtype : {CUDAL2_F16, CUDAL2_BF16})
+            if ((device_bits & CUDAL2_ON_CUDA) == 0 && !multiplies_on_cpu(dtype))
+                contender.dtypes &= ~CUDAL2_BIT(dtype);
+        if ((contender.dtypes & CUDAL2_BIT(CUDAL2_F16)) == 0)
+            contender.accumulates = CUDAL2_BIT(CUDAL2_ACC_F32); /* the other one is for f16 alone */
         if ((device_bits & CUDAL2_ON_CUDA) == 0)
             return static_cast<int>(CUDAL2_OK);
 #ifdef TORCH_HAS_CUDA
@@ -367,7 +388,8 @@ struct cudal2_contender make_contender() noexcept
     return c;
 }
 
-const struct cudal2_contender contender = make_contender();
+/* Not const: probe leaves what this library does here. */
+struct cudal2_contender contender = make_contender();
 const struct cudal2_plugin plugin = {"torch", &contender, 1, torch_versions, torch_probe};
 
 } // namespace

@@ -58,7 +58,7 @@ verdict $? "the cell is there once"
 contender() { # contender NAME STATUS: in the record of the cell
     # A contender without a status is ok.
     local wanted="\"status\":\"$2\""
-    [ "$2" = ok ] && wanted='("attributes"|"tuning"|"wall")'
+    [ "$2" = ok ] && wanted='("deviation"|"attributes"|"tuning"|"wall")'
     expect_text "$cell" "\"name\":\"$1\",(\"candidate\":true,)?$wanted" "$1 is $2"
 }
 contender bad-crash-setup-nn '(crash|early_exit)'
@@ -92,6 +92,15 @@ expect_text "$work/out" '1 ok, 0 partial, 1 skipped' "and the table counts it"
 sed 's/"limits": {/"limits": {"memory_bytes": 200000000, /' "$work/clean.json" >"$work/tight.json"
 run --config "$work/tight.json" --device cpu --mode offline --output "$work/tight.out.json"
 expect_text "$work/tight.out.journal.jsonl" '"reason":"needs [0-9]+ bytes of device memory, 200000000 are available"' "memory for libraries is kept free"
+
+# --- nobody can do it ---
+config "$work/f16.json" "$shape" '"offline"' '' "$stop"
+sed -i 's/"dtype": "native", "accumulate": \["f32"\]/"dtype": "f16", "accumulate": ["f16"]/' "$work/f16.json"
+run --config "$work/f16.json" --device cpu --output "$work/f16.out.json"
+expect_code 69 "no contender for the dtype"
+expect_text "$work/err" 'no contender can multiply f16 on device cpu .*honest multiplies f32 only' "says why"
+[ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -e "$work/f16.out.journal.jsonl" ]
+verdict $? "in one line, before any cell" "$(cat "$work/err")"
 
 # --- bad input: one line, the right code, nothing left behind ---
 refuse() { # refuse CODE NAME PATTERN ARGUMENT...

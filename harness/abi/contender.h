@@ -129,7 +129,8 @@ struct cudal2_plugin {
      * {"cublas":"13.1.0","path":"/usr/lib/libcublas.so.13"}; called after the device context exists. */
     int (*versions)(char *out, size_t capacity);
     /* NULL, or called once per process before any setup: returns CUDAL2_OK or why the plugin is unavailable
-     * here (no such GPU, library too old). device_bits says which device the run uses. */
+     * here (no such GPU, library too old). device_bits says which device the run uses. It may narrow what the plugin's
+     * contenders declare (a dtype that the library of this machine lacks): they are read after it. */
     int (*probe)(uint32_t device_bits, int device_ordinal, char *why);
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "contender/contender.h"
@@ -147,6 +148,18 @@ static const struct contender *family_member(const struct registry *registry, co
     return NULL;
 }
 
+/* With the dtypes, because a library may lack one on this device. */
+static void say_family(const char *family, const struct contender *c, const struct device *device)
+{
+    struct text found = {0};
+    text_add(&found, "%s, multiplies", device->info.kind);
+    for (unsigned i = 0; dtype_names[i]; i++)
+        if (c->is.dtypes & CUDAL2_BIT(i))
+            text_add(&found, " %s", dtype_names[i]);
+    say_ok(family, found.bytes ? found.bytes : device->info.kind);
+    text_free(&found);
+}
+
 static size_t print_families(const struct device *device, const struct registry *registry)
 {
     size_t available = 0;
@@ -155,7 +168,7 @@ static size_t print_families(const struct device *device, const struct registry 
         const struct contender *c = family_member(registry, f->name);
         if (c && c->available) {
             available++;
-            say_ok(f->name, device->info.kind);
+            say_family(f->name, c, device);
         } else if (c && c->is.devices && !(c->is.devices & device->info.device_bit)) {
             printf("-        %-20s not for this device (%s)\n", f->name, device->info.kind);
         } else {

@@ -180,7 +180,8 @@ static int lost_in_cell(struct run *run, struct slot *slot, const struct slot_ev
 
 static void retire(struct run *run, struct slot *slot)
 {
-    note(run, "%s: no worker starts here any more: %s", slot->device, run->last.text);
+    if (run->devices.count > 1) /* else the run ends with the same words */
+        note(run, "%s: no worker starts here any more: %s", slot->device, run->last.text);
     slot->state = SLOT_RETIRED;
     if (slot->cell >= 0)
         run->given[slot->cell] = false; /* another worker may take it */

@@ -10,6 +10,7 @@
 #include "contender/module.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
+#include "worker/possible.h"
 #include "worker/protocol.h"
 #include "worker/stage_page.h"
 
@@ -183,6 +184,19 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     return check_copied(w, err);
 }
 
+/* Not asked when a plugin died while loading: that verdict belongs into the cells. */
+static int check_possible(const struct worker *w, const struct start_request *start, struct error *err)
+{
+    enum cudal2_dtype dtype = dtype_of(w);
+    const struct possible_question question = {
+        .registry = w->registry,
+        .device = &w->device->info,
+        .dtype = dtype,
+        .accumulates = dtype == CUDAL2_F16 ? w->config.accumulates : CUDAL2_BIT(CUDAL2_ACC_F32),
+    };
+    return start->n_refused > 0 ? 0 : possible_check(&question, err);
+}
+
 /* Kernels for which NVRTC would otherwise run one by one inside the first races. */
 static void precompile(struct worker *w)
 {
@@ -237,6 +251,8 @@ static int worker_start(struct worker *w, struct error *err)
         code = parse_config(w, start.config, err);
     if (!code)
         code = open_contenders(w, &start, err);
+    if (!code)
+        code = check_possible(w, &start, err);
     if (!code && start.precompile)
         precompile(w);
     if (!code)

@@ -1,0 +1,20 @@
+/*
+ * possible.h - whether a run can measure anything on this device, asked once, before a thousand cells fail one by one.
+ */
+#ifndef CUDAL2_WORKER_POSSIBLE_H
+#define CUDAL2_WORKER_POSSIBLE_H
+
+#include "contender/contender.h"
+
+struct possible_question {
+    const struct registry *registry;
+    const struct device_info *device;
+    enum cudal2_dtype dtype;
+    uint32_t accumulates; /* of the run's cells */
+};
+
+/* EXIT_CODE_UNAVAILABLE when no contender can multiply the dtype in any of the accumulate types here; one line that
+ * says of each family why not. Sizes are not asked about. */
+int possible_check(const struct possible_question *question, struct error *err);
+
+#endif
