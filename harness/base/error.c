@@ -4,12 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+void error_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 int error_set(struct error *err, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
+    error_one_line(err->text);
     err->code = code;
     return code;
 }
@@ -24,5 +32,6 @@ int error_wrap(struct error *err, const char *format, ...)
     va_end(args);
     memcpy(old, err->text, sizeof old);
     snprintf(err->text, sizeof err->text, "%s: %.500s", context, old);
+    error_one_line(err->text);
     return err->code;
 }

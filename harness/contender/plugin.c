@@ -18,6 +18,7 @@ static int with_reason(int status, const char *hook, char *why)
     why[CUDAL2_WHY - 1] = '\0';
     if (status != CUDAL2_OK && why[0] == '\0')
         snprintf(why, CUDAL2_WHY, "%s returned status %d and gave no reason", hook, status);
+    error_one_line(why);
     return status;
 }
 
