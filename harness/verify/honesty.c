@@ -119,16 +119,6 @@ static void look_at_growth(struct trial *t, uint64_t before, uint64_t after)
     t->entrant->grew = grew;
 }
 
-static void look_at_state(struct trial *t)
-{
-    struct device *d = t->bench->device;
-    char what[128] = "";
-    if (d->probes->changes != NULL)
-        d->probes->changes(d, what);
-    if (what[0] != '\0')
-        trial_convict(t, "device_state_changed", "%s", what);
-}
-
 static uint64_t held_now(const struct trial *t)
 {
     struct device *d = t->bench->device;
@@ -153,7 +143,6 @@ static int run_watched(struct trial *t, struct watch *w, struct error *err)
         code = look_at_memory(t, w, err);
     if (code == 0) {
         look_at_growth(t, held, held_after);
-        look_at_state(t);
         code = trial_judge_exact(t, err);
     }
     return code == 0 ? look_for_late_work(t, w, err) : code;
@@ -173,6 +162,14 @@ static int check_fresh(struct trial *t, struct error *err)
 
 /* ---- all entrants ---- */
 
+static void read_state(const struct trial *t, char what[128])
+{
+    struct device *d = t->bench->device;
+    what[0] = '\0';
+    if (d->probes->changes != NULL)
+        d->probes->changes(d, what);
+}
+
 /* The first time in a cell everything is tried, and the group's own inputs come back. */
 static int run_trials(struct trial *t, bool first, struct error *err)
 {
@@ -186,11 +183,28 @@ static int run_trials(struct trial *t, bool first, struct error *err)
     return code;
 }
 
+/* What the trials find changed of the device's state, this entrant has changed. */
+static int run_trials_on_clean_state(struct trial *t, bool first, struct error *err)
+{
+    struct device *d = t->bench->device;
+    char what[128];
+    int code = 0;
+    read_state(t, what);
+    if (what[0] != '\0')
+        code = d->ops->settle(d, err);
+    if (code == 0)
+        code = run_trials(t, first, err);
+    read_state(t, what);
+    if (code == 0 && what[0] != '\0')
+        trial_convict(t, "device_state_changed", "%s", what);
+    return code;
+}
+
 static int check_entrant(struct trial *t, bool first, struct error *err)
 {
     struct bench *bench = t->bench;
     bench_stage(bench, t->entrant, "measure", bench->config->limits.launch_seconds);
-    int code = run_trials(t, first, err);
+    int code = run_trials_on_clean_state(t, first, err);
     if (code != 0)
         return entrant_fault(bench, t->entrant, "measure", err);
     if (t->verdict == NULL) {

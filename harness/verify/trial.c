@@ -112,6 +112,16 @@ static int time_once(struct trial *t, double *ns, double *host_ns, struct error 
     return code;
 }
 
+/* Launches of set_cache before the timed ones. */
+static double untimed_launches(const struct trial *t)
+{
+    const struct bench *bench = t->bench;
+    enum cache_state cache = bench->config->cache[bench->mode];
+    if (segment_primed(bench, t->entrant, bench->headline) || cache == CACHE_FLUSH)
+        return 0;
+    return cache == CACHE_ROTATE ? (double)bench->sets_each : 1;
+}
+
 /* A graph's launches take what the device says and a little; if the host had to wait much longer, work went where the
  * events do not see it. */
 static bool has_escaped(const struct trial *t, double ns, double host_ns)
@@ -120,8 +130,7 @@ static bool has_escaped(const struct trial *t, double ns, double host_ns)
     if (t->bench->headline != TIMING_DEVICE || e->segment == NULL ||
         t->bench->device->ops->rung(e->segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
         return false;
-    bool own_launch = !segment_primed(t->bench, e, TIMING_DEVICE); /* set_cache's */
-    double device_ns = ns * (double)(e->prepared.launches + e->prepared.primers + own_launch);
+    double device_ns = ns * ((double)e->prepared.launches + (double)e->prepared.primers + untimed_launches(t));
     return host_ns > 2 * device_ns + ESCAPED_NS;
 }
 

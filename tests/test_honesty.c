@@ -1,0 +1,350 @@
+/* verify/honesty.c on the scripted device: each way to cheat after verification has its verdict, and honest work none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/half.h"
+#include "bench_fixture.h"
+#include "device/probe.h"
+#include "measure/cell_loop.h"
+#include "verify/honesty.h"
+
+static struct fixture f;
+
+/* What the first contender does besides multiplying, from its 20th launch on. */
+static struct {
+    void (*instead)(const struct contender *c, void *state, size_t set, char *why);
+    void (*afterwards)(const struct cudal2_operands *operands);
+    const struct contender_ops *honest;
+    unsigned launches;
+} cheat;
+
+static int cheating_launch(const struct contender *c, void *state, size_t set, char *why)
+{
+    const struct entrant *e = &f.bench.entrants[0];
+    bool cheats = c == &f.contenders[0] && ++cheat.launches > 20;
+    if (cheats && cheat.instead) {
+        cheat.instead(c, state, set, why);
+        return CUDAL2_OK;
+    }
+    int status = cheat.honest->launch(c, state, set, why);
+    if (cheats && cheat.afterwards)
+        cheat.afterwards(operands_sets(f.bench.operands, CUDAL2_NN) + e->first_set + set);
+    return status;
+}
+
+static void open_cell(void)
+{
+    static struct contender_ops ops;
+    fixture_open(&f, 2);
+    f.config.honesty = true;
+    f.bench.between_blocks = honesty_after_block;
+    memset(&cheat, 0, sizeof cheat);
+    cheat.honest = f.contenders[0].ops;
+    ops = *cheat.honest;
+    ops.launch = cheating_launch;
+    f.contenders[0].ops = f.contenders[1].ops = &ops;
+}
+
+static void run_cell(void)
+{
+    struct error err;
+    fixture_start(&f);
+    assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+    assert_int_equal(honesty_finish(&f.bench, &err), 0);
+}
+
+/* The cheat has its verdict and its rival is left alone. */
+static void expect_verdict(const char *verdict)
+{
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, verdict);
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    fixture_close(&f);
+}
+
+static void honest_work_passes_twice(void **state)
+{
+    (void)state;
+    open_cell();
+    run_cell();
+    for (size_t i = 0; i < 2; i++) {
+        const struct contender_record *r = &f.bench.record->contenders[i];
+        assert_string_equal(r->status, "ok");
+        const cJSON *checks = cJSON_GetObjectItemCaseSensitive(r->verification, "timed_checks");
+        assert_true(checks != NULL && checks->valuedouble == 2);
+    }
+    assert_true(f.bench.record->phase_seconds[5] > 0);
+    fixture_close(&f);
+}
+
+static void off_means_off(void **state)
+{
+    (void)state;
+    open_cell();
+    f.config.honesty = false;
+    run_cell();
+    assert_null(cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].verification, "timed_checks"));
+    assert_true(f.bench.record->phase_seconds[5] == 0);
+    fixture_close(&f);
+}
+
+/* Times of checks are no samples: as many as without them. */
+static void checks_are_not_samples(void **state)
+{
+    size_t samples[2];
+    (void)state;
+    for (int on = 0; on < 2; on++) {
+        open_cell();
+        f.config.honesty = on;
+        run_cell();
+        samples[on] = f.bench.record->contenders[0].timings[TIMING_DEVICE].n;
+        fixture_close(&f);
+    }
+    assert_int_equal(samples[0], samples[1]);
+    assert_true(samples[0] > 0);
+}
+
+/* After the check in the middle of a cell the group's own inputs are back. */
+static void inputs_come_back(void **state)
+{
+    struct error err;
+    struct probe_region inputs[OPERANDS_INPUTS];
+    uint64_t before[OPERANDS_INPUTS], after[OPERANDS_INPUTS];
+    (void)state;
+    open_cell();
+    fixture_start(&f);
+    f.bench.record->groups = 1;
+    const struct operands_values own = {FILL_NORMAL, random_derive(f.bench.seed, "group", 0) >> 8, 0};
+    size_t n = operands_inputs(f.bench.operands, 0, inputs);
+    for (size_t s = 0; s < f.bench.n_sets; s++)
+        assert_int_equal(operands_fill_set(f.device, f.bench.operands, &own, s, &err), 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct device_shape shape = {.launches = 2, .n_sets = 1};
+        struct entrant *e = &f.bench.entrants[i];
+        e->prepared = shape;
+        assert_int_equal(f.device->ops->prepare(f.device, &e->work, &shape, RUNG_GRAPH, &e->segment, &err), 0);
+    }
+    assert_int_equal(f.device->probes->digest(f.device, inputs, n, before, &err), 0);
+    uint64_t fills = fake_counts(f.device).fills;
+    for (unsigned blocks = 1; blocks <= f.config.stop.min_blocks; blocks++) {
+        f.bench.record->blocks = blocks;
+        assert_int_equal(honesty_after_block(&f.bench, &err), 0);
+    }
+    assert_true(fake_counts(f.device).fills > fills); /* it did happen before the least number of blocks was over */
+    assert_int_equal(f.device->probes->digest(f.device, inputs, n, after, &err), 0);
+    assert_memory_equal(before, after, n * sizeof *before);
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    fixture_close(&f);
+}
+
+/* ---- cheats ---- */
+
+static void nothing(const struct contender *c, void *state, size_t set, char *why)
+{
+    (void)c, (void)state, (void)set, (void)why;
+    fake_enqueue(f.device, 0);
+}
+
+static void every_other(const struct contender *c, void *state, size_t set, char *why)
+{
+    if (cheat.launches % 2 == 0)
+        cheat.honest->launch(c, state, set, why);
+}
+
+static void one_too_many(const struct cudal2_operands *o)
+{
+    element_store(o->c, CUDAL2_F16, 3, element_load(o->c, CUDAL2_F16, 3) + 1);
+}
+
+/* Right where the inputs are a test's, stretched where they are not. */
+static void stretched(const struct cudal2_operands *o)
+{
+    for (size_t i = 0; i < 16; i++) {
+        float value = element_load(o->a, CUDAL2_F16, i);
+        if (value == 0 || value == 1)
+            return;
+    }
+    for (size_t i = 0; i < 64; i++)
+        element_store(o->c, CUDAL2_F16, i, 2 * element_load(o->c, CUDAL2_F16, i));
+}
+
+static void past_the_end(const struct cudal2_operands *o)
+{
+    ((unsigned char *)o->c)[64 * 2] = 0x11;
+}
+
+static void before_the_start(const struct cudal2_operands *o)
+{
+    ((unsigned char *)o->c)[-1] = 0x11;
+}
+
+static void inputs_touched(const struct cudal2_operands *o)
+{
+    ((unsigned char *)(uintptr_t)o->b)[7] = (unsigned char)(cheat.launches * 31);
+}
+
+static void *lost[4096];
+
+static void memory_lost(const struct cudal2_operands *o)
+{
+    const size_t bytes = 2u << 20;
+    (void)o;
+    if (cheat.launches < 4096 && (lost[cheat.launches] = malloc(bytes)) != NULL)
+        memset(lost[cheat.launches], 1, bytes);
+}
+
+static void cheats_have_their_verdicts(void **state)
+{
+    static const struct {
+        void (*afterwards)(const struct cudal2_operands *);
+        const char *verdict;
+    } rows[] = {{one_too_many, "wrong_result"},
+                {stretched, "wrong_result"},
+                {past_the_end, "oob_write"},
+                {before_the_start, "oob_write"},
+                {inputs_touched, "input_mutated"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        open_cell();
+        cheat.afterwards = rows[i].afterwards;
+        expect_verdict(rows[i].verdict);
+    }
+}
+
+static void skipped_work_is_found(void **state)
+{
+    (void)state;
+    open_cell();
+    cheat.instead = nothing;
+    expect_verdict("wrong_result");
+    open_cell();
+    cheat.instead = every_other;
+    expect_verdict("wrong_result");
+}
+
+static void memory_that_is_lost_each_time_is_found(void **state)
+{
+    (void)state;
+    open_cell();
+    f.config.stop.max_blocks = 16;
+    cheat.afterwards = memory_lost;
+    expect_verdict("leak");
+    for (size_t i = 0; i < 4096; i++)
+        free(lost[i]);
+}
+
+/* ---- probes ---- */
+
+static void digests_see_every_byte(void **state)
+{
+    struct error err;
+    unsigned char bytes[41];
+    struct probe_region region = {bytes, 0};
+    uint64_t first, second;
+    (void)state;
+    open_cell();
+    for (region.bytes = 0; region.bytes <= sizeof bytes; region.bytes++) {
+        memset(bytes, 9, sizeof bytes);
+        f.device->probes->digest(f.device, &region, 1, &first, &err);
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] ^= 0x40;
+            f.device->probes->digest(f.device, &region, 1, &second, &err);
+            assert_int_equal(first != second, i < region.bytes);
+            bytes[i] ^= 0x40;
+        }
+    }
+    /* Words that change places change the sum too. */
+    region.bytes = 16;
+    bytes[0] = 1;
+    f.device->probes->digest(f.device, &region, 1, &first, &err);
+    bytes[0] = 9;
+    bytes[8] = 1;
+    f.device->probes->digest(f.device, &region, 1, &second, &err);
+    assert_true(first != second);
+    fixture_close(&f);
+}
+
+static void sprinkled_poison_is_counted(void **state)
+{
+    struct error err;
+    char why[CUDAL2_WHY];
+    uint16_t c[1000];
+    uint64_t nans;
+    const struct probe_ops *p;
+    (void)state;
+    open_cell();
+    p = f.device->probes;
+    for (uint64_t n = 1; n <= 1000; n += 111) {
+        memset(c, 0, sizeof c);
+        assert_int_equal(p->sprinkle(f.device, c, CUDAL2_F16, n, n, why), CUDAL2_OK);
+        assert_int_equal(p->count(f.device, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
+        assert_int_equal(p->read_count(f.device, &nans, &err), 0);
+        assert_int_equal(nans, (n + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE);
+        for (uint64_t i = n; i < 1000; i++)
+            assert_int_equal(c[i], 0);
+        assert_int_equal(p->read_count(f.device, &nans, &err), 0);
+        assert_int_equal(nans, 0);
+    }
+    fixture_close(&f);
+}
+
+/* One wrong element is seen under any x, in both layouts, and a right output never is. */
+static void products_are_told_apart(void **state)
+{
+    enum { M = 6, N = 10, K = 14 };
+    struct error err;
+    struct probe_difference difference;
+    uint16_t a[M * K], b[2][K * N], c[M * N];
+    (void)state;
+    open_cell();
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
+            struct cudal2_operands o = {a, b[layout], c};
+            struct probe_product p = {{M, N, K, CUDAL2_F16, CUDAL2_ACC_F32}, (enum cudal2_layout)layout, &o, seed};
+            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false};
+            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN};
+            float reference[M * N];
+            f.device->ops->fill(f.device, a, &fa, &err);
+            f.device->ops->fill(f.device, b[layout], &fb, &err);
+            f.device->ops->reference(f.device, &p.problem, p.layout, &o, reference, &err);
+            for (size_t i = 0; i < M * N; i++)
+                element_store(c, CUDAL2_F16, i, reference[i]);
+            assert_int_equal(f.device->probes->product(f.device, &p, &difference, &err), 0);
+            assert_int_equal(difference.differing, 0);
+            assert_true(difference.first_row == UINT64_MAX && difference.sum_sq_error == 0);
+            size_t wrong = (size_t)(seed * 7 % (M * N));
+            element_store(c, CUDAL2_F16, wrong, reference[wrong] + 1);
+            assert_int_equal(f.device->probes->product(f.device, &p, &difference, &err), 0);
+            assert_int_equal(difference.differing, 1);
+            assert_int_equal(difference.first_row, wrong / N);
+            c[wrong] = 0x7e00;
+            assert_int_equal(f.device->probes->product(f.device, &p, &difference, &err), 0);
+            assert_int_equal(difference.nan_rows, 1);
+        }
+    }
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(honest_work_passes_twice),
+        cmocka_unit_test(off_means_off),
+        cmocka_unit_test(checks_are_not_samples),
+        cmocka_unit_test(inputs_come_back),
+        cmocka_unit_test(cheats_have_their_verdicts),
+        cmocka_unit_test(skipped_work_is_found),
+        cmocka_unit_test(memory_that_is_lost_each_time_is_found),
+        cmocka_unit_test(digests_see_every_byte),
+        cmocka_unit_test(sprinkled_poison_is_counted),
+        cmocka_unit_test(products_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
