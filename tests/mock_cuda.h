@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MAX_OPS = 512 };
-enum op_kind { OP_KERNEL, OP_EVENT, OP_BLOCKER, OP_NODE };
+enum op_kind { OP_KERNEL, OP_EVENT, OP_BLOCKER, OP_NODE, OP_WRITE };
 
 struct op {
     enum op_kind kind;
@@ -22,6 +22,7 @@ struct op {
     double *stamp;
     struct signals signals;
     volatile uint32_t *released, *timed_out;
+    uint32_t *written, value;
 };
 
 struct cu_graph_opaque {
@@ -61,17 +62,25 @@ static void append(const struct op *op)
     }
 }
 
-static void execute(void)
+static void execute_first(size_t n)
 {
-    for (size_t i = 0; i < mock.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct op *op = &mock.queue[i];
         if (op->kind == OP_EVENT)
             *op->stamp = mock.clock;
         else if (op->kind == OP_BLOCKER && *op->released == 0)
             *op->timed_out = 1;
+        else if (op->kind == OP_WRITE)
+            *op->written = op->value;
         mock.clock += op->ns;
     }
-    mock.n = 0;
+    mock.n -= n;
+    memmove(mock.queue, mock.queue + n, mock.n * sizeof *mock.queue);
+}
+
+static void execute(void)
+{
+    execute_first(mock.n);
 }
 
 static cu_result m_init(unsigned flags)
@@ -210,6 +219,15 @@ static cu_result m_stream_sync(cu_stream stream)
     return m_context_sync();
 }
 
+static cu_result m_stream_write(cu_stream stream, cu_pointer address, uint32_t value, unsigned flags)
+{
+    (void)stream;
+    assert_int_equal(flags, 0);
+    assert_null(mock.capture);
+    append(&(struct op){.kind = OP_WRITE, .written = (uint32_t *)(uintptr_t)address, .value = value});
+    return status();
+}
+
 static cu_result m_stream_attribute(cu_stream stream, int attribute, const union cu_launch_value *value)
 {
     (void)stream;
@@ -265,9 +283,20 @@ static cu_result m_event_record(cu_event event, cu_stream stream, unsigned flags
     return status();
 }
 
+/* The mock runs what is queued up to the event, no further. */
+static cu_result m_event_sync(cu_event event)
+{
+    size_t n = 0;
+    while (n < mock.n && mock.queue[n].stamp != (double *)event)
+        n++;
+    execute_first(n < mock.n ? n + 1 : n);
+    return status();
+}
+
 static cu_result m_event_elapsed(float *milliseconds, cu_event start, cu_event end)
 {
-    assert_int_equal(mock.n, 0); /* nothing may still be queued */
+    for (size_t i = 0; i < mock.n; i++) /* neither may still be queued */
+        assert_true(mock.queue[i].stamp != (double *)start && mock.queue[i].stamp != (double *)end);
     *milliseconds = (float)((*(double *)end - *(double *)start) * 1e-6);
     return CU_OK;
 }

@@ -105,7 +105,7 @@ int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct er
     int rc = cuda_kernel_get(c, KERNEL_FILL, (int)fill->dtype * 2, &function, err);
     if (rc == 0)
         rc = cuda_kernel_run(c, function, grid_for(c, items, FILL_THREADS), FILL_THREADS, arguments, err);
-    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+    return rc;
 }
 
 static int flush_buffer(struct cuda_device *c, struct error *err)

@@ -101,9 +101,9 @@ struct device_segment; /* a prepared (captured, uploaded, replayed once) timed s
 enum device_rung { RUNG_GRAPH = 0, RUNG_BLOCKED = 1, RUNG_EVENTS = 2 };
 extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
 
-/* Every operation has finished on the device when it returns, so that a timing starts on an idle device. Errors:
- * EXIT_CODE_UNAVAILABLE the device is lost (a sticky error: the worker must end) or cannot take this timing;
- * EXIT_CODE_VERIFICATION the work itself failed, with the contender's own reason in the text;
+/* Every operation but fill and start has finished on the device when it returns, so that a timing starts on an idle
+ * one. Errors: EXIT_CODE_UNAVAILABLE the device is lost (a sticky error: the worker must end) or cannot take this
+ * timing; EXIT_CODE_VERIFICATION the work itself failed, with the contender's own reason in the text;
  * EXIT_CODE_INTERNAL anything else, with the name of the call that failed and its status. */
 struct device_ops {
     void (*close)(struct device *d);
@@ -112,6 +112,7 @@ struct device_ops {
     int (*memory_free)(struct device *d, uint64_t *bytes, struct error *err);
     int (*upload)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
     int (*download)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
+    /* Enqueued on the device's stream like a launch: sync before anything else looks at the memory. */
     int (*fill)(struct device *d, void *memory, const struct fill *fill, struct error *err);
     int (*sync)(struct device *d, struct error *err);
     /* Evicts the caches: writes and reads more than the L2. */
@@ -132,6 +133,12 @@ struct device_ops {
     enum device_rung (*rung)(const struct device_segment *segment);
     /* Why the segment is not on the rung it was asked for; "" when it is. Lives as long as the segment. */
     const char *(*rung_reason)(const struct device_segment *segment);
+    /* Starts a segment without waiting for it, where its rung allows that: the next `measure` of it then only waits and
+     * reads. Several may be under way; they run in the order they were started in. NULL op: not on this device. */
+    int (*start)(struct device *d, struct device_segment *segment, struct error *err);
+    /* Whether a started segment has run to its end. Answers also after the device was lost, and so tells which of two
+     * segments under way lost it. */
+    bool (*finished)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);

@@ -46,36 +46,83 @@ static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, 
     return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples") : 0;
 }
 
-static int take(struct turn *turn, struct entrant *e, struct error *err)
+/* Takes out of the race whoever failed. When the device is lost while two segments are under way, the first of them did
+ * it unless it has finished. */
+static int blame(struct turn *turn, struct entrant *first, struct entrant *second, struct error *err)
 {
+    struct bench *bench = turn->bench;
+    bool two = first != NULL && second != NULL && err->code == EXIT_CODE_UNAVAILABLE;
+    struct entrant *blamed = first != NULL ? first : second;
+    if (two && bench->device->ops->finished(first->segment))
+        blamed = second;
+    bench_stage(bench, blamed, "measure", bench->config->limits.launch_seconds);
+    return entrant_fault(bench, blamed, "measure", err);
+}
+
+static int take(struct turn *turn, struct entrant *e, struct entrant *ahead, struct error *err)
+{
+    struct bench *bench = turn->bench;
     double gap_ns = turn->gap_ns;
     double ns = 0;
-    bench_stage(turn->bench, e, "measure", turn->bench->config->limits.launch_seconds);
-    int code = segment_time(turn->bench, e, turn->timing, &gap_ns, &ns, err);
-    if (code != 0)
-        return entrant_fault(turn->bench, e, "measure", err);
-    return keep(turn, e, ns, gap_ns, err);
+    bench_stage(bench, e, "measure", bench->config->limits.launch_seconds);
+    int code = segment_time(bench, e, turn->timing, &gap_ns, &ns, err);
+    return code == 0 ? keep(turn, e, ns, gap_ns, err) : blame(turn, e, ahead, err);
+}
+
+/* The next living entrant at or after place i; NULL at the end. */
+static struct entrant *entrant_at(const struct turn *turn, const unsigned *order, size_t i)
+{
+    for (; i < turn->bench->n_entrants; i++)
+        if (turn->bench->entrants[order[i]].alive)
+            return &turn->bench->entrants[order[i]];
+    return NULL;
+}
+
+/* Offline segments run back to back: each is started while the one before it, `running`, runs, so that the GPU never
+ * waits for the host between two contenders. *started is NULL when there is none to start or the device cannot. */
+static int start_ahead(struct turn *turn, struct entrant *running, struct entrant *next, struct entrant **started,
+                       struct error *err)
+{
+    struct bench *bench = turn->bench;
+    *started = NULL;
+    if (next == NULL || !segment_can_start(bench, next, turn->timing))
+        return 0;
+    if (bench->device->ops->start(bench->device, next->segment, err) == 0) {
+        *started = next;
+        return 0;
+    }
+    return err->code == EXIT_CODE_UNAVAILABLE ? blame(turn, running, next, err) : blame(turn, NULL, next, err);
 }
 
 /* All living entrants once, in the given order; their digits go to text. */
 static int take_all(struct turn *turn, const unsigned *order, char **text, struct error *err)
 {
-    int code = 0;
+    struct entrant *ahead = NULL;
+    int code = start_ahead(turn, NULL, entrant_at(turn, order, 0), &ahead, err);
     for (size_t i = 0; i < turn->bench->n_entrants && code == 0; i++) {
         struct entrant *e = &turn->bench->entrants[order[i]];
         if (!e->alive)
             continue;
         *(*text)++ = ORDER_DIGITS[e->record - turn->bench->record->contenders];
-        code = take(turn, e, err);
+        code = start_ahead(turn, e, entrant_at(turn, order, i + 1), &ahead, err);
+        if (code == 0)
+            code = take(turn, e, ahead, err);
     }
     return code;
+}
+
+/* In server mode each of the other timings costs gaps, and they are taken half as often. */
+static bool is_others_block(const struct bench *bench, unsigned block)
+{
+    unsigned every = bench->config->other_timings_every * (bench->mode == MODE_SERVER ? 2 : 1);
+    return block % every == 0;
 }
 
 static bool is_due(const struct bench *bench, enum timing timing, unsigned block)
 {
     if ((bench->device->info.timings & CUDAL2_BIT(timing)) == 0 || timing == bench->headline)
         return false;
-    return block % bench->config->other_timings_every == 0;
+    return is_others_block(bench, block);
 }
 
 static int take_others(struct turn *turn, char **text, struct error *err)
@@ -117,7 +164,7 @@ static int take_equal_paths(struct turn *turn, struct error *err)
     unsigned order[RECORD_MAX_CONTENDERS];
     struct bench *bench = turn->bench;
     int code = 0;
-    if (turn->block % bench->config->other_timings_every != 0)
+    if (!is_others_block(bench, turn->block))
         return 0;
     for (unsigned i = 0; i < bench->n_entrants; i++)
         order[i] = i;
@@ -132,7 +179,7 @@ static int take_null(struct turn *turn, struct error *err)
 {
     struct bench *bench = turn->bench;
     double ns = NAN;
-    if (turn->block % bench->config->other_timings_every != 0)
+    if (!is_others_block(bench, turn->block))
         return 0;
     if (turn->gap_ns >= 0 && bench->null_segment != NULL)
         arrivals_wait(bench->device, turn->gap_ns);

@@ -4,6 +4,19 @@
 
 #include "measure/arrivals.h"
 
+/* Untimed launches before the timed ones. */
+static unsigned primers_for(const struct bench *bench, unsigned launches, double target_ns, double fastest_ns)
+{
+    unsigned primers = (launches + SEGMENT_PRIMER_SHARE - 1) / SEGMENT_PRIMER_SHARE;
+    if (fastest_ns < SEGMENT_SHORT_NS)
+        primers = (unsigned)fmin(ceil(SEGMENT_LEAD * target_ns / fmax(fastest_ns, 1.0)), SEGMENT_MAX_PRIMERS);
+    if (primers < SEGMENT_LEAST_PRIMERS)
+        primers = SEGMENT_LEAST_PRIMERS;
+    if (primers < bench->sets_each && bench->config->cache[bench->mode] == CACHE_WARM)
+        primers = (unsigned)bench->sets_each;
+    return primers;
+}
+
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns)
 {
     struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each};
@@ -13,13 +26,8 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     double bearable = floor(SEGMENT_LONGEST_NS / fmax(own_ns, 1.0));
     double launches = fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES);
     shape.launches = launches < 1.0 ? 1u : (unsigned)launches;
-    if (fastest_ns >= SEGMENT_TARGET_NS)
-        return shape;
-    shape.primers = (shape.launches + SEGMENT_PRIMER_SHARE - 1) / SEGMENT_PRIMER_SHARE;
-    if (shape.primers < SEGMENT_LEAST_PRIMERS)
-        shape.primers = SEGMENT_LEAST_PRIMERS;
-    if (shape.primers < bench->sets_each && bench->config->cache[bench->mode] == CACHE_WARM)
-        shape.primers = (unsigned)bench->sets_each;
+    if (fastest_ns < SEGMENT_TARGET_NS)
+        shape.primers = primers_for(bench, shape.launches, target_ns, fastest_ns);
     return shape;
 }
 
@@ -75,7 +83,8 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
                     struct error *err)
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
-    shape.warmed = bench->warmed && entrant->estimate_ns >= SEGMENT_TARGET_NS;
+    bool leads = shape.primers > 0 && fastest_ns < SEGMENT_SHORT_NS;
+    shape.warmed = bench->warmed && (leads || entrant->estimate_ns >= SEGMENT_TARGET_NS);
     entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
     entrant->record->primers = bench->headline == TIMING_DEVICE ? shape.primers : 0;
     if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)
@@ -94,6 +103,12 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
     if (d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
         return;
     entrant->has_graph_work = d->ops->graph_work(d, &entrant->work, &entrant->graph_work, &ignored) == 0;
+}
+
+bool segment_can_start(const struct bench *bench, const struct entrant *entrant, enum timing timing)
+{
+    bool idles = bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH;
+    return timing == TIMING_DEVICE && !idles && entrant->segment != NULL && bench->device->ops->start != NULL;
 }
 
 bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing)
