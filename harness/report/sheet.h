@@ -47,7 +47,8 @@ size_t sheet_total_width(const struct sheet *s);
 void sheet_print_text(struct text *out, const struct sheet *s, bool colour);
 void sheet_print_markdown(struct text *out, const struct sheet *s);
 void sheet_print_latex(struct text *out, const struct sheet *s); /* booktabs */
-void sheet_print_csv(struct text *out, const struct sheet *s);   /* RFC 4180, keys as head, full numbers */
+/* RFC 4180, keys as head, full numbers; a sheet with a title has it in a first column "table". */
+void sheet_print_csv(struct text *out, const struct sheet *s);
 /* {"title":..., "rows":[{key: number or text}]}; NULL out of memory. */
 cJSON *sheet_to_json(const struct sheet *s);
 

@@ -24,14 +24,25 @@ static void add_cell(struct text *out, const struct sheet_cell *cell)
         add_field(out, strcmp(cell->text, "-") == 0 ? "" : cell->text);
 }
 
+/* Several sheets may share a file, and one sheet many a reader's table: each row says which it is of. */
+static void begin_row(struct text *out, const struct sheet *s, const char *field)
+{
+    if (!s->title[0])
+        return;
+    add_field(out, field);
+    text_add(out, ",");
+}
+
 void sheet_print_csv(struct text *out, const struct sheet *s)
 {
+    begin_row(out, s, "table");
     for (size_t c = 0; c < s->n_columns; c++) {
         text_add(out, c ? "," : "");
         add_field(out, s->column[c].key);
     }
     text_add(out, "\n");
     for (size_t row = 0; row < sheet_rows(s); row++) {
+        begin_row(out, s, s->title);
         for (size_t c = 0; c < s->n_columns; c++) {
             text_add(out, c ? "," : "");
             add_cell(out, sheet_at(s, row, c));
