@@ -86,14 +86,31 @@ words() { # words DTYPE ACCUMULATE SOURCE TIMING: for titles
     echo "$1 accumulated in $2, $3, $4 time"
 }
 
+# Bars of one mode for gnuplot: place, mean, low, high (percent), colour, shapes. The layouts of a family stand side by side.
+bars() { # bars MODE FAMILIES
+    awk -F, -v mode="$1" -v families="$2" 'BEGIN {
+            n = split(families, names, " ")
+            for (i = 1; i <= n; i++) place[names[i]] = i - 1
+            shift["nn"] = -0.27; shift["max"] = 0.27
+            colour["nn"] = "0x9ecae1"; colour["tn"] = "0x4292c6"; colour["max"] = "0x08519c"
+        }
+        NR > 1 && $2 == mode {
+            print place[$8] + shift[$9], 100 * $11, 100 * ($12 == "" ? $11 : $12), 100 * ($13 == "" ? $11 : $13), colour[$9] == "" ? "0x888888" : colour[$9], $10
+        }' "$data/bars.csv"
+}
+
 figure1() {
-    local source dtype accumulate timing candidate name
+    local source dtype accumulate timing candidate name modes families mode range
     while read -r source dtype accumulate timing candidate; do
         rows "$data/figure1.csv" "1 3 4 5 6" "$source $dtype $accumulate $timing $candidate" >"$data/bars.csv"
         name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
-        # A mode that was not run leaves no empty panel.
-        draw "figure1-$name" figure1 $((100 + 420 * $(groups "$data/bars.csv" 2 | wc -l))) 360 \
-            "data='$data'; modes='$(groups "$data/bars.csv" 2 | xargs)'; families='$(groups "$data/bars.csv" 8 | xargs)'; candidate='$candidate'; words='$(words "$dtype" "$accumulate" "$source" "$timing")'"
+        modes=$(groups "$data/bars.csv" 2 | xargs) # one that was not run leaves no empty panel
+        families=$(groups "$data/bars.csv" 8 | xargs)
+        for mode in $modes; do bars "$mode" "$families" >"$data/bars-$mode.dat"; done
+        range=$(awk '$4 > top { top = $4 } $3 < bottom { bottom = $3 } END { print "top = " (top > 0 ? top : 1) "; bottom = " bottom + 0 }' "$data"/bars-*.dat)
+        draw "figure1-$name" figure1 $((100 + 420 * $(wc -w <<<"$modes"))) 360 \
+            "data='$data'; modes='$modes'; families='$families'; candidate='$candidate'; $range; words='$(words "$dtype" "$accumulate" "$source" "$timing")'"
+        rm "$data"/bars-*.dat
     done < <(groups "$data/figure1.csv" "1 3 4 5 6")
 }
 

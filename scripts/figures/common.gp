@@ -7,7 +7,6 @@ set style line 3 lc rgb '#08519c' # the faster of both
 set style line 4 lc rgb '#d95f02' lw 2.5 # means
 set style line 5 lc rgb '#444444' lw 1
 set style line 6 lc rgb '#4292c6'
-set style line 7 lc rgb '#888888' # a family without layouts
 set border 3 lc rgb '#444444' lw 0.8
 set tics nomirror out scale 0.5 textcolor rgb '#222222'
 set grid ytics lc rgb '#dddddd' lw 0.6 lt 1
