@@ -93,6 +93,15 @@ sed 's/"limits": {/"limits": {"memory_bytes": 200000000, /' "$work/clean.json" >
 run --config "$work/tight.json" --device cpu --mode offline --output "$work/tight.out.json"
 expect_text "$work/tight.out.journal.jsonl" '"reason":"needs [0-9]+ bytes of device memory, 200000000 are available"' "memory for libraries is kept free"
 
+# --- nothing to compare ---
+config "$work/alone.json" "$shape" '"offline"' "\"$plugins/bad_probe.so\"" "$stop"
+sed -i 's|"candidates": \[.*bad_probe.so"\]|"candidates": []|; s|"baselines": \[|&"'"$plugins"'/bad_probe.so", |' "$work/alone.json"
+run --config "$work/alone.json" --device cpu --output "$work/alone.out.json"
+expect_code 2 "one contender left of two"
+expect_text "$work/err" 'nothing could be compared' "says that there was nothing to compare"
+expect_text "$work/out" '; 1 with nothing to compare' "and so does the table"
+expect_text "$work/out" '^16x24x32 +[0-9.]+ µs +- ' "which still has the time"
+
 # --- nobody can do it ---
 config "$work/f16.json" "$shape" '"offline"' '' "$stop"
 sed -i 's/"dtype": "native", "accumulate": \["f32"\]/"dtype": "f16", "accumulate": ["f16"]/' "$work/f16.json"

@@ -205,11 +205,28 @@ static void add_rates(struct sheet *s, const cJSON *contender)
         sheet_add(s, roof, "%.*f%%", roof < 10 ? 1 : 0, roof);
 }
 
+/* In a cell without anything to compare: the fastest of those that were measured, which are one contender's as a rule.
+ */
+static const cJSON *only_one(const cJSON *cell)
+{
+    const cJSON *contender, *best = NULL;
+    double best_ns = INFINITY;
+    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    {
+        double ns = median_ns(cell, contender);
+        if (strcmp(tree_text(contender, "status"), "ok") != 0 || !(ns < best_ns))
+            continue;
+        best_ns = ns;
+        best = contender;
+    }
+    return best;
+}
+
 static void add_row(const struct rows *rows, const struct form *form, struct sheet *s, const cJSON *cell)
 {
     const char *candidate = best_candidate(cell);
-    const cJSON *ours = fastest(cell, candidate, true);
-    const cJSON *theirs = fastest(cell, candidate, false);
+    const cJSON *ours = candidate[0] ? fastest(cell, candidate, true) : only_one(cell);
+    const cJSON *theirs = candidate[0] ? fastest(cell, candidate, false) : NULL;
     add_shape(s, cell);
     add_time(s, ours ? median_ns(cell, ours) : NAN);
     add_time(s, theirs ? median_ns(cell, theirs) : NAN);

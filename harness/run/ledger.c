@@ -133,6 +133,8 @@ static void count_verdicts(struct ledger *l, const char *key, const struct cell_
     if (strcmp(r->status, "failed") == 0)
         l->failed_cells++;
     offenders_count(&l->offenders, r);
+    l->timed_cells += r->blocks > 0 || r->paper_pairs;
+    l->compared_cells += r->worst_pair[0] != '\0';
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
         l->candidates += c->candidate;

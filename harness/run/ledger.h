@@ -25,6 +25,7 @@ struct ledger {
     bool complete; /* the journal has its `end` */
     bool created;  /* by this start */
     size_t wrong_results, failed_cells;
+    size_t timed_cells, compared_cells;     /* with blocks or pairs, and with a pair that can be compared */
     size_t candidates, measured_candidates; /* over all cells: records of candidates, and those with status ok */
     struct offenders offenders;
     char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 48];
