@@ -9,8 +9,9 @@ done
 config "$work/c.json" "$shapes" '"server"' '' \
     '"stop": {"min_blocks": 64, "look_every": 8, "max_blocks": 64, "group_blocks": 8, "max_cell_seconds": 5}'
 journal=$work/r.journal.jsonl
-RANDOM=${SEED:-$$}
-echo "# SEED=$RANDOM"
+seed=${SEED:-$$}
+RANDOM=$seed
+echo "# SEED=$seed"
 supervisor=
 at_exit() { [ -n "$supervisor" ] && kill -9 "$supervisor" 2>/dev/null; }
 

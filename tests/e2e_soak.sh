@@ -3,8 +3,9 @@
 # Every cell must then be there exactly once. SOAK_KILLS (40) says how many kills, SEED which; SOAK_LOG keeps one line for each run.
 . "$(dirname "$0")/e2e.inc.sh"
 wanted=${SOAK_KILLS:-40}
-RANDOM=${SEED:-$$}
-echo "# SEED=$RANDOM, $wanted kills"
+seed=${SEED:-$$}
+RANDOM=$seed
+echo "# SEED=$seed, $wanted kills"
 log=${SOAK_LOG:-$work/soak.log}
 cells=24
 shapes=

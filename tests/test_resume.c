@@ -112,8 +112,12 @@ static void test_resume_refuses_another_config(void **state)
 {
     (void)state;
     interrupt_after_two();
-    t.config.stop.max_blocks++;
-    expect_refusal("config");
+    t.config.stop.max_blocks += t.config.stop.group_blocks;
+    expect_refusal("cannot resume, the config differs: stop.max_blocks was ");
+    t.config.cache[MODE_SERVER] = CACHE_FLUSH;
+    t.config.modes = CUDAL2_BIT(MODE_OFFLINE);
+    expect_refusal("server.cache (--cache) was \"warm\", is \"flush\"");
+    expect_refusal("modes (--mode) was [\"offline\",\"server\"], is [\"offline\"]");
 }
 
 static void test_resume_refuses_another_seed(void **state)
@@ -122,7 +126,7 @@ static void test_resume_refuses_another_seed(void **state)
     interrupt_after_two();
     t.config.seed_given = true;
     t.config.seed = 6;
-    expect_refusal("config");
+    expect_refusal("cannot resume, the config differs: seed (--seed) was not given, is \"6\"");
 }
 
 static void test_resume_refuses_another_driver(void **state)

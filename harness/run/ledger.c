@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "run/mismatch.h"
 #include "worker/environment.h"
 
 /* What this start is; a journal to be continued must have been started alike. */
@@ -106,15 +107,29 @@ static int check_text(struct json_at data, const char *key, const char *mine, co
     return error_set(err, EXIT_CODE_DATA, "cannot resume: %s (%s then, %s now)", what, theirs, mine);
 }
 
+/* Two hashes tell nobody what to change back: the journal has the config itself. */
+static int check_config(struct json_at data, const struct identity *id, struct error *err)
+{
+    char what[500];
+    const char *hash = NULL;
+    if (json_read_string(json_member(data, "config_hash"), &hash, err))
+        return err->code;
+    if (strcmp(hash, id->config_hash) == 0)
+        return 0;
+    mismatch_describe(json_member(data, "config").node, id->config, what, sizeof what);
+    return error_set(err, EXIT_CODE_DATA, "cannot resume, the config differs: %s",
+                     what[0] ? what : "the journal does not say in what");
+}
+
 static int visit_run(struct opening *o, struct json_at data, struct error *err)
 {
     if (o->has_run)
         return json_fail(data, err, "a second `run` entry");
     o->has_run = true;
-    if (check_text(data, "config_hash", o->id.config_hash, "the config or an option that overrides it differs", err) ||
-        check_text(data, "device", o->id.device, "the device kind differs", err) ||
+    if (check_text(data, "device", o->id.device, "the device kind differs", err) ||
         check_text(data, "program_hash", o->id.program_hash, "the program is another build", err) ||
-        json_read_u64(json_member(data, "seed"), &o->ledger->seed, err) || build_plan(o, err))
+        check_config(data, &o->id, err) || json_read_u64(json_member(data, "seed"), &o->ledger->seed, err) ||
+        build_plan(o, err))
         return err->code;
     return check_text(data, "plan_hash", o->ledger->plan.hash, "the plan of cells differs", err);
 }
