@@ -1,12 +1,17 @@
 /*
  * mock_cuda.h - a CUDA driver for tests, behind driver_resolver: executes a stream's operations in order on a clock of
- * its own when it is synchronised; a kernel takes 1000 ns, the harness's empty kernel 100 ns. Included by one test
- * file.
+ * its own when it is synchronised; a kernel takes 1000 ns, the harness's empty kernel 100 ns. A second stream is never
+ * in the way of the first: what it is given is done at once. Of the harness's kernels only `digest` computes something.
+ * Included by one test file.
  */
 #ifndef CUDAL2_TESTS_MOCK_CUDA_H
 #define CUDAL2_TESTS_MOCK_CUDA_H
 
+#include "base/file.h"
+#include "compile/kernels.h"
+#include "compile/nvrtc.h"
 #include "device/cuda_device.h"
+#include "device/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +43,7 @@ static struct {
     double clock;
     bool context_current, lost;
     int live_graphs, live_execs, live_events, live_memory;
-    int kernels, graph_launches, uploads, blockers, persisting_resets, limit_sets;
+    int kernels, graph_launches, uploads, blockers, persisting_resets, limit_sets, streams;
     size_t limits[8];
     cu_result refuse_instantiate;
     int copy_host; /* memory type that copy nodes report as source */
@@ -203,20 +208,25 @@ static cu_result m_persisting_reset(void)
 static cu_result m_stream_create(cu_stream *stream, unsigned flags)
 {
     assert_int_equal(flags, CU_STREAM_OWN);
-    *stream = (cu_stream)&mock.queue;
+    *stream = mock.streams++ == 0 ? (cu_stream)&mock.queue : (cu_stream)&mock.streams;
     return CU_OK;
 }
 
 static cu_result m_stream_destroy(cu_stream stream)
 {
     (void)stream;
+    mock.streams--;
     return CU_OK;
+}
+
+static bool is_second(cu_stream stream)
+{
+    return stream == (cu_stream)&mock.streams;
 }
 
 static cu_result m_stream_sync(cu_stream stream)
 {
-    (void)stream;
-    return m_context_sync();
+    return is_second(stream) ? status() : m_context_sync();
 }
 
 static cu_result m_stream_write(cu_stream stream, cu_pointer address, uint32_t value, unsigned flags)
@@ -421,7 +431,8 @@ static cu_result m_memset8(cu_pointer memory, unsigned char value, size_t bytes,
     (void)memory;
     (void)value;
     (void)bytes;
-    (void)stream;
+    if (is_second(stream))
+        return status();
     append(&(struct op){.kind = OP_NODE, .node_type = CU_NODE_MEMSET, .ns = 500});
     return CU_OK;
 }
@@ -441,9 +452,27 @@ static cu_result m_module_unload(cu_module module)
 
 static cu_result m_module_function(cu_function *function, cu_module module, const char *name)
 {
+    static const char *const known[] = {"", "", "blocker", "null_kernel", "digest"};
+    uintptr_t which = 1;
     (void)module;
-    *function = (cu_function)(uintptr_t)(strcmp(name, "blocker") == 0 ? 2 : strcmp(name, "null_kernel") == 0 ? 3 : 1);
+    for (uintptr_t i = 2; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i]) == 0)
+            which = i;
+    *function = (cu_function)which;
     return CU_OK;
+}
+
+/* The sum of each region's bytes, at once. */
+static void digest_now(const struct cu_launch_config *config, void **arguments)
+{
+    const struct probe_region *regions = (const void *)(uintptr_t) * (cu_pointer *)arguments[0];
+    uint32_t parts = *(uint32_t *)arguments[1];
+    uint64_t *out = (void *)(uintptr_t) * (cu_pointer *)arguments[2];
+    for (unsigned i = 0; i < config->grid[0] / parts; i++) {
+        out[i] = 0;
+        for (uint64_t b = 0; b < regions[i].bytes; b++)
+            out[i] += ((const unsigned char *)regions[i].memory)[b];
+    }
 }
 
 static cu_result m_function_get(int *value, int attribute, cu_function function)
@@ -462,6 +491,10 @@ static cu_result m_function_set(cu_function function, int attribute, int value)
 static cu_result m_launch(const struct cu_launch_config *config, cu_function function, void **arguments, void **extra)
 {
     assert_null(extra);
+    if (function == (cu_function)(uintptr_t)4)
+        digest_now(config, arguments);
+    if (is_second(config->stream))
+        return status();
     mock.last_config = *config;
     if (config->n_attributes)
         mock.last_attribute = config->attributes[0];
@@ -522,6 +555,40 @@ static cu_result resolve(const char *symbol, void **out, int version, uint64_t f
     }
     *query = 1;
     return 500;
+}
+
+static bool find_kernels(void)
+{
+    char directory[512], beside[600], found[1024];
+    struct error err;
+    if (file_executable_directory(directory, sizeof directory, &err) != 0)
+        return false;
+    snprintf(beside, sizeof beside, "%s/../../kernels", directory);
+    if (kernel_directory_find(beside, found, sizeof found, &err) != 0 &&
+        kernel_directory_find("kernels", found, sizeof found, &err) != 0)
+        return false;
+    return setenv("CUDAL2_KERNELS", found, 1) == 0;
+}
+
+/* What opening the device needs: kernels, a compiler and a cache of its own (mkdtemp's template). False: not here, it
+ * says why. */
+static bool mock_environment(char *cache)
+{
+    struct error err;
+    int major, minor;
+    if (nvrtc_version(&major, &minor, &err) != 0) {
+        printf("skipped: %s\n", err.text);
+        return false;
+    }
+    return find_kernels() && mkdtemp(cache) && setenv("CUDAL2_CACHE", cache, 1) == 0;
+}
+
+/* Removes the cache; returns the status of the tests. */
+static int mock_leave(const char *cache, int status_of_tests)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", cache);
+    return system(command) != 0 ? 1 : status_of_tests;
 }
 
 #endif

@@ -4,9 +4,6 @@
  * machine are for.
  */
 #include "device/cuda_device.h"
-#include "base/file.h"
-#include "compile/kernels.h"
-#include "compile/nvrtc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -464,26 +461,11 @@ static int close_mock(void **state)
     return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
 }
 
-static bool find_kernels(void)
-{
-    char directory[512], beside[600], found[1024];
-    struct error err;
-    if (file_executable_directory(directory, sizeof directory, &err) != 0)
-        return false;
-    snprintf(beside, sizeof beside, "%s/../../kernels", directory);
-    if (kernel_directory_find(beside, found, sizeof found, &err) != 0 &&
-        kernel_directory_find("kernels", found, sizeof found, &err) != 0)
-        return false;
-    return setenv("CUDAL2_KERNELS", found, 1) == 0;
-}
-
 #define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
 
 int main(void)
 {
-    char cache[] = "/tmp/cudal2-test-cuda-XXXXXX", command[64];
-    struct error err;
-    int major, minor;
+    char cache[] = "/tmp/cudal2-test-cuda-XXXXXX";
     const struct CMUnitTest tests[] = {
         ON_MOCK(info_and_floors),
         ON_MOCK(a_graph_is_captured_uploaded_replayed),
@@ -506,13 +488,7 @@ int main(void)
         ON_MOCK(a_graph_of_one_replays_the_launch),
         ON_MOCK(a_missing_call_is_named),
     };
-    if (nvrtc_version(&major, &minor, &err) != 0) {
-        printf("skipped: %s\n", err.text);
-        return 0;
-    }
-    if (!find_kernels() || !mkdtemp(cache) || setenv("CUDAL2_CACHE", cache, 1) != 0)
-        return 1;
-    int rc = cmocka_run_group_tests(tests, NULL, NULL);
-    snprintf(command, sizeof command, "rm -rf '%s'", cache);
-    return system(command) != 0 ? 1 : rc;
+    if (!mock_environment(cache))
+        return 77;
+    return mock_leave(cache, cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -1,0 +1,211 @@
+/*
+ * The probes of the CUDA device on a driver of the test's own: what is enqueued where, what a held stream tells, and
+ * which changes of the process-wide state are a contender's. What the kernels compute is tests/gpu_probe.c's.
+ */
+#include "device/cuda_device.h"
+#include "device/probe.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock_cuda.h"
+
+static struct device *d;
+static unsigned char c_matrix[64];
+
+/* One kernel on the stream it was given; perhaps a write that does not wait for it. */
+struct work {
+    bool escapes, syncs, fails;
+};
+
+static int launch(void *context, size_t set, char *why)
+{
+    const struct work *w = context;
+    struct cuda_launch l = {.function = (void *)1, .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
+    (void)set;
+    if (w->fails) {
+        snprintf(why, CUDAL2_WHY, "launch refused on purpose");
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    if (w->escapes)
+        c_matrix[3]++;
+    if (w->syncs)
+        (void)m_context_sync();
+    return cuda_launch(d, &l, why);
+}
+
+static int try_escape(struct work *w, bool *escaped, struct error *err)
+{
+    const struct device_work work = {launch, w, 0};
+    const struct probe_trial trial = {&work, 0, {c_matrix, sizeof c_matrix}, 1000};
+    return d->probes->escape(d, &trial, escaped, err);
+}
+
+static void work_in_its_stream_waits(void **state)
+{
+    struct work honest = {0};
+    struct error err;
+    bool escaped = true;
+    (void)state;
+    assert_int_equal(try_escape(&honest, &escaped, &err), 0);
+    assert_false(escaped);
+    assert_int_equal(mock.blockers, 1);
+    assert_int_equal(mock.n, 0); /* the stream was let go and waited for */
+    assert_int_equal(((struct cuda_device *)d)->signals->timed_out, 0);
+}
+
+static void work_beside_its_stream_is_seen(void **state)
+{
+    struct work cheat = {.escapes = true};
+    struct error err;
+    bool escaped = false;
+    (void)state;
+    assert_int_equal(try_escape(&cheat, &escaped, &err), 0);
+    assert_true(escaped);
+}
+
+/* Who waits for the stream inside launch is not accused: the blocker gave up, so C may be written. */
+static void work_that_waits_tells_nothing(void **state)
+{
+    struct work waits = {.escapes = true, .syncs = true};
+    struct error err;
+    bool escaped = true;
+    (void)state;
+    assert_int_equal(try_escape(&waits, &escaped, &err), 0);
+    assert_false(escaped);
+}
+
+static void a_failed_launch_lets_the_stream_go(void **state)
+{
+    struct work fails = {.fails = true};
+    struct error err;
+    bool escaped = true;
+    (void)state;
+    assert_int_equal(try_escape(&fails, &escaped, &err), EXIT_CODE_VERIFICATION);
+    assert_non_null(strstr(err.text, "on purpose"));
+    assert_false(escaped);
+    assert_int_equal(mock.n, 0);
+}
+
+/* Both can be captured: nothing but kernels reaches the stream. */
+static void sprinkle_and_count_can_be_captured(void **state)
+{
+    static uint16_t c[1000];
+    char why[CUDAL2_WHY];
+    uint64_t nans = 9;
+    struct error err;
+    cu_graph graph;
+    (void)state;
+    assert_int_equal(d->probes->sprinkle(d, c, CUDAL2_F16, 1000, 1, why), CUDAL2_OK);
+    assert_int_equal(d->probes->count(d, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
+    assert_int_equal(d->probes->read_count(d, &nans, &err), 0);
+    assert_int_equal(nans, 0);
+    assert_int_equal(m_capture_begin(NULL, CU_CAPTURE_THREAD), CU_OK);
+    assert_int_equal(d->probes->sprinkle(d, c, CUDAL2_F16, 1000, 2, why), CUDAL2_OK);
+    assert_int_equal(d->probes->count(d, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
+    assert_int_equal(m_capture_end(NULL, &graph), CU_OK);
+    assert_int_equal(graph->n, 2);
+    for (size_t i = 0; i < graph->n; i++)
+        assert_int_equal(graph->ops[i].node_type, CU_NODE_KERNEL);
+    m_graph_destroy(graph);
+}
+
+static void regions_are_digested_in_one_call(void **state)
+{
+    struct error err;
+    unsigned char bytes[300];
+    struct probe_region regions[300];
+    uint64_t digests[300];
+    (void)state;
+    for (size_t i = 0; i < 300; i++) {
+        bytes[i] = (unsigned char)i;
+        regions[i] = (struct probe_region){bytes + i, 1};
+    }
+    for (size_t n = 1; n <= 300; n += 23) {
+        assert_int_equal(d->probes->digest(d, regions, n, digests, &err), 0);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(digests[i], bytes[i]);
+    }
+    assert_int_equal(d->probes->digest(d, regions, PROBE_MAX_REGIONS + 1, digests, &err), EXIT_CODE_INTERNAL);
+}
+
+static void a_product_takes_three_kernels(void **state)
+{
+    struct cudal2_operands o = {c_matrix, c_matrix, c_matrix};
+    struct probe_product p = {{2, 3, 4, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1};
+    struct probe_difference difference;
+    struct error err;
+    (void)state;
+    for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
+        mock.kernels = 0;
+        p.layout = (enum cudal2_layout)layout;
+        assert_int_equal(d->probes->product(d, &p, &difference, &err), 0);
+        assert_int_equal(mock.kernels, 3);
+        assert_int_equal(mock.last_config.grid[0], 2); /* a block for each row of C */
+        assert_true(difference.first_row == UINT64_MAX);
+    }
+}
+
+static void changes_of_the_device_are_named(void **state)
+{
+    struct error err;
+    char what[128];
+    (void)state;
+    d->probes->changes(d, what);
+    assert_string_equal(what, "");
+    mock.limits[CU_LIMIT_STACK] = 4096; /* the driver raises it for kernels that need more */
+    d->probes->changes(d, what);
+    assert_string_equal(what, "");
+    mock.limits[CU_LIMIT_PERSISTING_L2] = 8 << 20;
+    d->probes->changes(d, what);
+    assert_non_null(strstr(what, "persisting L2 size was set from 1024 to 8388608"));
+    assert_int_equal(d->ops->settle(d, &err), 0);
+    d->probes->changes(d, what);
+    assert_string_equal(what, "");
+    mock.context_current = false;
+    d->probes->changes(d, what);
+    assert_non_null(strstr(what, "another context"));
+    mock.context_current = true;
+}
+
+static int open_mock(void **state)
+{
+    struct error err;
+    (void)state;
+    memset(&mock, 0, sizeof mock);
+    mock.limits[CU_LIMIT_PERSISTING_L2] = 1024;
+    if (cuda_open_with(resolve, 0, &d, &err) != 0) {
+        print_error("%s\n", err.text);
+        return -1;
+    }
+    mock.blockers = 0;
+    return 0;
+}
+
+/* Everything that the probes took is given back. */
+static int close_mock(void **state)
+{
+    (void)state;
+    d->ops->close(d);
+    return mock.live_memory == 0 && mock.streams == 0 && mock.live_graphs == 0 ? 0 : -1;
+}
+
+#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
+
+int main(void)
+{
+    char cache[] = "/tmp/cudal2-test-probe-XXXXXX";
+    const struct CMUnitTest tests[] = {
+        ON_MOCK(work_in_its_stream_waits),           ON_MOCK(work_beside_its_stream_is_seen),
+        ON_MOCK(work_that_waits_tells_nothing),      ON_MOCK(a_failed_launch_lets_the_stream_go),
+        ON_MOCK(sprinkle_and_count_can_be_captured), ON_MOCK(regions_are_digested_in_one_call),
+        ON_MOCK(a_product_takes_three_kernels),      ON_MOCK(changes_of_the_device_are_named),
+    };
+    if (!mock_environment(cache))
+        return 77;
+    return mock_leave(cache, cmocka_run_group_tests(tests, NULL, NULL));
+}
