@@ -29,7 +29,7 @@ status_is() { # status_is NAME STATUS STAGE
     verdict $? "$1 is recorded as $2 in stage $3" "$(grep -oE "\"name\":\"$1\"[^}]{0,200}" "$journal" | head -1)"
 }
 
-# --- dying and hanging outside setup and launch ---
+# --- dying and hanging outside launch ---
 one load_crash 2
 status_is bad_load_crash '(crash|early_exit)' load
 expect_text "$work/err" '^note: cpu: worker lost while it loaded bad_load_crash: ' "load_crash: a note says so"
@@ -37,6 +37,8 @@ one load_hang 2
 status_is bad_load_hang hang load
 one versions 2
 status_is bad_versions early_exit load
+one setup_hang 2
+status_is bad-setup-hang-nn hang setup
 one teardown 2
 status_is bad-teardown-nn hang teardown
 one quit 0
