@@ -272,7 +272,7 @@ static void add_unconverged(struct text *text, const cJSON *row)
     if (isnan(half_width))
         text_add(text, "  %s: no interval in the time it had\n", tree_text(row, "cell"));
     else
-        text_add(text, "  %s ±%.2f%%: %s\n", tree_text(row, "cell"), 100 * half_width, tree_text(row, "pair"));
+        text_add(text, "  %s ±%.3f%%: %s\n", tree_text(row, "cell"), 100 * half_width, tree_text(row, "pair"));
 }
 
 static void print_not_converged(struct screen *screen)

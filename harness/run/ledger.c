@@ -1,5 +1,6 @@
 #include "run/ledger.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -54,7 +55,8 @@ static int check_output(const char *output, struct error *err)
     if (stat(directory, &st) != 0 || !S_ISDIR(st.st_mode))
         return error_set(err, EXIT_CODE_CANTCREATE, "output %s: no directory %s", output, directory);
     if (access(directory, W_OK) != 0)
-        return error_set(err, EXIT_CODE_CANTCREATE, "output %s: cannot write to directory %s", output, directory);
+        return error_set(err, EXIT_CODE_CANTCREATE, "output %s: cannot write to directory %s: %s", output, directory,
+                         strerror(errno));
     return 0;
 }
 
@@ -354,6 +356,27 @@ int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct
     int code = append(ledger, "end", end, err);
     ledger->complete = code == 0;
     return code;
+}
+
+/* A run of one contender is there for its times; with more there is something to compare. */
+static bool names_more_than_one(const struct config *config)
+{
+    return config->baselines[0] && (config->baselines[1] || config->candidates[0]);
+}
+
+int ledger_verdict(const struct ledger *l, const struct config *config, struct error *err)
+{
+    if (l->wrong_results)
+        return error_set(err, EXIT_CODE_VERIFICATION, "%s (%zu failed verification in all)", l->first_wrong,
+                         l->wrong_results);
+    if (l->failed_cells)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cell%s failed; the table says why", l->failed_cells,
+                         l->plan.n_cells, l->plan.n_cells == 1 ? "" : "s");
+    if (l->candidates > 0 && l->measured_candidates == 0)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "no candidate was measured in any cell; the table says why");
+    if (l->timed_cells > 0 && l->compared_cells == 0 && names_more_than_one(config))
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing could be compared in any cell; the table says why");
+    return 0;
 }
 
 void ledger_close(struct ledger *ledger)

@@ -436,12 +436,6 @@ static void count_costs(struct run *run)
         run->observer->started(run->observer->context, run->ledger.plan.n_cells, run->ledger.n_done);
 }
 
-/* A run of one contender is there for its times; with more there is something to compare. */
-static bool names_more_than_one(const struct config *config)
-{
-    return config->baselines[0] && (config->baselines[1] || config->candidates[0]);
-}
-
 /* What the run as a whole came to, once the loop is over without an error of its own. */
 static int outcome(struct run *run, struct error *err)
 {
@@ -458,17 +452,7 @@ static int outcome(struct run *run, struct error *err)
                                                     : "hung up",
                          l->n_done, l->plan.n_cells);
     }
-    if (l->wrong_results)
-        return error_set(err, EXIT_CODE_VERIFICATION, "%s (%zu failed verification in all)", l->first_wrong,
-                         l->wrong_results);
-    if (l->failed_cells)
-        return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cells failed; the table says why", l->failed_cells,
-                         l->plan.n_cells);
-    if (l->candidates > 0 && l->measured_candidates == 0)
-        return error_set(err, EXIT_CODE_INCOMPARABLE, "no candidate was measured in any cell; the table says why");
-    if (l->timed_cells > 0 && l->compared_cells == 0 && names_more_than_one(run->options->config))
-        return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing could be compared in any cell; the table says why");
-    return 0;
+    return ledger_verdict(l, run->options->config, err);
 }
 
 static int write_output(const struct run *run, struct error *err)
