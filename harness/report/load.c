@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "report/source.h"
+#include "report/summaries.h"
 #include "result/result.h"
-#include "result/summary.h"
 #include "result/tree.h"
 
 /* ---- what may stand in one report ---- */
@@ -122,6 +122,7 @@ static cJSON *merge(cJSON *const *results, size_t n)
     cJSON *runs = cJSON_CreateArray();
     cJSON *env = cJSON_CreateArray();
     cJSON *cells = cJSON_CreateArray();
+    cJSON *kept = summaries_to_keep(results, n);
     tree_put_text(&all, "schema", RESULT_SCHEMA);
     tree_put_number(&all, "schema_version", RESULT_SCHEMA_VERSION);
     tree_put(&all, "run", merged_run(results, n));
@@ -133,7 +134,7 @@ static cJSON *merge(cJSON *const *results, size_t n)
     }
     tree_put(&all, "runs", runs);
     tree_put(&all, "env", env);
-    tree_put(&all, "summary", summary_of(cells));
+    tree_put(&all, "summary", summaries_merge(cells, kept));
     tree_put(&all, "cells", cells);
     return tree_finish(&all);
 }

@@ -15,8 +15,9 @@ struct load_request {
 };
 
 /* One file gives its result as it is. Several give one tree of the same schema: cells in the order of the files (their
- * `env` indices shifted), env[] appended, summary computed anew, `run` with the sums and `runs[]` with each file's own.
- * *out is owned by the caller. EXIT_CODE_DATA: not a result, a cell in two files, other device or driver. */
+ * `env` indices shifted), env[] appended, summary as summaries.h says, `run` with the sums and `runs[]` with each
+ * file's own. *out is owned by the caller. EXIT_CODE_DATA: not a result, a cell in two files, other device or driver.
+ */
 int load_results(const struct load_request *request, cJSON **out, struct error *err);
 
 #endif
