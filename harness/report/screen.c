@@ -31,6 +31,13 @@ static void print_device(struct screen *screen)
     text_add(&screen->text, "\n");
 }
 
+static void print_slowdowns(struct screen *screen, double blocks, double cells)
+{
+    bool one = blocks == 1;
+    text_add(&screen->text, "%.0f block%s in %.0f cell%s saw a thermal or hardware slowdown and do%s not count\n",
+             blocks, one ? "" : "s", cells, cells == 1 ? "" : "s", one ? "es" : "");
+}
+
 static void print_counts(struct screen *screen)
 {
     const cJSON *summary = tree_member(screen->result, "summary");
@@ -50,8 +57,7 @@ static void print_counts(struct screen *screen)
         text_add(&screen->text, "; %.0f with nothing to compare", tree_number(convergence, "incomparable"));
     text_add(&screen->text, "\n");
     if (tree_number(counts, "dropped_blocks") > 0)
-        text_add(&screen->text, "%.0f blocks in %.0f cells saw a thermal or hardware slowdown and do not count\n",
-                 tree_number(counts, "dropped_blocks"), tree_number(counts, "cells_with_slowdown"));
+        print_slowdowns(screen, tree_number(counts, "dropped_blocks"), tree_number(counts, "cells_with_slowdown"));
     text_add(&screen->text, "\n");
 }
 
@@ -86,7 +92,32 @@ static void summary_columns(struct sheet *s)
     sheet_column(s, "geomean", "geomean", false);
 }
 
-static void summary_row(struct sheet *s, const cJSON *row)
+/* How far the cells of a group came: the mean of noisy ratios is large whatever the kernels do (the mean of x and 1/x
+ * is above 1), so where nothing converged no mean is shown. */
+struct outcome {
+    size_t measured, converged;
+};
+
+static struct outcome outcome_of(const struct screen *screen, const cJSON *like)
+{
+    struct outcome outcome = {0, 0};
+    const cJSON *cell;
+    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
+    {
+        if (!same_group(cell, like) || cJSON_GetArraySize(tree_member(cell, "speedups")) == 0)
+            continue;
+        outcome.measured++;
+        outcome.converged += tree_true(cell, "converged");
+    }
+    return outcome;
+}
+
+static bool is_noise(struct outcome outcome)
+{
+    return outcome.measured > 0 && outcome.converged == 0;
+}
+
+static void summary_row(struct sheet *s, const cJSON *row, bool noise)
 {
     double mean = tree_number(row, "mean");
     double median = tree_number(row, "median");
@@ -95,7 +126,10 @@ static void summary_row(struct sheet *s, const cJSON *row)
     sheet_add(s, NAN, "%s", tree_text(row, "timing"));
     sheet_add(s, NAN, "%s", tree_text(row, "candidate"));
     sheet_add(s, NAN, "%s", tree_text(row, "reference"));
-    sheet_add(s, mean, "%+.1f%%", 100 * mean);
+    if (noise)
+        sheet_add(s, NAN, "-");
+    else
+        sheet_add(s, mean, "%+.1f%%", 100 * mean);
     sheet_add(s, wins, "%.0f/%.0f", wins, tree_number(row, "n"));
     sheet_add(s, median, "%+.1f%%", 100 * median);
     sheet_add(s, geomean, "%+.1f%%", 100 * geomean);
@@ -111,8 +145,20 @@ static void add_summary(const struct screen *screen, struct sheet *s, const cJSO
         bool wanted = same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
         bool shown = is_whole(tree_text(row, "candidate")) && (headline || is_whole(tree_text(row, "reference")));
         if (wanted && shown)
-            summary_row(s, row);
+            summary_row(s, row, is_noise(outcome_of(screen, cell)));
     }
+}
+
+/* The title is a line of its own; what comes after it must fit the terminal too. */
+static void add_outcome(char *title, size_t capacity, struct outcome outcome)
+{
+    size_t used = strlen(title);
+    if (is_noise(outcome))
+        snprintf(title + used, capacity - used,
+                 "\nno shape reached the wanted precision: no mean, and the rest is a hint at best");
+    else if (outcome.converged < outcome.measured)
+        snprintf(title + used, capacity - used, "\n%zu of %zu shape%s reached the wanted precision", outcome.converged,
+                 outcome.measured, outcome.measured == 1 ? "" : "s");
 }
 
 static void print_summary(struct screen *screen, const cJSON *cell)
@@ -122,6 +168,7 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     struct sheet s = {0};
     snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
              tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"), headline);
+    add_outcome(s.title, sizeof s.title, outcome_of(screen, cell));
     summary_columns(&s);
     add_summary(screen, &s, cell, headline);
     for (int t = 0; timings[t]; t++)
@@ -139,7 +186,7 @@ static void print_equal_path(struct screen *screen, const cJSON *cell)
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {
         if (same_group(row, cell))
-            summary_row(&s, row);
+            summary_row(&s, row, is_noise(outcome_of(screen, cell)));
     }
     print_sheet(screen, &s);
 }
@@ -262,7 +309,7 @@ static void print_skipped_cells(struct screen *screen, const cJSON *cells)
                      tree_text(cell, "reason"));
     }
     if (shown > SCREEN_LISTED)
-        text_add(&screen->text, "  and %u more cells\n", shown - SCREEN_LISTED);
+        text_add(&screen->text, "  and %u more\n", shown - SCREEN_LISTED);
 }
 
 /* A cell whose time ran out before its first look has no interval to speak of. */

@@ -1,0 +1,95 @@
+/* report/screen: what must not mislead: means of noise, plurals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "report/screen.h"
+#include "result_fixture.h"
+
+/* Two cells of which so many converged. */
+static char *screen_of(unsigned converged)
+{
+    static const struct screen_options options = {.columns = 100};
+    struct journal *j = begin();
+    struct error err = {0};
+    char *text = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
+        r->converged = i < converged;
+        if (i == 1)
+            fixture_slowdown(r, 5);
+        r->dropped_blocks = i;
+        add_cell(j, r);
+    }
+    journal_close(j);
+    cJSON *tree = result();
+    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
+    cJSON_Delete(tree);
+    return text;
+}
+
+static const char *line_of(const char *text, const char *begin)
+{
+    const char *line = strstr(text, begin);
+    if (!line)
+        fail_msg("no \"%s\" in:\n%s", begin, text);
+    return line;
+}
+
+static bool line_has(const char *line, const char *what)
+{
+    const char *found = strstr(line, what);
+    return found && found < line + strcspn(line, "\n");
+}
+
+static void all_converged_has_a_mean(void **state)
+{
+    (void)state;
+    char *text = screen_of(2);
+    assert_null(strstr(text, "reached the wanted precision"));
+    const char *row = line_of(text, "\ndevice") + 1;
+    assert_true(line_has(row, "torch.matmul") && line_has(row, "2/2"));
+    assert_false(line_has(row, " - "));
+    free(text);
+}
+
+static void some_converged_is_said(void **state)
+{
+    (void)state;
+    char *text = screen_of(1);
+    line_of(text, "\n1 of 2 shapes reached the wanted precision\n");
+    assert_false(line_has(line_of(text, "\ndevice") + 1, " - "));
+    free(text);
+}
+
+static void none_converged_has_no_mean(void **state)
+{
+    (void)state;
+    char *text = screen_of(0);
+    line_of(text, "\nno shape reached the wanted precision: no mean");
+    const char *row = line_of(text, "\ndevice") + 1;
+    assert_true(line_has(row, " - ") && line_has(row, "2/2"));
+    free(text);
+}
+
+static void one_is_singular(void **state)
+{
+    (void)state;
+    char *text = screen_of(2);
+    line_of(text, "2 cells: 2 ok");
+    line_of(text, "1 block in 1 cell saw a thermal or hardware slowdown and does not count\n");
+    assert_null(strstr(text, " 1 cells"));
+    assert_null(strstr(text, " 1 blocks"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(all_converged_has_a_mean), TEST(some_converged_is_said),
+                                       TEST(none_converged_has_no_mean), TEST(one_is_singular)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
