@@ -213,6 +213,10 @@ demo: deps
 	@rm -f $(BUILD)/demo.json $(BUILD)/demo.journal.jsonl
 	$(BUILD)/cudal2-bench --mode server --config configs/smoke.json --output $(BUILD)/demo.json
 
+# Tables, figures and pages of every run under results/.
+results: $(BUILD)/cudal2-bench
+	@CUDAL2_BENCH=$(BUILD)/cudal2-bench scripts/results.sh
+
 deps:
 	@scripts/install-deps.sh
 
@@ -259,6 +263,7 @@ help:
 	@echo "make test       install what is missing, build, run every test"
 	@echo "make gpu-test   the tests that need a GPU"
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
+	@echo "make results    tables, figures and pages of the runs under results/ again"
 	@echo "make lint       format, clang-tidy, cppcheck, room order, sizes"
 	@echo "make cuda-check compile all CUDA code with nvcc"
 	@echo "make fuzz       every fuzz target with clang, FUZZ_RUNS=$(FUZZ_RUNS) executions each, in $(BUILD)-fuzz"
@@ -272,4 +277,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe sanitize test tests-build tests-run
+.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe results sanitize test tests-build tests-run

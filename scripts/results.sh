@@ -1,0 +1,137 @@
+#!/bin/bash
+# results.sh [--check] [ROOT]: makes tables, figures and a page again from every run committed under ROOT (default results), or,
+# with --check, says which of the committed ones are not what their run gives (exit status 1).
+#
+# A run is a directory ROOT/GPU/NAME with result.json.gz (or journal.jsonl.gz). Runs whose names differ only in mode and accumulate
+# type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper shows in one table. It gets a directory of its own,
+# ROOT/GPU/SERIES. Each run and each series gets
+#   tables/     summary.txt as `report` shows it, table1 to table4 as Markdown and CSV
+#   figures/    the paper's figures as SVG, and data.cksum, which tells whether they are still those of the data
+#   report.html the page; not committed, for this script makes it again in a second
+# A run that is part of a series has tables only; its figures and page are those of the series. Nothing else is touched.
+# CUDAL2_BENCH names the program (default build/cudal2-bench). Without gnuplot the figures are left as they are.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+export CUDAL2_BENCH=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
+check=no
+if [ "${1:-}" = --check ]; then
+    check=yes
+    shift
+fi
+root=${1:-results}
+[ -d "$root" ] || { echo "results: no directory $root" >&2 && exit 64; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+wrong=0
+
+# file_of RUN: what to read of it. A result is a function of its journal (tests/test_committed.c) and reads ten times faster.
+file_of() {
+    local name
+    for name in result.json.gz result.json journal.jsonl.gz journal.jsonl; do
+        [ -e "$1/$name" ] && echo "$1/$name" && return
+    done
+    return 1
+}
+
+tables() { # tables INTO RESULT...
+    local into=$1 format
+    shift
+    mkdir -p "$into"
+    COLUMNS=100 "$CUDAL2_BENCH" report "$@" >"$into/summary.txt"
+    for format in markdown csv; do
+        "$CUDAL2_BENCH" report "$@" --format "$format" --output "$into"
+    done
+}
+
+figure_data() { # figure_data RESULT...: one line that changes when the numbers of the figures do
+    "$CUDAL2_BENCH" report "$@" --format figures --output "$work/data"
+    (cd "$work/data" && cksum -- *.csv)
+}
+
+figures() { # figures INTO RESULT...
+    local into=$1
+    shift
+    command -v gnuplot >/dev/null || { echo "results: no gnuplot here: $into is left as it is" && return; }
+    rm -rf "$into"
+    mkdir -p "$into"
+    "$here/figures.sh" -f svg -o "$into" "$@" >"$work/said"
+    grep -v "^$into/" "$work/said" || true
+    figure_data "$@" >"$into/data.cksum"
+}
+
+differs() { # differs WHERE WHAT
+    echo "results: $1: $2 (make results makes it again)"
+    wrong=1
+}
+
+check_tables() { # check_tables DIR RESULT...
+    local dir=$1
+    shift
+    rm -rf "$work/tables"
+    tables "$work/tables" "$@"
+    diff -rq "$work/tables" "$dir/tables" >"$work/said" 2>&1 || differs "$dir/tables" "not what the run gives"
+}
+
+check_figures() { # check_figures DIR RESULT...
+    local dir=$1
+    shift
+    figure_data "$@" | cmp -s - "$dir/figures/data.cksum" || differs "$dir/figures" "not of these numbers"
+    ls "$dir"/figures/*.svg >/dev/null 2>&1 || differs "$dir/figures" "no pictures"
+}
+
+# make_for DIR WHOLE RESULT...: WHOLE is yes for what gets figures and a page, too.
+make_for() {
+    local dir=$1 whole=$2
+    shift 2
+    if [ "$check" = yes ]; then
+        check_tables "$dir" "$@"
+        [ "$whole" = no ] || check_figures "$dir" "$@"
+        return
+    fi
+    rm -rf "$dir/tables"
+    tables "$dir/tables" "$@"
+    if [ "$whole" = yes ]; then
+        figures "$dir/figures" "$@"
+        "$CUDAL2_BENCH" report "$@" --format html --output "$dir"
+    fi
+    echo "$dir"
+}
+
+series_of() { # series_of RUN: ROOT/GPU/SERIES, or nothing
+    sed -nE 's/-(offline|server)-(f16|f32)$//p' <<<"$1"
+}
+
+# A series is one when its runs can stand in one table: the same device and driver, no cell twice.
+make_series() { # make_series SERIES FILE...
+    local series=$1
+    shift
+    if "$CUDAL2_BENCH" report "$@" >/dev/null 2>"$work/refused"; then
+        make_for "$series" yes "$@"
+        return 0
+    fi
+    echo "results: $series is no series: $(cat "$work/refused")"
+    return 1
+}
+
+runs=()
+for run in "$root"/*/*/; do
+    file_of "${run%/}" >/dev/null && runs+=("${run%/}")
+done
+declare -A members=() made=()
+for run in ${runs[@]+"${runs[@]}"}; do
+    series=$(series_of "$run")
+    [ -z "$series" ] || members[$series]+="$(file_of "$run")"$'\n'
+done
+for series in $(printf '%s\n' ${members[@]+"${!members[@]}"} | sort); do
+    mapfile -t files <<<"${members[$series]%$'\n'}"
+    if [ ${#files[@]} -gt 1 ] && make_series "$series" "${files[@]}"; then
+        made[$series]=yes
+    fi
+done
+for run in ${runs[@]+"${runs[@]}"}; do
+    series=$(series_of "$run")
+    whole=yes
+    [ -n "$series" ] && [ "${made[$series]:-no}" = yes ] && whole=no
+    make_for "$run" "$whole" "$(file_of "$run")"
+done
+exit "$wrong"
