@@ -30,11 +30,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     gather(result);
-    char *first = result_print(result);
+    char *first = result_print(result), *second = NULL;
     require(first != NULL);
-    require(result_parse("again", first, strlen(first), &again, &err) == 0);
-    char *second = result_print(again);
-    require(second && strcmp(first, second) == 0);
+    /* A key of the reader's own beside a stranger's that differs in case only ("rOle") is what cannot be read again. */
+    if (result_parse("again", first, strlen(first), &again, &err))
+        require(strstr(err.text, "differ only in case") != NULL);
+    else
+        require((second = result_print(again)) && strcmp(first, second) == 0);
     free(first);
     free(second);
     cJSON_Delete(result);
