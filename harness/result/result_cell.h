@@ -11,7 +11,8 @@ struct peak {
     double flops, bytes_per_s;
 };
 
-/* Seconds that no kernel can be faster than: arithmetic at the peak, or A, B and C moved once. 0 when unknown. */
+/* The roofline, in seconds: arithmetic at the peak, or A, B and C moved once through DRAM. 0 when unknown. A problem in
+ * the L2 can beat the second; only the first refutes a time (bench_is_plausible). */
 double peak_floor_seconds(const struct peak *peak, const struct cudal2_problem *problem);
 
 /* Owned by the caller; NULL out of memory. Form: docs/results.md. */
