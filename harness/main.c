@@ -19,6 +19,8 @@ static int dispatch(const struct options *options, int argc, char *const *argv, 
         return command_report(options, err);
     case COMMAND_COMPARE:
         return command_compare(options, argc, argv, err);
+    case COMMAND_VERIFY:
+        return command_verify(options, argc, argv, err);
     case COMMAND_WORKER:
         return worker_main();
     default:

@@ -124,9 +124,9 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench --mode = ''", 3, "both offline server");
     offered("cudal2-bench --mode =", 2, "both offline server");
     offered("cudal2-bench -m se", 2, "server");
-    offered("cudal2-bench --tim", 1, "--timing");
+    offered("cudal2-bench --tim", 1, "--time-anyway --timing");
     offered("cudal2-bench do", 1, "doctor");
-    offered("cudal2-bench ''", 1, "compare doctor help list report run");
+    offered("cudal2-bench ''", 1, "compare doctor help list report run verify");
     offered("cudal2-bench doctor --m", 2, "");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
 }

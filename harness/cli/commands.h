@@ -19,6 +19,9 @@ int command_compare(const struct options *options, int argc, char *const *argv, 
 /* compare --agreement. */
 int command_agree(const struct options *options, struct error *err);
 
+/* argc and argv for the record of the run that it is made of. */
+int command_verify(const struct options *options, int argc, char *const *argv, struct error *err);
+
 /* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. */
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
 

@@ -23,6 +23,7 @@ enum command {
     COMMAND_DOCTOR,
     COMMAND_REPORT,
     COMMAND_COMPARE,
+    COMMAND_VERIFY,
     COMMAND_HELP,
     COMMAND_WORKER,
     COMMAND_COUNT
@@ -40,6 +41,13 @@ enum option_id {
     OPTION_SEED,
     OPTION_AA,
     OPTION_NO_VERIFY,
+    OPTION_VERIFY_AGAIN,
+    OPTION_TIME_ANYWAY,
+    OPTION_SHAPE,
+    OPTION_MEMCHECK,
+    OPTION_RACECHECK,
+    OPTION_TIMEOUT,
+    OPTION_IN_PROCESS,
     OPTION_BASELINES,
     OPTION_CANDIDATE,
     OPTION_PLUGINS,
@@ -87,7 +95,10 @@ struct options {
     int gap;            /* enum gap_kind */
     uint64_t seed;
     const char *aa; /* "" when --aa has no name: the config's choice */
-    bool no_verify;
+    bool no_verify, verify_again, time_anyway;
+    const char *shapes[CONFIG_NAMES_MAX + 1]; /* "MxNxK"; NULL-terminated */
+    bool memcheck, racecheck, in_process;
+    double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
     const char *baselines;                        /* comma-separated family names, replaces the config's */
     const char *candidates[CONFIG_NAMES_MAX + 1]; /* added to the config's; NULL-terminated */
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
@@ -116,8 +127,9 @@ int options_parse(int argc, char **argv, struct options *out, struct error *err)
 
 bool options_given(const struct options *o, enum option_id id);
 
-/* Overrides the config by what was given: mode, protocol, timing, accumulate, cache, rate, gap, seed, aa, no-verify,
- * baselines (replaced), candidates (added), and checks the whole again. EXIT_CODE_USAGE when they cannot go together.
+/* Overrides the config by what was given: mode, protocol, timing, accumulate, cache, rate, gap, seed, aa, what is
+ * verified, baselines (replaced), candidates (added), and checks the whole again. EXIT_CODE_USAGE when they cannot go
+ * together.
  */
 int options_apply(const struct options *o, struct config *config, struct error *err);
 

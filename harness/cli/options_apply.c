@@ -95,6 +95,10 @@ static void apply_plain(const struct options *o, struct config *config)
     }
     if (o->no_verify)
         config->verify = false;
+    if (o->verify_again)
+        config->verify_cache = false;
+    if (o->time_anyway)
+        config->time_anyway = true;
 }
 
 static int apply_all(const struct options *o, struct config *config, struct error *err)

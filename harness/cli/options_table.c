@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define ON(command) (1u << COMMAND_##command)
-#define EVERYWHERE (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(HELP))
-#define DEVICE_USERS (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(COMPARE))
+#define EVERYWHERE (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(HELP))
+#define DEVICE_USERS (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY))
 #define AT(field) offsetof(struct options, field)
 
 #define MEASUREMENT "Measurement"
@@ -16,6 +16,7 @@
 #define DEVICE "Device"
 #define OUTPUT "Output"
 #define REPORTS "Reports"
+#define VERIFICATION "Verification"
 #define GATE "Regressions"
 #define GENERAL "General"
 
@@ -37,13 +38,16 @@ const struct command_info command_table[COMMAND_COUNT] = {
                         "make tables, a page or exports from results and journals"},
     [COMMAND_COMPARE] = {"compare", "BASE NEW", 2, false,
                          "tell which candidates lost speed between two runs (results or journals)"},
+    [COMMAND_VERIFY] =
+        {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false,
+         "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
     [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script"},
     [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor"},
 };
 
 const struct option_info option_table[OPTION_COUNT] = {
-    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN), "FILE", NULL, AT(config),
-                       MEASUREMENT, "grid, contenders and settings of the run (see configs/)"},
+    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(VERIFY), "FILE", NULL,
+                       AT(config), MEASUREMENT, "grid, contenders and settings of the run (see configs/)"},
     [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, mode_choices, AT(mode),
                      MEASUREMENT, "launches back to back, after idle gaps, or both; default: the config's"},
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
@@ -51,22 +55,40 @@ const struct option_info option_table[OPTION_COUNT] = {
                          "stop at a stated interval, or keep the fixed times of the CUDA-L2 paper"},
     [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(REPORT), NULL, timing_names,
                        AT(timing), MEASUREMENT, "headline: GPU time of the work alone, CUDA events, or the host clock"},
-    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, accumulate_names,
-                           AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
+    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(VERIFY), NULL,
+                           accumulate_names, AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
     [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, cache_state_names, AT(cache),
                       MEASUREMENT, "state of the device's cache before a launch, in both modes"},
     [OPTION_RATE] = {"rate", 'r', OPTION_KIND_REAL, OPTION_HINT_NONE, ON(RUN), "HZ", NULL, AT(rate_hz), MEASUREMENT,
                      "server mode: launches per second, so that the mean gap is 1/HZ"},
     [OPTION_GAP] = {"gap", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, gap_names, AT(gap), MEASUREMENT,
                     "server mode: distribution of the gaps"},
-    [OPTION_SEED] = {"seed", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN), "N", NULL, AT(seed), MEASUREMENT,
-                     "seed of every random decision; default: drawn, and recorded"},
+    [OPTION_SEED] = {"seed", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(VERIFY), "N", NULL, AT(seed),
+                     MEASUREMENT, "seed of every random decision; default: drawn, and recorded"},
     [OPTION_AA] = {"aa", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(RUN), "CONTENDER", NULL, AT(aa), MEASUREMENT,
                    "also race a second copy of a contender, to measure the false-alarm rate"},
     [OPTION_NO_VERIFY] = {"no-verify", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(no_verify),
                           MEASUREMENT, "do not check the results of the contenders (the record says so)"},
-    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN), "LIST", family_words,
-                          AT(baselines), CONTENDERS, "comma-separated families, instead of the config's"},
+    [OPTION_VERIFY_AGAIN] = {"verify-again", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL,
+                             AT(verify_again), VERIFICATION,
+                             "verify what passed before on this GPU, driver, libraries and kernels too"},
+    [OPTION_TIME_ANYWAY] = {"time-anyway", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(time_anyway),
+                            VERIFICATION,
+                            "time what fails verification; its times are marked invalid and count nowhere"},
+    [OPTION_SHAPE] = {"shape", 's', OPTION_KIND_MANY, OPTION_HINT_NONE, ON(VERIFY), "MxNxK", NULL, AT(shapes),
+                      VERIFICATION,
+                      "a problem to check, instead of the config's or of a few of all kinds; may be repeated"},
+    [OPTION_MEMCHECK] = {"memcheck", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(memcheck),
+                         VERIFICATION, "also run the kernels under compute-sanitizer's memcheck"},
+    [OPTION_RACECHECK] = {"racecheck", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(racecheck),
+                          VERIFICATION, "also run the kernels under compute-sanitizer's racecheck"},
+    [OPTION_TIMEOUT] = {"timeout", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(VERIFY), "SECONDS", NULL,
+                        AT(timeout_seconds), VERIFICATION, "end a sanitizer after this time; default: 300"},
+    [OPTION_IN_PROCESS] = {"in-process", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(in_process),
+                           VERIFICATION,
+                           "without a worker, for debuggers: a kernel that crashes takes the program with it"},
+    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(VERIFY), "LIST",
+                          family_words, AT(baselines), CONTENDERS, "comma-separated families, instead of the config's"},
     [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(LIST), "NAME", NULL,
                           AT(candidates), CONTENDERS,
                           "also race this kernel set, plugin (.so) or manifest (.json); may be repeated"},
@@ -80,8 +102,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS, "auto|cpu|cuda:N[,M]",
                        device_words, AT(device), DEVICE,
                        "where to measure; auto is the first GPU, or the CPU without one"},
-    [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE), "FORMAT",
-                       format_choices, AT(format), REPORTS,
+    [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE) | ON(VERIFY),
+                       "FORMAT", format_choices, AT(format), REPORTS,
                        "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh "
                        "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
                        "time of every round; compare knows text, markdown, json, junit"},
@@ -103,8 +125,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; report: a directory"},
     [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(resume), OUTPUT,
                        "go on with the journal of --output and skip what it has"},
-    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE), NULL, NULL, AT(quiet),
-                      OUTPUT, "no progress, only the tables and errors"},
+    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE) | ON(VERIFY), NULL, NULL,
+                      AT(quiet), OUTPUT, "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),
                          OUTPUT, "no colour and no cursor control, even on a terminal"},
     [OPTION_FORCE] = {"force", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE), NULL, NULL, AT(force),

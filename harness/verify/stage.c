@@ -18,6 +18,10 @@ struct stage {
     struct deviation deviations[RECORD_MAX_CONTENDERS];
     struct model_calibration calibration;
     struct yardstick yardstick;
+    /* verify_only: what the first variant that failed was told, and how many did */
+    size_t n_rejected[RECORD_MAX_CONTENDERS];
+    const char *first_verdict[RECORD_MAX_CONTENDERS];
+    char first_reason[RECORD_MAX_CONTENDERS][RECORD_REASON_MAX];
 };
 
 static bool is_baseline(const struct entrant *entrant)
@@ -67,25 +71,46 @@ static void forget_shown(struct stage *s, size_t i)
     s->deviations[i] = (struct deviation){.profile = NAN};
 }
 
+static void note_rejected(struct stage *s, size_t i, const char *verdict, const char *reason)
+{
+    if (s->n_rejected[i]++ > 0)
+        return;
+    s->first_verdict[i] = verdict;
+    snprintf(s->first_reason[i], sizeof s->first_reason[i], "variant %.100s: %.140s", s->bench->entrants[i].variant,
+             reason);
+}
+
+static struct race_result *ranking_of(struct stage *s, size_t i)
+{
+    unsigned shared = s->bench->entrants[i].shares_ranking;
+    return &s->races[shared > 0 ? shared - 1 : i];
+}
+
+static bool switch_variant(struct stage *s, size_t i, const char *next)
+{
+    struct entrant *entrant = &s->bench->entrants[i];
+    entrant_teardown(s->bench, entrant);
+    snprintf(entrant->variant, sizeof entrant->variant, "%s", next);
+    forget_shown(s, i);
+    return entrant_setup(s->bench, entrant);
+}
+
 /* True when another variant took over and must be checked from the first seed. */
 static bool fall_back(struct stage *s, size_t i, const char *verdict, const char *reason)
 {
     struct bench *bench = s->bench;
     struct entrant *entrant = &bench->entrants[i];
-    struct race_result *race = &s->races[entrant->shares_ranking > 0 ? entrant->shares_ranking - 1 : i];
     const char *next = NULL;
     if (entrant->has_variants) {
         entrant_reject_variant(entrant, entrant->variant, reason);
-        next = next_variant(bench, entrant, race);
+        note_rejected(s, i, verdict, reason);
+        next = next_variant(bench, entrant, ranking_of(s, i));
     }
     if (next == NULL) {
         refuse(bench, entrant, verdict, reason);
         return false;
     }
-    entrant_teardown(bench, entrant);
-    snprintf(entrant->variant, sizeof entrant->variant, "%s", next);
-    forget_shown(s, i);
-    return entrant_setup(bench, entrant);
+    return switch_variant(s, i, next);
 }
 
 /* ---- exact match ---- */
@@ -234,6 +259,23 @@ static void settle_cache(const struct bench *bench, const struct entrant *entran
         race_forget(bench, entrant);
 }
 
+/* With verify_only a candidate whose variant has passed shows its next one. */
+static void go_on(struct stage *s, size_t i)
+{
+    const struct entrant *e = &s->bench->entrants[i];
+    struct race_result *race = ranking_of(s, i);
+    if (s->bench->config->verify_only && e->alive && e->has_variants && !is_baseline(e) && race->next < race->n)
+        switch_variant(s, i, race->ranked[race->next++].key);
+}
+
+/* One bad variant is a bad kernel, whatever the others are. */
+static void settle_variants(struct stage *s, size_t i)
+{
+    struct entrant *e = &s->bench->entrants[i];
+    if (s->bench->config->verify_only && e->alive && s->n_rejected[i] > 0)
+        entrant_fail(s->bench, e, s->first_verdict[i], "verify", s->first_reason[i]);
+}
+
 /* Checks the wanted entrants on everything; those whose variant changed on the way are wanted again. */
 static int run_pass(struct stage *s, uint64_t pass, struct error *err)
 {
@@ -251,6 +293,8 @@ static int run_pass(struct stage *s, uint64_t pass, struct error *err)
         code = check_normal(s, err);
     for (size_t i = 0; i < bench->n_entrants; i++) {
         const struct entrant *e = &bench->entrants[i];
+        if (code == 0 && s->wanted[i] && strcmp(before[i], e->variant) == 0)
+            go_on(s, i);
         s->wanted[i] = e->alive && strcmp(before[i], e->variant) != 0;
     }
     return code;
@@ -273,7 +317,8 @@ static void finish(struct stage *s)
     yardstick_take(bench, s->deviations, &s->calibration, &s->yardstick);
     bench->record->verification = yardstick_to_json(&s->yardstick);
     for (size_t i = 0; i < bench->n_entrants; i++) {
-        const struct entrant *e = &bench->entrants[i];
+        struct entrant *e = &bench->entrants[i];
+        settle_variants(s, i);
         bool old = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->record->verification, "cached"));
         if (e->alive && !e->record->invalid && !old)
             verified_remember(bench, e, &s->deviations[i]);
@@ -296,6 +341,27 @@ int verify_entrants(struct bench *bench, struct race_result *races, struct error
         finish(s);
     free(s);
     return code;
+}
+
+int verify_list_variants(struct bench *bench, struct entrant *entrant, struct race_result *out, struct error *err)
+{
+    char why[CUDAL2_WHY] = "no variant for this problem";
+    const struct contender *c = entrant->contender;
+    struct cudal2_setup setup = bench_setup(bench, entrant, NULL);
+    *out = (struct race_result){.ranked = calloc(RACE_MAX_VARIANTS, sizeof *out->ranked)};
+    if (out->ranked == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for variants");
+    bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
+    int n = c->ops->list_variants(c, &setup, out->ranked, RACE_MAX_VARIANTS, why);
+    if (n <= 0) {
+        entrant_fail(bench, entrant, n < 0 && n != -CUDAL2_UNSUPPORTED ? "setup_error" : "unsupported", "setup", why);
+        return 0;
+    }
+    out->n = (size_t)n < RACE_MAX_VARIANTS ? (size_t)n : RACE_MAX_VARIANTS;
+    if (entrant->record->tuning == NULL)
+        entrant->record->tuning = cJSON_CreateObject();
+    json_put_number(entrant->record->tuning, "variants", (double)out->n);
+    return 0;
 }
 
 uint64_t verify_bytes(const struct cudal2_problem *problem)

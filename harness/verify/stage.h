@@ -21,6 +21,11 @@
  * Non-zero only when the worker must end. */
 int verify_entrants(struct bench *bench, struct race_result *races, struct error *err);
 
+/* For verify_only, instead of a race: every variant that the entrant's contender lists, in its own order. A candidate's
+ * are then all verified, and one that fails fails the candidate. The entrant fails when it lists none. Non-zero only
+ * without memory. */
+int verify_list_variants(struct bench *bench, struct entrant *entrant, struct race_result *out, struct error *err);
+
 /* Device memory that the stage takes for a problem, beside the operands. */
 uint64_t verify_bytes(const struct cudal2_problem *problem);
 

@@ -161,7 +161,8 @@ static int set_up_all(struct bench *bench, struct race_result *races, double *ma
             take_place(bench, e, &races[e->shares_ranking - 1]);
         } else if (e->has_variants && e->record->copy_of[0] == '\0') {
             end_phase(bench, PHASE_SETUP, mark);
-            code = race_run(bench, e, &races[i], err);
+            code = bench->config->verify_only ? verify_list_variants(bench, e, &races[i], err)
+                                              : race_run(bench, e, &races[i], err);
             end_phase(bench, PHASE_TUNE, mark);
             if (races[i].n > 0)
                 snprintf(e->variant, sizeof e->variant, "%s", races[i].ranked[races[i].next++].key);

@@ -1,0 +1,312 @@
+#include "cli/cmd_verify.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "result/journal.h"
+#include "run/ledger.h"
+#include "run/plan.h"
+#include "worker/cell.h"
+
+#define DEFAULT_SEED 1u /* of --in-process, which has no run to draw one */
+
+/* One of each kind: one tile, uneven tiles, long K (where half and float accumulation part), wide, ragged. What a
+ * kernel does not take it says. */
+static const char default_config[] =
+    "{\"schema\":\"cudal2-bench/config\",\"schema_version\":1,\"name\":\"verify\",\"modes\":[\"offline\"],"
+    "\"dtype\":\"native\",\"accumulate\":[\"f16\",\"f32\"],\"baselines\":[\"torch.matmul\",\"cublas\",\"cublaslt-"
+    "heuristic\",\"openblas\"],"
+    "\"shapes\":[{\"m\":64,\"n\":64,\"k\":64},{\"m\":256,\"n\":384,\"k\":128},{\"m\":256,\"n\":256,\"k\":4096},"
+    "{\"m\":64,\"n\":1536,\"k\":512},{\"m\":200,\"n\":136,\"k\":264},{\"m\":1024,\"n\":1024,\"k\":1024}]}";
+
+/* ---- what to check ---- */
+
+static int read_shape(const char *text, struct shape *out, struct error *err)
+{
+    long long m = 0, n = 0, k = 0;
+    int used = 0;
+    *out = (struct shape){0};
+    bool good = sscanf(text, "%7lldx%7lldx%7lld%n", &m, &n, &k, &used) == 3 && text[used] == '\0';
+    if (!good || m < 1 || n < 1 || k < 1 || m > CONFIG_MAX_SIZE || n > CONFIG_MAX_SIZE || k > CONFIG_MAX_SIZE)
+        return error_set(err, EXIT_CODE_USAGE, "--shape: expected MxNxK, each from 1 to %d, found \"%.60s\"",
+                         CONFIG_MAX_SIZE, text);
+    *out = (struct shape){.m = m, .n = n, .k = k};
+    return 0;
+}
+
+static int take_shapes(const char *const *texts, struct config *config, struct error *err)
+{
+    size_t n = 0;
+    while (texts[n] != NULL)
+        n++;
+    struct shape *shapes = n == 0 ? NULL : calloc(n, sizeof *shapes);
+    if (n == 0)
+        return 0;
+    if (shapes == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for %zu shapes", n);
+    for (size_t i = 0; i < n; i++)
+        if (read_shape(texts[i], &shapes[i], err) != 0) {
+            free(shapes);
+            return err->code;
+        }
+    free(config->shapes);
+    config->shapes = shapes;
+    config->n_shapes = n;
+    return 0;
+}
+
+/* The kernels named are the only candidates; everything that is for timing is off. */
+static int make_config(const struct options *options, struct config *config, struct error *err)
+{
+    int code = options->config != NULL
+                   ? config_load(options->config, config, err)
+                   : config_parse(default_config, strlen(default_config), "verify's own config", config, err);
+    if (code != 0)
+        return code;
+    for (size_t i = 0; config->candidates[i] != NULL; i++) {
+        free(config->candidates[i]);
+        config->candidates[i] = NULL;
+    }
+    config->modes = CUDAL2_BIT(MODE_OFFLINE);
+    config->verify = config->verify_only = true;
+    config->verify_cache = config->aa = config->time_anyway = false;
+    code = take_shapes(options->shapes, config, err);
+    for (size_t i = 0; i < options->n_operands && code == 0; i++)
+        code = config_add_name(config->candidates, options->operands[i], err);
+    return code == 0 ? options_apply(options, config, err) : code;
+}
+
+/* ---- in a worker ---- */
+
+static int visit(void *context, const char *kind, struct json_at data, struct error *err)
+{
+    struct findings *f = context;
+    struct cell_record *record = NULL;
+    if (strcmp(kind, "env") == 0) {
+        const cJSON *name = json_member(json_member(data, "device"), "name").node;
+        snprintf(f->device, sizeof f->device, "%s", cJSON_IsString(name) ? name->valuestring : "");
+    }
+    if (strcmp(kind, "cell") != 0)
+        return 0;
+    if (record_from_json(data, &record, err) != 0)
+        return err->code;
+    findings_add(f, record);
+    record_free(record);
+    return 0;
+}
+
+static int check_in_worker(const struct options *options, const struct run_options *run, struct findings *f,
+                           struct error *err)
+{
+    char journal[PATH_MAX];
+    struct options quiet = *options;
+    quiet.quiet = true;
+    int code = run_with_progress(options->quiet || options->format != 0 ? &quiet : options, run, err);
+    /* These are verdicts on kernels, which the journal tells one by one. */
+    if (code != 0 && code != EXIT_CODE_VERIFICATION && code != EXIT_CODE_INCOMPARABLE)
+        return code;
+    code = ledger_journal_path(run->output, journal, err);
+    return code != 0 ? code : journal_read(journal, visit, f, NULL, err);
+}
+
+/* ---- in this process ---- */
+
+static int check_cells(const struct config *config, const struct cell_context *context, struct findings *f,
+                       struct error *err)
+{
+    struct plan plan = {0};
+    bool on_cuda = context->device->info.device_bit == CUDAL2_ON_CUDA;
+    struct cell_request *request = calloc(1, sizeof *request);
+    if (request == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a request");
+    uint64_t seed = config->seed_given ? config->seed : DEFAULT_SEED;
+    int code = plan_build(config, on_cuda, seed, &plan, err);
+    for (size_t i = 0; code == 0 && i < plan.n_cells; i++) {
+        struct cell_record *record = NULL;
+        request->problem = plan.cells[i].problem;
+        request->mode = plan.cells[i].mode;
+        request->seed = plan.cells[i].seed;
+        code = cell_conduct(context, request, &record, err);
+        if (code == 0)
+            findings_add(f, record);
+        record_free(record);
+    }
+    plan_free(&plan);
+    free(request);
+    return code;
+}
+
+static int check_here(const struct options *options, const struct config *config, struct findings *f, struct error *err)
+{
+    struct device *device = NULL;
+    struct registry *registry = NULL;
+    struct registry_request request = {.baselines = (const char *const *)config->baselines,
+                                       .candidates = (const char *const *)config->candidates,
+                                       .layouts = config->layouts,
+                                       .plugin_directory = options->plugins,
+                                       .kernel_directory = options->kernels};
+    int code = device_open(options->device, NULL, &device, err);
+    if (code == 0)
+        code = registry_open(&request, device, &registry, err);
+    if (code == 0) {
+        const struct cell_context context = {.config = config, .device = device, .registry = registry, .identity = ""};
+        snprintf(f->device, sizeof f->device, "%s", device->info.name);
+        code = check_cells(config, &context, f, err);
+    }
+    if (registry != NULL)
+        registry_close(registry);
+    if (device != NULL)
+        device->ops->close(device);
+    return code;
+}
+
+/* ---- under a sanitizer ---- */
+
+#define SANITIZED_ARGUMENTS 150
+
+struct argument_list {
+    const char *words[SANITIZED_ARGUMENTS + 1];
+    size_t n;
+};
+
+static void add(struct argument_list *list, const char *word)
+{
+    if (list->n < SANITIZED_ARGUMENTS)
+        list->words[list->n++] = word;
+}
+
+static void add_option(struct argument_list *list, const char *name, const char *value)
+{
+    if (value != NULL)
+        add(list, name);
+    if (value != NULL)
+        add(list, value);
+}
+
+/* The kernels alone: what the sanitizer finds is theirs, and libraries under it take minutes. */
+static void sanitized_command(const struct options *options, struct argument_list *list)
+{
+    add(list, "verify");
+    for (size_t i = 0; i < options->n_operands; i++)
+        add(list, options->operands[i]);
+    add(list, "--in-process");
+    add(list, "--quiet");
+    add_option(list, "--baselines", "none");
+    add_option(list, "--config", options->config);
+    add_option(list, "--device", options->device);
+    add_option(list, "--plugins", options->plugins);
+    add_option(list, "--kernels", options->kernels);
+    if (options_given(options, OPTION_ACCUMULATE))
+        add_option(list, "--accumulate", accumulate_names[options->accumulate]);
+    for (size_t i = 0; options->shapes[i] != NULL; i++)
+        add_option(list, "--shape", options->shapes[i]);
+}
+
+static int sanitize(const struct options *options, const char *directory, struct findings *f, struct error *err)
+{
+    static const char *const tools[] = {"memcheck", "racecheck"};
+    const bool wanted[] = {options->memcheck, options->racecheck};
+    struct argument_list list = {.n = 0};
+    sanitized_command(options, &list);
+    for (size_t i = 0; i < 2; i++) {
+        struct sanitize_result result;
+        const struct sanitize_request request = {.tool = tools[i],
+                                                 .arguments = list.words,
+                                                 .directory = directory,
+                                                 .seconds = options->timeout_seconds > 0 ? options->timeout_seconds
+                                                                                         : SANITIZE_SECONDS};
+        if (!wanted[i])
+            continue;
+        if (sanitize_run(&request, &result, err) != 0)
+            return err->code;
+        findings_add_sanitizer(f, tools[i], &result);
+    }
+    return 0;
+}
+
+/* ---- the command ---- */
+
+static int check(const struct options *options, const struct run_options *run, const char *directory,
+                 struct findings *f, struct error *err)
+{
+    int code = options->in_process ? check_here(options, run->config, f, err) : check_in_worker(options, run, f, err);
+    return code != 0 ? code : sanitize(options, directory, f, err);
+}
+
+static int print(const struct options *options, const struct findings *f, struct error *err)
+{
+    bool json = strcmp(format_choices[options->format], "json") == 0;
+    char *text = json ? findings_json(f) : findings_text(f);
+    if (text == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the verdicts");
+    printf("%s%s", text, json ? "\n" : "");
+    free(text);
+    return 0;
+}
+
+/* "none" is a list of no baselines: for sanitizers, and for a look at a kernel alone. A worker's config has some. */
+static int drop_baselines(const struct options *options, struct config *config, struct error *err)
+{
+    if (options->baselines == NULL || strcmp(options->baselines, "none") != 0)
+        return 0;
+    for (size_t i = 0; config->baselines[i] != NULL; i++) {
+        free(config->baselines[i]);
+        config->baselines[i] = NULL;
+    }
+    return options->in_process ? 0 : error_set(err, EXIT_CODE_USAGE, "--baselines none goes with --in-process only");
+}
+
+static int check_format(const struct options *options, struct error *err)
+{
+    const char *name = format_choices[options->format];
+    if (strcmp(name, "text") == 0 || strcmp(name, "json") == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_USAGE, "verify: there is no format \"%s\" (expected text or json)", name);
+}
+
+int command_verify(const struct options *options, int argc, char *const *argv, struct error *err)
+{
+    char directory[PATH_MAX], output[PATH_MAX + 16], journal[PATH_MAX + 32];
+    const char *base = getenv("TMPDIR");
+    struct config config;
+    struct findings findings;
+    if (check_format(options, err) != 0 || make_config(options, &config, err) != 0)
+        return err->code;
+    if (drop_baselines(options, &config, err) != 0) {
+        config_free(&config);
+        return err->code;
+    }
+    findings_open(&findings);
+    snprintf(directory, sizeof directory, "%.4000s/cudal2-verify-XXXXXX", base != NULL && base[0] ? base : "/tmp");
+    int code = mkdtemp(directory) != NULL
+                   ? 0
+                   : error_set(err, EXIT_CODE_CANTCREATE, "verify: %s cannot be created", directory);
+    snprintf(output, sizeof output, "%s/verify.json", directory);
+    snprintf(journal, sizeof journal, "%s/verify.journal.jsonl", directory);
+    const struct run_options run = {.config = &config,
+                                    .config_path = options->config,
+                                    .device = options->device,
+                                    .output = output,
+                                    .argc = argc,
+                                    .argv = argv,
+                                    .plugin_directory = options->plugins,
+                                    .kernel_directory = options->kernels,
+                                    .no_tuned = true};
+    if (code == 0)
+        code = check(options, &run, directory, &findings, err);
+    unlink(output);
+    unlink(journal);
+    rmdir(directory);
+    if (code == 0)
+        code = print(options, &findings, err);
+    if (code == 0)
+        code = findings_outcome(&findings, err);
+    findings_free(&findings);
+    config_free(&config);
+    return code;
+}

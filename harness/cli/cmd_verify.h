@@ -1,0 +1,38 @@
+/*
+ * cmd_verify.h - what `verify` found, from cell records to text and JSON. Private to cmd_verify.c, verify_form.c and
+ * their test.
+ */
+#ifndef CUDAL2_CLI_CMD_VERIFY_H
+#define CUDAL2_CLI_CMD_VERIFY_H
+
+#include "cli/sanitize.h"
+#include "result/record.h"
+
+/* {"schema":"cudal2-bench/verify","schema_version":1,"device":"...","problems":[{"problem":"f16-f32-64x64x64",
+ *  "verification":{...},"contenders":[{"name","role","verdict","stage","reason","class","deviation","coverage","seeds",
+ *  "variants","rejected"}]}],"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
+ * What a contender does not have is left out. */
+struct findings {
+    cJSON *problems, *sanitizers; /* owned */
+    char device[128];
+    size_t passed, failed, skipped;     /* of kernels, over problems */
+    char unfinished[RECORD_REASON_MAX]; /* the first sanitizer that did not come to its end, and why; "" none */
+    char first[2 * RECORD_NAME_MAX + PROBLEM_KEY_MAX + RECORD_REASON_MAX];
+};
+
+void findings_open(struct findings *f);
+void findings_free(struct findings *f);
+/* What the record says of every contender that took part or should have: kernels, and baselines that failed. */
+void findings_add(struct findings *f, const struct cell_record *record);
+void findings_add_sanitizer(struct findings *f, const char *tool, const struct sanitize_result *result);
+
+/* 0, EXIT_CODE_VERIFICATION when a kernel failed or a sanitizer found something, EXIT_CODE_INCOMPARABLE when none could
+ * be checked on any problem, EXIT_CODE_UNAVAILABLE when a sanitizer that was asked for is missing or did not end; the
+ * text names the first. */
+int findings_outcome(const struct findings *f, struct error *err);
+
+/* Owned by the caller; NULL out of memory. */
+char *findings_text(const struct findings *f);
+char *findings_json(const struct findings *f);
+
+#endif

@@ -1,0 +1,210 @@
+#include "cli/cmd_verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "result/tree.h"
+
+void findings_open(struct findings *f)
+{
+    *f = (struct findings){.problems = cJSON_CreateArray(), .sanitizers = cJSON_CreateArray()};
+}
+
+void findings_free(struct findings *f)
+{
+    cJSON_Delete(f->problems);
+    cJSON_Delete(f->sanitizers);
+    *f = (struct findings){0};
+}
+
+static bool is(const struct contender_record *c, const char *status)
+{
+    return strcmp(c->status, status) == 0;
+}
+
+/* A baseline that is not here, or passes, is nothing to report. */
+static bool is_reported(const struct contender_record *c)
+{
+    return c->candidate || record_is_refuted(c->status);
+}
+
+static void count(struct findings *f, const char *problem, const struct contender_record *c)
+{
+    if (is(c, "ok")) {
+        f->passed += c->candidate;
+        return;
+    }
+    if (is(c, "unsupported") || is(c, "unavailable")) {
+        f->skipped++;
+        if (f->failed == 0 && f->first[0] == '\0')
+            snprintf(f->first, sizeof f->first, "%s at %s: %s: %s", c->name, problem, c->status, c->reason);
+        return;
+    }
+    if (f->failed++ == 0)
+        snprintf(f->first, sizeof f->first, "%s at %s: %s: %s", c->name, problem, c->status, c->reason);
+}
+
+static void put_counts(struct tree *t, const cJSON *tuning)
+{
+    const cJSON *rejected = tree_member(tuning, "rejected");
+    double variants = tree_number(tuning, "variants");
+    if (variants > 0)
+        tree_put_number(t, "variants", variants);
+    if (cJSON_GetArraySize(rejected) > 0)
+        tree_put_copy(t, "rejected", rejected);
+}
+
+static cJSON *contender_tree(const struct contender_record *c)
+{
+    static const char *const members[] = {"class", "class_reason", "wider", "coverage", "seeds", NULL};
+    struct tree t = tree_begin();
+    tree_put_text(&t, "name", c->name);
+    tree_put_text(&t, "role", c->candidate ? "candidate" : "baseline");
+    tree_put_text(&t, "verdict", is(c, "ok") ? "passed" : c->status);
+    tree_put_text(&t, "stage", c->stage);
+    tree_put_text(&t, "reason", c->reason);
+    for (size_t i = 0; members[i] != NULL; i++)
+        tree_put_copy(&t, members[i], tree_member(c->verification, members[i]));
+    tree_put_copy(&t, "deviation", c->deviation);
+    put_counts(&t, c->tuning);
+    return tree_finish(&t);
+}
+
+void findings_add(struct findings *f, const struct cell_record *record)
+{
+    char key[PROBLEM_KEY_MAX];
+    struct tree t = tree_begin();
+    cJSON *contenders = cJSON_CreateArray();
+    problem_key(&record->problem, key);
+    for (size_t i = 0; i < record->n_contenders; i++) {
+        const struct contender_record *c = &record->contenders[i];
+        if (!is_reported(c))
+            continue;
+        count(f, key, c);
+        if (!tree_append(contenders, contender_tree(c)))
+            contenders = NULL;
+    }
+    tree_put_text(&t, "problem", key);
+    tree_put_text(&t, "reason",
+                  record->n_contenders == 0 || strcmp(record->status, "skipped") == 0 ? record->reason : "");
+    tree_put_copy(&t, "verification", record->verification);
+    tree_put(&t, "contenders", contenders);
+    cJSON *problem = tree_finish(&t);
+    if (problem != NULL)
+        cJSON_AddItemToArray(f->problems, problem);
+}
+
+void findings_add_sanitizer(struct findings *f, const char *tool, const struct sanitize_result *result)
+{
+    struct tree t = tree_begin();
+    tree_put_text(&t, "tool", tool);
+    tree_put_text(&t, "outcome", sanitize_outcome_names[result->outcome]);
+    if (result->errors >= 0)
+        tree_put_number(&t, "errors", (double)result->errors);
+    tree_put_text(&t, "text", result->text);
+    cJSON *item = tree_finish(&t);
+    if (item != NULL)
+        cJSON_AddItemToArray(f->sanitizers, item);
+    bool ended = result->outcome == SANITIZE_CLEAN || result->outcome == SANITIZE_ERRORS;
+    if (!ended && f->unfinished[0] == '\0')
+        snprintf(f->unfinished, sizeof f->unfinished, "%s: %s: %.200s", tool, sanitize_outcome_names[result->outcome],
+                 result->text);
+    if (result->outcome == SANITIZE_ERRORS && f->failed++ == 0)
+        snprintf(f->first, sizeof f->first, "%s: %ld errors: %.300s", tool, result->errors, result->text);
+}
+
+int findings_outcome(const struct findings *f, struct error *err)
+{
+    if (f->failed > 0)
+        return error_set(err, EXIT_CODE_VERIFICATION, "verify: %zu failed, %zu passed; the first: %s", f->failed,
+                         f->passed, f->first);
+    if (f->passed == 0)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: nothing could be checked%s%s",
+                         f->first[0] == '\0' ? "" : "; the first: ", f->first);
+    if (f->unfinished[0] != '\0')
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "verify: %s", f->unfinished);
+    return 0;
+}
+
+/* ---- text ---- */
+
+static double bound_at(const cJSON *problem, int which)
+{
+    const cJSON *item = cJSON_GetArrayItem(tree_member(tree_member(problem, "verification"), "bound"), which);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
+{
+    const cJSON *deviation = tree_member(c, "deviation");
+    const cJSON *largest = cJSON_GetArrayItem(deviation, 0), *rms = cJSON_GetArrayItem(deviation, 1);
+    const char *class = tree_text(c, "class");
+    if (cJSON_IsNumber(largest) && cJSON_IsNumber(rms))
+        text_add(out, "exact; largest deviation %.3g of %.3g, RMS %.3g of %.3g", largest->valuedouble,
+                 bound_at(problem, 0), rms->valuedouble, bound_at(problem, 1));
+    if (class[0] != '\0')
+        text_add(out, "; accumulates in %s%s", class, tree_true(c, "wider") ? ", wider than billed" : "");
+    if (tree_number(c, "variants") > 0)
+        text_add(out, "; %.0f variants", tree_number(c, "variants"));
+}
+
+static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)
+{
+    const char *verdict = tree_text(c, "verdict");
+    text_add(out, "%-28s %-24s %-16s ", tree_text(problem, "problem"), tree_text(c, "name"), verdict);
+    if (strcmp(verdict, "passed") == 0)
+        add_passed(out, problem, c);
+    else
+        text_add(out, "%s%s%s", tree_text(c, "stage"), tree_text(c, "stage")[0] ? ": " : "", tree_text(c, "reason"));
+    text_add(out, "\n");
+}
+
+static void add_problem(struct text *out, const cJSON *problem)
+{
+    const cJSON *c;
+    const cJSON *contenders = tree_member(problem, "contenders");
+    if (cJSON_GetArraySize(contenders) == 0 || tree_text(problem, "reason")[0] != '\0')
+        text_add(out, "%-28s %s\n", tree_text(problem, "problem"), tree_text(problem, "reason"));
+    cJSON_ArrayForEach(c, contenders) add_contender(out, problem, c);
+}
+
+static void add_sanitizer(struct text *out, const cJSON *s)
+{
+    double errors = tree_number(s, "errors");
+    text_add(out, "%s: %s", tree_text(s, "tool"), tree_text(s, "outcome"));
+    if (errors > 0)
+        text_add(out, " (%.0f)", errors);
+    text_add(out, "%s%s\n", tree_text(s, "text")[0] ? ": " : "", tree_text(s, "text"));
+}
+
+char *findings_text(const struct findings *f)
+{
+    const cJSON *item;
+    struct text out = {0};
+    text_add(&out, "device: %s\n", f->device);
+    cJSON_ArrayForEach(item, f->problems) add_problem(&out, item);
+    cJSON_ArrayForEach(item, f->sanitizers) add_sanitizer(&out, item);
+    text_add(&out, "%zu passed, %zu failed, %zu not checked\n", f->passed, f->failed, f->skipped);
+    if (out.failed) {
+        text_free(&out);
+        return NULL;
+    }
+    return out.bytes;
+}
+
+char *findings_json(const struct findings *f)
+{
+    struct tree t = tree_begin();
+    tree_put_text(&t, "schema", "cudal2-bench/verify");
+    tree_put_number(&t, "schema_version", 1);
+    tree_put_text(&t, "device", f->device);
+    tree_put_copy(&t, "problems", f->problems);
+    tree_put_copy(&t, "sanitizers", f->sanitizers);
+    tree_put(&t, "passed", cJSON_CreateBool(f->failed == 0 && f->passed > 0));
+    cJSON *tree = tree_finish(&t);
+    char *text = tree == NULL ? NULL : json_print(tree, true);
+    cJSON_Delete(tree);
+    return text;
+}
