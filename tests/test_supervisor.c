@@ -15,6 +15,7 @@
 #include "run_fixture.h"
 #include "base/file.h"
 #include "run/offenders.h"
+#include "run/process.h"
 
 /* Every cell once, `name` with this verdict in the first three and left out of the rest, the other two ok. */
 static void expect_verdict(const char *script, const char *name, const char *status, const char *reason)
@@ -449,6 +450,30 @@ static void test_child_is_clean(void **state)
     free(text);
 }
 
+/* What a sanitizer or profiler needs to follow the program into its workers. */
+static void test_isolation_off_keeps_the_environment(void **state)
+{
+    char *from[] = {(char *)"SECRET=x", (char *)"OMP_NUM_THREADS=99", (char *)"LD_PRELOAD=y",
+                    (char *)"CUDAL2_ISOLATION=off", NULL};
+    (void)state;
+    for (int off = 1; off >= 0; off--) {
+        char **got = process_environment(from, 2);
+        assert_non_null(got);
+        int secrets = 0, threads = 0, preloads = 0;
+        for (size_t i = 0; got[i]; i++) {
+            secrets += strcmp(got[i], "SECRET=x") == 0;
+            preloads += strcmp(got[i], "LD_PRELOAD=y") == 0;
+            assert_string_not_equal(got[i], "OMP_NUM_THREADS=99");
+            threads += strcmp(got[i], "OMP_NUM_THREADS=2") == 0;
+        }
+        assert_int_equal(secrets, off);
+        assert_true(off ? preloads == 1 : preloads <= 1); /* a sanitizer's build keeps this one */
+        assert_int_equal(threads, 1);
+        process_environment_free(got);
+        from[3] = (char *)"CUDAL2_ISOLATION=on";
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -496,6 +521,7 @@ int main(int argc, char **argv)
         TEST(test_one_of_two_workers_is_enough),
         TEST(test_crashes_in_two_workers),
         TEST(test_child_is_clean),
+        TEST(test_isolation_off_keeps_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,10 @@ static void add_environment(struct text *out)
         {"CUDAL2_CACHE", "Directory of compiled kernels and autotuning winners; default: cudal2-bench under "
                          "XDG_CACHE_HOME or ~/.cache."},
         {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
+        {"CUDAL2_ISOLATION",
+         "What workers give up before they load plugins: on (default), off, or a list of limits, files "
+         "and calls. The record says what was in force. A profiler or a sanitizer that attaches to "
+         "a worker may need off."},
     };
     text_add(out, ".SH ENVIRONMENT\n");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "worker/confine.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -54,6 +55,7 @@ _Noreturn static void become(const char *sanitizer, const struct sanitize_reques
         list[n++] = request->arguments[i];
     list[n] = NULL;
     setpgid(0, 0);
+    setenv(CONFINE_VARIABLE, "off", 1); /* the tool comes into the worker by variables, files and sockets of its own */
     dup2(STDERR_FILENO, STDOUT_FILENO);
     execv(sanitizer, arguments.wanted);
     _exit(127);

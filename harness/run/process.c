@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "worker/confine.h"
 #include "worker/protocol.h"
 
 /* ---- environment ---- */
@@ -51,15 +52,33 @@ static bool name_matches(const char *pattern, const char *entry)
     return strncmp(entry, pattern, length) == 0 && entry[length] == '=';
 }
 
-static bool is_kept(const char *entry)
+/* Given their values by us. */
+static const char *const ours[] = {"OMP_NUM_THREADS",
+                                   "OPENBLAS_NUM_THREADS",
+                                   "OMP_WAIT_POLICY",
+                                   "OPENBLAS_THREAD_TIMEOUT",
+                                   "CUDA_DEVICE_ORDER",
+                                   "LC_ALL",
+                                   NULL};
+
+static bool is_in(const char *const patterns[], const char *entry)
 {
-    for (size_t i = 0; kept[i]; i++)
-        if (name_matches(kept[i], entry))
+    for (size_t i = 0; patterns[i]; i++)
+        if (name_matches(patterns[i], entry))
             return true;
     return false;
 }
 
-#define ADDED 6
+/* A tool that follows the program into its workers tells its part in them by variables of its own. */
+static bool keeps_all(char *const from[])
+{
+    for (size_t i = 0; from[i]; i++)
+        if (strcmp(from[i], CONFINE_VARIABLE "=off") == 0)
+            return true;
+    return false;
+}
+
+#define ADDED (sizeof ours / sizeof ours[0] - 1)
 
 /* Set before exec because a late setenv is ignored. Passive waiting and a short OpenBLAS timeout keep idle thread pools
  * from spinning beside the contender that is being timed; PCI order makes CUDA and NVML number GPUs alike. */
@@ -82,13 +101,14 @@ static bool environment_add(char **environment, size_t count, int threads)
 char **process_environment(char *const from[], int threads)
 {
     size_t total = 0, count = 0;
+    bool all = keeps_all(from);
     while (from[total])
         total++;
     char **environment = calloc(total + ADDED + 1, sizeof *environment);
     if (!environment)
         return NULL;
     for (size_t i = 0; i < total; i++) {
-        if (!is_kept(from[i]))
+        if (!(all ? !is_in(ours, from[i]) : is_in(kept, from[i])))
             continue;
         environment[count] = strdup(from[i]);
         if (!environment[count++])
