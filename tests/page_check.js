@@ -11,6 +11,10 @@
     filter.dispatchEvent(new Event("input", { bubbles: true }));
   };
   say("ready", Number(document.documentElement.dataset.readyMs) < 1000 ? "in time" : document.documentElement.dataset.readyMs);
+  say("warnings", [...document.querySelectorAll("#warnings summary")].map((one) => one.textContent).join("|"));
+  say("details", [...document.querySelectorAll("#warnings li")].map((one) => one.textContent).join("|"));
+  say("heads", [...document.querySelectorAll("#headline th.group")].map((one) => one.textContent).join("|"));
+  say("headline", [...(document.querySelector("#headline tbody tr")?.cells ?? [])].map((one) => one.textContent).join("|"));
   say("baselines", document.querySelectorAll("#headline tbody tr").length);
   say("dots", document.querySelectorAll("#scatter circle").length);
   say("heat", document.querySelectorAll("#heatmaps rect[data-cell]").length);

@@ -239,8 +239,9 @@ static void add_claimed(struct data *d, const struct dataset *dataset)
         if (strcmp(line->source, "claimed") != 0 || line->n == 0)
             continue;
         line_aggregate(line, &a);
-        text_add(d->out, "%s{\"mode\":\"%s\",\"accumulate\":\"%s\",\"n\":%zu,\"wins\":%zu,\"mean\":", comma, line->mode,
-                 line->accumulate, a.n, a.wins);
+        text_add(d->out,
+                 "%s{\"mode\":\"%s\",\"dtype\":\"%s\",\"accumulate\":\"%s\",\"n\":%zu,\"wins\":%zu,\"mean\":", comma,
+                 line->mode, line->dtype, line->accumulate, a.n, a.wins);
         add_number(d->out, a.mean, 6);
         text_add(d->out, ",\"reference\":");
         add_string(d->out, line->reference);

@@ -57,7 +57,8 @@ function warningList() {
   const wide = D.cells.filter((cell) => !cell.c && (cell.s === "ok" || cell.s === "partial"));
   if (wide.length) add(`Not converged: ${plural(wide.length, "cell")} stopped at a cap, with wider intervals than asked for`,
     wide.sort((a, b) => b.w - a.w).map((cell) => `${key(cell)}: \u00b1${known(cell.w) ? (100 * cell.w).toFixed(2) : "?"}%, ${cell.wp ?? ""}`));
-  const alarms = (D.summary.aa ?? []).filter((row) => row.with_interval >= 10 && row.false_alarm_rate > 0.15);
+  /* One in twenty may; three standard deviations more are no chance. */
+  const alarms = (D.summary.aa ?? []).filter(({ with_interval: n, excludes_one: out }) => n >= 10 && out > 0.05 * n + 3 * Math.sqrt(0.0475 * n));
   if (alarms.length) add("A/A: more intervals of a contender against its own copy exclude 0 than chance explains",
     alarms.map((row) => `${row.mode} ${row.timing}: ${row.excludes_one} of ${row.with_interval}; std ${(100 * row.sd_log_ratio).toFixed(2)}%`));
   if (D.runs.some((run) => run.config?.verify?.enabled === false)) add("Results of the contenders were not verified (--no-verify)");

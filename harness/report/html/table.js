@@ -11,10 +11,13 @@ function headlineCells(row) {
   return `<td class="first">${signed(row.mean)}${interval}</td><td>${signed(row.geomean)}</td><td>${row.wins}/${row.n}</td>`;
 }
 
+/* A result has the other timings in its summary alone, a journal by shape too. */
+const isSummed = (timing) => baselinesOf(state.group, state.candidate).some((i) => summaryRow("speedups", timing, name(i)));
+
 function drawHeadline() {
   const group = D.groups[state.group];
-  const timings = TIMINGS.filter(hasTiming);
-  const claims = D.claimed.filter((row) => row.mode === group.mode && row.accumulate === group.accumulate);
+  const timings = TIMINGS.filter((t) => hasTiming(t) || isSummed(t));
+  const claims = D.claimed.filter((row) => row.mode === group.mode && row.dtype === group.dtype && row.accumulate === group.accumulate);
   const head = timings.map((t) => `<th class="group" colspan="3">${t} time${t === group.headline ? " (headline)" : ""}</th>`).join("") +
     (claims.length ? '<th class="group">claimed</th>' : "");
   const sub = timings.map(() => '<th class="first">mean</th><th>geomean</th><th>wins</th>').join("") +
