@@ -108,6 +108,11 @@ struct manifest_plan {
 int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                   struct manifest_plan *out, char *why);
 
+/* The part of manifest_plan that no problem's size decides: abilities and constraints. CUDAL2_UNSUPPORTED names the
+ * rule that is broken, before anything is compiled. */
+int manifest_check(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                   char *why);
+
 /* Whether the manifest lists this value for the parameter. */
 bool manifest_value_listed(const struct manifest_parameter *p, int64_t value);
 

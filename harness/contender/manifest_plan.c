@@ -156,8 +156,9 @@ static int compute(const struct manifest *m, const struct expr_scope *scope, str
     return status == CUDAL2_OK ? check_geometry(m, p, why) : status;
 }
 
-int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
-                  struct manifest_plan *out, char *why)
+/* Fills names on the way. */
+static int check_values(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                        struct manifest_plan *out, char *why)
 {
     struct error err;
     int status = check_abilities(m, conditions, why);
@@ -166,7 +167,21 @@ int manifest_plan(const struct manifest *m, const struct manifest_conditions *co
     if (manifest_names(m, conditions, values, out->names, &out->n_names, &err) != 0)
         return say(why, CUDAL2_LIBRARY_ERROR, m, err.text);
     const struct expr_scope scope = {out->names, out->n_names};
-    status = check_rules(m, m->constraints, m->n_constraints, &scope, why);
+    return check_rules(m, m->constraints, m->n_constraints, &scope, why);
+}
+
+int manifest_check(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                   char *why)
+{
+    struct manifest_plan ignored;
+    return check_values(m, conditions, values, &ignored, why);
+}
+
+int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
+                  struct manifest_plan *out, char *why)
+{
+    int status = check_values(m, conditions, values, out, why);
+    const struct expr_scope scope = {out->names, out->n_names};
     if (status == CUDAL2_OK)
         status = check_rules(m, m->problem_constraints, m->n_problem_constraints, &scope, why);
     return status == CUDAL2_OK ? compute(m, &scope, out, why) : status;

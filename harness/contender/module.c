@@ -320,19 +320,21 @@ static int module_describe(const struct contender *c, void *state, char *out, si
 {
     const struct module_state *s = state;
     struct cudal2_variant variant;
-    char spill[48] = "", instructions[160] = "";
+    char spill[48] = "", local[48] = "", instructions[160] = "";
     (void)c;
     if (manifest_key(s->kernel, s->values, variant.key, sizeof variant.key) != 0)
         return CUDAL2_LIBRARY_ERROR;
     if (s->loaded->spill_bytes > 0)
         snprintf(spill, sizeof spill, ",\"spill_bytes\":%d", s->loaded->spill_bytes);
+    if (s->loaded->function.local_bytes > 0)
+        snprintf(local, sizeof local, ",\"local_bytes\":%d", s->loaded->function.local_bytes);
     if (s->loaded->instructions[0])
         snprintf(instructions, sizeof instructions, ",\"instructions\":\"%s\"", s->loaded->instructions);
     const char *colon = strchr(variant.key, ':');
-    int used =
-        snprintf(out, capacity, "{\"kernel\":\"%s\",\"parameters\":\"%s\",\"accumulates\":\"%s\",\"registers\":%d%s%s}",
-                 s->kernel->name, colon ? colon + 1 : "", s->wide_sums ? "f32" : "f16", s->loaded->function.registers,
-                 spill, instructions);
+    int used = snprintf(out, capacity,
+                        "{\"kernel\":\"%s\",\"parameters\":\"%s\",\"accumulates\":\"%s\",\"registers\":%d%s%s%s}",
+                        s->kernel->name, colon ? colon + 1 : "", s->wide_sums ? "f32" : "f16",
+                        s->loaded->function.registers, spill, local, instructions);
     return used > 0 && (size_t)used < capacity ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
 }
 

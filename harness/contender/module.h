@@ -14,7 +14,9 @@
 #ifndef CUDAL2_CONTENDER_MODULE_H
 #define CUDAL2_CONTENDER_MODULE_H
 
+#include "compile/compile.h"
 #include "contender/contender.h"
+#include "contender/manifest.h"
 
 struct module_set;
 
@@ -45,6 +47,22 @@ const char *module_set_name(const struct module_set *set);
 /* Fills *out as the set's contender of one layout (role candidate); `available` is false with a reason when the
  * device cannot run it or no kernel of the set knows the layout. *out points into the set. */
 void module_set_contender(const struct module_set *set, enum cudal2_layout layout, struct contender *out);
+
+/* The manifest of a kernel of the set; NULL when it has none of this name. Valid until close. */
+const struct manifest *module_set_manifest(const struct module_set *set, const char *kernel);
+/* Where the set looks for kernels. */
+const char *module_set_directory(const struct module_set *set);
+
+/* Compiles one configuration, given by its key, into the cache on disk; out->log is what the compiler said. Needs no
+ * GPU: of the set's device only info is read. CUDAL2_BAD_VARIANT, or CUDAL2_LIBRARY_ERROR with "compile_error: ..." in
+ * why. Free the result in every case. */
+struct module_compile_request {
+    const char *key;
+    struct cudal2_problem type; /* dtype and accumulate; the sizes do not matter */
+    enum cudal2_layout layout;
+};
+int module_set_compile(const struct module_set *set, const struct module_compile_request *request,
+                       struct compile_result *out, char *why);
 
 /* Writes a JSON object {"set":"<hash of the set file>","kernels":{"tiny":"<hash of source, includes and manifest>"},
  * "nvrtc":"13.0"} into out. 0, or -1 when it does not fit. */

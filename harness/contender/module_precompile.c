@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +49,9 @@ static void add_entry(struct precompilation *p, const struct set_entry *entry, c
 /* ---- compiling ---- */
 
 /* Sizes never become part of the code, so any problem stands for all. */
-static void compile_job(struct precompilation *p, const struct module_identity *job)
+static int compile_one(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
+                       char *why)
 {
-    const struct module_set *set = p->set;
     const struct manifest_conditions conditions = {.problem = {.m = 1,
                                                                .n = 1,
                                                                .k = 1,
@@ -62,11 +63,31 @@ static void compile_job(struct precompilation *p, const struct module_identity *
                                                    .l2_bytes = (int64_t)set->device->info.l2_bytes};
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
+    struct error err;
+    if (manifest_names(set->kernels[job->kernel], &conditions, job->values, names, &scope.count, &err) == 0)
+        return set_compile(set, job, &scope, out, why);
+    snprintf(why, CUDAL2_WHY, "compile_error: %.220s", err.text);
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+int module_set_compile(const struct module_set *set, const struct module_compile_request *request,
+                       struct compile_result *out, char *why)
+{
+    struct module_identity job = {
+        .dtype = (int)request->type.dtype, .accumulate = (int)request->type.accumulate, .layout = (int)request->layout};
+    *out = (struct compile_result){0};
+    for (; job.kernel < set->n_kernels; job.kernel++)
+        if (manifest_parse_key(set->kernels[job.kernel], request->key, job.values))
+            return compile_one(set, &job, out, why);
+    snprintf(why, CUDAL2_WHY, "no kernel of the set knows the variant \"%.180s\"", request->key);
+    return CUDAL2_BAD_VARIANT;
+}
+
+static void compile_job(struct precompilation *p, const struct module_identity *job)
+{
     struct compile_result result = {0};
-    struct error ignored;
     char why[CUDAL2_WHY];
-    if (manifest_names(set->kernels[job->kernel], &conditions, job->values, names, &scope.count, &ignored) == 0 &&
-        set_compile(set, job, &scope, &result, why) == CUDAL2_OK)
+    if (compile_one(p->set, job, &result, why) == CUDAL2_OK)
         atomic_fetch_add(&p->done, 1);
     compile_result_free(&result);
 }

@@ -258,6 +258,19 @@ const char *module_set_name(const struct module_set *set)
     return set->name;
 }
 
+const char *module_set_directory(const struct module_set *set)
+{
+    return set->kernel_directory;
+}
+
+const struct manifest *module_set_manifest(const struct module_set *set, const char *kernel)
+{
+    for (size_t i = 0; i < set->n_kernels; i++)
+        if (strcmp(set->kernels[i]->name, kernel) == 0)
+            return set->kernels[i];
+    return NULL;
+}
+
 /* ---- contenders ---- */
 
 static bool runs_on(const struct manifest *m, const struct device_info *info)
