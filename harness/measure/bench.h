@@ -63,7 +63,7 @@ struct bench {
     size_t n_entrants;
     struct device_segment *null_segment;
     const struct tuned_tables *tuned; /* NULL: none */
-    const cJSON *search;              /* contender: keys to race, or null for its own; NULL: no search (variants.h) */
+    const cJSON *search;              /* cell_request.search (worker/cell.h); NULL: no search */
     const struct skipped_variant *skipped;
     size_t n_skipped;
     const char *identity; /* of GPU, driver and libraries: part of the key of cached winners */

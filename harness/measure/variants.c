@@ -96,9 +96,12 @@ static int recall(const struct bench *bench, const struct entrant *entrant, stru
 
 /* ---- what the tuner asks for ---- */
 
+/* The contender's own entry; any other candidate's is "*". */
 static const cJSON *asked(const struct bench *bench, const struct entrant *entrant)
 {
-    return cJSON_GetObjectItemCaseSensitive(bench->search, entrant->contender->name);
+    const cJSON *own = cJSON_GetObjectItemCaseSensitive(bench->search, entrant->contender->name);
+    bool other = !own && entrant->contender->role == ROLE_CANDIDATE;
+    return other ? cJSON_GetObjectItemCaseSensitive(bench->search, "*") : own;
 }
 
 bool variants_searched(const struct bench *bench, const struct entrant *entrant)

@@ -107,7 +107,10 @@ static bool fall_back(struct stage *s, size_t i, const char *verdict, const char
         next = next_variant(bench, entrant, ranking_of(s, i));
     }
     if (next == NULL) {
-        refuse(bench, entrant, verdict, reason);
+        if (entrant->blame_variant) /* of a search the variant was wrong; the contender has others */
+            entrant_fail(bench, entrant, "unsupported", "verify", reason);
+        else
+            refuse(bench, entrant, verdict, reason);
         return false;
     }
     return switch_variant(s, i, next);

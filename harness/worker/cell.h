@@ -31,7 +31,8 @@ struct cell_request {
     char nonce[CELL_NONCE]; /* what the record of this cell must carry */
     struct exclusion exclusions[CELL_MAX_EXCLUSIONS];
     size_t n_exclusions;
-    /* The tuner's part; NULL for a measurement. Contender name: keys to race, or null for its own. Borrowed. */
+    /* The tuner's part; NULL for a measurement. Contender name, or "*" for any other candidate: keys to race, or null
+     * for its own. Borrowed. */
     const cJSON *search;
     unsigned finalists; /* with search: how many of a contender's variants go on from its race to the blocks */
 };
