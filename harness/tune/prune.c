@@ -1,0 +1,121 @@
+#include "tune/prune.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Measured on an H200 under matrix load: 790 TFLOP/s of 1070 at the maximum clock, 1.7 GHz of 1.98, 3.6 TB/s of 4.8
+ * (operands that are read once, by a kernel that also multiplies). */
+#define SUSTAINED_FLOPS 0.738
+#define SUSTAINED_CLOCK 0.859
+#define SUSTAINED_MEMORY 0.75
+#define KERNEL_SHARE 6
+#define PRUNE_ALIKE 3
+
+struct guess {
+    double seconds;
+    size_t index;
+};
+
+struct model_machine prune_machine(const struct device_info *device)
+{
+    return (struct model_machine){
+        .sm_count = device->sm_count,
+        .l2_bytes = (double)device->l2_bytes,
+        .clock_hz = SUSTAINED_CLOCK * 1e6 * device->max_sm_clock_mhz,
+        .flops = SUSTAINED_FLOPS * device->peak_flops,
+        .memory_bytes_per_s = SUSTAINED_MEMORY * device->peak_bytes_per_s,
+    };
+}
+
+/* Equal predictions in the file's order. */
+static int by_seconds(const void *a, const void *b)
+{
+    const struct guess *x = a, *y = b;
+    if (x->seconds < y->seconds || x->seconds > y->seconds)
+        return x->seconds < y->seconds ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static struct cudal2_problem problem_of(const struct prune_request *r)
+{
+    return (struct cudal2_problem){r->m, r->n, r->k, r->conditions.dtype, r->conditions.accumulate};
+}
+
+static size_t guess_all(const struct prune_request *r, struct guess *guesses)
+{
+    const struct cudal2_problem problem = problem_of(r);
+    size_t n = 0;
+    for (size_t i = 0; i < r->space->n_configurations; i++) {
+        const struct configuration *c = &r->space->configurations[i];
+        double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
+        if (!c->rejected && isfinite(seconds))
+            guesses[n++] = (struct guess){seconds, i};
+    }
+    qsort(guesses, n, sizeof *guesses, by_seconds);
+    return n;
+}
+
+static bool takes_problem(const struct prune_request *r, const struct configuration *c)
+{
+    const struct manifest_conditions conditions = {.problem = problem_of(r),
+                                                   .layout = r->conditions.layout,
+                                                   .cc = r->conditions.device->cc,
+                                                   .sm_count = r->conditions.device->sm_count,
+                                                   .l2_bytes = (int64_t)r->conditions.device->l2_bytes};
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY];
+    return manifest_plan(r->space->kernels[c->kernel], &conditions, c->values, &plan, why) == CUDAL2_OK &&
+           plan.workspace_bytes <= r->workspace_bytes;
+}
+
+/* Whether enough of the same kernel, tile and split are taken: the model cannot tell them apart, the race need not. */
+static bool is_crowded(const struct prune_request *r, const struct guess *guesses, size_t at, const bool *taken)
+{
+    const struct configuration *c = &r->space->configurations[guesses[at].index];
+    size_t alike = 0;
+    for (size_t i = 0; i < at; i++) {
+        const struct configuration *o = &r->space->configurations[guesses[i].index];
+        alike += taken[i] && o->kernel == c->kernel && o->tile.m == c->tile.m && o->tile.n == c->tile.n &&
+                 o->tile.split == c->tile.split;
+    }
+    return alike >= PRUNE_ALIKE;
+}
+
+/* Marks the fastest guesses of one kernel (SIZE_MAX: of any) as taken, `want` of them at most. The fastest that takes
+ * the problem sets the limit for all, *fastest. */
+static size_t take_some(const struct prune_request *r, struct guess *guesses, size_t n, size_t kernel, size_t want,
+                        double *fastest, bool *taken)
+{
+    size_t got = 0;
+    for (size_t i = 0; i < n && got < want && guesses[i].seconds <= PRUNE_WITHIN * *fastest; i++) {
+        const struct configuration *c = &r->space->configurations[guesses[i].index];
+        if (taken[i] || (kernel != SIZE_MAX && c->kernel != kernel) || is_crowded(r, guesses, i, taken) ||
+            !takes_problem(r, c))
+            continue;
+        *fastest = fmin(*fastest, guesses[i].seconds);
+        taken[i] = true;
+        got++;
+    }
+    return got;
+}
+
+size_t prune_choose(const struct prune_request *request, size_t *out)
+{
+    size_t breadth = request->breadth < PRUNE_MAX ? request->breadth : PRUNE_MAX, n_out = 0;
+    struct guess *guesses = malloc((request->space->n_configurations + 1) * sizeof *guesses);
+    bool *taken = calloc(request->space->n_configurations + 1, sizeof *taken);
+    double fastest = INFINITY;
+    if (guesses && taken && breadth > 0) {
+        size_t n = guess_all(request, guesses);
+        size_t share = breadth / KERNEL_SHARE, got = take_some(request, guesses, n, SIZE_MAX, 1, &fastest, taken);
+        for (size_t k = 0; k < request->space->n_kernels && share > 0; k++)
+            got += take_some(request, guesses, n, k, got + share <= breadth ? share : breadth - got, &fastest, taken);
+        take_some(request, guesses, n, SIZE_MAX, breadth - got, &fastest, taken);
+        for (size_t i = 0; i < n; i++)
+            if (taken[i])
+                out[n_out++] = guesses[i].index;
+    }
+    free(guesses);
+    free(taken);
+    return n_out;
+}

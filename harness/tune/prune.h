@@ -1,0 +1,30 @@
+/*
+ * prune.h - which configurations of a space are worth measuring for one problem: the model's fastest, as long as the
+ * kernel takes the problem, with room for every kernel that is not far behind.
+ */
+#ifndef CUDAL2_TUNE_PRUNE_H
+#define CUDAL2_TUNE_PRUNE_H
+
+#include "tune/space.h"
+
+#define PRUNE_WITHIN 1.6 /* of the fastest prediction; nothing slower is measured */
+#define PRUNE_MAX 96
+
+struct prune_request {
+    const struct space *space;
+    struct model_machine machine;
+    struct space_conditions conditions;
+    int64_t m, n, k;
+    uint64_t workspace_bytes;
+    size_t breadth; /* how many at most, up to PRUNE_MAX */
+};
+
+/* Indices into the space's configurations, the fastest prediction first. Each kernel whose best is within PRUNE_WITHIN
+ * gets at least a sixth of the breadth, if it has that many. Rejected configurations and those that refuse the problem
+ * are passed over. Returns how many; 0 when none can do it. */
+size_t prune_choose(const struct prune_request *request, size_t *out);
+
+/* The figures that the model takes of a device: what is sustained, as a share of the peaks it tells. */
+struct model_machine prune_machine(const struct device_info *device);
+
+#endif

@@ -1,0 +1,328 @@
+#include "tune/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const top_keys[] = {"$schema", "schema", "schema_version", "name", "description", "kernels", NULL};
+static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "grids", NULL};
+static const char *const schemas[] = {SPACE_SCHEMA, NULL};
+
+/* The model's figures as the file names them. An absent one is 1, or 0 for the last three. */
+static const char *const figure_keys[] = {"m",       "n",      "step_k", "stages",    "split",
+                                          "cluster", "per_sm", "warps",  "a_readers", "b_readers",
+                                          "slices",  "wgmma",  "direct", "overlaps",  NULL};
+#define N_FIGURES 11
+#define N_KEYS 14
+
+/* One kernel of the file while it is expanded. */
+struct expansion {
+    struct space *space;
+    const struct manifest *manifest;
+    struct manifest_conditions conditions;
+    struct expr *figures[N_KEYS]; /* NULL: absent */
+    int largest;                  /* parameter, or -1 */
+    size_t kernel, capacity;
+    int64_t grid[MANIFEST_MAX_PARAMETERS][MANIFEST_MAX_VALUES];
+    size_t counts[MANIFEST_MAX_PARAMETERS];
+    struct configuration now;
+};
+
+/* ---- one combination ---- */
+
+static int compute_tile(struct expansion *x, struct json_at at, struct error *err)
+{
+    struct model_tile *t = &x->now.tile;
+    double *const numbers[N_FIGURES] = {&t->m,      &t->n,     &t->step_k,    &t->stages,    &t->split, &t->cluster,
+                                        &t->per_sm, &t->warps, &t->a_readers, &t->b_readers, &t->slices};
+    int64_t flags[N_KEYS - N_FIGURES];
+    struct expr_variable names[MANIFEST_MAX_NAMES];
+    struct expr_scope scope = {names, 0};
+    struct error inner;
+    if (manifest_names(x->manifest, &x->conditions, x->now.values, names, &scope.count, err))
+        return err->code;
+    for (int i = 0; i < N_KEYS; i++) {
+        int64_t value = i < N_FIGURES;
+        if (x->figures[i] && expr_eval(x->figures[i], &scope, &value, &inner))
+            return json_fail(json_member(at, figure_keys[i]), err, "%.500s", inner.text);
+        if (i < N_FIGURES)
+            *numbers[i] = (double)value;
+        else
+            flags[i - N_FIGURES] = value;
+    }
+    t->wgmma = flags[0] != 0;
+    t->direct = flags[1] != 0;
+    t->overlaps = flags[2] < 0 || flags[2] > 2 ? 0 : (int)flags[2];
+    return 0;
+}
+
+static void count_refusal(struct space *s, const char *why)
+{
+    for (size_t i = 0; i < s->n_refusals; i++) {
+        if (strcmp(s->refusals[i].why, why) == 0) {
+            s->refusals[i].count++;
+            return;
+        }
+    }
+    if (s->n_refusals == SPACE_MAX_REFUSALS)
+        return;
+    struct space_refusal *r = &s->refusals[s->n_refusals++];
+    memcpy(r->why, why, sizeof r->why);
+    r->count = 1;
+}
+
+static bool is_known(const struct expansion *x)
+{
+    const struct space *s = x->space;
+    size_t bytes = x->manifest->n_parameters * sizeof *x->now.values;
+    for (size_t i = 0; i < s->n_configurations; i++)
+        if (s->configurations[i].kernel == x->kernel && memcmp(s->configurations[i].values, x->now.values, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* *legal: whether the combination keeps the manifest's rules; those that do join the space. */
+static int take(struct expansion *x, struct json_at at, bool *legal, struct error *err)
+{
+    struct space *s = x->space;
+    char why[CUDAL2_WHY] = "";
+    int status = manifest_check(x->manifest, &x->conditions, x->now.values, why);
+    *legal = status == CUDAL2_OK;
+    if (status == CUDAL2_UNSUPPORTED)
+        count_refusal(s, why);
+    else if (status != CUDAL2_OK)
+        return json_fail(at, err, "%.500s", why);
+    if (!*legal || is_known(x))
+        return 0;
+    if (s->n_configurations == SPACE_MAX_CONFIGURATIONS)
+        return json_fail(at, err, "more than %d configurations", SPACE_MAX_CONFIGURATIONS);
+    if (s->n_configurations == x->capacity) {
+        size_t capacity = x->capacity ? 2 * x->capacity : 256;
+        struct configuration *grown = realloc(s->configurations, capacity * sizeof *grown);
+        if (!grown)
+            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
+        s->configurations = grown;
+        x->capacity = capacity;
+    }
+    x->now.kernel = x->kernel;
+    if (compute_tile(x, json_member(at, "model"), err))
+        return err->code;
+    s->configurations[s->n_configurations++] = x->now;
+    return 0;
+}
+
+/* ---- one grid ---- */
+
+/* The values of `largest`, from the top; the first legal one ends it. */
+static int take_largest(struct expansion *x, struct json_at at, struct error *err)
+{
+    bool legal = false;
+    int code = 0;
+    if (x->largest < 0)
+        return take(x, at, &legal, err);
+    for (size_t i = 0; i < x->counts[x->largest] && !legal && !code; i++) {
+        x->now.values[x->largest] = x->grid[x->largest][i];
+        code = take(x, at, &legal, err);
+    }
+    return code;
+}
+
+static int descending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Odometer over all parameters but `largest`. */
+static int expand_grid(struct expansion *x, struct json_at at, struct error *err)
+{
+    size_t place[MANIFEST_MAX_PARAMETERS] = {0}, n = x->manifest->n_parameters, i = 0;
+    int code = 0;
+    if (x->largest >= 0)
+        qsort(x->grid[x->largest], x->counts[x->largest], sizeof **x->grid, descending);
+    while (i < n && !code) {
+        for (size_t p = 0; p < n; p++)
+            x->now.values[p] = x->grid[p][place[p]];
+        code = take_largest(x, at, err);
+        for (i = 0; i < n; i++) {
+            if ((int)i != x->largest && ++place[i] < x->counts[i])
+                break;
+            place[i] = 0;
+        }
+    }
+    return code;
+}
+
+static int parameter_of(const struct manifest *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (strcmp(m->parameters[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int read_values(struct json_at at, const struct manifest_parameter *p, int64_t *values, size_t *n,
+                       struct error *err)
+{
+    int count;
+    if (json_read_array(at, 1, &count, err))
+        return err->code;
+    if (count > MANIFEST_MAX_VALUES)
+        return json_fail(at, err, "more than %d values", MANIFEST_MAX_VALUES);
+    for (int i = 0; i < count; i++) {
+        struct json_at element = json_element(at, i);
+        if (json_read_int(element, INT32_MIN, INT32_MAX, &values[i], err))
+            return err->code;
+        if (!manifest_value_listed(p, values[i]))
+            return json_fail(element, err, "%lld is not among the values of %s", (long long)values[i], p->name);
+    }
+    *n = (size_t)count;
+    return 0;
+}
+
+/* What a grid leaves out has its default. */
+static int read_grid(struct expansion *x, struct json_at at, struct error *err)
+{
+    const struct manifest *m = x->manifest;
+    if (!cJSON_IsObject(at.node))
+        return json_fail(at, err, "expected an object of parameters");
+    for (size_t i = 0; i < m->n_parameters; i++) {
+        x->grid[i][0] = m->parameters[i].fallback;
+        x->counts[i] = 1;
+    }
+    for (const cJSON *child = at.node->child; child; child = child->next) {
+        struct json_at member = json_member(at, child->string);
+        int i = parameter_of(m, child->string);
+        if (i < 0)
+            return json_fail(member, err, "kernel %s has no parameter of this name", m->name);
+        if (read_values(member, &m->parameters[i], x->grid[i], &x->counts[i], err))
+            return err->code;
+    }
+    return 0;
+}
+
+/* ---- one kernel ---- */
+
+static int read_figures(struct expansion *x, struct json_at at, struct error *err)
+{
+    struct error inner;
+    const char *text;
+    if (json_only_keys(at, figure_keys, err))
+        return err->code;
+    for (int i = 0; i < N_KEYS; i++) {
+        struct json_at figure = json_member(at, figure_keys[i]);
+        if (!figure.node)
+            continue;
+        if (json_read_string(figure, &text, err))
+            return err->code;
+        if (expr_parse(text, &x->figures[i], &inner))
+            return json_fail(figure, err, "%.500s", inner.text);
+    }
+    return 0;
+}
+
+static int read_largest(struct expansion *x, struct json_at at, struct error *err)
+{
+    const char *name;
+    x->largest = -1;
+    if (!at.node)
+        return 0;
+    if (json_read_string(at, &name, err))
+        return err->code;
+    x->largest = parameter_of(x->manifest, name);
+    return x->largest >= 0 ? 0 : json_fail(at, err, "kernel %s has no parameter of this name", x->manifest->name);
+}
+
+static int read_kernel(struct expansion *x, const struct module_set *set, struct json_at at, struct error *err)
+{
+    struct json_at grids = json_member(at, "grids");
+    const char *name;
+    int count;
+    memset(x->figures, 0, sizeof x->figures);
+    if (json_only_keys(at, kernel_keys, err) || json_read_string(json_member(at, "kernel"), &name, err))
+        return err->code;
+    x->manifest = module_set_manifest(set, name);
+    if (!x->manifest)
+        return json_fail(json_member(at, "kernel"), err, "the set %s has no such kernel", module_set_name(set));
+    x->kernel = x->space->n_kernels;
+    x->space->kernels[x->space->n_kernels++] = x->manifest;
+    int code = read_figures(x, json_member(at, "model"), err);
+    if (!code)
+        code = read_largest(x, json_member(at, "largest"), err);
+    if (!code)
+        code = json_read_array(grids, 1, &count, err);
+    for (int i = 0; !code && i < count; i++) {
+        code = read_grid(x, json_element(grids, i), err);
+        if (!code)
+            code = expand_grid(x, at, err);
+    }
+    for (int i = 0; i < N_KEYS; i++)
+        expr_free(x->figures[i]);
+    return code;
+}
+
+/* ---- the whole ---- */
+
+bool space_path(const struct module_set *set, char *out, size_t capacity)
+{
+    int n = snprintf(out, capacity, "%s/spaces/%s.json", module_set_directory(set), module_set_name(set));
+    return n > 0 && (size_t)n < capacity && access(out, R_OK) == 0;
+}
+
+static int read_space(struct expansion *x, const struct module_set *set, struct json_at root, struct error *err)
+{
+    struct json_at kernels = json_member(root, "kernels");
+    int ignored, count;
+    int64_t version;
+    const char *name;
+    if (json_only_keys(root, top_keys, err) || json_read_choice(json_member(root, "schema"), schemas, &ignored, err) ||
+        json_read_int(json_member(root, "schema_version"), SPACE_SCHEMA_VERSION, SPACE_SCHEMA_VERSION, &version, err) ||
+        json_read_string(json_member(root, "name"), &name, err) || json_read_array(kernels, 1, &count, err))
+        return err->code;
+    if (strcmp(name, module_set_name(set)) != 0)
+        return json_fail(json_member(root, "name"), err, "this is the space of \"%.60s\", not of %s", name,
+                         module_set_name(set));
+    if (count > SPACE_MAX_KERNELS)
+        return json_fail(kernels, err, "more than %d kernels", SPACE_MAX_KERNELS);
+    snprintf(x->space->name, sizeof x->space->name, "%.*s", (int)sizeof x->space->name - 1, name);
+    for (int i = 0; i < count; i++)
+        if (read_kernel(x, set, json_element(kernels, i), err))
+            return err->code;
+    return 0;
+}
+
+int space_open(const struct module_set *set, const char *path, const struct space_conditions *conditions,
+               struct space *out, struct error *err)
+{
+    cJSON *tree = NULL;
+    struct expansion *x = calloc(1, sizeof *x);
+    *out = (struct space){0};
+    if (!x)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
+    x->space = out;
+    x->conditions = (struct manifest_conditions){
+        .problem = {1, 1, 1, conditions->dtype, conditions->accumulate},
+        .layout = conditions->layout,
+        .cc = conditions->device->cc,
+        .sm_count = conditions->device->sm_count,
+        .l2_bytes = (int64_t)conditions->device->l2_bytes,
+    };
+    int code = json_read_file(path, SPACE_MAX_BYTES, &tree, err);
+    if (!code)
+        code = read_space(x, set, json_root(tree, path), err);
+    cJSON_Delete(tree);
+    free(x);
+    return code;
+}
+
+void space_free(struct space *s)
+{
+    free(s->configurations);
+    *s = (struct space){0};
+}
+
+int space_key(const struct space *s, const struct configuration *c, char *out, size_t capacity)
+{
+    return manifest_key(s->kernels[c->kernel], c->values, out, capacity);
+}
