@@ -11,6 +11,8 @@ static int dispatch(const struct options *options, int argc, char *const *argv, 
     switch (options->command) {
     case COMMAND_RUN:
         return command_run(options, argc, argv, err);
+    case COMMAND_TUNE:
+        return command_tune(options, argc, argv, err);
     case COMMAND_LIST:
         return command_list(options, err);
     case COMMAND_DOCTOR:

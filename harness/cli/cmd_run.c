@@ -15,6 +15,11 @@
  * one (supervisor.h). */
 static volatile sig_atomic_t stop_flag;
 
+const volatile int *run_stop_flag(void)
+{
+    return &stop_flag;
+}
+
 static void on_signal(int number)
 {
     stop_flag = stop_flag ? -number : number;

@@ -10,6 +10,7 @@
 
 /* argc and argv as main() got them, for the record. */
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err);
+int command_tune(const struct options *options, int argc, char *const *argv, struct error *err);
 int command_list(const struct options *options, struct error *err);
 int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
@@ -24,6 +25,9 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
 
 /* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. */
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
+
+/* What a signal handler sets for run_with_progress: 0 as long as nobody asked for an end. */
+const volatile int *run_stop_flag(void);
 
 /* Prints the tables of a result file, or of the result that a journal (.jsonl) makes. */
 int report_print(const char *path, const struct options *options, struct error *err);

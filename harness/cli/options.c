@@ -240,8 +240,9 @@ static int check(const struct options *o, struct error *err)
     }
     if (o->help || o->version)
         return 0;
-    if (o->command == COMMAND_RUN && !o->config)
-        return error_set(err, EXIT_CODE_USAGE, "run needs --config FILE (see " PROGRAM_NAME " --help)");
+    if ((o->command == COMMAND_RUN || o->command == COMMAND_TUNE) && !o->config)
+        return error_set(err, EXIT_CODE_USAGE, "%s needs --config FILE (see " PROGRAM_NAME " --help)",
+                         command_table[o->command].name);
     if (command->operands[0] && command->operands[0] != '[' && o->n_operands == 0)
         return error_set(err, EXIT_CODE_USAGE, "%s needs %s (see " PROGRAM_NAME " %s --help)", command->name,
                          command->operands, command->name);

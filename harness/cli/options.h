@@ -19,6 +19,7 @@
 
 enum command {
     COMMAND_RUN,
+    COMMAND_TUNE,
     COMMAND_LIST,
     COMMAND_DOCTOR,
     COMMAND_REPORT,
@@ -48,6 +49,8 @@ enum option_id {
     OPTION_RACECHECK,
     OPTION_TIMEOUT,
     OPTION_IN_PROCESS,
+    OPTION_BREADTH,
+    OPTION_BUDGET,
     OPTION_BASELINES,
     OPTION_CANDIDATE,
     OPTION_PLUGINS,
@@ -99,6 +102,8 @@ struct options {
     const char *shapes[CONFIG_NAMES_MAX + 1]; /* "MxNxK"; NULL-terminated */
     bool memcheck, racecheck, in_process;
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
+    uint64_t breadth;                             /* tune: 0: its own choice */
+    double budget_seconds;                        /* tune: 0: no limit */
     const char *baselines;                        /* comma-separated family names, replaces the config's */
     const char *candidates[CONFIG_NAMES_MAX + 1]; /* added to the config's; NULL-terminated */
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #define ON(command) (1u << COMMAND_##command)
-#define EVERYWHERE (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(HELP))
-#define DEVICE_USERS (ON(RUN) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY))
+#define EVERYWHERE (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(HELP))
+#define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY))
 #define AT(field) offsetof(struct options, field)
 
 #define MEASUREMENT "Measurement"
+#define SEARCH "Search"
 #define CONTENDERS "Contenders"
 #define DEVICE "Device"
 #define OUTPUT "Output"
@@ -31,6 +32,8 @@ static const char *const family_words[] = {"torch.matmul",        "cublas",   "c
 
 const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)"},
+    [COMMAND_TUNE] = {"tune", "", 0, false,
+                      "search the fastest variant of each candidate for every shape of a config, into a tuning table"},
     [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here"},
     [COMMAND_DOCTOR] = {"doctor", "", 0, false,
                         "check GPU, driver and libraries, and name the command that gets what is missing"},
@@ -46,25 +49,26 @@ const struct command_info command_table[COMMAND_COUNT] = {
 };
 
 const struct option_info option_table[OPTION_COUNT] = {
-    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(VERIFY), "FILE", NULL,
+    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(VERIFY), "FILE", NULL,
                        AT(config), MEASUREMENT, "grid, contenders and settings of the run (see configs/)"},
-    [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, mode_choices, AT(mode),
-                     MEASUREMENT, "launches back to back, after idle gaps, or both; default: the config's"},
+    [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, mode_choices,
+                     AT(mode), MEASUREMENT, "launches back to back, after idle gaps, or both; default: the config's"},
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
                          AT(protocol), MEASUREMENT,
                          "stop at a stated interval, or keep the fixed times of the CUDA-L2 paper"},
-    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(REPORT), NULL, timing_names,
-                       AT(timing), MEASUREMENT, "headline: GPU time of the work alone, CUDA events, or the host clock"},
-    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(VERIFY), NULL,
-                           accumulate_names, AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
-    [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, cache_state_names, AT(cache),
-                      MEASUREMENT, "state of the device's cache before a launch, in both modes"},
-    [OPTION_RATE] = {"rate", 'r', OPTION_KIND_REAL, OPTION_HINT_NONE, ON(RUN), "HZ", NULL, AT(rate_hz), MEASUREMENT,
-                     "server mode: launches per second, so that the mean gap is 1/HZ"},
-    [OPTION_GAP] = {"gap", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, gap_names, AT(gap), MEASUREMENT,
-                    "server mode: distribution of the gaps"},
-    [OPTION_SEED] = {"seed", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(VERIFY), "N", NULL, AT(seed),
-                     MEASUREMENT, "seed of every random decision; default: drawn, and recorded"},
+    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(REPORT), NULL,
+                       timing_names, AT(timing), MEASUREMENT,
+                       "headline: GPU time of the work alone, CUDA events, or the host clock"},
+    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
+                           NULL, accumulate_names, AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
+    [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, cache_state_names,
+                      AT(cache), MEASUREMENT, "state of the device's cache before a launch, in both modes"},
+    [OPTION_RATE] = {"rate", 'r', OPTION_KIND_REAL, OPTION_HINT_NONE, ON(RUN) | ON(TUNE), "HZ", NULL, AT(rate_hz),
+                     MEASUREMENT, "server mode: launches per second, so that the mean gap is 1/HZ"},
+    [OPTION_GAP] = {"gap", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, gap_names, AT(gap),
+                    MEASUREMENT, "server mode: distribution of the gaps"},
+    [OPTION_SEED] = {"seed", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "N", NULL,
+                     AT(seed), MEASUREMENT, "seed of every random decision; default: drawn, and recorded"},
     [OPTION_AA] = {"aa", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(RUN), "CONTENDER", NULL, AT(aa), MEASUREMENT,
                    "also race a second copy of a contender, to measure the false-alarm rate"},
     [OPTION_NO_VERIFY] = {"no-verify", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(no_verify),
@@ -87,10 +91,15 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_IN_PROCESS] = {"in-process", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(in_process),
                            VERIFICATION,
                            "without a worker, for debuggers: a kernel that crashes takes the program with it"},
-    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(VERIFY), "LIST",
-                          family_words, AT(baselines), CONTENDERS, "comma-separated families, instead of the config's"},
-    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(LIST), "NAME", NULL,
-                          AT(candidates), CONTENDERS,
+    [OPTION_BREADTH] = {"breadth", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(TUNE), "N", NULL, AT(breadth), SEARCH,
+                        "configurations of a kernel set to race for each shape and layout; default: 16"},
+    [OPTION_BUDGET] = {"budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(TUNE), "SECONDS", NULL, AT(budget_seconds),
+                       SEARCH, "stop after this time; --resume goes on"},
+    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
+                          "LIST", family_words, AT(baselines), CONTENDERS,
+                          "comma-separated families, instead of the config's"},
+    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(LIST), "NAME",
+                          NULL, AT(candidates), CONTENDERS,
                           "also race this kernel set, plugin (.so) or manifest (.json); may be repeated"},
     [OPTION_PLUGINS] = {"plugins", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, DEVICE_USERS, "DIR", NULL, AT(plugins),
                         CONTENDERS, "where plugins are; default: plugins/ beside the program"},
@@ -120,13 +129,15 @@ const struct option_info option_table[OPTION_COUNT] = {
                         "measure what looks slower again, beside NEW, and judge by that, or by an earlier such FILE"},
     [OPTION_DELTA] = {"delta", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(COMPARE), "PERCENT", NULL, AT(delta_percent),
                       GATE, "loss of speed that counts; default: 2 offline, 5 server, or what A/A copies scatter"},
-    [OPTION_OUTPUT] = {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(REPORT), "FILE", NULL,
-                       AT(output), OUTPUT,
-                       "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; report: a directory"},
-    [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(resume), OUTPUT,
-                       "go on with the journal of --output and skip what it has"},
-    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE) | ON(VERIFY), NULL, NULL,
-                      AT(quiet), OUTPUT, "no progress, only the tables and errors"},
+    [OPTION_OUTPUT] =
+        {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(REPORT), "FILE", NULL, AT(output),
+         OUTPUT,
+         "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; tune: the table, default: this "
+         "device's in the kernel directory; report: a directory"},
+    [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE), NULL, NULL, AT(resume),
+                       OUTPUT, "go on with the journal of --output and skip what it has"},
+    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY),
+                      NULL, NULL, AT(quiet), OUTPUT, "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),
                          OUTPUT, "no colour and no cursor control, even on a terminal"},
     [OPTION_FORCE] = {"force", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE), NULL, NULL, AT(force),

@@ -327,7 +327,7 @@ static int start_worker(struct run *run, struct slot *slot, struct error *err)
         .worker = (int)(slot - run->slots),
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
-        .precompile = !run->one_by_one,
+        .precompile = !run->one_by_one && !run->options->director, /* the director sees to it */
         .no_tuned = run->options->no_tuned,
         .force_tuned = run->options->force_tuned,
     };

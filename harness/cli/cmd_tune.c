@@ -1,0 +1,98 @@
+#include "cli/commands.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tune/tune.h"
+
+/* Where the journal is when --output does not say: "cudal2-tune-<config>-f16-offline.json" in the current directory. */
+static void default_output(const struct config *config, char out[PATH_MAX])
+{
+    bool f32 = (config->accumulates & CUDAL2_BIT(CUDAL2_ACC_F32)) != 0;
+    bool server = (config->modes & CUDAL2_BIT(MODE_SERVER)) != 0;
+    snprintf(out, PATH_MAX, "cudal2-tune-%s-%s-%s.json", config->name[0] ? config->name : "run",
+             accumulate_names[f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16], mode_names[server ? MODE_SERVER : MODE_OFFLINE]);
+    for (char *c = out; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
+            *c = '-';
+}
+
+static void print_note(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", line);
+}
+
+static void print_summary(const struct tuner *tuner)
+{
+    const struct table_summary *s = tune_summary(tuner);
+    if (s->entries == 0)
+        return;
+    printf("%s: %zu entries from %zu problems", s->name, s->entries, s->cells);
+    if (s->without > 0)
+        printf(", %zu without a winner", s->without);
+    if (isfinite(s->geomean))
+        printf("; %.3fx of the fastest baseline (geometric mean), ahead in %zu", s->geomean, s->ahead);
+    printf("\n");
+    if (tune_table_path(tuner)[0])
+        printf("table: %s\n", tune_table_path(tuner));
+}
+
+static int search(const struct options *options, const struct tune_request *request, struct run_options *run,
+                  struct error *err)
+{
+    struct tuner *tuner = NULL;
+    int code = tune_open(request, &tuner, err);
+    if (!code) {
+        run->director = tune_director(tuner);
+        code = run_with_progress(options, run, err);
+        print_summary(tuner);
+    }
+    tune_close(tuner);
+    return code;
+}
+
+int command_tune(const struct options *options, int argc, char *const *argv, struct error *err)
+{
+    struct config config;
+    char output[PATH_MAX];
+    if (config_load(options->config, &config, err))
+        return err->code;
+    int code = options_apply(options, &config, err);
+    if (!code)
+        code = tune_adjust(&config, err);
+    if (code)
+        goto out;
+    if (options_given(options, OPTION_OUTPUT))
+        snprintf(output, sizeof output, "%s", options->output);
+    else
+        default_output(&config, output);
+    const struct tune_request request = {
+        .config = &config,
+        .kernel_directory = options->kernels,
+        .breadth = (size_t)options->breadth,
+        .output = options->output,
+        .stop = run_stop_flag(),
+        .note = options->quiet ? NULL : print_note,
+    };
+    struct run_options run = {
+        .config = &config,
+        .config_path = options->config,
+        .device = options->device,
+        .output = output,
+        .resume = options->resume,
+        .argc = argc,
+        .argv = argv,
+        .plugin_directory = options->plugins,
+        .kernel_directory = options->kernels,
+        .no_tuned = true,
+        .budget_seconds = options->budget_seconds,
+    };
+    code = search(options, &request, &run, err);
+out:
+    config_free(&config);
+    return code;
+}

@@ -1,0 +1,279 @@
+#include "tune/family.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PASSES 4
+#define MAX_KEYS 256 /* of one problem and layout */
+#define SPILLS "spills"
+#define SERIALISED "wgmma serialised"
+
+/* One kernel to compile. */
+struct job {
+    enum cudal2_layout layout;
+    struct cudal2_variant variant;
+};
+
+struct compilation {
+    struct family *family;
+    struct job *jobs;
+    size_t n, capacity;
+};
+
+/* ---- opening ---- */
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), tail = strlen(suffix);
+    return length > tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+static int open_spaces(struct family *f, const char *path, struct error *err)
+{
+    for (int layout = 0; layout < 2; layout++) {
+        const struct space_conditions conditions = {f->dtype, f->accumulate, (enum cudal2_layout)layout,
+                                                    &f->described.info};
+        if ((f->layouts & CUDAL2_BIT(layout)) && space_open(f->set, path, &conditions, &f->spaces[layout], err))
+            return err->code;
+    }
+    return 0;
+}
+
+int family_open(struct family *f, const char *candidate, const char *kernel_directory, bool *has_space,
+                struct error *err)
+{
+    char path[2048];
+    struct error ignored; /* the worker says why a candidate is not available */
+    *has_space = !ends_with(candidate, ".so") &&
+                 module_set_open(candidate, kernel_directory, &f->described, &f->set, &ignored) == 0;
+    if (*has_space && !space_path(f->set, path, sizeof path)) {
+        family_close(f);
+        *has_space = false;
+    }
+    int code = *has_space ? open_spaces(f, path, err) : 0;
+    if (code)
+        family_close(f);
+    return code;
+}
+
+void family_close(struct family *f)
+{
+    for (int layout = 0; layout < 2; layout++)
+        space_free(&f->spaces[layout]);
+    module_set_close(f->set);
+    f->set = NULL;
+}
+
+/* ---- choosing ---- */
+
+static bool is_there(const struct cudal2_variant *keys, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(keys[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* A configuration of the space that the compiler's verdict has struck off. */
+static bool is_rejected(const struct space *s, const char *key)
+{
+    struct cudal2_variant own;
+    for (size_t i = 0; i < s->n_configurations; i++)
+        if (s->configurations[i].rejected && space_key(s, &s->configurations[i], own.key, sizeof own.key) == 0 &&
+            strcmp(own.key, key) == 0)
+            return true;
+    return false;
+}
+
+static size_t own_entries(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
+                          struct cudal2_variant *keys)
+{
+    const struct cudal2_setup setup = {
+        .problem = *problem, .layout = layout, .workspace_bytes = (size_t)f->workspace_bytes};
+    struct contender c;
+    char why[CUDAL2_WHY];
+    size_t kept = 0;
+    module_set_contender(f->set, layout, &c);
+    int n = c.ops->list_variants(&c, &setup, keys, f->breadth < MAX_KEYS ? f->breadth : MAX_KEYS, why);
+    for (int i = 0; i < n; i++)
+        if (!is_rejected(&f->spaces[layout], keys[i].key))
+            keys[kept++] = keys[i];
+    return kept;
+}
+
+static struct prune_request prune_request_of(const struct family *f, enum cudal2_layout layout,
+                                             const struct cudal2_problem *problem)
+{
+    return (struct prune_request){
+        .space = &f->spaces[layout],
+        .machine = prune_machine(&f->described.info),
+        .conditions = {f->dtype, f->accumulate, layout, &f->described.info},
+        .m = problem->m,
+        .n = problem->n,
+        .k = problem->k,
+        .workspace_bytes = f->workspace_bytes,
+        .breadth = f->breadth,
+    };
+}
+
+static size_t choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
+                     struct cudal2_variant *keys)
+{
+    const struct prune_request request = prune_request_of(f, layout, problem);
+    size_t chosen[PRUNE_MAX], n = own_entries(f, layout, problem, keys), n_chosen = prune_choose(&request, chosen);
+    for (size_t i = 0; i < n_chosen && n < f->breadth && n < MAX_KEYS; i++) {
+        const struct configuration *c = &f->spaces[layout].configurations[chosen[i]];
+        if (space_key(&f->spaces[layout], c, keys[n].key, sizeof keys[n].key) == 0 && !is_there(keys, n, keys[n].key))
+            n++;
+    }
+    return n;
+}
+
+cJSON *family_choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem)
+{
+    struct cudal2_variant *keys = calloc(MAX_KEYS, sizeof *keys);
+    cJSON *list = cJSON_CreateArray();
+    size_t n = keys ? choose(f, layout, problem, keys) : 0;
+    for (size_t i = 0; i < n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(keys[i].key));
+    free(keys);
+    return list;
+}
+
+/* ---- compiling ---- */
+
+const char *family_objection(const char *log, const char *entry, char *why)
+{
+    struct compile_usage usage = compile_usage_of(log, entry);
+    const char *code = log && strstr(log, "C7510") ? "C7510" : log && strstr(log, "C7511") ? "C7511" : NULL;
+    int bytes = usage.spill_store_bytes + usage.spill_load_bytes;
+    if (code)
+        snprintf(why, CUDAL2_WHY, SERIALISED " (%s)", code);
+    else if (usage.stack_bytes > 0 || bytes > 0)
+        snprintf(why, CUDAL2_WHY, SPILLS " %d bytes, stack of %d", bytes, usage.stack_bytes);
+    return code || usage.stack_bytes > 0 || bytes > 0 ? why : NULL;
+}
+
+/* In a child process. */
+static bool compile_job(void *context, size_t at, char *why)
+{
+    const struct compilation *c = context;
+    const struct family *f = c->family;
+    const struct job *job = &c->jobs[at];
+    const struct module_compile_request request = {
+        .key = job->variant.key, .type = {.dtype = f->dtype, .accumulate = f->accumulate}, .layout = job->layout};
+    char kernel[MANIFEST_NAME_MAX];
+    struct compile_result result;
+    snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(job->variant.key, ":"), job->variant.key);
+    const struct manifest *m = module_set_manifest(f->set, kernel);
+    bool good = m && module_set_compile(f->set, &request, &result, why) == CUDAL2_OK;
+    if (good)
+        good = family_objection(result.log, m->entry, why) == NULL;
+    if (m)
+        compile_result_free(&result);
+    return good;
+}
+
+static int add_job(struct compilation *c, enum cudal2_layout layout, const char *key, struct error *err)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->jobs[i].layout == layout && strcmp(c->jobs[i].variant.key, key) == 0)
+            return 0;
+    if (c->n == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 256;
+        struct job *grown = realloc(c->jobs, capacity * sizeof *grown);
+        if (!grown)
+            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
+        c->jobs = grown;
+        c->capacity = capacity;
+    }
+    struct job *job = &c->jobs[c->n++];
+    *job = (struct job){.layout = layout};
+    snprintf(job->variant.key, sizeof job->variant.key, "%s", key);
+    return 0;
+}
+
+/* The keys that the problems will race and that are not in the list yet. */
+static int add_wanted(struct compilation *c, const struct family_problems *problems, struct error *err)
+{
+    struct cudal2_variant *keys = calloc(MAX_KEYS, sizeof *keys);
+    int code = keys ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
+    for (size_t p = 0; p < problems->n && !code; p++) {
+        for (int layout = 0; layout < 2 && !code; layout++) {
+            if (!(c->family->layouts & CUDAL2_BIT(layout)))
+                continue;
+            size_t n = choose(c->family, (enum cudal2_layout)layout, &problems->problems[p], keys);
+            for (size_t i = 0; i < n && !code; i++)
+                code = add_job(c, (enum cudal2_layout)layout, keys[i].key, err);
+        }
+    }
+    free(keys);
+    return code;
+}
+
+/* An own entry of the set outside the space is not struck off here; the race refuses what does not compile, and the
+ * table passes over what spills. */
+static void reject(struct family *f, const struct job *job)
+{
+    struct space *s = &f->spaces[job->layout];
+    struct cudal2_variant own;
+    for (size_t i = 0; i < s->n_configurations; i++)
+        if (space_key(s, &s->configurations[i], own.key, sizeof own.key) == 0 && strcmp(own.key, job->variant.key) == 0)
+            s->configurations[i].rejected = true;
+}
+
+static void count(struct family_compiled *out, const struct pool_verdict *v)
+{
+    if (v->good)
+        out->compiled++;
+    else if (strncmp(v->why, SPILLS, strlen(SPILLS)) == 0)
+        out->spilled++;
+    else if (strncmp(v->why, SERIALISED, strlen(SERIALISED)) == 0)
+        out->serialised++;
+    else if (out->failed++ == 0 || v->why[0])
+        snprintf(out->last_failure, sizeof out->last_failure, "%s", v->why);
+}
+
+/* Jobs from `first` on. */
+static int compile_some(struct compilation *c, size_t first, const struct pool_request *pool,
+                        struct family_compiled *out, struct error *err)
+{
+    struct pool_request request = *pool;
+    struct compilation part = {.family = c->family, .jobs = c->jobs + first, .n = c->n - first};
+    struct pool_verdict *verdicts = calloc(part.n + 1, sizeof *verdicts);
+    if (!verdicts)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
+    request.n_jobs = part.n;
+    request.work = compile_job;
+    request.context = &part;
+    int code = pool_run(&request, verdicts, err);
+    for (size_t i = 0; i < part.n && !code; i++) {
+        if (!verdicts[i].done)
+            continue;
+        count(out, &verdicts[i]);
+        if (!verdicts[i].good)
+            reject(c->family, &part.jobs[i]);
+    }
+    free(verdicts);
+    return code;
+}
+
+int family_compile(struct family *f, const struct family_problems *problems, const struct pool_request *pool,
+                   struct family_compiled *out, struct error *err)
+{
+    struct compilation c = {.family = f};
+    int code = 0;
+    *out = (struct family_compiled){0};
+    /* What is rejected makes room for others, which must be compiled in turn. */
+    for (int pass = 0; pass < MAX_PASSES && !code; pass++) {
+        size_t before = c.n;
+        code = add_wanted(&c, problems, err);
+        if (c.n == before)
+            break;
+        if (!code)
+            code = compile_some(&c, before, pool, out, err);
+    }
+    free(c.jobs);
+    return code;
+}

@@ -1,0 +1,53 @@
+/*
+ * family.h - one searched kernel set inside the tuner: its space for both layouts, the device it is worked out for, and
+ * what is raced for a problem.
+ */
+#ifndef CUDAL2_TUNE_FAMILY_H
+#define CUDAL2_TUNE_FAMILY_H
+
+#include "contender/module.h"
+#include "device/device.h"
+#include "tune/pool.h"
+#include "tune/prune.h"
+
+struct family {
+    struct device described; /* has only info: nothing here touches a device */
+    struct module_set *set;
+    uint32_t layouts;
+    enum cudal2_dtype dtype;
+    enum cudal2_accumulate accumulate;
+    uint64_t workspace_bytes;
+    size_t breadth;
+    struct space spaces[2]; /* by layout */
+};
+
+/* Opens the set and its space. *has_space is false, and nothing is open, when `candidate` is no kernel set with a
+ * space. Everything but `described.info`, layouts, types, workspace and breadth is filled in here. */
+int family_open(struct family *f, const char *candidate, const char *kernel_directory, bool *has_space,
+                struct error *err);
+void family_close(struct family *f);
+
+/* Keys to race for a problem in a layout: the set's entries that fit, then the model's choice, `breadth` in all and no
+ * key twice. A JSON array owned by the caller. */
+cJSON *family_choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem);
+
+struct family_problems {
+    const struct cudal2_problem *problems;
+    size_t n;
+};
+
+/* What compiling everything that family_choose names came to. */
+struct family_compiled {
+    size_t compiled, spilled, serialised, failed;
+    char last_failure[CUDAL2_WHY];
+};
+
+/* Compiles into the cache on disk what the problems will race, and rejects what may not win, until every problem's
+ * choice stands. */
+int family_compile(struct family *f, const struct family_problems *problems, const struct pool_request *pool,
+                   struct family_compiled *out, struct error *err);
+
+/* NULL, or why a kernel with this compiler log may not win. Says it in why[CUDAL2_WHY]. */
+const char *family_objection(const char *log, const char *entry, char *why);
+
+#endif

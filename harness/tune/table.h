@@ -1,0 +1,26 @@
+/*
+ * table.h - from a tuning journal to a tuning table (contender/tuned.h): a pure function of the journal.
+ *
+ * For each problem and layout of a searched family the finalists are compared on the groups of one half (even numbers)
+ * and the winner's time is taken from the other half, so that the choice does not flatter the time: the same rule by
+ * which -max rows are scored. Passed over: finalists that failed, and those whose kernel spills or uses a stack.
+ */
+#ifndef CUDAL2_TUNE_TABLE_H
+#define CUDAL2_TUNE_TABLE_H
+
+#include "base/json.h"
+#include "base/problem.h"
+
+/* What the table has come to, for a line to the user. */
+struct table_summary {
+    size_t cells, entries; /* problems in the journal; entries of the table */
+    size_t without;        /* problem and layout of a searched family of which no finalist was left */
+    size_t ahead;          /* entries whose time is below the reference's */
+    double geomean;        /* of reference over time; NaN without a reference */
+    char name[192];        /* nvidia-h200-f16: what the file should be called for `run` to find it */
+};
+
+/* The text of the table, owned by the caller. EXIT_CODE_DATA for a journal that is none, or has no cell yet. */
+int table_from_journal(const char *journal_path, char **text, struct table_summary *summary, struct error *err);
+
+#endif

@@ -1,0 +1,317 @@
+#include "tune/tune.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "compile/kernels.h"
+#include "tune/family.h"
+#include "worker/cell.h"
+
+#define MAX_FAMILIES 16
+
+/* Blocks of a final: six groups, so that three choose and three time. */
+#define MIN_BLOCKS 12
+#define MAX_BLOCKS 24
+#define GROUP_BLOCKS 2
+#define DELTA 0.01
+#define LAUNCH_SECONDS 5.0
+#define TUNE_SECONDS 15.0
+
+struct tuner {
+    const struct tune_request *request;
+    struct run_director director;
+    struct device_info device;
+    bool ready;
+    size_t n_families;
+    struct family families[MAX_FAMILIES];
+    struct cudal2_problem *problems;
+    cJSON *kept; /* array of every search sent: a cell may be sent again after its worker died */
+    char table_path[4096];
+    struct table_summary summary;
+};
+
+/* ---- the config ---- */
+
+static size_t count_names(char *const *names)
+{
+    size_t n = 0;
+    while (names[n])
+        n++;
+    return n;
+}
+
+/* cuBLASLt's autotuning is the yardstick; the other baselines would only take time. */
+static void keep_yardstick(struct config *config)
+{
+    static const char yardstick[] = "cublaslt-autotuning";
+    char *kept = NULL;
+    for (size_t i = 0; config->baselines[i]; i++)
+        if (strcmp(config->baselines[i], yardstick) == 0)
+            kept = config->baselines[i];
+    for (size_t i = 0; kept && config->baselines[i]; i++) {
+        if (config->baselines[i] != kept)
+            free(config->baselines[i]);
+        config->baselines[i] = NULL;
+    }
+    if (kept)
+        config->baselines[0] = kept;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+int tune_adjust(struct config *config, struct error *err)
+{
+    if (count_names(config->candidates) == 0)
+        return error_set(err, EXIT_CODE_USAGE, "there is nothing to tune: the config has no candidate (--candidate)");
+    bool f16 = config->dtype_native || config->dtype == CUDAL2_F16;
+    if (f16 && __builtin_popcount(config->accumulates) != 1)
+        return error_set(err, EXIT_CODE_USAGE,
+                         "a table is for one accumulate type: choose with --accumulate f16 or --accumulate f32");
+    if (__builtin_popcount(config->modes) != 1)
+        return error_set(err, EXIT_CODE_USAGE, "a table is for one mode: choose with --mode offline or --mode server");
+    keep_yardstick(config);
+    config->aa = false;
+    config->protocol = PROTOCOL_ADAPTIVE;
+    config->verify = true;
+    config->stop.min_blocks = MIN_BLOCKS;
+    config->stop.look_every = 2 * GROUP_BLOCKS;
+    config->stop.max_blocks = MAX_BLOCKS;
+    config->stop.group_blocks = GROUP_BLOCKS;
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        config->stop.delta[mode] = DELTA;
+    config->limits.launch_seconds = least(config->limits.launch_seconds, LAUNCH_SECONDS);
+    config->limits.tune_seconds = least(config->limits.tune_seconds, TUNE_SECONDS);
+    config->other_timings_every = MAX_BLOCKS;
+    return config_check(config, err);
+}
+
+/* ---- telling ---- */
+
+static void note(const struct tuner *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(const struct tuner *t, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    if (!t->request->note)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    t->request->note(t->request->note_context, line);
+}
+
+static void tell_compiled(const struct tuner *t, const struct family *f, const struct family_compiled *c)
+{
+    note(t, "%s: %zu kernels compiled; rejected: %zu spill, %zu serialised, %zu failed%s%s", module_set_name(f->set),
+         c->compiled, c->spilled, c->serialised, c->failed, c->last_failure[0] ? ": " : "", c->last_failure);
+}
+
+/* ---- the first worker is up ---- */
+
+static int read_figure(struct json_at device, const char *key, double *out, struct error *err)
+{
+    struct json_at at = json_member(device, key);
+    *out = 0;
+    return !at.node || cJSON_IsNull(at.node) ? 0 : json_read_number(at, 0, 1e18, out, err);
+}
+
+/* The device as its worker describes it (worker/environment.h). */
+static int read_device(struct tuner *t, const cJSON *env, struct error *err)
+{
+    struct json_at device = json_member(json_root(env, "environment"), "device");
+    struct device_info *d = &t->device;
+    double cc, sms, clock, l2;
+    const char *name, *kind;
+    if (json_read_string(json_member(device, "name"), &name, err) ||
+        json_read_string(json_member(device, "kind"), &kind, err) || read_figure(device, "cc", &cc, err) ||
+        read_figure(device, "sm_count", &sms, err) || read_figure(device, "max_sm_clock_mhz", &clock, err) ||
+        read_figure(device, "l2_bytes", &l2, err) || read_figure(device, "peak_flops", &d->peak_flops, err) ||
+        read_figure(device, "peak_bytes_per_s", &d->peak_bytes_per_s, err))
+        return err->code;
+    snprintf(d->name, sizeof d->name, "%s", name);
+    d->kind = strcmp(kind, "cuda") == 0 ? "cuda" : "cpu";
+    d->device_bit = strcmp(kind, "cuda") == 0 ? CUDAL2_ON_CUDA : CUDAL2_ON_CPU;
+    d->cc = (int)cc;
+    d->sm_count = (int)sms;
+    d->max_sm_clock_mhz = (int)clock;
+    d->l2_bytes = (uint64_t)l2;
+    return 0;
+}
+
+static int list_problems(struct tuner *t, const struct family *f, struct error *err)
+{
+    const struct config *config = t->request->config;
+    t->problems = calloc(config->n_shapes, sizeof *t->problems);
+    if (!t->problems)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of problems");
+    for (size_t i = 0; i < config->n_shapes; i++)
+        t->problems[i] = (struct cudal2_problem){config->shapes[i].m, config->shapes[i].n, config->shapes[i].k,
+                                                 f->dtype, f->accumulate};
+    return 0;
+}
+
+static int compile_family(struct tuner *t, struct family *f, struct error *err)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct pool_request pool = {
+        .workers = cpus < 1 ? 1 : (unsigned)cpus, .seconds = TUNE_COMPILE_SECONDS, .stop = t->request->stop};
+    const struct family_problems problems = {t->problems, t->request->config->n_shapes};
+    struct family_compiled compiled;
+    if (family_compile(f, &problems, &pool, &compiled, err))
+        return err->code;
+    tell_compiled(t, f, &compiled);
+    return 0;
+}
+
+static int add_family(struct tuner *t, const char *candidate, struct error *err)
+{
+    const struct config *config = t->request->config;
+    struct family *f = &t->families[t->n_families];
+    bool has_space = false;
+    if (t->n_families == MAX_FAMILIES)
+        return error_set(err, EXIT_CODE_DATA, "more than %d candidates to search", MAX_FAMILIES);
+    *f = (struct family){
+        .described = {.info = t->device},
+        .layouts = config->layouts,
+        .dtype = config->dtype_native ? CUDAL2_F16 : config->dtype,
+        .accumulate = (config->accumulates & CUDAL2_BIT(CUDAL2_ACC_F32)) ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
+        .workspace_bytes = config->workspace_bytes,
+        .breadth = t->request->breadth ? t->request->breadth : TUNE_BREADTH,
+    };
+    int code = family_open(f, candidate, t->request->kernel_directory, &has_space, err);
+    if (code || !has_space)
+        return code;
+    t->n_families++;
+    if (!t->problems && list_problems(t, f, err))
+        return err->code;
+    return compile_family(t, f, err);
+}
+
+static int on_ready(void *context, const cJSON *env, struct error *err)
+{
+    struct tuner *t = context;
+    char *const *candidates = t->request->config->candidates;
+    if (t->ready)
+        return 0;
+    t->ready = true;
+    if (read_device(t, env, err))
+        return err->code;
+    for (size_t i = 0; candidates[i] && t->device.device_bit == CUDAL2_ON_CUDA; i++)
+        if (add_family(t, candidates[i], err))
+            return err->code;
+    return 0;
+}
+
+/* ---- a cell ---- */
+
+static void add_contenders(const struct family *f, const struct cudal2_problem *problem, cJSON *search)
+{
+    char name[CONTENDER_NAME_MAX];
+    for (int layout = 0; layout < 2; layout++) {
+        if (!(f->layouts & CUDAL2_BIT(layout)))
+            continue;
+        snprintf(name, sizeof name, "%s-%s", module_set_name(f->set), layout_names[layout]);
+        cJSON_AddItemToObject(search, name, family_choose(f, (enum cudal2_layout)layout, problem));
+    }
+}
+
+static int on_request(void *context, struct cell_request *request, struct error *err)
+{
+    struct tuner *t = context;
+    cJSON *search = cJSON_CreateObject();
+    if (!search)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search");
+    for (size_t i = 0; i < t->n_families; i++)
+        add_contenders(&t->families[i], &request->problem, search);
+    cJSON_AddNullToObject(search, "*");
+    cJSON_AddItemToArray(t->kept, search);
+    request->search = search;
+    request->finalists = TUNE_FINALISTS;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+/* Where `run` looks for this device's table. */
+static int own_path(const struct tuner *t, char *out, size_t capacity, struct error *err)
+{
+    char directory[2048];
+    if (kernel_directory_find(t->request->kernel_directory, directory, sizeof directory, err))
+        return err->code;
+    int n = snprintf(out, capacity, "%s/tuned", directory);
+    if (n < 0 || (size_t)n >= capacity || file_make_directories(out, err))
+        return n < 0 || (size_t)n >= capacity
+                   ? error_set(err, EXIT_CODE_DATA, "the kernel directory's path is too long")
+                   : err->code;
+    snprintf(out + n, capacity - (size_t)n, "/%s.json", t->summary.name);
+    return 0;
+}
+
+/* A table in part goes only where the user said: the device's own may be a whole one. */
+static int on_write(void *context, const char *journal_path, const char *output, struct error *err)
+{
+    struct tuner *t = context;
+    char *text = NULL, path[sizeof t->table_path];
+    (void)output;
+    int code = table_from_journal(journal_path, &text, &t->summary, err);
+    bool whole = !code && t->summary.cells == t->request->config->n_shapes;
+    if (!code && t->request->output)
+        snprintf(path, sizeof path, "%s", t->request->output);
+    else if (whole)
+        code = own_path(t, path, sizeof path, err);
+    if (!code && (t->request->output || whole)) {
+        code = file_write_atomic(path, text, strlen(text), err);
+        if (!code)
+            memcpy(t->table_path, path, sizeof path);
+    }
+    free(text);
+    return code;
+}
+
+/* ---- the tuner ---- */
+
+int tune_open(const struct tune_request *request, struct tuner **out, struct error *err)
+{
+    struct tuner *t = calloc(1, sizeof *t);
+    *out = t;
+    if (!t)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search");
+    t->request = request;
+    t->kept = cJSON_CreateArray();
+    t->director = (struct run_director){.context = t, .ready = on_ready, .request = on_request, .write = on_write};
+    return 0;
+}
+
+void tune_close(struct tuner *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->n_families; i++)
+        family_close(&t->families[i]);
+    cJSON_Delete(t->kept);
+    free(t->problems);
+    free(t);
+}
+
+const struct run_director *tune_director(struct tuner *t)
+{
+    return &t->director;
+}
+
+const char *tune_table_path(const struct tuner *t)
+{
+    return t->table_path;
+}
+
+const struct table_summary *tune_summary(const struct tuner *t)
+{
+    return &t->summary;
+}

@@ -1,0 +1,50 @@
+/*
+ * tune.h - the search over the variants of a config's candidates, problem by problem: a run (run/supervisor.h) with a
+ * director. Each cell is a problem: the worker races what the director asks for, verifies in the order of the race,
+ * and measures the first TUNE_FINALISTS of each layout beside the baselines in blocks, on fresh allocations and inputs.
+ * The journal of that run is all the memory there is; the table follows from it (table.h).
+ *
+ * What is raced for a kernel set with a search space (space.h): the set's own entries for the problem and the model's
+ * fastest configurations (prune.h), compiled beforehand in child processes (pool.h), less those that do not compile in
+ * time, that spill, or whose wgmma the compiler serialised. Any other candidate races the variants that it lists.
+ */
+#ifndef CUDAL2_TUNE_TUNE_H
+#define CUDAL2_TUNE_TUNE_H
+
+#include "config/config.h"
+#include "run/supervisor.h"
+#include "tune/table.h"
+
+#define TUNE_BREADTH 16
+#define TUNE_FINALISTS 3
+#define TUNE_COMPILE_SECONDS 60.0 /* of one configuration */
+
+struct tune_request {
+    struct config *config;        /* tune_adjust has been called on it */
+    const char *kernel_directory; /* NULL: the default */
+    size_t breadth;               /* configurations raced per problem and layout; 0: TUNE_BREADTH */
+    const char *output;           /* the table; NULL: tuned/ of the kernel directory, once every problem is there */
+    const volatile int *stop;     /* heard while compiling; may be NULL */
+    void (*note)(void *context, const char *line); /* what compiling came to; may be NULL */
+    void *note_context;
+};
+
+/* Makes a tuning config of a measuring one: one accumulate type (EXIT_CODE_USAGE when there are two and the caller has
+ * not chosen), one mode (offline of two), no A/A copy, short blocks, tight limits, and of the baselines
+ * cublaslt-autotuning alone where the config has it. EXIT_CODE_USAGE without a candidate. */
+int tune_adjust(struct config *config, struct error *err);
+
+struct tuner;
+
+/* The request must outlive the tuner. */
+int tune_open(const struct tune_request *request, struct tuner **out, struct error *err);
+void tune_close(struct tuner *t);
+
+/* For run_options.director; valid until tune_close. */
+const struct run_director *tune_director(struct tuner *t);
+
+/* After the run: where the table was written ("" nowhere) and what it has come to. */
+const char *tune_table_path(const struct tuner *t);
+const struct table_summary *tune_summary(const struct tuner *t);
+
+#endif

@@ -1,0 +1,152 @@
+#!/bin/bash
+# cudal2-bench tune on the CPU device: from shapes to a table, through variants that are wrong, crash and hang, through kill -9 and
+# --resume; and `run` with the table: its own shapes, a neighbour's, a neighbour's that does not fit, another device's table.
+. "$(dirname "$0")/e2e.inc.sh"
+kernels=$work/kernels
+mkdir -p "$kernels"
+cp -R "$(dirname "$0")/../kernels/harness" "$kernels/"
+export CUDAL2_KERNELS=$kernels
+shapes='{"m": 32, "n": 64, "k": 64}, {"m": 128, "n": 64, "k": 64}, {"m": 128, "n": 64, "k": 128}'
+config "$work/c.json" "$shapes" '"offline"' "\"$plugins/tunable.so\""
+journal=$work/t.journal.jsonl
+table=$work/t.json
+
+field() { # field FILE EXPRESSION: python over the JSON as `t`
+    python3 -c "import json,sys; t=json.load(open(sys.argv[1])); print($2)" "$1"
+}
+
+# --- a whole search ---
+export CUDAL2_TUNABLE=plain,slow,small,wrong
+run tune --config "$work/c.json" --device cpu --output "$table" --seed 7
+expect_code 0 "tune finishes"
+expect_text "$work/out" '3 entries from 3 problems' "and says what came of it"
+expect_text "$work/out" "table: $table" "and where the table is"
+[ "$(field "$table" '[t["variants"][e["variant"]] for e in t["entries"]]')" = "['small', 'plain', 'plain']" ]
+verdict $? "the fastest right variant wins each shape" "$(field "$table" 't["entries"]')"
+[ "$(field "$table" 'all(e["low_ns"] <= e["time_ns"] <= e["high_ns"] for e in t["entries"])')" = True ]
+verdict $? "every time lies in its interval"
+[ "$(field "$table" '[t["variants"][e["runner_up"]] for e in t["entries"]]')" = "['plain', 'slow', 'slow']" ]
+verdict $? "the runner-up is the second of the final" "$(field "$table" 't["entries"]')"
+[ "$(field "$table" 'all(e["reference"] == "honest-nn" and e["reference_ns"] > 0 for e in t["entries"])')" = True ]
+verdict $? "the baseline stands beside it"
+[ "$(field "$table" 't["commit"] != "unknown" and t["device"] != "unknown" and t["driver"] != "unknown"')" = True ]
+verdict $? "device, driver and commit are told"
+expect_text "$journal" '"key":"wrong"' "the wrong variant is written down as rejected"
+run tune --config "$work/c.json" --device cpu --output "$table" --seed 7
+expect_code 73 "an existing table is not overwritten without --resume"
+
+# --- run with it ---
+config "$work/r.json" "{\"m\": 32, \"n\": 64, \"k\": 64}, {\"m\": 64, \"n\": 64, \"k\": 64}, {\"m\": 128, \"n\": 64, \"k\": 128}" '"offline"' \
+    "\"$plugins/tunable.so\"" '"stop": {"min_blocks": 4, "look_every": 2, "max_blocks": 4, "group_blocks": 2}'
+cells() { # contender tunable-nn of each cell: source, variants, neighbours, accepted by the contender
+    python3 - "$1" <<'END'
+import json, sys
+for line in open(sys.argv[1]):
+    entry = json.loads(line)
+    if entry["kind"] != "cell":
+        continue
+    cell = entry["data"]
+    for c in cell["contenders"]:
+        if c["name"] == "tunable-nn":
+            t = c["tuning"]
+            print(cell["m"], c.get("status", "ok"), t.get("source", "own"), t["variants"], ",".join(t.get("neighbours", [])), t.get("distance", ""))
+END
+}
+run --config "$work/r.json" --device cpu --output "$work/run.json" --tuned "$table"
+expect_code 0 "run takes the table"
+cells "$work/run.journal.jsonl" >"$work/cells"
+expect_text "$work/cells" '^32 ok tuned 1 ' "a shape of the table has its winner"
+expect_text "$work/cells" '^128 ok tuned 1 ' "another one too"
+expect_text "$work/cells" '^64 ok neighbour 1 128x64x64/nn,?.* 1$' "a shape between has the nearest neighbour that fits (32x64x64's does not)"
+expect_text "$work/run.journal.jsonl" '"tuned":\{"t":\{"hash"' "the environment names the table"
+run --config "$work/r.json" --device cpu --output "$work/none.json" --tuned none
+expect_code 0 "--tuned none"
+cells "$work/none.journal.jsonl" >"$work/cells"
+expect_text "$work/cells" '^64 ok own 4 ' "without a table everything races"
+
+# --- where run looks by itself ---
+name=$(sed -n 's/^\([a-z0-9-]*\): 3 entries.*/\1/p' "$work/out.tune" 2>/dev/null)
+run tune --config "$work/c.json" --device cpu --seed 7 --quiet
+expect_code 0 "tune without --output"
+installed=$(ls "$kernels"/tuned/*.json 2>/dev/null)
+[ -n "$installed" ] && [ "$(field "$installed" 'len(t["entries"])')" -eq 3 ]
+verdict $? "writes the kernel directory's table of this device" "${installed:-nothing}"
+run --config "$work/r.json" --device cpu --output "$work/own.json"
+cells "$work/own.journal.jsonl" >"$work/cells"
+expect_text "$work/cells" '^32 ok tuned ' "run finds it by itself"
+rm -f cudal2-tune-e2e-*
+
+# --- tables that are not for here ---
+sed 's/"device": "[^"]*"/"device": "Another GPU"/' "$table" >"$work/other.json"
+run --config "$work/r.json" --device cpu --output "$work/x.json" --tuned "$work/other.json"
+expect_code 65 "another device's table is refused"
+expect_text "$work/err" 'Another GPU.*--force' "with both names and the way out"
+run --config "$work/r.json" --device cpu --output "$work/forced.json" --tuned "$work/other.json" --force
+expect_code 0 "and taken with --force"
+sed 's/"variant":[0-9]*/"variant":99/' "$table" >"$work/broken.json"
+run --config "$work/r.json" --device cpu --output "$work/x.json" --tuned "$work/broken.json"
+expect_code 65 "a table that is not one is refused"
+expect_text "$work/err" 'entries\[0\].variant' "with the place"
+rm -rf "$kernels/tuned"
+
+# --- variants that take the worker with them are lost alone ---
+rm -f "$table" "$journal"
+CUDAL2_TUNABLE=plain,crash,hang,slow run tune --config "$work/c.json" --device cpu --output "$table"
+expect_code 0 "tune survives a variant that crashes and one that hangs"
+[ "$(field "$table" '[t["variants"][e["variant"]] for e in t["entries"]]')" = "['plain', 'plain', 'plain']" ]
+verdict $? "the others are all there" "$(field "$table" 't["entries"]')"
+expect_text "$journal" '"key":"crash","reason":"crash in stage' "the crash is written down"
+expect_text "$journal" '"key":"hang","reason":"hang in stage' "and the hang"
+[ "$(grep -c '"kind":"env"' "$journal")" -eq 3 ]
+verdict $? "each cost a worker once, not once a shape" "$(grep -c '"kind":"env"' "$journal") workers"
+
+# --- killed at any time ---
+rm -f "$table" "$journal"
+RANDOM=${SEED:-$$}
+echo "# SEED=$RANDOM"
+more=
+for m in 40 48 56 64 72 80 88 96; do more="$more${more:+, }{\"m\": $m, \"n\": 64, \"k\": 512}"; done
+config "$work/k.json" "$more" '"offline"' "\"$plugins/tunable.so\""
+kills=0
+lost=0
+seen=0
+for _ in $(seq 30); do
+    "$bench" tune --config "$work/k.json" --device cpu --output "$table" --seed 3 --resume >/dev/null 2>"$work/err" </dev/null &
+    pid=$!
+    sleep "$(printf '0.%03d' $((100 + RANDOM % 400)))"
+    kill -9 "$pid" 2>/dev/null && kills=$((kills + 1))
+    wait "$pid" 2>/dev/null
+    now=$(journal_cells "$journal" 2>/dev/null | wc -l)
+    [ "$now" -lt "$seen" ] && lost=$((lost + 1))
+    seen=$now
+    [ "$now" -ge 7 ] && break
+done
+[ "$kills" -ge 2 ]
+verdict $? "the tuner was killed in the middle" "$kills times"
+[ "$lost" -eq 0 ]
+verdict $? "no finished shape is lost"
+run tune --config "$work/k.json" --device cpu --output "$table" --seed 3 --resume
+expect_code 0 "--resume finishes"
+[ "$(journal_cells "$journal" | sort | uniq -d | wc -l)" -eq 0 ] && [ "$(journal_cells "$journal" | wc -l)" -eq 8 ]
+verdict $? "every shape is there once"
+[ "$(field "$table" 'len(t["entries"])')" -eq 8 ]
+verdict $? "and in the table"
+cp "$table" "$work/first.json"
+run tune --config "$work/k.json" --device cpu --output "$table" --seed 3 --resume
+cmp -s "$table" "$work/first.json"
+verdict $? "the table is a function of the journal"
+
+# --- budget ---
+rm -f "$table" "$journal"
+run tune --config "$work/k.json" --device cpu --output "$table" --budget 0.2
+expect_code 75 "a budget ends the search"
+expect_text "$work/err" 'the budget is spent' "and says so"
+
+# --- wrong use ---
+config "$work/none.json" '{"m": 8, "n": 8, "k": 8}' '"offline"' ''
+run tune --config "$work/none.json" --device cpu --output "$work/n.json"
+expect_code 64 "nothing to tune"
+expect_text "$work/err" 'no candidate' "is said"
+run tune
+expect_code 64 "tune needs a config"
+finish
