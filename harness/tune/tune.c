@@ -80,6 +80,7 @@ int tune_adjust(struct config *config, struct error *err)
     config->aa = false;
     config->protocol = PROTOCOL_ADAPTIVE;
     config->verify = true;
+    config->time_anyway = config->verify_only = false;
     config->stop.min_blocks = MIN_BLOCKS;
     config->stop.look_every = 2 * GROUP_BLOCKS;
     config->stop.max_blocks = MAX_BLOCKS;
