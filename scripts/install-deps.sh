@@ -1,17 +1,19 @@
 #!/bin/sh
-# install-deps.sh [--dry-run] [--lint]: installs what is missing of the packages this project builds and tests with, by apt, on
+# install-deps.sh [--dry-run] [--lint] [--browser]: installs what is missing of the packages this project builds and tests with, by apt, on
 # Debian 12 and Ubuntu 24.04. sudo is used only when not root. Nothing missing: says so and returns at once.
 # --dry-run prints the commands. --lint adds the tools of `make lint` and `make fuzz`.
 # The CUDA toolkit and GPU drivers are not installed here: `make probe` and `cudal2-bench doctor` say how to get them.
 set -eu
 dry=no
 lint=no
+browser=no
 for option in "$@"; do
     case $option in
     --dry-run) dry=yes ;;
     --lint) lint=yes ;;
+    --browser) browser=yes ;;
     *)
-        echo "usage: install-deps.sh [--dry-run] [--lint]" >&2
+        echo "usage: install-deps.sh [--dry-run] [--lint] [--browser]" >&2
         exit 64
         ;;
     esac
@@ -22,6 +24,7 @@ required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev bc"
 # Without one of these a contender or a figure is missing, and the program says so.
 optional="libopenblas-dev gnuplot-nox"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
+[ "$browser" = yes ] && optional="$optional chromium"
 
 has_torch() {
     [ -n "${LIBTORCH:-}" ] && [ -d "$LIBTORCH/include" ] && return 0
@@ -39,6 +42,7 @@ installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] && return 0
     case $1 in
     gnuplot-nox) command -v gnuplot >/dev/null ;;
+    chromium) command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ;;
     gcc | g++ | make | bc | clang | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
     *) return 1 ;;
     esac
