@@ -64,7 +64,7 @@ struct cuda_device {
         cu_pointer desk, vectors;
         uint64_t n_doubles; /* of vectors */
     } probes;               /* cuda_probe.c; all made at their first use */
-    uint32_t tickets;        /* drawn by started segments so far */
+    uint32_t tickets;       /* drawn by started segments so far */
 };
 
 /* The device as a CUDA device, or NULL when it is another kind. */
@@ -125,7 +125,7 @@ int cuda_prepare(struct device *d, const struct device_work *work, const struct 
 enum device_rung cuda_rung(const struct device_segment *segment);
 const char *cuda_rung_reason(const struct device_segment *segment);
 int cuda_start(struct device *d, struct device_segment *segment, struct error *err);
-bool cuda_finished(const struct device_segment *segment);
+unsigned cuda_pending(const struct device_segment *segment);
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);
 void cuda_release_segment(struct device *d, struct device_segment *segment);
 /* The i-th launch of the segment, primers first. */

@@ -202,9 +202,10 @@ int cuda_start(struct device *d, struct device_segment *s, struct error *err)
 }
 
 /* Tickets rise by one and may wrap. */
-bool cuda_finished(const struct device_segment *s)
+unsigned cuda_pending(const struct device_segment *s)
 {
-    return s->ticket != 0 && (int32_t)(s->signals->done - s->ticket) >= 0;
+    int32_t ahead = (int32_t)(s->ticket - s->signals->done);
+    return s->ticket != 0 && ahead > 0 ? (unsigned)ahead : 0;
 }
 
 /* Its own end, not the stream's: the next segment may be running already. */

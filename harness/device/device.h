@@ -92,7 +92,7 @@ struct device_shape {
     unsigned launches; /* timed */
     unsigned primers;  /* untimed, before them */
     size_t first_set, n_sets;
-    bool warmed; /* the work has run before and is long: no warm-up launch, no first replay */
+    bool warmed; /* the work has run before: no warm-up launch, no first replay */
 };
 
 struct device;
@@ -136,9 +136,9 @@ struct device_ops {
     /* Starts a segment without waiting for it, where its rung allows that: the next `measure` of it then only waits and
      * reads. Several may be under way; they run in the order they were started in. NULL op: not on this device. */
     int (*start)(struct device *d, struct device_segment *segment, struct error *err);
-    /* Whether a started segment has run to its end. Answers also after the device was lost, and so tells which of two
-     * segments under way lost it. */
-    bool (*finished)(const struct device_segment *segment);
+    /* How many started runs there are up to this segment's that have not ended, its own included; 0 when its own has
+     * ended or was never started. Answers also after the device was lost: the one with the least above 0 lost it. */
+    unsigned (*pending)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);

@@ -24,6 +24,7 @@ struct fake_device {
     bool timed;
     const void *work;
     bool enqueued;
+    unsigned tickets;
     bool broken;
     char broken_reason[128];
 };
@@ -35,6 +36,7 @@ struct device_segment {
     enum device_rung rung;
     const char *reason;
     bool started, finished;
+    unsigned ticket;
     double span; /* of a started segment */
 };
 
@@ -259,21 +261,23 @@ static int fake_start(struct device *d, struct device_segment *segment, struct e
     if (check(d, err) != 0)
         return err->code;
     segment->started = true;
+    segment->ticket = ++fake_of(d)->tickets;
     segment->finished = run_segment(fake_of(d), segment, true, &segment->span, &later) == 0;
     return 0;
 }
 
-static bool fake_finished(const struct device_segment *segment)
+/* A run that failed stays pending; the one that lost the device is the first of them. */
+static unsigned fake_pending(const struct device_segment *segment)
 {
-    return segment->finished;
+    return segment->started && !segment->finished ? segment->ticket : 0;
 }
 
 /* Waits for a started segment, or runs it. */
 static int await_segment(struct fake_device *f, struct device_segment *s, double *span, struct error *err)
 {
     bool ready = s->started && s->finished;
-    s->started = false;
     *span = s->span;
+    s->started = s->started && !ready && f->broken;
     return ready ? 0 : run_segment(f, s, true, span, err);
 }
 
@@ -377,7 +381,7 @@ static const struct device_ops fake_ops = {
     .rung = fake_rung,
     .rung_reason = fake_rung_reason,
     .start = fake_start,
-    .finished = fake_finished,
+    .pending = fake_pending,
     .measure = fake_measure,
     .release_segment = fake_release_segment,
     .time_event = fake_time_event,

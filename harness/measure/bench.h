@@ -54,10 +54,11 @@ struct bench {
     uint64_t seed;
     struct random random;
     struct operands *operands;
-    size_t sets_each; /* sets of one contender: 1, or more with cache rotate */
-    size_t n_sets;    /* of all contenders */
-    bool warmed;      /* every path has run in this process: long launches need no further warm-up */
-    bool shared_sets; /* problems too large to be cached, paper's protocol: only an A/A copy has sets of its own */
+    double fastest_ns; /* least estimate of a living entrant */
+    size_t sets_each;  /* sets of one contender: 1, or more with cache rotate */
+    size_t n_sets;     /* of all contenders */
+    bool warmed;       /* every path has run in this process: long launches need no further warm-up */
+    bool shared_sets;  /* problems too large to be cached, paper's protocol: only an A/A copy has sets of its own */
     void *workspace;
     struct entrant entrants[RECORD_MAX_CONTENDERS];
     size_t n_entrants;

@@ -42,6 +42,16 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
  * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
 
+/* Runs the prepared segment once, untimed, without waiting for it where the device can: without that, half of the first
+ * replays of a graph read 6 to 10 us longer, 3 to 10% of a segment of short launches. Nothing for launches of 200 us
+ * and more. segment_await waits for it. Errors as segment_estimate. */
+int segment_replay(struct bench *bench, struct entrant *entrant, struct error *err);
+int segment_await(struct bench *bench, struct entrant *entrant, struct error *err);
+
+/* After an error of this entrant's segment. When the device is lost while several segments are under way, the blame is
+ * with the first that has not ended. As entrant_fault for whoever it was. */
+int segment_fault(struct bench *bench, struct entrant *entrant, struct error *err);
+
 /* Whether this entrant's segment may be started while another's still runs: a device-timed one without a gap or a flush
  * before it, on a device that can. */
 bool segment_can_start(const struct bench *bench, const struct entrant *entrant, enum timing timing);
