@@ -156,7 +156,15 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
 {
     char why[CUDAL2_WHY];
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
+    if (holding_leaks(&entrant->holding)) {
+        entrant_fail(bench, entrant, "leak", "setup", "each setup takes memory that no teardown gives back");
+        return false;
+    }
+    if (bench->config->honesty)
+        holding_setup(&entrant->holding, bench->device, true);
     int status = entrant_try_setup(bench, entrant, entrant->variant, why);
+    if (bench->config->honesty && status == CUDAL2_OK)
+        holding_setup(&entrant->holding, bench->device, false);
     if (status == CUDAL2_OK)
         return true;
     entrant_fail(bench, entrant, setup_verdict(status, why), "setup", why);
@@ -201,6 +209,7 @@ int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stag
         err->code = EXIT_CODE_UNAVAILABLE;
         return err->code;
     }
-    entrant_fail(bench, entrant, "launch_error", stage, err->text);
+    bool escaped = strncmp(err->text, "stream_escape", strlen("stream_escape")) == 0;
+    entrant_fail(bench, entrant, escaped ? "stream_escape" : "launch_error", stage, err->text);
     return 0;
 }

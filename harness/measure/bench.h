@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "contender/contender.h"
 #include "contender/tuned.h"
+#include "measure/holding.h"
 #include "operands/operands.h"
 #include "result/record.h"
 
@@ -40,6 +41,7 @@ struct entrant {
     struct device_work work;
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
     struct device_shape prepared;   /* shape of that segment */
+    struct holding holding;
     bool grew; /* the last check found more memory held after a segment than before (verify/honesty.h) */
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */

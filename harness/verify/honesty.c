@@ -170,16 +170,17 @@ static void read_state(const struct trial *t, char what[128])
         d->probes->changes(d, what);
 }
 
-/* The first time in a cell everything is tried, and the group's own inputs come back. */
+/* The first time in a cell everything is tried, and the group's own inputs come back. Where work runs comes first: it
+ * explains what the other trials would see. */
 static int run_trials(struct trial *t, bool first, struct error *err)
 {
-    int code = check_fresh(t, err);
+    int code = first ? trial_escape(t, err) : 0;
+    if (code == 0 && t->verdict == NULL)
+        code = check_fresh(t, err);
     if (code == 0 && first)
         code = trial_restore(t, err);
     if (code == 0 && first && t->verdict == NULL)
         code = trial_between(t, err);
-    if (code == 0 && first && t->verdict == NULL)
-        code = trial_escape(t, err);
     return code;
 }
 

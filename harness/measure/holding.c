@@ -1,0 +1,40 @@
+#include "measure/holding.h"
+
+static bool is_watched(const struct holding *h, const struct device *d)
+{
+    return h->cycles < HOLDING_CYCLES && d->probes != NULL && d->probes->held != NULL;
+}
+
+void holding_setup(struct holding *h, struct device *d, bool entering)
+{
+    if (!is_watched(h, d))
+        return;
+    uint64_t now = d->probes->held(d);
+    if (!entering) {
+        h->own = (int64_t)(now - h->before);
+        h->open = true;
+        return;
+    }
+    bool process_grew = h->cycles > 0 && now > h->before && now - h->before >= HOLDING_LEAST;
+    bool counts = h->cycles > 1 && h->grew && process_grew;
+    h->runs = counts ? h->runs + 1 : 0;
+    h->before = now;
+}
+
+void holding_teardown(struct holding *h, struct device *d, bool entering)
+{
+    if (!h->open || !is_watched(h, d))
+        return;
+    int64_t now = (int64_t)d->probes->held(d);
+    h->own += entering ? -now : now;
+    if (entering)
+        return;
+    h->open = false;
+    h->grew = h->own >= (int64_t)HOLDING_LEAST;
+    h->cycles++;
+}
+
+bool holding_leaks(const struct holding *h)
+{
+    return h->runs >= 2;
+}

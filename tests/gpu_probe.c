@@ -1,0 +1,180 @@
+/*
+ * The probes' kernels on a GPU against their definitions on the host: digests, patterns, sprinkles, counts and products
+ * of every dtype and layout, at sizes that are no multiple of anything.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/half.h"
+#include "device/probe.h"
+
+static struct device *gpu, *host;
+
+static void check(int code, const struct error *err)
+{
+    if (code != 0)
+        fail_msg("%s", err->text);
+}
+
+static void *take(size_t bytes)
+{
+    void *memory = NULL;
+    struct error err;
+    check(gpu->ops->alloc(gpu, bytes, &memory, &err), &err);
+    return memory;
+}
+
+static void digests_are_the_hosts(void **state)
+{
+    enum { BYTES = 100003 };
+    static unsigned char bytes[BYTES];
+    struct error err;
+    unsigned char *there = take(BYTES);
+    const size_t offsets[] = {0, 1, 8, 4099, BYTES - 1}, lengths[] = {7, 64, 8, 95001, 1};
+    struct probe_region here_regions[5], there_regions[5];
+    uint64_t here_digest[5], there_digest[5];
+    (void)state;
+    for (size_t i = 0; i < BYTES; i++)
+        bytes[i] = (unsigned char)(i * 2654435761u >> 13);
+    check(gpu->ops->upload(gpu, there, bytes, BYTES, &err), &err);
+    for (size_t i = 0; i < 5; i++) {
+        here_regions[i] = (struct probe_region){bytes + offsets[i], lengths[i]};
+        there_regions[i] = (struct probe_region){there + offsets[i], lengths[i]};
+    }
+    check(host->probes->digest(host, here_regions, 5, here_digest, &err), &err);
+    check(gpu->probes->digest(gpu, there_regions, 5, there_digest, &err), &err);
+    assert_memory_equal(here_digest, there_digest, sizeof here_digest);
+    check(gpu->probes->pattern(gpu, there_regions, 4, PROBE_GUARD, &err), &err);
+    check(host->probes->pattern(host, here_regions, 4, PROBE_GUARD, &err), &err);
+    struct probe_region whole[2] = {{bytes, BYTES}, {there, BYTES}};
+    check(host->probes->digest(host, whole, 1, here_digest, &err), &err);
+    check(gpu->probes->digest(gpu, whole + 1, 1, there_digest, &err), &err);
+    assert_int_equal(here_digest[0], there_digest[0]);
+    gpu->ops->release(gpu, there);
+}
+
+static void sprinkles_lie_where_they_should(void **state)
+{
+    enum { N = 70001 };
+    static float here[N], back[N];
+    struct error err;
+    char why[CUDAL2_WHY];
+    void *there = take(sizeof here);
+    (void)state;
+    for (int dtype = CUDAL2_F16; dtype <= CUDAL2_F32; dtype++) {
+        size_t bytes = N * dtype_bytes((enum cudal2_dtype)dtype);
+        uint64_t nans = 0;
+        memset(here, 0, sizeof here);
+        check(gpu->ops->upload(gpu, there, here, bytes, &err), &err);
+        assert_int_equal(gpu->probes->sprinkle(gpu, there, (enum cudal2_dtype)dtype, N, 5, why), CUDAL2_OK);
+        assert_int_equal(host->probes->sprinkle(host, here, (enum cudal2_dtype)dtype, N, 5, why), CUDAL2_OK);
+        assert_int_equal(gpu->probes->count(gpu, there, (enum cudal2_dtype)dtype, N, why), CUDAL2_OK);
+        check(gpu->probes->read_count(gpu, &nans, &err), &err);
+        assert_int_equal(nans, (N + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE);
+        check(gpu->probes->read_count(gpu, &nans, &err), &err);
+        assert_int_equal(nans, 0);
+        check(gpu->ops->download(gpu, back, there, bytes, &err), &err);
+        assert_memory_equal(here, back, bytes);
+    }
+    gpu->ops->release(gpu, there);
+}
+
+/* The host's exact sums of {0,1} matrices, put on the GPU: equal there too, and one wrong element in one row is seen.
+ */
+static void products_are_exact(void **state)
+{
+    enum { M = 37, N = 301, K = 259 };
+    static float a[M * K], b[K * N], c[M * N], reference[M * N];
+    struct error err;
+    void *da = take(sizeof a), *db = take(sizeof b), *dc = take(sizeof c);
+    (void)state;
+    for (int variant = 0; variant < 6; variant++) {
+        enum cudal2_dtype dtype = (enum cudal2_dtype)(variant / 2);
+        enum cudal2_layout layout = (enum cudal2_layout)(variant % 2);
+        size_t size = dtype_bytes(dtype);
+        const struct cudal2_problem problem = {M, N, K, dtype, CUDAL2_ACC_F32};
+        const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false};
+        const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN};
+        const struct cudal2_operands here = {a, b, c}, there = {da, db, dc};
+        const struct probe_product product = {problem, layout, &there, 77};
+        struct probe_difference difference;
+        check(host->ops->fill(host, a, &fill_a, &err), &err);
+        check(host->ops->fill(host, b, &fill_b, &err), &err);
+        check(host->ops->reference(host, &problem, layout, &here, reference, &err), &err);
+        for (size_t i = 0; i < M * N; i++)
+            element_store(c, dtype, i, reference[i]);
+        check(gpu->ops->upload(gpu, da, a, M * K * size, &err), &err);
+        check(gpu->ops->upload(gpu, db, b, K * N * size, &err), &err);
+        check(gpu->ops->upload(gpu, dc, c, M * N * size, &err), &err);
+        check(gpu->probes->product(gpu, &product, &difference, &err), &err);
+        assert_int_equal(difference.differing, 0);
+        assert_true(difference.first_row == UINT64_MAX && difference.sum_sq_expected > 0);
+        element_store(c, dtype, 20 * N + 7, reference[20 * N + 7] + 1);
+        check(gpu->ops->upload(gpu, dc, c, M * N * size, &err), &err);
+        check(gpu->probes->product(gpu, &product, &difference, &err), &err);
+        assert_int_equal(difference.differing, 1);
+        assert_int_equal(difference.first_row, 20);
+    }
+    gpu->ops->release(gpu, da);
+    gpu->ops->release(gpu, db);
+    gpu->ops->release(gpu, dc);
+}
+
+static int nothing(void *context, size_t set, char *why)
+{
+    (void)context, (void)set, (void)why;
+    return CUDAL2_OK;
+}
+
+/* The legacy stream does not wait for ours: what a launch puts there is seen, and what waits for ours is not accused.
+ */
+static int fill_in_stream(void *context, size_t set, char *why)
+{
+    const struct fill fill = {FILL_NORMAL, CUDAL2_F16, 9, 0, 64, 64, false};
+    struct error err;
+    (void)set, (void)why;
+    return gpu->ops->fill(gpu, context, &fill, &err) == 0 ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
+}
+
+/* Who puts the work on our stream, or does nothing, is not accused; tests/redteam has those who do otherwise. */
+static void a_held_stream_holds(void **state)
+{
+    struct error err;
+    void *c = take(64 * 64 * 2);
+    const struct device_work works[] = {{nothing, NULL, 0}, {fill_in_stream, c, 0}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct probe_trial trial = {&works[i], 0, {c, 64 * 64 * 2}, 300e3};
+        bool escaped = true;
+        check(gpu->probes->escape(gpu, &trial, &escaped, &err), &err);
+        assert_false(escaped);
+    }
+    gpu->ops->release(gpu, c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digests_are_the_hosts),
+        cmocka_unit_test(sprinkles_lie_where_they_should),
+        cmocka_unit_test(products_are_exact),
+        cmocka_unit_test(a_held_stream_holds),
+    };
+    struct error err;
+    if (device_open("cuda:0", NULL, &gpu, &err) != 0) {
+        printf("skipped: %s\n", err.text);
+        return 77;
+    }
+    if (device_open("cpu", NULL, &host, &err) != 0)
+        return 1;
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    gpu->ops->close(gpu);
+    host->ops->close(host);
+    return rc;
+}
