@@ -15,7 +15,6 @@
 #include "run_fixture.h"
 #include "base/file.h"
 #include "run/offenders.h"
-#include "run/process.h"
 
 /* Every cell once, `name` with this verdict in the first three and left out of the rest, the other two ok. */
 static void expect_verdict(const char *script, const char *name, const char *status, const char *reason)
@@ -304,75 +303,6 @@ static void test_program_that_is_not_there(void **state)
     assert_non_null(strstr(t.err.text, "127"));
 }
 
-/* ---- plugins that are the end of a worker while they are loaded ---- */
-
-/* beta is left out from then on; everybody else is measured, and nobody counts it as a start that failed. */
-static void expect_refused(const char *script, const char *status)
-{
-    assert_int_equal(go(script), 0);
-    struct journal_view v = complete_view();
-    assert_int_equal(starts(), 2);
-    assert_int_equal(v.envs, 1);
-    assert_int_equal(t.n_notes, 1);
-    assert_non_null(strstr(t.last_note, "while it loaded beta"));
-    for (int i = 0; i < N_CELLS; i++) {
-        const struct contender_record *beta = &v.records[i]->contenders[1];
-        assert_string_equal(v.records[i]->contenders[0].status, "ok");
-        assert_string_equal(beta->status, i < OFFENDER_CELLS ? status : "left_out");
-    }
-    assert_string_equal(v.records[0]->contenders[1].stage, "load");
-    free_view(&v);
-}
-
-static void test_crash_while_loading(void **state)
-{
-    (void)state;
-    expect_refused("betaload=crash", "crash");
-}
-
-static void test_exit_while_loading(void **state)
-{
-    (void)state;
-    expect_refused("betaload=exit", "early_exit");
-}
-
-static void test_hang_while_loading(void **state)
-{
-    (void)state;
-    expect_refused("betaload=hang", "hang");
-}
-
-static void test_forged_message_while_loading(void **state)
-{
-    (void)state;
-    expect_refused("betaload=forge", "tamper_suspected");
-}
-
-static void test_several_plugins_that_do_not_load(void **state)
-{
-    (void)state;
-    assert_int_equal(go("alphaload=crash,betaload=exit,gammaload=abort"), EXIT_CODE_INCOMPARABLE);
-    struct journal_view v = complete_view();
-    assert_int_equal(starts(), 4);
-    assert_string_equal(v.records[0]->contenders[0].status, "crash");
-    assert_string_equal(v.records[0]->contenders[1].status, "early_exit");
-    assert_string_equal(v.records[0]->contenders[2].status, "crash");
-    free_view(&v);
-}
-
-/* The compiler dies of somebody's kernel: the next worker compiles one by one. */
-static void test_crash_while_compiling(void **state)
-{
-    (void)state;
-    assert_int_equal(go("compile=crash"), 0);
-    struct journal_view v = complete_view();
-    assert_int_equal(starts(), 2);
-    assert_non_null(strstr(t.last_note, "compiled"));
-    for (int i = 0; i < N_CELLS; i++)
-        assert_string_equal(v.records[i]->status, "ok");
-    free_view(&v);
-}
-
 /* ---- several workers ---- */
 
 static void two_workers(void)
@@ -450,30 +380,6 @@ static void test_child_is_clean(void **state)
     free(text);
 }
 
-/* What a sanitizer or profiler needs to follow the program into its workers. */
-static void test_isolation_off_keeps_the_environment(void **state)
-{
-    char *from[] = {(char *)"SECRET=x", (char *)"OMP_NUM_THREADS=99", (char *)"LD_PRELOAD=y",
-                    (char *)"CUDAL2_ISOLATION=off", NULL};
-    (void)state;
-    for (int off = 1; off >= 0; off--) {
-        char **got = process_environment(from, 2);
-        assert_non_null(got);
-        int secrets = 0, threads = 0, preloads = 0;
-        for (size_t i = 0; got[i]; i++) {
-            secrets += strcmp(got[i], "SECRET=x") == 0;
-            preloads += strcmp(got[i], "LD_PRELOAD=y") == 0;
-            assert_string_not_equal(got[i], "OMP_NUM_THREADS=99");
-            threads += strcmp(got[i], "OMP_NUM_THREADS=2") == 0;
-        }
-        assert_int_equal(secrets, off);
-        assert_true(off ? preloads == 1 : preloads <= 1); /* a sanitizer's build keeps this one */
-        assert_int_equal(threads, 1);
-        process_environment_free(got);
-        from[3] = (char *)"CUDAL2_ISOLATION=on";
-    }
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -511,17 +417,10 @@ int main(int argc, char **argv)
         TEST(test_start_fails_twice),
         TEST(test_worker_says_why_it_cannot_start),
         TEST(test_program_that_is_not_there),
-        TEST(test_crash_while_loading),
-        TEST(test_exit_while_loading),
-        TEST(test_hang_while_loading),
-        TEST(test_forged_message_while_loading),
-        TEST(test_several_plugins_that_do_not_load),
-        TEST(test_crash_while_compiling),
         TEST(test_two_workers_share_the_cells),
         TEST(test_one_of_two_workers_is_enough),
         TEST(test_crashes_in_two_workers),
         TEST(test_child_is_clean),
-        TEST(test_isolation_off_keeps_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
