@@ -1,0 +1,91 @@
+#!/bin/bash
+# report on the command line: every format of one result, and every kind of bad input with one clear line and its exit status.
+. "$(dirname "$0")/e2e.inc.sh"
+
+cell() { # cell M SPEEDUP
+    printf '{"key":"offline/f16-f32-%sx64x64","m":%s,"n":64,"k":64,"dtype":"f16","accumulate":"f32","mode":"offline","status":"ok","env":0,"headline":"device","converged":true,' "$1" "$1"
+    printf '"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"n":8,"median_ns":1000}}},"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"n":8,"median_ns":1250}}}},'
+    printf '"speedups":[{"candidate":"cudal2-max","reference":"torch.matmul","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[0.1,0.3]}]}' "$2" "$2"
+}
+result() { # result CELLS [DRIVER]
+    printf '{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":1,"complete":true,"missing":[],"sittings":[]},'
+    printf '"env":[{"device":{"name":"Test GPU","driver":"%s"}}],"summary":{"counts":{"cells":1},"convergence":{},"speedups":[]},"cells":[%s]}\n' "${2:-1}" "$1"
+}
+result "$(cell 64 0.25)" >"$work/a.json"
+result "$(cell 128 0.5)" >"$work/b.json"
+
+# --- every format ---
+for format in text markdown latex csv json html bencher google-benchmark prometheus; do
+    run report "$work/a.json" --format $format
+    [ "$code" -eq 0 ] && [ -s "$work/out" ] && [ ! -s "$work/err" ]
+    verdict $? "$format on standard output" "$code $(cat "$work/err")"
+    run report "$work/a.json" --format $format --output "$work/made/$format"
+    [ "$code" -eq 0 ] && [ ! -s "$work/out" ] && [ -n "$(ls "$work/made/$format")" ]
+    verdict $? "$format in a directory" "$code $(cat "$work/err")"
+done
+for format in figures github-action; do
+    run report "$work/a.json" --format $format --output "$work/made/$format"
+    expect_code 0 "$format in a directory"
+done
+ls "$work"/made/* | grep -q '\.tmp'
+[ $? -ne 0 ]
+verdict $? "nothing half-written is left"
+run report "$work/a.json" "$work/b.json"
+expect_code 0 "two results at once"
+expect_text "$work/out" '^2 cells: ' "are read as one"
+
+# --- bad input ---
+refuse() { # refuse CODE NAME PATTERN ARGUMENT...
+    local want=$1 name=$2 pattern=$3
+    shift 3
+    run report "$@"
+    expect_code "$want" "$name"
+    expect_text "$work/err" "^cudal2-bench: .*$pattern" "$name: says why"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]
+    verdict $? "$name: in one line" "$(cat "$work/err")"
+}
+sed 's/"schema_version":1/"schema_version":2/' "$work/a.json" >"$work/version.json"
+refuse 65 "another schema version" 'version.json: \$.schema_version: this is version 2 of the result file, and this program reads version 1' "$work/version.json"
+sed 's,cudal2-bench/result,cudal2-bench/compare,' "$work/a.json" >"$work/schema.json"
+refuse 65 "another schema" 'schema.json: \$.schema: ' "$work/schema.json"
+head -c 400 "$work/a.json" >"$work/cut.json"
+refuse 65 "a truncated result" 'cut.json: line 1' "$work/cut.json"
+gzip -c "$work/a.json" | head -c 100 >"$work/cut.json.gz"
+refuse 65 "a truncated compressed result" 'cut.json.gz: cannot be unpacked: the gzip file is cut short' "$work/cut.json.gz"
+result "$(cell 128 0.5)" 2 >"$work/driver.json"
+refuse 65 "mixed drivers" 'driver "2".*--mixed accepts it' "$work/a.json" "$work/driver.json"
+run report "$work/a.json" "$work/driver.json" --mixed
+expect_code 0 "mixed drivers with --mixed"
+refuse 65 "one result twice" 'cell offline/f16-f32-64x64x64 is in' "$work/a.json" "$work/a.json"
+result "$(cell 64 0.25),$(cell 64 0.5)" >"$work/twice.json"
+refuse 65 "a cell twice" 'offline/f16-f32-64x64x64.* twice' "$work/twice.json"
+result "$(cell 64 NaN)" >"$work/nan.json"
+refuse 65 "NaN" 'nan.json: line 1' "$work/nan.json"
+result "$(cell 64 null)" >"$work/null.json"
+refuse 65 "a speedup without value" 'a speedup without value' "$work/null.json" --format csv
+result "$(cell 64 0.25 | sed 's/"speedups":.*/"speedups":[]}/')" >"$work/zero.json"
+refuse 65 "zero blocks" 'nothing to report: no speedups' "$work/zero.json" --format markdown
+result "" >"$work/none.json"
+refuse 65 "no cells" 'no speedups' "$work/none.json" --format csv
+refuse 65 "no cells for a page" 'no cells' "$work/none.json" --format html
+refuse 65 "a file that is not there" 'nowhere.json: cannot be read' "$work/nowhere.json"
+mkdir "$work/empty"
+refuse 65 "a directory without a run" 'no journal.jsonl or result.json' "$work/empty"
+: >"$work/empty.json"
+refuse 65 "an empty file" 'empty.json' "$work/empty.json"
+refuse 65 "a timing that was not taken" 'no speedups in timing event' "$work/a.json" --timing event
+refuse 65 "a table without rows" 'no rows for table 4' "$work/a.json" --table 4
+refuse 65 "medians of a result without its journal" 'a.journal.jsonl is not there' "$work/a.json" --format medians
+refuse 73 "a directory that cannot be made" '/proc/no' "$work/a.json" --format csv --output /proc/no
+refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --output "$work/a.json"
+refuse 64 "nothing" 'name a result, a journal or --published' --format csv
+refuse 64 "a table that there is not" 'there are tables 1 to 4' "$work/a.json" --table 5
+refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
+refuse 64 "a format of compare" 'no format "junit" .expected text, markdown, .* medians' "$work/a.json" --format junit
+refuse 64 "several files without a directory" 'give --output DIR' "$work/a.json" --format github-action
+if [ -w /dev/full ]; then
+    timeout 20 "$bench" report "$work/a.json" --format csv >/dev/full 2>"$work/err"
+    code=$?
+    expect_code 74 "a full disk"
+fi
+finish
