@@ -141,7 +141,7 @@ static void fastest_variant_wins(void **state)
 
 static void wrong_variant_never_wins(void **state)
 {
-    const double ns[] = {5000, 3000, 4000};
+    const double ns[] = {5000, 3000, 3200};
     struct error err;
     (void)state;
     fixture_open(&f, 1);
@@ -161,7 +161,7 @@ static void wrong_variant_never_wins(void **state)
 /* The copy of a contender whose winner is wrong takes the variant its original fell back to. */
 static void copy_falls_back_with_its_original(void **state)
 {
-    const double ns[] = {5000, 3000, 4000};
+    const double ns[] = {5000, 3000, 3200};
     struct error err;
     (void)state;
     fixture_open(&f, 2);
