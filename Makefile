@@ -124,6 +124,14 @@ $(BUILD)/tests/redteam/$(1).so: tests/redteam/$(2).c $(wildcard tests/redteam/*.
 endef
 $(foreach line,$(call redteam_lines,cpu),$(eval $(call redteam_rule,$(firstword $(subst :, ,$(line))),$(lastword $(subst :, ,$(line))))))
 
+# The GPU's is one object, which its runner copies to many names.
+REDTEAM_GENCODE := -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90
+$(BUILD)/tests/redteam/cuda.so: tests/redteam/cuda.cu harness/abi/contender.h $(PLUGIN_MAP) $(BUILD)/plugin-flags
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -std=c++17 -O2 $(REDTEAM_GENCODE) -shared -Xcompiler -fPIC,-fvisibility=hidden,-Wall -Iharness \
+		-Xlinker --version-script=$(PLUGIN_MAP) $< -o $@
+
 # A candidate's own flags: unrolled loops, and fused multiply-adds (which -std=c17 alone turns off).
 $(BUILD)/obj/kernels/plugins/%.o: kernels/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -197,9 +205,13 @@ tests-run: tests-build
 	scripts/run-tests.sh $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
 
 # What a machine with a GPU is given: everything built, nothing installed.
-gpu-build: tests-build $(GPU_TESTS)
+gpu-build: tests-build $(GPU_TESTS) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
 gpu-test: gpu-build
 	scripts/run-tests.sh $(BUILD) $(GPU_TESTS) $(wildcard tests/gpu_*.sh)
+
+# Contenders that cheat, and honest ones beside them: what is caught, as the README has it.
+redteam: tests-build
+	CUDAL2_BUILD=$(BUILD) tests/redteam/run.sh tests/redteam/cpu.table
 
 # As many jobs as cores, unless the caller chose.
 JOBS := $(if $(findstring -j,$(MAKEFLAGS))$(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -261,6 +273,7 @@ help:
 	@echo "make            build $(BUILD)/cudal2-bench and every plugin whose library is here"
 	@echo "make demo       install what is missing, build, run configs/smoke.json, show the table"
 	@echo "make test       install what is missing, build, run every test"
+	@echo "make redteam    contenders that cheat, and who is caught"
 	@echo "make gpu-test   the tests that need a GPU"
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
 	@echo "make results    tables, figures and pages of the runs under results/ again"
@@ -277,4 +290,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe results sanitize test tests-build tests-run
+.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test tests-build tests-run

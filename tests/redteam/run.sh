@@ -53,8 +53,9 @@ escape() { # for a JSON string
     printf '%s' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/[[:cntrl:]]/ /g'
 }
 
-contender_path() { # a plugin's .so, else a device-only module's manifest
-    [ -e "$contenders/$1.so" ] && echo "$contenders/$1.so" || echo "$here/modules/$1.json"
+contender_path() { # contender_path NAME SOURCE: its own .so, or the source's under its name
+    [ -e "$contenders/$1.so" ] && { echo "$contenders/$1.so"; return; }
+    cp "$contenders/$2.so" "$work/$1.so" && echo "$work/$1.so"
 }
 
 judge() { # judge WANTED VERDICT: "caught", "missed", "fine" or "accused"
@@ -65,9 +66,9 @@ judge() { # judge WANTED VERDICT: "caught", "missed", "fine" or "accused"
     esac
 }
 
-try() { # try NAME WANTED WHAT
-    local name=$1 wanted=$2 what=$3 code verdict stage reason judged base start seconds
-    config "$(contender_path "$name")" >"$work/$name.config.json"
+try() { # try NAME SOURCE WANTED WHAT
+    local name=$1 wanted=$3 what=$4 code verdict stage reason judged base start seconds
+    config "$(contender_path "$name" "$2")" >"$work/$name.config.json"
     rm -f "$out/$name.json" "$out/$name.journal.jsonl"
     start=$(date +%s.%N)
     timeout -k 5 180 "$bench" --config "$work/$name.config.json" --device "$device" --quiet --seed 11 \
@@ -105,10 +106,10 @@ try() { # try NAME WANTED WHAT
 } >"$out/$name_of_table.md"
 printf '{"schema": "cudal2-bench/redteam", "schema_version": 1, "device": "%s", "cases": [' "$device" >"$out/$name_of_table.json"
 separator=
-while read -r name _ wanted what; do
+while read -r name source wanted what; do
     case $name in '' | '#'*) continue ;; esac
     [ -n "${REDTEAM_ONLY:-}" ] && case " $REDTEAM_ONLY " in *" $name "*) ;; *) continue ;; esac
-    try "$name" "$wanted" "$what"
+    try "$name" "$source" "$wanted" "$what"
 done <"$table"
 summary="$caught of $tried caught, $accused of $honest honest contenders accused, $baseline_faults of $((tried + honest)) baselines accused"
 printf '\n%s.\n' "$summary" >>"$out/$name_of_table.md"
