@@ -21,8 +21,8 @@ done
 
 # Without these nothing builds, or the tests do not run.
 required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev bc"
-# Without one of these a contender or a figure is missing, and the program says so.
-optional="libopenblas-dev gnuplot-nox"
+# Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
+optional="libopenblas-dev gnuplot-nox python3-jsonschema"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
 [ "$browser" = yes ] && optional="$optional chromium"
 

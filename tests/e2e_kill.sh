@@ -99,6 +99,7 @@ for signal in INT:130 TERM:75 HUP:75; do
     supervisor=
     expect_code "${signal#*:}" "${signal%:*} ends the run with its exit code"
     expect_text "$work/err" '--resume goes on' "and says how to go on"
+    [ "${signal%:*}" != INT ] || expect_text "$work/err" '^stopping when this cell is done' "and at once that it has heard"
     [ -s "$work/r.json" ]
     verdict $? "the result so far is written"
     rm -f "$work"/r.*

@@ -77,6 +77,16 @@ static void test_help_names_everything(void **state)
     assert_false(help_wanted(&o, &t));
 }
 
+/* Feeds `script` to a shell; its exit status. */
+static int run_shell(const char *command, const char *script)
+{
+    FILE *shell = popen(command, "w");
+    assert_non_null(shell);
+    fputs(script, shell);
+    int status = pclose(shell);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 static void test_man_is_roff(void **state)
 {
     struct text t = {0};
@@ -86,17 +96,14 @@ static void test_man_is_roff(void **state)
     assert_has(&t, "\\-\\-mode");
     assert_has(&t, ".SH EXIT STATUS");
     assert_null(strstr(t.bytes, "--")); /* an option must be copyable: \-\-, not a dash */
+    for (const char *line = t.bytes; *line; line = strchr(line, '\n') + 1)
+        assert_true(strcspn(line, "\n") <= 80);
+    /* what the formatters say of it, where they are installed */
+    if (system("command -v mandoc >/dev/null 2>&1") == 0)
+        assert_int_equal(run_shell("mandoc -T lint -W style >&2", t.bytes), 0);
+    if (system("command -v man >/dev/null 2>&1") == 0)
+        assert_int_equal(run_shell("man --warnings=w -l - 2>&1 >/dev/null | (! grep .)", t.bytes), 0);
     text_free(&t);
-}
-
-/* Feeds `script` to a shell; its exit status. */
-static int run_shell(const char *command, const char *script)
-{
-    FILE *shell = popen(command, "w");
-    assert_non_null(shell);
-    fputs(script, shell);
-    int status = pclose(shell);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* What bash offers after these words, sorted, one line: the real script run by the real shell. */

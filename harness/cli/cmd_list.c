@@ -41,17 +41,29 @@ static void print_contender(const struct contender *c)
     text_free(&accumulates);
 }
 
+/* "torch 1.13.0, path /usr/lib/libtorch_cpu.so": texts as they are, anything else as JSON. */
+static void print_plugin(const cJSON *plugin)
+{
+    printf("  %-20s", plugin->string);
+    for (const cJSON *member = plugin->child; member; member = member->next) {
+        char *value = cJSON_IsString(member) ? NULL : json_print(member, false);
+        printf("%s %s %s", member == plugin->child ? "" : ",", member->string,
+               cJSON_IsString(member) ? member->valuestring
+               : value                ? value
+                                      : "");
+        free(value);
+    }
+    printf("\n");
+}
+
 static void print_versions(const char *text)
 {
     cJSON *all = NULL;
     struct error ignored;
     if (text && !json_parse(text, strlen(text), VERSIONS_MAX_BYTES, "versions", &all, &ignored)) {
         printf("\nversions\n");
-        for (const cJSON *plugin = all->child; plugin; plugin = plugin->next) {
-            char *versions = json_print(plugin, false);
-            printf("  %-20s %s\n", plugin->string, versions ? versions : "");
-            free(versions);
-        }
+        for (const cJSON *plugin = all->child; plugin; plugin = plugin->next)
+            print_plugin(plugin);
     }
     cJSON_Delete(all);
 }

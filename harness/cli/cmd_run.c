@@ -14,14 +14,25 @@
 /* A handler can reach nothing but a file-scope variable. The first signal asks for a clean end, the second for a quick
  * one (supervisor.h). */
 static volatile sig_atomic_t stop_flag;
+static volatile sig_atomic_t is_quiet;
 
 const volatile int *run_stop_flag(void)
 {
     return &stop_flag;
 }
 
+/* A cell may take its time, so the first Ctrl-C is answered at once; write is all that a handler may do. */
+static void answer(void)
+{
+    static const char text[] = "\nstopping when this cell is done; once more stops at once\n";
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+}
+
 static void on_signal(int number)
 {
+    if (number == SIGINT && !stop_flag && !is_quiet)
+        answer();
     stop_flag = stop_flag ? -number : number;
 }
 
@@ -69,6 +80,7 @@ int run_with_progress(const struct options *options, const struct run_options *r
     struct progress progress;
     progress_start(&progress, stderr, choose_style(options));
     struct run_observer observer = progress_observer(&progress);
+    is_quiet = options->quiet;
     catch_signals();
     int code = run_supervise(run, &observer, &stop_flag, err);
     progress_end(&progress);

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+#define SOURCE_WIDTH 72 /* roff fills lines by itself; these are for people who read the source */
+
+/* How far the line has come that is being written. */
+static size_t column_of(const struct text *out)
+{
+    size_t column = 0;
+    while (column < out->length && out->bytes[out->length - column - 1] != '\n')
+        column++;
+    return column;
+}
+
 /* Text that roff takes literally: '-' is a minus (so that options can be copied), '\' is \e, and a line never starts
  * with a '.' or '\''. */
 static void add_roff(struct text *out, const char *words)
@@ -10,7 +21,10 @@ static void add_roff(struct text *out, const char *words)
     if (words[0] == '.' || words[0] == '\'')
         text_add(out, "\\&");
     for (; *words; words++) {
-        if (*words == '-')
+        bool may_break = *words == ' ' && !strchr(".' ", words[1]);
+        if (may_break && column_of(out) + strcspn(words + 1, " \n") >= SOURCE_WIDTH)
+            text_add(out, "\n");
+        else if (*words == '-')
             text_add(out, "\\-");
         else if (*words == '\\')
             text_add(out, "\\e");
@@ -41,7 +55,7 @@ static void add_users(struct text *out, const struct option_info *option)
         visible |= command_table[i].hidden ? 0 : 1u << i;
     if (option->commands == 1u << COMMAND_RUN || option->commands == visible)
         return;
-    text_add(out, " (");
+    text_add(out, "\n(");
     const char *between = "";
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (((option->commands & visible) >> i) & 1u) {
@@ -93,15 +107,18 @@ static void add_environment(struct text *out)
 
 void help_man(struct text *out)
 {
-    text_add(out, ".TH CUDAL2\\-BENCH 1 \"\" \"" PROGRAM_NAME " " PROGRAM_VERSION "\" \"User Commands\"\n");
+    text_add(out,
+             ".TH CUDAL2\\-BENCH 1 \"" PROGRAM_DATE "\" \"" PROGRAM_NAME " " PROGRAM_VERSION "\" \"User Commands\"\n");
     text_add(out, ".SH NAME\ncudal2\\-bench \\- measure half\\-precision GEMM kernels against their competition\n");
     text_add(out,
              ".SH SYNOPSIS\n.B cudal2\\-bench\n[\\fBrun\\fR] \\fB\\-\\-config\\fR \\fIFILE\\fR [\\fIOPTION\\fR]...\n"
              ".br\n.B cudal2\\-bench\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n");
-    text_add(out, ".SH DESCRIPTION\nMeasures how fast a GEMM kernel is on this machine, against what its vendor ships, "
-                  "offline\n(launches back to back) and as a server sees it (each launch after an idle gap).\n"
-                  "A config file names the shapes and the contenders; every result can be traced to the\n"
-                  "journal beside it, and an interrupted run goes on with \\fB\\-\\-resume\\fR.\n");
+    text_add(out,
+             ".SH DESCRIPTION\nMeasures how fast a GEMM kernel is on this machine,\nagainst what its vendor ships, "
+             "offline\n(launches back to back) and as a server sees it (each launch after an idle gap).\n"
+             "A config file names the shapes and the contenders;\nevery result can be traced to the "
+             "journal beside it,\n"
+             "and an interrupted run goes on with \\fB\\-\\-resume\\fR.\n");
     add_commands(out);
     add_options(out);
     text_add(out, ".SH EXIT STATUS\n");

@@ -16,6 +16,7 @@
 
 #define PROGRAM_NAME "cudal2-bench"
 #define PROGRAM_VERSION "0.1.0"
+#define PROGRAM_DATE "2026-11-21" /* of the version, for the man page */
 
 enum command {
     COMMAND_RUN,

@@ -319,7 +319,9 @@ static void add_unconverged(struct text *text, const cJSON *row)
     if (isnan(half_width))
         text_add(text, "  %s: no interval in the time it had\n", tree_text(row, "cell"));
     else
-        text_add(text, "  %s ±%.3f%%: %s\n", tree_text(row, "cell"), 100 * half_width, tree_text(row, "pair"));
+        /* Near the wanted 0.5% a third digit tells 0.504 from it. */
+        text_add(text, "  %s ±%.*f%%: %s\n", tree_text(row, "cell"), half_width < 0.1 ? 3 : 1, 100 * half_width,
+                 tree_text(row, "pair"));
 }
 
 static void print_not_converged(struct screen *screen)
