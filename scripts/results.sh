@@ -105,7 +105,7 @@ series_of() { # series_of RUN: ROOT/GPU/SERIES, or nothing
 make_series() { # make_series SERIES FILE...
     local series=$1
     shift
-    if "$CUDAL2_BENCH" report "$@" >/dev/null 2>"$work/refused"; then
+    if "$CUDAL2_BENCH" report "$@" --table 2 --format csv >/dev/null 2>"$work/refused"; then
         make_for "$series" yes "$@"
         return 0
     fi

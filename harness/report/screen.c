@@ -104,7 +104,8 @@ static struct outcome outcome_of(const struct screen *screen, const cJSON *like)
     const cJSON *cell;
     cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
     {
-        if (!same_group(cell, like) || cJSON_GetArraySize(tree_member(cell, "speedups")) == 0)
+        const cJSON *speedups = tree_member(cell, "speedups");
+        if (!speedups || !speedups->child || !same_group(cell, like))
             continue;
         outcome.measured++;
         outcome.converged += tree_true(cell, "converged");
@@ -136,7 +137,7 @@ static void summary_row(struct sheet *s, const cJSON *row, bool noise)
 }
 
 /* Rows of one timing; the headline's show every reference, the others one line for each library. */
-static void add_summary(const struct screen *screen, struct sheet *s, const cJSON *cell, const char *timing)
+static void add_summary(const struct screen *screen, struct sheet *s, const cJSON *cell, const char *timing, bool noise)
 {
     const cJSON *row;
     bool headline = strcmp(timing, tree_text(cell, "headline")) == 0;
@@ -145,7 +146,7 @@ static void add_summary(const struct screen *screen, struct sheet *s, const cJSO
         bool wanted = same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
         bool shown = is_whole(tree_text(row, "candidate")) && (headline || is_whole(tree_text(row, "reference")));
         if (wanted && shown)
-            summary_row(s, row, is_noise(outcome_of(screen, cell)));
+            summary_row(s, row, noise);
     }
 }
 
@@ -168,12 +169,14 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     struct sheet s = {0};
     snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
              tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"), headline);
-    add_outcome(s.title, sizeof s.title, outcome_of(screen, cell));
+    struct outcome outcome = outcome_of(screen, cell);
+    bool noise = is_noise(outcome);
+    add_outcome(s.title, sizeof s.title, outcome);
     summary_columns(&s);
-    add_summary(screen, &s, cell, headline);
+    add_summary(screen, &s, cell, headline, noise);
     for (int t = 0; timings[t]; t++)
         if (strcmp(timings[t], headline) != 0)
-            add_summary(screen, &s, cell, timings[t]);
+            add_summary(screen, &s, cell, timings[t], noise);
     print_sheet(screen, &s);
 }
 
@@ -181,12 +184,13 @@ static void print_summary(struct screen *screen, const cJSON *cell)
 static void print_equal_path(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
+    bool noise = is_noise(outcome_of(screen, cell));
     struct sheet s = {.title = "Equal launch path: both launched as captured graphs of one"};
     summary_columns(&s);
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {
         if (same_group(row, cell))
-            summary_row(&s, row, is_noise(outcome_of(screen, cell)));
+            summary_row(&s, row, noise);
     }
     print_sheet(screen, &s);
 }
@@ -242,6 +246,8 @@ static void print_aa(struct screen *screen, const cJSON *cell)
 static bool first_of_its_group(const cJSON *cells, const cJSON *cell)
 {
     const cJSON *earlier;
+    if (cell != cells->child && same_group(cell->prev, cell)) /* groups mostly lie together */
+        return false;
     cJSON_ArrayForEach(earlier, cells)
     {
         if (earlier == cell)
