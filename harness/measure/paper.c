@@ -228,6 +228,7 @@ static int prepare_all(struct bench *bench, struct error *err)
             entrant_describe(e);
         if (!e->alive || bench->headline != TIMING_DEVICE)
             continue;
+        e->prepared = one;
         code = bench->device->ops->prepare(bench->device, &e->work, &one, RUNG_GRAPH, &e->segment, err);
         if (code != 0)
             code = entrant_fault(bench, e, "measure", err);

@@ -216,6 +216,11 @@ static int check_entrant(struct trial *t, bool first, struct error *err)
     return bench->device->ops->settle(bench->device, err);
 }
 
+static bool is_timed(const struct bench *bench, const struct entrant *e)
+{
+    return e->alive && e->set_up && (bench->headline != TIMING_DEVICE || e->segment != NULL);
+}
+
 static int check_all(struct bench *bench, bool first, struct error *err)
 {
     unsigned order[RECORD_MAX_CONTENDERS];
@@ -228,7 +233,7 @@ static int check_all(struct bench *bench, bool first, struct error *err)
     random_shuffle(&random, order, bench->n_entrants);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct trial trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
-        if (trial.entrant->alive && trial.entrant->set_up)
+        if (is_timed(bench, trial.entrant))
             code = check_entrant(&trial, first, err);
     }
     double seconds = 1e-9 * ((double)bench->device->ops->now(bench->device) - start);

@@ -224,7 +224,7 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     end_phase(bench, PHASE_VERIFY, &mark);
     if (code == 0 && !bench->config->verify_only)
         code = bench->config->protocol == PROTOCOL_PAPER ? paper_run(bench, err) : cell_loop_run(bench, err);
-    if (code == 0)
+    if (code == 0 && !bench->config->verify_only)
         code = honesty_finish(bench, err);
     end_phase(bench, PHASE_MEASURE, &mark);
     return code;
