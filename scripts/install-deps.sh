@@ -19,12 +19,25 @@ for option in "$@"; do
     esac
 done
 
+# Which release this is. The package names are those of both; what is not there under its name is said when it is tried.
+release=${OS_RELEASE:-/etc/os-release}
+release_field() { sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}\$/\1/p" "$release" 2>/dev/null; }
+distribution=$(release_field ID)
+case $distribution:$(release_field VERSION_ID) in
+debian:12 | ubuntu:24.04) ;;
+*) echo "install-deps: $(release_field PRETTY_NAME): not tried there (Debian 12 and Ubuntu 24.04 are); package names may differ" >&2 ;;
+esac
+
 # Without these nothing builds, or the tests do not run.
 required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev bc"
 # Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
 optional="libopenblas-dev gnuplot-nox python3-jsonschema"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
-[ "$browser" = yes ] && optional="$optional chromium"
+# Ubuntu's chromium-browser only installs a snap, which a test cannot drive from a temporary directory.
+if [ "$browser" = yes ]; then
+    [ "$distribution" = ubuntu ] && echo "install-deps: on Ubuntu install a browser by hand (google-chrome, or a Debian-style chromium)" >&2
+    [ "$distribution" = ubuntu ] || optional="$optional chromium"
+fi
 
 has_torch() {
     [ -n "${LIBTORCH:-}" ] && [ -d "$LIBTORCH/include" ] && return 0
@@ -42,6 +55,7 @@ installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ] && return 0
     case $1 in
     gnuplot-nox) command -v gnuplot >/dev/null ;;
+    python3-jsonschema) "${PYTHON:-python3}" -W ignore -c 'import jsonschema' 2>/dev/null ;;
     chromium) command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ;;
     gcc | g++ | make | bc | clang | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
     *) return 1 ;;
