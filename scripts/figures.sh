@@ -7,7 +7,7 @@
 #   figure3-MODE-GROUP  speedup over the strongest baseline by problem size, three panels (Fig. 3)
 #   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
 #   ablation-MODE-GROUP speedup by BM, all else equal (section 5.2), where the results hold such candidates
-# CUDAL2_BENCH names the program (default build/cudal2-bench). Exit status: that of report, or 69 without gnuplot.
+# CUDAL2_BENCH names the program (default build/cudal2-bench). Exit status: that of report, or 69 without gnuplot or program.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
@@ -32,6 +32,7 @@ case ,$formats, in
 *,,*) usage ;;
 *) for format in ${formats//,/ }; do case $format in svg | pdf | png) ;; *) echo "figures: there is no format \"$format\" (svg, pdf, png)" >&2 && exit 64 ;; esac done ;;
 esac
+[ -x "$bench" ] || { echo "figures: no program $bench (make builds it)" >&2 && exit 69; }
 command -v gnuplot >/dev/null || {
     echo "figures: no gnuplot here (apt-get install gnuplot-nox)" >&2
     exit 69

@@ -13,6 +13,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export CUDAL2_BENCH=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
+[ -x "$CUDAL2_BENCH" ] || { echo "results: no program $CUDAL2_BENCH (make builds it)" >&2 && exit 69; }
 check=no
 if [ "${1:-}" = --check ]; then
     check=yes
