@@ -143,6 +143,18 @@ static void one_name_twice_is_an_error(void **unused)
     assert_says(err.text, "\"honest-nn\"");
 }
 
+/* As keys of a result they could not be read back. */
+static void names_that_differ_in_case_are_an_error(void **unused)
+{
+    (void)unused;
+    const char *first[] = {"nobody", NULL}, *second[] = {"NoBody", NULL};
+    struct registry_request request = {.baselines = first, .candidates = second, .layouts = BOTH};
+    struct registry *r;
+    struct error err;
+    assert_int_equal(registry_open(&request, device, &r, &err), EXIT_CODE_DATA);
+    assert_says(err.text, "\"NoBody\"");
+}
+
 static void missing_manifest_names_itself(void **unused)
 {
     (void)unused;
@@ -270,6 +282,7 @@ int main(void)
         cmocka_unit_test(unknown_family_of_a_plugin_is_unavailable),
         cmocka_unit_test(other_device_makes_unavailable),
         cmocka_unit_test(one_name_twice_is_an_error),
+        cmocka_unit_test(names_that_differ_in_case_are_an_error),
         cmocka_unit_test(missing_manifest_names_itself),
         cmocka_unit_test(somebody_is_told_whose_code_runs),
         cmocka_unit_test(refused_plugin_is_not_loaded),

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MAX_SOURCES 96
@@ -74,8 +75,9 @@ static bool plugin_file(const struct registry *r, const char *family, char *path
 
 static int add(struct registry *r, const struct contender *c, struct error *err)
 {
+    /* Case does not count: names are keys of the result, and no object may have keys that differ in nothing else. */
     for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].name, c->name) == 0)
+        if (strcasecmp(r->contenders[i].name, c->name) == 0)
             return error_set(err, EXIT_CODE_DATA, "two contenders are called \"%s\": name each family once", c->name);
     if (r->n_contenders == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 16;

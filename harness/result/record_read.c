@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static int read_family(struct json_at at, struct contender_record *c, struct error *err)
 {
@@ -114,31 +115,11 @@ struct cell_reader {
 static int read_contender(struct json_at at, const struct cell_reader *cell, struct contender_record *c,
                           struct error *err)
 {
-    static const char *const keys[] = {"name",
-                                       "layout",
-                                       "family",
-                                       "layout_suffix",
-                                       "candidate",
-                                       "status",
-                                       "stage",
-                                       "reason",
-                                       "invalid",
-                                       "copy_of",
-                                       "rung",
-                                       "host_sync",
-                                       "launches",
-                                       "primers",
-                                       "attributes",
-                                       "tuning",
-                                       "verification",
-                                       "deviation",
-                                       "device",
-                                       "event",
-                                       "wall",
-                                       "late",
-                                       "equal_path_event",
-                                       "equal_path_wall",
-                                       NULL};
+    static const char *const keys[] = {"name",   "layout",       "family",           "layout_suffix",   "candidate",
+                                       "status", "stage",        "reason",           "invalid",         "copy_of",
+                                       "rung",   "host_sync",    "launches",         "primers",         "attributes",
+                                       "tuning", "verification", "deviation",        "device",          "event",
+                                       "wall",   "late",         "equal_path_event", "equal_path_wall", NULL};
     const struct cell_record *r = cell->record;
     const struct form_place headline = {1, r->blocks};
     const struct form_place others = {cell->others_every, r->blocks};
@@ -164,7 +145,7 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
 static bool name_taken(const struct cell_record *r, const char *name)
 {
     for (size_t i = 0; i + 1 < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].name, name) == 0)
+        if (strcasecmp(r->contenders[i].name, name) == 0)
             return true;
     return false;
 }
