@@ -153,7 +153,8 @@ static void take_fatal(struct slot *slot, struct json_at at, struct slot_event *
     struct json_at line = json_member(at, "text");
     if (json_read_int(json_member(at, "code"), 1, 255, &code, err))
         return;
-    snprintf(text, sizeof text, "%s", cJSON_IsString(line.node) ? line.node->valuestring : "no reason given");
+    bool given = cJSON_IsString(line.node) && line.node->valuestring[0];
+    snprintf(text, sizeof text, "%s", given ? line.node->valuestring : "no reason given");
     error_one_line(text);
     event->code = (int)code;
     slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? "cuda_error" : "infrastructure", text);
