@@ -9,6 +9,8 @@
 
 #include "cli/known.h"
 #include "cli/progress.h"
+#include "device/device.h"
+#include "run/devices.h"
 #include "run/supervisor.h"
 
 /* A handler can reach nothing but a file-scope variable. The first signal asks for a clean end, the second for a quick
@@ -87,6 +89,20 @@ int run_with_progress(const struct options *options, const struct run_options *r
     return code;
 }
 
+/* A config's timing gives way to what the device has; one that was asked for by name does not. */
+static int check_timing(const struct options *options, struct error *err)
+{
+    struct devices devices;
+    if (!options_given(options, OPTION_TIMING) || options->timing == TIMING_WALL)
+        return 0;
+    if (devices_resolve(options->device, device_count_gpus(), &devices, err))
+        return err->code;
+    if (devices.on_cuda)
+        return 0;
+    return error_set(err, EXIT_CODE_UNAVAILABLE, "--timing %s: device cpu has wall times only",
+                     timing_names[options->timing]);
+}
+
 /* A run that came to its end has a table to show, whatever the verdict; any other ends with its error alone. */
 static bool has_table(int code)
 {
@@ -105,6 +121,8 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         code = options_apply(options, &config, err);
     if (!code)
         code = known_check_options(options, &config, err);
+    if (!code)
+        code = check_timing(options, err);
     if (code)
         goto out;
     if (options_given(options, OPTION_OUTPUT))

@@ -393,13 +393,19 @@ static cJSON *plugin_versions(const struct registry *r, const struct loaded_plug
     return object;
 }
 
+/* Two files may hold plugins of one name, two builds of it for one: the second goes by its path. */
+static const char *key_of(const cJSON *all, const struct plugin *plugin)
+{
+    return cJSON_GetObjectItem(all, plugin->is->name) ? plugin->path : plugin->is->name;
+}
+
 char *registry_versions(const struct registry *r)
 {
     char text[VERSIONS_BYTES];
     cJSON *all = cJSON_CreateObject();
     for (size_t i = 0; i < r->n_plugins; i++)
         if (r->plugins[i]->opened)
-            cJSON_AddItemToObject(all, r->plugins[i]->plugin.is->name, plugin_versions(r, r->plugins[i]));
+            cJSON_AddItemToObject(all, key_of(all, &r->plugins[i]->plugin), plugin_versions(r, r->plugins[i]));
     for (size_t i = 0; i < r->n_sets; i++) {
         const char *name = module_set_name(r->sets[i]);
         bool given = module_set_versions(r->sets[i], text, sizeof text) == 0;
