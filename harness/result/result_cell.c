@@ -101,7 +101,8 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put(&t, "timings", r->paper_pairs ? result_paper_timings(r, c) : timings_tree(r, c->timings));
     if (c->equal_path[TIMING_EVENT].n > 0 || c->equal_path[TIMING_WALL].n > 0)
         tree_put(&t, "equal_path", timings_tree(r, c->equal_path));
-    if (c->timings[r->headline].n > 0 || (r->paper_pairs && !isnan(headline_ns(r, c))))
+    bool timed = c->timings[r->headline].n > 0 || (r->paper_pairs && !isnan(headline_ns(r, c)));
+    if (timed && !c->invalid)
         put_rates(&t, r, c, peak);
     tree_put_text(&t, "rung", c->rung);
     tree_put_true(&t, "host_sync", c->host_sync);
