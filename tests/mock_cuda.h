@@ -47,6 +47,11 @@ static struct {
     size_t limits[8];
     cu_result refuse_instantiate;
     int copy_host; /* memory type that copy nodes report as source */
+    struct {
+        cu_pointer base;
+        size_t reserved;
+        bool mapped, refuse;
+    } fences; /* one at a time */
     struct cu_launch_config last_config;
     struct cu_launch_attribute last_attribute;
 } mock;
@@ -396,6 +401,76 @@ static cu_result m_memory_free(cu_pointer memory)
 {
     free((void *)(uintptr_t)memory);
     mock.live_memory--;
+    return CU_OK;
+}
+
+enum { PIECE = 4096 };
+
+static cu_result m_virtual_granularity(size_t *bytes, const struct cu_memory_kind *kind, int option)
+{
+    assert_int_equal(kind->type, CU_MEMORY_PINNED);
+    assert_int_equal(option, 0);
+    *bytes = PIECE;
+    return CU_OK;
+}
+
+static cu_result m_virtual_reserve(cu_pointer *address, size_t bytes, size_t alignment, cu_pointer wish,
+                                   unsigned long long flags)
+{
+    assert_true(alignment == 0 && wish == 0 && flags == 0 && bytes % PIECE == 0);
+    mock.fences.base = (cu_pointer)(uintptr_t)aligned_alloc(PIECE, bytes);
+    mock.fences.reserved = bytes;
+    mock.live_memory++;
+    *address = mock.fences.base;
+    return CU_OK;
+}
+
+static cu_result m_virtual_free(cu_pointer address, size_t bytes)
+{
+    assert_true(address == mock.fences.base && bytes == mock.fences.reserved && !mock.fences.mapped);
+    return m_memory_free(address);
+}
+
+static cu_result m_virtual_create(unsigned long long *handle, size_t bytes, const struct cu_memory_kind *kind,
+                                  unsigned long long flags)
+{
+    assert_true(bytes % PIECE == 0 && kind->location.type == CU_LOCATION_DEVICE && flags == 0);
+    if (mock.fences.refuse)
+        return CU_OUT_OF_MEMORY;
+    mock.live_memory++;
+    *handle = 99;
+    return CU_OK;
+}
+
+static cu_result m_virtual_release(unsigned long long handle)
+{
+    assert_int_equal(handle, 99);
+    mock.live_memory--;
+    return CU_OK;
+}
+
+static cu_result m_virtual_map(cu_pointer address, size_t bytes, size_t offset, unsigned long long handle,
+                               unsigned long long flags)
+{
+    assert_true(handle == 99 && offset == 0 && flags == 0);
+    assert_true(address >= mock.fences.base + PIECE);
+    assert_true(address + bytes + PIECE <= mock.fences.base + mock.fences.reserved);
+    mock.fences.mapped = true;
+    return CU_OK;
+}
+
+static cu_result m_virtual_unmap(cu_pointer address, size_t bytes)
+{
+    (void)address;
+    (void)bytes;
+    mock.fences.mapped = false;
+    return CU_OK;
+}
+
+static cu_result m_virtual_access(cu_pointer address, size_t bytes, const struct cu_access *access, size_t count)
+{
+    assert_true(address % PIECE == 0 && bytes % PIECE == 0 && count == 1);
+    assert_int_equal(access->flags, CU_ACCESS_READ_WRITE);
     return CU_OK;
 }
 

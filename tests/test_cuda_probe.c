@@ -172,6 +172,32 @@ static void changes_of_the_device_are_named(void **state)
     mock.context_current = true;
 }
 
+/* Whatever the size: aligned, wholly inside what is mapped, and at its very end or start. */
+static void fenced_memory_borders_on_nothing(void **state)
+{
+    const uint64_t sizes[] = {1, 255, 256, 4095, 4096, 4097, 100000};
+    struct error err;
+    struct probe_fence f;
+    (void)state;
+    int live = mock.live_memory;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int at_end = 0; at_end < 2; at_end++) {
+            assert_int_equal(d->probes->fence(d, sizes[i], at_end, &f, &err), 0);
+            uint64_t at = (uint64_t)(uintptr_t)f.memory, end = f.start + f.mapped;
+            assert_int_equal(at % PROBE_FENCE_ALIGNMENT, 0);
+            assert_true(at >= f.start && at + sizes[i] <= end);
+            assert_true(at_end ? end - (at + sizes[i]) < PROBE_FENCE_ALIGNMENT : at == f.start);
+            d->probes->unfence(d, &f);
+            assert_null(f.memory);
+            assert_int_equal(mock.live_memory, live);
+        }
+    }
+    mock.fences.refuse = true;
+    assert_int_not_equal(d->probes->fence(d, 4096, true, &f, &err), 0);
+    assert_null(f.memory);
+    assert_int_equal(mock.live_memory, live);
+}
+
 static int open_mock(void **state)
 {
     struct error err;
@@ -204,6 +230,7 @@ int main(void)
         ON_MOCK(work_that_waits_tells_nothing),      ON_MOCK(a_failed_launch_lets_the_stream_go),
         ON_MOCK(sprinkle_and_count_can_be_captured), ON_MOCK(regions_are_digested_in_one_call),
         ON_MOCK(a_product_takes_three_kernels),      ON_MOCK(changes_of_the_device_are_named),
+        ON_MOCK(fenced_memory_borders_on_nothing),
     };
     if (!mock_environment(cache))
         return 77;

@@ -96,6 +96,11 @@ int cuda_stream_wait(struct cuda_device *c, struct error *err);
 int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 
+/* cuda_fence.c: as probe_ops.fence. */
+struct probe_fence;
+int cuda_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err);
+void cuda_unfence(struct device *d, struct probe_fence *fence);
+
 /* cuda_probe.c */
 void cuda_probes_close(struct cuda_device *c);
 

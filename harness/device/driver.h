@@ -136,6 +136,25 @@ struct cu_copy {
     size_t width_bytes, height, depth;
 };
 
+/* CUmemAllocationProp, and CUmemAccessDesc: memory of one device, pinned as all device memory is. */
+enum cu_virtual { CU_MEMORY_PINNED = 1, CU_LOCATION_DEVICE = 1, CU_ACCESS_READ_WRITE = 3 };
+
+struct cu_location {
+    int type, id;
+};
+
+struct cu_memory_kind {
+    int type, handle_types;
+    struct cu_location location;
+    void *unused;
+    unsigned char flags[8];
+};
+
+struct cu_access {
+    struct cu_location location;
+    int flags;
+};
+
 enum cu_tensor_types { CU_TENSOR_F16 = 6, CU_TENSOR_F32 = 7, CU_TENSOR_BF16 = 9 };
 enum cu_tensor_promotion { CU_TENSOR_L2_256 = 3 };
 
@@ -182,6 +201,19 @@ enum cu_tensor_promotion { CU_TENSOR_L2_256 = 3 };
     X(memory_info, "cuMemGetInfo", (size_t * free_bytes, size_t * total))                                              \
     X(memory_alloc, "cuMemAlloc", (cu_pointer * memory, size_t bytes))                                                 \
     X(memory_free, "cuMemFree", (cu_pointer memory))                                                                   \
+    X(virtual_granularity, "cuMemGetAllocationGranularity",                                                            \
+      (size_t * bytes, const struct cu_memory_kind *kind, int option))                                                 \
+    X(virtual_reserve, "cuMemAddressReserve",                                                                          \
+      (cu_pointer * address, size_t bytes, size_t alignment, cu_pointer wish, unsigned long long flags))               \
+    X(virtual_free, "cuMemAddressFree", (cu_pointer address, size_t bytes))                                            \
+    X(virtual_create, "cuMemCreate",                                                                                   \
+      (unsigned long long *handle, size_t bytes, const struct cu_memory_kind *kind, unsigned long long flags))         \
+    X(virtual_release, "cuMemRelease", (unsigned long long handle))                                                    \
+    X(virtual_map, "cuMemMap",                                                                                         \
+      (cu_pointer address, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags))          \
+    X(virtual_unmap, "cuMemUnmap", (cu_pointer address, size_t bytes))                                                 \
+    X(virtual_access, "cuMemSetAccess",                                                                                \
+      (cu_pointer address, size_t bytes, const struct cu_access *access, size_t count))                                \
     X(host_alloc, "cuMemHostAlloc", (void **memory, size_t bytes, unsigned flags))                                     \
     X(host_free, "cuMemFreeHost", (void *memory))                                                                      \
     X(copy_in, "cuMemcpyHtoDAsync", (cu_pointer to, const void *from, size_t bytes, cu_stream stream))                 \

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static uint64_t digest_of(const unsigned char *bytes, uint64_t n)
@@ -156,6 +157,36 @@ static int host_read_count(struct device *d, uint64_t *nans, struct error *err)
     return d->ops->sync(d, err);
 }
 
+/* ---- fences ---- */
+
+static int host_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t aligned = (bytes + PROBE_FENCE_ALIGNMENT - 1) / PROBE_FENCE_ALIGNMENT * PROBE_FENCE_ALIGNMENT;
+    uint64_t mapped = (aligned + page - 1) / page * page, reserved = mapped + 2 * page;
+    (void)d;
+    *out = (struct probe_fence){0};
+    char *base = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %llu fenced bytes", (unsigned long long)bytes);
+    if (mprotect(base + page, mapped, PROT_READ | PROT_WRITE) != 0) {
+        munmap(base, reserved);
+        return error_set(err, EXIT_CODE_INTERNAL, "the pages between two fences cannot be made writable");
+    }
+    *out = (struct probe_fence){.memory = base + page + (at_end ? mapped - aligned : 0),
+                                .base = (uint64_t)(uintptr_t)base,
+                                .reserved = reserved};
+    return 0;
+}
+
+static void host_unfence(struct device *d, struct probe_fence *fence)
+{
+    (void)d;
+    if (fence->memory)
+        munmap((void *)(uintptr_t)fence->base, fence->reserved);
+    *fence = (struct probe_fence){0};
+}
+
 /* ---- the process ---- */
 
 static uint64_t host_held(struct device *d)
@@ -178,6 +209,8 @@ const struct probe_ops probe_host = {
     .sprinkle = host_sprinkle,
     .count = host_count,
     .read_count = host_read_count,
+    .fence = host_fence,
+    .unfence = host_unfence,
     .held = host_held,
     .raw_now = clock_raw_ns,
 };
@@ -189,5 +222,7 @@ const struct probe_ops probe_host_scripted = {
     .sprinkle = host_sprinkle,
     .count = host_count,
     .read_count = host_read_count,
+    .fence = host_fence,
+    .unfence = host_unfence,
     .held = host_held,
 };

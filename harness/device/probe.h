@@ -48,6 +48,14 @@ struct probe_trial {
     double wait_ns;
 };
 
+/* Memory beside a page that nobody has. */
+struct probe_fence {
+    void *memory;                                   /* NULL: none */
+    uint64_t base, reserved, start, mapped, handle; /* of the device's own */
+};
+/* What is fenced keeps this alignment, so up to one byte less of it lies between its end and the page. */
+#define PROBE_FENCE_ALIGNMENT 256u
+
 struct probe_ops {
     /* A digest of each region's bytes, into out[n]. */
     int (*digest)(struct device *d, const struct probe_region *regions, size_t n, uint64_t *out, struct error *err);
@@ -66,6 +74,10 @@ struct probe_ops {
      * region has changed all the same: then the work does not run in the stream it was given. *escaped is false too
      * when nothing can be told, because the launch waited for the stream. NULL where there is no stream. */
     int (*escape)(struct device *d, const struct probe_trial *trial, bool *escaped, struct error *err);
+    /* `bytes` bytes, aligned to PROBE_FENCE_ALIGNMENT, whose end (or start) borders on an unmapped page. unfence gives
+     * them back; nothing for a fence without memory. NULL where there are no such pages. */
+    int (*fence)(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err);
+    void (*unfence)(struct device *d, struct probe_fence *fence);
     /* What a contender has changed of the process-wide state of the device since the last settle, one line in what
      * (128 bytes); "" when nothing. Undoes nothing. NULL where there is no such state. */
     void (*changes)(struct device *d, char what[128]);

@@ -9,6 +9,7 @@
 #include "measure/cell_loop.h"
 #include "measure/paper.h"
 #include "measure/race.h"
+#include "verify/fence.h"
 #include "verify/honesty.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
@@ -220,6 +221,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         set_up_copy(bench);
     if (code == 0 && bench->config->verify)
         code = verify_entrants(bench, races, err);
+    if (code == 0 && bench->config->verify)
+        code = fence_check(bench, err);
     say_variants(bench);
     end_phase(bench, PHASE_VERIFY, &mark);
     if (code == 0 && !bench->config->verify_only)
