@@ -174,7 +174,8 @@ struct compile_usage compile_usage_of(const char *log, const char *entry)
         return usage;
     const char *end = strstr(at + strlen(mark), "Compiling entry function '");
     const char *stack = strstr(at, "bytes stack frame");
-    while (stack && stack > at && stack[-1] != '\n')
+    /* The number before it: what stands in front of that differs between releases of ptxas. */
+    while (stack && stack > at && (stack[-1] == ' ' || (stack[-1] >= '0' && stack[-1] <= '9')))
         stack--;
     if (stack && (!end || stack < end))
         (void)sscanf(stack, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &usage.stack_bytes,
