@@ -172,18 +172,25 @@ static bool fits(struct bench *bench, const struct entrant *entrant, const char 
     return good;
 }
 
-/* The keys of one entry worth racing: its winner, for the very problem also a runner-up that is nearly as good. */
-static size_t add_entry(struct bench *bench, const struct entrant *entrant, const struct tuned_table *table,
-                        const struct tuned_match *match, struct cudal2_variant *out, size_t n)
+/* What is gathered from a table. */
+struct gathering {
+    struct bench *bench;
+    struct entrant *entrant;
+    const struct tuned_table *table;
+    struct cudal2_variant *out;
+    size_t n;
+};
+
+/* Adds the keys of one entry worth racing: its winner, for the very problem also a runner-up that is nearly as good. */
+static void add_entry(struct gathering *g, const struct tuned_match *match)
 {
     const struct tuned_entry *e = match->entry;
-    const char *keys[2] = {table->variants[e->variant].key, NULL};
+    const char *keys[2] = {g->table->variants[e->variant].key, NULL};
     if (match->distance <= 0 && e->runner_up >= 0 && e->runner_up_ns <= RUNNER_UP_WITHIN * e->time_ns)
-        keys[1] = table->variants[e->runner_up].key;
+        keys[1] = g->table->variants[e->runner_up].key;
     for (int i = 0; i < 2 && keys[i]; i++)
-        if (!known(out, n, keys[i]) && fits(bench, entrant, keys[i]))
-            snprintf(out[n++].key, sizeof out->key, "%s", keys[i]);
-    return n;
+        if (!known(g->out, g->n, keys[i]) && fits(g->bench, g->entrant, keys[i]))
+            snprintf(g->out[g->n++].key, sizeof g->out->key, "%s", keys[i]);
 }
 
 static void say_table(struct entrant *entrant, const struct tuned_table *table, bool exact)
@@ -205,31 +212,32 @@ static void say_neighbour(struct entrant *entrant, const struct tuned_match *mat
     cJSON_AddItemToArray(list, cJSON_CreateString(key));
 }
 
-static size_t gather_matches(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
-                             const struct tuned_query *query, struct cudal2_variant *out)
+static void gather_matches(struct gathering *g, const struct tuned_query *query)
 {
     struct tuned_match matches[NEIGHBOURS_TRIED];
-    size_t n_matches = tuned_nearest(table, query, matches, NEIGHBOURS_TRIED), n = 0;
+    size_t n_matches = tuned_nearest(g->table, query, matches, NEIGHBOURS_TRIED);
     bool exact = false;
-    for (size_t i = 0; i < n_matches && n < NEIGHBOURS && !exact; i++) {
-        size_t before = n;
-        n = add_entry(bench, entrant, table, &matches[i], out, n);
-        if (n == before)
+    for (size_t i = 0; i < n_matches && g->n < NEIGHBOURS && !exact; i++) {
+        size_t before = g->n;
+        add_entry(g, &matches[i]);
+        if (g->n == before)
             continue;
         exact = matches[i].distance <= 0;
         if (before == 0)
-            say_table(entrant, table, exact);
+            say_table(g->entrant, g->table, exact);
         if (!exact)
-            say_neighbour(entrant, &matches[i]);
+            say_neighbour(g->entrant, &matches[i]);
     }
-    return n;
 }
 
 static size_t gather_tuned(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out)
 {
     const struct tuned_query query = {entrant->contender->family, entrant->contender->is.layout, bench->problem};
     const struct tuned_table *table = bench->tuned ? tuned_tables_find(bench->tuned, &query, bench->mode) : NULL;
-    return table ? gather_matches(bench, entrant, table, &query, out) : 0;
+    struct gathering g = {.bench = bench, .entrant = entrant, .table = table, .out = out};
+    if (table)
+        gather_matches(&g, &query);
+    return g.n;
 }
 
 /* ---- all together ---- */

@@ -143,16 +143,29 @@ cJSON *family_choose(const struct family *f, enum cudal2_layout layout, const st
 
 /* ---- compiling ---- */
 
+/* "ptxas info : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to ..." */
+static bool is_serialised(const char *log, char code[8])
+{
+    const char *line = strstr(log, "wgmma.mma_async instructions are serialized");
+    const char *open = line;
+    while (open && open > log && *open != '(' && *open != '\n')
+        open--;
+    snprintf(code, 8, "%.*s", open && *open == '(' ? (int)strcspn(open + 1, ")") : 0, open ? open + 1 : "");
+    return line != NULL;
+}
+
 const char *family_objection(const char *log, const char *entry, char *why)
 {
     struct compile_usage usage = compile_usage_of(log, entry);
-    const char *code = log && strstr(log, "C7510") ? "C7510" : log && strstr(log, "C7511") ? "C7511" : NULL;
     int bytes = usage.spill_store_bytes + usage.spill_load_bytes;
-    if (code)
+    char code[8];
+    if (log && is_serialised(log, code))
         snprintf(why, CUDAL2_WHY, SERIALISED " (%s)", code);
     else if (usage.stack_bytes > 0 || bytes > 0)
         snprintf(why, CUDAL2_WHY, SPILLS " %d bytes, stack of %d", bytes, usage.stack_bytes);
-    return code || usage.stack_bytes > 0 || bytes > 0 ? why : NULL;
+    else
+        return NULL;
+    return why;
 }
 
 /* In a child process. */

@@ -15,7 +15,7 @@
 #define WARPS_FOR_RATE 4.0 /* warps it takes to reach it */
 #define EPILOGUE 295.0
 #define CLUSTER 400.0   /* CTAs that share operands wait for each other */
-#define EXCHANGE 2050.0 /* two barriers of a cluster */
+#define EXCHANGE 1500.0 /* for each doubling of the CTAs that share a tile */
 #define EXCHANGE_RATE 7.8
 #define SLICES 100.0
 #define SLICES_RATE 128.0
@@ -72,7 +72,7 @@ static double exchange_cycles(const struct model_tile *t)
 {
     double cycles = 0;
     if (t->split > 1)
-        cycles += EXCHANGE + t->m * t->n * 4.0 / EXCHANGE_RATE;
+        cycles += EXCHANGE * log2(t->split) + t->m * t->n * 4.0 / EXCHANGE_RATE;
     if (t->slices > 1)
         cycles += SLICES + t->m * t->n * 4.0 * t->slices / SLICES_RATE;
     return cycles;

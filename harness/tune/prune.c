@@ -68,54 +68,73 @@ static bool takes_problem(const struct prune_request *r, const struct configurat
            plan.workspace_bytes <= r->workspace_bytes;
 }
 
+/* The guesses of one problem, fastest first, and which of them are taken. */
+struct choice {
+    const struct prune_request *request;
+    struct guess *guesses;
+    bool *taken;
+    size_t n;
+    double fastest; /* of those taken */
+};
+
 /* Whether enough of the same kernel, tile and split are taken: the model cannot tell them apart, the race need not. */
-static bool is_crowded(const struct prune_request *r, const struct guess *guesses, size_t at, const bool *taken)
+static bool is_crowded(const struct choice *choice, size_t at)
 {
-    const struct configuration *c = &r->space->configurations[guesses[at].index];
+    const struct configuration *all = choice->request->space->configurations, *c = &all[choice->guesses[at].index];
     size_t alike = 0;
     for (size_t i = 0; i < at; i++) {
-        const struct configuration *o = &r->space->configurations[guesses[i].index];
-        alike += taken[i] && o->kernel == c->kernel && o->tile.m == c->tile.m && o->tile.n == c->tile.n &&
+        const struct configuration *o = &all[choice->guesses[i].index];
+        alike += choice->taken[i] && o->kernel == c->kernel && o->tile.m == c->tile.m && o->tile.n == c->tile.n &&
                  o->tile.split == c->tile.split;
     }
     return alike >= PRUNE_ALIKE;
 }
 
-/* Marks the fastest guesses of one kernel (SIZE_MAX: of any) as taken, `want` of them at most. The fastest that takes
- * the problem sets the limit for all, *fastest. */
-static size_t take_some(const struct prune_request *r, struct guess *guesses, size_t n, size_t kernel, size_t want,
-                        double *fastest, bool *taken)
+/* Takes the fastest guesses of one kernel (SIZE_MAX: of any), `want` of them at most; returns how many. The fastest
+ * that takes the problem sets the limit for all. */
+static size_t take_some(struct choice *choice, size_t kernel, size_t want)
 {
+    const struct prune_request *r = choice->request;
     size_t got = 0;
-    for (size_t i = 0; i < n && got < want && guesses[i].seconds <= PRUNE_WITHIN * *fastest; i++) {
-        const struct configuration *c = &r->space->configurations[guesses[i].index];
-        if (taken[i] || (kernel != SIZE_MAX && c->kernel != kernel) || is_crowded(r, guesses, i, taken) ||
+    for (size_t i = 0; i < choice->n && got < want; i++) {
+        const struct guess *guess = &choice->guesses[i];
+        const struct configuration *c = &r->space->configurations[guess->index];
+        if (guess->seconds > PRUNE_WITHIN * choice->fastest)
+            break;
+        if (choice->taken[i] || (kernel != SIZE_MAX && c->kernel != kernel) || is_crowded(choice, i) ||
             !takes_problem(r, c))
             continue;
-        *fastest = fmin(*fastest, guesses[i].seconds);
-        taken[i] = true;
+        choice->fastest = fmin(choice->fastest, guess->seconds);
+        choice->taken[i] = true;
         got++;
     }
     return got;
 }
 
+static void take_all(struct choice *choice, size_t breadth)
+{
+    size_t share = breadth / KERNEL_SHARE, got = take_some(choice, SIZE_MAX, 1);
+    for (size_t k = 0; k < choice->request->space->n_kernels && got < breadth; k++)
+        got += take_some(choice, k, share < breadth - got ? share : breadth - got);
+    take_some(choice, SIZE_MAX, breadth - got);
+}
+
 size_t prune_choose(const struct prune_request *request, size_t *out)
 {
-    size_t breadth = request->breadth < PRUNE_MAX ? request->breadth : PRUNE_MAX, n_out = 0;
-    struct guess *guesses = malloc((request->space->n_configurations + 1) * sizeof *guesses);
-    bool *taken = calloc(request->space->n_configurations + 1, sizeof *taken);
-    double fastest = INFINITY;
-    if (guesses && taken && breadth > 0) {
-        size_t n = guess_all(request, guesses);
-        size_t share = breadth / KERNEL_SHARE, got = take_some(request, guesses, n, SIZE_MAX, 1, &fastest, taken);
-        for (size_t k = 0; k < request->space->n_kernels && share > 0; k++)
-            got += take_some(request, guesses, n, k, got + share <= breadth ? share : breadth - got, &fastest, taken);
-        take_some(request, guesses, n, SIZE_MAX, breadth - got, &fastest, taken);
-        for (size_t i = 0; i < n; i++)
-            if (taken[i])
-                out[n_out++] = guesses[i].index;
+    size_t capacity = request->space->n_configurations + 1, n_out = 0;
+    size_t breadth = request->breadth < PRUNE_MAX ? request->breadth : PRUNE_MAX;
+    struct choice choice = {.request = request,
+                            .guesses = malloc(capacity * sizeof *choice.guesses),
+                            .taken = calloc(capacity, sizeof *choice.taken),
+                            .fastest = INFINITY};
+    if (choice.guesses && choice.taken && breadth > 0) {
+        choice.n = guess_all(request, choice.guesses);
+        take_all(&choice, breadth);
+        for (size_t i = 0; i < choice.n; i++)
+            if (choice.taken[i])
+                out[n_out++] = choice.guesses[i].index;
     }
-    free(guesses);
-    free(taken);
+    free(choice.guesses);
+    free(choice.taken);
     return n_out;
 }

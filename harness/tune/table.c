@@ -61,17 +61,21 @@ static const char *member(const cJSON *object, const char *a, const char *b)
 
 /* ---- times ---- */
 
-/* Log times of the healthy blocks whose group is even (or odd); *n of them. */
-static void half_of(const struct cell_record *r, const struct series *s, unsigned parity, double *logs,
-                    unsigned *groups, size_t *n)
+struct half {
+    double *logs; /* log times of the healthy blocks whose group is even (or odd) */
+    unsigned *groups;
+    size_t n;
+};
+
+static void fill_half(const struct cell_record *r, const struct series *s, unsigned parity, struct half *h)
 {
-    *n = 0;
+    h->n = 0;
     for (size_t i = 0; i < s->n; i++) {
         unsigned group = r->group_of[s->block[i]];
         if (group % 2 != parity || record_block_dropped(r, s->block[i]))
             continue;
-        logs[*n] = log(s->ns[i]);
-        groups[(*n)++] = group;
+        h->logs[h->n] = log(s->ns[i]);
+        h->groups[h->n++] = group;
     }
 }
 
@@ -79,30 +83,33 @@ struct timed {
     double ns, low_ns, high_ns; /* NaN: unknown */
 };
 
-/* Of one half of the groups; the whole where there is only one group. */
+static struct timed time_of_half(const struct half *h)
+{
+    struct interval interval;
+    stats_interval(h->logs, h->groups, h->n, &interval);
+    struct timed out = {exp(interval.valid ? interval.estimate : stats_median(h->logs, h->n)), NAN, NAN};
+    if (interval.valid) {
+        out.low_ns = exp(interval.estimate - interval.half_width);
+        out.high_ns = exp(interval.estimate + interval.half_width);
+    }
+    return out;
+}
+
+/* Of one half of the groups; of the other one where this is empty. */
 static struct timed time_of(const struct cell_record *r, const struct contender_record *c, unsigned parity)
 {
     const struct series *s = &c->timings[r->headline];
     struct timed out = {NAN, NAN, NAN};
-    double *logs = malloc((s->n + 1) * sizeof *logs);
-    unsigned *groups = malloc((s->n + 1) * sizeof *groups);
-    size_t n = 0;
-    if (logs && groups) {
-        half_of(r, s, parity, logs, groups, &n);
-        if (n == 0)
-            half_of(r, s, 1 - parity, logs, groups, &n);
+    struct half h = {malloc((s->n + 1) * sizeof *h.logs), malloc((s->n + 1) * sizeof *h.groups), 0};
+    if (h.logs && h.groups) {
+        fill_half(r, s, parity, &h);
+        if (h.n == 0)
+            fill_half(r, s, 1 - parity, &h);
     }
-    if (n > 0) {
-        struct interval interval;
-        stats_interval(logs, groups, n, &interval);
-        out.ns = exp(interval.valid ? interval.estimate : stats_median(logs, n));
-        if (interval.valid) {
-            out.low_ns = exp(interval.estimate - interval.half_width);
-            out.high_ns = exp(interval.estimate + interval.half_width);
-        }
-    }
-    free(logs);
-    free(groups);
+    if (h.n > 0)
+        out = time_of_half(&h);
+    free(h.logs);
+    free(h.groups);
     return out;
 }
 

@@ -1,0 +1,209 @@
+/* tune/family: what is raced for a problem, and which kernels the compiler's own words strike off. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "compile/nvrtc.h"
+#include "h200_fixture.h"
+
+static char scratch[64];
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256], directory[256];
+    struct error err;
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
+    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (file_make_directories(directory, &err) || file_write_atomic(path, text, strlen(text), &err))
+        fail_msg("%s", err.text);
+}
+
+static struct family family_on_h200(size_t breadth)
+{
+    return (struct family){.described = h200,
+                           .layouts = 3,
+                           .dtype = CUDAL2_F16,
+                           .accumulate = CUDAL2_ACC_F16,
+                           .workspace_bytes = 64 << 20,
+                           .breadth = breadth};
+}
+
+static void objections_name_the_fault(void **state)
+{
+    static const char good[] = "ptxas info    : Compiling entry function 'gemm' for 'sm_90a'\n"
+                               "ptxas info    : Function properties for gemm\n"
+                               "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                               "ptxas info    : Used 168 registers\n";
+    static const char spills[] = "ptxas info    : Compiling entry function 'gemm' for 'sm_90a'\n"
+                                 "ptxas info    : Function properties for gemm\n"
+                                 "    16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n";
+    static const char serial[] = "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+                                 "serialized due to non wgmma instructions\n";
+    char why[CUDAL2_WHY];
+    (void)state;
+    assert_null(family_objection(good, "gemm", why));
+    assert_null(family_objection("", "gemm", why));
+    assert_string_equal(family_objection(spills, "gemm", why), "spills 12 bytes, stack of 16");
+    assert_null(family_objection(spills, "other", why));
+    assert_string_equal(family_objection(serial, "gemm", why), "wgmma serialised (C7510)");
+}
+
+static bool has(const cJSON *list, const char *key)
+{
+    const cJSON *node;
+    cJSON_ArrayForEach(node, list)
+    {
+        if (strcmp(node->valuestring, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The set's own entries come first, the model fills up, nothing is there twice. */
+static void own_entries_compete(void **state)
+{
+    struct family f = family_on_h200(16);
+    const struct cudal2_problem p = {1024, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_setup setup = {.problem = p, .layout = CUDAL2_TN, .workspace_bytes = 64 << 20};
+    struct cudal2_variant own[64];
+    struct contender c;
+    char why[CUDAL2_WHY];
+    struct error err;
+    bool has_space = false;
+    (void)state;
+    assert_int_equal(family_open(&f, "cudal2", "kernels", &has_space, &err), 0);
+    assert_true(has_space);
+    module_set_contender(f.set, CUDAL2_TN, &c);
+    int n = c.ops->list_variants(&c, &setup, own, 64, why);
+    assert_in_range(n, 2, 15);
+    cJSON *list = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(list), 16);
+    for (int i = 0; i < n; i++)
+        assert_string_equal(cJSON_GetArrayItem(list, i)->valuestring, own[i].key);
+    for (int i = 0; i < 16; i++) {
+        cJSON *node = cJSON_DetachItemFromArray(list, 0);
+        assert_false(has(list, node->valuestring));
+        cJSON_Delete(node);
+    }
+    cJSON_Delete(list);
+    family_close(&f);
+}
+
+static void a_candidate_without_a_space_is_left_to_itself(void **state)
+{
+    struct family f = family_on_h200(16);
+    struct error err;
+    bool has_space = true;
+    (void)state;
+    assert_int_equal(family_open(&f, "./x.so", "kernels", &has_space, &err), 0);
+    assert_false(has_space);
+    assert_int_equal(family_open(&f, "kernels/skeleton.json", "kernels", &has_space, &err), 0);
+    assert_false(has_space);
+    assert_int_equal(family_open(&f, "nothing", "kernels", &has_space, &err), 0);
+    assert_false(has_space);
+}
+
+/* KIND 0 is sound, 1 spills, 2 touches the accumulators of a wgmma in flight, 3 does not compile, 4 is not in the
+ * space. */
+static const char source[] =
+    "extern \"C\" __global__ void __launch_bounds__(1024) gemm(const u16 *a, const u16 *b, u16 *c, int m)\n{\n"
+    "#if KIND == 1\n  volatile float x[64]; for (int i = 0; i < 64; i++) x[i] = a[i]; float s = 0;\n"
+    "  for (int i = 0; i < m; i++) s += x[(i * 7) & 63]; c[threadIdx.x] = (u16)s;\n"
+    "#elif KIND == 2\n  float d[4] = {0, 0, 0, 0}; unsigned long long w = (unsigned long long)a;\n"
+    "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+    "  for (int i = 0; i < 4; i++) {\n    asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+    "{%0,%1,%2,%3}, %4, %5, 1, 1, 1, 0, 0;\" : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"l\"(w + i), "
+    "\"l\"(w));\n    d[0] += 1.0f;\n  }\n"
+    "  asm volatile(\"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
+    "  c[threadIdx.x] = (u16)(d[0] + d[1] + d[2] + d[3]);\n"
+    "#elif KIND == 3\n  not C\n#else\n  c[threadIdx.x] = a[threadIdx.x] + b[threadIdx.x] + KIND;\n#endif\n}\n";
+
+static void write_toy(void)
+{
+    write_file("toy.json",
+               "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"toy\",\"source\":\"toy.cu\","
+               "\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\"],\"layouts\":[\"nn\"],"
+               "\"parameters\":{\"KIND\":{\"values\":[0,1,2,3,4],\"default\":0}},\"grid\":[\"1\",\"1\",\"1\"],"
+               "\"block\":[\"32\",\"1\",\"1\"],\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}");
+    write_file("toy.cu", source);
+    write_file("spaces/toy.json",
+               "{\"schema\":\"cudal2-bench/kernel-space\",\"schema_version\":1,\"name\":\"toy\","
+               "\"kernels\":[{\"kernel\":\"toy\",\"model\":{\"m\":\"64\",\"n\":\"64\",\"step_k\":\"16+KIND\"},"
+               "\"grids\":[{\"KIND\":[0,1,2,3]}]}]}");
+}
+
+static void bad_kernels_make_room(void **state)
+{
+    struct family f = family_on_h200(4);
+    const struct cudal2_problem p = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct family_problems problems = {&p, 1};
+    const struct pool_request pool = {.workers = 2, .seconds = 60};
+    struct family_compiled compiled;
+    struct error err;
+    char path[128];
+    bool has_space = false;
+    (void)state;
+    if (!nvrtc_supports(90))
+        skip();
+    write_toy();
+    f.layouts = CUDAL2_BIT(CUDAL2_NN);
+    snprintf(path, sizeof path, "%s/toy.json", scratch);
+    setenv("CUDAL2_KERNELS", scratch, 1);
+    int code = family_open(&f, path, NULL, &has_space, &err);
+    unsetenv("CUDAL2_KERNELS");
+    if (code)
+        fail_msg("%s", err.text);
+    assert_true(has_space);
+    cJSON *before = family_choose(&f, CUDAL2_NN, &p);
+    assert_int_equal(cJSON_GetArraySize(before), 3); /* alike to the model: no more than three of a tile */
+    if (family_compile(&f, &problems, &pool, &compiled, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(compiled.compiled, 1);
+    assert_int_equal(compiled.spilled, 1);
+    assert_int_equal(compiled.serialised, 1);
+    assert_int_equal(compiled.failed, 1); /* made room for by the others */
+    assert_non_null(strstr(compiled.last_failure, "compile_error: toy.cu("));
+    cJSON *after = family_choose(&f, CUDAL2_NN, &p);
+    assert_int_equal(cJSON_GetArraySize(after), 1);
+    assert_string_equal(cJSON_GetArrayItem(after, 0)->valuestring, "toy:KIND=0");
+    cJSON_Delete(before);
+    cJSON_Delete(after);
+    family_close(&f);
+}
+
+static int make_scratch(void **state)
+{
+    char command[256];
+    (void)state;
+    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-family-XXXXXX");
+    if (!mkdtemp(scratch))
+        return -1;
+    setenv("CUDAL2_CACHE", scratch, 1);
+    snprintf(command, sizeof command, "cp -R kernels/harness '%s'/", scratch);
+    return system(command);
+}
+
+static int remove_scratch(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(objections_name_the_fault),
+        cmocka_unit_test(own_entries_compete),
+        cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
+        cmocka_unit_test(bad_kernels_make_room),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}

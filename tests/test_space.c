@@ -1,0 +1,272 @@
+/* tune/space and tune/prune: what is legal, what is refused and by which rule, and what is left for a problem. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "h200_fixture.h"
+
+static char scratch[64];
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    struct error err;
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
+    if (file_write_atomic(path, text, strlen(text), &err))
+        fail_msg("%s", err.text);
+}
+
+static const char manifest[] =
+    "{\"schema\":\"cudal2-bench/"
+    "kernel\",\"schema_version\":1,\"name\":\"toy\",\"source\":\"toy.cu\",\"entry\":\"gemm\","
+    "\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\",\"f32\"],\"layouts\":[\"nn\",\"tn\"],\"parameters\":{"
+    "\"BM\":{\"values\":[16,32,64],\"default\":16},\"STAGES\":{\"values\":[1,2,3,4],\"default\":2},"
+    "\"SPLIT\":{\"values\":[1,2],\"default\":1}},\"constraints\":["
+    "{\"rule\":\"BM*STAGES <= 128\",\"why\":\"stages fit in shared memory\"},"
+    "{\"rule\":\"SPLIT == 1 || LAYOUT_TN\",\"why\":\"only TN is split\"}],"
+    "\"problem_constraints\":[{\"rule\":\"M % BM == 0\",\"why\":\"no edges\"}],"
+    "\"grid\":[\"M/BM\",\"1\",\"SPLIT\"],\"block\":[\"32\",\"1\",\"1\"],\"workspace_bytes\":\"SPLIT > 1 ? 4096 : 0\","
+    "\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}";
+
+#define SPACE(rest)                                                                                                    \
+    "{\"schema\":\"cudal2-bench/"                                                                                      \
+    "kernel-space\",\"schema_version\":1,\"name\":\"toy\",\"kernels\":[{\"kernel\":\"toy\"," rest "}]}"
+#define MODEL                                                                                                          \
+    "\"model\":{\"m\":\"BM\",\"n\":\"64\",\"step_k\":\"16\",\"stages\":\"STAGES\",\"split\":\"SPLIT\",\"cluster\":"    \
+    "\"SPLIT\"}"
+
+static struct module_set *open_toy(void)
+{
+    char path[256];
+    struct module_set *set;
+    struct error err;
+    snprintf(path, sizeof path, "%s/toy.json", scratch);
+    if (module_set_open(path, "kernels", &h200, &set, &err))
+        fail_msg("%s", err.text);
+    return set;
+}
+
+static int expand(const struct module_set *set, const char *text, enum cudal2_layout layout, struct space *out,
+                  struct error *err)
+{
+    char path[256];
+    const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F16, layout);
+    write_file("space.json", text);
+    snprintf(path, sizeof path, "%s/space.json", scratch);
+    return space_open(set, path, &conditions, out, err);
+}
+
+static void check_keys(const struct space *s, const char *const *keys)
+{
+    struct cudal2_variant own;
+    size_t n = 0;
+    for (; keys[n]; n++) {
+        assert_true(n < s->n_configurations);
+        assert_int_equal(space_key(s, &s->configurations[n], own.key, sizeof own.key), 0);
+        assert_string_equal(own.key, keys[n]);
+    }
+    assert_int_equal(s->n_configurations, n);
+}
+
+static void products_keep_the_rules(void **state)
+{
+    static const char *const nn[] = {"toy:BM=32,STAGES=2,SPLIT=1", "toy:BM=64,STAGES=2,SPLIT=1",
+                                     "toy:BM=32,STAGES=3,SPLIT=1", NULL};
+    static const char text[] =
+        SPACE(MODEL ",\"grids\":[{\"BM\":[32,64],\"STAGES\":[2,3],\"SPLIT\":[1,2]},{\"BM\":[64]}]");
+    struct module_set *set = open_toy();
+    struct space s;
+    struct error err;
+    (void)state;
+    assert_int_equal(expand(set, text, CUDAL2_NN, &s, &err), 0);
+    check_keys(&s, nn); /* BM 64 STAGES 2 of the second grid is known already */
+    assert_int_equal(s.n_refusals, 2);
+    assert_string_equal(s.refusals[0].why, "toy: stages fit in shared memory (BM*STAGES <= 128)");
+    assert_int_equal(s.refusals[0].count, 2);
+    assert_string_equal(s.refusals[1].why, "toy: only TN is split (SPLIT == 1 || LAYOUT_TN)");
+    assert_int_equal(s.refusals[1].count, 3);
+    assert_true(s.configurations[1].tile.m == 64 && s.configurations[1].tile.stages == 2);
+    assert_true(s.configurations[1].tile.n == 64 && s.configurations[1].tile.warps == 1);
+    space_free(&s);
+    assert_int_equal(expand(set, text, CUDAL2_TN, &s, &err), 0);
+    assert_int_equal(s.n_configurations, 6);
+    space_free(&s);
+    module_set_close(set);
+}
+
+static void only_the_largest_legal_value_stays(void **state)
+{
+    static const char *const keys[] = {"toy:BM=16,STAGES=4,SPLIT=1", "toy:BM=32,STAGES=4,SPLIT=1",
+                                       "toy:BM=64,STAGES=2,SPLIT=1", NULL};
+    struct module_set *set = open_toy();
+    struct space s;
+    struct error err;
+    (void)state;
+    assert_int_equal(expand(set,
+                            SPACE(MODEL ",\"largest\":\"STAGES\",\"grids\":[{\"BM\":[16,32,64],\"STAGES\":[1,4,2,3]}]"),
+                            CUDAL2_NN, &s, &err),
+                     0);
+    check_keys(&s, keys);
+    space_free(&s);
+    module_set_close(set);
+}
+
+static void refuse(const struct module_set *set, const char *text, const char *place)
+{
+    struct space s;
+    struct error err;
+    if (expand(set, text, CUDAL2_NN, &s, &err) == 0)
+        fail_msg("accepted %s", text);
+    assert_int_equal(err.code, EXIT_CODE_DATA);
+    if (!strstr(err.text, place))
+        fail_msg("\"%s\" does not name %s", err.text, place);
+    space_free(&s);
+}
+
+static void bad_spaces_name_the_place(void **state)
+{
+    struct module_set *set = open_toy();
+    (void)state;
+    refuse(set, SPACE(MODEL ",\"grids\":[{\"BN\":[32]}]"), "$.kernels[0].grids[0].BN");
+    refuse(set, SPACE(MODEL ",\"grids\":[{\"BM\":[48]}]"), "48 is not among the values of BM");
+    refuse(set, SPACE(MODEL ",\"grids\":[]"), "$.kernels[0].grids");
+    refuse(set, SPACE("\"model\":{\"m\":\"BQ\"},\"grids\":[{}]"), "$.kernels[0].model.m");
+    refuse(set, SPACE("\"model\":{\"m\":\"16 +\"},\"grids\":[{}]"), "$.kernels[0].model.m");
+    refuse(set, SPACE("\"model\":{\"o\":\"16\"},\"grids\":[{}]"), "unknown key");
+    refuse(set, SPACE(MODEL ",\"largest\":\"BK\",\"grids\":[{}]"), "$.kernels[0].largest");
+    refuse(set,
+           "{\"schema\":\"cudal2-bench/"
+           "kernel-space\",\"schema_version\":1,\"name\":\"toy\",\"kernels\":[{\"kernel\":\"toys\",\"grids\":[{}]}]}",
+           "no such kernel");
+    refuse(set,
+           "{\"schema\":\"cudal2-bench/"
+           "kernel-space\",\"schema_version\":1,\"name\":\"tay\",\"kernels\":[{\"kernel\":\"toy\",\"grids\":[{}]}]}",
+           "$.name");
+    module_set_close(set);
+}
+
+static size_t prune(const struct space *s, enum cudal2_layout layout, const int64_t mnk[3], uint64_t workspace,
+                    size_t *out)
+{
+    const struct prune_request request = {.space = s,
+                                          .machine = prune_machine(&h200.info),
+                                          .conditions = h200_conditions(CUDAL2_ACC_F16, layout),
+                                          .m = mnk[0],
+                                          .n = mnk[1],
+                                          .k = mnk[2],
+                                          .workspace_bytes = workspace,
+                                          .breadth = 16};
+    return prune_choose(&request, out);
+}
+
+/* A kernel refuses a problem by its own rule, the workspace it lacks, or the compiler's verdict. */
+static void what_cannot_win_is_passed_over(void **state)
+{
+    struct module_set *set = open_toy();
+    struct space s;
+    struct error err;
+    size_t out[PRUNE_MAX];
+    (void)state;
+    assert_int_equal(expand(set, SPACE(MODEL ",\"grids\":[{\"BM\":[16,32,64],\"SPLIT\":[1,2]}]"), CUDAL2_TN, &s, &err),
+                     0);
+    assert_int_equal(s.n_configurations, 6);
+    const int64_t whole[] = {64, 64, 64}, half[] = {32, 64, 64}, odd[] = {33, 64, 64};
+    assert_int_equal(prune(&s, CUDAL2_TN, whole, 4096, out), 6);
+    assert_int_equal(prune(&s, CUDAL2_TN, whole, 4095, out), 3);
+    assert_int_equal(prune(&s, CUDAL2_TN, half, 4095, out), 2);
+    assert_int_equal(prune(&s, CUDAL2_TN, odd, 4096, out), 0);
+    s.configurations[out[0]].rejected = true;
+    s.configurations[0].rejected = true; /* BM 16 */
+    assert_int_equal(prune(&s, CUDAL2_TN, half, 4095, out), 1);
+    assert_int_equal(out[0], 1);
+    space_free(&s);
+    module_set_close(set);
+}
+
+static bool is_kernel(const struct space *s, size_t configuration, const char *name)
+{
+    return strcmp(s->kernels[s->configurations[configuration].kernel]->name, name) == 0;
+}
+
+/* The committed space: a good file, and for each class of problem the family that docs/kernels.md says is for it. */
+static void the_committed_space_serves_every_class(void **state)
+{
+    struct module_set *set = open_cudal2();
+    size_t out[PRUNE_MAX];
+    (void)state;
+    for (int accumulate = 0; accumulate < 2; accumulate++) {
+        for (int layout = 0; layout < 2; layout++) {
+            const struct space_conditions conditions =
+                h200_conditions((enum cudal2_accumulate)accumulate, (enum cudal2_layout)layout);
+            const int64_t latency[] = {64, 64, 64}, large[] = {4096, 4096, 4096}, split[] = {256, 256, 8192};
+            struct space s;
+            open_space(set, &conditions, &s);
+            assert_in_range(s.n_configurations, 300, SPACE_MAX_CONFIGURATIONS);
+            assert_int_equal(prune(&s, (enum cudal2_layout)layout, latency, 64 << 20, out), 16);
+            assert_true(is_kernel(&s, out[0], "tiny"));
+            assert_int_equal(prune(&s, (enum cudal2_layout)layout, large, 64 << 20, out), 16);
+            assert_true(is_kernel(&s, out[0], "persistent"));
+            assert_true(s.configurations[out[0]].tile.m * s.configurations[out[0]].tile.n >= 128 * 256);
+            assert_int_equal(prune(&s, (enum cudal2_layout)layout, split, 64 << 20, out), 16);
+            assert_true(s.configurations[out[0]].tile.split >= 4);
+            space_free(&s);
+        }
+    }
+    module_set_close(set);
+}
+
+/* Sizes that are no multiple of 8 are for the one kernel that takes them. */
+static void ragged_sizes_have_a_kernel(void **state)
+{
+    struct module_set *set = open_cudal2();
+    const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F16, CUDAL2_NN);
+    const int64_t ragged[] = {333, 77, 55};
+    struct space s;
+    size_t out[PRUNE_MAX];
+    (void)state;
+    open_space(set, &conditions, &s);
+    size_t n = prune(&s, CUDAL2_NN, ragged, 64 << 20, out);
+    assert_in_range(n, 1, 16);
+    for (size_t i = 0; i < n; i++)
+        assert_true(is_kernel(&s, out[i], "tiny"));
+    space_free(&s);
+    module_set_close(set);
+}
+
+static int make_scratch(void **state)
+{
+    (void)state;
+    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-space-XXXXXX");
+    if (!mkdtemp(scratch))
+        return -1;
+    write_file("toy.json", manifest);
+    write_file("toy.cu", "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m) {}\n");
+    return 0;
+}
+
+static int remove_scratch(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_keep_the_rules),
+        cmocka_unit_test(only_the_largest_legal_value_stays),
+        cmocka_unit_test(bad_spaces_name_the_place),
+        cmocka_unit_test(what_cannot_win_is_passed_over),
+        cmocka_unit_test(the_committed_space_serves_every_class),
+        cmocka_unit_test(ragged_sizes_have_a_kernel),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
