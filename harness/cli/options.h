@@ -98,10 +98,8 @@ struct options {
     double rate_hz;     /* server launches a second: the mean gap is 1/rate */
     int gap;            /* enum gap_kind */
     uint64_t seed;
-    const char *aa; /* "" when --aa has no name: the config's choice */
-    bool no_verify, verify_again, time_anyway;
-    const char *shapes[CONFIG_NAMES_MAX + 1]; /* "MxNxK"; NULL-terminated */
-    bool memcheck, racecheck, in_process;
+    const char *aa;                               /* "" when --aa has no name: the config's choice */
+    const char *shapes[CONFIG_NAMES_MAX + 1];     /* "MxNxK"; NULL-terminated */
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
     uint64_t breadth;                             /* tune: 0: its own choice */
     double budget_seconds;                        /* tune: 0: no limit */
@@ -114,13 +112,11 @@ struct options {
     int format;                                   /* index into format_choices; 0 is text */
     uint64_t table;                               /* 0: all */
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
-    bool mixed;
-    bool agreement;
-    double delta_percent; /* of --delta; 0: compare's own */
-    const char *confirm;  /* NULL: no second look; "" when --confirm has no file: measure it now */
-    bool force;
-    bool resume, quiet, no_color, man, help, version;
-    int completion; /* enum completion_shell */
+    double delta_percent;                         /* of --delta; 0: compare's own */
+    const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
+    int completion;      /* enum completion_shell */
+    bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process; /* verification */
+    bool mixed, agreement, force, resume, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;
