@@ -46,6 +46,13 @@ static char *pack(const char *bytes, size_t length, const char *flags, size_t *p
     return packed;
 }
 
+static int unpack(const char *source, const void *bytes, size_t length, size_t max_bytes, char **out,
+                  size_t *out_length, struct error *err)
+{
+    const struct gunzip_input input = {source, bytes, length, max_bytes};
+    return gunzip(&input, out, out_length, err);
+}
+
 static void comes_back(const char *bytes, size_t length, const char *flags)
 {
     size_t packed_length;
@@ -54,7 +61,7 @@ static void comes_back(const char *bytes, size_t length, const char *flags)
     struct error err = {0};
     char *packed = pack(bytes, length, flags, &packed_length);
     assert_true(gunzip_is(packed, packed_length));
-    if (gunzip("x.gz", packed, packed_length, length + 1, &got, &got_length, &err))
+    if (unpack("x.gz", packed, packed_length, length + 1, &got, &got_length, &err))
         fail_msg("%s", err.text);
     assert_int_equal(got_length, length);
     assert_memory_equal(got, bytes, length);
@@ -102,11 +109,11 @@ static void members_follow_each_other(void **state)
     char *both = malloc(first_length + second_length + 1);
     memcpy(both, first, first_length);
     memcpy(both + first_length, second, second_length);
-    assert_int_equal(gunzip("x", both, first_length + second_length, 100, &out, &length, &err), 0);
+    assert_int_equal(unpack("x", both, first_length + second_length, 100, &out, &length, &err), 0);
     assert_string_equal(out, "onetwo");
     free(out);
     both[first_length + second_length] = 'x'; /* and then something else */
-    assert_int_equal(gunzip("x", both, first_length + second_length + 1, 100, &out, &length, &err), EXIT_CODE_DATA);
+    assert_int_equal(unpack("x", both, first_length + second_length + 1, 100, &out, &length, &err), EXIT_CODE_DATA);
     free(first);
     free(second);
     free(both);
@@ -128,12 +135,12 @@ static void every_part_of_the_head_is_passed_over(void **state)
     char *out;
     struct error err = {0};
     (void)state;
-    if (gunzip("x", good, sizeof good, 10, &out, &length, &err))
+    if (unpack("x", good, sizeof good, 10, &out, &length, &err))
         fail_msg("%s", err.text);
     assert_string_equal(out, "x");
     free(out);
     for (size_t n = 0; n < sizeof good; n++)
-        assert_int_equal(gunzip("x", good, n, 10, &out, &length, &err), EXIT_CODE_DATA);
+        assert_int_equal(unpack("x", good, n, 10, &out, &length, &err), EXIT_CODE_DATA);
 }
 
 static void damage_is_refused(void **state)
@@ -146,10 +153,10 @@ static void damage_is_refused(void **state)
     char *packed = pack(bytes, 3000, "-9n", &packed_length);
     (void)state;
     for (size_t n = 0; n < packed_length; n++) /* cut short anywhere */
-        assert_int_equal(gunzip("x", packed, n, 1 << 20, &out, &length, &err), EXIT_CODE_DATA);
+        assert_int_equal(unpack("x", packed, n, 1 << 20, &out, &length, &err), EXIT_CODE_DATA);
     for (size_t bit = 0; bit < 8 * packed_length; bit++) {
         packed[bit / 8] ^= (char)(1 << bit % 8);
-        if (gunzip("x", packed, packed_length, 1 << 20, &out, &length, &err) == 0) {
+        if (unpack("x", packed, packed_length, 1 << 20, &out, &length, &err) == 0) {
             /* Only the head's flags and time, and the bits that fill the last byte of codes, say nothing. */
             assert_true((bit / 8 >= 3 && bit / 8 < 10) || bit / 8 == packed_length - 9);
             assert_memory_equal(out, bytes, 3000);
@@ -171,9 +178,9 @@ static void the_limit_is_of_the_unpacked_size(void **state)
     char *packed = pack(bytes, 100000, "-9", &packed_length);
     (void)state;
     assert_true(packed_length < 1000);
-    assert_int_equal(gunzip("bomb.gz", packed, packed_length, 99999, &out, &length, &err), EXIT_CODE_DATA);
+    assert_int_equal(unpack("bomb.gz", packed, packed_length, 99999, &out, &length, &err), EXIT_CODE_DATA);
     assert_string_equal(err.text, "bomb.gz: cannot be unpacked: it unpacks to more than the limit");
-    assert_int_equal(gunzip("x", packed, packed_length, 100000, &out, &length, &err), 0);
+    assert_int_equal(unpack("x", packed, packed_length, 100000, &out, &length, &err), 0);
     free(out);
     free(packed);
     free(bytes);

@@ -303,6 +303,8 @@ static uint32_t take_u32(struct stream *s)
 static void read_member(struct stream *s)
 {
     size_t begin = s->used;
+    if (failed(s))
+        return;
     read_head(s);
     if (!failed(s))
         inflate(s);
@@ -321,11 +323,11 @@ bool gunzip_is(const void *bytes, size_t length)
     return length > 2 && memcmp(bytes, "\x1f\x8b\x08", 3) == 0;
 }
 
-int gunzip(const char *source, const void *bytes, size_t length, size_t max_bytes, char **out, size_t *out_length,
-           struct error *err)
+int gunzip(const struct gunzip_input *input, char **out, size_t *length, struct error *err)
 {
-    struct stream s = {.in = bytes, .length = length, .max_bytes = max_bytes};
-    s.out = malloc(s.capacity = 1 << 16);
+    struct stream s = {.in = input->bytes, .length = input->length, .max_bytes = input->max_bytes};
+    s.capacity = 1 << 16;
+    s.out = malloc(s.capacity);
     s.no_memory = !s.out;
     do
         read_member(&s);
@@ -333,28 +335,26 @@ int gunzip(const char *source, const void *bytes, size_t length, size_t max_byte
     if (!failed(&s)) {
         s.out[s.used] = '\0'; /* put_byte leaves room for it */
         *out = s.out;
-        *out_length = s.used;
+        *length = s.used;
         return 0;
     }
     free(s.out);
     if (s.no_memory)
-        return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory to unpack it", source);
-    return error_set(err, EXIT_CODE_DATA, "%s: cannot be unpacked: %s", source,
+        return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory to unpack it", input->source);
+    return error_set(err, EXIT_CODE_DATA, "%s: cannot be unpacked: %s", input->source,
                      s.cut ? "the gzip file is cut short" : s.problem);
 }
 
 int gunzip_read_file(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err)
 {
-    char *packed;
-    size_t packed_length;
     if (file_read(path, max_bytes, bytes, length, err))
         return err->code;
     if (!gunzip_is(*bytes, *length))
         return 0;
-    packed = *bytes;
-    packed_length = *length;
+    char *packed = *bytes;
+    const struct gunzip_input input = {path, packed, *length, max_bytes};
     *bytes = NULL;
-    int code = gunzip(path, packed, packed_length, max_bytes, bytes, length, err);
+    int code = gunzip(&input, bytes, length, err);
     free(packed);
     return code;
 }

@@ -13,11 +13,18 @@
 /* Whether the bytes begin as a gzip file does. */
 bool gunzip_is(const void *bytes, size_t length);
 
-/* Unpacks all members of a gzip file. *out is NUL-terminated and owned by the caller (free). `source` names the file in
- * errors. EXIT_CODE_DATA when it is cut short or damaged (length and CRC are checked) or unpacks to more than
- * max_bytes; EXIT_CODE_INTERNAL out of memory. */
-int gunzip(const char *source, const void *bytes, size_t length, size_t max_bytes, char **out, size_t *out_length,
-           struct error *err);
+struct gunzip_input {
+    const char *source; /* names the file in errors */
+    const void *bytes;
+    size_t length;
+    size_t max_bytes; /* of what it may unpack to */
+};
+
+/* Unpacks all members of a gzip file. *out is NUL-terminated and owned by the caller (free). EXIT_CODE_DATA when it is
+ * cut short or damaged (length and CRC are checked) or unpacks to more than max_bytes; EXIT_CODE_INTERNAL out of
+ * memory.
+ */
+int gunzip(const struct gunzip_input *input, char **out, size_t *length, struct error *err);
 
 /* file_read for a file that may be compressed; which it is, its first bytes say, not its name. max_bytes is the limit
  * of the unpacked size too. */
