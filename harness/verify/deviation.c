@@ -61,11 +61,10 @@ static int compare(struct bench *bench, const void *c, const struct normal_case 
 }
 
 int normal_measure(struct bench *bench, struct entrant *entrant, const struct normal_case *normal,
-                   struct deviation *out, const char **verdict, char *why, struct error *err)
+                   struct deviation *out, struct error *err)
 {
     struct device *d = bench->device;
     size_t own = entrant->first_set + normal->set;
-    *verdict = NULL;
     *out = (struct deviation){.profile = NAN};
     bench_stage(bench, entrant, "verify", bench->config->limits.launch_seconds);
     int code = operands_poison(d, bench->operands, own, err);
@@ -73,10 +72,8 @@ int normal_measure(struct bench *bench, struct entrant *entrant, const struct no
         code = d->ops->sync(d, err);
     if (code != 0)
         return code;
-    if (entrant->work.launch(entrant->work.context, normal->set, why) != CUDAL2_OK) {
-        *verdict = "launch_error";
+    if (entrant->work.launch(entrant->work.context, normal->set, out->why) != CUDAL2_OK)
         return 0;
-    }
     code = d->ops->sync(d, err);
     return code == 0 ? compare(bench, bench->operands->nn[own].c, normal, out, err) : code;
 }

@@ -14,7 +14,7 @@
 
 /* What one entrant showed. */
 struct deviation {
-    bool measured;
+    bool measured;        /* false: the launch said no, with the reason in why */
     double largest;       /* absolute */
     double rms;           /* over the RMS of the reference; infinite when elements are NaN */
     double profile;       /* RMS over RMS against fp64, on the cell's problem; NaN when not taken */
@@ -44,10 +44,9 @@ struct normal_case {
 int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, struct error *err);
 void normal_release(struct bench *bench, struct normal_case *normal);
 
-/* Poisons C, launches once, compares. *verdict is NULL, or "launch_error" with the reason in why[CUDAL2_WHY]. Non-zero
- * only for device errors (the caller asks entrant_fault). */
+/* Poisons C, launches once, compares. Non-zero only for device errors (the caller asks entrant_fault). */
 int normal_measure(struct bench *bench, struct entrant *entrant, const struct normal_case *normal,
-                   struct deviation *out, const char **verdict, char *why, struct error *err);
+                   struct deviation *out, struct error *err);
 
 /* The bounds, from the deviations (one for each entrant) of the living baselines billed like the cell: one that claims
  * to accumulate wider counts in f32 cells alone. */

@@ -33,8 +33,8 @@ double model_rounding(enum cudal2_dtype dtype, double k)
     return rounding_to(significant_bits(dtype), k);
 }
 
-/* Accumulated in a format of `bits` in steps of `step`, but for the last rounding, which is that of storing; relative to
- * the output. */
+/* Accumulated in a format of `bits` in steps of `step`, but for the last rounding, which is that of storing; relative
+ * to the output. */
 static double accumulated(int bits, double k, double step)
 {
     return rounding_to(bits, k) * sqrt(fmax(k / step - 1, 0) / 2);

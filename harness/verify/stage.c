@@ -141,6 +141,14 @@ static int check_seed(struct stage *s, uint64_t seed, struct error *err)
 
 /* ---- deviation and accumulator class ---- */
 
+/* fall_back forgets what was shown, and with it the reason. */
+static bool refuse_launch(struct stage *s, size_t i)
+{
+    char why[CUDAL2_WHY];
+    memcpy(why, s->deviations[i].why, sizeof why);
+    return fall_back(s, i, "launch_error", why);
+}
+
 /* Everyone on the same inputs in every pass: what a baseline showed in the first bounds who comes in the second. */
 static int measure_all(struct stage *s, bool *changed, struct error *err)
 {
@@ -149,15 +157,13 @@ static int measure_all(struct stage *s, bool *changed, struct error *err)
     int code = normal_prepare(bench, random_derive(bench->seed, "deviation", 0) >> 8, &normal, err);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
-        char why[CUDAL2_WHY] = "";
-        const char *verdict = NULL;
         if (!e->alive || !s->wanted[i] || changed[i])
             continue;
-        code = normal_measure(bench, e, &normal, &s->deviations[i], &verdict, why, err);
+        code = normal_measure(bench, e, &normal, &s->deviations[i], err);
         if (code != 0)
             code = entrant_fault(bench, e, "verify", err);
-        else if (verdict)
-            changed[i] = fall_back(s, i, verdict, why);
+        else if (!s->deviations[i].measured)
+            changed[i] = refuse_launch(s, i);
     }
     normal_release(bench, &normal);
     return code;
