@@ -34,6 +34,8 @@ static void print_summary(const struct tuner *tuner)
     printf("%s: %zu entries from %zu problems", s->name, s->entries, s->cells);
     if (s->without > 0)
         printf(", %zu without a winner", s->without);
+    if (s->rejected > 0)
+        printf(", %zu variants rejected", s->rejected);
     if (isfinite(s->geomean))
         printf("; %.3fx of the fastest baseline (geometric mean), ahead in %zu", s->geomean, s->ahead);
     printf("\n");

@@ -25,7 +25,7 @@ struct gathered {
     struct cell_record **records;
     size_t n_records;
     struct line *lines;
-    size_t n_lines, without;
+    size_t n_lines, without, rejected;
 };
 
 /* ---- reading ---- */
@@ -181,10 +181,17 @@ static bool opens_line(const struct cell_record *r, size_t at)
     return c->candidate && cJSON_IsString(source) && strcmp(source->valuestring, "search") == 0;
 }
 
+static size_t count_rejected(const struct contender_record *c)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(c->tuning, "rejected");
+    return c->candidate ? (size_t)cJSON_GetArraySize(list) : 0;
+}
+
 static int add_lines(struct gathered *g, const struct cell_record *r, struct error *err)
 {
     for (size_t i = 0; i < r->n_contenders; i++) {
         struct line line = {.record = r, .family = r->contenders[i].family, .layout = r->contenders[i].layout};
+        g->rejected += count_rejected(&r->contenders[i]);
         if (!opens_line(r, i))
             continue;
         if (!fill_line(&line)) {
@@ -342,7 +349,8 @@ static void summarise(const struct gathered *g, struct table_summary *s)
     struct device_info device = {0};
     double sum = 0;
     size_t n = 0;
-    *s = (struct table_summary){.cells = g->n_records, .entries = g->n_lines, .without = g->without};
+    *s = (struct table_summary){
+        .cells = g->n_records, .entries = g->n_lines, .without = g->without, .rejected = g->rejected};
     for (size_t i = 0; i < g->n_lines; i++) {
         const struct line *line = &g->lines[i];
         if (!isfinite(line->reference_ns))

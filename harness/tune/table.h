@@ -15,6 +15,7 @@
 struct table_summary {
     size_t cells, entries; /* problems in the journal; entries of the table */
     size_t without;        /* problem and layout of a searched family of which no finalist was left */
+    size_t rejected;       /* variants struck off in races and by verification, over all problems */
     size_t ahead;          /* entries whose time is below the reference's */
     double geomean;        /* of reference over time; NaN without a reference */
     char name[192];        /* nvidia-h200-f16: what the file should be called for `run` to find it */
