@@ -34,6 +34,14 @@ run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
 
+# --- completion of what it reads ---
+"$bench" help --completion bash >"$work/completion"
+for command in report compare; do
+    (cd "$work" && bash -c 'source ./completion; COMP_WORDS=(cudal2-bench "$1" a.js) COMP_CWORD=2; _cudal2_bench; echo "${COMPREPLY[@]}"' words "$command") >"$work/words"
+    [ "$(cat "$work/words")" = a.json ]
+    verdict $? "bash completes files for $command" "$(cat "$work/words")"
+done
+
 # --- bad input ---
 refuse() { # refuse CODE NAME PATTERN ARGUMENT...
     local want=$1 name=$2 pattern=$3
@@ -68,6 +76,9 @@ refuse 65 "zero blocks" 'nothing to report: no speedups' "$work/zero.json" --for
 result "" >"$work/none.json"
 refuse 65 "no cells" 'no speedups' "$work/none.json" --format csv
 refuse 65 "no cells for a page" 'no cells' "$work/none.json" --format html
+refuse 65 "no cells to export" 'no times' "$work/none.json" --format bencher
+refuse 65 "no times to export" 'no times in timing wall' "$work/a.json" --format prometheus --timing wall
+refuse 65 "no figures" 'no speedups' "$work/none.json" --format figures --output "$work/none"
 refuse 65 "a file that is not there" 'nowhere.json: cannot be read' "$work/nowhere.json"
 mkdir "$work/empty"
 refuse 65 "a directory without a run" 'no journal.jsonl or result.json' "$work/empty"

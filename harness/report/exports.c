@@ -67,6 +67,21 @@ void export_walk(const struct export_request *request, const struct export_visit
     }
 }
 
+static void note_time(void *context, const struct export_time *time)
+{
+    bool *found = context;
+    (void)time;
+    *found = true;
+}
+
+bool export_has_times(const struct export_request *request)
+{
+    static const struct export_visitor visitor = {note_time, NULL};
+    bool found = false;
+    export_walk(request, &visitor, &found);
+    return found;
+}
+
 int export_print(cJSON *tree, struct text *out, struct error *err)
 {
     char *printed = tree ? json_print(tree, false) : NULL;

@@ -10,6 +10,8 @@
 #include "base/json.h"
 #include "base/text.h"
 
+#include <stdbool.h>
+
 struct export_request {
     const cJSON *result;      /* merged, of all sources */
     const char *const *paths; /* the sources as given, n of them: forms with rounds look for their journals */
@@ -56,6 +58,9 @@ struct export_visitor {
     void (*time)(void *context, const struct export_time *time);          /* NULL: not wanted */
     void (*speedup)(void *context, const struct export_speedup *speedup); /* NULL: not wanted */
 };
+/* Whether there is anything to export. */
+bool export_has_times(const struct export_request *request);
+
 void export_walk(const struct export_request *request, const struct export_visitor *visitor, void *context);
 
 /* The text of a tree (taken over), which may be NULL; EXIT_CODE_INTERNAL out of memory. */

@@ -93,12 +93,14 @@ static int write_tables(const struct inputs *in, int first, int last, struct err
     return code;
 }
 
-static bool has_speedups(const struct dataset *d)
+static int check_speedups(const struct inputs *in, struct error *err)
 {
-    for (size_t i = 0; i < d->n; i++)
-        if (d->lines[i].n > 0)
-            return true;
-    return false;
+    const char *timing = in->request->timing;
+    for (size_t i = 0; i < in->dataset.n; i++)
+        if (in->dataset.lines[i].n > 0)
+            return 0;
+    return error_set(err, EXIT_CODE_DATA, "nothing to report: no speedups%s%s in what was given",
+                     timing ? " in timing " : "", timing ? timing : "");
 }
 
 static int make_tables(const struct inputs *in, struct error *err)
@@ -106,11 +108,8 @@ static int make_tables(const struct inputs *in, struct error *err)
     const struct report_request *request = in->request;
     int first = request->table ? request->table : TABLES_FIRST;
     int last = request->table ? request->table : TABLES_LAST;
-    int code = 0;
-    if (!has_speedups(&in->dataset))
-        return error_set(err, EXIT_CODE_DATA, "nothing to report: no speedups%s%s in what was given",
-                         request->timing ? " in timing " : "", request->timing ? request->timing : "");
-    if (!request->output)
+    int code = check_speedups(in, err);
+    if (code == 0 && !request->output)
         return write_tables(in, first, last, err);
     for (int table = first; table <= last && code == 0; table++)
         code = write_tables(in, table, table, err);
@@ -145,7 +144,7 @@ static int write_figure(const struct inputs *in, enum figure figure, struct erro
 
 static int make_figures(const struct inputs *in, struct error *err)
 {
-    int code = 0;
+    int code = check_speedups(in, err);
     for (int figure = 0; figure < FIGURE_COUNT && code == 0; figure++)
         code = write_figure(in, (enum figure)figure, err);
     return code;
@@ -176,10 +175,15 @@ static const struct {
 
 static int make_export(const struct inputs *in, size_t index, struct error *err)
 {
+    const char *timing = in->request->timing;
     const struct export_request request = {in->result, in->request->results, in->request->n_results,
-                                           find_timing(in->request->timing)};
+                                           find_timing(timing)};
     struct text text = {0};
-    int code = exports[index].export(&request, &text, err);
+    int code = 0;
+    if (!export_has_times(&request))
+        return error_set(err, EXIT_CODE_DATA, "nothing to report: no times%s%s in what was given",
+                         timing ? " in timing " : "", timing ? timing : "");
+    code = exports[index].export(&request, &text, err);
     if (code == 0)
         code = output_write(&in->output, exports[index].name, &text, err);
     text_free(&text);
