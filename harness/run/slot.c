@@ -128,9 +128,10 @@ static void slot_condemn(struct slot *slot, struct slot_event *event, const char
 /* The stream ended, or the process did. */
 static void slot_ended(struct slot *slot, struct slot_event *event)
 {
+    static const char closed[] = "the worker's message socket was closed under it, or written to";
     struct process_end end;
     if (!process_ending(&slot->process)) {
-        slot_condemn(slot, event, "tamper_suspected", "the worker's message socket was closed under it");
+        slot_condemn(slot, event, "tamper_suspected", closed);
         return;
     }
     if (!process_reap(&slot->process, REAP_SECONDS, &end)) {
@@ -138,6 +139,10 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
         return;
     }
     slot_release(slot, SLOT_EMPTY);
+    if (!end.signalled && end.number == PROTOCOL_TAMPERED) {
+        lost(event, "tamper_suspected", closed);
+        return;
+    }
     bool by_kernel = end.signalled && end.number == SIGKILL; /* we did not kill it */
     lost(event, end.signalled ? "crash" : "early_exit", end.text);
     if (by_kernel)
@@ -251,11 +256,17 @@ void slot_look(struct slot *slot, struct slot_event *event)
     /* Asked before reading: what the process wrote before its end is then in the socket. The stream alone would not
      * tell, for a child that a contender left behind holds it open. */
     bool ended = process_ended(&slot->process);
+    /* Before reading: the worker enters no new stage while something is unread (worker.c), so this is who wrote what is
+     * there, should it not have been the worker. */
+    bool moved = refresh(slot);
+    const struct stage_note writer = slot->now;
     int got = line_read(&slot->reader, &line, &length);
-    bool moved = refresh(slot); /* after reading: the page is then at least as new as the message */
-    if (got > 0)
+    moved |= refresh(slot); /* after reading: the page is then at least as new as the message */
+    if (got > 0) {
         slot_take_line(slot, line, length, event);
-    else if (got < 0 || ended)
+        if (event->kind == SLOT_LOST && strcmp(event->verdict, "tamper_suspected") == 0)
+            slot->now = writer;
+    } else if (got < 0 || ended)
         slot_ended(slot, event);
     else
         check_deadline(slot, event);

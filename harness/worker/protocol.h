@@ -23,6 +23,8 @@
 #include "worker/cell.h"
 
 #define PROTOCOL_FD 3
+/* How a worker ends that finds the descriptor closed under it, or bytes in it that it did not write. */
+#define PROTOCOL_TAMPERED 86
 #define PROTOCOL_MAX_LINE (4u << 20)
 
 /* Line reader over a descriptor: keeps what came after the newline. */

@@ -1,9 +1,11 @@
 #include "worker/worker.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "compile/kernels.h"
@@ -64,9 +66,19 @@ static void send_fatal(struct worker *w, const struct error *err)
         fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
 }
 
+/* Between two messages of ours nothing may be unread, for the supervisor has answered the last one. */
+static bool was_tampered_with(int fd)
+{
+    int unread = 0;
+    return fcntl(fd, F_GETFD) < 0 || (ioctl(fd, SIOCOUTQ, &unread) == 0 && unread > 0);
+}
+
+/* While a cell is conducted. Who closed the socket or wrote to it is still on the page, and stays there. */
 static void tell_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
 {
     const struct worker *w = context;
+    if (was_tampered_with(w->reader.fd))
+        _exit(PROTOCOL_TAMPERED);
     stage_page_write(w->page, contender, stage, deadline_seconds);
 }
 
