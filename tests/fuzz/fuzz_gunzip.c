@@ -13,7 +13,8 @@ static void unpack(const void *bytes, size_t size)
     struct error err = {0};
     char *out = NULL;
     size_t length = 0;
-    int code = gunzip("fuzz", bytes, size, MAX_BYTES, &out, &length, &err);
+    const struct gunzip_input input = {"fuzz", bytes, size, MAX_BYTES};
+    int code = gunzip(&input, &out, &length, &err);
     if (code) {
         require_refusal(code, &err);
         return;
