@@ -18,7 +18,6 @@ struct actor {
     double stray;           /* adds this to its last element there */
     int fail_launches_from; /* launch hooks from this count on return an error; 0 never */
     char instructions[32];  /* it says it multiplies with */
-    int break_from;         /* the launch hook of this count loses the device; 0 never */
     size_t n_variants;
     double variant_ns[8]; /* duration of variant i, key "v<i>" */
     bool variant_wrong[8];

@@ -114,65 +114,6 @@ static void a_graph_is_captured_uploaded_replayed(void **state)
     assert_int_equal(mock.live_events, 2); /* the device's own */
 }
 
-/* The second is started while the first is waited for; each is timed by its own events. */
-static void segments_queue_behind_each_other(void **state)
-{
-    (void)state;
-    struct work one = {.kernels = 1, .node_type = -1}, two = {.kernels = 2, .node_type = -1};
-    struct device_segment *first = prepare(&one, 0, RUNG_GRAPH), *second = prepare(&two, 0, RUNG_GRAPH);
-    struct error err;
-    int launches = mock.graph_launches;
-    assert_int_equal(d->ops->start(d, first, &err), 0);
-    assert_int_equal(d->ops->start(d, second, &err), 0);
-    assert_int_equal(d->ops->start(d, second, &err), 0); /* under way already */
-    assert_int_equal(d->ops->pending(first), 1);
-    assert_int_equal(d->ops->pending(second), 2);
-    assert_near(measure(first), 1000);
-    assert_int_equal(d->ops->pending(first), 0);
-    assert_int_equal(d->ops->pending(second), 1);
-    assert_true(mock.n > 0); /* the second has not been waited for */
-    assert_near(measure(second), 2000);
-    assert_int_equal(d->ops->pending(second), 0);
-    assert_int_equal(mock.graph_launches, launches + 2);
-    assert_near(measure(first), 1000); /* not started: run and waited for */
-    assert_int_equal(mock.graph_launches, launches + 3);
-    d->ops->release_segment(d, first);
-    d->ops->release_segment(d, second);
-}
-
-/* What lost the device is the one that did not finish. */
-static void the_finished_one_is_known_after_a_loss(void **state)
-{
-    (void)state;
-    struct work w = {.kernels = 1, .node_type = -1};
-    struct device_segment *first = prepare(&w, 0, RUNG_GRAPH), *second = prepare(&w, 0, RUNG_GRAPH);
-    struct error err;
-    double ns;
-    assert_int_equal(d->ops->start(d, first, &err), 0);
-    assert_int_equal(d->ops->start(d, second, &err), 0);
-    mock.lost = true;
-    assert_int_equal(d->ops->measure(d, first, &ns, &err), EXIT_CODE_UNAVAILABLE);
-    assert_int_equal(d->ops->pending(first), 0);
-    assert_int_equal(d->ops->pending(second), 1);
-    mock.lost = false;
-    d->ops->release_segment(d, first);
-    d->ops->release_segment(d, second);
-}
-
-static void work_that_cannot_be_captured_is_not_started(void **state)
-{
-    (void)state;
-    struct work w = {.kernels = 1, .node_type = -1};
-    struct device_segment *s = prepare(&w, CUDAL2_NO_CAPTURE, RUNG_GRAPH);
-    struct error err;
-    unsigned launched = w.launches;
-    assert_int_equal(d->ops->start(d, s, &err), 0);
-    assert_int_equal(w.launches, launched);
-    assert_int_equal(d->ops->pending(s), 0);
-    assert_near(measure(s), 1000);
-    d->ops->release_segment(d, s);
-}
-
 static void the_null_graph(void **state)
 {
     (void)state;
@@ -470,9 +411,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MOCK(info_and_floors),
         ON_MOCK(a_graph_is_captured_uploaded_replayed),
-        ON_MOCK(segments_queue_behind_each_other),
-        ON_MOCK(the_finished_one_is_known_after_a_loss),
-        ON_MOCK(work_that_cannot_be_captured_is_not_started),
         ON_MOCK(the_null_graph),
         ON_MOCK(refused_graphs_fall_to_the_blocker),
         ON_MOCK(flags_choose_the_rung),

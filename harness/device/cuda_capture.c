@@ -140,7 +140,7 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
     }
     *captured = true;
     if (s->shape.warmed)
-        return 0;
+        return cuda_stream_wait(c, err);
     rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }

@@ -38,10 +38,9 @@ struct kernel_slot {
 #define N_LIMITS 3
 #define KERNEL_VARIANTS 6 /* dtype * 2 + layout */
 
-/* Host memory that the GPU reads and writes. */
+/* Host memory that a spinning kernel reads and writes. */
 struct signals {
-    volatile uint32_t released, timed_out; /* of the blocking kernel */
-    volatile uint32_t done;                /* ticket of the started segment that ended last */
+    volatile uint32_t released, timed_out;
 };
 
 struct cuda_device {
@@ -64,7 +63,6 @@ struct cuda_device {
         cu_pointer desk, vectors;
         uint64_t n_doubles; /* of vectors */
     } probes;               /* cuda_probe.c; all made at their first use */
-    uint32_t tickets;       /* drawn by started segments so far */
 };
 
 /* The device as a CUDA device, or NULL when it is another kind. */
@@ -119,18 +117,12 @@ struct device_segment {
     cu_event start, stop;
     cu_graph graph;
     cu_graph_exec exec;
-    cu_event done; /* of a started segment */
-    bool started;
-    uint32_t ticket;
-    const struct signals *signals;
 };
 
 int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
                  enum device_rung lowest, struct device_segment **out, struct error *err);
 enum device_rung cuda_rung(const struct device_segment *segment);
 const char *cuda_rung_reason(const struct device_segment *segment);
-int cuda_start(struct device *d, struct device_segment *segment, struct error *err);
-unsigned cuda_pending(const struct device_segment *segment);
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);
 void cuda_release_segment(struct device *d, struct device_segment *segment);
 /* The i-th launch of the segment, primers first. */

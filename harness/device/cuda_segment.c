@@ -148,15 +148,12 @@ int cuda_prepare(struct device *d, const struct device_work *work, const struct 
     if (!s)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for a segment");
     s->shape = *shape;
-    s->signals = c->signals;
     s->has_work = work != NULL;
     if (work)
         s->work = *work;
     int rc = driver_check(cu, cu->event_create(&s->start, 0), err, "cuEventCreate(start)");
     if (rc == 0)
         rc = driver_check(cu, cu->event_create(&s->stop, 0), err, "cuEventCreate(stop)");
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_create(&s->done, 0), err, "cuEventCreate(done)");
     if (rc == 0 && !shape->warmed)
         rc = warm(c, s, err);
     if (rc == 0)
@@ -184,45 +181,12 @@ static int run_graph(struct cuda_device *c, const struct device_segment *s, stru
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 
-int cuda_start(struct device *d, struct device_segment *s, struct error *err)
-{
-    struct cuda_device *c = cuda_of(d);
-    const struct driver *cu = &c->driver;
-    if (s->rung != RUNG_GRAPH || s->started)
-        return 0;
-    s->started = true;
-    s->ticket = ++c->tickets;
-    cu_pointer done = (cu_pointer)(uintptr_t)&c->signals->done;
-    int rc = driver_check(cu, cu->graph_launch(s->exec, c->stream), err, "cuGraphLaunch");
-    if (rc == 0)
-        rc = driver_check(cu, cu->stream_write(c->stream, done, s->ticket, 0), err, "cuStreamWriteValue32");
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->done, c->stream, 0), err, "cuEventRecordWithFlags(done)");
-    return rc;
-}
-
-/* Tickets rise by one and may wrap. */
-unsigned cuda_pending(const struct device_segment *s)
-{
-    int32_t ahead = (int32_t)(s->ticket - s->signals->done);
-    return s->ticket != 0 && ahead > 0 ? (unsigned)ahead : 0;
-}
-
-/* Its own end, not the stream's: the next segment may be running already. */
-static int await_graph(struct cuda_device *c, struct device_segment *s, struct error *err)
-{
-    s->started = false;
-    return driver_check(&c->driver, c->driver.event_sync(s->done), err, "cuEventSynchronize of a started segment");
-}
-
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
     float milliseconds = 0;
     int rc = 0;
-    if (segment->started)
-        rc = await_graph(c, segment, err);
-    else if (segment->rung == RUNG_GRAPH)
+    if (segment->rung == RUNG_GRAPH)
         rc = run_graph(c, segment, err);
     else if (segment->rung == RUNG_BLOCKED)
         rc = try_blocked(c, segment, err);
@@ -249,7 +213,5 @@ void cuda_release_segment(struct device *d, struct device_segment *s)
         cu->event_destroy(s->start);
     if (s->stop)
         cu->event_destroy(s->stop);
-    if (s->done)
-        cu->event_destroy(s->done);
     free(s);
 }

@@ -92,7 +92,7 @@ struct device_shape {
     unsigned launches; /* timed */
     unsigned primers;  /* untimed, before them */
     size_t first_set, n_sets;
-    bool warmed; /* the work has run before: no warm-up launch, no first replay */
+    bool warmed; /* the work has run before and is long: no warm-up launch, no first replay */
 };
 
 struct device;
@@ -101,9 +101,9 @@ struct device_segment; /* a prepared (captured, uploaded, replayed once) timed s
 enum device_rung { RUNG_GRAPH = 0, RUNG_BLOCKED = 1, RUNG_EVENTS = 2 };
 extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
 
-/* Every operation but fill and start has finished on the device when it returns, so that a timing starts on an idle
- * one. Errors: EXIT_CODE_UNAVAILABLE the device is lost (a sticky error: the worker must end) or cannot take this
- * timing; EXIT_CODE_VERIFICATION the work itself failed, with the contender's own reason in the text;
+/* Every operation but fill has finished on the device when it returns, so that a timing starts on an idle device.
+ * Errors: EXIT_CODE_UNAVAILABLE the device is lost (a sticky error: the worker must end) or cannot take this timing;
+ * EXIT_CODE_VERIFICATION the work itself failed, with the contender's own reason in the text;
  * EXIT_CODE_INTERNAL anything else, with the name of the call that failed and its status. */
 struct device_ops {
     void (*close)(struct device *d);
@@ -133,12 +133,6 @@ struct device_ops {
     enum device_rung (*rung)(const struct device_segment *segment);
     /* Why the segment is not on the rung it was asked for; "" when it is. Lives as long as the segment. */
     const char *(*rung_reason)(const struct device_segment *segment);
-    /* Starts a segment without waiting for it, where its rung allows that: the next `measure` of it then only waits and
-     * reads. Several may be under way; they run in the order they were started in. NULL op: not on this device. */
-    int (*start)(struct device *d, struct device_segment *segment, struct error *err);
-    /* How many started runs there are up to this segment's that have not ended, its own included; 0 when its own has
-     * ended or was never started. Answers also after the device was lost: the one with the least above 0 lost it. */
-    unsigned (*pending)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);

@@ -180,14 +180,12 @@ enum cu_tensor_promotion { CU_TENSOR_L2_256 = 3 };
     X(stream_create, "cuStreamCreate", (cu_stream * stream, unsigned flags))                                           \
     X(stream_destroy, "cuStreamDestroy", (cu_stream stream))                                                           \
     X(stream_sync, "cuStreamSynchronize", (cu_stream stream))                                                          \
-    X(stream_write, "cuStreamWriteValue32", (cu_stream stream, cu_pointer address, uint32_t value, unsigned flags))    \
     X(stream_attribute, "cuStreamSetAttribute", (cu_stream stream, int attribute, const union cu_launch_value *value)) \
     X(capture_begin, "cuStreamBeginCapture", (cu_stream stream, int mode))                                             \
     X(capture_end, "cuStreamEndCapture", (cu_stream stream, cu_graph * graph))                                         \
     X(event_create, "cuEventCreate", (cu_event * event, unsigned flags))                                               \
     X(event_destroy, "cuEventDestroy", (cu_event event))                                                               \
     X(event_record, "cuEventRecordWithFlags", (cu_event event, cu_stream stream, unsigned flags))                      \
-    X(event_sync, "cuEventSynchronize", (cu_event event))                                                              \
     X(event_elapsed, "cuEventElapsedTime", (float *milliseconds, cu_event start, cu_event end))                        \
     X(graph_nodes, "cuGraphGetNodes", (cu_graph graph, cu_node * nodes, size_t * count))                               \
     X(node_type, "cuGraphNodeGetType", (cu_node node, int *type))                                                      \

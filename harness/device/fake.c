@@ -24,7 +24,6 @@ struct fake_device {
     bool timed;
     const void *work;
     bool enqueued;
-    unsigned tickets;
     bool broken;
     char broken_reason[128];
 };
@@ -35,9 +34,6 @@ struct device_segment {
     struct device_shape shape;
     enum device_rung rung;
     const char *reason;
-    bool started, finished;
-    unsigned ticket;
-    double span; /* of a started segment */
 };
 
 static struct fake_device *fake_of(struct device *d)
@@ -252,41 +248,12 @@ static const char *fake_rung_reason(const struct device_segment *segment)
     return segment->reason;
 }
 
-/* Runs at once: nobody else would use the clock meanwhile. What goes wrong shows when somebody waits, as on a GPU. */
-static int fake_start(struct device *d, struct device_segment *segment, struct error *err)
-{
-    struct error later;
-    if (segment->rung != RUNG_GRAPH || segment->started)
-        return 0;
-    if (check(d, err) != 0)
-        return err->code;
-    segment->started = true;
-    segment->ticket = ++fake_of(d)->tickets;
-    segment->finished = run_segment(fake_of(d), segment, true, &segment->span, &later) == 0;
-    return 0;
-}
-
-/* A run that failed stays pending; the one that lost the device is the first of them. */
-static unsigned fake_pending(const struct device_segment *segment)
-{
-    return segment->started && !segment->finished ? segment->ticket : 0;
-}
-
-/* Waits for a started segment, or runs it. */
-static int await_segment(struct fake_device *f, struct device_segment *s, double *span, struct error *err)
-{
-    bool ready = s->started && s->finished;
-    *span = s->span;
-    s->started = s->started && !ready && f->broken;
-    return ready ? 0 : run_segment(f, s, true, span, err);
-}
-
 static int fake_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
 {
     struct fake_device *f = fake_of(d);
     double span;
     f->counts.measures++;
-    if (check(d, err) != 0 || await_segment(f, segment, &span, err) != 0)
+    if (check(d, err) != 0 || run_segment(f, segment, true, &span, err) != 0)
         return err->code;
     *ns = span / segment->shape.launches;
     return 0;
@@ -380,8 +347,6 @@ static const struct device_ops fake_ops = {
     .prepare = fake_prepare,
     .rung = fake_rung,
     .rung_reason = fake_rung_reason,
-    .start = fake_start,
-    .pending = fake_pending,
     .measure = fake_measure,
     .release_segment = fake_release_segment,
     .time_event = fake_time_event,

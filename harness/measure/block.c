@@ -50,68 +50,25 @@ static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, 
 
 static int take(struct turn *turn, struct entrant *e, struct error *err)
 {
-    struct bench *bench = turn->bench;
     double gap_ns = turn->gap_ns;
     double ns = 0;
-    bench_stage(bench, e, "measure", bench->config->limits.launch_seconds);
-    int code = segment_time(bench, e, turn->timing, &gap_ns, &ns, err);
-    return code == 0 ? keep(turn, e, ns, gap_ns, err) : segment_fault(bench, e, err);
-}
-
-/* The next living entrant at or after place i; NULL at the end. */
-static struct entrant *entrant_at(const struct turn *turn, const unsigned *order, size_t i)
-{
-    for (; i < turn->bench->n_entrants; i++)
-        if (turn->bench->entrants[order[i]].alive)
-            return &turn->bench->entrants[order[i]];
-    return NULL;
-}
-
-/* Offline segments run back to back: each is started while the one before it runs, so that the GPU never waits for the
- * host between two contenders. Nothing where there is none to start or the device cannot. */
-static int start_ahead(struct turn *turn, struct entrant *next, struct error *err)
-{
-    if (next == NULL || !segment_can_start(turn->bench, next, turn->timing))
-        return 0;
-    int code = turn->bench->device->ops->start(turn->bench->device, next->segment, err);
-    return code == 0 ? 0 : segment_fault(turn->bench, next, err);
-}
-
-/* The last of the order runs once more before the first, untimed, so that the first finds the GPU at work as all others
- * do: without it whoever came first read up to 3% slower where a segment is one long launch. */
-static int run_in(struct turn *turn, const unsigned *order, struct error *err)
-{
-    struct bench *bench = turn->bench;
-    struct entrant *first = entrant_at(turn, order, 0), *last = first;
-    double ns = 0;
-    for (size_t i = 0; i < bench->n_entrants; i++)
-        last = entrant_at(turn, order, i) != NULL ? entrant_at(turn, order, i) : last;
-    if (last == first || !segment_can_start(bench, last, turn->timing))
-        return start_ahead(turn, first, err);
-    int code = start_ahead(turn, last, err);
-    if (code == 0)
-        code = start_ahead(turn, first, err);
-    if (code != 0 || !last->alive)
-        return code;
-    bench_stage(bench, last, "measure", bench->config->limits.launch_seconds);
-    if (bench->device->ops->measure(bench->device, last->segment, &ns, err) != 0)
-        return segment_fault(bench, last, err);
-    bench->record->busy_seconds += 1e-9 * busy_ns(bench, last, turn->timing, ns);
-    return 0;
+    bench_stage(turn->bench, e, "measure", turn->bench->config->limits.launch_seconds);
+    int code = segment_time(turn->bench, e, turn->timing, &gap_ns, &ns, err);
+    if (code != 0)
+        return entrant_fault(turn->bench, e, "measure", err);
+    return keep(turn, e, ns, gap_ns, err);
 }
 
 /* All living entrants once, in the given order; their digits go to text. */
 static int take_all(struct turn *turn, const unsigned *order, char **text, struct error *err)
 {
-    int code = run_in(turn, order, err);
+    int code = 0;
     for (size_t i = 0; i < turn->bench->n_entrants && code == 0; i++) {
         struct entrant *e = &turn->bench->entrants[order[i]];
         if (!e->alive)
             continue;
         *(*text)++ = ORDER_DIGITS[e->record - turn->bench->record->contenders];
-        code = start_ahead(turn, entrant_at(turn, order, i + 1), err);
-        if (code == 0 && e->alive)
-            code = take(turn, e, err);
+        code = take(turn, e, err);
     }
     return code;
 }

@@ -54,26 +54,6 @@ static void keep_rung(const struct bench *bench, struct entrant *e)
     e->record->host_sync = rung == RUNG_EVENTS;
 }
 
-/* All segments of a group; each runs once while the next is being prepared. */
-static int prepare_group(struct bench *bench, struct error *err)
-{
-    int code = 0;
-    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
-        struct entrant *e = &bench->entrants[i];
-        if (e->alive)
-            code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
-        if (e->alive && code == 0) {
-            keep_rung(bench, e);
-            segment_prepare_equal_path(bench, e);
-            code = segment_replay(bench, e, err);
-        }
-    }
-    for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
-        if (bench->entrants[i].alive)
-            code = segment_await(bench, &bench->entrants[i], err);
-    return code;
-}
-
 static int open_group(struct bench *bench, unsigned group, struct error *err)
 {
     int code = fill_group(bench, group, err);
@@ -92,7 +72,16 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
             entrant_describe(e);
     }
     bench->fastest_ns = fastest_estimate(bench);
-    return code == 0 ? prepare_group(bench, err) : code;
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (e->alive)
+            code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
+        if (e->alive && code == 0) {
+            keep_rung(bench, e);
+            segment_prepare_equal_path(bench, e);
+        }
+    }
+    return code;
 }
 
 /* Whether a sample tells anything that the one kept before it does not: a change of the throttle reasons. */

@@ -8,8 +8,8 @@
 static unsigned primers_for(const struct bench *bench, unsigned launches, double target_ns, double fastest_ns)
 {
     unsigned primers = (launches + SEGMENT_PRIMER_SHARE - 1) / SEGMENT_PRIMER_SHARE;
-    if (fastest_ns < SEGMENT_SHORT_NS)
-        primers = (unsigned)fmin(ceil(SEGMENT_LEAD * target_ns / fmax(fastest_ns, 1.0)), SEGMENT_MAX_PRIMERS);
+    if (fastest_ns >= SEGMENT_LEAD_FROM_NS && fastest_ns < SEGMENT_LEAD_BELOW_NS)
+        primers = (unsigned)fmin(ceil(SEGMENT_LEAD * target_ns / fastest_ns), SEGMENT_MAX_PRIMERS);
     if (primers < SEGMENT_LEAST_PRIMERS)
         primers = SEGMENT_LEAST_PRIMERS;
     if (primers < bench->sets_each && bench->config->cache[bench->mode] == CACHE_WARM)
@@ -79,27 +79,11 @@ static int prepare_null(struct bench *bench, const struct device_shape *shape, s
     return d->ops->prepare(d, NULL, shape, RUNG_GRAPH, &bench->null_segment, err);
 }
 
-int segment_fault(struct bench *bench, struct entrant *entrant, struct error *err)
-{
-    const struct device_ops *ops = bench->device->ops;
-    unsigned least = 0;
-    for (size_t i = 0; i < bench->n_entrants && err->code == EXIT_CODE_UNAVAILABLE && ops->pending != NULL; i++) {
-        struct entrant *e = &bench->entrants[i];
-        unsigned pending = e->segment == NULL ? 0 : ops->pending(e->segment);
-        if (pending > 0 && (least == 0 || pending < least)) {
-            least = pending;
-            entrant = e;
-        }
-    }
-    bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
-    return entrant_fault(bench, entrant, "measure", err);
-}
-
 int segment_prepare(struct bench *bench, struct entrant *entrant, double target_ns, double fastest_ns,
                     struct error *err)
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
-    shape.warmed = bench->warmed;
+    shape.warmed = bench->warmed && entrant->estimate_ns >= SEGMENT_TARGET_NS;
     entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
     entrant->record->primers = bench->headline == TIMING_DEVICE ? shape.primers : 0;
     if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)
@@ -107,8 +91,8 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_shape(bench, entrant, &shape, err);
     if (code == 0 && bench->null_segment == NULL)
-        code = prepare_null(bench, &shape, err);
-    return code == 0 ? 0 : segment_fault(bench, entrant, err);
+        return prepare_null(bench, &shape, err);
+    return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
 }
 
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
@@ -118,38 +102,6 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
     if (d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
         return;
     entrant->has_graph_work = d->ops->graph_work(d, &entrant->work, &entrant->graph_work, &ignored) == 0;
-}
-
-static bool needs_replay(const struct bench *bench, const struct entrant *entrant)
-{
-    return bench->warmed && entrant->segment != NULL && bench->fastest_ns < SEGMENT_TARGET_NS;
-}
-
-int segment_replay(struct bench *bench, struct entrant *entrant, struct error *err)
-{
-    struct device *d = bench->device;
-    double ignored;
-    if (!needs_replay(bench, entrant))
-        return 0;
-    bool ahead = segment_can_start(bench, entrant, TIMING_DEVICE);
-    int code = ahead ? d->ops->start(d, entrant->segment, err) : d->ops->measure(d, entrant->segment, &ignored, err);
-    return code == 0 ? 0 : segment_fault(bench, entrant, err);
-}
-
-int segment_await(struct bench *bench, struct entrant *entrant, struct error *err)
-{
-    double ignored;
-    if (!needs_replay(bench, entrant) || !segment_can_start(bench, entrant, TIMING_DEVICE))
-        return 0;
-    bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
-    int code = bench->device->ops->measure(bench->device, entrant->segment, &ignored, err);
-    return code == 0 ? 0 : segment_fault(bench, entrant, err);
-}
-
-bool segment_can_start(const struct bench *bench, const struct entrant *entrant, enum timing timing)
-{
-    bool idles = bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH;
-    return timing == TIMING_DEVICE && !idles && entrant->segment != NULL && bench->device->ops->start != NULL;
 }
 
 bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing)

@@ -16,13 +16,14 @@
  * bring the L2 to its steady state. */
 #define SEGMENT_PRIMER_SHARE 8u
 #define SEGMENT_LEAST_PRIMERS 2u
-/* Launches shorter than this get primers for half as long again as the timed span, at most so many. With few of them
- * kernels of 4 to 11 us and long K read 4 to 14% slower in most blocks than in some, all contenders alike, as if a
- * segment's first 200 us ran in another state of the GPU; with 48 primers every block reads the same (half-widths of
- * 0.14 to 0.29% instead of 1.2 to 2.3%). Above 12 us none of this was seen. */
-#define SEGMENT_SHORT_NS 12e3
+/* Launches of 3.5 to 12 us get primers for half as long again as the timed span, at most so many. With an eighth of L,
+ * kernels of 4 to 11 us and long K read 4 to 14% slower in most blocks than in some, all contenders alike, as if the
+ * first 200 us ran in another state of the GPU; with 48 primers every block reads the same (half-widths of 0.14 to
+ * 0.29% instead of 1.2 to 2.3%). Shorter and longer launches showed none of this. */
+#define SEGMENT_LEAD_FROM_NS 3.5e3
+#define SEGMENT_LEAD_BELOW_NS 12e3
 #define SEGMENT_LEAD 1.5
-#define SEGMENT_MAX_PRIMERS 64u
+#define SEGMENT_MAX_PRIMERS 48u
 /* A slow contender in a cell of fast ones gets fewer launches, so that it does not own the cell's time. */
 #define SEGMENT_LONGEST_NS 4e6
 
@@ -41,20 +42,6 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
 /* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
  * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
-
-/* Runs the prepared segment once, untimed, without waiting for it where the device can: without that, half of the first
- * replays of a graph read 6 to 10 us longer, 3 to 10% of a segment of short launches. Nothing for launches of 200 us
- * and more. segment_await waits for it. Errors as segment_estimate. */
-int segment_replay(struct bench *bench, struct entrant *entrant, struct error *err);
-int segment_await(struct bench *bench, struct entrant *entrant, struct error *err);
-
-/* After an error of this entrant's segment. When the device is lost while several segments are under way, the blame is
- * with the first that has not ended. As entrant_fault for whoever it was. */
-int segment_fault(struct bench *bench, struct entrant *entrant, struct error *err);
-
-/* Whether this entrant's segment may be started while another's still runs: a device-timed one without a gap or a flush
- * before it, on a device that can. */
-bool segment_can_start(const struct bench *bench, const struct entrant *entrant, enum timing timing);
 
 /* Whether a launch under this timing needs no untimed launch before it: an offline device segment carries its own
  * primers, and what runs for 200 us makes its own cache state. */
