@@ -8,8 +8,8 @@
  * little later, A and B untouched, the guards intact, and the clocks agree with each other. between  (the first time) a
  * segment of the same topology on the group's own inputs, with a sprinkle of NaN before each launch and a count after
  * it, so that no launch inside a segment can be skipped because another wrote the same C; the last outputs must be
- * right within the rounding of the dtype. escape   (the first time, on CUDA) one launch behind a held stream must leave
- * C alone.
+ * right within the rounding of the dtype. escape   (the first time, on CUDA, for what is not timed as a graph) one
+ * launch behind a held stream must leave C alone.
  *
  * To a contender, a check is a segment like any other until it is over. Times taken in checks are dropped, because
  * fresh inputs leave the caches in another state than a counted segment finds. Their cost is in phase "other".
