@@ -197,7 +197,8 @@ static int summarise(struct agreement *a)
     double *differences = malloc((a->n_rows + 1) * sizeof *differences);
     if (!differences)
         return -1;
-    qsort(a->rows, a->n_rows, sizeof *a->rows, by_difference);
+    if (a->n_rows > 0) /* else there is no list to hand over */
+        qsort(a->rows, a->n_rows, sizeof *a->rows, by_difference);
     for (int mode = 0; mode < MODE_COUNT; mode++)
         for (int timing = 0; timing < TIMING_COUNT; timing++)
             add_group(a, mode, timing, differences);

@@ -1,5 +1,5 @@
 /*
- * config.h - the config file (configs/README in docs/method.md; JSON Schema in configs/config.schema.json) as a struct.
+ * config.h - the config file (configs/; every key is described in configs/config.schema.json) as a struct.
  */
 #ifndef CUDAL2_CONFIG_CONFIG_H
 #define CUDAL2_CONFIG_CONFIG_H
