@@ -31,7 +31,8 @@ static inline struct space_conditions h200_conditions(enum cudal2_accumulate acc
     return (struct space_conditions){CUDAL2_F16, accumulate, layout, &h200.info};
 }
 
-static inline void open_space(const struct module_set *set, const struct space_conditions *conditions, struct space *out)
+static inline void open_space(const struct module_set *set, const struct space_conditions *conditions,
+                              struct space *out)
 {
     char path[1024];
     struct error err;

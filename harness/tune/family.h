@@ -47,8 +47,8 @@ struct family_compiled {
 int family_compile(struct family *f, const struct family_problems *problems, const struct pool_request *pool,
                    struct family_compiled *out, struct error *err);
 
-/* NULL, or why a kernel with this compiler log may not win, in why[CUDAL2_WHY]: it spills, has a stack, or its wgmma are
- * serialised (ptxas C7510, C7511 and their kin). */
+/* NULL, or why a kernel with this compiler log may not win, in why[CUDAL2_WHY]: it spills, has a stack, or its wgmma
+ * are serialised (ptxas C7510, C7511 and their kin). */
 const char *family_objection(const char *log, const char *entry, char *why);
 
 #endif
