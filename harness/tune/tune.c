@@ -75,7 +75,7 @@ int tune_adjust(struct config *config, struct error *err)
         return error_set(err, EXIT_CODE_USAGE,
                          "a table is for one accumulate type: choose with --accumulate f16 or --accumulate f32");
     if (__builtin_popcount(config->modes) != 1)
-        return error_set(err, EXIT_CODE_USAGE, "a table is for one mode: choose with --mode offline or --mode server");
+        config->modes = CUDAL2_BIT(MODE_OFFLINE);
     keep_yardstick(config);
     config->aa = false;
     config->protocol = PROTOCOL_ADAPTIVE;
