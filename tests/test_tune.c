@@ -40,9 +40,9 @@ static void a_measuring_config_is_adjusted(void **state)
     assert_int_equal(config.modes, CUDAL2_BIT(MODE_OFFLINE));
     assert_false(config.aa);
     assert_true(config.verify);
-    assert_true(config.stop.min_blocks / config.stop.group_blocks >= 6); /* three groups choose, three time */
-    assert_true(config.limits.launch_seconds == 5);                      /* tightened */
-    assert_true(config.limits.tune_seconds == 3);                        /* never loosened */
+    assert_true(config.stop.min_blocks / config.stop.group_blocks >= 12); /* half of the groups choose, half time */
+    assert_true(config.limits.launch_seconds == 5);                       /* tightened */
+    assert_true(config.limits.tune_seconds == 3);                         /* never loosened */
     config_free(&config);
 }
 

@@ -13,10 +13,11 @@
 
 #define MAX_FAMILIES 16
 
-/* Blocks of a final: six groups, so that three choose and three time. */
+/* Blocks of a final, each a group with allocations and inputs of its own: six choose and six time. */
 #define MIN_BLOCKS 12
 #define MAX_BLOCKS 24
-#define GROUP_BLOCKS 2
+#define GROUP_BLOCKS 1
+#define LOOK_EVERY 4
 #define DELTA 0.01
 #define LAUNCH_SECONDS 5.0
 #define TUNE_SECONDS 15.0
@@ -82,7 +83,7 @@ int tune_adjust(struct config *config, struct error *err)
     config->verify = true;
     config->time_anyway = config->verify_only = false;
     config->stop.min_blocks = MIN_BLOCKS;
-    config->stop.look_every = 2 * GROUP_BLOCKS;
+    config->stop.look_every = LOOK_EVERY;
     config->stop.max_blocks = MAX_BLOCKS;
     config->stop.group_blocks = GROUP_BLOCKS;
     for (int mode = 0; mode < MODE_COUNT; mode++)
@@ -166,6 +167,9 @@ static int compile_family(struct tuner *t, struct family *f, struct error *err)
         .workers = cpus < 1 ? 1 : (unsigned)cpus, .seconds = TUNE_COMPILE_SECONDS, .stop = t->request->stop};
     const struct family_problems problems = {t->problems, t->request->config->n_shapes};
     struct family_compiled compiled;
+    note(t, "%s: choosing among %zu configurations (nn) and %zu (tn) for %zu shapes, compiling in %u processes",
+         module_set_name(f->set), f->spaces[CUDAL2_NN].n_configurations, f->spaces[CUDAL2_TN].n_configurations,
+         problems.n, pool.workers);
     if (family_compile(f, &problems, &pool, &compiled, err))
         return err->code;
     tell_compiled(t, f, &compiled);
