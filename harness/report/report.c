@@ -99,8 +99,12 @@ static int check_speedups(const struct inputs *in, struct error *err)
     for (size_t i = 0; i < in->dataset.n; i++)
         if (in->dataset.lines[i].n > 0)
             return 0;
-    return error_set(err, EXIT_CODE_DATA, "nothing to report: no speedups%s%s in what was given",
-                     timing ? " in timing " : "", timing ? timing : "");
+    if (!timing)
+        return error_set(err, EXIT_CODE_DATA, "nothing to report: no speedups in what was given");
+    return error_set(err, EXIT_CODE_DATA,
+                     "nothing to report: no speedups in timing %s by shape (a result has those of the headline timing "
+                     "alone, its journal has all)",
+                     timing);
 }
 
 static int make_tables(const struct inputs *in, struct error *err)
