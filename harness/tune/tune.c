@@ -160,6 +160,14 @@ static int list_problems(struct tuner *t, const struct family *f, struct error *
     return 0;
 }
 
+/* Once: the rules that strike combinations off hardly differ between the layouts. */
+static void tell_refused(const struct tuner *t, const struct family *f)
+{
+    const struct space *s = &f->spaces[f->layouts & CUDAL2_BIT(CUDAL2_NN) ? CUDAL2_NN : CUDAL2_TN];
+    for (size_t i = 0; i < s->n_refusals; i++)
+        note(t, "refused: %zu combinations: %s", s->refusals[i].count, s->refusals[i].why);
+}
+
 static int compile_family(struct tuner *t, struct family *f, struct error *err)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -170,6 +178,7 @@ static int compile_family(struct tuner *t, struct family *f, struct error *err)
     note(t, "%s: choosing among %zu configurations (nn) and %zu (tn) for %zu shapes, compiling in %u processes",
          module_set_name(f->set), f->spaces[CUDAL2_NN].n_configurations, f->spaces[CUDAL2_TN].n_configurations,
          problems.n, pool.workers);
+    tell_refused(t, f);
     if (family_compile(f, &problems, &pool, &compiled, err))
         return err->code;
     tell_compiled(t, f, &compiled);
