@@ -60,14 +60,21 @@ static int take_shapes(const char *const *texts, struct config *config, struct e
     return 0;
 }
 
-/* The kernels named are the only candidates; everything that is for timing is off. */
-static int make_config(const struct options *options, struct config *config, struct error *err)
+/* "none" is a list of no baselines: for sanitizers, and for a look at a kernel alone. A worker's config has some. */
+static int drop_baselines(const struct options *options, struct config *config, struct error *err)
 {
-    int code = options->config != NULL
-                   ? config_load(options->config, config, err)
-                   : config_parse(default_config, strlen(default_config), "verify's own config", config, err);
-    if (code != 0)
-        return code;
+    if (options->baselines == NULL || strcmp(options->baselines, "none") != 0)
+        return 0;
+    for (size_t i = 0; config->baselines[i] != NULL; i++) {
+        free(config->baselines[i]);
+        config->baselines[i] = NULL;
+    }
+    return options->in_process ? 0 : error_set(err, EXIT_CODE_USAGE, "--baselines none goes with --in-process only");
+}
+
+/* The kernels named are the only candidates; everything that is for timing is off. */
+static int fill_config(const struct options *options, struct config *config, struct error *err)
+{
     for (size_t i = 0; config->candidates[i] != NULL; i++) {
         free(config->candidates[i]);
         config->candidates[i] = NULL;
@@ -75,10 +82,25 @@ static int make_config(const struct options *options, struct config *config, str
     config->modes = CUDAL2_BIT(MODE_OFFLINE);
     config->verify = config->verify_only = true;
     config->verify_cache = config->aa = config->time_anyway = false;
-    code = take_shapes(options->shapes, config, err);
+    int code = take_shapes(options->shapes, config, err);
     for (size_t i = 0; i < options->n_operands && code == 0; i++)
         code = config_add_name(config->candidates, options->operands[i], err);
-    return code == 0 ? options_apply(options, config, err) : code;
+    if (code == 0)
+        code = options_apply(options, config, err);
+    return code == 0 ? drop_baselines(options, config, err) : code;
+}
+
+static int make_config(const struct options *options, struct config *config, struct error *err)
+{
+    int code = options->config != NULL
+                   ? config_load(options->config, config, err)
+                   : config_parse(default_config, strlen(default_config), "verify's own config", config, err);
+    if (code != 0)
+        return code;
+    code = fill_config(options, config, err);
+    if (code != 0)
+        config_free(config);
+    return code;
 }
 
 /* ---- in a worker ---- */
@@ -249,18 +271,6 @@ static int print(const struct options *options, const struct findings *f, struct
     return 0;
 }
 
-/* "none" is a list of no baselines: for sanitizers, and for a look at a kernel alone. A worker's config has some. */
-static int drop_baselines(const struct options *options, struct config *config, struct error *err)
-{
-    if (options->baselines == NULL || strcmp(options->baselines, "none") != 0)
-        return 0;
-    for (size_t i = 0; config->baselines[i] != NULL; i++) {
-        free(config->baselines[i]);
-        config->baselines[i] = NULL;
-    }
-    return options->in_process ? 0 : error_set(err, EXIT_CODE_USAGE, "--baselines none goes with --in-process only");
-}
-
 static int check_format(const struct options *options, struct error *err)
 {
     const char *name = format_choices[options->format];
@@ -275,17 +285,15 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
     const char *base = getenv("TMPDIR");
     struct config config;
     struct findings findings;
-    if (check_format(options, err) != 0 || make_config(options, &config, err) != 0)
-        return err->code;
-    if (drop_baselines(options, &config, err) != 0) {
-        config_free(&config);
-        return err->code;
-    }
+    int code = check_format(options, err);
+    if (code == 0)
+        code = make_config(options, &config, err);
+    if (code != 0)
+        return code;
     findings_open(&findings);
     snprintf(directory, sizeof directory, "%.4000s/cudal2-verify-XXXXXX", base != NULL && base[0] ? base : "/tmp");
-    int code = mkdtemp(directory) != NULL
-                   ? 0
-                   : error_set(err, EXIT_CODE_CANTCREATE, "verify: %s cannot be created", directory);
+    if (mkdtemp(directory) == NULL)
+        code = error_set(err, EXIT_CODE_CANTCREATE, "verify: %s cannot be created", directory);
     snprintf(output, sizeof output, "%s/verify.json", directory);
     snprintf(journal, sizeof journal, "%s/verify.journal.jsonl", directory);
     const struct run_options run = {.config = &config,
