@@ -68,6 +68,20 @@ void entrant_fail(struct bench *bench, struct entrant *entrant, const char *stat
     entrant->alive = false;
 }
 
+void entrant_refute(struct bench *bench, struct entrant *entrant, const char *verdict, const char *stage,
+                    const char *reason)
+{
+    struct contender_record *r = entrant->record;
+    if (!bench->config->time_anyway || bench->config->verify_only || !record_is_refuted(verdict)) {
+        entrant_fail(bench, entrant, verdict, stage, reason);
+        return;
+    }
+    snprintf(r->status, sizeof r->status, "%s", verdict);
+    snprintf(r->stage, sizeof r->stage, "%s", stage);
+    snprintf(r->reason, sizeof r->reason, "%s", reason);
+    r->invalid = true;
+}
+
 bool bench_is_plausible(const struct bench *bench, double ns)
 {
     double peak = bench->device->info.peak_flops;

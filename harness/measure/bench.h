@@ -92,6 +92,11 @@ void entrant_reject_variant(struct entrant *entrant, const char *key, const char
 void entrant_fail(struct bench *bench, struct entrant *entrant, const char *status, const char *stage,
                   const char *reason);
 
+/* The same for a verdict that an answer or a behaviour has earned; with config->time_anyway and such a verdict
+ * (record_is_refuted) the entrant stays in the race, marked invalid. */
+void entrant_refute(struct bench *bench, struct entrant *entrant, const char *verdict, const char *stage,
+                    const char *reason);
+
 /* False for a time below the arithmetic floor at the maximum clock (where the peak is known), whatever the timing: that
  * is no fast kernel but a broken measurement. */
 bool bench_is_plausible(const struct bench *bench, double ns);

@@ -69,9 +69,18 @@ void record_free(struct cell_record *r)
 
 bool record_is_refuted(const char *status)
 {
-    static const char *const verdicts[] = {
-        "wrong_result",  "precision_class", "input_mutated",        "oob_write", "oob_read",
-        "stream_escape", "late_work",       "device_state_changed", NULL};
+    static const char *const verdicts[] = {"wrong_result",
+                                           "precision_class",
+                                           "input_mutated",
+                                           "oob_write",
+                                           "oob_read",
+                                           "stream_escape",
+                                           "late_work",
+                                           "leak",
+                                           "device_state_changed",
+                                           "tamper_suspected",
+                                           "implausible_speed",
+                                           NULL};
     for (size_t i = 0; verdicts[i]; i++)
         if (strcmp(status, verdicts[i]) == 0)
             return true;

@@ -31,6 +31,7 @@ struct slot {
     long cell;              /* of the plan; -1 none. Stays while the worker is replaced */
     int harness_deaths;     /* in this cell, nobody to blame */
     struct cell_request request;
+    uint64_t sent_ns; /* when it went to the worker, by our clock */
     bool warned_memory;
 };
 

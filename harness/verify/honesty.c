@@ -221,13 +221,13 @@ static int check_entrant(struct trial *t, bool first, struct error *err)
         trial_note(t->entrant);
         return 0;
     }
-    entrant_fail(bench, t->entrant, t->verdict, "measure", t->reason);
+    entrant_refute(bench, t->entrant, t->verdict, "measure", t->reason);
     return bench->device->ops->settle(bench->device, err);
 }
 
 static bool is_timed(const struct bench *bench, const struct entrant *e)
 {
-    return e->alive && e->set_up && (bench->headline != TIMING_DEVICE || e->segment != NULL);
+    return e->alive && e->set_up && !e->record->invalid && (bench->headline != TIMING_DEVICE || e->segment != NULL);
 }
 
 static int check_all(struct bench *bench, bool first, struct error *err)

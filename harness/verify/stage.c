@@ -46,19 +46,9 @@ static const char *next_variant(const struct bench *bench, const struct entrant 
     return NULL;
 }
 
-/* Out of the race; or, with time_anyway, timed under its verdict, where a wrong answer is all there is against it. */
 static void refuse(struct bench *bench, struct entrant *entrant, const char *verdict, const char *reason)
 {
-    bool timed = bench->config->time_anyway && !bench->config->verify_only && record_is_refuted(verdict);
-    struct contender_record *r = entrant->record;
-    if (!timed) {
-        entrant_fail(bench, entrant, verdict, "verify", reason);
-        return;
-    }
-    snprintf(r->status, sizeof r->status, "%s", verdict);
-    snprintf(r->stage, sizeof r->stage, "verify");
-    snprintf(r->reason, sizeof r->reason, "%s", reason);
-    r->invalid = true;
+    entrant_refute(bench, entrant, verdict, "verify", reason);
 }
 
 /* What one variant showed says nothing about the next. */
