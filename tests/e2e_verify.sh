@@ -17,7 +17,7 @@ assert found["schema"] == "cudal2-bench/verify" and found["passed"] is False, fo
 contenders = {c["name"]: c for c in found["problems"][0]["contenders"]}
 assert contenders["bad-wrong-nn"]["verdict"] == "wrong_result" and contenders["bad-wrong-nn"]["stage"] == "verify"
 assert contenders["honest-nn"]["verdict"] == "passed" and contenders["honest-nn"]["class"] == "f32"
-assert len(contenders["honest-nn"]["deviation"]) == 3 and contenders["honest-nn"]["coverage"] >= 0.9
+assert len(contenders["honest-nn"]["deviation"]) >= 2 and contenders["honest-nn"]["coverage"] >= 0.9
 assert len(found["problems"][0]["verification"]["bound"]) == 2
 END
 verdict $? "the verdicts as JSON"

@@ -97,12 +97,33 @@ const char *record_root_name(const struct contender_record *c)
     return c->copy_of[0] ? c->copy_of : c->name;
 }
 
+static bool same_verification(const struct contender_record *a, const struct contender_record *b)
+{
+    return a->verification == b->verification || cJSON_Compare(a->verification, b->verification, true);
+}
+
+/* Measured contenders with the verification of this one. */
+static size_t how_usual(const struct cell_record *r, const struct contender_record *c)
+{
+    size_t alike = 0;
+    for (size_t i = 0; i < r->n_contenders; i++)
+        alike += r->contenders[i].timings[r->headline].n > 0 && same_verification(c, &r->contenders[i]);
+    return alike;
+}
+
 int record_usual(const struct cell_record *r)
 {
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (r->contenders[i].timings[r->headline].n > 0)
-            return (int)i;
-    return -1;
+    int usual = -1;
+    size_t most = 0;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        size_t alike = c->timings[r->headline].n > 0 ? how_usual(r, c) : 0;
+        if (alike > most) {
+            usual = (int)i;
+            most = alike;
+        }
+    }
+    return usual;
 }
 
 static void put_name(struct tree *w, const struct contender_record *c)
@@ -135,8 +156,7 @@ static void put_common(struct tree *w, const struct contender_record *c, const s
         tree_put_number(w, "launches", c->launches);
     if (c->primers != usual->primers)
         tree_put_number(w, "primers", c->primers);
-    bool alike = c->verification == usual->verification || cJSON_Compare(c->verification, usual->verification, true);
-    if (!alike)
+    if (!same_verification(c, usual))
         put_or_null(w, "verification", c->verification ? cJSON_Duplicate(c->verification, true) : NULL);
 }
 

@@ -171,7 +171,8 @@ static cJSON *figures(const double *values, size_t n)
 cJSON *deviation_to_json(const struct deviation *deviation)
 {
     const double values[] = {deviation->largest, deviation->rms, deviation->profile};
-    return figures(values, isnan(deviation->profile) ? 2 : 3);
+    bool alike = fabs(deviation->profile - deviation->rms) <= DEVIATION_ALIKE * deviation->rms;
+    return figures(values, alike || isnan(deviation->profile) ? 2 : 3);
 }
 
 cJSON *yardstick_to_json(const struct yardstick *yardstick)

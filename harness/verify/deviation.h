@@ -62,7 +62,9 @@ void deviation_class(struct deviation *deviation, double profile, double k, doub
 const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
                             const struct yardstick *yardstick, char *why);
 
-/* [largest, RMS] or [largest, RMS, profile] to three digits, for the record; owned by the caller. */
+/* [largest, RMS], with the profile behind them where it differs from the RMS by more than DEVIATION_ALIKE, to three
+ * digits, for the record; owned by the caller. */
+#define DEVIATION_ALIKE 0.02
 cJSON *deviation_to_json(const struct deviation *deviation);
 /* The yardstick for the cell's record; owned by the caller. */
 cJSON *yardstick_to_json(const struct yardstick *yardstick);

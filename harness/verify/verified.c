@@ -84,7 +84,7 @@ bool verified_recall(const struct bench *bench, struct entrant *entrant, struct 
     *out = (struct deviation){.measured = true,
                               .largest = number_at(r->deviation, 0),
                               .rms = number_at(r->deviation, 1),
-                              .profile = number_at(r->deviation, 2)};
+                              .profile = number_at(r->deviation, cJSON_GetArraySize(r->deviation) > 2 ? 2 : 1)};
     cJSON_Delete(tree);
     return true;
 }
