@@ -27,8 +27,6 @@ const char *const format_choices[] = {
     "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
     "bencher", "google-benchmark", "github-action", "prometheus", "medians", "junit",   NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
-static const char *const family_words[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
-                                           "cublaslt-autotuning", "openblas", NULL};
 
 const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)"},
@@ -96,7 +94,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_BUDGET] = {"budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(TUNE), "SECONDS", NULL, AT(budget_seconds),
                        SEARCH, "stop after this time; --resume goes on"},
     [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
-                          "LIST", family_words, AT(baselines), CONTENDERS,
+                          "LIST", family_names, AT(baselines), CONTENDERS,
                           "comma-separated families, instead of the config's"},
     [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(LIST), "NAME",
                           NULL, AT(candidates), CONTENDERS,
