@@ -260,6 +260,9 @@ static void differences_from_the_usual_are_kept(void **state)
     r->contenders[0].verification = cJSON_Parse("{\"coverage\":1}");
     r->contenders[1].verification = cJSON_Parse("{\"coverage\":1}");
     r->contenders[2].verification = cJSON_Parse("{\"coverage\":0.5}");
+    for (size_t i = 1; i < 7; i++) /* the first one is the odd one out, and the last has none */
+        r->contenders[i].deviation = cJSON_Parse(i == 3 ? "[3,4]" : "[1,2]");
+    r->contenders[0].deviation = cJSON_Parse("[5,6]");
     strcpy(r->contenders[4].rung, "");
     strcpy(r->contenders[5].rung, "events");
     r->contenders[4].launches = r->contenders[4].primers = 0;
@@ -272,6 +275,11 @@ static void differences_from_the_usual_are_kept(void **state)
     assert_true(tree_is(back->contenders[1].verification, "{\"coverage\":1}"));
     assert_true(tree_is(back->contenders[2].verification, "{\"coverage\":0.5}"));
     assert_null(back->contenders[3].verification);
+    assert_true(tree_is(back->contenders[0].deviation, "[5,6]") && tree_is(back->contenders[3].deviation, "[3,4]"));
+    assert_true(tree_is(back->contenders[2].deviation, "[1,2]") && tree_is(back->contenders[6].deviation, "[1,2]"));
+    assert_null(back->contenders[7].deviation);
+    assert_non_null(strstr(text, "\"deviation\":[1,2]"));
+    assert_null(strstr(strstr(text, "\"deviation\":[1,2]") + 1, "\"deviation\":[1,2]")); /* once, for all */
     assert_string_equal(back->contenders[3].rung, "graph");
     assert_string_equal(back->contenders[4].rung, "");
     assert_string_equal(back->contenders[5].rung, "events");

@@ -48,6 +48,16 @@ static bool is_null(struct json_at object, const char *key)
     return cJSON_IsNull(json_member(object, key).node);
 }
 
+/* A tree that a contender's own stands in for; null stands for none. */
+static int read_shown(struct json_at at, const char *key, cJSON **out, struct error *err)
+{
+    if (!json_member(at, key).node)
+        return 0;
+    cJSON_Delete(*out);
+    *out = NULL;
+    return is_null(at, key) ? 0 : form_take_tree(at, key, out, err);
+}
+
 /* The counterpart of put_common: from the cell's `usual`, then from the contender; null takes a value away. */
 static int read_common(struct json_at at, struct contender_record *c, struct error *err)
 {
@@ -60,13 +70,9 @@ static int read_common(struct json_at at, struct contender_record *c, struct err
         code = form_take_unsigned(at, "launches", &c->launches, err);
     if (code == 0)
         code = form_take_unsigned(at, "primers", &c->primers, err);
-    if (code == 0 && json_member(at, "verification").node) {
-        cJSON_Delete(c->verification);
-        c->verification = NULL;
-    }
-    if (code == 0 && !is_null(at, "verification"))
-        code = form_take_tree(at, "verification", &c->verification, err);
-    return code;
+    if (code == 0)
+        code = read_shown(at, "verification", &c->verification, err);
+    return code ? code : read_shown(at, "deviation", &c->deviation, err);
 }
 
 static int read_outcome(struct json_at at, struct contender_record *c, struct error *err)
@@ -86,8 +92,6 @@ static int read_outcome(struct json_at at, struct contender_record *c, struct er
 static int read_trees(struct json_at at, struct contender_record *c, struct error *err)
 {
     int code = form_take_tree(at, "attributes", &c->attributes, err);
-    if (code == 0)
-        code = form_take_tree(at, "deviation", &c->deviation, err);
     return code ? code : form_take_tree(at, "tuning", &c->tuning, err);
 }
 
@@ -274,7 +278,7 @@ static int read_shortest_gaps(struct json_at at, struct cell_reader *cell, struc
 
 static int read_usual(struct json_at at, struct cell_reader *cell, struct error *err)
 {
-    static const char *const keys[] = {"rung", "launches", "primers", "verification", NULL};
+    static const char *const keys[] = {"rung", "launches", "primers", "verification", "deviation", NULL};
     cell->usual = at;
     return at.node ? json_only_keys(at, keys, err) : 0;
 }

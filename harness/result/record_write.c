@@ -97,17 +97,20 @@ const char *record_root_name(const struct contender_record *c)
     return c->copy_of[0] ? c->copy_of : c->name;
 }
 
-static bool same_verification(const struct contender_record *a, const struct contender_record *b)
+static bool same(const cJSON *a, const cJSON *b)
 {
-    return a->verification == b->verification || cJSON_Compare(a->verification, b->verification, true);
+    return a == b || cJSON_Compare(a, b, true);
 }
 
-/* Measured contenders with the verification of this one. */
+/* How much of what measured contenders showed in verification is as this one's. */
 static size_t how_usual(const struct cell_record *r, const struct contender_record *c)
 {
     size_t alike = 0;
-    for (size_t i = 0; i < r->n_contenders; i++)
-        alike += r->contenders[i].timings[r->headline].n > 0 && same_verification(c, &r->contenders[i]);
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *other = &r->contenders[i];
+        if (other->timings[r->headline].n > 0)
+            alike += 2 * (size_t)same(c->verification, other->verification) + same(c->deviation, other->deviation);
+    }
     return alike;
 }
 
@@ -156,8 +159,10 @@ static void put_common(struct tree *w, const struct contender_record *c, const s
         tree_put_number(w, "launches", c->launches);
     if (c->primers != usual->primers)
         tree_put_number(w, "primers", c->primers);
-    if (!same_verification(c, usual))
+    if (!same(c->verification, usual->verification))
         put_or_null(w, "verification", c->verification ? cJSON_Duplicate(c->verification, true) : NULL);
+    if (!same(c->deviation, usual->deviation))
+        put_or_null(w, "deviation", c->deviation ? cJSON_Duplicate(c->deviation, true) : NULL);
 }
 
 static cJSON *usual_to_json(const struct contender_record *usual)
@@ -201,7 +206,6 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
     tree_put_true(&w, "invalid", c->invalid);
     tree_put_true(&w, "host_sync", c->host_sync);
     put_common(&w, c, form->usual);
-    tree_put_copy(&w, "deviation", c->deviation);
     tree_put_copy(&w, "attributes", c->attributes);
     tree_put_copy(&w, "tuning", c->tuning);
     put_series(&w, form, c);
