@@ -366,15 +366,34 @@ static int check_schema(struct json_at root, struct error *err)
     return json_read_array(json_member(root, "cells"), 0, &cells, err);
 }
 
+/* What result_widen adds to: contenders by name and a list of speedups, where there are any. */
+static int check_cell(struct json_at cell, struct error *err)
+{
+    const char *key;
+    struct json_at contenders = json_member(cell, "contenders"), speedups = json_member(cell, "speedups");
+    if (json_read_string(json_member(cell, "key"), &key, err))
+        return err->code;
+    if (contenders.node && !cJSON_IsObject(contenders.node))
+        return json_fail(contenders, err, "expected an object");
+    for (const cJSON *c = contenders.node ? contenders.node->child : NULL; c; c = c->next)
+        if (!cJSON_IsObject(c))
+            return json_fail(contenders, err, "contender \"%.60s\": expected an object", c->string);
+    if (speedups.node && !cJSON_IsArray(speedups.node))
+        return json_fail(speedups, err, "expected an array");
+    for (const cJSON *s = speedups.node ? speedups.node->child : NULL; s; s = s->next)
+        if (!cJSON_IsObject(s))
+            return json_fail(speedups, err, "expected objects");
+    return 0;
+}
+
 static int check_cells(struct json_at cells, struct error *err)
 {
     const cJSON *node = NULL;
     struct json_at cell;
     int index;
-    const char *key;
     size_t n = (size_t)cJSON_GetArraySize(cells.node);
     while (json_each(cells, &node, &index, &cell))
-        if (json_read_string(json_member(cell, "key"), &key, err))
+        if (check_cell(cell, err))
             return err->code;
     struct placed *list = malloc((n + 1) * sizeof *list);
     if (!list)
