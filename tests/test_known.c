@@ -42,6 +42,7 @@ static int make_directories(void **state)
     touch(kernels, "harness/prelude.cuh");
     touch(kernels, "sets/cudal2.json");
     touch(kernels, "sets/other.json");
+    touch(kernels, "tiny.json");
     return 0;
 }
 
@@ -98,6 +99,7 @@ static void known_names_pass(void **state)
     pass("\"baselines\":[\"torch.matmul\",\"cublas\",\"openblas\"],\"candidates\":[\"cudal2\",\"other\"]", "");
     pass("\"baselines\":[\"vendor\",\"vendor-fast\"],\"candidates\":[\"cublas\"]", "");
     pass("\"baselines\":[\"/no/such/file.so\"],\"candidates\":[\"set.json\"]", "-k somewhere/else.json");
+    pass("\"candidates\":[\"tiny\"]", ""); /* a single kernel of the directory */
     pass("", "--baselines vendor,openblas --candidate other --candidate cudal2");
 }
 
@@ -112,21 +114,20 @@ static void misspelt_names_name_their_place(void **state)
     refuse("\"baselines\":[\"torch\"]", "", EXIT_CODE_DATA,
            "c.json: $.baselines[0]: there is no family or plugin \"torch\" (did you mean torch.matmul?)");
     refuse("\"candidates\":[\"cudal2\",\"othr\"]", "", EXIT_CODE_DATA,
-           "c.json: $.candidates[1]: there is no family, kernel set or plugin \"othr\" (did you mean other?)");
+           "c.json: $.candidates[1]: there is no family, kernel or plugin \"othr\" (did you mean other?)");
     refuse("\"candidates\":[\"xyzzy\"]", "", EXIT_CODE_DATA,
-           "c.json: $.candidates[0]: there is no family, kernel set or plugin \"xyzzy\" (see cudal2-bench list)");
+           "c.json: $.candidates[0]: there is no family, kernel or plugin \"xyzzy\" (see cudal2-bench list)");
     refuse("", "--baselines cublas,openblass", EXIT_CODE_USAGE,
            "--baselines: there is no family or plugin \"openblass\" (did you mean openblas?)");
     refuse("", "--candidate cudla2", EXIT_CODE_USAGE,
-           "--candidate: there is no family, kernel set or plugin \"cudla2\" (did you mean cudal2?)");
+           "--candidate: there is no family, kernel or plugin \"cudla2\" (did you mean cudal2?)");
 }
 
 static void a_kernel_set_is_no_baseline(void **state)
 {
     (void)state;
-    refuse(
-        "\"baselines\":[\"cudal2\"]", "", EXIT_CODE_DATA,
-        "c.json: $.baselines[0]: \"cudal2\" is a kernel set, which is a candidate (or give the path of cudal2.json)");
+    refuse("\"baselines\":[\"cudal2\"]", "", EXIT_CODE_DATA,
+           "c.json: $.baselines[0]: \"cudal2\" is a kernel, which is a candidate (or give the path of cudal2.json)");
 }
 
 /* Without a kernel directory nobody can tell which sets there are: the run itself says that it is missing. */

@@ -114,15 +114,9 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     struct config config;
     struct error report_error;
     char output[PATH_MAX];
-    if (config_load(options->config, &config, err))
+    if (known_load_config(options, &config, err))
         return err->code;
-    int code = known_check_config(options, &config, options->config, err);
-    if (!code)
-        code = options_apply(options, &config, err);
-    if (!code)
-        code = known_check_options(options, &config, err);
-    if (!code)
-        code = check_timing(options, err);
+    int code = check_timing(options, err);
     if (code)
         goto out;
     if (options_given(options, OPTION_OUTPUT))

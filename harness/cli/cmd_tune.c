@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/known.h"
 #include "tune/tune.h"
 
 /* Where the journal is when --output does not say: "cudal2-tune-<config>-f16-offline.json" in the current directory. */
@@ -61,11 +62,9 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
 {
     struct config config;
     char output[PATH_MAX];
-    if (config_load(options->config, &config, err))
+    if (known_load_config(options, &config, err))
         return err->code;
-    int code = options_apply(options, &config, err);
-    if (!code)
-        code = tune_adjust(&config, err);
+    int code = tune_adjust(&config, err);
     if (code)
         goto out;
     if (options_given(options, OPTION_OUTPUT))

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/known.h"
 #include "result/journal.h"
 #include "run/ledger.h"
 #include "run/plan.h"
@@ -85,6 +86,8 @@ static int fill_config(const struct options *options, struct config *config, str
     int code = take_shapes(options->shapes, config, err);
     for (size_t i = 0; i < options->n_operands && code == 0; i++)
         code = config_add_name(config->candidates, options->operands[i], err);
+    if (code == 0)
+        code = known_check_operands(options, err);
     if (code == 0)
         code = options_apply(options, config, err);
     return code == 0 ? drop_baselines(options, config, err) : code;

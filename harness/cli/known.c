@@ -82,15 +82,15 @@ static bool is_baseline_plugin(const char *name, size_t length)
     return false;
 }
 
-/* Kernel sets, in front of plugins as in `list`; false when there is no kernel directory. */
-static bool add_sets(const struct options *options, struct names *out)
+/* Kernel sets, or the single kernels that they are made of; false when there is no kernel directory. */
+static bool add_kernels(const struct options *options, const char *where, struct names *out)
 {
-    char directory[DIRECTORY_MAX], sets[DIRECTORY_MAX + 8];
+    char directory[DIRECTORY_MAX], path[DIRECTORY_MAX + 8];
     struct error ignored;
     if (kernel_directory_find(options->kernels, directory, sizeof directory, &ignored))
         return false;
-    snprintf(sets, sizeof sets, "%s/sets", directory);
-    add_files(sets, ".json", out);
+    snprintf(path, sizeof path, "%s%s", directory, where);
+    add_files(path, ".json", out);
     return true;
 }
 
@@ -131,7 +131,8 @@ static void known_open(const struct options *options, struct known *k)
         add_all(&k->words[role], family_names);
         add_all(&k->words[role], (const char *const *)k->others.list);
     }
-    k->has_sets = add_sets(options, &k->words[ROLE_CANDIDATE]);
+    k->has_sets = add_kernels(options, "/sets", &k->words[ROLE_CANDIDATE]);
+    add_kernels(options, "", &k->words[ROLE_CANDIDATE]);
 }
 
 static void known_close(struct known *k)
@@ -144,7 +145,7 @@ static void known_close(struct known *k)
 void known_candidates(const struct options *options, struct names *out)
 {
     struct known k;
-    add_sets(options, out);
+    add_kernels(options, "/sets", out);
     known_open(options, &k);
     add_all(out, (const char *const *)k.others.list);
     add_all(out, options->candidates);
@@ -163,12 +164,12 @@ static int refuse(const struct known *k, const char *name, enum contender_role r
 {
     const struct names *words = &k->words[role];
     const char *near = nearest_name(name, (const char *const *)words->list, words->count);
-    const char *what = role == ROLE_CANDIDATE ? "family, kernel set or plugin" : "family or plugin";
+    const char *what = role == ROLE_CANDIDATE ? "family, kernel or plugin" : "family or plugin";
     if (near)
         return error_set(err, EXIT_CODE_DATA, "there is no %s \"%.60s\" (did you mean %s?)", what, name, near);
     if (names_have(&k->words[ROLE_CANDIDATE], name, strlen(name)))
         return error_set(err, EXIT_CODE_DATA,
-                         "\"%.60s\" is a kernel set, which is a candidate (or give the path of %s.json)", name, name);
+                         "\"%.60s\" is a kernel, which is a candidate (or give the path of %s.json)", name, name);
     return error_set(err, EXIT_CODE_DATA, "there is no %s \"%.60s\" (see " PROGRAM_NAME " list)", what, name);
 }
 
@@ -225,5 +226,32 @@ int known_check_options(const struct options *options, const struct config *conf
     known_close(&k);
     if (code == EXIT_CODE_DATA)
         code = err->code = EXIT_CODE_USAGE;
+    return code;
+}
+
+int known_load_config(const struct options *options, struct config *out, struct error *err)
+{
+    if (config_load(options->config, out, err))
+        return err->code;
+    int code = known_check_config(options, out, options->config, err);
+    if (!code)
+        code = options_apply(options, out, err);
+    if (!code)
+        code = known_check_options(options, out, err);
+    if (code)
+        config_free(out);
+    return code;
+}
+
+int known_check_operands(const struct options *options, struct error *err)
+{
+    struct known k;
+    int code = 0;
+    known_open(options, &k);
+    if (ran_out(&k, err))
+        code = err->code;
+    if (!code && find_unknown(&k, options->operands, ROLE_CANDIDATE, err) >= 0)
+        code = err->code = EXIT_CODE_USAGE;
+    known_close(&k);
     return code;
 }

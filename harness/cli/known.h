@@ -28,4 +28,11 @@ int known_check_config(const struct options *options, const struct config *confi
 /* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied. */
 int known_check_options(const struct options *options, const struct config *config, struct error *err);
 
+/* The config of --config with the options applied and every name known: config_load, options_apply and the two checks
+ * above. On failure *out needs no config_free. */
+int known_load_config(const struct options *options, struct config *out, struct error *err);
+
+/* The same for operands that name kernels (EXIT_CODE_USAGE). */
+int known_check_operands(const struct options *options, struct error *err);
+
 #endif
