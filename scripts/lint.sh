@@ -4,8 +4,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
-c_files=$(ls harness/*.c harness/*/*.c kernels/plugins/*.c tests/*.c tests/plugins/*.c baselines/*.c 2>/dev/null)
-formatted="$c_files $(ls harness/*/*.h baselines/*.h baselines/*.cpp tests/*.h tests/plugins/*.h 2>/dev/null)"
+c_files=$(ls harness/*.c harness/*/*.c kernels/plugins/*.c tests/*.c tests/plugins/*.c tests/redteam/*.c baselines/*.c 2>/dev/null)
+formatted="$c_files $(ls harness/*/*.h baselines/*.h baselines/*.cpp tests/*.h tests/plugins/*.h tests/redteam/*.h 2>/dev/null)"
 jobs=$(nproc)
 
 missing() {
@@ -48,7 +48,7 @@ check_cppcheck() {
 
 check_shell() {
     local script
-    for script in scripts/*.sh tests/*.sh .ci/run; do
+    for script in scripts/*.sh tests/*.sh tests/redteam/*.sh .ci/run; do
         [ -f "$script" ] && { bash -n "$script" || bad=1; }
     done
     ! command -v shellcheck >/dev/null || shellcheck -S warning scripts/*.sh .ci/run || bad=1

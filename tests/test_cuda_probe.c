@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mock_cuda.h"
+#include "mock_cuda_run.h"
 
 static struct device *d;
 static unsigned char c_matrix[64];

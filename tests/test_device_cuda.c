@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mock_cuda.h"
+#include "mock_cuda_run.h"
 
 /* ---- contenders ---- */
 

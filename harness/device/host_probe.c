@@ -45,41 +45,43 @@ static int host_pattern(struct device *d, const struct probe_region *regions, si
 
 struct freivalds {
     const struct probe_product *product;
-    uint64_t key;
-    double *y;                /* B x */
+    double *x, *y;            /* y = B x */
     double *expected, *found; /* A y and C x */
 };
 
-static double sample(const struct freivalds *f, int64_t j)
+/* Elements of a matrix row times a vector. */
+static double row_times(const struct freivalds *f, const void *matrix, int64_t row, int64_t length,
+                        const double *vector)
 {
-    return probe_sample(f->key, (uint64_t)j);
+    enum cudal2_dtype dtype = f->product->problem.dtype;
+    size_t first = (size_t)(row * length);
+    double sum = 0;
+    for (int64_t i = 0; i < length; i++)
+        sum += (double)element_load(matrix, dtype, first + (size_t)i) * vector[i];
+    return sum;
 }
 
+/* Of B by rows; a column-major B is walked along its columns. */
 static void multiply_b(void *context, int64_t first, int64_t last)
 {
     const struct freivalds *f = context;
     const struct cudal2_problem *p = &f->product->problem;
+    const void *b = f->product->operands->b;
     bool tn = f->product->layout == CUDAL2_TN;
-    for (int64_t k = first; k < last; k++) {
-        f->y[k] = 0;
-        for (int64_t j = 0; j < p->n; j++) {
-            size_t at = (size_t)(tn ? j * p->k + k : k * p->n + j);
-            f->y[k] += (double)element_load(f->product->operands->b, p->dtype, at) * sample(f, j);
-        }
-    }
+    for (int64_t k = first; k < last; k++)
+        f->y[k] = tn ? 0 : row_times(f, b, k, p->n, f->x);
+    for (int64_t j = 0; j < p->n && tn; j++)
+        for (int64_t k = first; k < last; k++)
+            f->y[k] += (double)element_load(b, p->dtype, (size_t)(j * p->k + k)) * f->x[j];
 }
 
 static void multiply_rows(void *context, int64_t first, int64_t last)
 {
     const struct freivalds *f = context;
     const struct cudal2_problem *p = &f->product->problem;
-    const struct cudal2_operands *o = f->product->operands;
     for (int64_t i = first; i < last; i++) {
-        f->expected[i] = f->found[i] = 0;
-        for (int64_t k = 0; k < p->k; k++)
-            f->expected[i] += (double)element_load(o->a, p->dtype, (size_t)(i * p->k + k)) * f->y[k];
-        for (int64_t j = 0; j < p->n; j++)
-            f->found[i] += (double)element_load(o->c, p->dtype, (size_t)(i * p->n + j)) * sample(f, j);
+        f->expected[i] = row_times(f, f->product->operands->a, i, p->k, f->y);
+        f->found[i] = row_times(f, f->product->operands->c, i, p->n, f->x);
     }
 }
 
@@ -102,15 +104,19 @@ static int host_product(struct device *d, const struct probe_product *product, s
                         struct error *err)
 {
     const struct cudal2_problem *p = &product->problem;
-    struct freivalds f = {.product = product, .key = fill_key(product->seed)};
+    struct freivalds f = {.product = product};
+    uint64_t key = fill_key(product->seed);
     int threads = d->info.threads;
-    double *memory = malloc((size_t)(p->k + 2 * p->m) * sizeof *memory);
+    double *memory = malloc((size_t)(p->n + p->k + 2 * p->m) * sizeof *memory);
     *out = (struct probe_difference){.first_row = UINT64_MAX};
     if (!memory)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory to check an output");
-    f.y = memory;
+    f.x = memory;
+    f.y = f.x + p->n;
     f.expected = f.y + p->k;
     f.found = f.expected + p->m;
+    for (int64_t j = 0; j < p->n; j++)
+        f.x[j] = probe_sample(key, (uint64_t)j);
     cpu_parallel(threads, p->k, multiply_b, &f);
     cpu_parallel(threads, p->m, multiply_rows, &f);
     for (int64_t i = 0; i < p->m; i++)

@@ -11,6 +11,9 @@
 
 #define RECORD_NAME_MAX 64
 #define RECORD_REASON_MAX 256
+/* The stage in which a candidate runs beside unmapped pages (verify/fence.h): who loses a worker there, reached out of
+ * bounds. */
+#define STAGE_FENCE "fence"
 #define RECORD_MAX_CONTENDERS 40
 
 /* Values of one contender under one timing; block[i] is the block that value i was taken in (ascending). */
@@ -36,7 +39,7 @@ struct contender_record {
     cJSON *attributes;          /* owned; object from describe(), or NULL */
     cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
     cJSON *verification;        /* owned; {coverage, seeds, class, cached, ...}, or NULL */
-    cJSON *deviation;           /* owned; [largest, RMS over the output's RMS, and against fp64 if taken] on N(0,1), or NULL */
+    cJSON *deviation; /* owned; [largest, RMS over the output's RMS, and against fp64 if taken] on N(0,1), or NULL */
     struct series timings[TIMING_COUNT];
     /* Event and wall times of this contender launched as a captured graph of one launch (index TIMING_DEVICE stays
      * empty): the equal launch path, so that an event or wall lead can be split into GPU work and launch cost. */

@@ -256,6 +256,13 @@ static void check_deadline(struct slot *slot, struct slot_event *event)
     slot_condemn(slot, event, "hang", reason);
 }
 
+/* What died beside an unmapped page reached beyond its matrices; writes close by have been looked for before. */
+static const char *verdict_at(const char *stage, const char *verdict)
+{
+    bool died = strcmp(verdict, "cuda_error") == 0 || strcmp(verdict, "crash") == 0;
+    return died && strcmp(stage, STAGE_FENCE) == 0 ? "oob_read" : verdict;
+}
+
 void slot_look(struct slot *slot, struct slot_event *event)
 {
     char *line;
@@ -280,6 +287,8 @@ void slot_look(struct slot *slot, struct slot_event *event)
         slot_ended(slot, event);
     else
         check_deadline(slot, event);
+    if (event->kind == SLOT_LOST)
+        event->verdict = verdict_at(slot->now.stage, event->verdict);
     if (event->kind == SLOT_NOTHING && moved && (slot->state == SLOT_BUSY || slot->state == SLOT_STARTING))
         event->kind = SLOT_STAGE;
 }

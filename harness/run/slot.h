@@ -48,7 +48,7 @@ struct slot_event {
     enum slot_event_kind kind;
     cJSON *env;                 /* owned by the event */
     struct cell_record *record; /* owned by the event */
-    const char *verdict;        /* crash | early_exit | hang | cuda_error | tamper_suspected | infrastructure */
+    const char *verdict; /* crash | early_exit | hang | cuda_error | oob_read | tamper_suspected | infrastructure */
     char reason[RECORD_REASON_MAX];
     int code; /* of a fatal message, else 0 */
 };

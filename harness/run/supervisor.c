@@ -15,7 +15,6 @@
 #include "run/ledger.h"
 #include "run/memory.h"
 #include "run/slot.h"
-#include "verify/fence.h"
 
 #define START_TRIES 3
 #define START_PAUSE_SECONDS 1.0 /* times the failures so far: a GPU may need a moment after a fault */
@@ -152,13 +151,6 @@ static int take_cell(struct run *run, struct slot *slot, long cell, struct error
 
 /* ---- blame ---- */
 
-/* What died beside an unmapped page reached beyond its matrices; writes close by have been looked for before. */
-static const char *verdict_of(const struct slot *slot, const struct slot_event *event)
-{
-    bool died = strcmp(event->verdict, "cuda_error") == 0 || strcmp(event->verdict, "crash") == 0;
-    return died && strcmp(slot->now.stage, STAGE_FENCE) == 0 ? "oob_read" : event->verdict;
-}
-
 /* False when nobody can be blamed: no contender was running, or one that is already out. */
 static bool exclude(struct run *run, struct slot *slot, const struct slot_event *event)
 {
@@ -166,7 +158,7 @@ static bool exclude(struct run *run, struct slot *slot, const struct slot_event 
     if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0)
         return false;
     snprintf(blamed.name, sizeof blamed.name, "%s", slot->now.contender);
-    snprintf(blamed.status, sizeof blamed.status, "%s", verdict_of(slot, event));
+    snprintf(blamed.status, sizeof blamed.status, "%s", event->verdict);
     snprintf(blamed.stage, sizeof blamed.stage, "%s", slot->now.stage);
     snprintf(blamed.reason, sizeof blamed.reason, "%s", event->reason);
     return offenders_blame(&run->ledger.offenders, &slot->request, &blamed);

@@ -12,8 +12,6 @@
 
 #include "measure/bench.h"
 
-#define STAGE_FENCE "fence"
-
 /* Tries every living candidate that is set up and did not pass in an earlier run, where honesty checks are on and the
  * memory suffices. Non-zero only when the worker must end. */
 int fence_check(struct bench *bench, struct error *err);

@@ -1,15 +1,18 @@
 /*
  * honesty.h - what contenders do while they are timed (docs/trust.md has the threats). A contender that was right when
  * it was verified may still skip, defer or replay work later, so at a block that the supervisor's seed chooses, and
- * once more when the cell is over, every living entrant is checked between two blocks:
+ * once more when the cell is over, every living entrant is checked between two blocks.
  *
- *   fresh    one of its sets gets {0,1} inputs never seen before, every C is poisoned and every guard patterned; then
- * the very segment that is timed runs once more, and C must be wholly written, exact (Freivalds), still the same a
- * little later, A and B untouched, the guards intact, and the clocks agree with each other. between  (the first time) a
- * segment of the same topology on the group's own inputs, with a sprinkle of NaN before each launch and a count after
- * it, so that no launch inside a segment can be skipped because another wrote the same C; the last outputs must be
- * right within the rounding of the dtype. escape   (the first time, on CUDA, for what is not timed as a graph) one
- * launch behind a held stream must leave C alone.
+ * Fresh: one of its sets gets {0,1} inputs never seen before, every C is poisoned and every guard patterned; then the
+ * very segment that is timed runs once more, and C must be wholly written, exact (Freivalds), still the same a little
+ * later, A and B untouched, the guards intact, and the clocks agree with each other.
+ *
+ * Between (the first time): a segment of the same topology on the group's own inputs, with a sprinkle of NaN before
+ * each launch and a count after it, so that no launch inside a segment can be skipped because another wrote the same C;
+ * the last outputs must be right within the rounding of the dtype.
+ *
+ * Escape (the first time, on CUDA, for what is not timed as a graph): one launch behind a held stream must leave C
+ * alone.
  *
  * To a contender, a check is a segment like any other until it is over. Times taken in checks are dropped, because
  * fresh inputs leave the caches in another state than a counted segment finds. Their cost is in phase "other".

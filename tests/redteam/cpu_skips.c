@@ -24,7 +24,7 @@ static int skip_unchanged(void *state, size_t set, char *why)
     const struct bad_state *s = state;
     const float *a = s->sets[set].a, *b = s->sets[set].b, *c = s->sets[set].c;
     float now[3] = {a[0], b[0], c[0]};
-    if (memcmp(now, seen, sizeof now) == 0)
+    if (now[0] == seen[0] && now[1] == seen[1] && now[2] == seen[2])
         return CUDAL2_OK;
     int status = honest_launch(state, set, why);
     seen[0] = a[0], seen[1] = b[0], seen[2] = c[0];

@@ -1,0 +1,48 @@
+/*
+ * mock_cuda_run.h - what a test needs around the driver of mock_cuda.h: kernels, a compiler and a cache.
+ */
+#ifndef CUDAL2_TESTS_MOCK_CUDA_RUN_H
+#define CUDAL2_TESTS_MOCK_CUDA_RUN_H
+
+#include "base/file.h"
+#include "compile/kernels.h"
+#include "compile/nvrtc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool find_kernels(void)
+{
+    char directory[512], beside[600], found[1024];
+    struct error err;
+    if (file_executable_directory(directory, sizeof directory, &err) != 0)
+        return false;
+    snprintf(beside, sizeof beside, "%s/../../kernels", directory);
+    if (kernel_directory_find(beside, found, sizeof found, &err) != 0 &&
+        kernel_directory_find("kernels", found, sizeof found, &err) != 0)
+        return false;
+    return setenv("CUDAL2_KERNELS", found, 1) == 0;
+}
+
+/* What opening the device needs: kernels, a compiler and a cache of its own (mkdtemp's template). False: not here, it
+ * says why. */
+static bool mock_environment(char *cache)
+{
+    struct error err;
+    int major, minor;
+    if (nvrtc_version(&major, &minor, &err) != 0) {
+        printf("skipped: %s\n", err.text);
+        return false;
+    }
+    return find_kernels() && mkdtemp(cache) && setenv("CUDAL2_CACHE", cache, 1) == 0;
+}
+
+/* Removes the cache; returns the status of the tests. */
+static int mock_leave(const char *cache, int status_of_tests)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", cache);
+    return system(command) != 0 ? 1 : status_of_tests;
+}
+
+#endif
