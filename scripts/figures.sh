@@ -7,7 +7,8 @@
 #   figure3-MODE-GROUP  speedup over the strongest baseline by problem size, three panels (Fig. 3)
 #   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
 #   ablation-MODE-GROUP speedup by BM, all else equal (section 5.2), where the results hold such candidates
-# CUDAL2_BENCH names the program (default build/cudal2-bench). Exit status: that of report, or 69 without gnuplot or program.
+# No display is needed; one version of gnuplot gives the same bytes each time. CUDAL2_BENCH names the program (default
+# build/cudal2-bench). Exit status: that of report, or 69 without gnuplot or program.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
