@@ -46,11 +46,11 @@ $(BUILD)/probe.mk: scripts/probe.sh $(BUILD)/steering $(wildcard /var/lib/dpkg/s
 HARNESS := $(filter-out harness/main.c,$(wildcard harness/*/*.c))
 HARNESS_O := $(HARNESS:%.c=$(BUILD)/obj/%.o)
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-# gpu_clock reads CUPTI, which comes with the toolkit.
-GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out $(if $(wildcard $(CUDA_INCLUDE)/cupti.h),,tests/gpu_clock.c),\
-	$(wildcard tests/gpu_*.c)))
+# These read CUPTI, which comes with the toolkit.
+CUPTI_TESTS := gpu_clock gpu_activity
+GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 ifeq ($(wildcard $(CUDA_INCLUDE)/cupti.h),)
-GPU_TESTS := $(filter-out %/gpu_clock,$(GPU_TESTS))
+GPU_TESTS := $(filter-out $(addprefix $(BUILD)/tests/,$(CUPTI_TESTS)),$(GPU_TESTS))
 endif
 
 # --- plugins: each one a shared object that exports the two entry points and nothing else ---
@@ -194,8 +194,8 @@ $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
 # The clock check reads CUPTI's kernel records: its headers and library come with the CUDA toolkit.
-$(BUILD)/obj/tests/gpu_clock.o: CFLAGS_ALL += $(CUDA_CFLAGS)
-$(BUILD)/tests/gpu_clock: LIBS += $(CUDA_LD) -lcupti
+$(CUPTI_TESTS:%=$(BUILD)/obj/tests/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
+$(CUPTI_TESTS:%=$(BUILD)/tests/%): LIBS += $(CUDA_LD) -lcupti
 
 $(BUILD)/tests/test_plugin $(BUILD)/tests/test_registry: | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
