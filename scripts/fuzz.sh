@@ -2,7 +2,8 @@
 # fuzz.sh BUILD RUNS [TARGET...]: builds the libFuzzer targets of tests/fuzz with clang, ASan and UBSan in BUILD, and runs each for
 # RUNS executions. A target's committed seeds are read, what it finds is kept in BUILD/corpus. One line a target: executions, speed,
 # coverage, seconds. Exit 1 when one crashed, leaked or took too long; the input is in BUILD/found then.
-# FUZZ_NICE (0), FUZZ_MAX_LEN (2048) and FUZZ_SEED steer it.
+# FUZZ_NICE (0), FUZZ_MAX_LEN (2048) and FUZZ_SEED steer it. FUZZ_KEEP=1 packs what was found, minimised, into
+# tests/fuzz/corpus/<target>.tar.gz, from which the next first run starts.
 set -u
 build=${1:?usage: fuzz.sh BUILD RUNS [TARGET...]}
 runs=${2:?usage: fuzz.sh BUILD RUNS [TARGET...]}
@@ -26,6 +27,14 @@ for target; do
     fi
 done
 
+keep() { # keep TARGET CORPUS FILE: the same bytes for the same inputs
+    local least=$build/least
+    rm -rf "$least" && mkdir "$least"
+    "$build/fuzz_$1" -merge=1 -verbosity=0 "$least" "tests/fuzz/corpus/$1" "$2" >/dev/null 2>&1
+    tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=644 -C "$least" -cf - $(ls "$least") | gzip -9n >"$3"
+    rm -rf "$least"
+}
+
 # Stacks of one frame: collecting them costs more than the parsers do. A crash shows the whole stack all the same.
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=16:allocator_may_return_null=1:detect_stack_use_after_return=0
 printf '%-9s %12s %8s %8s %8s %8s  %s\n' target executions exec/s edges features seconds outcome
@@ -33,6 +42,8 @@ for target; do
     corpus=$build/corpus/$target
     log=$build/fuzz_$target.log
     mkdir -p "$corpus"
+    kept=tests/fuzz/corpus/$target.tar.gz
+    [ ! -e "$kept" ] || [ -n "$(ls -A "$corpus")" ] || tar -xzf "$kept" -C "$corpus"
     dictionary=tests/fuzz/$target.dict
     [ -e "$dictionary" ] || dictionary=tests/fuzz/json.dict
     start=$(date +%s.%N)
@@ -48,6 +59,7 @@ for target; do
     [ "$status" -eq 0 ] || { outcome="FAILED ($log)"; bad=1; }
     printf '%-9s %12s %8.0f %8s %8s %8.0f  %s\n' "$target" "${executions:-?}" "$(echo "${executions:-0} / $seconds" | bc -l)" \
         "${edges:-?}" "${features:-?}" "$seconds" "$outcome"
+    [ -z "${FUZZ_KEEP:-}" ] || [ "$status" -ne 0 ] || keep "$target" "$corpus" "$kept"
     [ "$status" -eq 0 ] || grep -m1 -A12 -E 'ERROR: |SUMMARY|runtime error' "$log" | sed 's/^/    /'
 done
 exit $bad
