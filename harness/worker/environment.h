@@ -5,6 +5,8 @@
  * {"time":"...Z","worker":0,"device":{kind,name,uuid,driver,ordinal,cc,...},"libraries":{plugin:{...}},
  *  "host":{"system","kernel","machine","cpu","cpus","memory_bytes","threads"},
  *  "build":{"program_hash","compiler","flags","commit"},"variables":{"OMP_NUM_THREADS":"2",...}}
+ *
+ * The worker adds "isolation": what it had given up by then (worker/confine.h).
  */
 #ifndef CUDAL2_WORKER_ENVIRONMENT_H
 #define CUDAL2_WORKER_ENVIRONMENT_H
