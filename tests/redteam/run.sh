@@ -2,7 +2,8 @@
 # run.sh TABLE [OUT]: the red team. Runs every contender of the table in a run of its own beside an honest baseline, holds its
 # verdict against the one the table asks for, and prints the table of the README: caught of tried, false accusations of honest.
 # OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
-# REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names).
+# REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names),
+# REDTEAM_SEED (11).
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 70
 table=${1:?usage: run.sh TABLE [OUT]}
@@ -71,7 +72,7 @@ try() { # try NAME SOURCE WANTED WHAT
     config "$(contender_path "$name" "$2")" >"$work/$name.config.json"
     rm -f "$out/$name.json" "$out/$name.journal.jsonl"
     start=$(date +%s.%N)
-    timeout -k 5 180 "$bench" --config "$work/$name.config.json" --device "$device" --quiet --seed 11 \
+    timeout -k 5 180 "$bench" --config "$work/$name.config.json" --device "$device" --quiet --seed "${REDTEAM_SEED:-11}" \
         --output "$out/$name.json" >"$work/$name.log" 2>&1 </dev/null
     code=$?
     seconds=$(echo "$(date +%s.%N) - $start" | bc)
