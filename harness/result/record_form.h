@@ -19,7 +19,8 @@ enum cudal2_layout record_layout_of(const char *name);
 /* What family and layout are told by: the name, or that of the original for a copy. */
 const char *record_root_name(const struct contender_record *c);
 /* Index of the contender whose rung, launches, primers and verification the cell's "usual" tells, so that the others
- * need not repeat them: of those with times in the headline the first who showed in verification what most did. -1: none.
+ * need not repeat them: of those with times in the headline the first who showed in verification what most did. -1:
+ * none.
  */
 int record_usual(const struct cell_record *r);
 
