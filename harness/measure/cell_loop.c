@@ -54,6 +54,29 @@ static void keep_rung(const struct bench *bench, struct entrant *e)
     e->record->host_sync = rung == RUNG_EVENTS;
 }
 
+/* In an order of the group's own: what was prepared last has run last and reads up to 0.5% faster in the first block,
+ * and always preparing the A/A copy last made it 0.06% faster than its original on average of the grid. */
+static int prepare_group(struct bench *bench, unsigned group, struct error *err)
+{
+    unsigned order[RECORD_MAX_CONTENDERS];
+    struct random random;
+    int code = 0;
+    random_seed(&random, random_derive(bench->seed, "prepare", group));
+    for (unsigned i = 0; i < bench->n_entrants; i++)
+        order[i] = i;
+    random_shuffle(&random, order, bench->n_entrants);
+    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
+        struct entrant *e = &bench->entrants[order[i]];
+        if (e->alive)
+            code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
+        if (e->alive && code == 0) {
+            keep_rung(bench, e);
+            segment_prepare_equal_path(bench, e);
+        }
+    }
+    return code;
+}
+
 static int open_group(struct bench *bench, unsigned group, struct error *err)
 {
     int code = fill_group(bench, group, err);
@@ -72,16 +95,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
             entrant_describe(e);
     }
     bench->fastest_ns = fastest_estimate(bench);
-    for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
-        struct entrant *e = &bench->entrants[i];
-        if (e->alive)
-            code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
-        if (e->alive && code == 0) {
-            keep_rung(bench, e);
-            segment_prepare_equal_path(bench, e);
-        }
-    }
-    return code;
+    return code == 0 ? prepare_group(bench, group, err) : code;
 }
 
 /* Whether a sample tells anything that the one kept before it does not: a change of the throttle reasons. */
