@@ -250,6 +250,100 @@ static void memory_that_is_lost_each_time_is_found(void **state)
     }
 }
 
+/* ---- clocks ---- */
+
+static double raw_rate; /* of a second clock, by the device's */
+
+static uint64_t raw_now(void)
+{
+    return (uint64_t)(raw_rate * (double)f.device->ops->now(f.device));
+}
+
+static void open_cell_with_clock(struct probe_ops *probes, double rate)
+{
+    open_cell();
+    *probes = *f.device->probes;
+    probes->raw_now = raw_now;
+    f.device->probes = probes;
+    raw_rate = rate;
+}
+
+/* One of them runs ten times slower: nobody can say at whose wish, but it is not let pass. */
+static void clocks_must_agree(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    open_cell_with_clock(&probes, 1);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    fixture_close(&f);
+    open_cell_with_clock(&probes, 10);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "tamper_suspected");
+    fixture_close(&f);
+}
+
+static void host_waits_longer(const struct cudal2_operands *o)
+{
+    (void)o;
+    f.device->ops->wait_until(f.device, f.device->ops->now(f.device) + 5000000);
+}
+
+/* The device counts a launch of 0.25 ms, the host waits for more than 5 ms. */
+static void the_host_knows_of_work_elsewhere(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    open_cell_with_clock(&probes, 1);
+    f.actors[0].duration_ns = f.actors[1].duration_ns = 250e3;
+    cheat.afterwards = host_waits_longer;
+    expect_verdict("stream_escape");
+}
+
+/* ---- memory over setups ---- */
+
+static uint64_t held_now;
+
+static uint64_t held(struct device *d)
+{
+    (void)d;
+    return held_now;
+}
+
+/* Cycles in which setup takes `took` and teardown gives `gave` back, and somebody else takes `others`. Whether it is
+ * called a leak before the last setup. */
+static bool leaks_after(unsigned cycles, uint64_t took, uint64_t gave, uint64_t others)
+{
+    const struct probe_ops probes = {.held = held};
+    struct device device = {.probes = &probes};
+    struct holding h = {0};
+    held_now = 1u << 30;
+    for (unsigned i = 0; i < cycles; i++) {
+        holding_setup(&h, &device, true);
+        held_now += took;
+        holding_setup(&h, &device, false);
+        held_now += others;
+        holding_teardown(&h, &device, true);
+        held_now -= gave;
+        holding_teardown(&h, &device, false);
+    }
+    holding_setup(&h, &device, true);
+    return holding_leaks(&h);
+}
+
+static void only_what_grows_each_time_leaks(void **state)
+{
+    const uint64_t mib = 1u << 20;
+    (void)state;
+    assert_true(leaks_after(3, 64 * mib, 0, 0));
+    assert_true(leaks_after(3, 64 * mib, 63 * mib, 0));
+    assert_false(leaks_after(3, 64 * mib, 64 * mib, 0));
+    assert_false(leaks_after(3, 64 * mib, 64 * mib, 8 * mib)); /* somebody else's */
+    assert_false(leaks_after(3, mib / 2, 0, 0));
+    assert_false(leaks_after(2, 64 * mib, 0, 0)); /* the first is forgiven, and one more proves nothing */
+    assert_false(leaks_after(1, 64 * mib, 0, 0));
+}
+
 /* ---- probes ---- */
 
 static void digests_see_every_byte(void **state)
@@ -352,6 +446,9 @@ int main(void)
         cmocka_unit_test(cheats_have_their_verdicts),
         cmocka_unit_test(skipped_work_is_found),
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),
+        cmocka_unit_test(clocks_must_agree),
+        cmocka_unit_test(the_host_knows_of_work_elsewhere),
+        cmocka_unit_test(only_what_grows_each_time_leaks),
         cmocka_unit_test(digests_see_every_byte),
         cmocka_unit_test(sprinkled_poison_is_counted),
         cmocka_unit_test(products_are_told_apart),
