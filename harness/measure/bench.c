@@ -208,7 +208,9 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     if (entrant->set_up) {
         /* Named, and un-named afterwards: the one before or after must not answer for a hang in here. */
         bench_stage(bench, entrant, "teardown", bench->config->limits.setup_seconds);
+        holding_teardown(&entrant->holding, bench->device, true);
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
+        holding_teardown(&entrant->holding, bench->device, false);
         bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);
     }
     entrant->set_up = false;
