@@ -46,19 +46,19 @@ for target; do
     [ ! -e "$kept" ] || [ -n "$(ls -A "$corpus")" ] || tar -xzf "$kept" -C "$corpus"
     dictionary=tests/fuzz/$target.dict
     [ -e "$dictionary" ] || dictionary=tests/fuzz/json.dict
-    start=$(date +%s.%N)
+    start=${EPOCHREALTIME//[.,]/} # microseconds
     nice -n "${FUZZ_NICE:-0}" "$build/fuzz_$target" -runs="$runs" -max_len="${FUZZ_MAX_LEN:-2048}" -dict="$dictionary" -timeout=20 \
         -rss_limit_mb=2048 -seed="${FUZZ_SEED:-1}" -print_final_stats=1 -verbosity=1 -artifact_prefix="$build/found/$target-" \
         "$corpus" "tests/fuzz/corpus/$target" >"$log" 2>&1
     status=$?
-    seconds=$(echo "$(date +%s.%N) - $start" | bc)
+    spent=$((${EPOCHREALTIME//[.,]/} - start))
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
     features=$(sed -n 's/.* ft: \([0-9]*\) .*/\1/p' "$log" | tail -1)
     outcome=clean
     [ "$status" -eq 0 ] || { outcome="FAILED ($log)"; bad=1; }
-    printf '%-9s %12s %8.0f %8s %8s %8.0f  %s\n' "$target" "${executions:-?}" "$(echo "${executions:-0} / $seconds" | bc -l)" \
-        "${edges:-?}" "${features:-?}" "$seconds" "$outcome"
+    printf '%-9s %12s %8d %8s %8s %8d  %s\n' "$target" "${executions:-?}" $((${executions:-0} * 1000000 / spent)) \
+        "${edges:-?}" "${features:-?}" $(((spent + 500000) / 1000000)) "$outcome"
     [ -z "${FUZZ_KEEP:-}" ] || [ "$status" -ne 0 ] || keep "$target" "$corpus" "$kept"
     [ "$status" -eq 0 ] || grep -m1 -A12 -E 'ERROR: |SUMMARY|runtime error' "$log" | sed 's/^/    /'
 done

@@ -29,7 +29,7 @@ debian:12 | ubuntu:24.04) ;;
 esac
 
 # Without these nothing builds, or the tests do not run.
-required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev bc"
+required="gcc g++ make libc6-dev libcjson-dev libcmocka-dev"
 # Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
 optional="libopenblas-dev gnuplot-nox python3-jsonschema"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
@@ -57,7 +57,7 @@ installed() {
     gnuplot-nox) command -v gnuplot >/dev/null ;;
     python3-jsonschema) "${PYTHON:-python3}" -W ignore -c 'import jsonschema' 2>/dev/null ;;
     chromium) command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ;;
-    gcc | g++ | make | bc | clang | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
+    gcc | g++ | make | clang | clang-format | clang-tidy | cppcheck) command -v "$1" >/dev/null ;;
     *) return 1 ;;
     esac
 }

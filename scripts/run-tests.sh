@@ -29,11 +29,12 @@ report() { # report VERDICT NAME DETAIL
 for test in "$@"; do
     name=$(basename "$test" .sh)
     log=$logs/$name.log
-    start=$(date +%s.%N)
+    start=${EPOCHREALTIME//[.,]/} # microseconds
     # -k: a test that ignores TERM is ended all the same.
     timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null
     status=$?
-    seconds=$(printf '%.1f s' "$(echo "$(date +%s.%N) - $start" | bc)")
+    tenths=$(((${EPOCHREALTIME//[.,]/} - start + 50000) / 100000))
+    seconds="$((tenths / 10)).$((tenths % 10)) s"
     ran=$(count "$log" '^\[==========\][^0-9]*\([0-9]*\) test(s) run\.$')
     bad=$(count "$log" '^\[  FAILED  \][^0-9]*\([0-9]*\) test(s), listed below:$')
     missed=$(count "$log" '^\[  SKIPPED \][^0-9]*\([0-9]*\) test(s), listed below:$')

@@ -68,14 +68,14 @@ judge() { # judge WANTED VERDICT: "caught", "missed", "fine" or "accused"
 }
 
 try() { # try NAME SOURCE WANTED WHAT
-    local name=$1 wanted=$3 what=$4 code verdict stage reason judged base start seconds
+    local name=$1 wanted=$3 what=$4 code verdict stage reason judged base start tenths
     config "$(contender_path "$name" "$2")" >"$work/$name.config.json"
     rm -f "$out/$name.json" "$out/$name.journal.jsonl"
-    start=$(date +%s.%N)
+    start=${EPOCHREALTIME//[.,]/} # microseconds
     timeout -k 5 180 "$bench" --config "$work/$name.config.json" --device "$device" --quiet --seed "${REDTEAM_SEED:-11}" \
         --output "$out/$name.json" >"$work/$name.log" 2>&1 </dev/null
     code=$?
-    seconds=$(echo "$(date +%s.%N) - $start" | bc)
+    tenths=$(((${EPOCHREALTIME//[.,]/} - start + 50000) / 100000))
     IFS='|' read -r verdict stage reason <<<"$(outcome "$out/$name.journal.jsonl" 1 2>/dev/null)"
     IFS='|' read -r base _ <<<"$(outcome "$out/$name.journal.jsonl" 0 2>/dev/null)"
     judged=$(judge "$wanted" "${verdict:-none}")
@@ -89,8 +89,8 @@ try() { # try NAME SOURCE WANTED WHAT
     [ "${base:-ok}" = ok ] || { baseline_faults=$((baseline_faults + 1)); what="$what (the baseline beside it: $base)"; }
     rm -f "$out/$name.json"
     printf '| %s | %s | %s | %s | %s |\n' "$name" "$what" "$wanted" "${verdict:-none}${stage:+ at $stage}" "$judged" | sed 's/\([a-z_]\)|\([a-z]\)/\1 or \2/g' >>"$out/$name_of_table.md"
-    printf '%s\n  {"name": "%s", "what": "%s", "expected": "%s", "verdict": "%s", "stage": "%s", "reason": "%s", "exit_code": %d, "judged": "%s", "baseline": "%s", "seconds": %.1f}' \
-        "$separator" "$name" "$(escape "$what")" "$wanted" "${verdict:-none}" "$stage" "$(escape "$reason")" "$code" "$judged" "${base:-none}" "$seconds" >>"$out/$name_of_table.json"
+    printf '%s\n  {"name": "%s", "what": "%s", "expected": "%s", "verdict": "%s", "stage": "%s", "reason": "%s", "exit_code": %d, "judged": "%s", "baseline": "%s", "seconds": %d.%d}' \
+        "$separator" "$name" "$(escape "$what")" "$wanted" "${verdict:-none}" "$stage" "$(escape "$reason")" "$code" "$judged" "${base:-none}" $((tenths / 10)) $((tenths % 10)) >>"$out/$name_of_table.json"
     separator=,
     case $judged in
     caught | fine) echo "ok - $name: ${verdict:-none}${stage:+ at $stage}" ;;
