@@ -23,8 +23,9 @@ expect_text "$work/out" '3 entries from 3 problems' "and says what came of it"
 expect_text "$work/out" "table: $table" "and where the table is"
 [ "$(field "$table" '[t["variants"][e["variant"]] for e in t["entries"]]')" = "['small', 'plain', 'plain']" ]
 verdict $? "the fastest right variant wins each shape" "$(field "$table" 't["entries"]')"
-[ "$(field "$table" 'all(e["low_ns"] <= e["time_ns"] <= e["high_ns"] for e in t["entries"])')" = True ]
-verdict $? "every time lies in its interval"
+# On a busy machine a final may end with too few groups for an interval: then the table has none.
+[ "$(field "$table" 'all(e.get("low_ns", 0) <= e["time_ns"] <= e.get("high_ns", 1e18) for e in t["entries"])')" = True ]
+verdict $? "every time lies in its interval" "$(field "$table" 't["entries"]')"
 [ "$(field "$table" '[t["variants"][e["runner_up"]] for e in t["entries"]]')" = "['plain', 'slow', 'slow']" ]
 verdict $? "the runner-up is the second of the final" "$(field "$table" 't["entries"]')"
 [ "$(field "$table" 'all(e["reference"] == "honest-nn" and e["reference_ns"] > 0 for e in t["entries"])')" = True ]
