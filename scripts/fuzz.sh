@@ -13,6 +13,7 @@ clang=$(command -v clang-14 || command -v clang) || { echo "fuzz: clang is not i
 san='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
 warnings='-Wall -Wextra -Werror'
 bad=0
+# shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's/.*fuzz_\(.*\)\.c/\1/')
 
 make --no-print-directory -j"$(nproc)" CC="$clang" BUILD="$build" OPT='-O1 -g' SAN="-fsanitize=fuzzer-no-link $san" \
@@ -31,6 +32,7 @@ keep() { # keep TARGET CORPUS FILE: the same bytes for the same inputs
     local least=$build/least
     rm -rf "$least" && mkdir "$least"
     "$build/fuzz_$1" -merge=1 -verbosity=0 "$least" "tests/fuzz/corpus/$1" "$2" >/dev/null 2>&1
+    # shellcheck disable=SC2046
     tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=644 -C "$least" -cf - $(ls "$least") | gzip -9n >"$3"
     rm -rf "$least"
 }
