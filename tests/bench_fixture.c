@@ -86,6 +86,8 @@ static int actor_launch(const struct contender *c, void *state, size_t set, char
         snprintf(why, CUDAL2_WHY, "launch refused on purpose");
         return CUDAL2_LIBRARY_ERROR;
     }
+    if (s->actor->break_from > 0 && s->actor->launches >= (unsigned)s->actor->break_from)
+        fake_break(s->fixture->device, "illegal address");
     multiply(s, set);
     fake_enqueue(s->fixture->device, s->actor->id * 16 + (uint32_t)(s->variant + 1));
     return CUDAL2_OK;

@@ -17,6 +17,7 @@ struct actor {
     double stretch;         /* multiplies its outputs by 1 + this where the inputs are not all 0 or 1 */
     double stray;           /* adds this to its last element there */
     int fail_launches_from; /* launch hooks from this count on return an error; 0 never */
+    int break_from;         /* the launch hook of this count loses the device; 0 never */
     char instructions[32];  /* it says it multiplies with */
     size_t n_variants;
     double variant_ns[8]; /* duration of variant i, key "v<i>" */

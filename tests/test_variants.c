@@ -101,6 +101,35 @@ static void a_close_runner_up_races(void **state)
     fixture_close(&f);
 }
 
+/* What the supervisor would read on the stage page. */
+static char on_page[2][RECORD_NAME_MAX];
+static void write_page(void *context, const char *contender, const char *stage, double deadline_seconds)
+{
+    (void)context;
+    (void)deadline_seconds;
+    snprintf(on_page[0], sizeof on_page[0], "%s", contender ? contender : "");
+    snprintf(on_page[1], sizeof on_page[1], "%s", stage);
+}
+
+/* The racers are torn down after a loss; the page still names who was running, at whatever launch that was. */
+static void a_loss_in_a_race_keeps_its_name(void **state)
+{
+    struct race_result race;
+    struct error err;
+    (void)state;
+    for (int launch = 1; launch < 200; launch += 9) {
+        open_bench();
+        f.bench.tuned = NULL;
+        f.bench.report = write_page;
+        f.actors[0].break_from = launch;
+        assert_int_equal(race_run(&f.bench, &f.bench.entrants[0], &race, &err), EXIT_CODE_UNAVAILABLE);
+        assert_string_equal(on_page[0], "a-nn");
+        assert_string_not_equal(on_page[1], "teardown");
+        free(race.ranked);
+        fixture_close(&f);
+    }
+}
+
 static void a_missing_problem_asks_its_neighbours(void **state)
 {
     struct cudal2_variant out[RACE_MAX_VARIANTS];
@@ -262,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_very_problem_has_its_winner),
         cmocka_unit_test(a_close_runner_up_races),
+        cmocka_unit_test(a_loss_in_a_race_keeps_its_name),
         cmocka_unit_test(a_missing_problem_asks_its_neighbours),
         cmocka_unit_test(what_does_not_fit_is_passed_over),
         cmocka_unit_test(without_a_fit_the_contender_lists_its_own),

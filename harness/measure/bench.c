@@ -223,6 +223,7 @@ int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stag
     if (bench->device->ops->settle(bench->device, &settle_err) != 0) {
         error_wrap(err, "%s at %s", entrant->record->name, stage);
         err->code = EXIT_CODE_UNAVAILABLE;
+        bench->report = NULL; /* the page keeps this name: whatever is torn down from here on did not do it */
         return err->code;
     }
     bool escaped = strncmp(err->text, "stream_escape", strlen("stream_escape")) == 0;
