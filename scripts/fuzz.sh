@@ -16,9 +16,9 @@ bad=0
 # shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's/.*fuzz_\(.*\)\.c/\1/')
 
-make --no-print-directory -j"$(nproc)" CC="$clang" BUILD="$build" OPT='-O1 -g' SAN="-fsanitize=fuzzer-no-link $san" \
-    "$build/libharness.a" >"$build.log" 2>&1 || { tail -20 "$build.log"; exit 1; }
 mkdir -p "$build/found"
+make --no-print-directory -j"$(nproc)" CC="$clang" BUILD="$build" OPT='-O1 -g' SAN="-fsanitize=fuzzer-no-link $san" \
+    "$build/libharness.a" >"$build/build.log" 2>&1 || { tail -20 "$build/build.log"; exit 1; }
 for target; do
     binary=$build/fuzz_$target
     if [ ! "$binary" -nt "$build/libharness.a" ] || [ ! "$binary" -nt "tests/fuzz/fuzz_$target.c" ]; then
