@@ -331,6 +331,21 @@ static bool leaks_after(unsigned cycles, uint64_t took, uint64_t gave, uint64_t 
     return holding_leaks(&h);
 }
 
+/* A cell may end before the next setup would have been refused. */
+static void a_leak_of_setups_is_told_at_the_end(void **state)
+{
+    struct error err;
+    (void)state;
+    open_cell();
+    fixture_start(&f);
+    assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+    f.bench.entrants[1].holding.runs = 2;
+    assert_int_equal(honesty_finish(&f.bench, &err), 0);
+    assert_string_equal(f.bench.record->contenders[1].status, "leak");
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    fixture_close(&f);
+}
+
 static void only_what_grows_each_time_leaks(void **state)
 {
     const uint64_t mib = 1u << 20;
@@ -448,6 +463,7 @@ int main(void)
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),
         cmocka_unit_test(clocks_must_agree),
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
+        cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),
         cmocka_unit_test(only_what_grows_each_time_leaks),
         cmocka_unit_test(digests_see_every_byte),
         cmocka_unit_test(sprinkled_poison_is_counted),

@@ -207,6 +207,8 @@ static int run_trials_on_clean_state(struct trial *t, bool first, struct error *
     read_state(t, what);
     if (code == 0 && what[0] != '\0')
         trial_convict(t, "device_state_changed", "%s", what);
+    if (code == 0 && holding_leaks(&t->entrant->holding))
+        trial_convict(t, "leak", "each setup takes memory that no teardown gives back");
     return code;
 }
 
