@@ -14,7 +14,7 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-protot
 OPT ?= -O2 -g
 SAN ?=
 CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -fPIC -Iharness $(CFLAGS)
-LIBS := -lcjson -ldl -lpthread -lm
+LIBS := -lcjson -lz -ldl -lpthread -lm
 # $$ORIGIN: a build directory that carries libcjson.so.1 (make portable) can be moved to a machine without the package.
 LDFLAGS_ALL := $(SAN) -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS)
 # Under ASan the C++ run time must be there from the start, or the first exception inside libtorch ends the process.
@@ -31,6 +31,9 @@ include $(BUILD)/probe.mk
 ifneq ($(wildcard $(BUILD)/probe.mk),)
 ifeq ($(HAVE_CJSON),)
 $(error cJSON is needed to build: run scripts/install-deps.sh)
+endif
+ifeq ($(HAVE_ZLIB),)
+$(error zlib is needed to build: run scripts/install-deps.sh)
 endif
 endif
 endif
@@ -253,7 +256,7 @@ sanitize:
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' tests-run
 
-# A build directory that runs on a machine without libcjson1.
+# A build directory that runs on a machine without libcjson1; zlib1g is everywhere.
 portable: gpu-build
 	cp -L $$(ldconfig -p | sed -n 's/.*libcjson\.so\.1 .*=> //p' | head -1) $(BUILD)/libcjson.so.1
 

@@ -32,6 +32,16 @@ probe_cjson() {
     fi
 }
 
+probe_zlib() {
+    version=$(printf '#include <zlib.h>\n#include <stdio.h>\nint main(void){puts(zlibVersion());return 0;}\n' | try_c -lz)
+    if [ -n "$version" ]; then
+        say zlib "$version"
+        put HAVE_ZLIB yes
+    else
+        say zlib "not found: apt-get install zlib1g-dev (required)"
+    fi
+}
+
 probe_cmocka() {
     if printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\nint main(void){cmocka_set_message_output(CM_OUTPUT_STDOUT);return 0;}\n' | try_c -lcmocka; then
         say cmocka "$(pkg-config --modversion cmocka 2>/dev/null || echo 'version unknown')"
@@ -155,6 +165,7 @@ probe_torch() {
 
 echo "probing for libraries:"
 probe_cjson
+probe_zlib
 probe_cmocka
 probe_openblas
 probe_cuda

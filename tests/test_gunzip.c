@@ -127,7 +127,7 @@ static void every_part_of_the_head_is_passed_over(void **state)
                                "\x03\0ext"
                                "n\0"
                                "co\0"
-                               "\xaa\xbb"
+                               "\x69\xa5"
                                "\xab\0\0"
                                "\x83\x16\xdc\x8c"
                                "\x01\0\0";

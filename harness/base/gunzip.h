@@ -1,6 +1,5 @@
 /*
- * gunzip.h - reads what gzip wrote (RFC 1951, RFC 1952), so that results can be kept compressed and no library is
- * needed to read them.
+ * gunzip.h - reads what gzip wrote (RFC 1952), by zlib, so that results can be kept compressed.
  */
 #ifndef CUDAL2_BASE_GUNZIP_H
 #define CUDAL2_BASE_GUNZIP_H
@@ -21,7 +20,7 @@ struct gunzip_input {
 };
 
 /* Unpacks all members of a gzip file. *out is NUL-terminated and owned by the caller (free). EXIT_CODE_DATA when it is
- * cut short or damaged (length and CRC are checked) or unpacks to more than max_bytes; EXIT_CODE_INTERNAL out of
+ * cut short or damaged (zlib checks lengths and CRCs) or unpacks to more than max_bytes; EXIT_CODE_INTERNAL out of
  * memory.
  */
 int gunzip(const struct gunzip_input *input, char **out, size_t *length, struct error *err);
