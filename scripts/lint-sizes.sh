@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
-for file in harness/*.c harness/*/*.[ch] baselines/* kernels/plugins/*.c tests/*.[ch] tests/plugins/*.[ch]; do
+for file in harness/*.c harness/*/*.[ch] baselines/* kernels/plugins/*.c tests/*.[ch] tests/plugins/*.[ch] tests/redteam/*.c* tests/redteam/*.h; do
     lines=$(wc -l <"$file")
     if [ "$lines" -gt 500 ]; then
         echo "$file: $lines lines (500 at most)"

@@ -3,8 +3,8 @@
  * row: a copy is what its file is called, so that no name is in the harness and none costs a compilation.
  */
 #include "abi/contender.h"
+#include "cuda_kernels.cuh"
 
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -13,124 +13,6 @@
 #include <dlfcn.h>
 #include <thread>
 #include <unistd.h>
-
-/* ---- kernels ---- */
-
-/* What a kernel does besides multiplying; bits. */
-enum {
-    HALF_SUMS = 1,
-    EDGE_SKIPPED = 2,
-    ONE_WRONG = 4,
-    ONE_NAN = 8,
-    WRITE_2_BYTES = 16,
-    WRITE_1_MIB = 32,
-    READ_PAST = 64,
-    TOUCH_A = 128,
-    UNTIL_UNWATCHED = 256, /* works for its first 40 launches */
-    EVERY_OTHER = 512,
-    SKIP_IF_WRITTEN = 1024, /* where C holds numbers already */
-    FOR_EVER = 2048,
-    WILD_WRITE = 4096,
-    TRAP = 8192,
-    WRITE_BEFORE = 16384
-};
-
-struct gemm {
-    const __half *a, *b;
-    __half *c;
-    long m, n, k;
-};
-
-static __device__ unsigned launches_seen;
-
-__global__ void count_launch()
-{
-    launches_seen++;
-}
-
-static __device__ __half sum_of(const gemm &g, long i, long j, int does)
-{
-    if (does & HALF_SUMS) {
-        __half sum = 0;
-        for (long p = 0; p < g.k; p++)
-            sum = __hfma(g.a[i * g.k + p], g.b[p * g.n + j], sum);
-        return sum;
-    }
-    float sum = 0;
-    for (long p = 0; p < g.k; p++)
-        sum += __half2float(g.a[i * g.k + p]) * __half2float(g.b[p * g.n + j]);
-    return __float2half(sum);
-}
-
-static __device__ bool leaves_it(const gemm &g, long at, int does)
-{
-    if ((does & UNTIL_UNWATCHED) && launches_seen > 40)
-        return true;
-    if ((does & EVERY_OTHER) && launches_seen > 40 && launches_seen % 2)
-        return true;
-    if ((does & EDGE_SKIPPED) && at >= (g.m - 1) * g.n)
-        return true;
-    return (does & SKIP_IF_WRITTEN) && launches_seen > 40 && !__hisnan(g.c[at / 4096 * 4096]);
-}
-
-static __device__ void misbehave(const gemm &g, long at, int does)
-{
-    long size = g.m * g.n;
-    if ((does & ONE_WRONG) && at == size / 2)
-        g.c[at] = __float2half(__half2float(g.c[at]) + 1);
-    if ((does & ONE_NAN) && at == size / 3)
-        g.c[at] = __ushort_as_half(0x7e00);
-    if ((does & WRITE_2_BYTES) && at == 0)
-        g.c[size] = __float2half(1);
-    if ((does & WRITE_BEFORE) && at == 0)
-        g.c[-1] = __float2half(1);
-    if ((does & WRITE_1_MIB) && at < (1 << 19))
-        g.c[size + at] = __float2half(1);
-    if ((does & TOUCH_A) && at == 0)
-        const_cast<__half *>(g.a)[7] = __float2half(__half2float(g.a[7]) * 0.5f + 0.25f);
-    if ((does & READ_PAST) && at < g.k && __half2float(g.a[g.m * g.k + at]) == 12345)
-        g.c[0] = __float2half(0);
-    if ((does & WILD_WRITE) && at == 0)
-        *(volatile int *)16 = 1;
-    if (does & TRAP)
-        asm volatile("trap;");
-    while (does & FOR_EVER)
-        __nanosleep(1000);
-}
-
-__global__ void multiply(gemm g, int does)
-{
-    long at = (long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= g.m * g.n || leaves_it(g, at, does))
-        return;
-    g.c[at] = sum_of(g, at / g.n, at % g.n, does);
-    misbehave(g, at, does);
-}
-
-/* K from..to added to fp32 sums: what a split needs. */
-__global__ void multiply_part(gemm g, long from, long to, float *sums)
-{
-    long at = (long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= g.m * g.n)
-        return;
-    float sum = 0;
-    for (long p = from; p < to; p++)
-        sum += __half2float(g.a[at / g.n * g.k + p]) * __half2float(g.b[p * g.n + at % g.n]);
-    atomicAdd(sums + at, sum);
-}
-
-__global__ void convert(const float *sums, __half *c, long size)
-{
-    long at = (long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < size)
-        c[at] = __float2half(sums[at]);
-}
-
-__global__ void decoy(__half *c)
-{
-    if (c == nullptr)
-        *c = __float2half(0);
-}
 
 /* ---- state and helpers ---- */
 
