@@ -28,12 +28,16 @@ all:
 UNPROBED := clean cuda-check deps demo test lint sanitize help probe ci fuzz
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/probe.mk
+# What an older probe missed may be there by now, or was not looked for: it is probed again before it is believed.
 ifneq ($(wildcard $(BUILD)/probe.mk),)
-ifeq ($(HAVE_CJSON),)
-$(error cJSON is needed to build: run scripts/install-deps.sh)
+NEEDED := $(if $(HAVE_CJSON),,cJSON) $(if $(HAVE_ZLIB),,zlib)
+ifneq ($(strip $(NEEDED)),)
+ifneq ($(MAKE_RESTARTS),)
+$(error $(firstword $(NEEDED)) is needed to build: run scripts/install-deps.sh)
 endif
-ifeq ($(HAVE_ZLIB),)
-$(error zlib is needed to build: run scripts/install-deps.sh)
+.PHONY: probe-again
+probe-again:
+$(BUILD)/probe.mk: probe-again
 endif
 endif
 endif
