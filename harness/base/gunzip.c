@@ -40,7 +40,7 @@ static const char *grow(struct output *out)
 /* A full buffer may hold exactly all of it: one byte beside it tells whether more would come. */
 static int inflate_some(z_stream *z, struct output *out)
 {
-    Bytef spare;
+    Bytef spare = 0;
     bool full = out->used == out->capacity;
     size_t room = full ? 1 : out->capacity - out->used;
     z->next_out = full ? &spare : (Bytef *)out->bytes + out->used;
