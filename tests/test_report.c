@@ -80,6 +80,16 @@ static void must_hold(const char *text, const char *wanted)
 
 /* ---- the paper's tables ---- */
 
+/* Numbers that a program can use, in the unit of the mean between them; the widths are those of 1000 shapes. */
+static void interval_holds(const cJSON *interval, double mean)
+{
+    assert_int_equal(cJSON_GetArraySize(interval), 2);
+    double low = cJSON_GetArrayItem(interval, 0)->valuedouble;
+    double high = cJSON_GetArrayItem(interval, 1)->valuedouble;
+    assert_true(mean - low > 0.008 && mean - low < 0.02);
+    assert_true(fabs(high - mean - (mean - low)) < 2e-4);
+}
+
 static void golden_table1(void **state)
 {
     static const char *const references[] = {"torch.matmul", "cublas-max", "cublaslt-heuristic-max",
@@ -103,6 +113,7 @@ static void golden_table1(void **state)
             assert_true(fabs(100 * cJSON_GetObjectItem(row, "offline_mean")->valuedouble - offline[i]) < 0.005);
             assert_true(fabs(100 * cJSON_GetObjectItem(row, "server_mean")->valuedouble - server[i]) < 0.005);
             assert_int_equal(cJSON_GetObjectItem(row, "offline_wins")->valuedouble, wins[i]);
+            interval_holds(cJSON_GetObjectItem(row, "offline_mean_ci95"), offline[i] / 100);
         }
         assert_true(found);
     }
@@ -133,12 +144,14 @@ static void golden_formats(void **state)
     must_hold(text, "cublaslt-autotuning-max & +11.63\\% & 787/1000 &");
     free(text);
     text = report_published(REPORT_CSV, 1);
-    must_hold(text,
-              "table,baseline,offline_mean,offline_wins,offline_median,offline_std,offline_geomean,offline_mean_ci95,");
+    must_hold(
+        text,
+        "table,baseline,offline_mean,offline_wins,offline_median,offline_std,offline_geomean,offline_mean_ci95_low,"
+        "offline_mean_ci95_high,server_mean,");
     must_hold(
         text,
         "\n\"Table 1: cuda-l2, claimed over each baseline, f16 accumulated in f16, event time\",cublas-max,0.1923");
-    must_hold(text, ",\"[+");
+    must_hold(text, ",0.202004732,0.208015681,0.234702319,");
     free(text);
     text = report_published(REPORT_TEXT, 1);
     must_hold(text, "+17.02%      897/1000");
@@ -207,8 +220,8 @@ static void gaps_in_a_csv_are_fine(void **state)
     char *text = report_csv("mnk,torch.matmul,newBLAS\r\n64_64_64,2.0,\r\n64_64_128,,0.5\r\n\r\n64_64_256,1.0,0.7\r\n",
                             &code, &err);
     assert_int_equal(code, 0);
-    must_hold(text, ",torch.matmul,,,,,,,0.5,1,"); /* two shapes: 2.0 wins, 1.0 does not */
-    must_hold(text, ",newblas,,,,,,,-0.4,0,");
+    must_hold(text, ",torch.matmul,,,,,,,,0.5,1,"); /* two shapes: 2.0 wins, 1.0 does not */
+    must_hold(text, ",newblas,,,,,,,,-0.4,0,");
     free(text);
 }
 

@@ -1,6 +1,7 @@
 #include "report/sheet.h"
 
 #include <math.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,13 @@ void sheet_column(struct sheet *s, const char *head, const char *key, bool left)
     snprintf(column->head, sizeof column->head, "%s", head);
     snprintf(column->key, sizeof column->key, "%s", key);
     column->left = left;
+}
+
+void sheet_interval_column(struct sheet *s, const char *head, const char *key)
+{
+    sheet_column(s, head, key, false);
+    if (!s->failed)
+        s->column[s->n_columns - 1].interval = true;
 }
 
 static bool make_room(struct sheet *s)
@@ -43,7 +51,18 @@ void sheet_add(struct sheet *s, double value, const char *format, ...)
         s->failed = true;
         return;
     }
-    s->cells[s->n_cells++] = (struct sheet_cell){.text = copy, .value = value};
+    s->cells[s->n_cells++] = (struct sheet_cell){.text = copy, .value = value, .high = NAN};
+}
+
+void sheet_add_interval(struct sheet *s, double low, double high)
+{
+    if (isnan(low)) {
+        sheet_add(s, NAN, "-");
+        return;
+    }
+    sheet_add(s, low, "[%+.2f, %+.2f]", 100 * low, 100 * high);
+    if (!s->failed)
+        s->cells[s->n_cells - 1].high = high;
 }
 
 void sheet_free(struct sheet *s)

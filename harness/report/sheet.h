@@ -13,12 +13,14 @@
 struct sheet_cell {
     char *text; /* owned, never NULL */
     double value;
+    double high; /* in an interval column: its upper end, value being the lower; NaN elsewhere */
 };
 
 struct sheet_column {
     char head[64];
     char key[48]; /* for csv and json, "mean", "wins" */
     bool left;    /* aligned left; numbers stand right */
+    bool interval;
 };
 
 struct sheet {
@@ -30,8 +32,11 @@ struct sheet {
 };
 
 void sheet_column(struct sheet *s, const char *head, const char *key, bool left);
+/* Two numbers in a cell, text in percent: csv has them in the columns KEY_low and KEY_high, json as [low, high]. */
+void sheet_interval_column(struct sheet *s, const char *head, const char *key);
 /* Cells are added left to right, row by row. */
 void sheet_add(struct sheet *s, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void sheet_add_interval(struct sheet *s, double low, double high); /* NaN: there is none, "-" */
 void sheet_free(struct sheet *s);
 size_t sheet_rows(const struct sheet *s); /* complete ones */
 const struct sheet_cell *sheet_at(const struct sheet *s, size_t row, size_t column);
@@ -49,7 +54,7 @@ void sheet_print_markdown(struct text *out, const struct sheet *s);
 void sheet_print_latex(struct text *out, const struct sheet *s); /* booktabs */
 /* RFC 4180, keys as head, full numbers; a sheet with a title has it in a first column "table". */
 void sheet_print_csv(struct text *out, const struct sheet *s);
-/* {"title":..., "rows":[{key: number or text}]}; NULL out of memory. */
+/* {"title":..., "rows":[{key: number, text or [low, high]}]}; NULL out of memory. */
 cJSON *sheet_to_json(const struct sheet *s);
 
 #endif

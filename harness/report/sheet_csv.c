@@ -24,6 +24,21 @@ static void add_cell(struct text *out, const struct sheet_cell *cell)
         add_field(out, strcmp(cell->text, "-") == 0 ? "" : cell->text);
 }
 
+static void add_high(struct text *out, const struct sheet_cell *cell)
+{
+    text_add(out, ",");
+    if (!isnan(cell->high))
+        text_add(out, "%.9g", cell->high);
+}
+
+static void add_key(struct text *out, const struct sheet_column *column)
+{
+    if (column->interval)
+        text_add(out, "%s_low,%s_high", column->key, column->key);
+    else
+        add_field(out, column->key);
+}
+
 /* Several sheets may share a file, and one sheet many a reader's table: each row says which it is of. */
 static void begin_row(struct text *out, const struct sheet *s, const char *field)
 {
@@ -38,7 +53,7 @@ void sheet_print_csv(struct text *out, const struct sheet *s)
     begin_row(out, s, "table");
     for (size_t c = 0; c < s->n_columns; c++) {
         text_add(out, c ? "," : "");
-        add_field(out, s->column[c].key);
+        add_key(out, &s->column[c]);
     }
     text_add(out, "\n");
     for (size_t row = 0; row < sheet_rows(s); row++) {
@@ -46,6 +61,8 @@ void sheet_print_csv(struct text *out, const struct sheet *s)
         for (size_t c = 0; c < s->n_columns; c++) {
             text_add(out, c ? "," : "");
             add_cell(out, sheet_at(s, row, c));
+            if (s->column[c].interval)
+                add_high(out, sheet_at(s, row, c));
         }
         text_add(out, "\n");
     }

@@ -4,13 +4,21 @@
 #include "report/sheet.h"
 #include "result/tree.h"
 
+static void put_interval(struct tree *t, const char *key, const struct sheet_cell *cell)
+{
+    const double ends[] = {round_to(cell->value, 1e7), round_to(cell->high, 1e7)};
+    tree_put(t, key, cJSON_CreateDoubleArray(ends, 2));
+}
+
 static cJSON *row_to_json(const struct sheet *s, size_t row)
 {
     struct tree t = tree_begin();
     for (size_t c = 0; c < s->n_columns; c++) {
         const struct sheet_cell *cell = sheet_at(s, row, c);
         bool missing = isnan(cell->value) && strcmp(cell->text, "-") == 0;
-        if (missing || !isnan(cell->value))
+        if (!isnan(cell->high))
+            put_interval(&t, s->column[c].key, cell);
+        else if (missing || !isnan(cell->value))
             tree_put_number(&t, s->column[c].key, round_to(cell->value, 1e7));
         else
             tree_put(&t, s->column[c].key, cJSON_CreateString(cell->text));

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char interval_head[] = "95% of mean";
+
 static void add_percent(struct sheet *s, double value, bool sign)
 {
     if (isnan(value))
@@ -40,7 +42,10 @@ static void mode_column(struct sheet *s, const char *mode, const char *what, con
     char full_key[48];
     snprintf(head, sizeof head, "%s %s", mode, what);
     snprintf(full_key, sizeof full_key, "%s_%s", mode, key);
-    sheet_column(s, head, full_key, false);
+    if (strcmp(what, interval_head) == 0)
+        sheet_interval_column(s, head, full_key);
+    else
+        sheet_column(s, head, full_key, false);
 }
 
 static void describe(const char *name, const struct line *group, struct sheet *s)
@@ -54,7 +59,7 @@ static void describe(const char *name, const struct line *group, struct sheet *s
 static void table1_columns(struct sheet *s)
 {
     static const char *const what[][2] = {{"mean", "mean"}, {"wins", "wins"},       {"median", "median"},
-                                          {"std", "std"},   {"geomean", "geomean"}, {"95% of mean", "mean_ci95"}};
+                                          {"std", "std"},   {"geomean", "geomean"}, {interval_head, "mean_ci95"}};
     sheet_column(s, "baseline", "baseline", true);
     for (size_t m = 0; m < GROUP_MODES; m++)
         for (size_t w = 0; w < sizeof what / sizeof *what; w++)
@@ -70,10 +75,7 @@ static void table1_cells(struct sheet *s, const struct line *line)
     add_percent(s, a.median, true);
     add_percent(s, a.sd, false);
     add_percent(s, a.geomean, true);
-    if (isnan(a.low))
-        sheet_add(s, NAN, "-");
-    else
-        sheet_add(s, NAN, "[%+.2f, %+.2f]", 100 * a.low, 100 * a.high);
+    sheet_add_interval(s, a.low, a.high);
 }
 
 static int table1_of_group(const struct dataset *d, const struct line *group, sheet_sink sink, void *context)
