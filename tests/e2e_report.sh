@@ -75,6 +75,7 @@ result "$(cell 64 0.25 | sed 's/"speedups":.*/"speedups":[]}/')" >"$work/zero.js
 refuse 65 "zero blocks" 'nothing to report: no speedups' "$work/zero.json" --format markdown
 result "" >"$work/none.json"
 refuse 65 "no cells" 'no speedups' "$work/none.json" --format csv
+refuse 65 "no cells for a screen" 'no cells' "$work/none.json"
 refuse 65 "no cells for a page" 'no cells' "$work/none.json" --format html
 refuse 65 "no cells to export" 'no times' "$work/none.json" --format bencher
 refuse 65 "no times to export" 'no times in timing wall' "$work/a.json" --format prometheus --timing wall

@@ -20,12 +20,22 @@ static struct screen_options screen_of_terminal(const struct options *options)
     return screen;
 }
 
+/* Without a cell there is nothing to say, not even on which device. A run tells so itself; `report` was asked. */
+static int refuse_empty(const cJSON *result, struct error *err)
+{
+    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(result, "cells")) > 0)
+        return 0;
+    return error_set(err, EXIT_CODE_DATA, "nothing to report: no cells in what was given");
+}
+
 static int print_screen(const struct load_request *request, const struct options *options, struct error *err)
 {
     cJSON *result = NULL;
     char *text = NULL;
     struct screen_options screen = screen_of_terminal(options);
     int code = load_results(request, &result, err);
+    if (!code && options->command == COMMAND_REPORT)
+        code = refuse_empty(result, err);
     if (!code)
         code = screen_report(result, &screen, &text, err);
     if (!code)
