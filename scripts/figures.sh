@@ -15,15 +15,16 @@ bench=${CUDAL2_BENCH:-$here/../build/cudal2-bench}
 out=.
 formats=svg,pdf
 arguments=()
+manual() { sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; }
 usage() {
-    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+    manual >&2
     exit 64
 }
 while [ $# -gt 0 ]; do
     case $1 in
     -o) out=${2:?figures: -o needs a directory} && shift ;;
     -f) formats=${2:?figures: -f needs formats} && shift ;;
-    -h | --help) usage ;;
+    -h | --help) manual && exit 0 ;;
     *) arguments+=("$1") ;;
     esac
     shift

@@ -83,6 +83,9 @@ verdict $? "and nothing else is there" "$(ls "$work/claimed")"
 
 draw
 expect_code 64 "without arguments it says how to call it"
+draw --help
+expect_code 0 "help is no mistake"
+expect_text "$work/out" 'Exit status' "and told to its end"
 draw -f gif "$work/result.json"
 expect_code 64 "an unknown picture format is refused"
 draw -o "$work/c" "$work/none.json"
