@@ -182,6 +182,7 @@ static void the_limit_is_of_the_unpacked_size(void **state)
     assert_string_equal(err.text, "bomb.gz: cannot be unpacked: it unpacks to more than the limit");
     assert_int_equal(unpack("x", packed, packed_length, 100000, &out, &length, &err), 0);
     free(out);
+    assert_int_equal(unpack("x", packed, packed_length, 0, &out, &length, &err), EXIT_CODE_DATA);
     free(packed);
     free(bytes);
 }

@@ -24,7 +24,7 @@ bool gunzip_is(const void *bytes, size_t length)
 
 static const char *grow(struct output *out)
 {
-    size_t wanted = out->capacity == 0 ? FIRST_ROOM : 2 * out->capacity;
+    size_t wanted = 2 * out->capacity;
     if (out->capacity == out->most)
         return "it unpacks to more than the limit";
     if (wanted > out->most)
@@ -79,13 +79,13 @@ static const char *unpack(z_stream *z, struct output *out)
 int gunzip(const struct gunzip_input *input, char **bytes, size_t *length, struct error *err)
 {
     z_stream z = {.next_in = input->bytes, .avail_in = (uInt)input->length};
-    struct output out = {.most = input->max_bytes};
+    size_t room = input->max_bytes < FIRST_ROOM ? input->max_bytes : FIRST_ROOM;
+    struct output out = {.bytes = malloc(room + 1), .capacity = room, .most = input->max_bytes};
     const char *problem = input->length > UINT_MAX ? "it is larger than 4 GiB" : NULL;
     *bytes = NULL;
-    if (problem == NULL && inflateInit2(&z, GZIP_ONLY) != Z_OK)
-        return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory to unpack it", input->source);
+    bool ready = out.bytes != NULL && inflateInit2(&z, GZIP_ONLY) == Z_OK;
     if (problem == NULL)
-        problem = unpack(&z, &out);
+        problem = ready ? unpack(&z, &out) : "";
     int code = 0;
     if (problem == NULL) {
         out.bytes[out.used] = '\0';
@@ -96,7 +96,8 @@ int gunzip(const struct gunzip_input *input, char **bytes, size_t *length, struc
     } else {
         code = error_set(err, EXIT_CODE_DATA, "%s: cannot be unpacked: %s", input->source, problem);
     }
-    inflateEnd(&z);
+    if (ready)
+        inflateEnd(&z);
     if (code != 0)
         free(out.bytes);
     return code;
