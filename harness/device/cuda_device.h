@@ -59,7 +59,6 @@ struct cuda_device {
     uint32_t flush_value;
     size_t limits[N_LIMITS]; /* as found when the device was opened */
     struct {
-        cu_stream peek; /* sees while the other stream is held */
         cu_pointer desk, vectors;
         uint64_t n_doubles; /* of vectors */
     } probes;               /* cuda_probe.c; all made at their first use */

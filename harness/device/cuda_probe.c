@@ -256,27 +256,29 @@ static int cuda_read_count(struct device *d, uint64_t *nans, struct error *err)
 /* ---- a held stream ---- */
 
 /* While the stream is held: the launch, a wait, and a look from the other stream. */
-static int look_behind(struct cuda_device *c, const struct probe_trial *trial, uint64_t *seen, struct error *err)
+static int look_behind(struct cuda_device *c, const struct probe_trial *trial, cu_stream peek, uint64_t *seen,
+                       struct error *err)
 {
     struct error launch_error;
     int launched = cuda_run_work(c, trial->work, trial->set, &launch_error);
     clock_wait_until(clock_now_ns() + (uint64_t)trial->wait_ns);
-    int rc = digest_on(c, &trial->c, 1, seen, c->probes.peek, err);
+    int rc = digest_on(c, &trial->c, 1, seen, peek, err);
     if (rc == 0 && launched != 0)
         *err = launch_error;
     return rc == 0 ? launched : rc;
 }
 
-/* With the second stream open. */
-static int look_both_ways(struct cuda_device *c, const struct probe_trial *trial, bool *escaped, struct error *err)
+/* peek: a second stream, which sees while the device's is held. */
+static int look_both_ways(struct cuda_device *c, const struct probe_trial *trial, cu_stream peek, bool *escaped,
+                          struct error *err)
 {
     uint64_t before = 0, seen = 0;
-    int rc = digest_on(c, &trial->c, 1, &before, c->probes.peek, err);
+    int rc = digest_on(c, &trial->c, 1, &before, peek, err);
     if (rc == 0)
         rc = cuda_blocker_start(c, HOLD_LIMIT_NS, err);
     if (rc != 0)
         return rc;
-    rc = look_behind(c, trial, &seen, err);
+    rc = look_behind(c, trial, peek, &seen, err);
     *escaped = rc == 0 && c->signals->timed_out == 0 && seen != before;
     cuda_blocker_release(c);
     struct error wait_error;
@@ -292,15 +294,15 @@ static int cuda_escape(struct device *d, const struct probe_trial *trial, bool *
 {
     struct cuda_device *c = cuda_of(d);
     const struct driver *cu = &c->driver;
+    cu_stream peek = NULL;
     *escaped = false;
     int rc = cuda_pattern(d, &trial->c, 1, PROBE_POISON, err);
     if (rc == 0)
-        rc = driver_check(cu, cu->stream_create(&c->probes.peek, CU_STREAM_OWN), err, "cuStreamCreate(to peek)");
+        rc = driver_check(cu, cu->stream_create(&peek, CU_STREAM_OWN), err, "cuStreamCreate(to peek)");
     if (rc != 0)
         return rc;
-    rc = look_both_ways(c, trial, escaped, err);
-    cu->stream_destroy(c->probes.peek);
-    c->probes.peek = NULL;
+    rc = look_both_ways(c, trial, peek, escaped, err);
+    cu->stream_destroy(peek);
     return rc;
 }
 

@@ -54,8 +54,8 @@ static void keep_rung(const struct bench *bench, struct entrant *e)
     e->record->host_sync = rung == RUNG_EVENTS;
 }
 
-/* In an order of the group's own: what was prepared last has run last and reads up to 0.5% faster in the first block,
- * and always preparing the A/A copy last made it 0.06% faster than its original on average of the grid. */
+/* In an order of the group's own: what was prepared last has run last, and always preparing the A/A copy last made it
+ * 0.06% faster than its original on average of the grid. */
 static int prepare_group(struct bench *bench, unsigned group, struct error *err)
 {
     unsigned order[RECORD_MAX_CONTENDERS];
