@@ -56,6 +56,26 @@ static void catch_signals(void)
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of the write, not the end of a measurement */
 }
 
+void run_clean_name(char *name)
+{
+    for (char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
+            *c = '-';
+}
+
+struct run_options run_options_from(const struct options *options, const struct config *config, const char *output)
+{
+    return (struct run_options){
+        .config = config,
+        .config_path = options->config,
+        .device = options->device,
+        .output = output,
+        .resume = options->resume,
+        .plugin_directory = options->plugins,
+        .kernel_directory = options->kernels,
+    };
+}
+
 /* "cudal2-<config>-<mode>.json" in the current directory; the config's name may hold anything. */
 static void default_output(const struct config *config, char out[PATH_MAX])
 {
@@ -65,9 +85,7 @@ static void default_output(const struct config *config, char out[PATH_MAX])
     if (config->modes == CUDAL2_BIT(MODE_SERVER))
         mode = mode_names[MODE_SERVER];
     snprintf(out, PATH_MAX, "cudal2-%s-%s.json", config->name[0] ? config->name : "run", mode);
-    for (char *c = out; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-            *c = '-';
+    run_clean_name(out);
 }
 
 static enum progress_style choose_style(const struct options *options)
@@ -123,20 +141,12 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         snprintf(output, sizeof output, "%s", options->output);
     else
         default_output(&config, output);
-    struct run_options run = {
-        .config = &config,
-        .config_path = options->config,
-        .device = options->device,
-        .output = output,
-        .resume = options->resume,
-        .argc = argc,
-        .argv = argv,
-        .plugin_directory = options->plugins,
-        .kernel_directory = options->kernels,
-        .tuned = options->tuned,
-        .no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0,
-        .force_tuned = options->force,
-    };
+    struct run_options run = run_options_from(options, &config, output);
+    run.argc = argc;
+    run.argv = argv;
+    run.tuned = options->tuned;
+    run.no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
+    run.force_tuned = options->force;
     code = run_with_progress(options, &run, err);
     if (has_table(code) && report_print(output, options, &report_error) && !code) {
         *err = report_error;

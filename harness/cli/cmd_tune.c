@@ -1,6 +1,5 @@
 #include "cli/commands.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +15,7 @@ static void default_output(const struct config *config, char out[PATH_MAX])
     bool server = (config->modes & CUDAL2_BIT(MODE_SERVER)) != 0;
     snprintf(out, PATH_MAX, "cudal2-tune-%s-%s-%s.json", config->name[0] ? config->name : "run",
              accumulate_names[f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16], mode_names[server ? MODE_SERVER : MODE_OFFLINE]);
-    for (char *c = out; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-            *c = '-';
+    run_clean_name(out);
 }
 
 static void print_note(void *context, const char *line)
@@ -79,19 +76,11 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
         .stop = run_stop_flag(),
         .note = options->quiet ? NULL : print_note,
     };
-    struct run_options run = {
-        .config = &config,
-        .config_path = options->config,
-        .device = options->device,
-        .output = output,
-        .resume = options->resume,
-        .argc = argc,
-        .argv = argv,
-        .plugin_directory = options->plugins,
-        .kernel_directory = options->kernels,
-        .no_tuned = true,
-        .budget_seconds = options->budget_seconds,
-    };
+    struct run_options run = run_options_from(options, &config, output);
+    run.argc = argc;
+    run.argv = argv;
+    run.no_tuned = true;
+    run.budget_seconds = options->budget_seconds;
     code = search(options, &request, &run, err);
 out:
     config_free(&config);

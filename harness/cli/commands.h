@@ -26,6 +26,12 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
 /* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. */
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
 
+/* What run and tune take alike from the options; config and output are borrowed. */
+struct run_options run_options_from(const struct options *options, const struct config *config, const char *output);
+
+/* Makes a file name of it: what is not a letter, a digit, '-', '_' or '.' becomes '-'. */
+void run_clean_name(char *name);
+
 /* What a signal handler sets for run_with_progress: 0 as long as nobody asked for an end. */
 const volatile int *run_stop_flag(void);
 
