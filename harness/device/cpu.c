@@ -175,6 +175,13 @@ static int cpu_time_wall(struct device *d, const struct device_work *work, size_
     return 0;
 }
 
+static int cpu_settle(struct device *d, struct error *err)
+{
+    (void)err;
+    host_state_restore(&d->host);
+    return 0;
+}
+
 static void cpu_health(struct device *d, struct device_health *out)
 {
     (void)d;
@@ -213,7 +220,7 @@ static const struct device_ops cpu_ops = {
     .release_segment = cpu_release_segment,
     .time_event = cpu_time_event,
     .time_wall = cpu_time_wall,
-    .settle = cpu_sync,
+    .settle = cpu_settle,
     .health = cpu_health,
     .now = cpu_now,
     .wait_until = cpu_wait_until,
@@ -271,6 +278,7 @@ int device_open_cpu(struct device **out, struct error *err)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CPU device");
     cpu->base.ops = &cpu_ops;
     cpu->base.probes = &probe_host;
+    host_state_read(&cpu->base.host);
     read_info(&cpu->base.info);
     cpu->flush_bytes = 2 * (size_t)(cpu->base.info.l2_bytes ? cpu->base.info.l2_bytes : DEFAULT_CACHE);
     *out = &cpu->base;

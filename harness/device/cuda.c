@@ -197,6 +197,7 @@ int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, st
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CUDA device");
     c->base.ops = &cuda_ops;
     c->base.probes = &probe_cuda;
+    host_state_read(&c->base.host);
     int rc = find_gpu(c, ordinal, resolve, err);
     if (rc == 0)
         rc = enter_context(c, err);

@@ -132,7 +132,7 @@ void cuda_changes(struct device *d, char what[128])
     const struct cuda_device *c = cuda_of(d);
     cu_context current = NULL;
     size_t now;
-    what[0] = '\0';
+    host_state_changes(&d->host, what);
     for (int i = 0; i < N_LIMITS; i++)
         if (names[i] && c->limits[i] != SIZE_MAX && c->driver.limit_get(&now, limit_ids[i]) == CU_OK &&
             now != c->limits[i])
@@ -155,6 +155,7 @@ int cuda_settle(struct device *d, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
     union cu_launch_value no_window = {.pad = {0}};
+    host_state_restore(&d->host);
     int rc = restore_context(c, err);
     if (rc == 0)
         rc = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize");

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/problem.h"
+#include "device/host_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,6 +158,7 @@ struct device {
     struct device_info info;
     void *stream;                   /* CUstream for contenders; NULL on the CPU */
     const struct probe_ops *probes; /* device/probe.h: what the honesty checks ask; NULL: they are not possible */
+    struct host_state host;         /* of the process, when the device was opened */
 };
 
 /* Opens "cuda:N", "cpu" or "auto" (cuda:0 if a usable GPU is there, else cpu; `why_not` then says why not the GPU,

@@ -208,6 +208,11 @@ static uint64_t host_held(struct device *d)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static void host_changes(struct device *d, char what[128])
+{
+    host_state_changes(&d->host, what);
+}
+
 const struct probe_ops probe_host = {
     .digest = host_digest,
     .pattern = host_pattern,
@@ -217,6 +222,7 @@ const struct probe_ops probe_host = {
     .read_count = host_read_count,
     .fence = host_fence,
     .unfence = host_unfence,
+    .changes = host_changes,
     .held = host_held,
     .raw_now = clock_raw_ns,
 };

@@ -78,8 +78,8 @@ struct probe_ops {
      * them back; nothing for a fence without memory. NULL where there are no such pages. */
     int (*fence)(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err);
     void (*unfence)(struct device *d, struct probe_fence *fence);
-    /* What a contender has changed of the process-wide state of the device since the last settle, one line in what
-     * (128 bytes); "" when nothing. Undoes nothing. NULL where there is no such state. */
+    /* What a contender has changed of the process-wide state of the device or the host (host_state.h) since the last
+     * settle, one line in what (128 bytes); "" when nothing. Undoes nothing. NULL where there is no such state. */
     void (*changes)(struct device *d, char what[128]);
     /* Bytes that this process holds of what a leak would take: device memory, or the resident set of the CPU device. */
     uint64_t (*held)(struct device *d);

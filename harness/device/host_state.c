@@ -1,0 +1,110 @@
+#include "device/host_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static const int interval_timers[HOST_INTERVAL_TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+static const char *const interval_names[HOST_INTERVAL_TIMERS] = {"real", "virtual", "profiling"};
+
+/* ---- how the calling thread computes ---- */
+
+#if defined(__x86_64__)
+/* Without the bits that say what has happened. */
+#define SSE_CONTROL 0xffc0u
+
+static uint64_t arithmetic_now(void)
+{
+    return __builtin_ia32_stmxcsr() & SSE_CONTROL;
+}
+
+static void set_arithmetic(uint64_t arithmetic)
+{
+    __builtin_ia32_ldmxcsr((unsigned)arithmetic);
+}
+#else
+static uint64_t arithmetic_now(void)
+{
+    return 0;
+}
+
+static void set_arithmetic(uint64_t arithmetic)
+{
+    (void)arithmetic;
+}
+#endif
+
+/* ---- POSIX timers ---- */
+
+/* Ids of the process's timers, one at a time, as the kernel lists them ("ID: 3"); -1 at the end. */
+static int64_t next_timer(FILE *list)
+{
+    char line[128];
+    int64_t id;
+    while (list && fgets(line, sizeof line, list))
+        if (sscanf(line, "ID: %" SCNd64, &id) == 1)
+            return id;
+    return -1;
+}
+
+static int64_t last_timer(void)
+{
+    int64_t last = -1;
+    FILE *list = fopen("/proc/self/timers", "re");
+    for (int64_t id = next_timer(list); id >= 0; id = next_timer(list))
+        last = id > last ? id : last;
+    if (list)
+        fclose(list);
+    return last;
+}
+
+/* The kernel gives ids in turn, so what is new is above what was. Its id is no timer_t of libc's, hence the call. */
+static void delete_timers_above(int64_t kept)
+{
+    FILE *list = fopen("/proc/self/timers", "re");
+    for (int64_t id = next_timer(list); id >= 0; id = next_timer(list))
+        if (id > kept)
+            (void)syscall(SYS_timer_delete, (int)id);
+    if (list)
+        fclose(list);
+}
+
+/* ---- together ---- */
+
+void host_state_read(struct host_state *out)
+{
+    struct itimerval timer;
+    for (int i = 0; i < HOST_INTERVAL_TIMERS; i++)
+        out->armed[i] = getitimer((__itimer_which_t)interval_timers[i], &timer) == 0 &&
+                        (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0);
+    out->last_timer = last_timer();
+    out->arithmetic = arithmetic_now();
+}
+
+void host_state_changes(const struct host_state *was, char what[128])
+{
+    struct host_state now;
+    what[0] = '\0';
+    host_state_read(&now);
+    if (was->arithmetic != 0 && now.arithmetic != was->arithmetic)
+        snprintf(what, 128, "rounding or the treatment of denormal numbers was changed for the launching thread");
+    if (now.last_timer > was->last_timer)
+        snprintf(what, 128, "a timer was left behind in the process");
+    for (int i = 0; i < HOST_INTERVAL_TIMERS; i++)
+        if (now.armed[i] && !was->armed[i])
+            snprintf(what, 128, "an interval timer (%s) was left running in the process", interval_names[i]);
+}
+
+void host_state_restore(const struct host_state *was)
+{
+    const struct itimerval never = {{0, 0}, {0, 0}};
+    for (int i = 0; i < HOST_INTERVAL_TIMERS; i++)
+        if (!was->armed[i])
+            (void)setitimer((__itimer_which_t)interval_timers[i], &never, NULL);
+    delete_timers_above(was->last_timer);
+    if (was->arithmetic != 0 && arithmetic_now() != was->arithmetic)
+        set_arithmetic(was->arithmetic);
+}

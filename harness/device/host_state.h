@@ -1,0 +1,27 @@
+/*
+ * host_state.h - state of the process that one contender could leave behind for its rivals: timers, whose signals
+ * interrupt whoever is running when they expire, and how the launching thread rounds and treats denormal numbers.
+ */
+#ifndef CUDAL2_DEVICE_HOST_STATE_H
+#define CUDAL2_DEVICE_HOST_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HOST_INTERVAL_TIMERS 3
+
+struct host_state {
+    bool armed[HOST_INTERVAL_TIMERS]; /* real, virtual, profiling */
+    int64_t last_timer;               /* largest id of a POSIX timer; -1 where there is none, or none can be listed */
+    uint64_t arithmetic;              /* rounding, flushing of denormals; 0 where this is not known how to read */
+};
+
+void host_state_read(struct host_state *out);
+
+/* What is different now, one line in what (128 bytes); "" when nothing. A timer that is gone is no change. */
+void host_state_changes(const struct host_state *was, char what[128]);
+
+/* Disarms and deletes the timers that were not there, and restores the rest. */
+void host_state_restore(const struct host_state *was);
+
+#endif

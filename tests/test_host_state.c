@@ -1,0 +1,137 @@
+/* device/host_state.c: every change that it names, and that restoring undoes it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <fenv.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "device/probe.h"
+
+static struct host_state was;
+
+static void expect_change(const char *part)
+{
+    char what[128];
+    host_state_changes(&was, what);
+    if (part[0] == '\0')
+        assert_string_equal(what, "");
+    else
+        assert_non_null(strstr(what, part));
+}
+
+static void arm(int which, long seconds)
+{
+    const struct itimerval timer = {.it_value = {.tv_sec = seconds}};
+    assert_int_equal(setitimer((__itimer_which_t)which, &timer, NULL), 0);
+}
+
+static void interval_timers_are_told_and_disarmed(void **state)
+{
+    static const struct {
+        int which;
+        const char *name;
+    } rows[] = {{ITIMER_REAL, "(real)"}, {ITIMER_VIRTUAL, "(virtual)"}, {ITIMER_PROF, "(profiling)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        host_state_read(&was);
+        expect_change("");
+        arm(rows[i].which, 1000);
+        expect_change(rows[i].name);
+        host_state_restore(&was);
+        expect_change("");
+    }
+}
+
+/* A profiler's, say: it was there before, and stays. */
+static void what_was_there_stays(void **state)
+{
+    struct itimerval timer;
+    (void)state;
+    arm(ITIMER_PROF, 1000);
+    host_state_read(&was);
+    expect_change("");
+    host_state_restore(&was);
+    assert_int_equal(getitimer(ITIMER_PROF, &timer), 0);
+    assert_true(timer.it_value.tv_sec > 900);
+    arm(ITIMER_PROF, 0);
+    expect_change(""); /* gone is no change */
+}
+
+static void posix_timers_are_told_and_deleted(void **state)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    timer_t older, newer;
+    (void)state;
+    if (access("/proc/self/timers", R_OK) != 0)
+        skip();
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &older), 0);
+    host_state_read(&was);
+    expect_change("");
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &newer), 0);
+    expect_change("a timer was left behind");
+    host_state_restore(&was);
+    expect_change("");
+    struct itimerspec left;
+    assert_int_equal(timer_gettime(older, &left), 0);
+    assert_int_equal(timer_gettime(newer, &left), -1);
+    assert_int_equal(timer_delete(older), 0);
+}
+
+static void rounding_is_told_and_restored(void **state)
+{
+#if defined(__x86_64__)
+    (void)state;
+    host_state_read(&was);
+    volatile double third = 1.0;
+    third /= 3.0; /* inexact: that something has happened is no change */
+    expect_change("");
+    assert_int_equal(fesetround(FE_UPWARD), 0);
+    expect_change("rounding");
+    host_state_restore(&was);
+    expect_change("");
+    fesetround(FE_TONEAREST);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
+/* The CPU device compares with the moment when it was opened, and settling undoes. */
+static void the_device_asks_and_undoes(void **state)
+{
+    struct device *d = NULL;
+    struct error err;
+    char what[128];
+    (void)state;
+    assert_int_equal(device_open_cpu(&d, &err), 0);
+    d->probes->changes(d, what);
+    assert_string_equal(what, "");
+    arm(ITIMER_REAL, 1000);
+    d->probes->changes(d, what);
+    assert_non_null(strstr(what, "interval timer"));
+    assert_int_equal(d->ops->settle(d, &err), 0);
+    d->probes->changes(d, what);
+    assert_string_equal(what, "");
+    d->ops->close(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interval_timers_are_told_and_disarmed),
+        cmocka_unit_test(what_was_there_stays),
+        cmocka_unit_test(posix_timers_are_told_and_deleted),
+        cmocka_unit_test(rounding_is_told_and_restored),
+        cmocka_unit_test(the_device_asks_and_undoes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
