@@ -250,6 +250,72 @@ static void memory_that_is_lost_each_time_is_found(void **state)
     }
 }
 
+/* ---- new inputs ---- */
+
+#define SLOW_NS 1e6
+#define FAST_NS 1e4
+
+/* Faster whenever A holds what it held at the launch before; the output is always right. */
+static void remembered(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t last;
+    struct error err;
+    uint64_t now = 0;
+    const struct cudal2_operands *o = operands_sets(f.bench.operands, CUDAL2_NN) + f.bench.entrants[0].first_set + set;
+    const struct probe_region a = {(void *)(uintptr_t)o->a, 8 * 16 * 2};
+    assert_int_equal(f.device->probes->digest(f.device, &a, 1, &now, &err), 0);
+    f.actors[0].duration_ns = now == last ? FAST_NS : SLOW_NS;
+    last = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+/* Slower at the first launch after any fill, which stands for a pause. */
+static void drowsy(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t fills;
+    uint64_t now = fake_counts(f.device).fills;
+    f.actors[0].duration_ns = now == fills ? FAST_NS : SLOW_NS;
+    fills = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+static void open_cell_timed(enum timing headline, void (*instead)(const struct contender *, void *, size_t, char *))
+{
+    open_cell();
+    f.bench.headline = headline;
+    f.bench.record->headline = headline;
+    cheat.instead = instead;
+}
+
+static void remembered_outputs_are_found(void **state)
+{
+    (void)state;
+    for (int headline = 0; headline < TIMING_COUNT; headline++) {
+        open_cell_timed((enum timing)headline, remembered);
+        run_cell();
+        const struct contender_record *r = &f.bench.record->contenders[0];
+        assert_string_equal(r->status, "implausible_speed");
+        assert_non_null(strstr(r->reason, "new to it"));
+        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        fixture_close(&f);
+    }
+}
+
+/* Where the host is in the time, being slow after a pause is no fault; a device has no reason to be. */
+static void a_pause_is_told_from_new_inputs(void **state)
+{
+    (void)state;
+    open_cell_timed(TIMING_WALL, drowsy);
+    expect_verdict("ok");
+    open_cell_timed(TIMING_EVENT, drowsy);
+    expect_verdict("ok");
+    open_cell_timed(TIMING_DEVICE, drowsy);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+    assert_non_null(strstr(f.bench.record->contenders[0].reason, "in a row"));
+    fixture_close(&f);
+}
+
 /* ---- clocks ---- */
 
 static double raw_rate; /* of a second clock, by the device's */
@@ -461,6 +527,8 @@ int main(void)
         cmocka_unit_test(cheats_have_their_verdicts),
         cmocka_unit_test(skipped_work_is_found),
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),
+        cmocka_unit_test(remembered_outputs_are_found),
+        cmocka_unit_test(a_pause_is_told_from_new_inputs),
         cmocka_unit_test(clocks_must_agree),
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),

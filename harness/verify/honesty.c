@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "verify/novelty.h"
 #include "verify/trial.h"
 
 #define PHASE_MEASURE 4
@@ -186,6 +187,8 @@ static int run_trials(struct trial *t, bool first, struct error *err)
     int code = first && !is_graph(t) ? trial_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
         code = check_fresh(t, err);
+    if (code == 0 && first && t->verdict == NULL)
+        code = trial_novel(t, err);
     if (code == 0 && first)
         code = trial_restore(t, err);
     if (code == 0 && first && t->verdict == NULL)

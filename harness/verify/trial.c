@@ -12,8 +12,10 @@
 
 /* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
 #define BETWEEN_LAUNCHES 16u
-/* Launches where there is no segment: wall and event timing. */
-#define BETWEEN_SINGLE 4u
+/* Launches where there is no segment, under wall and event timing: as many, but no more than these take when they are
+ * long, and never fewer than a few. */
+#define BETWEEN_SINGLE_NS 40e6
+#define BETWEEN_SINGLE_LEAST 4u
 /* Error of an output on N(0,1) inputs, relative to it: rounding and accumulation in f16 stay below, anything that was
  * not computed from these inputs is above 1. */
 #define OWN_ERROR 0.25
@@ -206,6 +208,25 @@ int trial_judge_exact(struct trial *t, struct error *err)
     return code;
 }
 
+static double error_allowed(const struct bench *bench)
+{
+    bool narrow = bench->problem.accumulate == CUDAL2_ACC_F16;
+    return OWN_ERROR + (narrow ? sqrt((double)bench->problem.k) / 2048 : 0);
+}
+
+int trial_judge_rounded(struct trial *t, size_t set, struct error *err)
+{
+    struct probe_difference difference;
+    int code = multiply(t, set, &difference, err);
+    if (code != 0)
+        return code;
+    double error = sqrt(difference.sum_sq_error / difference.sum_sq_expected);
+    if (difference.nan_rows > 0 || !(error <= error_allowed(t->bench)))
+        trial_convict(t, "wrong_result", "error of %.0f%% on N(0,1) inputs, %" PRIu64 " rows of NaN", 100 * error,
+                      difference.nan_rows);
+    return 0;
+}
+
 /* ---- between ---- */
 
 /* The entrant's launch between a sprinkle and a count. */
@@ -251,20 +272,18 @@ static int run_segment_between(struct trial *t, const struct device_work *work, 
 static int run_between(struct trial *t, const struct device_work *work, struct error *err)
 {
     struct device *d = t->bench->device;
-    double ns;
+    double ns, spent = 0;
     int code = 0;
     if (t->bench->headline == TIMING_DEVICE)
         return run_segment_between(t, work, err);
-    for (unsigned i = 0; i < BETWEEN_SINGLE && code == 0; i++)
+    for (unsigned i = 0; i < BETWEEN_LAUNCHES && code == 0; i++) {
+        if (i >= BETWEEN_SINGLE_LEAST && spent > BETWEEN_SINGLE_NS)
+            break;
         code = t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, work, i % t->entrant->n_sets, &ns, err)
                                                   : d->ops->time_wall(d, work, i % t->entrant->n_sets, &ns, err);
+        spent += ns;
+    }
     return code;
-}
-
-static double error_allowed(const struct bench *bench)
-{
-    bool narrow = bench->problem.accumulate == CUDAL2_ACC_F16;
-    return OWN_ERROR + (narrow ? sqrt((double)bench->problem.k) / 2048 : 0);
 }
 
 /* Once outside a capture, which must not be the first launch of a kernel; and a count that does not see its own
@@ -290,7 +309,6 @@ int trial_between(struct trial *t, struct error *err)
     struct device *d = t->bench->device;
     struct sandwich sandwich = {t, random_next(t->random)};
     const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
-    struct probe_difference difference;
     uint64_t nans = 0;
     int code = try_probes(t, err);
     if (code == 0)
@@ -299,15 +317,7 @@ int trial_between(struct trial *t, struct error *err)
         code = d->probes->read_count(d, &nans, err);
     if (code == 0 && nans > 0)
         trial_convict(t, "wrong_result", "launches of a segment left %" PRIu64 " elements of C as they were", nans);
-    if (code == 0 && t->verdict == NULL)
-        code = multiply(t, 0, &difference, err);
-    if (code != 0 || t->verdict != NULL)
-        return code;
-    double error = sqrt(difference.sum_sq_error / difference.sum_sq_expected);
-    if (difference.nan_rows > 0 || !(error <= error_allowed(t->bench)))
-        trial_convict(t, "wrong_result", "error of %.0f%% on N(0,1) inputs, %" PRIu64 " rows of NaN", 100 * error,
-                      difference.nan_rows);
-    return 0;
+    return code == 0 && t->verdict == NULL ? trial_judge_rounded(t, 0, err) : code;
 }
 
 /* ---- escape ---- */

@@ -27,6 +27,8 @@ int trial_time(struct trial *t, double *segment_ns, struct error *err);
 
 /* After trial_time on fresh inputs: every C that the segment writes is wholly written, and that of t->set is exact. */
 int trial_judge_exact(struct trial *t, struct error *err);
+/* C of one of the entrant's sets is A B for the N(0,1) inputs that lie there, but for rounding. */
+int trial_judge_rounded(struct trial *t, size_t set, struct error *err);
 
 /* honesty.h, `between`: on the group's own inputs. */
 int trial_between(struct trial *t, struct error *err);

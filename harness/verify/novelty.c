@@ -1,0 +1,136 @@
+#include "verify/novelty.h"
+
+#include <math.h>
+
+#include "stats/interval.h"
+
+/* Slower than this is not explained by how launches scatter: what is remembered costs two matrix-vector products in
+ * place of a product, so whoever gains anything worth it gains a large factor. The time on top is what a launch on its
+ * own may cost beyond one in a row (first use of a path, a thread that has fallen asleep). */
+#define NOVEL_RATIO 1.5
+#define NOVEL_SLACK_NS 20e3
+/* New inputs, and what they are compared with, in turn; the least of each counts, because noise only adds. */
+#define NOVEL_ROUNDS 6
+/* Launches that make inputs well known: more than a contender sees of the same ones before it is timed. */
+#define NOVEL_REPEATS 16
+#define NOVEL_REPEATS_NS 50e6
+/* Of the latest samples. */
+#define NOVEL_USUAL 15
+
+struct novel {
+    struct trial *trial;
+    struct device_segment *segment; /* one launch on the trial's set; NULL where launches are timed one by one */
+    double usual_ns, fresh_ns, seen_ns;
+};
+
+static double usual_ns(const struct trial *t)
+{
+    const struct series *s = &t->entrant->record->timings[t->bench->headline];
+    size_t n = s->n < NOVEL_USUAL ? s->n : NOVEL_USUAL;
+    return n == 0 ? t->entrant->estimate_ns : stats_median(s->ns + (s->n - n), n);
+}
+
+static bool is_slower(double ns, double than_ns)
+{
+    return ns > NOVEL_RATIO * than_ns + NOVEL_SLACK_NS;
+}
+
+static int prepare(struct novel *v, struct error *err)
+{
+    const struct trial *t = v->trial;
+    struct device *d = t->bench->device;
+    const struct device_shape one = {.launches = 1, .first_set = t->set, .n_sets = t->entrant->n_sets, .warmed = true};
+    if (t->bench->headline != TIMING_DEVICE)
+        return 0;
+    return d->ops->prepare(d, &t->entrant->work, &one, d->ops->rung(t->entrant->segment), &v->segment, err);
+}
+
+static int time_launch(struct novel *v, double *ns, struct error *err)
+{
+    const struct trial *t = v->trial;
+    struct device *d = t->bench->device;
+    if (t->bench->headline == TIMING_DEVICE)
+        return d->ops->measure(d, v->segment, ns, err);
+    return t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, &t->entrant->work, t->set, ns, err)
+                                              : d->ops->time_wall(d, &t->entrant->work, t->set, ns, err);
+}
+
+/* Writes the inputs of `seed` and times a launch on them; *least keeps the least. */
+static int time_on(struct novel *v, uint64_t seed, double *least, struct error *err)
+{
+    const struct trial *t = v->trial;
+    struct device *d = t->bench->device;
+    const struct operands_values values = {FILL_NORMAL, seed, 0};
+    size_t set = t->entrant->first_set + t->set;
+    double ns = 0;
+    bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
+    int code = operands_fill_set(d, t->bench->operands, &values, set, err);
+    if (code == 0)
+        code = operands_poison(d, t->bench->operands, set, err);
+    if (code == 0)
+        code = d->ops->sync(d, err);
+    if (code == 0)
+        code = time_launch(v, &ns, err);
+    *least = fmin(*least, ns);
+    return code;
+}
+
+static int make_known(struct novel *v, struct error *err)
+{
+    double ns = 0, spent = 0;
+    int code = 0;
+    for (int i = 0; i < NOVEL_REPEATS && spent < NOVEL_REPEATS_NS && code == 0; i++) {
+        code = time_launch(v, &ns, err);
+        spent += ns;
+    }
+    return code;
+}
+
+/* *cleared: a launch on new inputs was as fast as those that are timed. */
+static int run_round(struct novel *v, bool *cleared, struct error *err)
+{
+    struct trial *t = v->trial;
+    uint64_t seed = random_next(t->random) >> 8;
+    int code = time_on(v, seed, &v->fresh_ns, err);
+    if (code == 0)
+        code = trial_judge_rounded(t, t->set, err);
+    *cleared = !is_slower(v->fresh_ns, v->usual_ns);
+    if (code != 0 || *cleared || t->verdict != NULL)
+        return code;
+    code = make_known(v, err);
+    if (code == 0)
+        code = time_on(v, seed, &v->seen_ns, err);
+    return code == 0 ? trial_judge_rounded(t, t->set, err) : code;
+}
+
+/* Where no host is in the time, a launch on its own takes what one in a row does. */
+static bool counts_device_only(const struct trial *t)
+{
+    return t->bench->headline == TIMING_DEVICE && t->bench->device->ops->rung(t->entrant->segment) != RUNG_EVENTS;
+}
+
+static void judge(const struct novel *v)
+{
+    if (is_slower(v->fresh_ns, v->seen_ns))
+        trial_convict(v->trial, "implausible_speed",
+                      "a launch takes %.1f us on inputs that are new to it and %.1f us on those it has seen before",
+                      v->fresh_ns * 1e-3, v->seen_ns * 1e-3);
+    else if (counts_device_only(v->trial) && is_slower(v->seen_ns, v->usual_ns))
+        trial_convict(v->trial, "implausible_speed", "a launch takes %.1f us on its own and %.1f us in a row",
+                      v->seen_ns * 1e-3, v->usual_ns * 1e-3);
+}
+
+int trial_novel(struct trial *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct novel v = {.trial = t, .usual_ns = usual_ns(t), .fresh_ns = INFINITY, .seen_ns = INFINITY};
+    bool cleared = false;
+    int code = prepare(&v, err);
+    for (int i = 0; i < NOVEL_ROUNDS && !cleared && t->verdict == NULL && code == 0; i++)
+        code = run_round(&v, &cleared, err);
+    if (code == 0 && !cleared)
+        judge(&v);
+    if (v.segment != NULL)
+        d->ops->release_segment(d, v.segment);
+    return code;
+}
