@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/half.h"
+#include "device/cuda_device.h"
 #include "device/probe.h"
 
 static struct device *gpu, *host;
@@ -158,13 +159,38 @@ static void a_held_stream_holds(void **state)
     gpu->ops->release(gpu, c);
 }
 
+/* The driver rounds the size up, so some sizes are what was there before: only the others are changes, and all of those
+ * are told and undone. */
+static void persisting_sizes_are_told(void **state)
+{
+    const struct driver *cu = &cuda_of(gpu)->driver;
+    struct error err;
+    char what[128];
+    size_t was = 0, told = 0;
+    (void)state;
+    if (cu->limit_get(&was, CU_LIMIT_PERSISTING_L2) != CU_OK)
+        skip();
+    for (size_t mib = 0; mib <= 32; mib += 4) {
+        size_t now = 0;
+        assert_int_equal(cu->limit_set(CU_LIMIT_PERSISTING_L2, mib << 20), CU_OK);
+        assert_int_equal(cu->limit_get(&now, CU_LIMIT_PERSISTING_L2), CU_OK);
+        printf("persisting L2: %zu MiB asked for, %zu bytes given, %zu at first\n", mib, now, was);
+        gpu->probes->changes(gpu, what);
+        assert_int_equal(what[0] != '\0', now != was);
+        told += what[0] != '\0';
+        check(gpu->ops->settle(gpu, &err), &err);
+        gpu->probes->changes(gpu, what);
+        assert_string_equal(what, "");
+    }
+    assert_true(told > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digests_are_the_hosts),
-        cmocka_unit_test(sprinkles_lie_where_they_should),
-        cmocka_unit_test(products_are_exact),
-        cmocka_unit_test(a_held_stream_holds),
+        cmocka_unit_test(digests_are_the_hosts),     cmocka_unit_test(sprinkles_lie_where_they_should),
+        cmocka_unit_test(products_are_exact),        cmocka_unit_test(a_held_stream_holds),
+        cmocka_unit_test(persisting_sizes_are_told),
     };
     struct error err;
     if (device_open("cuda:0", NULL, &gpu, &err) != 0) {

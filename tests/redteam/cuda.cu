@@ -1,12 +1,13 @@
 /*
- * cuda.cu - the red team on a GPU, cheats and honest contenders alike. It is built once and copied under the name of each
- * row: a copy is what its file is called, so that no name is in the harness and none costs a compilation.
+ * cuda.cu - the red team on a GPU, cheats and honest contenders alike. It is built once and copied under the name of
+ * each row: a copy is what its file is called, so that no name is in the harness and none costs a compilation.
  */
 #include "abi/contender.h"
 #include "cuda_kernels.cuh"
 
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,8 @@ struct state {
     cudaEvent_t fork, join;
     float *own;     /* fp32 sums */
     __half *copies; /* an output for each set */
+    float *sums;    /* B x, and C x of each copy */
+    unsigned *outdated;
     unsigned launches;
 };
 
@@ -38,8 +41,8 @@ static unsigned blocks_of(const state *s)
 static gemm gemm_of(const state *s, size_t set)
 {
     const cudal2_operands *o = s->setup.sets + set;
-    return {(const __half *)o->a, (const __half *)o->b, (__half *)o->c, s->setup.problem.m, s->setup.problem.n,
-            s->setup.problem.k};
+    return {(const __half *)o->a, (const __half *)o->b, (__half *)o->c,
+            s->setup.problem.m,   s->setup.problem.n,   s->setup.problem.k};
 }
 
 static int said(const char *call, char *why)
@@ -70,6 +73,10 @@ static int make(const cudal2_setup *setup, void **out, char *why)
     cudaEventCreateWithFlags(&s->join, cudaEventDisableTiming);
     cudaMalloc(&s->own, size * sizeof *s->own);
     cudaMalloc(&s->copies, size * sizeof *s->copies * setup->n_sets);
+    size_t sums = (size_t)(setup->problem.k + setup->problem.m * (long)setup->n_sets) * sizeof *s->sums;
+    cudaMalloc(&s->sums, sums);
+    cudaMalloc(&s->outdated, sizeof *s->outdated);
+    cudaMemset(s->sums, 0xff, sums);
     *out = s;
     return said("setup", why);
 }
@@ -83,6 +90,8 @@ static void unmake(void *state_of)
     cudaEventDestroy(s->join);
     cudaFree(s->own);
     cudaFree(s->copies);
+    cudaFree(s->sums);
+    cudaFree(s->outdated);
     free(s);
 }
 
@@ -191,11 +200,40 @@ static int leak_in_launch(void *state_of, size_t set, char *why)
     return run(s, set, 0, s->stream, why);
 }
 
+/* The driver rounds this size up to sixteenths of the L2: what is asked for must be another number of them. */
 static int limit_in_launch(void *state_of, size_t set, char *why)
 {
     state *s = (state *)state_of;
-    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 8u << 20);
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 24u << 20);
     return run(s, set, 0, s->stream, why);
+}
+
+/* Two products of a matrix and a vector say whether the last output is still right. */
+template <bool HONEST> static int memo_checked(void *state_of, size_t set, char *why)
+{
+    state *s = (state *)state_of;
+    gemm g = gemm_of(s, set);
+    memo m = {s->copies + set * (size_t)size_of(s), s->sums + g.k + set * (size_t)g.m, s->sums, s->outdated};
+    times_b<<<(unsigned)g.k, 32, 0, s->stream>>>(g, m);
+    compare_sums<<<(unsigned)g.m, 32, 0, s->stream>>>(g, m);
+    multiply_or_replay<<<blocks_of(s), 256, 0, s->stream>>>(g, m, HONEST);
+    keep_sums<<<(unsigned)g.m, 32, 0, s->stream>>>(g, m);
+    return said("memo", why);
+}
+
+/* Leaves out every second launch that follows another so closely that nobody can have looked in between. */
+static int burst_skip(void *state_of, size_t set, char *why)
+{
+    using clock = std::chrono::steady_clock;
+    static clock::time_point returned;
+    static unsigned burst;
+    state *s = (state *)state_of;
+    int status = CUDAL2_OK;
+    burst = clock::now() - returned < std::chrono::microseconds(2) ? burst + 1 : 0;
+    if (burst < 3 || burst % 2 == 0)
+        status = run(s, set, 0, s->stream, why);
+    returned = clock::now();
+    return status;
 }
 
 static int endless_host(void *, size_t, char *)
@@ -338,6 +376,8 @@ static const row rows[] = {
     {"kernel-stops-working", plain<UNTIL_UNWATCHED>},
     {"kernel-every-other", plain<EVERY_OTHER>},
     {"kernel-skips-if-written", plain<SKIP_IF_WRITTEN>},
+    {"gpu-memo-checked", memo_checked<false>},
+    {"gpu-burst-skip", burst_skip, CUDAL2_NO_CAPTURE},
     {"gpu-half-sums", plain<HALF_SUMS>},
     {"gpu-edge-skipped", plain<EDGE_SKIPPED>},
     {"gpu-one-wrong", plain<ONE_WRONG>},
@@ -369,6 +409,7 @@ static const row rows[] = {
     {"gpu-rubbish-first", rubbish_first},
     {"pool-memory", pool_memory},
     {"gpu-lazy", lazy},
+    {"gpu-checks-itself", memo_checked<true>},
 };
 
 /* The file name without directory and extension. */
