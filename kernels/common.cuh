@@ -219,6 +219,16 @@ DEVICE void mma_narrow(u32 (&c)[2], const u32 (&a)[4], u32 b0, u32 b1)
 }
 #endif
 
+#if __CUDA_ARCH__ >= 900
+/* Whether this is the one thread that the warp elects; all 32 ask. */
+DEVICE bool elect_one()
+{
+    u32 r;
+    asm volatile("{.reg .pred p;\n elect.sync _|p, 0xffffffff;\n selp.u32 %0, 1, 0, p;}" : "=r"(r));
+    return r;
+}
+#endif
+
 /* --- clusters --------------------------------------------------------------------------------------------- */
 
 #if __CUDA_ARCH__ >= 900

@@ -17,6 +17,10 @@
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores
+ *
+ * Warp and cluster numbers are passed through a shuffle: only then does the compiler know them to be the same for the
+ * whole warp and keep stages, descriptors and barriers' addresses in uniform registers. Without it each product is
+ * preceded by moves into them, which a tile of 64 x 64 does not hide.
  */
 #include "split.cuh"
 #include "walk.cuh"
@@ -24,6 +28,7 @@
 #define BK 64
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
 #define THREADS ((CONSUMERS + 1) * 128)
+#define SHARES (SPLIT_K * PARTS)              /* of K */
 #define ROWS (PINGPONG ? BM : BM / CONSUMERS) /* of a tile that a consumer multiplies */
 #define MI (ROWS / 64)
 #define A_BYTES (BM * BK * 2)
@@ -50,6 +55,7 @@ struct work {
     int m, n;
     int k_begin, k_end; /* in stages */
     u32 stages_a, stages_b, stages_c, full, empty;
+    u32 left, right;    /* of stage 0: the low words of the operands' descriptors, for this consumer */
     u32 rank, peers;    /* among the CTAs that split K; of the first CTA that shares operands with this one */
     int cm, cn;         /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
     u32 slots, arrived; /* of the pieces of the sum */
@@ -120,6 +126,7 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
 #endif
 }
 
+/* By one whole warp, of which a thread is elected for each stage. */
 DEVICE void produce(const struct work &w, int tiles)
 {
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
@@ -127,7 +134,10 @@ DEVICE void produce(const struct work &w, int tiles)
         const struct place p = place_tile(w, t);
         for (int k = w.k_begin; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
-            load_stage(w, p, r.stage, k * BK);
+            if (elect_one()) {
+                load_stage(w, p, r.stage, k * BK);
+            }
+            __syncwarp();
             advance(r);
         }
     }
@@ -148,21 +158,16 @@ DEVICE void release(const struct work &w, int stage)
     }
 }
 
-DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int group, int accumulate)
+DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int accumulate)
 {
-    const u32 a = w.stages_a + stage * A_BYTES + (PINGPONG ? 0 : group * ROWS * BK * 2),
-              b = w.stages_b + stage * B_BYTES;
+    const u32 left = w.left + stage * (A_BYTES >> 4), right = w.right + stage * (B_BYTES >> 4);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < BK / 16; ++k) {
-#if LAYOUT_TN
-        const u64 right = wgmma_descriptor(b + k * 32, 16, 1024);
-#else
-        const u64 right = wgmma_descriptor(b + k * 2048, BOX_BYTES, 1024);
-#endif
 #pragma unroll
         for (int i = 0; i < MI; ++i) {
-            wgmma<!LAYOUT_TN>(acc[i], wgmma_descriptor(a + i * BOX_BYTES + k * 32, 16, 1024), right, accumulate || k);
+            wgmma<!LAYOUT_TN>(acc[i], wgmma_descriptor(left + ((i * BOX_BYTES + k * 32) >> 4)),
+                              wgmma_descriptor(right + (k * (LAYOUT_TN ? 32 : 2048) >> 4)), accumulate || k);
         }
     }
     wgmma_commit();
@@ -196,14 +201,15 @@ DEVICE void pass_turn(int group)
 /* One tile's products; the stage before the one being multiplied is handed back. `last`: no tile comes after it. */
 DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group, bool last)
 {
-    int previous = 0;
-    for (int k = w.k_begin; k < w.k_end; ++k) {
+    int previous = r.stage;
+    barrier_wait(w.full + r.stage * 8, r.parity);
+    multiply_stage(w, acc, r.stage, 0);
+    advance(r);
+    for (int k = w.k_begin + 1; k < w.k_end; ++k) {
         barrier_wait(w.full + r.stage * 8, r.parity);
-        multiply_stage(w, acc, r.stage, group, k > w.k_begin);
-        if (k > w.k_begin) {
-            wgmma_wait<1>();
-            release(w, previous);
-        }
+        multiply_stage(w, acc, r.stage, 1);
+        wgmma_wait<1>();
+        release(w, previous);
         previous = r.stage;
         advance(r);
     }
@@ -439,25 +445,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c;
     w.c = c, w.m = m, w.n = n;
-    w.k_begin = stages * (int)blockIdx.z / (SPLIT_K * PARTS);
-    w.k_end = stages * ((int)blockIdx.z + 1) / (SPLIT_K * PARTS);
+    w.k_begin = SHARES == 1 ? 0 : stages * (int)blockIdx.z / SHARES;
+    w.k_end = SHARES == 1 ? stages : stages * ((int)blockIdx.z + 1) / SHARES;
     w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + (SPLIT_K == 1 && EPILOGUE ? CONSUMERS * 2 * BOX_BYTES : 0);
     w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
-    const u32 rank = CLUSTER * SPLIT_K > 1 ? cluster_rank() : 0, peer = SPLIT_K > 1 ? rank % CLUSTER : rank;
+    const u32 rank = CLUSTER * SPLIT_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0,
+              peer = SPLIT_K > 1 ? rank % CLUSTER : rank;
     w.rank = SPLIT_K > 1 ? rank / CLUSTER : 0, w.peers = w.rank * CLUSTER;
     w.cm = CLUSTER > 1 ? (int)peer % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)peer / CLUSTER_M : 0;
     w.workspace = workspace;
     start(w);
-    const int tiles = cluster_rows(w) * cluster_cols(w), group = (int)threadIdx.x / 128;
+    const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
     if (group == 0) {
 #ifdef PRODUCER_REGISTERS
 #if MIN_BLOCKS == 1
         registers_shrink<PRODUCER_REGISTERS>();
 #endif
 #endif
-        if (threadIdx.x == 0) {
+        if (__shfl_sync(~0u, threadIdx.x / 32, 0) == 0) {
             produce(w, tiles);
         }
         __syncwarp();
@@ -470,6 +477,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         registers_grow<CONSUMER_REGISTERS>();
 #endif
 #endif
+        w.left = wgmma_descriptor_low(w.stages_a + (PINGPONG ? 0 : (group - 1) * ROWS * BK * 2), 16);
+        w.right = wgmma_descriptor_low(w.stages_b, LAYOUT_TN ? 16 : BOX_BYTES);
         consume(w, tiles, group - 1);
     }
 #if CLUSTER > 1

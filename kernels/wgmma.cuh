@@ -162,13 +162,21 @@ template <int PENDING> DEVICE void wgmma_wait()
 }
 
 /*
- * Matrix descriptor of a 128-byte-swizzled operand. K-major: rows of 64 k, groups of eight rows `stride` = 1024 bytes
- * apart (`leading` is ignored). MN-major: rows of 64 m or n; eight rows of k are `stride` apart from the next eight,
- * 64 m or n from the next 64 by `leading`.
+ * Matrix descriptor of a 128-byte-swizzled operand, its low and its high word. K-major: rows of 64 k, groups of eight
+ * rows 1024 bytes apart (`leading` is ignored). MN-major: rows of 64 m or n; eight rows of k are 1024 bytes apart from
+ * the next eight, 64 m or n from the next 64 by `leading`. Shared memory ends below 256 KB, so that what lies n bytes
+ * further has a low word greater by n / 16.
  */
-DEVICE u64 wgmma_descriptor(u32 address, u32 leading, u32 stride)
+DEVICE u32 wgmma_descriptor_low(u32 address, u32 leading)
 {
-    return (u64)(address >> 4 & 0x3FFF) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | (u64)1 << 62;
+    return (address >> 4 & 0x3FFF) | leading >> 4 << 16;
+}
+
+DEVICE u64 wgmma_descriptor(u32 low)
+{
+    u64 r;
+    asm("mov.b64 %0, {%1, %2};" : "=l"(r) : "r"(low), "r"(1024 >> 4 | 1 << 30));
+    return r;
 }
 
 /* Operand lists in blocks of eight. */
@@ -208,12 +216,18 @@ DEVICE u64 wgmma_descriptor(u32 address, u32 leading, u32 stride)
 #define WG_OPERANDS_56 WG_OPERANDS_48, WG_O(48)
 #define WG_PLACES_64 WG_PLACES_56 WG_P7
 #define WG_OPERANDS_64 WG_OPERANDS_56, WG_O(56)
-#define WG_PLACES_80 WG_PLACES_64 WG_P8 WG_P9
-#define WG_OPERANDS_80 WG_OPERANDS_64, WG_O(64), WG_O(72)
-#define WG_PLACES_96 WG_PLACES_80 WG_P10 WG_P11
-#define WG_OPERANDS_96 WG_OPERANDS_80, WG_O(80), WG_O(88)
-#define WG_PLACES_112 WG_PLACES_96 WG_P12 WG_P13
-#define WG_OPERANDS_112 WG_OPERANDS_96, WG_O(96), WG_O(104)
+#define WG_PLACES_72 WG_PLACES_64 WG_P8
+#define WG_OPERANDS_72 WG_OPERANDS_64, WG_O(64)
+#define WG_PLACES_80 WG_PLACES_72 WG_P9
+#define WG_OPERANDS_80 WG_OPERANDS_72, WG_O(72)
+#define WG_PLACES_88 WG_PLACES_80 WG_P10
+#define WG_OPERANDS_88 WG_OPERANDS_80, WG_O(80)
+#define WG_PLACES_96 WG_PLACES_88 WG_P11
+#define WG_OPERANDS_96 WG_OPERANDS_88, WG_O(88)
+#define WG_PLACES_104 WG_PLACES_96 WG_P12
+#define WG_OPERANDS_104 WG_OPERANDS_96, WG_O(96)
+#define WG_PLACES_112 WG_PLACES_104 WG_P13
+#define WG_OPERANDS_112 WG_OPERANDS_104, WG_O(104)
 #define WG_PLACES_128 WG_PLACES_112 WG_P14 WG_P15
 #define WG_OPERANDS_128 WG_OPERANDS_112, WG_O(112), WG_O(120)
 
@@ -270,16 +284,31 @@ typedef u32 wgmma_register;
 #define WG_OPERANDS WG_OPERANDS_64
 #define WG_REST "%64, %65, p, 1, 1, 0, %67;"
 #define WG_SCALE "%66"
+#elif WG_REGISTERS == 72
+#define WG_PLACES WG_PLACES_72
+#define WG_OPERANDS WG_OPERANDS_72
+#define WG_REST "%72, %73, p, 1, 1, 0, %75;"
+#define WG_SCALE "%74"
 #elif WG_REGISTERS == 80
 #define WG_PLACES WG_PLACES_80
 #define WG_OPERANDS WG_OPERANDS_80
 #define WG_REST "%80, %81, p, 1, 1, 0, %83;"
 #define WG_SCALE "%82"
+#elif WG_REGISTERS == 88
+#define WG_PLACES WG_PLACES_88
+#define WG_OPERANDS WG_OPERANDS_88
+#define WG_REST "%88, %89, p, 1, 1, 0, %91;"
+#define WG_SCALE "%90"
 #elif WG_REGISTERS == 96
 #define WG_PLACES WG_PLACES_96
 #define WG_OPERANDS WG_OPERANDS_96
 #define WG_REST "%96, %97, p, 1, 1, 0, %99;"
 #define WG_SCALE "%98"
+#elif WG_REGISTERS == 104
+#define WG_PLACES WG_PLACES_104
+#define WG_OPERANDS WG_OPERANDS_104
+#define WG_REST "%104, %105, p, 1, 1, 0, %107;"
+#define WG_SCALE "%106"
 #elif WG_REGISTERS == 112
 #define WG_PLACES WG_PLACES_112
 #define WG_OPERANDS WG_OPERANDS_112
