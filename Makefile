@@ -188,7 +188,7 @@ $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 
 # --- tests: each names the fixtures it links beside its own file ---
 $(BUILD)/tests/test_measure $(BUILD)/tests/test_paper $(BUILD)/tests/test_variants $(BUILD)/tests/test_verify \
-$(BUILD)/tests/test_deviation $(BUILD)/tests/test_honesty: $(BUILD)/obj/tests/bench_fixture.o
+$(BUILD)/tests/test_deviation $(BUILD)/tests/test_honesty $(BUILD)/tests/test_race: $(BUILD)/obj/tests/bench_fixture.o
 $(addprefix $(BUILD)/tests/test_,supervisor loading resume): $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
 $(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a
@@ -214,8 +214,9 @@ tests-run: tests-build
 
 # What a machine with a GPU is given: everything built, nothing installed.
 gpu-build: tests-build $(GPU_TESTS) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
+# GPU_ONLY="probe redteam" chooses.
 gpu-test: gpu-build
-	scripts/run-tests.sh $(BUILD) $(GPU_TESTS) $(wildcard tests/gpu_*.sh)
+	scripts/gpu-tests.sh $(BUILD) $(GPU_ONLY)
 
 # Contenders that cheat, and honest ones beside them: what is caught, as the README has it.
 redteam: tests-build
@@ -260,9 +261,10 @@ sanitize:
 	@$(MAKE) $(JOBS) --no-print-directory BUILD=$(BUILD)-san OPT='-O1 -g -fno-omit-frame-pointer' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' tests-run
 
-# A build directory that runs on a machine without libcjson1; zlib1g is everywhere.
+# A build directory that runs on a machine without libcjson1 and cmocka (scripts/gpu-tests.sh there); zlib1g is everywhere.
 portable: gpu-build
-	cp -L $$(ldconfig -p | sed -n 's/.*libcjson\.so\.1 .*=> //p' | head -1) $(BUILD)/libcjson.so.1
+	for name in cjson.so.1 cmocka.so.0; do \
+		cp -L "$$(ldconfig -p | sed -n "s/.*lib$$name .*=> //p" | head -1)" $(BUILD)/lib$$name || exit; done
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 HOME_DIR = $(DESTDIR)$(PREFIX)/lib/cudal2-bench

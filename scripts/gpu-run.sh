@@ -68,7 +68,7 @@ for step in "$@"; do
         case $step in
         doctor) "$bench" doctor && "$bench" list ;;
         clock) "$build/tests/gpu_clock" >"$out/clock.csv" && cat "$out/clock.csv" ;;
-        test) make BUILD="$build" gpu-test ;;
+        test) scripts/gpu-tests.sh "$build" ;;
         paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
