@@ -11,6 +11,7 @@ struct actor_state {
     struct actor *actor;
     const struct cudal2_setup setup;
     int variant; /* -1 for none */
+    bool loaded;
 };
 
 static struct fixture *current; /* the hooks have no context of their own; tests run one fixture at a time */
@@ -77,6 +78,14 @@ static void multiply(const struct actor_state *state, size_t set)
     }
 }
 
+static void load(struct actor_state *s)
+{
+    struct device *d = s->fixture->device;
+    if (s->variant >= 0 && !s->loaded)
+        d->ops->wait_until(d, d->ops->now(d) + (uint64_t)s->actor->variant_load_ns[s->variant]);
+    s->loaded = true;
+}
+
 static int actor_launch(const struct contender *c, void *state, size_t set, char *why)
 {
     struct actor_state *s = state;
@@ -88,6 +97,7 @@ static int actor_launch(const struct contender *c, void *state, size_t set, char
     }
     if (s->actor->break_from > 0 && s->actor->launches >= (unsigned)s->actor->break_from)
         fake_break(s->fixture->device, "illegal address");
+    load(s);
     multiply(s, set);
     fake_enqueue(s->fixture->device, s->actor->id * 16 + (uint32_t)(s->variant + 1));
     return CUDAL2_OK;

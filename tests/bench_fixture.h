@@ -23,6 +23,7 @@ struct actor {
     double variant_ns[8]; /* duration of variant i, key "v<i>" */
     bool variant_wrong[8];
     int variant_half_step[8];
+    double variant_load_ns[8]; /* the host spends on its first launch after a setup */
     unsigned setups, teardowns, launches;
 };
 

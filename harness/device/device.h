@@ -93,7 +93,7 @@ struct device_shape {
     unsigned launches; /* timed */
     unsigned primers;  /* untimed, before them */
     size_t first_set, n_sets;
-    bool warmed; /* the work has run before and is long: no warm-up launch, no first replay */
+    bool warmed; /* the work has run before, and its first replay may count: no warm-up launch, no replay */
 };
 
 struct device;

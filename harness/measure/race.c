@@ -6,27 +6,17 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "measure/look.h"
+#include "measure/race_plan.h"
 #include "measure/segment.h"
 #include "stats/interval.h"
 
-#define START_CUT 2.0
-#define HEAT_CUT 1.10
-#define FINALISTS 8
-/* A final of long launches is short: their scatter is the power limit's, which more rounds within a second do not
- * average. */
-#define LONG_LAUNCH_NS 1e6
-#define LONG_HEATS 2
-#define LONG_FINAL_ROUNDS 4
-#define LONG_START_CUT 1.3
-#define LONG_FINALISTS 4
-/* From idle one launch scatters by 5 to 10%: a final in server mode has more rounds, and more reach it. Their gaps are
- * a tenth of the cell's: what wakes the GPU is common to all variants, and only their order is asked for. With 4
- * finalists, 8 rounds and whole gaps the winner read over 1% slower than the first variant in a tenth of the cells. */
-#define SERVER_HEAT_CUT 1.15
-#define SERVER_FINALISTS 6
-#define SERVER_FINAL_FACTOR 2
+/* In server mode the final waits a tenth of the cell's gaps: what wakes the GPU is common to all variants, and only
+ * their order is asked for. */
 #define SERVER_GAP_SHARE 0.1
 #define HEAT_TARGET_NS 50e3
+/* Fastest looks that are taken again, at most. */
+#define DOUBTED 2
 
 /* One variant at the start line: an entrant of its own, with a record that is thrown away. */
 struct racer {
@@ -35,6 +25,7 @@ struct racer {
     struct cudal2_variant variant;
     double *ns; /* one per counted round */
     size_t n;
+    unsigned lasted; /* rounds it was in */
     double median_ns;
 };
 
@@ -43,9 +34,10 @@ struct race {
     struct entrant *owner;
     struct racer *racers;
     size_t n;
-    unsigned rounds, discarded, heats; /* heats: rounds on short segments, after which few go on */
-    bool eliminate, refill, is_long;
-    double fastest_ns;
+    struct race_terms terms;
+    struct race_plan plan;
+    unsigned discarded; /* first rounds, not counted */
+    double fastest_ns;  /* look */
     enum timing timing;
 };
 
@@ -84,44 +76,48 @@ static void leave(struct race *race, struct racer *racer)
     racer->entrant.alive = false;
 }
 
-/* How many living racers are faster than this one. */
-static size_t place_of(const struct race *race, const struct racer *racer)
+/* How many living racers are faster than each. */
+static void find_places(const struct race *race, size_t place[RACE_MAX_VARIANTS])
 {
-    size_t faster = 0;
+    for (size_t i = 0; i < race->n; i++) {
+        place[i] = 0;
+        for (size_t j = 0; j < race->n; j++)
+            place[i] += race->racers[j].entrant.alive && race->racers[j].median_ns < race->racers[i].median_ns;
+    }
+}
+
+static size_t count_living(const struct race *race)
+{
+    size_t n = 0;
     for (size_t i = 0; i < race->n; i++)
-        faster += race->racers[i].entrant.alive && race->racers[i].median_ns < racer->median_ns;
-    return faster;
+        n += race->racers[i].entrant.alive;
+    return n;
 }
 
-/* Whether a racer that came in at this place goes on to the final. The first variant always does: it is the library's
- * own choice, and no race should lose against what it started from. */
-static bool reaches_final(const struct race *race, const struct racer *racer, size_t place, double best)
-{
-    bool server = race->bench->mode == MODE_SERVER;
-    size_t finalists = server ? SERVER_FINALISTS : race->is_long ? LONG_FINALISTS : FINALISTS;
-    double cut = server ? SERVER_HEAT_CUT : HEAT_CUT;
-    return racer == race->racers || (racer->median_ns <= cut * best && place < finalists);
-}
-
-/* After the heats: few stay, and their times start anew on full segments. */
-static int start_final(struct race *race, struct error *err)
+/* After a round: who is too far behind leaves. */
+static void sort_out(struct race *race, unsigned round)
 {
     double best = least_median(race);
     size_t place[RACE_MAX_VARIANTS];
+    find_places(race, place);
+    for (size_t i = 0; i < race->n; i++) {
+        struct racer *r = &race->racers[i];
+        const struct race_standing standing = {round, i == 0, place[i], r->median_ns / best, r->n};
+        if (r->entrant.alive && !race_goes_on(&race->plan, &standing))
+            leave(race, r);
+    }
+}
+
+/* Full segments for those who are left; their times start anew unless these are what they were. */
+static int start_final(struct race *race, struct error *err)
+{
     int code = 0;
-    for (size_t i = 0; i < race->n; i++)
-        place[i] = place_of(race, &race->racers[i]);
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
         if (!r->entrant.alive)
             continue;
-        if (!reaches_final(race, r, place[i], best)) {
-            leave(race, r);
-            continue;
-        }
-        bench_stage(race->bench, &r->entrant, "tune", race->bench->config->limits.tune_seconds);
-        code = segment_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
-        r->n = 0;
+        code = look_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
+        r->n = race->plan.keeps_times ? r->n : 0;
     }
     return code;
 }
@@ -130,13 +126,14 @@ static int time_racer(struct race *race, struct racer *r, unsigned round, struct
 {
     double gap_ns = -1;
     double ns = 0;
-    if (race->bench->mode == MODE_SERVER && race->eliminate && round >= race->heats)
+    if (race->terms.server && !race->terms.paper && round >= race->plan.heats)
         gap_ns = SERVER_GAP_SHARE * arrivals_draw(&race->bench->config->gap, &race->bench->random);
     bench_stage(race->bench, &r->entrant, "tune", race->bench->config->limits.tune_seconds);
     int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);
     if (code != 0)
         return entrant_fault(race->bench, &r->entrant, "tune", err);
     race->bench->record->busy_seconds += 1e-9 * ns * (double)(r->scratch.launches + r->scratch.primers);
+    r->lasted = round + 1;
     if (round >= race->discarded)
         r->ns[r->n++] = ns;
     return 0;
@@ -149,12 +146,12 @@ static int run_round(struct race *race, unsigned round, struct error *err)
     for (unsigned i = 0; i < race->n; i++)
         order[i] = i;
     random_shuffle(&race->bench->random, order, race->n);
-    if (race->refill)
+    if (race->terms.paper)
         code = operands_fill(race->bench->device, race->bench->operands, FILL_NORMAL,
                              random_next(&race->bench->random) >> 8, 0, err);
     bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
     /* Listing 8's untimed call, so that the first of the order is as warm as the rest. */
-    if (code == 0 && race->refill && race->racers[order[race->n - 1]].entrant.alive) {
+    if (code == 0 && race->terms.paper && race->racers[order[race->n - 1]].entrant.alive) {
         struct racer warm = race->racers[order[race->n - 1]];
         double ns;
         double no_gap = -1;
@@ -166,35 +163,67 @@ static int run_round(struct race *race, unsigned round, struct error *err)
     return code;
 }
 
-/* Sets every variant up, estimates it and prepares one common length of segment for those not far behind. */
-static int line_up(struct race *race, struct error *err)
+/* NULL when nobody lives; also writes race->fastest_ns. */
+static struct racer *find_fastest(struct race *race)
+{
+    struct racer *fastest = NULL;
+    race->fastest_ns = INFINITY;
+    for (size_t i = 0; i < race->n; i++) {
+        struct racer *r = &race->racers[i];
+        if (!r->entrant.alive || r->entrant.estimate_ns >= race->fastest_ns)
+            continue;
+        fastest = r;
+        race->fastest_ns = r->entrant.estimate_ns;
+    }
+    return fastest;
+}
+
+/* The first long launches run at clocks that the power limit takes away from those behind them: who seems the fastest
+ * is looked at again. */
+static int doubt_fastest(struct race *race, struct error *err)
+{
+    struct racer *fastest = find_fastest(race), *doubted = NULL;
+    int code = 0;
+    for (int i = 0; i < DOUBTED && code == 0 && fastest != NULL && fastest != doubted; i++) {
+        if (race->fastest_ns < SEGMENT_TARGET_NS)
+            break;
+        code = look_again(race->bench, &fastest->entrant, err);
+        doubted = fastest;
+        fastest = find_fastest(race);
+    }
+    return code;
+}
+
+/* Sets every variant up and looks at it. */
+static int look_at_all(struct race *race, struct error *err)
 {
     int code = 0;
-    race->fastest_ns = INFINITY;
     for (size_t i = 0; i < race->n && code == 0; i++) {
-        struct racer *r = &race->racers[i];
-        racer_open(race, r);
-        if (r->entrant.alive)
-            code = segment_estimate(race->bench, &r->entrant, err);
-        if (r->entrant.alive)
-            race->fastest_ns = fmin(race->fastest_ns, r->entrant.estimate_ns);
+        racer_open(race, &race->racers[i]);
+        if (race->racers[i].entrant.alive)
+            code = look_first(race->bench, &race->racers[i].entrant, err);
     }
-    race->is_long = race->eliminate && race->fastest_ns > LONG_LAUNCH_NS;
-    if (race->is_long && race->rounds > LONG_HEATS + LONG_FINAL_ROUNDS) {
-        race->heats = LONG_HEATS;
-        race->rounds = LONG_HEATS + LONG_FINAL_ROUNDS;
-    }
-    double cut = race->is_long ? LONG_START_CUT : START_CUT;
-    double target = race->heats > 0 ? HEAT_TARGET_NS : SEGMENT_TARGET_NS;
+    if (code == 0 && !race->terms.paper)
+        code = doubt_fastest(race, err);
+    find_fastest(race);
+    return code;
+}
+
+/* Prepares one common length of segment for those not far behind. */
+static int line_up(struct race *race, struct error *err)
+{
+    int code = look_at_all(race, err);
+    race->plan = race_plan(&race->terms, race->fastest_ns);
+    double target = race->plan.heats > 0 ? HEAT_TARGET_NS : SEGMENT_TARGET_NS;
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
         if (!r->entrant.alive)
             continue;
         r->median_ns = r->entrant.estimate_ns;
-        if (race->eliminate && r->median_ns > cut * race->fastest_ns)
+        if (r->median_ns > race->plan.start_cut * race->fastest_ns)
             leave(race, r);
         else
-            code = segment_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);
+            code = look_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);
     }
     return code;
 }
@@ -202,23 +231,28 @@ static int line_up(struct race *race, struct error *err)
 static int run_all(struct race *race, struct error *err)
 {
     int code = line_up(race, err);
-    for (unsigned round = 0; round < race->rounds && code == 0; round++) {
-        if (race->heats > 0 && round == race->heats)
+    unsigned rounds = race->plan.heats + race->plan.finals;
+    for (unsigned round = 0; round < rounds && code == 0; round++) {
+        if (race->plan.heats > 0 && round == race->plan.heats)
             code = start_final(race, err);
         if (code == 0)
             code = run_round(race, round, err);
+        if (code == 0 && !race->terms.paper && round + 1 < rounds)
+            sort_out(race, round);
+        if (!race->terms.paper && count_living(race) < 2)
+            break;
     }
     least_median(race);
     return code;
 }
 
-static int by_median(const void *a, const void *b)
+/* Those that stayed longer first, then by median. */
+static int by_merit(const void *a, const void *b)
 {
     const struct racer *const *x = a;
     const struct racer *const *y = b;
-    /* Those that stayed to the end first, then by median. */
-    if ((*x)->entrant.alive != (*y)->entrant.alive)
-        return (*x)->entrant.alive ? -1 : 1;
+    if ((*x)->lasted != (*y)->lasted)
+        return (*x)->lasted > (*y)->lasted ? -1 : 1;
     return ((*x)->median_ns > (*y)->median_ns) - ((*x)->median_ns < (*y)->median_ns);
 }
 
@@ -260,7 +294,7 @@ static int rank(struct race *race, struct race_result *out, struct error *err)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a ranking");
     for (size_t i = 0; i < race->n; i++)
         order[i] = &race->racers[i];
-    qsort(order, race->n, sizeof *order, by_median);
+    qsort(order, race->n, sizeof *order, by_merit);
     for (size_t i = 0; i < race->n; i++)
         if (was_timed(order[i]))
             out->ranked[out->n++] = order[i]->variant;
@@ -276,17 +310,22 @@ static void race_close(struct race *race)
     free(race->racers);
 }
 
+static struct race_terms terms_of(const struct bench *bench)
+{
+    const struct config *config = bench->config;
+    bool paper = config->protocol == PROTOCOL_PAPER;
+    bool flushed = config->cache[bench->mode] == CACHE_FLUSH;
+    return (struct race_terms){.paper = paper,
+                               .server = bench->mode == MODE_SERVER,
+                               .segments = bench->mode == MODE_OFFLINE && bench->headline == TIMING_DEVICE && !flushed,
+                               .rounds = paper ? config->paper.tune_warmup_rounds + config->paper.tune_rounds
+                                               : config->tune_rounds};
+}
+
 static int race_open(struct race *race, const struct cudal2_variant *variants, size_t n, struct error *err)
 {
-    const struct config *config = race->bench->config;
-    bool paper = config->protocol == PROTOCOL_PAPER;
-    race->rounds = paper ? config->paper.tune_warmup_rounds + config->paper.tune_rounds : config->tune_rounds;
-    race->discarded = paper ? config->paper.tune_warmup_rounds : 0;
-    race->heats = paper ? 0 : (race->rounds + 2) / 3;
-    if (!paper && race->bench->mode == MODE_SERVER)
-        race->rounds = race->heats + SERVER_FINAL_FACTOR * (race->rounds - race->heats);
-    race->eliminate = !paper;
-    race->refill = paper;
+    race->terms = terms_of(race->bench);
+    race->discarded = race->terms.paper ? race->bench->config->paper.tune_warmup_rounds : 0;
     race->timing = race->bench->headline;
     race->racers = calloc(n, sizeof *race->racers);
     race->n = race->racers == NULL ? 0 : n;
@@ -294,7 +333,7 @@ static int race_open(struct race *race, const struct cudal2_variant *variants, s
     for (size_t i = 0; i < race->n; i++) {
         race->racers[i].variant = variants[i];
         race->racers[i].median_ns = INFINITY;
-        race->racers[i].ns = calloc(race->rounds, sizeof(double));
+        race->racers[i].ns = calloc(race_most_rounds(&race->terms), sizeof(double));
         failed = failed || race->racers[i].ns == NULL;
     }
     return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for a race") : 0;

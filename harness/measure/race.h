@@ -2,11 +2,10 @@
  * race.h - which variant of a contender is the fastest: cuBLASLt's algorithms (paper 2.2.3, Listing 8) and the
  * configurations of a kernel set are raced alike, by the harness's clock, in the mode and timing that will be scored.
  *
- * Adaptive protocol: variants first estimated at over twice the fastest do not start. The first third of the rounds
- * times short segments (50 us); then those over 1.10 of the best median, or beyond the first eight (four in server
- * mode), leave, and the rest are timed on full segments. In server mode only this second part waits the gaps. Paper
- * protocol: 50 + 100 rounds, new inputs each round, event timing, nobody leaves. Either way the variants come back
- * ranked by median and the caller verifies them in that order.
+ * Every variant is looked at (look.h), those not far behind the fastest race in heats and a final (race_plan.h). In
+ * server mode only the final waits gaps. Paper protocol: 50 + 100 rounds, new inputs each round, event timing, nobody
+ * leaves. Either way the variants come back ranked, those that stayed longer first and then by median, and the caller
+ * verifies them in that order.
  */
 #ifndef CUDAL2_MEASURE_RACE_H
 #define CUDAL2_MEASURE_RACE_H

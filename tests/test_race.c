@@ -1,0 +1,134 @@
+/* measure/race on the scripted clock: what a variant is launched before it leaves, and who wins. */
+#include "measure/race.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bench_fixture.h"
+
+static struct fixture f;
+static struct race_result result;
+
+static void open_race(const double *ns, size_t n)
+{
+    fixture_open(&f, 1);
+    f.actors[0].n_variants = n;
+    memcpy(f.actors[0].variant_ns, ns, n * sizeof *ns);
+    fixture_start(&f);
+}
+
+static void race(void)
+{
+    struct error err;
+    assert_int_equal(race_run(&f.bench, &f.bench.entrants[0], &result, &err), 0);
+}
+
+static void close_race(void)
+{
+    assert_int_equal(f.actors[0].setups, f.actors[0].teardowns);
+    assert_int_equal(fake_counts(f.device).live_segments, 0);
+    free(result.ranked);
+    fixture_close(&f);
+}
+
+static double time_of(int variant)
+{
+    const cJSON *tuning = f.bench.record->contenders[0].tuning;
+    return cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(tuning, "race_ns"), variant)->valuedouble;
+}
+
+/* The scripted device launches once more where a segment is prepared. */
+static void a_hopeless_long_one_is_launched_once(void **state)
+{
+    const double ns[] = {300e3, 600e3};
+    (void)state;
+    open_race(ns, 2);
+    race();
+    assert_int_equal(f.actors[0].launches, 2 + 1 + 2); /* the looks, one at the fastest again, the only one left */
+    assert_string_equal(result.ranked[0].key, "v0");
+    assert_int_equal(result.n, 2);
+    assert_true(time_of(1) == 603e3); /* by events, that is with the launch */
+    close_race();
+}
+
+static void rounds_end_with_the_rivals(void **state)
+{
+    const double ns[] = {300e3, 306e3, 330e3, 360e3};
+    (void)state;
+    open_race(ns, 4);
+    race();
+    /* v3 leaves after the heat, v2 after the first round of the final, v1 stays within 6% / sqrt(5). */
+    assert_int_equal(f.actors[0].launches, 4 + 1 + 4 * 2 + 3 + 4 * 2);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(result.ranked[i].key[1], '0' + i);
+    assert_true(time_of(1) == 306e3);
+    close_race();
+}
+
+/* It would be over the cut by what its code takes to load. */
+static void loading_is_not_launching(void **state)
+{
+    const double ns[] = {100e3, 90e3};
+    (void)state;
+    open_race(ns, 2);
+    f.actors[0].variant_load_ns[1] = 1e6;
+    race();
+    assert_string_equal(result.ranked[0].key, "v1");
+    assert_true(time_of(1) == 90e3);
+    close_race();
+}
+
+/* A first launch at clocks that nobody keeps does not throw the others out. */
+static void a_lucky_first_look_is_doubted(void **state)
+{
+    const double ns[] = {300e3, 285e3};
+    (void)state;
+    open_race(ns, 2);
+    f.noise[0] = 0.7;
+    race();
+    assert_string_equal(result.ranked[0].key, "v1");
+    close_race();
+}
+
+static void short_ones_are_timed_as_graphs(void **state)
+{
+    const double ns[] = {4000, 3900, 9000};
+    (void)state;
+    open_race(ns, 3);
+    race();
+    assert_string_equal(result.ranked[0].key, "v1");
+    assert_true(time_of(0) == 4000 && time_of(2) == 9000); /* without the launch */
+    close_race();
+}
+
+static void a_failing_variant_leaves_the_others_racing(void **state)
+{
+    const double ns[] = {300e3, 310e3, 320e3};
+    (void)state;
+    for (int launch = 1; launch < 12; launch++) {
+        open_race(ns, 3);
+        f.actors[0].fail_launches_from = launch;
+        race();
+        assert_in_range(result.n, 0, 2); /* whoever is launched from there on is out */
+        close_race();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hopeless_long_one_is_launched_once),
+        cmocka_unit_test(rounds_end_with_the_rivals),
+        cmocka_unit_test(loading_is_not_launching),
+        cmocka_unit_test(a_lucky_first_look_is_doubted),
+        cmocka_unit_test(short_ones_are_timed_as_graphs),
+        cmocka_unit_test(a_failing_variant_leaves_the_others_racing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
