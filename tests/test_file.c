@@ -296,6 +296,19 @@ static void test_cache_round_trip(void **state)
 }
 
 /* Every single flipped byte and every truncation of an entry is a miss, not wrong content. */
+/* A worker puts a dozen entries for each cell, and waiting for a disk takes longer than anything else it does there. */
+static void test_cache_does_not_wait(void **state)
+{
+    struct error err;
+    (void)state;
+    assert_int_equal(file_cache_put("kind", "key", "x", 1, &err), 0);
+    assert_int_equal(syncs, 0);
+    fault = FAULT_SYNC;
+    assert_int_equal(file_cache_put("kind", "key", "y", 1, &err), 0);
+    fault = FAULT_RENAME;
+    assert_int_equal(file_cache_put("kind", "key", "z", 1, &err), EXIT_CODE_IO);
+}
+
 static void test_cache_corruption(void **state)
 {
     char entry[600];
@@ -385,7 +398,7 @@ int main(void)
         TEST(test_directories),       TEST(test_executable_directory),
         TEST(test_cache_round_trip),  TEST(test_cache_corruption),
         TEST(test_cache_names),       TEST(test_cache_place),
-        TEST(test_cache_unwritable),
+        TEST(test_cache_unwritable),  TEST(test_cache_does_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ int file_cache_put(const char *kind, const char *key, const void *bytes, size_t 
     text_add(&entry, CACHE_HEADER, digest_crc32(bytes, length), length);
     text_add_bytes(&entry, bytes, length);
     int code = entry.failed ? error_set(err, EXIT_CODE_INTERNAL, "no memory for a cache entry of %zu bytes", length)
-                            : file_write_atomic(path, entry.bytes, entry.length, err);
+                            : file_write_passing(path, entry.bytes, entry.length, err);
     text_free(&entry);
     return code;
 }

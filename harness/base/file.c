@@ -126,13 +126,20 @@ static int check_target(const char *path, struct error *err)
     return 0;
 }
 
-static int fill_and_close(int fd, const void *bytes, size_t length, const char *path, struct error *err)
+/* What is written whole or not at all. */
+struct content {
+    const void *bytes;
+    size_t length;
+    bool lasting; /* on disk before it takes its name, and the name too */
+};
+
+static int fill_and_close(int fd, const struct content *content, const char *path, struct error *err)
 {
     const char *step = NULL;
     int failure = 0;
-    if (!write_all(fd, bytes, length))
+    if (!write_all(fd, content->bytes, content->length))
         step = "write";
-    else if (fsync(fd) != 0)
+    else if (content->lasting && fsync(fd) != 0)
         step = "sync";
     if (step)
         failure = errno;
@@ -143,7 +150,7 @@ static int fill_and_close(int fd, const void *bytes, size_t length, const char *
     return step ? error_set(err, EXIT_CODE_IO, "%s: %s failed: %s", path, step, strerror(failure)) : 0;
 }
 
-int file_write_atomic(const char *path, const void *bytes, size_t length, struct error *err)
+static int replace(const char *path, const struct content *content, struct error *err)
 {
     char temporary[PATH_CAPACITY];
     int used = snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
@@ -154,16 +161,28 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return error_set(err, EXIT_CODE_CANTCREATE, "%s: cannot be created: %s", path, strerror(errno));
-    int code = fill_and_close(fd, bytes, length, path, err);
+    int code = fill_and_close(fd, content, path, err);
     if (!code && rename(temporary, path) != 0)
         code = error_set(err, EXIT_CODE_IO, "%s: rename failed: %s", path, strerror(errno));
     if (code) {
         unlink(temporary);
         return code;
     }
-    if (!sync_parent(path))
+    if (content->lasting && !sync_parent(path))
         code = error_set(err, EXIT_CODE_IO, "%s: sync of its directory failed: %s", path, strerror(errno));
     return code;
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t length, struct error *err)
+{
+    const struct content content = {bytes, length, true};
+    return replace(path, &content, err);
+}
+
+int file_write_passing(const char *path, const void *bytes, size_t length, struct error *err)
+{
+    const struct content content = {bytes, length, false};
+    return replace(path, &content, err);
 }
 
 static bool make_directory(const char *path, mode_t mode)

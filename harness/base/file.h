@@ -17,6 +17,10 @@ int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, 
  * EXIT_CODE_CANTCREATE when it cannot be created, EXIT_CODE_IO when write, sync or rename fails. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct error *err);
 
+/* The same without waiting for the disk: other processes see the old file or the new one, but a power cut may leave
+ * neither. For what carries a checksum and can be made again. */
+int file_write_passing(const char *path, const void *bytes, size_t length, struct error *err);
+
 /* mkdir -p. */
 int file_make_directories(const char *path, struct error *err);
 
@@ -28,8 +32,8 @@ int file_executable_directory(char *out, size_t capacity, struct error *err);
 int file_cache_directory(char *out, size_t capacity, struct error *err);
 /* <cache>/<kind>/<key>; both must be plain names. */
 int file_cache_path(const char *kind, const char *key, char *out, size_t capacity, struct error *err);
-/* *found is false (and 0 returned) on a miss or an unreadable entry; entries carry a CRC and a corrupt one is a miss.
- */
+/* *found is false (and 0 returned) on a miss or an unreadable entry; entries carry a CRC and a corrupt one is a miss,
+ * which is why putting one does not wait for the disk. */
 int file_cache_get(const char *kind, const char *key, char **bytes, size_t *length, bool *found, struct error *err);
 int file_cache_put(const char *kind, const char *key, const void *bytes, size_t length, struct error *err);
 
