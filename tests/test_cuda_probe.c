@@ -173,10 +173,12 @@ static void changes_of_the_device_are_named(void **state)
     mock.context_current = true;
 }
 
-/* Whatever the size: aligned, wholly inside what is mapped, and at its very end or start. */
+/* Whatever the size: aligned, wholly inside what is mapped, and at its very end or start. What is mapped serves again
+ * until a larger one is wanted, and what is too large is not kept. */
 static void fenced_memory_borders_on_nothing(void **state)
 {
-    const uint64_t sizes[] = {1, 255, 256, 4095, 4096, 4097, 100000};
+    const uint64_t sizes[] = {1, 255, 256, 4095, 4096, 4097, 100000, 256, 33u << 20, 256};
+    uint64_t kept = 0, kept_start = 0;
     struct error err;
     struct probe_fence f;
     (void)state;
@@ -188,13 +190,19 @@ static void fenced_memory_borders_on_nothing(void **state)
             assert_int_equal(at % PROBE_FENCE_ALIGNMENT, 0);
             assert_true(at >= f.start && at + sizes[i] <= end);
             assert_true(at_end ? end - (at + sizes[i]) < PROBE_FENCE_ALIGNMENT : at == f.start);
+            assert_true(kept < sizes[i] || f.start == kept_start);
+            assert_int_equal(mock.live_memory, live + 2); /* addresses and what is mapped there */
+            kept = f.mapped;
+            kept_start = f.start;
             d->probes->unfence(d, &f);
             assert_null(f.memory);
-            assert_int_equal(mock.live_memory, live);
+            if (sizes[i] > 32u << 20)
+                kept = 0;
+            assert_int_equal(mock.live_memory, kept ? live + 2 : live);
         }
     }
     mock.fences.refuse = true;
-    assert_int_not_equal(d->probes->fence(d, 4096, true, &f, &err), 0);
+    assert_int_not_equal(d->probes->fence(d, 1u << 20, true, &f, &err), 0);
     assert_null(f.memory);
     assert_int_equal(mock.live_memory, live);
 }

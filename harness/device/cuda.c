@@ -15,6 +15,7 @@ static void cuda_close(struct device *d)
         (void)cu->context_set(c->context);
         cuda_kernels_close(c);
         cuda_probes_close(c);
+        cuda_fences_close(c);
         if (c->flush_buffer)
             cu->memory_free(c->flush_buffer);
         if (c->compare_parts)

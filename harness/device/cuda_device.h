@@ -7,6 +7,7 @@
 #include "device/cuda.h"
 #include "device/driver.h"
 #include "device/nvml.h"
+#include "device/probe.h"
 
 /* A harness kernel, compiled for one dtype and layout at its first use. */
 enum harness_kernel {
@@ -36,6 +37,7 @@ struct kernel_slot {
 };
 
 #define N_LIMITS 3
+#define KEPT_FENCES 3     /* a problem has three matrices */
 #define KERNEL_VARIANTS 6 /* dtype * 2 + layout */
 
 /* Host memory that a spinning kernel reads and writes. */
@@ -60,8 +62,9 @@ struct cuda_device {
     size_t limits[N_LIMITS]; /* as found when the device was opened */
     struct {
         cu_pointer desk, vectors;
-        uint64_t n_doubles; /* of vectors */
-    } probes;               /* cuda_probe.c; all made at their first use */
+        uint64_t n_doubles;                 /* of vectors */
+    } probes;                               /* cuda_probe.c; all made at their first use */
+    struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
 };
 
 /* The device as a CUDA device, or NULL when it is another kind. */
@@ -93,10 +96,10 @@ int cuda_stream_wait(struct cuda_device *c, struct error *err);
 int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 
-/* cuda_fence.c: as probe_ops.fence. */
-struct probe_fence;
+/* cuda_fence.c: as probe_ops.fence. What is given back may stay mapped for the next. */
 int cuda_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err);
 void cuda_unfence(struct device *d, struct probe_fence *fence);
+void cuda_fences_close(struct cuda_device *c);
 
 /* cuda_probe.c */
 void cuda_probes_close(struct cuda_device *c);

@@ -2,14 +2,18 @@
 #include "device/cuda_device.h"
 #include "device/probe.h"
 
+/* Reserving, mapping and unmapping cost more than all else that a small problem is verified by: what is up to this
+ * large is kept for the next fence. Between two unmapped pages anything smaller has its place at either end. */
+#define KEPT_BYTES (32ull << 20)
+
 static uint64_t round_up(uint64_t bytes, uint64_t to)
 {
     return (bytes + to - 1) / to * to;
 }
 
-void cuda_unfence(struct device *d, struct probe_fence *fence)
+static void give_back(struct cuda_device *c, struct probe_fence *fence)
 {
-    const struct driver *cu = &cuda_of(d)->driver;
+    const struct driver *cu = &c->driver;
     if (fence->start)
         (void)cu->virtual_unmap(fence->start, fence->mapped);
     if (fence->handle)
@@ -17,6 +21,49 @@ void cuda_unfence(struct device *d, struct probe_fence *fence)
     if (fence->base)
         (void)cu->virtual_free(fence->base, fence->reserved);
     *fence = (struct probe_fence){0};
+}
+
+static bool keep(struct cuda_device *c, struct probe_fence *fence)
+{
+    for (int i = 0; i < KEPT_FENCES && fence->memory && fence->mapped <= KEPT_BYTES; i++) {
+        if (c->fences[i].base)
+            continue;
+        c->fences[i] = *fence;
+        *fence = (struct probe_fence){0};
+        return true;
+    }
+    return false;
+}
+
+void cuda_unfence(struct device *d, struct probe_fence *fence)
+{
+    struct cuda_device *c = cuda_of(d);
+    if (!keep(c, fence))
+        give_back(c, fence);
+}
+
+void cuda_fences_close(struct cuda_device *c)
+{
+    for (int i = 0; i < KEPT_FENCES; i++)
+        give_back(c, &c->fences[i]);
+}
+
+/* One that is kept and large enough; a smaller one makes room for what will be mapped in its place. */
+static bool take_kept(struct cuda_device *c, uint64_t bytes, struct probe_fence *out)
+{
+    struct probe_fence *small = NULL;
+    for (int i = 0; i < KEPT_FENCES; i++) {
+        struct probe_fence *f = &c->fences[i];
+        if (f->base && f->mapped >= bytes) {
+            *out = *f;
+            *f = (struct probe_fence){0};
+            return true;
+        }
+        small = f->base ? f : small;
+    }
+    if (small)
+        give_back(c, small);
+    return false;
 }
 
 /* Addresses for one piece more on either side, which stay unmapped. */
@@ -53,18 +100,30 @@ static int map(struct cuda_device *c, const struct cu_memory_kind *kind, struct 
     return rc == 0 ? driver_check(cu, cu->virtual_access(start, f->mapped, &access, 1), err, "cuMemSetAccess") : rc;
 }
 
+/* What may be kept is mapped at a power of two, so that few sizes serve all. */
+static uint64_t room_for(uint64_t bytes)
+{
+    uint64_t room = 1;
+    while (room < bytes)
+        room *= 2;
+    return room <= KEPT_BYTES ? room : bytes;
+}
+
 int cuda_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
     const struct cu_memory_kind kind = {.type = CU_MEMORY_PINNED, .location = {CU_LOCATION_DEVICE, c->handle}};
     uint64_t aligned = round_up(bytes, PROBE_FENCE_ALIGNMENT);
+    int rc = 0;
     *out = (struct probe_fence){0};
-    int rc = reserve(c, &kind, aligned, out, err);
-    if (rc == 0)
-        rc = map(c, &kind, out, err);
+    if (!take_kept(c, aligned, out)) {
+        rc = reserve(c, &kind, room_for(aligned), out, err);
+        if (rc == 0)
+            rc = map(c, &kind, out, err);
+    }
     if (rc == 0)
         out->memory = (void *)(uintptr_t)(out->start + (at_end ? out->mapped - aligned : 0));
     else
-        cuda_unfence(d, out);
+        give_back(c, out);
     return rc;
 }
