@@ -163,6 +163,27 @@ static void owners_hold_the_same_values(void **state)
     operands_free(device, o);
 }
 
+static void alike_sets_are_filled_and_no_others(void **state)
+{
+    struct operands_request request = {
+        .problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 6, .period = 3, .layouts = {1, 1, 1, 1, 1, 1}};
+    const struct operands_values values = {FILL_NORMAL, 11, 0};
+    struct error err;
+    struct operands *whole = NULL, *part = NULL;
+    (void)state;
+    assert_int_equal(operands_alloc(device, &request, &whole, &err), 0);
+    assert_int_equal(operands_alloc(device, &request, &part, &err), 0);
+    assert_int_equal(operands_fill(device, whole, FILL_NORMAL, 11, 0, &err), 0);
+    assert_int_equal(operands_fill(device, part, FILL_NORMAL, 99, 0, &err), 0);
+    assert_int_equal(operands_fill_alike(device, part, &values, 1, &err), 0);
+    for (size_t s = 0; s < 6; s++) {
+        assert_int_equal(memcmp(part->nn[s].a, whole->nn[s].a, 80) == 0, s % 3 == 1);
+        assert_int_equal(memcmp(part->nn[s].b, whole->nn[s].b, 120) == 0, s % 3 == 1);
+    }
+    operands_free(device, whole);
+    operands_free(device, part);
+}
+
 static void layouts_hold_the_same_matrix(void **state)
 {
     struct operands_request request = {
@@ -188,6 +209,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(first_set_is_not_always_first, open_device, close_device),
         cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),
         cmocka_unit_test_setup_teardown(owners_hold_the_same_values, open_device, close_device),
+        cmocka_unit_test_setup_teardown(alike_sets_are_filled_and_no_others, open_device, close_device),
         cmocka_unit_test_setup_teardown(layouts_hold_the_same_matrix, open_device, close_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

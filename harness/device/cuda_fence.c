@@ -2,9 +2,9 @@
 #include "device/cuda_device.h"
 #include "device/probe.h"
 
-/* Reserving, mapping and unmapping cost more than all else that a small problem is verified by: what is up to this
- * large is kept for the next fence. Between two unmapped pages anything smaller has its place at either end. */
-#define KEPT_BYTES (32ull << 20)
+/* Mapping and unmapping take longer than what a small problem is verified by. What is not too large a part of the
+ * memory is kept for the next fence: between two unmapped pages anything smaller has its place at either end. */
+#define KEPT_SHARE 64
 
 static uint64_t round_up(uint64_t bytes, uint64_t to)
 {
@@ -23,9 +23,14 @@ static void give_back(struct cuda_device *c, struct probe_fence *fence)
     *fence = (struct probe_fence){0};
 }
 
+static uint64_t most_kept(const struct cuda_device *c)
+{
+    return c->base.info.memory_bytes / KEPT_SHARE;
+}
+
 static bool keep(struct cuda_device *c, struct probe_fence *fence)
 {
-    for (int i = 0; i < KEPT_FENCES && fence->memory && fence->mapped <= KEPT_BYTES; i++) {
+    for (int i = 0; i < KEPT_FENCES && fence->memory && fence->mapped <= most_kept(c); i++) {
         if (c->fences[i].base)
             continue;
         c->fences[i] = *fence;
@@ -101,12 +106,12 @@ static int map(struct cuda_device *c, const struct cu_memory_kind *kind, struct 
 }
 
 /* What may be kept is mapped at a power of two, so that few sizes serve all. */
-static uint64_t room_for(uint64_t bytes)
+static uint64_t room_for(const struct cuda_device *c, uint64_t bytes)
 {
     uint64_t room = 1;
     while (room < bytes)
         room *= 2;
-    return room <= KEPT_BYTES ? room : bytes;
+    return room <= most_kept(c) ? room : bytes;
 }
 
 int cuda_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err)
@@ -117,7 +122,7 @@ int cuda_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence
     int rc = 0;
     *out = (struct probe_fence){0};
     if (!take_kept(c, aligned, out)) {
-        rc = reserve(c, &kind, room_for(aligned), out, err);
+        rc = reserve(c, &kind, room_for(c, aligned), out, err);
         if (rc == 0)
             rc = map(c, &kind, out, err);
     }

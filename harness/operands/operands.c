@@ -150,6 +150,15 @@ int operands_fill(struct device *device, struct operands *operands, enum fill_ki
     return code;
 }
 
+int operands_fill_alike(struct device *device, struct operands *operands, const struct operands_values *values,
+                        size_t which, struct error *err)
+{
+    int code = 0;
+    for (size_t s = which; s < operands->request.n_sets && code == 0; s += operands->request.period)
+        code = operands_fill_set(device, operands, values, s, err);
+    return code;
+}
+
 int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err)
 {
     const struct cudal2_problem *p = &operands->request.problem;

@@ -18,7 +18,8 @@ int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, 
                                         .operands = operands_sets(bench->operands, layout) + any->first_set + out->set,
                                         .seed = seed};
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
-    int code = operands_fill(d, bench->operands, FILL_NORMAL, seed, 0, err);
+    const struct operands_values values = {FILL_NORMAL, seed, 0};
+    int code = operands_fill_alike(d, bench->operands, &values, out->set, err);
     if (code == 0)
         code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
     out->reference = memory;

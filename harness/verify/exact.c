@@ -76,7 +76,8 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
     enum cudal2_layout layout = any->contender->is.layout;
     void *memory = NULL;
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
-    int code = operands_fill(d, bench->operands, FILL_BINARY, seed, out->density, err);
+    const struct operands_values values = {FILL_BINARY, seed, out->density};
+    int code = operands_fill_alike(d, bench->operands, &values, out->set, err);
     if (code == 0)
         code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
     out->reference = memory;
