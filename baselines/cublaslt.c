@@ -13,7 +13,7 @@
 struct gemm {
     struct lt_matmul matmul;
     struct lt_algorithm chosen;
-    int returned; /* answers of the heuristic for the whole workspace */
+    int returned; /* answers of the heuristic for the whole workspace; -1: not asked yet */
     const struct cudal2_operands *sets;
     void *workspace;
     size_t workspace_bytes;
@@ -49,14 +49,16 @@ static int lt_list_variants(const struct cudal2_setup *setup, struct cudal2_vari
     return n;
 }
 
+/* A race sets up dozens of variants, which need no answer of the heuristic. */
 static int choose(struct gemm *g, const char *variant, char *why)
 {
     struct lt_algorithm answers[LT_REQUESTED];
+    g->returned = -1;
+    if (variant)
+        return lt_parse_key(&g->matmul, variant, g->workspace_bytes, &g->chosen, why);
     g->returned = lt_heuristic(&g->matmul, g->workspace_bytes, answers, why);
     if (g->returned < 0)
         return -g->returned;
-    if (variant)
-        return lt_parse_key(&g->matmul, variant, g->workspace_bytes, &g->chosen, why);
     if (g->returned == 0)
         return no_algorithm(why);
     g->chosen = answers[0];
@@ -104,8 +106,13 @@ static int lt_launch(void *state, size_t set, char *why)
 
 static int lt_describe_state(void *state, char *out, size_t capacity)
 {
-    const struct gemm *g = state;
-    char attributes[1024];
+    struct gemm *g = state;
+    struct lt_algorithm answers[LT_REQUESTED];
+    char attributes[1024], why[CUDAL2_WHY];
+    if (g->returned < 0)
+        g->returned = lt_heuristic(&g->matmul, g->workspace_bytes, answers, why);
+    if (g->returned < 0)
+        return CUDAL2_LIBRARY_ERROR;
     if (lt_describe(&g->chosen, attributes, sizeof attributes) < 0)
         return CUDAL2_LIBRARY_ERROR;
     int n = snprintf(out, capacity, "{\"accumulates\":\"%s\",%s,\"returned\":%d}",
