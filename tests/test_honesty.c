@@ -279,6 +279,13 @@ static void drowsy(const struct contender *c, void *state, size_t set, char *why
     cheat.honest->launch(c, state, set, why);
 }
 
+/* Slow at every second launch, whatever the inputs. */
+static void restless(const struct contender *c, void *state, size_t set, char *why)
+{
+    f.actors[0].duration_ns = cheat.launches % 2 == 0 ? FAST_NS : SLOW_NS;
+    cheat.honest->launch(c, state, set, why);
+}
+
 static void open_cell_timed(enum timing headline, void (*instead)(const struct contender *, void *, size_t, char *))
 {
     open_cell();
@@ -314,6 +321,19 @@ static void a_pause_is_told_from_new_inputs(void **state)
     assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
     assert_non_null(strstr(f.bench.record->contenders[0].reason, "in a row"));
     fixture_close(&f);
+}
+
+/* Of two launches one is timed, so that a period of two decides what is usual: with either no fault is found. */
+static void a_period_of_its_own_is_no_fault(void **state)
+{
+    (void)state;
+    for (int headline = 0; headline < TIMING_COUNT; headline++)
+        for (unsigned first = 0; first < 40; first++) {
+            open_cell_timed((enum timing)headline, restless);
+            f.bench.seed = 100 + first;
+            cheat.launches = first % 2;
+            expect_verdict("ok");
+        }
 }
 
 /* ---- clocks ---- */
@@ -529,6 +549,7 @@ int main(void)
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),
         cmocka_unit_test(remembered_outputs_are_found),
         cmocka_unit_test(a_pause_is_told_from_new_inputs),
+        cmocka_unit_test(a_period_of_its_own_is_no_fault),
         cmocka_unit_test(clocks_must_agree),
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),

@@ -9,10 +9,15 @@
  * own may cost beyond one in a row (first use of a path, a thread that has fallen asleep). */
 #define NOVEL_RATIO 1.5
 #define NOVEL_SLACK_NS 20e3
-/* New inputs, and what they are compared with, in turn; the least of each counts, because noise only adds. */
-#define NOVEL_ROUNDS 6
-/* Launches that make inputs well known: more than a contender sees of the same ones before it is timed. */
-#define NOVEL_REPEATS 16
+/* New inputs, and what they are compared with, in turn: enough that a contender which is slow at every second launch
+ * has one of the others come out fast. Of long launches fewer, for nothing disturbs them all. */
+#define NOVEL_ROUNDS 16
+#define NOVEL_LEAST_ROUNDS 6
+#define NOVEL_ROUNDS_NS 2e9
+/* Launches that make inputs well known: more than a contender sees of the same ones before it is timed, and never the
+ * same number, so that no period of its own decides which launch is timed. */
+#define NOVEL_REPEATS 8
+#define NOVEL_MORE_REPEATS 16
 #define NOVEL_REPEATS_NS 50e6
 /* Of the latest samples. */
 #define NOVEL_USUAL 15
@@ -20,7 +25,10 @@
 struct novel {
     struct trial *trial;
     struct device_segment *segment; /* one launch on the trial's set; NULL where launches are timed one by one */
-    double usual_ns, fresh_ns, seen_ns;
+    double usual_ns;
+    double fresh_ns; /* the least: noise only adds */
+    double seen_ns[NOVEL_ROUNDS];
+    size_t rounds;
 };
 
 static double usual_ns(const struct trial *t)
@@ -55,14 +63,13 @@ static int time_launch(struct novel *v, double *ns, struct error *err)
                                               : d->ops->time_wall(d, &t->entrant->work, t->set, ns, err);
 }
 
-/* Writes the inputs of `seed` and times a launch on them; *least keeps the least. */
-static int time_on(struct novel *v, uint64_t seed, double *least, struct error *err)
+/* Writes the inputs of `seed` and times a launch on them, whose output must be right. */
+static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err)
 {
-    const struct trial *t = v->trial;
+    struct trial *t = v->trial;
     struct device *d = t->bench->device;
     const struct operands_values values = {FILL_NORMAL, seed, 0};
     size_t set = t->entrant->first_set + t->set;
-    double ns = 0;
     bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
     int code = operands_fill_set(d, t->bench->operands, &values, set, err);
     if (code == 0)
@@ -70,16 +77,16 @@ static int time_on(struct novel *v, uint64_t seed, double *least, struct error *
     if (code == 0)
         code = d->ops->sync(d, err);
     if (code == 0)
-        code = time_launch(v, &ns, err);
-    *least = fmin(*least, ns);
-    return code;
+        code = time_launch(v, ns, err);
+    return code == 0 ? trial_judge_rounded(t, t->set, err) : code;
 }
 
 static int make_known(struct novel *v, struct error *err)
 {
+    uint64_t launches = NOVEL_REPEATS + random_below(v->trial->random, NOVEL_MORE_REPEATS);
     double ns = 0, spent = 0;
     int code = 0;
-    for (int i = 0; i < NOVEL_REPEATS && spent < NOVEL_REPEATS_NS && code == 0; i++) {
+    for (uint64_t i = 0; i < launches && spent < NOVEL_REPEATS_NS && code == 0; i++) {
         code = time_launch(v, &ns, err);
         spent += ns;
     }
@@ -91,16 +98,21 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
 {
     struct trial *t = v->trial;
     uint64_t seed = random_next(t->random) >> 8;
-    int code = time_on(v, seed, &v->fresh_ns, err);
-    if (code == 0)
-        code = trial_judge_rounded(t, t->set, err);
+    double ns = 0;
+    int code = time_on(v, seed, &ns, err);
+    v->fresh_ns = fmin(v->fresh_ns, ns);
     *cleared = !is_slower(v->fresh_ns, v->usual_ns);
     if (code != 0 || *cleared || t->verdict != NULL)
         return code;
     code = make_known(v, err);
-    if (code == 0)
-        code = time_on(v, seed, &v->seen_ns, err);
-    return code == 0 ? trial_judge_rounded(t, t->set, err) : code;
+    return code == 0 ? time_on(v, seed, &v->seen_ns[v->rounds++], err) : code;
+}
+
+static bool is_enough(const struct novel *v, double start)
+{
+    struct device *d = v->trial->bench->device;
+    double spent = (double)d->ops->now(d) - start;
+    return v->rounds == NOVEL_ROUNDS || (v->rounds >= NOVEL_LEAST_ROUNDS && spent > NOVEL_ROUNDS_NS);
 }
 
 /* Where no host is in the time, a launch on its own takes what one in a row does. */
@@ -109,26 +121,32 @@ static bool counts_device_only(const struct trial *t)
     return t->bench->headline == TIMING_DEVICE && t->bench->device->ops->rung(t->entrant->segment) != RUNG_EVENTS;
 }
 
+/* Of the launches on new inputs the least, of those on known ones the median: what is sometimes slow is slow on both.
+ */
 static void judge(const struct novel *v)
 {
-    if (is_slower(v->fresh_ns, v->seen_ns))
+    double seen_ns = stats_median(v->seen_ns, v->rounds), least_ns = v->fresh_ns;
+    for (size_t i = 0; i < v->rounds; i++)
+        least_ns = fmin(least_ns, v->seen_ns[i]);
+    if (is_slower(v->fresh_ns, seen_ns))
         trial_convict(v->trial, "implausible_speed",
                       "a launch takes %.1f us on inputs that are new to it and %.1f us on those it has seen before",
-                      v->fresh_ns * 1e-3, v->seen_ns * 1e-3);
-    else if (counts_device_only(v->trial) && is_slower(v->seen_ns, v->usual_ns))
+                      v->fresh_ns * 1e-3, seen_ns * 1e-3);
+    else if (counts_device_only(v->trial) && is_slower(least_ns, v->usual_ns))
         trial_convict(v->trial, "implausible_speed", "a launch takes %.1f us on its own and %.1f us in a row",
-                      v->seen_ns * 1e-3, v->usual_ns * 1e-3);
+                      least_ns * 1e-3, v->usual_ns * 1e-3);
 }
 
 int trial_novel(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct novel v = {.trial = t, .usual_ns = usual_ns(t), .fresh_ns = INFINITY, .seen_ns = INFINITY};
+    struct novel v = {.trial = t, .usual_ns = usual_ns(t), .fresh_ns = INFINITY};
+    double start = (double)d->ops->now(d);
     bool cleared = false;
     int code = prepare(&v, err);
-    for (int i = 0; i < NOVEL_ROUNDS && !cleared && t->verdict == NULL && code == 0; i++)
+    while (!cleared && t->verdict == NULL && code == 0 && !is_enough(&v, start))
         code = run_round(&v, &cleared, err);
-    if (code == 0 && !cleared)
+    if (code == 0 && !cleared && t->verdict == NULL)
         judge(&v);
     if (v.segment != NULL)
         d->ops->release_segment(d, v.segment);
