@@ -47,6 +47,9 @@ defaults() {
             done
         done
     done
+    for does in $(seq 0 10); do # the red team's modules; its plugins are built with the tests
+        compile tests/redteam/module.cu -DDOES="$does" -DDTYPE=0 -DLAYOUT_TN=0 -DACC_F32=1
+    done
 } >"$out/commands"
 echo "cuda-check: $(wc -l <"$out/commands") compilations with $nvcc"
 tr '\n' '\0' <"$out/commands" | xargs -0 -P "$(nproc)" -I{} sh -c '{}' || exit 1

@@ -54,7 +54,13 @@ escape() { # for a JSON string
     printf '%s' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/[[:cntrl:]]/ /g'
 }
 
-contender_path() { # contender_path NAME SOURCE: its own .so, or the source's under its name
+contender_path() { # contender_path NAME SOURCE: its own .so, or the source's under its name; of module:N the manifest that does N
+    case $2 in module:*)
+        cp "$here/module.cu" "$work/" && sed -e "s/\"name\": \"module\"/\"name\": \"$1\"/" -e "s/\"default\": 0/\"default\": ${2#module:}/" \
+            "$here/module.json" >"$work/$1.json" && echo "$work/$1.json"
+        return
+        ;;
+    esac
     [ -e "$contenders/$1.so" ] && { echo "$contenders/$1.so"; return; }
     cp "$contenders/$2.so" "$work/$1.so" && echo "$work/$1.so"
 }
