@@ -9,9 +9,11 @@ kernels=${CUDAL2_KERNELS:-$root/kernels}
 for file in multistage.cu multistage.json tiny.json; do
     [ -e "$kernels/$file" ] || { echo "no $kernels/$file: set CUDAL2_KERNELS"; exit 77; }
 done
-run_long() { # as run, for races and compilers
+run_long() { # as run, for compilers and sanitizers; says how long it took
+    local start=$SECONDS
     timeout -k 5 500 "$bench" "$@" >"$work/out" 2>"$work/err" </dev/null
     code=$?
+    echo "# $((SECONDS - start)) s"
 }
 
 run_long verify cudal2 --device cuda:0 --kernels "$kernels" --shape 64x64x64 --shape 256x512x4096 --shape 1024x1024x1024 --quiet
@@ -22,17 +24,19 @@ sed 's/^/# /' "$work/out"
 mkdir "$work/liar"
 { printf '#undef ACC_F32\n#define ACC_F32 0\n' && cat "$kernels/multistage.cu"; } >"$work/liar/liar.cu"
 sed -e 's/"multistage"/"liar"/' -e 's/"multistage.cu"/"liar.cu"/' "$kernels/multistage.json" >"$work/liar/liar.json"
-run_long verify "$work/liar/liar.json" --device cuda:0 --kernels "$kernels" --accumulate f32 --shape 256x256x4096 --quiet
+run_long verify "$work/liar/liar.json" --baselines cublas --device cuda:0 --kernels "$kernels" --accumulate f32 --shape 256x256x4096 --quiet
 expect_code 3 "half accumulation billed as float fails"
 expect_text "$work/out" 'liar-nn +precision_class +verify: .*billed f32' "by its error profile"
-run_long verify "$work/liar/liar.json" --device cuda:0 --kernels "$kernels" --accumulate f32 --shape 256x256x64 --quiet
+run_long verify "$work/liar/liar.json" --baselines cublas --device cuda:0 --kernels "$kernels" --accumulate f32 --shape 256x256x64 --quiet
 expect_code 3 "on a short problem too"
 expect_text "$work/out" 'liar-tn +precision_class ' "by a longer one"
-run_long verify "$work/liar/liar.json" --device cuda:0 --kernels "$kernels" --accumulate f16 --shape 256x256x4096 --quiet
+run_long verify "$work/liar/liar.json" --baselines cublas --device cuda:0 --kernels "$kernels" --accumulate f16 --shape 256x256x4096 --quiet
 expect_code 0 "billed as what it is it passes"
 expect_text "$work/out" 'accumulates in f16' "and is called that"
 
-run_long verify "$kernels/tiny.json" --device cuda:0 --kernels "$kernels" --shape 200x136x264 --memcheck --racecheck --quiet
+run_long verify "$kernels/tiny.json" --device cuda:0 --kernels "$kernels" --baselines cublas --accumulate f32 --shape 72x40x136 \
+    --memcheck --racecheck --timeout 120 --quiet
+sed 's/^/# /' "$work/out"
 if grep -q '^memcheck: missing' "$work/out"; then
     echo "# no compute-sanitizer here"
 else
