@@ -115,12 +115,44 @@ static void whole(const struct cudal2_problem *p, enum cudal2_layout layout)
     work_close(&w);
 }
 
-static void small_problems_agree_to_the_bit(void **state)
+/* What counts bits gives what multiplies. */
+static void counted(const struct cudal2_problem *p, enum cudal2_layout layout)
 {
-    static const int64_t sizes[][3] = {{1, 1, 1},     {3, 5, 7},      {64, 64, 64},   {127, 129, 31},
-                                       {130, 9, 257}, {128, 256, 64}, {200, 136, 264}};
+    struct error err;
+    struct work w = {.p = *p, .layout = layout};
+    size_t bytes = (size_t)(p->m * p->n) * sizeof(float);
+    work_open(&w, FILL_BINARY);
+    float *sums = get(bytes), *counts = get(bytes);
+    assert_int_equal(gpu->ops->reference(gpu, p, layout, &w.on_gpu, sums, &err), 0);
+    assert_int_equal(gpu->ops->reference_binary(gpu, p, layout, &w.on_gpu, counts, &err), 0);
+    float *expected = fetch(sums, bytes), *found = fetch(counts, bytes);
+    assert_memory_equal(found, expected, bytes);
+    free(expected);
+    free(found);
+    gpu->ops->release(gpu, sums);
+    gpu->ops->release(gpu, counts);
+    work_close(&w);
+}
+
+static const int64_t sizes[][3] = {{1, 1, 1},      {3, 5, 7},       {64, 64, 64},    {127, 129, 31},   {130, 9, 257},
+                                   {128, 256, 64}, {200, 136, 264}, {300, 70, 1000}, {512, 1024, 4096}};
+
+static void counts_are_sums(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int dtype = 0; dtype < 3; dtype++)
+            for (int layout = 0; layout < 2; layout++) {
+                const struct cudal2_problem p = {sizes[i][0], sizes[i][1], sizes[i][2], (enum cudal2_dtype)dtype,
+                                                 CUDAL2_ACC_F32};
+                counted(&p, (enum cudal2_layout)layout);
+            }
+}
+
+static void small_problems_agree_to_the_bit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof sizes / sizeof sizes[0]; i++) /* the last takes the CPU too long */
         for (int dtype = 0; dtype < 3; dtype++)
             for (int layout = 0; layout < 2; layout++) {
                 const struct cudal2_problem p = {sizes[i][0], sizes[i][1], sizes[i][2], (enum cudal2_dtype)dtype,
@@ -186,6 +218,23 @@ static double seconds_since(uint64_t start)
     return 1e-9 * (double)(clock_now_ns() - start);
 }
 
+/* Of either layout, the slower; whatever lies there is zero or not. */
+static double seconds_of_counts(const struct work *w)
+{
+    struct error err;
+    float *counts = get((size_t)(w->p.m * w->p.n) * sizeof *counts);
+    double slower = 0;
+    for (int layout = 0; layout < 2; layout++) {
+        uint64_t start = clock_now_ns();
+        assert_int_equal(gpu->ops->reference_binary(gpu, &w->p, (enum cudal2_layout)layout, &w->on_gpu, counts, &err),
+                         0);
+        double seconds = seconds_since(start);
+        slower = seconds > slower ? seconds : slower;
+    }
+    gpu->ops->release(gpu, counts);
+    return slower;
+}
+
 static void largest_problem_in_time(void **state)
 {
     static const int64_t places[][2] = {{0, 0}, {1, 16383}, {8191, 8192}, {16383, 0}, {16383, 16383}, {127, 128}};
@@ -204,8 +253,10 @@ static void largest_problem_in_time(void **state)
     start = clock_now_ns();
     assert_int_equal(gpu->ops->reference_wide(gpu, &w.p, CUDAL2_TN, &w.on_gpu, wide, &err), 0);
     double wide_seconds = seconds_since(start);
-    print_message("16384^3: fp32 reference %.3f s (%.1f TFLOP/s), fp64 reference %.3f s (%.1f TFLOP/s)\n", seconds,
-                  problem_flops(&w.p) / seconds / 1e12, wide_seconds, problem_flops(&w.p) / wide_seconds / 1e12);
+    double counted_seconds = seconds_of_counts(&w);
+    print_message(
+        "16384^3: fp32 reference %.3f s (%.1f TFLOP/s), fp64 reference %.3f s (%.1f TFLOP/s), counts %.3f s\n", seconds,
+        problem_flops(&w.p) / seconds / 1e12, wide_seconds, problem_flops(&w.p) / wide_seconds / 1e12, counted_seconds);
     assert_true(seconds < SECONDS_MAX && wide_seconds < SECONDS_MAX);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         size_t at = (size_t)(places[i][0] * LARGE + places[i][1]);
@@ -226,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_problems_agree_to_the_bit),
+        cmocka_unit_test(counts_are_sums),
         cmocka_unit_test(comparison_agrees),
         cmocka_unit_test(largest_problem_in_time),
     };

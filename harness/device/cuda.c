@@ -105,6 +105,7 @@ static const struct device_ops cuda_ops = {
     .sync = cuda_sync,
     .flush = cuda_flush,
     .reference = cuda_reference,
+    .reference_binary = cuda_reference_binary,
     .reference_wide = cuda_reference_wide,
     .compare = cuda_compare,
     .prepare = cuda_prepare,

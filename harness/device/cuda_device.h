@@ -20,6 +20,7 @@ enum harness_kernel {
     KERNEL_REFERENCE_WIDE,
     KERNEL_COMPARE,
     KERNEL_COMPARE_WIDE,
+    KERNEL_COUNTS,
     KERNEL_DIGEST, /* from here on: probe.cu */
     KERNEL_PATTERN,
     KERNEL_SPRINKLE,
@@ -85,6 +86,8 @@ int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct er
 int cuda_flush(struct device *d, struct error *err);
 int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                    const struct cudal2_operands *operands, float *reference, struct error *err);
+int cuda_reference_binary(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                          const struct cudal2_operands *operands, float *reference, struct error *err);
 int cuda_reference_wide(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                         const struct cudal2_operands *operands, double *reference, struct error *err);
 int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c, const struct expectation *expected,

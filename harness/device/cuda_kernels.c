@@ -16,12 +16,12 @@
 
 static const struct {
     const char *file, *entry;
-} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},           {"flush", "flush_write"}, {"flush", "flush_read"},
-                                {"blocker", "blocker"},     {"null", "null_kernel"},  {"reference", "reference"},
-                                {"reference", "reference"}, {"compare", "compare"},   {"compare", "compare"},
-                                {"probe", "digest"},        {"probe", "pattern"},     {"probe", "sprinkle"},
-                                {"probe", "count_nan"},     {"probe", "samples"},     {"probe", "rows_times"},
-                                {"probe", "columns_times"}, {"probe", "compare_rows"}};
+} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},           {"flush", "flush_write"},   {"flush", "flush_read"},
+                                {"blocker", "blocker"},     {"null", "null_kernel"},    {"reference", "reference"},
+                                {"reference", "reference"}, {"compare", "compare"},     {"compare", "compare"},
+                                {"counts", "counts"},       {"probe", "digest"},        {"probe", "pattern"},
+                                {"probe", "sprinkle"},      {"probe", "count_nan"},     {"probe", "samples"},
+                                {"probe", "rows_times"},    {"probe", "columns_times"}, {"probe", "compare_rows"}};
 
 static bool is_wide(enum harness_kernel which)
 {
@@ -165,6 +165,13 @@ int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2
 {
     const struct product product = {p, layout, operands, reference};
     return multiply(cuda_of(d), KERNEL_REFERENCE, &product, err);
+}
+
+int cuda_reference_binary(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                          const struct cudal2_operands *operands, float *reference, struct error *err)
+{
+    const struct product product = {p, layout, operands, reference};
+    return multiply(cuda_of(d), KERNEL_COUNTS, &product, err);
 }
 
 int cuda_reference_wide(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,

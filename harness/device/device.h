@@ -121,7 +121,11 @@ struct device_ops {
     /* fp32 reference of A*B (fp32 accumulate) into reference[m*n]; operands.b is in `layout`. */
     int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                      const struct cudal2_operands *operands, float *reference, struct error *err);
-    /* The same in fp64: exact products, fp64 sums. */
+    /* The same, faster, for inputs that are all 0 or 1 and k <= 2^24, where every sum is a count. NULL where reference
+     * has to do. */
+    int (*reference_binary)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
+                            const struct cudal2_operands *operands, float *reference, struct error *err);
+    /* The same in fp64, for any inputs: exact products, fp64 sums. */
     int (*reference_wide)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                           const struct cudal2_operands *operands, double *reference, struct error *err);
     /* Compares the output c, row-major m x n of the problem's dtype. */

@@ -65,6 +65,21 @@ static int check_reference(struct bench *bench, const struct exact_case *exact, 
 
 /* ---- one seed ---- */
 
+/* Beyond this the sums are no integers of fp32. */
+#define BINARY_K_MAX (1 << 24)
+
+static int make_reference(struct bench *bench, const struct exact_case *exact, struct error *err)
+{
+    struct device *d = bench->device;
+    const struct cudal2_problem *p = &bench->problem;
+    const struct entrant *any = &bench->entrants[0];
+    enum cudal2_layout layout = any->contender->is.layout;
+    const struct cudal2_operands *set = operands_sets(bench->operands, layout) + any->first_set + exact->set;
+    bool binary = d->ops->reference_binary != NULL && p->k <= BINARY_K_MAX;
+    return binary ? d->ops->reference_binary(d, p, layout, set, exact->reference, err)
+                  : d->ops->reference(d, p, layout, set, exact->reference, err);
+}
+
 int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, struct error *err)
 {
     struct device *d = bench->device;
@@ -72,8 +87,6 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
     *out = (struct exact_case){.density = exact_density(p->dtype, p->k), .limit = exact_limit(p->dtype)};
     out->set = (size_t)(seed % bench->sets_each);
     out->seed = seed + 2 * out->set;
-    const struct entrant *any = &bench->entrants[0];
-    enum cudal2_layout layout = any->contender->is.layout;
     void *memory = NULL;
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
     const struct operands_values values = {FILL_BINARY, seed, out->density};
@@ -82,8 +95,7 @@ int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, st
         code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);
     out->reference = memory;
     if (code == 0)
-        code = d->ops->reference(d, p, layout, operands_sets(bench->operands, layout) + any->first_set + out->set,
-                                 out->reference, err);
+        code = make_reference(bench, out, err);
     if (code == 0)
         code = check_reference(bench, out, seed, err);
     if (code != 0)
