@@ -93,10 +93,18 @@ static int room_for_vectors(struct cuda_device *c, uint64_t doubles, struct erro
 
 /* ---- regions ---- */
 
-/* Blocks that share a region: few where there are many. */
-static uint32_t parts_for(size_t n)
+/* Blocks that share a region: enough to read the largest at the speed of the memory, and all of them together no more
+ * than fill the GPU twice. */
+#define BYTES_OF_A_PART (32u << 10)
+#define PARTS_ON_AN_SM 16u
+
+static uint32_t parts_for(const struct cuda_device *c, const struct probe_region *regions, size_t n)
 {
-    return n > 256 ? 1u : n > 16 ? 8u : 128u;
+    uint64_t largest = 0, most = n == 0 ? 1 : (uint64_t)c->base.info.sm_count * PARTS_ON_AN_SM / n;
+    for (size_t i = 0; i < n; i++)
+        largest = regions[i].bytes > largest ? regions[i].bytes : largest;
+    uint64_t wanted = largest / BYTES_OF_A_PART + 1;
+    return (uint32_t)(most < 1 ? 1 : wanted < most ? wanted : most);
 }
 
 static int put_regions(struct cuda_device *c, const struct probe_region *regions, size_t n, cu_stream stream,
@@ -115,9 +123,9 @@ static int digest_on(struct cuda_device *c, const struct probe_region *regions, 
                      cu_stream stream, struct error *err)
 {
     const struct driver *cu = &c->driver;
-    uint32_t parts = parts_for(n);
     if (put_regions(c, regions, n, stream, err) != 0)
         return err->code;
+    uint32_t parts = parts_for(c, regions, n);
     cu_pointer from = on_desk(c, offsetof(struct desk, regions)), to = on_desk(c, offsetof(struct desk, digests));
     void *arguments[] = {&from, &parts, &to};
     const struct probe_launch launch = {KERNEL_DIGEST, CUDAL2_F16, n * parts, arguments, stream};
@@ -139,9 +147,10 @@ static int cuda_pattern(struct device *d, const struct probe_region *regions, si
                         struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
-    uint32_t parts = parts_for(n), value = byte;
+    uint32_t value = byte;
     if (put_regions(c, regions, n, c->stream, err) != 0)
         return err->code;
+    uint32_t parts = parts_for(c, regions, n);
     cu_pointer from = on_desk(c, offsetof(struct desk, regions));
     void *arguments[] = {&from, &parts, &value};
     const struct probe_launch launch = {KERNEL_PATTERN, CUDAL2_F16, n * parts, arguments, c->stream};

@@ -68,14 +68,28 @@ template <class T> static __device__ T block_sum(T value)
     return whole;
 }
 
-static __device__ u64 word_at(const region &r, u64 i)
+static __device__ u64 unaligned_word(const u8 *from)
 {
-    if (((u64)r.memory & 7) == 0)
-        return ((const u64 *)r.memory)[i];
     u64 word = 0;
     for (u32 b = 0; b < 8; b++)
-        word |= (u64)r.memory[i * 8 + b] << (8 * b);
+        word |= (u64)from[b] << (8 * b);
     return word;
+}
+
+/* Of every `step`-th word from `first` on. Several loads have to be under way at once. */
+static __device__ u64 digest_of_words(const region &r, u64 first, u64 step)
+{
+    const u64 *aligned = (const u64 *)r.memory;
+    u64 words = r.bytes / 8, sum = 0;
+    if (((u64)r.memory & 7) == 0) {
+#pragma unroll 8
+        for (u64 i = first; i < words; i += step)
+            sum += mix(aligned[i] + (i + 1) * GOLDEN);
+        return sum;
+    }
+    for (u64 i = first; i < words; i += step)
+        sum += mix(unaligned_word(r.memory + i * 8) + (i + 1) * GOLDEN);
+    return sum;
 }
 
 /* `parts` blocks share a region; out[] was cleared. */
@@ -83,10 +97,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) digest(const region *regio
 {
     region r = regions[blockIdx.x / parts];
     u32 part = blockIdx.x % parts;
-    u64 words = r.bytes / 8, sum = part == 0 && threadIdx.x == 0 ? r.bytes : 0;
-    for (u64 i = (u64)part * THREADS + threadIdx.x; i < words; i += (u64)parts * THREADS)
-        sum += mix(word_at(r, i) + (i + 1) * GOLDEN);
-    u64 tail = words * 8 + threadIdx.x;
+    u64 sum = part == 0 && threadIdx.x == 0 ? r.bytes : 0;
+    sum += digest_of_words(r, (u64)part * THREADS + threadIdx.x, (u64)parts * THREADS);
+    u64 tail = r.bytes / 8 * 8 + threadIdx.x;
     if (part == 0 && tail < r.bytes)
         sum += mix(r.memory[tail] + (tail + 1) * GOLDEN);
     sum = block_sum(sum);
