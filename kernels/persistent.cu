@@ -14,7 +14,9 @@
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
  *                        launch without a workspace and in a fixed order; together with CLUSTER_M and CLUSTER_N the
  *                        cluster has SPLIT_K groups of sharing CTAs
- *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh
+ *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
+ *                        REDUCE 2 the CTAs that share a tile are no cluster
+ *   EVICT                1: stores of C are the first to leave the L2 cache
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores
  *
@@ -22,35 +24,29 @@
  * whole warp and keep stages, descriptors and barriers' addresses in uniform registers. Without it each product is
  * preceded by moves into them, which a tile of 64 x 64 does not hide.
  */
+#include "consumers.cuh"
+#include "epilogue.cuh"
 #include "split.cuh"
 #include "walk.cuh"
 
 #define BK 64
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
+#define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
 #define THREADS ((CONSUMERS + 1) * 128)
 #define SHARES (SPLIT_K * PARTS)              /* of K */
 #define ROWS (PINGPONG ? BM : BM / CONSUMERS) /* of a tile that a consumer multiplies */
 #define MI (ROWS / 64)
 #define A_BYTES (BM * BK * 2)
 #define BOX_BYTES (64 * 64 * 2)
-#define B_BOXES ((BN + 63) / 64)
-#define B_BYTES (LAYOUT_TN ? BN * BK * 2 : B_BOXES * BOX_BYTES)
+#define BOXES ((BN + 63) / 64) /* 64 columns wide, of a tile */
+#define B_BYTES (LAYOUT_TN ? BN * BK * 2 : BOXES * BOX_BYTES)
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
 #define USERS (PINGPONG ? 1 : CONSUMERS)                                     /* consumers of a stage */
-
-/* Register budgets: 64K registers over the CTA's threads, the producer's share given to the consumers. */
-#if CONSUMERS == 2
-#define PRODUCER_REGISTERS 40
-#define CONSUMER_REGISTERS 232
-#elif CONSUMERS == 3
-#define PRODUCER_REGISTERS 56
-#define CONSUMER_REGISTERS 152
-#endif
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 
 struct work {
-    const TensorMap *map_a, *map_b, *map_c;
+    const TensorMap *map_a, *map_b, *map_c, *map_narrow;
     u16 *c;
     int m, n;
     int k_begin, k_end; /* in stages */
@@ -119,7 +115,7 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
     load_box(b + cm * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + cm * (BN / CLUSTER_M), full, CLUSTER_M, mask_b);
 #else
 #pragma unroll 1 /* unrolled, it outgrows the producer's registers */
-    for (int j = 0; j < B_BOXES; ++j) {
+    for (int j = 0; j < BOXES; ++j) {
         load_box(b + j * BOX_BYTES + cm * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64, k + cm * (BK / CLUSTER_M),
                  full, CLUSTER_M, mask_b);
     }
@@ -173,31 +169,6 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
     wgmma_commit();
 }
 
-#if PINGPONG
-/*
- * The consumers issue their products in turn. Besides keeping the tensor cores to one tile at a time, this keeps a
- * consumer from waiting on a `full` barrier more than one phase ahead, where the parity would lie: the stages of the
- * tile before have all been seen full by then.
- */
-DEVICE void await_turn(int group)
-{
-    if (group == 0) {
-        named_barrier<4>(256);
-    } else {
-        named_barrier<5>(256);
-    }
-}
-
-DEVICE void pass_turn(int group)
-{
-    if (group == 0) {
-        named_barrier_arrive<5>(256);
-    } else {
-        named_barrier_arrive<4>(256);
-    }
-}
-#endif
-
 /* One tile's products; the stage before the one being multiplied is handed back. `last`: no tile comes after it. */
 DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group, bool last)
 {
@@ -222,16 +193,6 @@ DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r
     release(w, previous);
 }
 
-/* The packed pair of n8-tile j, row half h. */
-DEVICE u32 packed(const wgmma_register (&d)[WG_REGISTERS], int j, int h)
-{
-#if WIDE_ACCUMULATOR
-    return pack2(d[4 * j + 2 * h], d[4 * j + 2 * h + 1]);
-#else
-    return d[2 * j + h];
-#endif
-}
-
 DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
 {
     if (row < w.m && col < w.n) {
@@ -240,6 +201,46 @@ DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
 }
 
 #if SPLIT_K > 1
+DEVICE void store_fragment(const struct work &w, const struct place &p, int thread, int f, float4 sum)
+{
+    const int lane = thread % 32, top = p.row + thread / 128 * ROWS + thread % 128 / 32 * 16 + lane / 4;
+    const int row = top + f / (BN / 8) * 64, col = p.col + f % (BN / 8) * 8 + lane % 4 * 2;
+    store_pair(w, row, col, pack2(sum.x, sum.y));
+    store_pair(w, row + 8, col, pack2(sum.z, sum.w));
+}
+#endif
+
+#if REDUCE == 2
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
+{
+    const int thread = group * 128 + (int)threadIdx.x % 128, tile = (int)blockIdx.x;
+#pragma unroll
+    for (int f = 0; f < FRAGMENTS; ++f) {
+        *left_at(w.workspace, tile, f / OWNED, w.rank, f % OWNED, thread) = make_piece(acc[f / (BN / 8)], f % (BN / 8));
+    }
+    named_barrier<1>(REDUCERS);
+    if (thread == 0) {
+        meet(tile);
+    }
+    named_barrier<1>(REDUCERS);
+    float4 sums[OWNED]; /* all loaded before the first is stored */
+#pragma unroll
+    for (int i = 0; i < OWNED; ++i) {
+        sums[i] = sum_left(w.workspace, tile, w.rank, i, thread);
+    }
+#pragma unroll
+    for (int i = 0; i < OWNED; ++i) {
+        const int f = (int)w.rank * OWNED + i;
+        if (f < FRAGMENTS) {
+            store_fragment(w, p, thread, f, sums[i]);
+        }
+    }
+}
+
+DEVICE void finish_producing()
+{
+}
+#elif SPLIT_K > 1
 /* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */
 DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
 {
@@ -249,14 +250,6 @@ DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread
         const u32 slot = w.slots + (w.rank * OWNED + f / SPLIT_K) * SLOT + thread * PIECE_BYTES;
         send_piece(slot, f % SPLIT_K * CLUSTER + peer, make_piece(acc[f / (BN / 8)], f % (BN / 8)), w.arrived);
     }
-}
-
-DEVICE void store_fragment(const struct work &w, const struct place &p, int thread, int f, float4 sum)
-{
-    const int lane = thread % 32, top = p.row + thread / 128 * ROWS + thread % 128 / 32 * 16 + lane / 4;
-    const int row = top + f / (BN / 8) * 64, col = p.col + f % (BN / 8) * 8 + lane % 4 * 2;
-    store_pair(w, row, col, pack2(sum.x, sum.y));
-    store_pair(w, row + 8, col, pack2(sum.z, sum.w));
 }
 
 DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
@@ -272,8 +265,17 @@ DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
         *part_at(w.workspace, owner, part, f / SPLIT_K, thread) = sum_pieces(slots, f / SPLIT_K);
     }
     if (last_of_parts(owner, thread)) {
-        for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
-            store_fragment(w, p, thread, f, sum_parts(w.workspace, owner, f / SPLIT_K, thread));
+        float4 sums[OWNED]; /* all loaded before the first is stored */
+#pragma unroll
+        for (int i = 0; i < OWNED; ++i) {
+            sums[i] = sum_parts(w.workspace, owner, i, thread);
+        }
+#pragma unroll
+        for (int i = 0; i < OWNED; ++i) {
+            const int f = (int)w.rank + i * SPLIT_K;
+            if (f < FRAGMENTS) {
+                store_fragment(w, p, thread, f, sums[i]);
+            }
         }
     }
 #endif
@@ -331,46 +333,41 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     }
 }
 #else
-/* Among the threads of one consumer. The barrier's number must be a constant, or the compiler reserves all sixteen. */
-DEVICE void group_barrier(int group)
+/* By one thread. */
+DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8)
 {
-    if (group == 0) {
-        named_barrier<1>(128);
-    } else if (group == 1) {
-        named_barrier<2>(128);
+    if (n8 < BN / 64 * 8) {
+        tensor_store<EVICT>(w.map_c, buffer, col + n8 * 8, row);
     } else {
-        named_barrier<3>(128);
+#pragma unroll
+        for (int j = 0; n8 + j < BN / 8; j += 2) {
+            tensor_store<EVICT>(w.map_narrow, buffer + j / 2 * NARROW_BYTES, col + (n8 + j) * 8, row);
+        }
     }
+    tensor_store_commit();
 }
 
 /*
- * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor map says. `box_count` runs on from
+ * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from
  * tile to tile: with an odd number of boxes a tile, counting afresh would reuse the buffer that is still being stored.
  */
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &box_count)
 {
-    const int thread = (int)threadIdx.x % 128, lane = thread % 32;
-    const int row = thread / 32 * 16 + lane % 16, top = p.row + (PINGPONG ? 0 : group * ROWS);
+    const int thread = (int)threadIdx.x % 128, top = p.row + (PINGPONG ? 0 : group * ROWS);
 #pragma unroll
     for (int i = 0; i < MI; ++i) {
 #pragma unroll
-        for (int box = 0; box < BN / 64; ++box) {
+        for (int box = 0; box < BOXES; ++box) {
             const u32 buffer = w.stages_c + (group * 2 + box_count++ % 2) * BOX_BYTES;
             if (thread == 0) {
                 tensor_store_wait<1>(); /* the store before the last has left this buffer */
             }
             group_barrier(group);
-#pragma unroll
-            for (int j = 0; j < 8; j += 2) {
-                const u32 at = buffer + row * 128 + ((j + lane / 16) ^ (row & 7)) * 16;
-                stmatrix4(at, packed(acc[i], box * 8 + j, 0), packed(acc[i], box * 8 + j, 1),
-                          packed(acc[i], box * 8 + j + 1, 0), packed(acc[i], box * 8 + j + 1, 1));
-            }
+            fill_box(buffer, acc[i], box * 8, thread);
             proxy_fence();
             group_barrier(group);
             if (thread == 0) {
-                tensor_store(w.map_c, buffer, p.col + box * 64, top + i * 64);
-                tensor_store_commit();
+                store_box(w, buffer, p.col, top + i * 64, box * 8);
             }
         }
     }
@@ -422,13 +419,11 @@ DEVICE void start(const struct work &w)
         barrier_init(w.arrived, 1);
         barrier_expect(w.arrived, bytes_owned(w.rank));
 #endif
-        barrier_init_fence();
+        barrier_init_fence<(CLUSTER * CLUSTER_K > 1)>();
     }
     __syncthreads();
-#if SPLIT_K > 1 && REDUCE == 1
+#if CLUSTER > 1 || SPLIT_K > 1 && REDUCE == 1
     cluster_arrive_relaxed(); /* the fence above has made the barriers visible */
-#elif CLUSTER > 1
-    cluster_arrive();
 #endif
 #if CLUSTER > 1
     cluster_wait();
@@ -437,13 +432,14 @@ DEVICE void start(const struct work &w)
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
-         const __grid_constant__ TensorMap map_c, u16 *c, int m, int n, int k, float4 *workspace)
+         const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow, u16 *c, int m, int n,
+         int k, float4 *workspace)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const u32 base = (shared_address(smem) + 1023) & ~1023u;
     const int stages = (k + BK - 1) / BK;
     struct work w;
-    w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c;
+    w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
     w.c = c, w.m = m, w.n = n;
     w.k_begin = SHARES == 1 ? 0 : stages * (int)blockIdx.z / SHARES;
     w.k_end = SHARES == 1 ? stages : stages * ((int)blockIdx.z + 1) / SHARES;
@@ -451,9 +447,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + (SPLIT_K == 1 && EPILOGUE ? CONSUMERS * 2 * BOX_BYTES : 0);
     w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
-    const u32 rank = CLUSTER * SPLIT_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0,
-              peer = SPLIT_K > 1 ? rank % CLUSTER : rank;
-    w.rank = SPLIT_K > 1 ? rank / CLUSTER : 0, w.peers = w.rank * CLUSTER;
+    const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0, peer = rank % CLUSTER;
+    w.rank = REDUCE == 2 ? blockIdx.z : rank / CLUSTER, w.peers = rank / CLUSTER * CLUSTER;
     w.cm = CLUSTER > 1 ? (int)peer % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)peer / CLUSTER_M : 0;
     w.workspace = workspace;
     start(w);
@@ -483,7 +478,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     }
 #if CLUSTER > 1
     /* No CTA leaves while its peers may still signal its barriers. */
-#if SPLIT_K == 1 || REDUCE == 0
+#if SPLIT_K == 1 || REDUCE != 1
     cluster_arrive_relaxed();
 #endif
     cluster_wait();

@@ -5,6 +5,9 @@
  * of all its peers, each in a slot of its own, so that the order of summation is fixed whatever the order of arrival.
  * REDUCE 0: pieces are fp32, lie over the stages and two barriers of the cluster guard them. REDUCE 1: they lie beside
  * the stages and travel by st.async, which counts towards the owner's barrier; fp16 accumulators travel as they are.
+ * REDUCE 2: all SPLIT_K CTAs of a tile leave their pieces in the workspace, wait for each other there, and each adds
+ * its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every multiprocessor
+ * finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest sees to.
  * PARTS > 1: that many clusters share the tile; each leaves its sum in the workspace, the last one adds them in order.
  */
 #ifndef CUDAL2_SPLIT_CUH
@@ -16,7 +19,7 @@
 #define OWNED ((FRAGMENTS + SPLIT_K - 1) / SPLIT_K)
 #define REDUCERS (CONSUMERS * 128)
 
-#if REDUCE == 1 && !WIDE_ACCUMULATOR
+#if REDUCE >= 1 && !WIDE_ACCUMULATOR
 typedef uint2 piece;
 #define PIECE_BYTES 8
 #else
@@ -87,6 +90,48 @@ DEVICE u32 bytes_owned(u32 rank)
 {
     return (FRAGMENTS - rank + SPLIT_K - 1) / SPLIT_K * SPLIT_K * SLOT;
 }
+
+#if REDUCE == 2
+#define MAX_TILES 512 /* more than there are multiprocessors */
+
+/* CTAs that have left their pieces of a tile, over all launches. */
+__device__ u32 arrivals[MAX_TILES];
+
+/* Where the piece for `owner` from CTA `from` lies. */
+DEVICE piece *left_at(float4 *workspace, int tile, u32 owner, u32 from, int i, int thread)
+{
+    return (piece *)workspace + (((i64)(tile * SPLIT_K + owner) * SPLIT_K + from) * OWNED + i) * REDUCERS + thread;
+}
+
+/* Returns when all of the tile's CTAs have come here; by one thread, between barriers of those that store and load. */
+DEVICE void meet(int tile)
+{
+    u32 count;
+    fence_gpu();
+    const u32 goal = (atomicAdd(&arrivals[tile], 1u) / SPLIT_K + 1) * SPLIT_K;
+    do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(&arrivals[tile]) : "memory");
+    } while ((int)(count - goal) < 0);
+}
+
+DEVICE float4 sum_left(float4 *workspace, int tile, u32 owner, int i, int thread)
+{
+    float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+#pragma unroll
+    for (int from = 0; from < SPLIT_K; ++from) {
+        const piece v = __ldcg(left_at(workspace, tile, owner, from, i, thread));
+#if PIECE_BYTES == 8
+        float4 wide;
+        unpack_f16x2(v.x, wide.x, wide.y);
+        unpack_f16x2(v.y, wide.z, wide.w);
+        add(sum, wide);
+#else
+        add(sum, v);
+#endif
+    }
+    return sum;
+}
+#endif
 
 #if PARTS > 1
 #define MAX_ARRIVALS 65536 /* the manifest refuses more */

@@ -16,10 +16,13 @@ DEVICE void barrier_init(u32 barrier, u32 arrivals)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-/* Makes initialised barriers visible to the cluster and to the copy engine. */
-DEVICE void barrier_init_fence()
+/* Makes initialised barriers visible to the copy engine and, if there is one, to the cluster. */
+template <bool CLUSTERED> DEVICE void barrier_init_fence()
 {
-    asm volatile("fence.mbarrier_init.release.cluster;\n fence.proxy.async;" ::: "memory");
+    if (CLUSTERED) {
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* for all spaces, it would be a MEMBAR.GPU too */
 }
 
 DEVICE void barrier_expect(u32 barrier, u32 bytes)
@@ -99,11 +102,21 @@ DEVICE void tensor_load_multicast(u32 to, const TensorMap *map, int x, int y, u3
                  : "memory");
 }
 
-DEVICE void tensor_store(const TensorMap *map, u32 from, int x, int y)
+/* EVICT_FIRST: the lines are the first to leave the L2 cache. */
+template <int EVICT_FIRST> DEVICE void tensor_store(const TensorMap *map, u32 from, int x, int y)
 {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
-                 "r"(y), "r"(from)
-                 : "memory");
+    if (EVICT_FIRST) {
+        u64 policy;
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+        asm volatile(
+            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(map),
+            "r"(x), "r"(y), "r"(from), "l"(policy)
+            : "memory");
+    } else {
+        asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
+                     "r"(y), "r"(from)
+                     : "memory");
+    }
 }
 
 DEVICE void tensor_store_commit()
