@@ -32,6 +32,7 @@ struct watch {
     uint64_t *seen[2];                   /* digests of outputs: at once, and a little later */
     uint64_t *before, *after;            /* digests of kept */
     size_t n_outputs, n_kept, n_inputs;
+    uint64_t held[2]; /* by the process, before the segment and after */
 };
 
 static int watch_open(const struct trial *t, struct watch *w, struct error *err)
@@ -75,10 +76,14 @@ static int prepare(const struct trial *t, struct watch *w, struct error *err)
     return code;
 }
 
-static int wait_for_late_work(const struct trial *t, double segment_ns, struct error *err)
+/* Until it has had its time since `from`, when the segment had been waited for. */
+static int wait_for_late_work(const struct trial *t, uint64_t from, double segment_ns, struct error *err)
 {
     struct device *d = t->bench->device;
-    arrivals_wait(d, fmin(fmax(segment_ns, LATE_LEAST_NS), LATE_MOST_NS));
+    double passed = (double)(d->ops->now(d) - from);
+    double left = fmin(fmax(segment_ns, LATE_LEAST_NS), LATE_MOST_NS) - passed;
+    if (left > 0)
+        arrivals_wait(d, left);
     return d->ops->sync(d, err);
 }
 
@@ -126,27 +131,37 @@ static uint64_t held_now(const struct trial *t)
     return d->probes->held == NULL ? 0 : d->probes->held(d);
 }
 
-/* The segment, and then everything it may have done. */
+/* Once late work has had its time. What was found of memory and growth explains a wrong output, and comes first. */
+static int look_at_the_rest(struct trial *t, struct watch *w, const struct trial *judged, struct error *err)
+{
+    int code = look_at_memory(t, w, err);
+    if (code != 0)
+        return code;
+    look_at_growth(t, w->held[0], w->held[1]);
+    if (judged->verdict != NULL)
+        trial_convict(t, judged->verdict, "%s", judged->reason);
+    return look_for_late_work(t, w, err);
+}
+
+/* The segment, and then everything it may have done. The output is judged while late work has its time. */
 static int run_watched(struct trial *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     double segment_ns = 0;
     int code = prepare(t, w, err);
-    uint64_t held = code == 0 ? held_now(t) : 0;
+    w->held[0] = code == 0 ? held_now(t) : 0;
     if (code == 0)
         code = trial_time(t, &segment_ns, err);
-    uint64_t held_after = code == 0 ? held_now(t) : 0;
+    uint64_t waited = d->ops->now(d);
+    w->held[1] = code == 0 ? held_now(t) : 0;
     if (code == 0)
         code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[0], err);
+    struct trial judged = *t;
     if (code == 0)
-        code = wait_for_late_work(t, segment_ns, err);
+        code = trial_judge_exact(&judged, err);
     if (code == 0)
-        code = look_at_memory(t, w, err);
-    if (code == 0) {
-        look_at_growth(t, held, held_after);
-        code = trial_judge_exact(t, err);
-    }
-    return code == 0 ? look_for_late_work(t, w, err) : code;
+        code = wait_for_late_work(t, waited, segment_ns, err);
+    return code == 0 ? look_at_the_rest(t, w, &judged, err) : code;
 }
 
 static int check_fresh(struct trial *t, struct error *err)
