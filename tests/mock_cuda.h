@@ -24,6 +24,9 @@ struct op {
     double *stamp;
     struct signals signals;
     volatile uint32_t *released, *timed_out;
+    uintptr_t function; /* 2 the blocker, 3 the empty kernel, 4 digest, else 1 */
+    unsigned grid, block;
+    bool in_graph, second; /* of a graph that was launched; in the second stream */
 };
 
 struct cu_graph_opaque {
@@ -47,7 +50,9 @@ static struct {
         cu_pointer base;
         size_t reserved;
         bool mapped, refuse;
-    } fences; /* one at a time */
+    } fences;                                          /* one at a time */
+    double blocker_ns;                                 /* what the blocker takes once it is released */
+    void (*ran)(const struct op *op, double start_ns); /* NULL, or told of every kernel when it runs */
     struct cu_launch_config last_config;
     struct cu_launch_attribute last_attribute;
 } mock;
@@ -76,6 +81,8 @@ static void execute(void)
             *op->stamp = mock.clock;
         else if (op->kind == OP_BLOCKER && *op->released == 0)
             *op->timed_out = 1;
+        if (mock.ran && (op->kind == OP_KERNEL || op->kind == OP_BLOCKER))
+            mock.ran(op, mock.clock);
         mock.clock += op->ns;
     }
     mock.n = 0;
@@ -330,8 +337,11 @@ static cu_result m_graph_launch(cu_graph_exec exec, cu_stream stream)
     const struct cu_graph_opaque *graph = (const struct cu_graph_opaque *)exec;
     (void)stream;
     mock.graph_launches++;
-    for (size_t i = 0; i < graph->n; i++)
-        append(&graph->ops[i]);
+    for (size_t i = 0; i < graph->n; i++) {
+        struct op op = graph->ops[i];
+        op.in_graph = true;
+        append(&op);
+    }
     return status();
 }
 
@@ -407,14 +417,23 @@ static cu_result m_launch(const struct cu_launch_config *config, cu_function fun
     assert_null(extra);
     if (function == (cu_function)(uintptr_t)4)
         digest_now(config, arguments);
-    if (is_second(config->stream))
+    struct op op = {.kind = OP_KERNEL,
+                    .node_type = CU_NODE_KERNEL,
+                    .ns = 1000,
+                    .function = (uintptr_t)function,
+                    .grid = config->grid[0],
+                    .block = config->block[0],
+                    .second = is_second(config->stream)};
+    if (op.second && mock.ran)
+        mock.ran(&op, mock.clock);
+    if (op.second)
         return status();
     mock.last_config = *config;
     if (config->n_attributes)
         mock.last_attribute = config->attributes[0];
-    struct op op = {.kind = OP_KERNEL, .node_type = CU_NODE_KERNEL, .ns = 1000};
     if (function == (cu_function)(uintptr_t)2) {
         op.kind = OP_BLOCKER;
+        op.ns = mock.blocker_ns;
         op.released = *(volatile uint32_t **)arguments[0];
         op.timed_out = *(volatile uint32_t **)arguments[1];
         mock.blockers++;

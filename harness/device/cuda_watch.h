@@ -1,0 +1,18 @@
+/*
+ * cuda_watch.h - watching one launch on a GPU by CUPTI. The launch stands between two kernels of the harness in its
+ * stream, which is held before it until the launch has returned: what runs before the first or after the second does
+ * not follow the stream, whatever number its own stream has. A fork that joins does.
+ */
+#ifndef CUDAL2_DEVICE_CUDA_WATCH_H
+#define CUDAL2_DEVICE_CUDA_WATCH_H
+
+#include "device/activity.h"
+#include "device/cupti.h"
+
+/* A watcher of CUDA devices; the recorder is its own from now on. Call it before the device is opened.
+ * EXIT_CODE_UNAVAILABLE without a recorder. */
+int cuda_watcher_open(struct watcher **out, struct error *err);
+/* Over a recorder that is open already (tests). It is taken over in any case. */
+int cuda_watcher_over(struct cupti *cupti, struct watcher **out, struct error *err);
+
+#endif
