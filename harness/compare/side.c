@@ -66,7 +66,7 @@ static int visit_cell(struct side *s, struct json_at data, struct error *err)
     struct cell_record *record = NULL;
     if (record_from_json(data, &record, err))
         return err->code;
-    struct side_cell *cell = next_cell(s);
+    struct side_cell *cell = activity_book_apply(&s->book, record) ? next_cell(s) : NULL;
     int code = cell ? side_cell_fill(record, cell, data, err)
                     : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
     if (code == 0) {
@@ -146,6 +146,8 @@ int side_read(const char *path, struct side *out, struct error *err)
     snprintf(out->path, sizeof out->path, "%s", path);
     int code = find_journal(path, &journal, &result, err);
     if (!code)
+        code = activity_book_read(journal.path, &out->book, err);
+    if (!code)
         code = journal_read(journal.path, visit, out, NULL, err);
     if (!code)
         code = check_cells(out, err);
@@ -164,6 +166,7 @@ void side_free(struct side *s)
     free(s->cells);
     cJSON_Delete(s->run);
     cJSON_Delete(s->env);
+    activity_book_free(&s->book);
     for (int mode = 0; mode < MODE_COUNT; mode++)
         free(s->aa[mode].values);
     *s = (struct side){0};

@@ -4,6 +4,7 @@
 #ifndef CUDAL2_COMPARE_SIDE_H
 #define CUDAL2_COMPARE_SIDE_H
 
+#include "result/activity.h"
 #include "result/record.h"
 
 #include <limits.h>
@@ -35,8 +36,9 @@ struct side_cell {
 };
 
 struct side {
-    char path[PATH_MAX];     /* as given */
-    cJSON *run, *env;        /* owned; the journal's `run` and its first `env` */
+    char path[PATH_MAX]; /* as given */
+    cJSON *run, *env;    /* owned; the journal's `run` and its first `env` */
+    struct activity_book book;
     struct side_cell *cells; /* owned; sorted by key */
     size_t n_cells, capacity;
     bool complete; /* the journal has its `end` */

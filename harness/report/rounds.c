@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/source.h"
+#include "result/activity.h"
 #include "result/journal.h"
 #include "stats/interval.h"
 
@@ -11,6 +12,7 @@ struct reading {
     int timing;
     round_visitor visit;
     void *context;
+    struct activity_book book;
 };
 
 /* Values of one series stand in block order, and groups never fall: each group is one run of values. How many values
@@ -62,21 +64,28 @@ static int visit_cell(const struct reading *r, const struct cell_record *cell, s
 
 static int visit_line(void *context, const char *kind, struct json_at data, struct error *err)
 {
+    const struct reading *reading = context;
     struct cell_record *cell = NULL;
     if (strcmp(kind, "cell") != 0)
         return 0;
     if (record_from_json(data, &cell, err))
         return err->code;
-    int code = visit_cell(context, cell, err);
+    int code = activity_book_apply(&reading->book, cell)
+                   ? visit_cell(reading, cell, err)
+                   : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
     record_free(cell);
     return code;
 }
 
 int rounds_visit(const char *path, int timing, round_visitor visit, void *context, struct error *err)
 {
-    struct reading reading = {timing, visit, context};
+    struct reading reading = {.timing = timing, .visit = visit, .context = context};
     struct source journal;
     if (source_find_journal(path, &journal, err))
         return err->code;
-    return journal_read(journal.path, visit_line, &reading, NULL, err);
+    int code = activity_book_read(journal.path, &reading.book, err);
+    if (code == 0)
+        code = journal_read(journal.path, visit_line, &reading, NULL, err);
+    activity_book_free(&reading.book);
+    return code;
 }

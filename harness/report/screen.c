@@ -287,6 +287,28 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
     free(group);
 }
 
+/* What the recorder of GPU activity saw, where there was one. */
+static void print_activity(struct screen *screen)
+{
+    const cJSON *activity = tree_member(tree_member(screen->result, "summary"), "activity");
+    const cJSON *run = tree_member(tree_member(screen->result, "run"), "activity");
+    const cJSON *ratio = tree_member(activity, "ratio");
+    double launches = tree_number(activity, "launches"), refuted = tree_number(activity, "refuted");
+    if (tree_text(run, "unavailable")[0])
+        text_add(&screen->text, "GPU activity was not watched%s: %s\n", activity ? " to the end" : "",
+                 tree_text(run, "unavailable"));
+    if (!activity)
+        return;
+    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %.0f cell%s, %.0f refuted", launches,
+             launches == 1 ? "" : "es", tree_number(run, "cells"), tree_number(run, "cells") == 1 ? "" : "s", refuted);
+    if (tree_number(activity, "unavailable") > 0)
+        text_add(&screen->text, ", %.0f could not be watched", tree_number(activity, "unavailable"));
+    if (ratio)
+        text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)",
+                 tree_number(ratio, "median"), tree_number(ratio, "min"), tree_number(ratio, "max"));
+    text_add(&screen->text, "\n");
+}
+
 /* Skips with their reasons, one line for each kind. */
 static void print_left_out(struct screen *screen)
 {
@@ -359,6 +381,7 @@ int screen_report(const cJSON *result, const struct screen_options *options, cha
     print_device(&screen);
     print_counts(&screen);
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
+    print_activity(&screen);
     print_not_converged(&screen);
     print_left_out(&screen);
     print_skipped_cells(&screen, cells);

@@ -31,12 +31,15 @@ struct scan {
     bool torn;
     journal_visitor visit;
     void *context;
+    const char *only; /* a kind; NULL: all */
 };
 
 static int scan_line(struct scan *s, const char *line, size_t length, struct error *err)
 {
     char source[600];
     struct journal_line parsed;
+    if (s->only && !journal_line_is_kind(line, length, s->only))
+        return 0;
     snprintf(source, sizeof source, "%.500s: line %u", s->path, s->line);
     if (journal_line_parse(line, length, source, &parsed, err))
         return err->code;
@@ -111,6 +114,23 @@ int journal_parse(const struct journal_text *text, journal_visitor visit, void *
     if (torn)
         *torn = scan.torn;
     return code;
+}
+
+int journal_read_kind(const char *path, const struct journal_filter *only, struct error *err)
+{
+    struct scan scan = {.path = path, .visit = only->visit, .context = only->context, .only = only->kind};
+    return scan_file(&scan, gunzip_read_file, err);
+}
+
+int journal_parse_kind(const struct journal_text *text, const struct journal_filter *only, struct error *err)
+{
+    struct scan scan = {.path = text->source,
+                        .bytes = text->bytes,
+                        .length = text->length,
+                        .visit = only->visit,
+                        .context = only->context,
+                        .only = only->kind};
+    return scan_all(&scan, err);
 }
 
 /* The new name itself must survive a crash of the machine, not only the file's bytes. */

@@ -3,7 +3,8 @@
  *
  * A line is {"crc":"xxxxxxxx","kind":"...","data":{...}}\n where crc is digest_crc32 of everything from `"kind"` to the
  * byte before the newline. Kinds, in order: one `run` (config, hashes, seed, argv, plan), then `sitting` (one for each
- * start, with argv and time), `env` (one for each worker start), `cell` (a cell_record) and `end`.
+ * start, with argv and time), `env` (one for each worker start), `cell` (a cell_record), `activity` (activity.h) and
+ * `end`.
  */
 #ifndef CUDAL2_RESULT_JOURNAL_H
 #define CUDAL2_RESULT_JOURNAL_H
@@ -29,6 +30,15 @@ struct journal_text {
     size_t length;
 };
 int journal_parse(const struct journal_text *text, journal_visitor visit, void *context, bool *torn, struct error *err);
+
+/* The same for the lines of one kind; the others are skipped, whatever is in them. */
+struct journal_filter {
+    const char *kind;
+    journal_visitor visit;
+    void *context;
+};
+int journal_read_kind(const char *path, const struct journal_filter *only, struct error *err);
+int journal_parse_kind(const struct journal_text *text, const struct journal_filter *only, struct error *err);
 
 /* Creates a new journal (EXIT_CODE_CANTCREATE if it exists or cannot be created) and takes its flock. */
 int journal_create(const char *path, struct journal **out, struct error *err);

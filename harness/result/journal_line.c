@@ -49,6 +49,12 @@ static bool has_head(const char *line, size_t length)
            memcmp(line + HEAD_LENGTH + CRC_LENGTH, CRC_TAIL, strlen(CRC_TAIL)) == 0;
 }
 
+bool journal_line_is_kind(const char *line, size_t length, const char *kind)
+{
+    size_t at = HEAD_LENGTH + CRC_LENGTH + strlen(CRC_TAIL), n = strlen(kind);
+    return has_head(line, length) && length > at + n && memcmp(line + at, kind, n) == 0 && line[at + n] == '"';
+}
+
 bool journal_line_is_merged(const char *line, size_t length)
 {
     for (size_t i = 1; i + BODY_AT < length; i++)

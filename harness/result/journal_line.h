@@ -22,6 +22,9 @@ struct journal_line {
 int journal_line_parse(const char *line, size_t length, const char *source, struct journal_line *out,
                        struct error *err);
 
+/* Whether the line says that it is of this kind; nothing else of it is looked at. */
+bool journal_line_is_kind(const char *line, size_t length, const char *kind);
+
 /* True when another line begins inside this one: its newline was lost, so it is damage and not a torn write. */
 bool journal_line_is_merged(const char *line, size_t length);
 

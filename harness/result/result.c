@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/gunzip.h"
 #include "base/text.h"
+#include "result/activity.h"
 #include "result/journal.h"
 #include "result/record.h"
 #include "result/result_cell.h"
@@ -20,7 +21,8 @@ struct gathered {
     cJSON *sittings; /* arrays */
     cJSON *env;
     cJSON *cells;
-    cJSON *end; /* the last one, or NULL */
+    cJSON *end;                /* the last one, or NULL */
+    struct activity_book book; /* read before everything else: its verdicts decide what is compared */
 };
 
 static int keep(cJSON **array, cJSON *item, struct json_at at, struct error *err)
@@ -52,7 +54,8 @@ static int visit_cell(struct gathered *g, struct json_at data, struct error *err
         return err->code;
     const cJSON *env = record->worker >= 0 ? cJSON_GetArrayItem(g->env, record->worker) : NULL;
     struct peak peak = {peak_member(env, "peak_flops"), peak_member(env, "peak_bytes_per_s")};
-    int code = keep(&g->cells, result_cell(record, &peak), data, err);
+    bool applied = activity_book_apply(&g->book, record);
+    int code = keep(&g->cells, applied ? result_cell(record, &peak) : NULL, data, err);
     record_free(record);
     return code;
 }
@@ -73,6 +76,8 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
         return visit_cell(g, data, err);
     if (strcmp(kind, "end") == 0)
         return keep_once(&g->end, data, err);
+    if (strcmp(kind, ACTIVITY_KIND) == 0)
+        return 0; /* it is in the book */
     return json_fail(data, err, "unknown kind \"%.40s\"", kind);
 }
 
@@ -219,6 +224,8 @@ static cJSON *run_tree(struct gathered *g, cJSON *missing)
     tree_put(&t, "sittings", g->sittings);
     g->sittings = NULL;
     tree_put_copy(&t, "end", g->end);
+    if (g->book.recorder || g->book.unavailable)
+        tree_put(&t, "activity", activity_book_run(&g->book));
     return tree_finish(&t);
 }
 
@@ -243,6 +250,7 @@ static void gathered_free(struct gathered *g)
     cJSON_Delete(g->env);
     cJSON_Delete(g->cells);
     cJSON_Delete(g->end);
+    activity_book_free(&g->book);
 }
 
 static struct gathered gathered_begin(void)
@@ -270,13 +278,19 @@ static int conclude(struct gathered *g, const char *source, int code, cJSON **ou
 int result_from_journal(const char *journal_path, cJSON **out, struct error *err)
 {
     struct gathered g = gathered_begin();
-    return conclude(&g, journal_path, journal_read(journal_path, visit, &g, NULL, err), out, err);
+    int code = activity_book_read(journal_path, &g.book, err);
+    if (code == 0)
+        code = journal_read(journal_path, visit, &g, NULL, err);
+    return conclude(&g, journal_path, code, out, err);
 }
 
 int result_from_text(const struct journal_text *text, cJSON **out, struct error *err)
 {
     struct gathered g = gathered_begin();
-    return conclude(&g, text->source, journal_parse(text, visit, &g, NULL, err), out, err);
+    int code = activity_book_parse(text, &g.book, err);
+    if (code == 0)
+        code = journal_parse(text, visit, &g, NULL, err);
+    return conclude(&g, text->source, code, out, err);
 }
 
 /* ---- the file ---- */

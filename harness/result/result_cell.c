@@ -111,6 +111,7 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_copy(&t, "tuning", c->tuning);
     tree_put_copy(&t, "verification", c->verification);
     tree_put_copy(&t, "deviation", c->deviation);
+    tree_put_copy(&t, "activity", c->activity);
     return tree_finish(&t);
 }
 

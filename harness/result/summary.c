@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/activity.h"
 #include "result/tree.h"
 #include "stats/interval.h"
 
@@ -341,6 +342,76 @@ static cJSON *counts(const cJSON *cells)
     return tree_finish(&t);
 }
 
+/* ---- activity ---- */
+
+/* What the looks of a run came to; contenders that nobody looked at have none. */
+struct looks {
+    size_t launches, unavailable, refuted, n_ratios;
+    double *ratios;
+};
+
+static void count_look(struct looks *l, const cJSON *contender)
+{
+    const cJSON *activity = tree_member(contender, "activity");
+    double ratio = tree_number(activity, "ratio");
+    if (!activity)
+        return;
+    bool unseen = tree_text(activity, "unavailable")[0] != '\0';
+    l->unavailable += unseen;
+    l->launches += !unseen;
+    l->refuted += strcmp(tree_text(contender, "stage"), ACTIVITY_STAGE) == 0;
+    if (!isnan(ratio))
+        l->ratios[l->n_ratios++] = ratio;
+}
+
+static cJSON *ratios_tree(const struct looks *l)
+{
+    struct tree t = tree_begin();
+    tree_put_number(&t, "n", (double)l->n_ratios);
+    tree_put_number(&t, "median", round_to(stats_median(l->ratios, l->n_ratios), 1e3));
+    tree_put_number(&t, "min", stats_quantile(l->ratios, l->n_ratios, 0));
+    tree_put_number(&t, "max", stats_quantile(l->ratios, l->n_ratios, 1));
+    return tree_finish(&t);
+}
+
+static cJSON *looks_tree(const struct looks *l)
+{
+    struct tree t = tree_begin();
+    tree_put_number(&t, "launches", (double)l->launches);
+    tree_put_count(&t, "unavailable", (double)l->unavailable);
+    tree_put_number(&t, "refuted", (double)l->refuted);
+    if (l->n_ratios > 0)
+        tree_put(&t, "ratio", ratios_tree(l));
+    return tree_finish(&t);
+}
+
+static size_t count_contenders(const cJSON *cells)
+{
+    const cJSON *cell;
+    size_t n = 0;
+    cJSON_ArrayForEach(cell, cells) n += (size_t)cJSON_GetArraySize(tree_member(cell, "contenders"));
+    return n;
+}
+
+/* Nothing where nobody looked. */
+static void put_activity(struct tree *t, const cJSON *cells)
+{
+    const cJSON *cell, *contender;
+    struct looks l = {.ratios = malloc((count_contenders(cells) + 1) * sizeof *l.ratios)};
+    t->failed |= !l.ratios;
+    if (t->failed) {
+        free(l.ratios);
+        return;
+    }
+    cJSON_ArrayForEach(cell, cells)
+    {
+        cJSON_ArrayForEach(contender, tree_member(cell, "contenders")) count_look(&l, contender);
+    }
+    if (l.launches + l.unavailable > 0)
+        tree_put(t, "activity", looks_tree(&l));
+    free(l.ratios);
+}
+
 cJSON *summary_of(const cJSON *cells)
 {
     struct tree t = tree_begin();
@@ -351,5 +422,6 @@ cJSON *summary_of(const cJSON *cells)
     tree_put(&t, "rates", table(cells, collect_rates, rate_row));
     tree_put(&t, "aa", table(cells, collect_aa, aa_row));
     tree_put(&t, "left_out", table(cells, collect_left_out, left_out_row));
+    put_activity(&t, cells);
     return tree_finish(&t);
 }
