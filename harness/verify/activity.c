@@ -1,0 +1,326 @@
+#include "verify/activity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/trial.h"
+
+/* Clocks of two streams apart, and of host and device. */
+#define ORDER_NS 1000u
+#define HOST_NS 20000u
+/* What CUPTI adds to a short kernel, and caches that a segment finds warm: on an H200 a 2.6 us launch takes 5.5 us with
+ * the caches flushed, a 97 us one takes no longer. */
+#define BUSY_SHARE 1.5
+#define BUSY_SLACK_NS 5000.0
+#define LATE_NS 1e6
+#define TRIES 3
+#define WORK_LISTED 16
+#define PATHS 2
+
+enum path { PATH_LAUNCH, PATH_GRAPH };
+
+/* ---- one launch ---- */
+
+double activity_busy_ns(const struct activity_log *log)
+{
+    double busy = 0;
+    uint64_t until = 0;
+    for (size_t i = 0; i < log->n; i++) {
+        const struct activity *a = &log->list[i];
+        uint64_t from = a->start_ns > until ? a->start_ns : until;
+        if (a->end_ns <= from)
+            continue;
+        busy += (double)(a->end_ns - from);
+        until = a->end_ns;
+    }
+    return busy;
+}
+
+/* "kernel gemm_64x64 in stream 13". */
+static void describe(const struct activity *a, char out[120])
+{
+    if (a->kind == ACTIVITY_KERNEL)
+        snprintf(out, 120, "kernel %.80s in stream %u", a->name, a->stream);
+    else
+        snprintf(out, 120, "a %s in stream %u", a->kind == ACTIVITY_COPY ? "copy" : "memset", a->stream);
+}
+
+static const char *judge_piece(const struct watched *seen, const struct activity *a, bool graph, char *why)
+{
+    char what[120];
+    describe(a, what);
+    if (graph && !a->in_graph && a->stream != seen->stream) {
+        snprintf(why, RECORD_REASON_MAX, "%s is no node of the graph and ran beside it", what);
+        return "stream_escape";
+    }
+    if (seen->held && a->start_ns + ORDER_NS < seen->opened_ns) {
+        snprintf(why, RECORD_REASON_MAX, "%s began while the stream of the launch (%u) was held", what, seen->stream);
+        return "stream_escape";
+    }
+    if (a->end_ns <= seen->closed_ns + ORDER_NS)
+        return NULL;
+    bool late = a->start_ns > seen->returned_ns + HOST_NS && seen->returned_ns > 0;
+    snprintf(why, RECORD_REASON_MAX,
+             late ? "%s began %.0f us after the launch had been waited for"
+                  : "%s ended %.1f us after the stream of the launch had gone on",
+             what, 1e-3 * (double)(late ? a->start_ns - seen->returned_ns : a->end_ns - seen->closed_ns));
+    return late ? "late_work" : "stream_escape";
+}
+
+static const char *judge_time(const struct watched *seen, const struct activity_claim *claim, char *why)
+{
+    double busy = activity_busy_ns(&seen->log);
+    if (claim->timed_ns <= 0 || busy <= BUSY_SHARE * claim->timed_ns + BUSY_SLACK_NS)
+        return NULL;
+    snprintf(why, RECORD_REASON_MAX, "one launch keeps the GPU busy for %.1f us, and was timed at %.1f us", busy * 1e-3,
+             claim->timed_ns * 1e-3);
+    return "implausible_speed";
+}
+
+const char *activity_judge(const struct watched *seen, const struct activity_claim *claim, bool graph, char *why)
+{
+    for (size_t i = 0; i < seen->log.n; i++) {
+        const char *verdict = judge_piece(seen, &seen->log.list[i], graph, why);
+        if (verdict != NULL)
+            return verdict;
+    }
+    return graph == claim->graph ? judge_time(seen, claim, why) : NULL;
+}
+
+/* ---- as JSON ---- */
+
+static bool same_work(const struct activity *a, const struct activity *b)
+{
+    return a->kind == b->kind && a->bytes == b->bytes && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+static cJSON *piece_to_json(const struct activity *a, unsigned count, double ns)
+{
+    cJSON *o = cJSON_CreateObject();
+    if (a->kind == ACTIVITY_KERNEL) {
+        cJSON_AddStringToObject(o, "kernel", a->name);
+        cJSON_AddItemToObject(o, "grid", cJSON_CreateIntArray(a->grid, 3));
+        cJSON_AddItemToObject(o, "block", cJSON_CreateIntArray(a->block, 3));
+    } else {
+        cJSON_AddNumberToObject(o, a->kind == ACTIVITY_COPY ? "copy" : "memset", (double)a->bytes);
+    }
+    cJSON_AddNumberToObject(o, "stream", a->stream);
+    cJSON_AddNumberToObject(o, "n", count);
+    cJSON_AddNumberToObject(o, "ns", ns);
+    return o;
+}
+
+/* Pieces that are alike are one entry, in the order in which they first ran. */
+static cJSON *log_to_json(const struct activity_log *log)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < log->n && cJSON_GetArraySize(list) < WORK_LISTED; i++) {
+        const struct activity *a = &log->list[i];
+        unsigned count = 0;
+        double ns = 0;
+        bool listed = false;
+        for (size_t j = 0; j < log->n && !listed; j++) {
+            const struct activity *b = &log->list[j];
+            if (!same_work(a, b) || a->stream != b->stream)
+                continue;
+            listed = j < i;
+            count++;
+            ns += (double)(b->end_ns - b->start_ns);
+        }
+        if (!listed)
+            cJSON_AddItemToArray(list, piece_to_json(a, count, ns));
+    }
+    return list;
+}
+
+/* The same work, piece by piece, in whatever streams. */
+static bool same_logs(const struct activity_log *a, const struct activity_log *b)
+{
+    bool same = a->n == b->n;
+    for (size_t i = 0; i < a->n && same; i++)
+        same = same_work(&a->list[i], &b->list[i]);
+    return same;
+}
+
+/* ---- the tries ---- */
+
+struct look {
+    struct bench *bench;
+    struct entrant *entrant;
+    struct watcher *watcher;
+    const struct activity_claim *claim;
+    struct random random;
+    struct device_segment *segment; /* one launch as a graph, or NULL */
+    struct watched seen[PATHS];
+    bool done[PATHS];
+    const char *verdict;
+    char why[RECORD_REASON_MAX];
+    char unavailable[RECORD_REASON_MAX];
+};
+
+static void look_convict(struct look *l, const char *verdict, const char *why)
+{
+    if (l->verdict != NULL)
+        return;
+    l->verdict = verdict;
+    snprintf(l->why, sizeof l->why, "%s", why);
+}
+
+/* C after the launch. Work that nobody saw and that was done all the same was done elsewhere. */
+static int judge_output(struct look *l, struct trial *t, const struct watched *seen, struct error *err)
+{
+    char why[RECORD_REASON_MAX];
+    int code = trial_judge_exact(t, err);
+    if (code != 0)
+        return code;
+    if (t->verdict != NULL) {
+        snprintf(why, sizeof why, "in a launch that was watched: %.200s", t->reason);
+        look_convict(l, t->verdict, why);
+    } else if (seen->log.n == 0) {
+        look_convict(l, "stream_escape", "nothing ran on the GPU in the launch, and C was right");
+    }
+    return 0;
+}
+
+/* One launch, watched and judged. */
+static int look_once(struct look *l, enum path path, struct error *err)
+{
+    struct bench *bench = l->bench;
+    struct trial t = {.bench = bench, .entrant = l->entrant, .random = &l->random};
+    struct watched *seen = &l->seen[path];
+    char why[RECORD_REASON_MAX];
+    int code = trial_fill_fresh(&t, err);
+    if (code == 0)
+        code = operands_poison(bench->device, bench->operands, l->entrant->first_set, err);
+    const struct watch_request request = {.work = &l->entrant->work,
+                                          .segment = path == PATH_GRAPH ? l->segment : NULL,
+                                          .hold = !l->claim->waits,
+                                          .late_ns = LATE_NS,
+                                          .seed = random_next(&l->random)};
+    if (code == 0)
+        code = l->watcher->watch(l->watcher, bench->device, &request, seen, err);
+    if (code != 0)
+        return code;
+    l->done[path] = seen->complete;
+    if (!seen->complete) {
+        snprintf(l->unavailable, sizeof l->unavailable, "the recorder lost work, or stopped recording");
+        return 0;
+    }
+    const char *verdict = activity_judge(seen, l->claim, path == PATH_GRAPH, why);
+    if (verdict != NULL)
+        look_convict(l, verdict, why);
+    return judge_output(l, &t, seen, err);
+}
+
+static bool is_settled(const struct look *l)
+{
+    return l->verdict == NULL || strcmp(l->verdict, "wrong_result") == 0;
+}
+
+static int try_path(struct look *l, enum path path, struct error *err)
+{
+    int code = 0;
+    for (int i = 0; i < TRIES && code == 0 && (i == 0 || !is_settled(l)) && l->unavailable[0] == '\0'; i++) {
+        l->verdict = NULL;
+        code = look_once(l, path, err);
+    }
+    return code;
+}
+
+/* One launch outside of everything, so that nothing is loaded under watch; and the graph. */
+static int prepare(struct look *l, struct error *err)
+{
+    struct device *d = l->bench->device;
+    struct entrant *e = l->entrant;
+    const struct device_shape shape = {.launches = 1, .n_sets = 1};
+    char why[CUDAL2_WHY] = "";
+    int status = e->work.launch(e->work.context, 0, why);
+    int code = d->ops->sync(d, err);
+    if (code == 0 && status != CUDAL2_OK)
+        code = error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
+    if (code == 0 && l->claim->graph)
+        code = d->ops->prepare(d, &e->work, &shape, RUNG_GRAPH, &l->segment, err);
+    if (code == 0 && l->segment != NULL && d->ops->rung(l->segment) != RUNG_GRAPH) {
+        d->ops->release_segment(d, l->segment);
+        l->segment = NULL;
+    }
+    e->prepared = shape; /* what trial_judge_exact asks: every set is written */
+    return code;
+}
+
+static int run_looks(struct look *l, struct error *err)
+{
+    int code = prepare(l, err);
+    if (code == 0)
+        code = try_path(l, PATH_LAUNCH, err);
+    if (code == 0 && l->segment != NULL && l->verdict == NULL && l->unavailable[0] == '\0')
+        code = try_path(l, PATH_GRAPH, err);
+    return code;
+}
+
+static void put_ratio(const struct look *l, cJSON *o)
+{
+    const struct activity_log *log = &l->seen[l->done[PATH_GRAPH] ? PATH_GRAPH : PATH_LAUNCH].log;
+    if (log->n == 1 && log->list[0].kind == ACTIVITY_KERNEL && l->claim->timed_ns > 0)
+        json_put_number(o, "ratio", round(1e3 * activity_busy_ns(log) / l->claim->timed_ns) / 1e3);
+}
+
+static cJSON *look_to_json(const struct look *l)
+{
+    const struct activity_log *launch = &l->seen[PATH_LAUNCH].log, *graph = &l->seen[PATH_GRAPH].log;
+    cJSON *o = cJSON_CreateObject();
+    if (l->done[PATH_LAUNCH]) {
+        cJSON_AddItemToObject(o, "launch", log_to_json(launch));
+        cJSON_AddNumberToObject(o, "busy_ns", activity_busy_ns(launch));
+    }
+    if (l->done[PATH_GRAPH] && !same_logs(launch, graph))
+        cJSON_AddItemToObject(o, "graph", log_to_json(graph));
+    if (l->done[PATH_GRAPH])
+        cJSON_AddNumberToObject(o, "graph_busy_ns", activity_busy_ns(graph));
+    if (l->done[PATH_LAUNCH])
+        put_ratio(l, o);
+    if (l->unavailable[0] != '\0')
+        cJSON_AddStringToObject(o, "unavailable", l->unavailable);
+    else if (l->verdict != NULL) {
+        cJSON_AddStringToObject(o, "status", l->verdict);
+        cJSON_AddStringToObject(o, "reason", l->why);
+    }
+    return o;
+}
+
+/* A launch that fails, or that a capture finds to escape, has failed the entrant by now. */
+static void take_fault(struct look *l)
+{
+    const struct contender_record *r = l->entrant->record;
+    if (record_is_refuted(r->status))
+        look_convict(l, r->status, r->reason);
+    else
+        snprintf(l->unavailable, sizeof l->unavailable, "%s: %.200s", r->status, r->reason);
+}
+
+int activity_watch(struct bench *bench, struct entrant *entrant, struct watcher *watcher,
+                   const struct activity_claim *claim, cJSON **out, struct error *err)
+{
+    struct look *l = calloc(1, sizeof *l);
+    *out = NULL;
+    if (l == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a look");
+    l->bench = bench;
+    l->entrant = entrant;
+    l->watcher = watcher;
+    l->claim = claim;
+    random_seed(&l->random, random_derive(bench->seed, "activity", 0));
+    bench_stage(bench, entrant, "activity", bench->config->limits.launch_seconds);
+    int code = run_looks(l, err);
+    if (l->segment != NULL)
+        bench->device->ops->release_segment(bench->device, l->segment);
+    if (code != 0 && (code = entrant_fault(bench, entrant, "activity", err)) == 0)
+        take_fault(l);
+    if (code == 0)
+        *out = look_to_json(l);
+    free(l);
+    return code;
+}

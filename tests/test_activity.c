@@ -1,0 +1,376 @@
+/* verify/activity: what is a fault in one launch and what is not, by logs of the test's own, and the whole look on the
+ * scripted device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bench_fixture.h"
+#include "result/activity.h"
+#include "verify/activity.h"
+
+#define OWN 13u
+#define OTHER 14u
+
+/* ---- one launch, judged ---- */
+
+/* The stream lets go at 100 us and goes on at 200 us; the host has waited until 300 us. */
+static struct watched bracketed(void)
+{
+    return (struct watched){
+        .complete = true, .held = true, .stream = OWN, .opened_ns = 100000, .closed_ns = 200000, .returned_ns = 300000};
+}
+
+static void add(struct watched *w, uint32_t stream, uint64_t start, uint64_t end)
+{
+    struct activity *a = &w->log.list[w->log.n++];
+    *a = (struct activity){.kind = ACTIVITY_KERNEL, .stream = stream, .start_ns = start, .end_ns = end};
+    snprintf(a->name, sizeof a->name, "gemm");
+}
+
+static const struct activity_claim no_claim = {.timed_ns = 0};
+
+static void expect(const struct watched *w, const char *verdict, const char *text)
+{
+    char why[RECORD_REASON_MAX] = "";
+    const char *found = activity_judge(w, &no_claim, false, why);
+    if (verdict == NULL)
+        assert_null(found);
+    else
+        assert_string_equal(found, verdict);
+    assert_string_equal(why, text);
+}
+
+static void test_honest_launches(void **state)
+{
+    struct watched w = bracketed();
+    (void)state;
+    expect(&w, NULL, "");
+    add(&w, OWN, 101000, 150000);
+    add(&w, OTHER, 120000, 160000); /* a fork that joins, beside its sibling */
+    add(&w, OWN, 160500, 199900);
+    expect(&w, NULL, "");
+    add(&w, OWN, 99500, 99900); /* clocks of two streams are a little apart */
+    add(&w, OTHER, 199000, 200900);
+    expect(&w, NULL, "");
+}
+
+static void test_work_that_does_not_wait(void **state)
+{
+    struct watched w = bracketed();
+    (void)state;
+    add(&w, OTHER, 50000, 60000);
+    expect(&w, "stream_escape", "kernel gemm in stream 14 began while the stream of the launch (13) was held");
+    w.held = false; /* then it could not know */
+    expect(&w, NULL, "");
+}
+
+static void test_work_that_is_not_waited_for(void **state)
+{
+    struct watched w = bracketed();
+    (void)state;
+    add(&w, OTHER, 150000, 260000);
+    expect(&w, "stream_escape", "kernel gemm in stream 14 ended 60.0 us after the stream of the launch had gone on");
+    w.held = false;
+    expect(&w, "stream_escape", "kernel gemm in stream 14 ended 60.0 us after the stream of the launch had gone on");
+}
+
+static void test_late_work(void **state)
+{
+    struct watched w = bracketed();
+    (void)state;
+    add(&w, OWN, 700000, 710000);
+    expect(&w, "late_work", "kernel gemm in stream 13 began 400 us after the launch had been waited for");
+}
+
+static void test_beside_a_graph(void **state)
+{
+    struct watched w = bracketed();
+    char why[RECORD_REASON_MAX] = "";
+    (void)state;
+    add(&w, OTHER, 120000, 130000);
+    w.log.list[0].in_graph = true; /* a branch */
+    assert_null(activity_judge(&w, &no_claim, true, why));
+    w.log.list[0].in_graph = false;
+    assert_string_equal(activity_judge(&w, &no_claim, true, why), "stream_escape");
+    assert_string_equal(why, "kernel gemm in stream 14 is no node of the graph and ran beside it");
+    w.log.list[0].stream = OWN;
+    assert_null(activity_judge(&w, &no_claim, true, why));
+}
+
+/* Overlapping work counts once: 10 + 10 us in 15. */
+static void test_busy_time(void **state)
+{
+    struct watched w = bracketed();
+    (void)state;
+    assert_float_equal(activity_busy_ns(&w.log), 0, 0);
+    add(&w, OWN, 110000, 120000);
+    add(&w, OTHER, 115000, 125000);
+    add(&w, OTHER, 116000, 117000);
+    assert_float_equal(activity_busy_ns(&w.log), 15000, 0);
+    add(&w, OWN, 130000, 131000);
+    assert_float_equal(activity_busy_ns(&w.log), 16000, 0);
+}
+
+/* 1.5 times and 5 us: 20 us of work may have been timed at 10 us and no less. */
+static void test_times(void **state)
+{
+    struct watched w = bracketed();
+    char why[RECORD_REASON_MAX] = "";
+    struct activity_claim claim = {.timed_ns = 10000};
+    (void)state;
+    add(&w, OWN, 110000, 130000);
+    assert_null(activity_judge(&w, &claim, false, why));
+    claim.timed_ns = 9990;
+    assert_string_equal(activity_judge(&w, &claim, false, why), "implausible_speed");
+    assert_string_equal(why, "one launch keeps the GPU busy for 20.0 us, and was timed at 10.0 us");
+    claim.graph = true; /* what was timed is the graph, not this */
+    assert_null(activity_judge(&w, &claim, false, why));
+    assert_string_equal(activity_judge(&w, &claim, true, why), "implausible_speed");
+}
+
+/* ---- the whole look ---- */
+
+static struct fixture f;
+
+/* What the watcher says it saw: pieces of work in a row of 2 us each, and deviations from that. */
+static struct {
+    struct watcher base;
+    size_t pieces, graph_pieces;
+    int escapes;   /* tries in which something ran early */
+    int deaf_from; /* from this look on nothing is recorded; 0: never */
+    bool skips;    /* the launch does not run at all */
+    int looks, graphs;
+    bool held;
+} script;
+
+static int scripted_watch(struct watcher *watcher, struct device *d, const struct watch_request *request,
+                          struct watched *out, struct error *err)
+{
+    char why[CUDAL2_WHY];
+    double ns;
+    int code = 0;
+    (void)watcher;
+    bool graph = request->segment != NULL;
+    script.looks++;
+    script.graphs += graph;
+    script.held = request->hold;
+    if (graph)
+        code = d->ops->measure(d, request->segment, &ns, err);
+    else if (!script.skips && request->work->launch(request->work->context, request->set, why) != CUDAL2_OK)
+        code = error_set(err, EXIT_CODE_VERIFICATION, "launch failed: %s", why);
+    *out = bracketed();
+    out->held = request->hold;
+    out->complete = script.deaf_from == 0 || script.looks < script.deaf_from;
+    if (!graph && script.escapes-- > 0)
+        add(out, OTHER, 50000, 60000);
+    size_t pieces = graph ? script.graph_pieces : script.pieces;
+    for (size_t i = 0; i < pieces; i++) {
+        add(out, OWN, 110000 + 3000 * i, 112000 + 3000 * i);
+        out->log.list[out->log.n - 1].in_graph = graph;
+    }
+    return code;
+}
+
+static void open_look(void)
+{
+    memset(&script, 0, sizeof script);
+    script.base.watch = scripted_watch;
+    script.pieces = script.graph_pieces = 1;
+    fixture_open(&f, 1);
+    f.bench.headline = TIMING_DEVICE;
+    fixture_start(&f);
+}
+
+static cJSON *look(const struct activity_claim *claim)
+{
+    struct error err;
+    cJSON *seen = NULL, *list = cJSON_CreateArray();
+    assert_int_equal(activity_watch(&f.bench, &f.bench.entrants[0], &script.base, claim, &seen, &err), 0);
+    cJSON *entry = cJSON_Duplicate(seen, true);
+    cJSON_AddStringToObject(entry, "name", "a-nn");
+    cJSON_AddItemToArray(list, entry);
+    assert_int_equal(activity_check_contenders(json_root(list, "look"), &err), 0); /* what the journal takes */
+    cJSON_Delete(list);
+    return seen;
+}
+
+static void expect_member(const cJSON *seen, const char *key, const char *text)
+{
+    const cJSON *node = cJSON_GetObjectItem(seen, key);
+    char *printed = node == NULL ? NULL : json_print(node, false);
+    if (text == NULL)
+        assert_null(printed);
+    else
+        assert_string_equal(printed, text);
+    free(printed);
+}
+
+static void test_an_honest_graph(void **state)
+{
+    (void)state;
+    open_look();
+    cJSON *seen = look(&(struct activity_claim){.timed_ns = 2500, .graph = true});
+    expect_member(seen, "launch",
+                  "[{\"kernel\":\"gemm\",\"grid\":[0,0,0],\"block\":[0,0,0],\"stream\":13,\"n\":1,\"ns\":2000}]");
+    expect_member(seen, "graph", NULL); /* the same */
+    expect_member(seen, "busy_ns", "2000");
+    expect_member(seen, "graph_busy_ns", "2000");
+    expect_member(seen, "ratio", "0.8");
+    expect_member(seen, "status", NULL);
+    assert_int_equal(script.looks, 2);
+    assert_int_equal(script.graphs, 1);
+    assert_int_equal(fake_counts(f.device).live_segments, 0);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* Split K: alike pieces are one entry, and several kernels have no ratio. */
+static void test_two_kernels(void **state)
+{
+    (void)state;
+    open_look();
+    script.pieces = 2;
+    script.graph_pieces = 3;
+    cJSON *seen = look(&(struct activity_claim){.timed_ns = 5000, .graph = true});
+    expect_member(seen, "launch",
+                  "[{\"kernel\":\"gemm\",\"grid\":[0,0,0],\"block\":[0,0,0],\"stream\":13,\"n\":2,\"ns\":4000}]");
+    expect_member(seen, "graph",
+                  "[{\"kernel\":\"gemm\",\"grid\":[0,0,0],\"block\":[0,0,0],\"stream\":13,\"n\":3,\"ns\":6000}]");
+    expect_member(seen, "ratio", NULL);
+    expect_member(seen, "status", NULL);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* One try of three that looks bad is bad luck. */
+static void test_three_tries(void **state)
+{
+    (void)state;
+    open_look();
+    script.escapes = 2;
+    cJSON *seen = look(&no_claim);
+    expect_member(seen, "status", NULL);
+    assert_int_equal(script.looks, 3);
+    cJSON_Delete(seen);
+    script.escapes = 3;
+    seen = look(&no_claim);
+    expect_member(seen, "status", "\"stream_escape\"");
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* A contender that skips while it is timed takes its time when it is watched. */
+static void test_slower_than_timed(void **state)
+{
+    (void)state;
+    open_look();
+    script.graph_pieces = 20;
+    cJSON *seen = look(&(struct activity_claim){.timed_ns = 2000, .graph = true});
+    expect_member(seen, "status", "\"implausible_speed\"");
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+static void test_wrong_output(void **state)
+{
+    (void)state;
+    open_look();
+    f.actors[0].wrong = true;
+    cJSON *seen = look(&no_claim);
+    expect_member(seen, "status", "\"wrong_result\"");
+    assert_non_null(strstr(cJSON_GetObjectItem(seen, "reason")->valuestring, "in a launch that was watched: "));
+    assert_int_equal(script.looks, 1); /* no matter of luck */
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* C is right and nothing ran: it was computed elsewhere. */
+static void test_nothing_ran(void **state)
+{
+    (void)state;
+    open_look();
+    script.pieces = 0;
+    cJSON *seen = look(&no_claim);
+    expect_member(seen, "status", "\"stream_escape\"");
+    expect_member(seen, "reason", "\"nothing ran on the GPU in the launch, and C was right\"");
+    cJSON_Delete(seen);
+    script.skips = true; /* and C is as it was: poisoned */
+    seen = look(&no_claim);
+    expect_member(seen, "status", "\"wrong_result\"");
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* A recorder that goes deaf accuses nobody. */
+static void test_recorder_stops(void **state)
+{
+    (void)state;
+    open_look();
+    script.deaf_from = 1;
+    script.pieces = 0;
+    script.escapes = 9;
+    cJSON *seen = look(&(struct activity_claim){.graph = true});
+    expect_member(seen, "status", NULL);
+    expect_member(seen, "unavailable", "\"the recorder lost work, or stopped recording\"");
+    assert_int_equal(script.looks, 1);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+static void test_launch_that_waits_is_not_held(void **state)
+{
+    (void)state;
+    open_look();
+    cJSON *seen = look(&(struct activity_claim){.waits = true});
+    assert_false(script.held);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* A launch that says no cannot be watched; a device that is lost ends the worker. */
+static void test_launch_that_fails(void **state)
+{
+    struct error err;
+    cJSON *seen = NULL;
+    (void)state;
+    open_look();
+    f.actors[0].fail_launches_from = 1;
+    seen = look(&no_claim);
+    assert_non_null(strstr(cJSON_GetObjectItem(seen, "unavailable")->valuestring, "launch_error: "));
+    cJSON_Delete(seen);
+    fixture_close(&f);
+    open_look();
+    f.actors[0].break_from = 2;
+    assert_int_equal(activity_watch(&f.bench, &f.bench.entrants[0], &script.base, &no_claim, &seen, &err),
+                     EXIT_CODE_UNAVAILABLE);
+    assert_null(seen);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_honest_launches),
+        cmocka_unit_test(test_work_that_does_not_wait),
+        cmocka_unit_test(test_work_that_is_not_waited_for),
+        cmocka_unit_test(test_late_work),
+        cmocka_unit_test(test_beside_a_graph),
+        cmocka_unit_test(test_busy_time),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_an_honest_graph),
+        cmocka_unit_test(test_two_kernels),
+        cmocka_unit_test(test_three_tries),
+        cmocka_unit_test(test_slower_than_timed),
+        cmocka_unit_test(test_wrong_output),
+        cmocka_unit_test(test_nothing_ran),
+        cmocka_unit_test(test_recorder_stops),
+        cmocka_unit_test(test_launch_that_waits_is_not_held),
+        cmocka_unit_test(test_launch_that_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
