@@ -197,12 +197,12 @@ static void set_up_copy(struct bench *bench)
     }
 }
 
-/* A search wants to know who is being timed, by the key that brings it back. */
+/* Who is being timed, by the key that brings it back: a search and an audit ask for it again. */
 static void say_variants(struct bench *bench)
 {
     for (size_t i = 0; i < bench->n_entrants; i++) {
         const struct entrant *e = &bench->entrants[i];
-        if (!e->alive || !e->blame_variant)
+        if (!e->alive || e->variant[0] == '\0' || e->record->copy_of[0] != '\0')
             continue;
         if (e->record->tuning == NULL)
             e->record->tuning = cJSON_CreateObject();

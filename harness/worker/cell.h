@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "contender/contender.h"
+#include "device/activity.h"
 #include "measure/bench.h"
 #include "result/record.h"
 
@@ -35,6 +36,8 @@ struct cell_request {
      * for its own. Borrowed. */
     const cJSON *search;
     unsigned finalists; /* with search: how many of a contender's variants go on from its race to the blocks */
+    /* NULL, or the contenders that an audit worker is to watch (worker/audit.h): nothing is timed then. Borrowed. */
+    const cJSON *audit;
 };
 
 /* The places behind the winner are contenders of their own: "cudal2-nn+2", "cudal2-nn+3". */
@@ -49,6 +52,7 @@ struct cell_context {
     const char *identity; /* names GPU, driver and libraries: part of the key under which race winners are cached */
     stage_reporter report;
     void *report_context;
+    struct watcher *watcher; /* of an audit worker; else NULL */
 };
 
 /* *out is owned by the caller (record_free). Contender faults are in the record and return 0; a non-zero return means

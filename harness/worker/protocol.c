@@ -176,6 +176,8 @@ cJSON *cell_request_to_json(const struct cell_request *request)
         cJSON_AddItemToObject(o, "search", cJSON_Duplicate(request->search, true));
         cJSON_AddNumberToObject(o, "finalists", request->finalists);
     }
+    if (request->audit)
+        cJSON_AddItemToObject(o, "audit", cJSON_Duplicate(request->audit, true));
     return o;
 }
 
@@ -247,8 +249,8 @@ static int search_from_json(struct json_at at, struct cell_request *out, struct 
 
 int cell_request_from_json(struct json_at at, struct cell_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type",  "problem", "mode",   "label",     "seed",
-                                       "nonce", "exclude", "search", "finalists", NULL};
+    static const char *const keys[] = {"type",    "problem", "mode",      "label", "seed", "nonce",
+                                       "exclude", "search",  "finalists", "audit", NULL};
     int mode = 0;
     *out = (struct cell_request){0};
     if (json_only_keys(at, keys, err) || problem_from_json(json_member(at, "problem"), &out->problem, err) ||
@@ -260,6 +262,7 @@ int cell_request_from_json(struct json_at at, struct cell_request *out, struct e
         search_from_json(at, out, err))
         return err->code;
     out->mode = (enum mode)mode;
+    out->audit = json_member(at, "audit").node;
     return 0;
 }
 
@@ -294,6 +297,8 @@ cJSON *start_request_to_json(const struct start_request *request)
     put_exclusions(o, "refused", request->refused, request->n_refused);
     if (request->tuned[0] || request->no_tuned || request->force_tuned)
         cJSON_AddItemToObject(o, "tuned", tuned_to_json(request));
+    if (request->audit)
+        cJSON_AddTrueToObject(o, "audit");
     return o;
 }
 
@@ -325,7 +330,8 @@ static int tuned_from_json(struct json_at at, struct start_request *out, struct 
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
 {
     static const char *const keys[] = {"type",    "config",     "device",  "worker", "nonce", "plugins",
-                                       "kernels", "precompile", "refused", "tuned",  NULL};
+                                       "kernels", "precompile", "refused", "tuned",  "audit", NULL};
+    struct json_at audit = json_member(at, "audit");
     int64_t worker = 0;
     *out = (struct start_request){0};
     if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "device"), &out->device, err) ||
@@ -335,7 +341,7 @@ int start_request_from_json(struct json_at at, struct start_request *out, struct
         read_text_or_null(json_member(at, "kernels"), &out->kernel_directory, err) ||
         json_read_bool(json_member(at, "precompile"), &out->precompile, err) ||
         exclusions_from_json(json_member(at, "refused"), out->refused, &out->n_refused, err) ||
-        tuned_from_json(json_member(at, "tuned"), out, err))
+        tuned_from_json(json_member(at, "tuned"), out, err) || (audit.node && json_read_bool(audit, &out->audit, err)))
         return err->code;
     out->config = json_member(at, "config").node;
     out->worker = (int)worker;

@@ -3,12 +3,15 @@
  *
  * supervisor -> worker: {"type":"start","config":{...},"device":"cuda:0","worker":0,"nonce":"...","plugins":null,
  *                        "kernels":null,"precompile":true,"refused":[...]}   perhaps "tuned":{files,none,force}
+ *                                                                     to an audit worker also "audit":true
  *                       {"type":"cell","problem":{...},"mode":"offline","label":"","seed":"123","nonce":"...",
  *                        "exclude":[...]}
  *                                                                     from the tuner also "search":{...},"finalists":3
+ *                                                                     to an audit worker also "audit":[...]
  *                       {"type":"quit"}
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
  *                       {"type":"record","record":{...}}
+ *                       {"type":"activity","contenders":[...]}    an audit worker's, in place of a record
  *                       {"type":"fatal","code":69,"text":"..."}  then the worker exits
  * Who is running, in which stage and by when it must be over, is not a message: stage_page.h.
  * Every worker message carries the latest nonce it was sent, one for the start and one for each cell; a message without
@@ -55,6 +58,7 @@ struct start_request {
     size_t n_refused;
     const char *tuned[CONFIG_NAMES_MAX + 1]; /* tuning tables to use; none named: this device's own */
     bool no_tuned, force_tuned;              /* no table at all; also those of another device */
+    bool audit;                              /* it is to watch launches and to time nothing */
 };
 cJSON *start_request_to_json(const struct start_request *request);
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err);

@@ -10,6 +10,8 @@
 
 #include "compile/kernels.h"
 #include "contender/module.h"
+#include "device/cuda_watch.h"
+#include "worker/audit.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
 #include "worker/possible.h"
@@ -33,6 +35,7 @@ struct worker {
     struct device *device;
     struct registry *registry;
     struct tuned_tables tuned;
+    struct watcher *watcher; /* of an audit worker */
     struct confinement confinement;
     bool send_failed; /* the supervisor is gone */
 };
@@ -188,7 +191,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .n_refused = start->n_refused,
     };
     if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err) ||
-        device_open(start->device, NULL, &w->device, err))
+        (start->audit && cuda_watcher_open(&w->watcher, err)) || device_open(start->device, NULL, &w->device, err))
         return err->code;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
@@ -228,6 +231,14 @@ static void precompile(struct worker *w)
     stage_page_write(w->page, "", "start", READY_SECONDS);
 }
 
+static cJSON *recorder_to_json(const struct watcher *watcher)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "cupti", watcher->version);
+    cJSON_AddStringToObject(o, "path", watcher->path);
+    return o;
+}
+
 static int send_ready(struct worker *w, struct error *err)
 {
     cJSON *env = NULL, *message = message_new(w, "ready");
@@ -238,6 +249,8 @@ static int send_ready(struct worker *w, struct error *err)
     environment_identity(env, w->identity);
     environment_add_tuned(env, &w->tuned);
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
+    if (w->watcher)
+        cJSON_AddItemToObject(env, "recorder", recorder_to_json(w->watcher));
     cJSON_AddItemToObject(message, "env", env);
     return message_send(w, message, err);
 }
@@ -265,7 +278,7 @@ static int worker_start(struct worker *w, struct error *err)
         code = open_contenders(w, &start, err);
     if (!code)
         code = check_possible(w, &start, err);
-    if (!code && start.precompile)
+    if (!code && start.precompile && !start.audit)
         precompile(w);
     if (!code)
         code = send_ready(w, err);
@@ -275,9 +288,31 @@ static int worker_start(struct worker *w, struct error *err)
 
 /* ---- cells ---- */
 
-static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
+static int send_activity(struct worker *w, cJSON *contenders, struct error *err)
+{
+    cJSON *message = message_new(w, "activity");
+    cJSON_AddItemToObject(message, "contenders", contenders);
+    return message_send(w, message, err);
+}
+
+/* One cell, measured or, in an audit worker, watched. */
+static int conduct(struct worker *w, const struct cell_context *context, const struct cell_request *request,
+                   struct error *err)
 {
     struct cell_record *record = NULL;
+    cJSON *seen = NULL;
+    int code =
+        request->audit ? audit_conduct(context, request, &seen, err) : cell_conduct(context, request, &record, err);
+    if (!code) {
+        stage_page_write(w->page, "", "record", READY_SECONDS);
+        code = seen ? send_activity(w, seen, err) : send_record(w, record, err);
+    }
+    record_free(record);
+    return code;
+}
+
+static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
+{
     struct cell_context context = {
         .config = &w->config,
         .device = w->device,
@@ -287,6 +322,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .identity = w->identity,
         .report = tell_stage,
         .report_context = w,
+        .watcher = w->watcher,
     };
     struct cell_request *request = calloc(1, sizeof *request);
     if (!request)
@@ -294,13 +330,10 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
     int code = cell_request_from_json(json_root(message, "cell"), request, err);
     if (!code) {
         memcpy(w->nonce, request->nonce, sizeof w->nonce);
-        code = cell_conduct(&context, request, &record, err);
+        code = !request->audit == !w->watcher
+                   ? conduct(w, &context, request, err)
+                   : error_set(err, EXIT_CODE_USAGE, "a cell of the other kind than this worker's");
     }
-    if (!code) {
-        stage_page_write(w->page, "", "record", READY_SECONDS);
-        code = send_record(w, record, err);
-    }
-    record_free(record);
     free(request);
     return code;
 }
@@ -345,6 +378,8 @@ int worker_main(void)
         registry_close(w.registry);
     if (w.device)
         w.device->ops->close(w.device);
+    if (w.watcher)
+        w.watcher->close(w.watcher);
     tuned_tables_close(&w.tuned);
     config_free(&w.config);
     line_reader_free(&w.reader);

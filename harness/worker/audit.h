@@ -1,0 +1,16 @@
+/*
+ * audit.h - one cell of an audit: its contenders are watched in one launch each, with the very variants that were timed
+ * (verify/activity.h). Runs in a worker of its own, which times nothing.
+ */
+#ifndef CUDAL2_WORKER_AUDIT_H
+#define CUDAL2_WORKER_AUDIT_H
+
+#include "worker/cell.h"
+
+/* request->audit names the contenders: [{"name":"cudal2-nn","variant":"...","timed_ns":2600,"rung":"graph"}], all but
+ * the name where it is known. *out, owned by the caller, is the array of what was seen: {"name":"..."} with the members
+ * of activity_watch. Contenders that cannot be watched say why; non-zero only when the worker must end. */
+int audit_conduct(const struct cell_context *context, const struct cell_request *request, cJSON **out,
+                  struct error *err);
+
+#endif
