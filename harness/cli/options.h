@@ -45,6 +45,7 @@ enum option_id {
     OPTION_NO_VERIFY,
     OPTION_VERIFY_AGAIN,
     OPTION_TIME_ANYWAY,
+    OPTION_ACTIVITY,
     OPTION_SHAPE,
     OPTION_MEMCHECK,
     OPTION_RACECHECK,
@@ -99,6 +100,7 @@ struct options {
     int gap;            /* enum gap_kind */
     uint64_t seed;
     const char *aa;                               /* "" when --aa has no name: the config's choice */
+    int activity;                                 /* enum activity_choice */
     const char *shapes[CONFIG_NAMES_MAX + 1];     /* "MxNxK"; NULL-terminated */
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
     uint64_t breadth;                             /* tune: 0: its own choice */

@@ -97,6 +97,8 @@ static void apply_plain(const struct options *o, struct config *config)
         config->verify = false;
     if (o->verify_again)
         config->verify_cache = false;
+    if (options_given(o, OPTION_ACTIVITY))
+        config->activity = (enum activity_choice)o->activity;
     if (o->time_anyway)
         config->time_anyway = true;
 }

@@ -48,6 +48,10 @@ struct protocol_paper {
     unsigned tune_warmup_rounds, tune_rounds; /* 50 and 100 */
 };
 
+/* Which launches are watched by a recorder of GPU activity when everything has been timed (run/audit.h). */
+enum activity_choice { ACTIVITY_SAMPLE = 0, ACTIVITY_ALL = 1, ACTIVITY_OFF = 2 };
+extern const char *const activity_names[]; /* "sample", "all", "off", NULL */
+
 enum protocol { PROTOCOL_ADAPTIVE = 0, PROTOCOL_PAPER = 1 };
 extern const char *const protocol_names[]; /* "adaptive", "paper", NULL */
 
@@ -79,6 +83,7 @@ struct config {
     bool time_anyway;  /* default false: what fails verification is timed, and its times marked invalid */
     bool verify_only;  /* default false: a cell ends after verification */
     bool honesty;      /* default true: outputs of timed launches are checked too (measure/honesty.h) */
+    enum activity_choice activity; /* default sample */
     bool seed_given;
     uint64_t seed;
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */

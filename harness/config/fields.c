@@ -4,6 +4,7 @@
 #include <string.h>
 
 const char *const gap_names[] = {"poisson", "uniform", "fixed", NULL};
+const char *const activity_names[] = {"sample", "all", "off", NULL};
 const char *const protocol_names[] = {"adaptive", "paper", NULL};
 
 #define AT(field) offsetof(struct config, field)
@@ -40,6 +41,7 @@ const struct config_field config_fields[] = {
     {"verify", "time_anyway", FIELD_FLAG, AT(time_anyway), 0, 0, false, NULL},
     {"verify", "only", FIELD_FLAG, AT(verify_only), 0, 0, false, NULL},
     {"verify", "honesty", FIELD_FLAG, AT(honesty), 0, 0, true, NULL},
+    {"verify", "activity", FIELD_CHOICE, AT(activity), 0, 0, ACTIVITY_SAMPLE, activity_names},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
@@ -102,7 +104,7 @@ static void field_set(const struct config_field *field, struct config *c, double
 }
 
 _Static_assert(sizeof(enum gap_kind) == sizeof(unsigned) && sizeof(enum cache_state) == sizeof(unsigned) &&
-                   sizeof(enum protocol) == sizeof(unsigned),
+                   sizeof(enum protocol) == sizeof(unsigned) && sizeof(enum activity_choice) == sizeof(unsigned),
                "FIELD_CHOICE writes an unsigned");
 
 static double field_get(const struct config_field *field, const struct config *c)
