@@ -213,10 +213,54 @@ static void fake_cell(const struct cell_request *request)
     record_free(r);
 }
 
+/* What an audit worker sees of one contender; "alphawatched=escape" refutes it, and any other action happens. */
+static cJSON *watch(const struct cell_request *request, const cJSON *subject)
+{
+    const char *name = cJSON_GetObjectItem(subject, "name")->valuestring;
+    char who[32];
+    struct contender_record excluded;
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "name", name);
+    if (is_excluded(request, name, &excluded)) {
+        cJSON_AddStringToObject(o, "unavailable", excluded.status);
+        return o;
+    }
+    say_stage(name, "activity");
+    snprintf(who, sizeof who, "%swatched", name);
+    const char *action = ordered(who, request->problem.m);
+    cJSON_AddArrayToObject(o, "launch");
+    if (action && strcmp(action, "escape") == 0) {
+        cJSON_AddStringToObject(o, "status", "stream_escape");
+        cJSON_AddStringToObject(o, "reason", "kernel x in stream 9 began early");
+    } else if (action && strcmp(action, "nonsense") == 0) {
+        cJSON_AddStringToObject(o, "status", "crash"); /* not for a watcher to say */
+    } else if (action) {
+        act(action);
+    }
+    return o;
+}
+
+static void fake_audit(const struct cell_request *request)
+{
+    const cJSON *subject;
+    cJSON *message = cJSON_CreateObject(), *list = cJSON_CreateArray();
+    snprintf(nonce, sizeof nonce, "%s", request->nonce);
+    say_stage("", "operands");
+    const char *harness = ordered("watcher", request->problem.m);
+    if (harness)
+        act(harness);
+    cJSON_ArrayForEach(subject, request->audit) cJSON_AddItemToArray(list, watch(request, subject));
+    say_stage("", "record");
+    cJSON_AddStringToObject(message, "type", "activity");
+    cJSON_AddItemToObject(message, "contenders", list);
+    say_message(message);
+}
+
+/* Timing and watching are counted apart. */
 static long count_start(void)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/starts", getenv("CUDAL2_FAKE_DIR"));
+    snprintf(path, sizeof path, "%s/%s", getenv("CUDAL2_FAKE_DIR"), start.audit ? "audits" : "starts");
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd < 0 || write(fd, "x", 1) != 1)
         _exit(9);
@@ -274,6 +318,10 @@ static void fake_start(struct line_reader *reader)
     const char *script = getenv("CUDAL2_FAKE");
     if (script && sscanf(script, "start:%ld=%31[a-z0-9]", &first, action) == 2 && count <= first)
         act(action);
+    if (start.audit && ordered("recorder", 0))
+        say_fatal(EXIT_CODE_UNAVAILABLE, "no CUPTI: nowhere");
+    if (start.audit && ordered("auditor", 0))
+        act(ordered("auditor", 0));
     load_contenders();
     if (start.precompile && ordered("compile", 0)) {
         say_stage("", STAGE_COMPILE);
@@ -282,10 +330,12 @@ static void fake_start(struct line_reader *reader)
     say_stage("", "start");
     cJSON *message = cJSON_CreateObject(), *env = cJSON_CreateObject();
     cJSON *device = cJSON_AddObjectToObject(env, "device");
-    cJSON_AddStringToObject(device, "kind", "cpu");
+    cJSON_AddStringToObject(device, "kind", getenv("CUDAL2_FAKE_KIND") ? getenv("CUDAL2_FAKE_KIND") : "cpu");
     cJSON_AddStringToObject(device, "name", "fake");
     cJSON_AddStringToObject(device, "driver", getenv("CUDAL2_FAKE_DRIVER") ? getenv("CUDAL2_FAKE_DRIVER") : "1");
     cJSON_AddStringToObject(message, "type", "ready");
+    if (start.audit)
+        cJSON_AddNumberToObject(cJSON_AddObjectToObject(env, "recorder"), "cupti", 130001);
     cJSON_AddItemToObject(message, "env", env);
     say_message(message);
     cJSON_Delete(tree);
@@ -308,7 +358,10 @@ int fake_worker(void)
             _exit(0);
         if (cell_request_from_json(json_root(tree, "cell"), request, &err))
             _exit(8);
-        fake_cell(request);
+        if (request->audit)
+            fake_audit(request);
+        else
+            fake_cell(request);
         free(request);
         cJSON_Delete(tree);
     }

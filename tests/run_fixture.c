@@ -44,6 +44,8 @@ static void on_note(void *context, const char *line)
     (void)context;
     t.n_notes++;
     snprintf(t.last_note, sizeof t.last_note, "%s", line);
+    if (t.stop_at_note && strstr(line, t.stop_at_note))
+        t.stop = t.stop_value;
 }
 
 int set_up(void **state)

@@ -18,6 +18,7 @@ struct run_fixture {
     volatile int stop;
     int stop_after; /* sets stop after so many cells; 0: never; -1: at the first stage message */
     int stop_value;
+    const char *stop_at_note; /* NULL, or stops at the first line of the run's that has this in it */
     int n_notes;
     char last_note[1024];
 };

@@ -87,7 +87,8 @@ int confirm_prepare(const struct compare_runs *runs, struct confirm *out, struct
         return err->code;
     keep_suspect_shapes(runs, &out->config);
     keep_suspect_kinds(runs, &out->config);
-    out->config.seed_given = false; /* the same inputs and orders would be less than a second look */
+    out->config.activity = ACTIVITY_OFF; /* the first look has had its own */
+    out->config.seed_given = false;      /* the same inputs and orders would be less than a second look */
     if (out->config.n_shapes > 0)
         return 0;
     confirm_free(out);

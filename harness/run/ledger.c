@@ -182,6 +182,23 @@ static int visit_cell(struct opening *o, struct json_at data, struct error *err)
     return code;
 }
 
+/* A watcher's verdicts are as good as those of the cells. */
+static int count_activity(struct ledger *l, struct json_at line, struct error *err)
+{
+    const cJSON *seen;
+    if (activity_check(line, err))
+        return err->code;
+    const cJSON *cell = json_member(line, "cell").node;
+    cJSON_ArrayForEach(seen, json_member(line, "contenders").node)
+    {
+        const cJSON *status = cJSON_GetObjectItemCaseSensitive(seen, "status");
+        if (status && l->wrong_results++ == 0)
+            snprintf(l->first_wrong, sizeof l->first_wrong, "%s: %.63s at %.80s", status->valuestring,
+                     cJSON_GetObjectItemCaseSensitive(seen, "name")->valuestring, cell->valuestring);
+    }
+    return 0;
+}
+
 static int visit(void *context, const char *kind, struct json_at data, struct error *err)
 {
     struct opening *o = context;
@@ -193,6 +210,8 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
         return visit_env(o, data, err);
     if (strcmp(kind, "cell") == 0)
         return visit_cell(o, data, err);
+    if (strcmp(kind, ACTIVITY_KIND) == 0)
+        return count_activity(o->ledger, data, err);
     o->ledger->complete |= strcmp(kind, "end") == 0;
     return 0;
 }
@@ -331,6 +350,15 @@ int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record
     ledger->n_done++;
     count_verdicts(ledger, key, record);
     return 0;
+}
+
+int ledger_add_activity(struct ledger *ledger, cJSON *line, struct error *err)
+{
+    if (line && count_activity(ledger, json_root(line, "a look"), err)) {
+        cJSON_Delete(line);
+        return err->code;
+    }
+    return append(ledger, ACTIVITY_KIND, line, err);
 }
 
 static cJSON *memory_to_json(const struct memory_use *memory)

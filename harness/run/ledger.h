@@ -5,6 +5,7 @@
 #ifndef CUDAL2_RUN_LEDGER_H
 #define CUDAL2_RUN_LEDGER_H
 
+#include "result/activity.h"
 #include "result/journal.h"
 #include "result/record.h"
 #include "run/offenders.h"
@@ -45,6 +46,9 @@ int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct e
 
 /* Journals the record of plan cell `cell`, once. */
 int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record *record, struct error *err);
+
+/* Journals one line of an audit (result/activity.h), which is taken over, and counts its verdicts. */
+int ledger_add_activity(struct ledger *ledger, cJSON *line, struct error *err);
 
 /* Host memory of the last sitting, bytes; 0 unknown. What libraries take is in the workers': the difference between
  * their peak and what they held when they had loaded everything is the most that the harness itself took. */

@@ -1,6 +1,10 @@
 #include "run/memory.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#define MOST_OF_IT 0.75
 
 struct memory_use memory_used(uint64_t worker_ready)
 {
@@ -11,4 +15,16 @@ struct memory_use memory_used(uint64_t worker_ready)
     if (getrusage(RUSAGE_CHILDREN, &children) == 0)
         memory.worker_peak = (uint64_t)children.ru_maxrss * 1024;
     return memory;
+}
+
+bool memory_is_short(struct slot *slot, char told[128])
+{
+    double total = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double resident = slot->process.pid > 0 ? (double)process_resident_bytes(&slot->process) : 0;
+    if (slot->warned_memory || resident < MOST_OF_IT * total)
+        return false;
+    slot->warned_memory = true;
+    snprintf(told, 128, "%s: the worker holds %.1f GiB, most of this machine's memory", slot->device,
+             resident / 0x1p30);
+    return true;
 }

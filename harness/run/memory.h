@@ -5,8 +5,12 @@
 #define CUDAL2_RUN_MEMORY_H
 
 #include "run/ledger.h"
+#include "run/slot.h"
 
 /* Peaks of this process, and of the largest worker that has ended; worker_ready is told by the caller. */
 struct memory_use memory_used(uint64_t worker_ready);
+
+/* Whether a slot's worker holds most of this machine's memory, which is told once: by the line in told[128]. */
+bool memory_is_short(struct slot *slot, char told[128]);
 
 #endif

@@ -1,6 +1,7 @@
 #include "run/slot.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "result/activity.h"
+#include "run/devices.h"
 
 #define READY_SECONDS 180.0      /* libtorch from a cold network disk takes a minute */
 #define FIRST_STAGE_SECONDS 60.0 /* from `cell` to the first stage message */
@@ -22,6 +25,7 @@ void slot_event_free(struct slot_event *event)
 {
     cJSON_Delete(event->env);
     record_free(event->record);
+    cJSON_Delete(event->activity);
     *event = (struct slot_event){0};
 }
 
@@ -94,6 +98,16 @@ void slot_send_quit(struct slot *slot)
     set_stage(slot, "quit", QUIT_SECONDS);
     line_write(slot->process.fd, message, &ignored);
     cJSON_Delete(message);
+}
+
+void slots_wait(const struct slot *slots, int n, int milliseconds)
+{
+    struct pollfd fds[DEVICES_MAX];
+    nfds_t count = 0;
+    for (int i = 0; i < n; i++)
+        if (slots[i].process.pid > 0)
+            fds[count++] = (struct pollfd){.fd = slots[i].process.fd, .events = POLLIN};
+    poll(fds, count, milliseconds);
 }
 
 /* ---- the end of a worker ---- */
@@ -189,6 +203,17 @@ static void take_record(struct slot *slot, struct json_at at, struct slot_event 
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
 }
 
+static void take_activity(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+{
+    struct json_at contenders = json_member(at, "contenders");
+    if (activity_check_contenders(contenders, err))
+        return;
+    event->activity = cJSON_Duplicate(contenders.node, true);
+    event->kind = SLOT_ACTIVITY;
+    slot->state = SLOT_IDLE;
+    set_stage(slot, "idle", STAGE_MAX_SECONDS);
+}
+
 static void take_ready(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     struct json_at env = json_member(at, "env");
@@ -205,7 +230,11 @@ static void take_ready(struct slot *slot, struct json_at at, struct slot_event *
 /* A worker tells the end of a cell and of its start when no contender's code is running. */
 static bool comes_from_a_contender(const struct slot *slot, const char *type)
 {
-    return slot->now.contender[0] && (strcmp(type, "record") == 0 || strcmp(type, "ready") == 0);
+    static const char *const own[] = {"record", "activity", "ready", NULL};
+    bool ours = false;
+    for (size_t i = 0; own[i]; i++)
+        ours = ours || strcmp(type, own[i]) == 0;
+    return ours && slot->now.contender[0];
 }
 
 /* Leaves err->code non-zero for a message that a sound worker does not send, and *forged where it may not be the
@@ -223,8 +252,10 @@ static void take_message(struct slot *slot, struct json_at at, struct slot_event
     else if ((*forged = comes_from_a_contender(slot, type)))
         error_set(err, EXIT_CODE_DATA, "a %.24s while %s was running, in stage %s", type, slot->now.contender,
                   slot->now.stage);
-    else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY)
+    else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY && !slot->request.audit)
         take_record(slot, at, event, err);
+    else if (strcmp(type, "activity") == 0 && slot->state == SLOT_BUSY && slot->request.audit)
+        take_activity(slot, at, event, err);
     else if (strcmp(type, "ready") == 0 && slot->state == SLOT_STARTING)
         take_ready(slot, at, event, err);
     else if (strcmp(type, "fatal") == 0)

@@ -38,16 +38,18 @@ struct slot {
 /* What one look at a slot found. Strings and trees are valid until the slot is looked at again. */
 enum slot_event_kind {
     SLOT_NOTHING,
-    SLOT_READY,  /* env */
-    SLOT_STAGE,  /* slot->now has changed */
-    SLOT_RECORD, /* record */
-    SLOT_LOST    /* verdict and reason; the process is gone */
+    SLOT_READY,    /* env */
+    SLOT_STAGE,    /* slot->now has changed */
+    SLOT_RECORD,   /* record */
+    SLOT_ACTIVITY, /* activity */
+    SLOT_LOST      /* verdict and reason; the process is gone */
 };
 
 struct slot_event {
     enum slot_event_kind kind;
     cJSON *env;                 /* owned by the event */
     struct cell_record *record; /* owned by the event */
+    cJSON *activity;            /* owned by the event; the array of contenders that an audit has watched */
     const char *verdict; /* crash | early_exit | hang | cuda_error | oob_read | tamper_suspected | infrastructure */
     char reason[RECORD_REASON_MAX];
     int code; /* of a fatal message, else 0 */
@@ -57,8 +59,11 @@ void slot_event_free(struct slot_event *event);
 /* Starts a process and sends it `start` (nonce and worker are filled in here). */
 int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err);
 
-/* Sends slot->request; SLOT_BUSY. A failure means that the worker is gone: the next look says so. */
+/* Sends slot->request, a cell to measure or, with its `audit`, to watch; SLOT_BUSY. A failure means that the worker is
+ * gone: the next look says so. */
 void slot_send_cell(struct slot *slot);
+/* Waits until one of n slots has something to say, at most so long. */
+void slots_wait(const struct slot *slots, int n, int milliseconds);
 /* Sends `quit`; SLOT_QUITTING. */
 void slot_send_quit(struct slot *slot);
 

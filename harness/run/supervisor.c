@@ -1,7 +1,5 @@
 #include "run/supervisor.h"
 
-#include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +9,11 @@
 
 #include "base/clock.h"
 #include "result/result.h"
+#include "run/audit.h"
 #include "run/devices.h"
 #include "run/ledger.h"
 #include "run/memory.h"
+#include "run/refusals.h"
 #include "run/slot.h"
 
 #define START_TRIES 3
@@ -34,11 +34,10 @@ struct run {
     cJSON *config;
     uint64_t started_ns, memory_checked_ns;
     uint64_t worker_ready_bytes; /* the most that one held when it had loaded its libraries */
+    struct memory_use memory;    /* of measuring */
     double cost_done, cost_left;
-    struct error last;                           /* why the latest worker did not start */
-    struct exclusion refused[START_MAX_REFUSED]; /* plugins that no worker loads any more */
-    size_t n_refused;
-    bool one_by_one; /* the compiler took a worker with it: kernels are compiled where somebody is to blame */
+    struct error last; /* why the latest worker did not start */
+    struct refusals refusals;
 };
 
 /* Running out of time is a signal that the run sends itself. */
@@ -188,39 +187,13 @@ static void retire(struct run *run, struct slot *slot)
     slot->cell = -1;
 }
 
-/* Notes the plugin in whose constructors, probe or versions the worker died; false when that is not what happened. */
-static bool refuse_plugin(struct run *run, const struct slot *slot, const struct slot_event *event)
-{
-    const char *plugin = slot->now.contender;
-    if (!plugin[0] || strcmp(event->verdict, "infrastructure") == 0 || run->n_refused == START_MAX_REFUSED)
-        return false;
-    for (size_t i = 0; i < run->n_refused; i++)
-        if (strcmp(run->refused[i].name, plugin) == 0)
-            return false; /* it was not even loaded */
-    struct exclusion *e = &run->refused[run->n_refused++];
-    snprintf(e->name, sizeof e->name, "%s", plugin);
-    snprintf(e->status, sizeof e->status, "%s", event->verdict);
-    snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
-    snprintf(e->reason, sizeof e->reason, "%s", event->reason);
-    note(run, "%s: worker lost while it loaded %s: %s: %s; it is left out", slot->device, plugin, e->status, e->reason);
-    return true;
-}
-
-/* True the first time that a worker dies of the kernels of all: one of them will be found in its own setup. */
-static bool give_up_precompiling(struct run *run, const struct slot *slot, const struct slot_event *event)
-{
-    if (run->one_by_one || strcmp(slot->now.stage, STAGE_COMPILE) != 0 || strcmp(event->verdict, "infrastructure") == 0)
-        return false;
-    run->one_by_one = true;
-    note(run, "%s: worker lost while it compiled kernels: %s: %s; each is compiled by itself from now on", slot->device,
-         event->verdict, event->reason);
-    return true;
-}
-
 static void lost_at_start(struct run *run, struct slot *slot, const struct slot_event *event)
 {
-    if (refuse_plugin(run, slot, event) || give_up_precompiling(run, slot, event))
+    char told[1024];
+    if (refusals_learn(&run->refusals, slot, event, told)) {
+        note(run, "%s", told);
         return; /* the next start is another one */
+    }
     int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
     error_set(&run->last, code, "%s: worker did not start: %s%s%s", slot->device, event->code ? "" : event->verdict,
               event->code ? "" : ": ", event->reason);
@@ -302,41 +275,48 @@ static int drain(struct run *run, struct slot *slot, struct error *err)
     return code;
 }
 
+/* A worker that fills the machine's memory is worth a line. */
 static void watch_memory(struct run *run)
 {
+    char told[128];
     if (clock_now_ns() - run->memory_checked_ns < MEMORY_CHECK_NS)
         return;
     run->memory_checked_ns = clock_now_ns();
-    double total = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    for (int i = 0; i < run->devices.count; i++) {
-        struct slot *slot = &run->slots[i];
-        double resident = slot->process.pid > 0 ? (double)process_resident_bytes(&slot->process) : 0;
-        if (slot->warned_memory || resident < 0.75 * total)
-            continue;
-        slot->warned_memory = true;
-        note(run, "%s: the worker holds %.1f GiB, most of this machine's memory", slot->device, resident / 0x1p30);
-    }
+    for (int i = 0; i < run->devices.count; i++)
+        if (memory_is_short(&run->slots[i], told))
+            note(run, "%s", told);
 }
 
 /* ---- the loop ---- */
 
-static int start_worker(struct run *run, struct slot *slot, struct error *err)
+static const char *program_of(const struct run *run)
+{
+    return run->options->program ? run->options->program : "/proc/self/exe";
+}
+
+/* What every worker of the run is told. */
+static struct start_request start_request_of(const struct run *run)
 {
     struct start_request start = {
         .config = run->config,
-        .worker = (int)(slot - run->slots),
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
-        .precompile = !run->one_by_one && !run->options->director, /* the director sees to it */
+        .precompile = !run->options->director, /* it sees to that itself */
         .no_tuned = run->options->no_tuned,
         .force_tuned = run->options->force_tuned,
     };
-    memcpy(start.refused, run->refused, sizeof start.refused);
-    start.n_refused = run->n_refused;
+    refusals_tell(&run->refusals, &start);
     for (size_t i = 0; i < CONFIG_NAMES_MAX && run->options->tuned && run->options->tuned[i]; i++)
         start.tuned[i] = run->options->tuned[i];
+    return start;
+}
+
+static int start_worker(struct run *run, struct slot *slot, struct error *err)
+{
+    struct start_request start = start_request_of(run);
+    start.worker = (int)(slot - run->slots);
     slot->env_index = -1;
-    return slot_start(slot, run->options->program ? run->options->program : "/proc/self/exe", &start, err);
+    return slot_start(slot, program_of(run), &start, err);
 }
 
 /* Gives the slot its next thing to do; *active is false when there is nothing left for it. */
@@ -363,16 +343,6 @@ static int advance(struct run *run, struct slot *slot, bool *active, struct erro
     return 0;
 }
 
-static void wait_for_workers(struct run *run)
-{
-    struct pollfd fds[DEVICES_MAX];
-    nfds_t count = 0;
-    for (int i = 0; i < run->devices.count; i++)
-        if (run->slots[i].process.pid > 0)
-            fds[count++] = (struct pollfd){.fd = run->slots[i].process.fd, .events = POLLIN};
-    poll(fds, count, POLL_MS); /* the time limit also bounds how late a signal or a deadline is seen */
-}
-
 static int loop(struct run *run, struct error *err)
 {
     for (bool any = true; any && stop_signal(run) >= 0;) {
@@ -383,14 +353,41 @@ static int loop(struct run *run, struct error *err)
                 return err->code;
             any |= active;
         }
-        if (any)
-            wait_for_workers(run);
+        if (any) /* the time limit also bounds how late a signal or a deadline is seen */
+            slots_wait(run->slots, run->devices.count, POLL_MS);
         for (int i = 0; i < run->devices.count; i++)
             if (drain(run, &run->slots[i], err))
                 return err->code;
         watch_memory(run);
     }
     return 0;
+}
+
+/* ---- what was timed is watched ---- */
+
+static int audit_stop(void *context)
+{
+    return stop_signal(context);
+}
+
+static void audit_notes(void *context, const char *line)
+{
+    note(context, "%s", line);
+}
+
+static int audit(struct run *run, struct error *err)
+{
+    const struct start_request start = start_request_of(run);
+    const struct audit_request request = {.config = run->options->config,
+                                          .ledger = &run->ledger,
+                                          .slots = run->slots,
+                                          .n_slots = run->devices.count,
+                                          .program = program_of(run),
+                                          .start = &start,
+                                          .stop = audit_stop,
+                                          .note = audit_notes,
+                                          .context = run};
+    return audit_is_due(request.config, request.ledger) ? audit_run(&request, err) : 0;
 }
 
 /* ---- beginning and end ---- */
@@ -466,9 +463,8 @@ static int write_output(const struct run *run, struct error *err)
 static int conclude(struct run *run, int code, struct error *err)
 {
     struct error second = {0};
-    struct memory_use memory = memory_used(run->worker_ready_bytes);
     if (!code)
-        code = ledger_finish(&run->ledger, &memory, err);
+        code = ledger_finish(&run->ledger, &run->memory, err);
     if (run->ledger.n_done > 0 && write_output(run, &second) && !code) {
         *err = second;
         return err->code;
@@ -488,10 +484,13 @@ int run_supervise(const struct run_options *options, const struct run_observer *
         return err->code;
     int code = 0;
     count_costs(&run);
-    if (run.ledger.n_done < run.ledger.plan.n_cells) {
+    if (run.ledger.n_done < run.ledger.plan.n_cells || audit_is_due(options->config, &run.ledger)) {
         code = open_slots(&run, err);
         if (!code)
             code = loop(&run, err);
+        run.memory = memory_used(run.worker_ready_bytes);
+        if (!code)
+            code = audit(&run, err);
         close_slots(&run);
     }
     code = conclude(&run, code, err);

@@ -82,6 +82,7 @@ int tune_adjust(struct config *config, struct error *err)
     config->protocol = PROTOCOL_ADAPTIVE;
     config->verify = true;
     config->time_anyway = config->verify_only = false;
+    config->activity = ACTIVITY_OFF; /* a table is no result: who uses it is watched */
     config->stop.min_blocks = MIN_BLOCKS;
     config->stop.look_every = LOOK_EVERY;
     config->stop.max_blocks = MAX_BLOCKS;

@@ -1,0 +1,49 @@
+#include "run/refusals.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Notes the plugin in whose constructors, probe or versions the worker died; false when that is not what happened. */
+static bool refuse_plugin(struct refusals *r, const struct slot *slot, const struct slot_event *event, char told[1024])
+{
+    const char *plugin = slot->now.contender;
+    if (!plugin[0] || r->n_plugins == START_MAX_REFUSED)
+        return false;
+    for (size_t i = 0; i < r->n_plugins; i++)
+        if (strcmp(r->plugins[i].name, plugin) == 0)
+            return false; /* it was not even loaded */
+    struct exclusion *e = &r->plugins[r->n_plugins++];
+    snprintf(e->name, sizeof e->name, "%s", plugin);
+    snprintf(e->status, sizeof e->status, "%s", event->verdict);
+    snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
+    snprintf(e->reason, sizeof e->reason, "%s", event->reason);
+    snprintf(told, 1024, "%s: worker lost while it loaded %s: %s: %s; it is left out", slot->device, plugin, e->status,
+             e->reason);
+    return true;
+}
+
+/* True the first time that a worker dies of the kernels of all: one of them will be found in its own setup. */
+static bool give_up_precompiling(struct refusals *r, const struct slot *slot, const struct slot_event *event,
+                                 char told[1024])
+{
+    if (r->one_by_one || strcmp(slot->now.stage, STAGE_COMPILE) != 0)
+        return false;
+    r->one_by_one = true;
+    snprintf(told, 1024, "%s: worker lost while it compiled kernels: %s: %s; each is compiled by itself from now on",
+             slot->device, event->verdict, event->reason);
+    return true;
+}
+
+bool refusals_learn(struct refusals *refusals, const struct slot *slot, const struct slot_event *event, char told[1024])
+{
+    if (strcmp(event->verdict, "infrastructure") == 0)
+        return false;
+    return refuse_plugin(refusals, slot, event, told) || give_up_precompiling(refusals, slot, event, told);
+}
+
+void refusals_tell(const struct refusals *refusals, struct start_request *start)
+{
+    memcpy(start->refused, refusals->plugins, sizeof start->refused);
+    start->n_refused = refusals->n_plugins;
+    start->precompile = start->precompile && !refusals->one_by_one;
+}

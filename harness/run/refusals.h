@@ -1,0 +1,23 @@
+/*
+ * refusals.h - what the next worker of a run is to do without, because the last one died of it while it started:
+ * plugins that are loaded no more, and the compiling of all kernels at once.
+ */
+#ifndef CUDAL2_RUN_REFUSALS_H
+#define CUDAL2_RUN_REFUSALS_H
+
+#include "run/slot.h"
+
+struct refusals {
+    struct exclusion plugins[START_MAX_REFUSED];
+    size_t n_plugins;
+    bool one_by_one; /* the compiler took a worker with it: kernels are compiled where somebody is to blame */
+};
+
+/* Whether the next start is another one than that which was lost in `event`; then told[1024] says in what. */
+bool refusals_learn(struct refusals *refusals, const struct slot *slot, const struct slot_event *event,
+                    char told[1024]);
+
+/* Fills in `refused`, and takes back a wish to precompile. */
+void refusals_tell(const struct refusals *refusals, struct start_request *start);
+
+#endif
