@@ -10,6 +10,7 @@
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "contender/contender.h"
+#include "device/cupti.h"
 #include "device/nvml.h"
 
 /* One line of the diagnosis: what was found, or what is missing and how to get it. */
@@ -93,6 +94,21 @@ static void check_nvrtc(void)
     }
     snprintf(text, sizeof text, "%d.%d, %.500s", major, minor, nvrtc_path());
     say_ok("NVRTC", text);
+}
+
+static void check_cupti(void)
+{
+    struct error err;
+    unsigned version = 0;
+    char path[512], text[600];
+    if (cupti_look(&version, path, &err)) {
+        say_missing("CUPTI", err.text,
+                    "install the CUDA toolkit (cuda-cupti) and set CUDA_HOME, or " CUPTI_VARIABLE
+                    "=libcupti.so.13; without it no launch is watched");
+        return;
+    }
+    snprintf(text, sizeof text, "%u, %.500s", version, path);
+    say_ok("CUPTI", text);
 }
 
 static void check_kernels(const struct options *options)
@@ -210,6 +226,7 @@ int command_doctor(const struct options *options, struct error *err)
     check_gpus();
     check_cpu();
     check_nvrtc();
+    check_cupti();
     check_kernels(options);
     bool cache = check_cache();
     if (check_baselines(options, &available, err))

@@ -120,9 +120,11 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
         return 0;
     if (record_from_json(data, &record, err) != 0)
         return err->code;
-    findings_add(f, record);
+    bool applied = activity_book_apply(&f->book, record);
+    if (applied)
+        findings_add(f, record);
     record_free(record);
-    return 0;
+    return applied ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the verdicts");
 }
 
 static int check_in_worker(const struct options *options, const struct run_options *run, struct findings *f,
@@ -136,6 +138,8 @@ static int check_in_worker(const struct options *options, const struct run_optio
     if (code != 0 && code != EXIT_CODE_VERIFICATION && code != EXIT_CODE_INCOMPARABLE)
         return code;
     code = ledger_journal_path(run->output, journal, err);
+    if (code == 0)
+        code = activity_book_read(journal, &f->book, err);
     return code != 0 ? code : journal_read(journal, visit, f, NULL, err);
 }
 

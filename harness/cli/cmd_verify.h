@@ -6,14 +6,16 @@
 #define CUDAL2_CLI_CMD_VERIFY_H
 
 #include "cli/sanitize.h"
+#include "result/activity.h"
 #include "result/record.h"
 
 /* {"schema":"cudal2-bench/verify","schema_version":1,"device":"...","problems":[{"problem":"f16-f32-64x64x64",
  *  "verification":{...},"contenders":[{"name","role","verdict","stage","reason","class","deviation","coverage","seeds",
- *  "variants","rejected"}]}],"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
+ *  "variants","rejected","activity"}]}],"activity":{...},"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
  * What a contender does not have is left out. */
 struct findings {
     cJSON *problems, *sanitizers; /* owned */
+    struct activity_book book;    /* what was watched; empty in this process */
     char device[128];
     size_t passed, failed, skipped;     /* of kernels, over problems */
     char unfinished[RECORD_REASON_MAX]; /* the first sanitizer that did not come to its end, and why; "" none */

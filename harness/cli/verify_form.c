@@ -16,6 +16,7 @@ void findings_free(struct findings *f)
 {
     cJSON_Delete(f->problems);
     cJSON_Delete(f->sanitizers);
+    activity_book_free(&f->book);
     *f = (struct findings){0};
 }
 
@@ -69,6 +70,7 @@ static cJSON *contender_tree(const struct contender_record *c)
         tree_put_copy(&t, members[i], tree_member(c->verification, members[i]));
     tree_put_copy(&t, "deviation", c->deviation);
     put_counts(&t, c->tuning);
+    tree_put_copy(&t, "activity", c->activity);
     return tree_finish(&t);
 }
 
@@ -136,6 +138,20 @@ static double bound_at(const cJSON *problem, int which)
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
+/* What one launch runs: the first kernel by name, and how much else. */
+static void add_activity(struct text *out, const cJSON *activity)
+{
+    const cJSON *list = tree_member(activity, "launch"), *work;
+    double pieces = 0;
+    cJSON_ArrayForEach(work, list) pieces += tree_number(work, "n");
+    if (pieces < 1)
+        return;
+    text_add(out, "; runs %.60s", tree_text(list->child, "kernel")[0] ? tree_text(list->child, "kernel") : "a copy");
+    if (pieces > 1)
+        text_add(out, " and %.0f more", pieces - 1);
+    text_add(out, ", %.1f us", tree_number(activity, "busy_ns") * 1e-3);
+}
+
 static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
 {
     const cJSON *deviation = tree_member(c, "deviation");
@@ -148,6 +164,7 @@ static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
         text_add(out, "; accumulates in %s%s", class, tree_true(c, "wider") ? ", wider than billed" : "");
     if (tree_number(c, "variants") > 0)
         text_add(out, "; %.0f variants", tree_number(c, "variants"));
+    add_activity(out, tree_member(c, "activity"));
 }
 
 static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)
@@ -185,6 +202,8 @@ char *findings_text(const struct findings *f)
     struct text out = {0};
     text_add(&out, "device: %s\n", f->device);
     cJSON_ArrayForEach(item, f->problems) add_problem(&out, item);
+    if (f->book.unavailable)
+        text_add(&out, "GPU activity was not watched: %s\n", tree_text(f->book.unavailable, "unavailable"));
     cJSON_ArrayForEach(item, f->sanitizers) add_sanitizer(&out, item);
     text_add(&out, "%zu passed, %zu failed, %zu not checked\n", f->passed, f->failed, f->skipped);
     if (out.failed) {
@@ -201,6 +220,8 @@ char *findings_json(const struct findings *f)
     tree_put_number(&t, "schema_version", 1);
     tree_put_text(&t, "device", f->device);
     tree_put_copy(&t, "problems", f->problems);
+    if (f->book.recorder || f->book.unavailable)
+        tree_put(&t, "activity", activity_book_run(&f->book));
     tree_put_copy(&t, "sanitizers", f->sanitizers);
     tree_put(&t, "passed", cJSON_CreateBool(f->failed == 0 && f->passed > 0));
     cJSON *tree = tree_finish(&t);
