@@ -195,20 +195,26 @@ static bool is_graph(const struct trial *t)
     return segment != NULL && t->bench->device->ops->rung(segment) == RUNG_GRAPH;
 }
 
-/* The first time in a cell everything is tried, and the group's own inputs come back. Where work runs comes first: it
- * explains what the other trials would see. */
+/* What is tried only the first time in a cell, with the group's own inputs back before and after. A launch that is left
+ * out is told by C; only what is right is asked for its time. */
+static int run_first_trials(struct trial *t, struct error *err)
+{
+    int code = trial_restore(t, err);
+    if (code == 0 && t->verdict == NULL)
+        code = trial_between(t, err);
+    if (code != 0 || t->verdict != NULL)
+        return code;
+    code = trial_novel(t, err);
+    return code == 0 ? trial_restore(t, err) : code;
+}
+
+/* Where work runs comes first: it explains what the other trials would see. */
 static int run_trials(struct trial *t, bool first, struct error *err)
 {
     int code = first && !is_graph(t) ? trial_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
         code = check_fresh(t, err);
-    if (code == 0 && first && t->verdict == NULL)
-        code = trial_novel(t, err);
-    if (code == 0 && first)
-        code = trial_restore(t, err);
-    if (code == 0 && first && t->verdict == NULL)
-        code = trial_between(t, err);
-    return code;
+    return code == 0 && first ? run_first_trials(t, err) : code;
 }
 
 /* What the trials find changed of the device's state, this entrant has changed. */

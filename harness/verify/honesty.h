@@ -7,11 +7,11 @@
  * very segment that is timed runs once more, and C must be wholly written, exact (Freivalds), still the same a little
  * later, A and B untouched, the guards intact, and the clocks agree with each other.
  *
- * Novel (the first time): a launch on new N(0,1) inputs takes no longer than the timed ones (novelty.h).
- *
  * Between (the first time): a segment of the same topology on the group's own inputs, with a sprinkle of NaN before
  * each launch and a count after it, so that no launch inside a segment can be skipped because another wrote the same C;
  * the last outputs must be right within the rounding of the dtype.
+ *
+ * Novel (the first time): a launch on new N(0,1) inputs takes no longer than the timed ones (novelty.h).
  *
  * Escape (the first time, on CUDA, for what is not timed as a graph): one launch behind a held stream must leave C
  * alone.
