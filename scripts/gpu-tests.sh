@@ -47,7 +47,7 @@ rm -rf "$logs" && mkdir -p "$logs" || exit 73
     date -u +%Y-%m-%dT%H:%M:%SZ
     nvidia-smi --query-gpu=name,driver_version,uuid,clocks.max.sm,power.limit --format=csv,noheader 2>/dev/null
 } | tee "$logs/machine.txt"
-cd "$here" && scripts/run-tests.sh "$build" "${tests[@]}" | tee "$logs/summary.txt"
+cd "$here" && scripts/run-tests.sh "${build#"$here"/}" "${tests[@]}" | tee "$logs/summary.txt"
 status=${PIPESTATUS[0]}
 for file in "${tests[@]}"; do
     name=$(basename "$file" .sh)
