@@ -60,6 +60,30 @@ static void digests_are_the_hosts(void **state)
     gpu->ops->release(gpu, there);
 }
 
+/* Many matrices of every kind, order and shape at once: what the host writes one by one. N(0,1) apart, whose logarithms
+ * may differ in the last bit. */
+static void many_fills_are_the_hosts(void **state)
+{
+    enum { MANY = 60, ELEMENTS = 130 * 67 };
+    static uint16_t here[ELEMENTS], back[ELEMENTS];
+    struct fill_item items[MANY];
+    struct error err;
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        items[i] = (struct fill_item){
+            take(sizeof here),
+            {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)i, 0.3, 1 + 2 * i, 67, i % 2}};
+    check(gpu->ops->fill_many(gpu, items, MANY, &err), &err);
+    check(gpu->ops->sync(gpu, &err), &err);
+    for (int i = 0; i < MANY; i++) {
+        size_t bytes = (size_t)(items[i].fill.rows * items[i].fill.cols) * sizeof *here;
+        check(host->ops->fill(host, here, &items[i].fill, &err), &err);
+        check(gpu->ops->download(gpu, back, items[i].memory, bytes, &err), &err);
+        assert_memory_equal(here, back, bytes);
+        gpu->ops->release(gpu, items[i].memory);
+    }
+}
+
 static void sprinkles_lie_where_they_should(void **state)
 {
     enum { N = 70001 };
@@ -190,7 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_are_the_hosts),     cmocka_unit_test(sprinkles_lie_where_they_should),
         cmocka_unit_test(products_are_exact),        cmocka_unit_test(a_held_stream_holds),
-        cmocka_unit_test(persisting_sizes_are_told),
+        cmocka_unit_test(persisting_sizes_are_told), cmocka_unit_test(many_fills_are_the_hosts),
     };
     struct error err;
     if (device_open("cuda:0", NULL, &gpu, &err) != 0) {

@@ -311,6 +311,25 @@ static void memory_errors_name_the_bytes(void **state)
     assert_int_equal(mock.live_memory, 0);
 }
 
+/* However many matrices, one launch; each has its share of blocks, by the largest. */
+static void many_fills_are_one_launch(void **state)
+{
+    struct fill_item items[300];
+    struct error err;
+    (void)state;
+    for (size_t i = 0; i < 300; i++)
+        items[i] = (struct fill_item){NULL, {FILL_NORMAL, CUDAL2_F16, i, 0, 64, i == 7 ? 256 : 64, i % 2}};
+    for (size_t n = 1; n <= 300; n += 13) {
+        mock.kernels = 0;
+        assert_int_equal(d->ops->fill_many(d, items, n, &err), 0);
+        assert_int_equal(mock.kernels, 1);
+        assert_int_equal(mock.last_config.grid[0], n * (n > 7 ? 9 : 3)); /* 8 elements a thread, 256 threads */
+    }
+    mock.kernels = 0;
+    assert_int_equal(d->ops->fill_many(d, items, 0, &err), 0);
+    assert_int_equal(mock.kernels, 0);
+}
+
 static void modules_launch_with_clusters(void **state)
 {
     (void)state;
@@ -423,6 +442,7 @@ int main(void)
         ON_MOCK(a_lost_device_says_so),
         ON_MOCK(settle_undoes_what_was_changed),
         ON_MOCK(memory_errors_name_the_bytes),
+        ON_MOCK(many_fills_are_one_launch),
         ON_MOCK(modules_launch_with_clusters),
         ON_MOCK(tensor_maps_describe_the_matrix),
         ON_MOCK(a_graph_of_one_replays_the_launch),

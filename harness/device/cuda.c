@@ -16,6 +16,7 @@ static void cuda_close(struct device *d)
         cuda_kernels_close(c);
         cuda_probes_close(c);
         cuda_fences_close(c);
+        cuda_fills_close(c);
         if (c->flush_buffer)
             cu->memory_free(c->flush_buffer);
         if (c->compare_parts)
@@ -102,6 +103,7 @@ static const struct device_ops cuda_ops = {
     .upload = cuda_upload,
     .download = cuda_download,
     .fill = cuda_fill,
+    .fill_many = cuda_fill_many,
     .sync = cuda_sync,
     .flush = cuda_flush,
     .reference = cuda_reference,

@@ -12,6 +12,7 @@
 /* A harness kernel, compiled for one dtype and layout at its first use. */
 enum harness_kernel {
     KERNEL_FILL,
+    KERNEL_FILL_MANY,
     KERNEL_FLUSH_WRITE,
     KERNEL_FLUSH_READ,
     KERNEL_BLOCKER,
@@ -63,8 +64,12 @@ struct cuda_device {
     size_t limits[N_LIMITS]; /* as found when the device was opened */
     struct {
         cu_pointer desk, vectors;
-        uint64_t n_doubles;                 /* of vectors */
-    } probes;                               /* cuda_probe.c; all made at their first use */
+        uint64_t n_doubles; /* of vectors */
+    } probes;               /* cuda_probe.c; all made at their first use */
+    struct {
+        cu_pointer list;
+        size_t n;                           /* room for */
+    } fills;                                /* cuda_fill.c */
     struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
 };
 
@@ -82,7 +87,8 @@ int cuda_kernel_run(struct cuda_device *c, cu_function function, unsigned blocks
 /* Enqueues the empty kernel; compiled and warmed when the device was opened. */
 int cuda_null_run(struct cuda_device *c, struct error *err);
 void cuda_kernels_close(struct cuda_device *c);
-int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct error *err);
+/* Blocks of a grid-stride kernel: enough to fill the GPU eight times over, never more than there is work for. */
+unsigned cuda_grid_for(const struct cuda_device *c, uint64_t items, unsigned threads);
 int cuda_flush(struct device *d, struct error *err);
 int cuda_reference(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                    const struct cudal2_operands *operands, float *reference, struct error *err);
@@ -92,6 +98,11 @@ int cuda_reference_wide(struct device *d, const struct cudal2_problem *p, enum c
                         const struct cudal2_operands *operands, double *reference, struct error *err);
 int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                  struct comparison *out, struct error *err);
+
+/* cuda_fill.c */
+int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct error *err);
+int cuda_fill_many(struct device *d, const struct fill_item *items, size_t n, struct error *err);
+void cuda_fills_close(struct cuda_device *c);
 
 /* cuda_time.c: launching a contender and the two timings with one launch. */
 int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err);

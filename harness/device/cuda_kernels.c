@@ -1,27 +1,25 @@
-/* The harness's own kernels on the GPU: compiled for this GPU at first use, then fills, flushes, reference and compare.
- */
+/* The harness's own kernels on the GPU: compiled for this GPU at first use, then flushes, reference and compare. */
 #include "device/cuda_device.h"
 #include "device/cpu_math.h"
-#include "device/fill.h"
 #include "compile/compile.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FILL_THREADS 256
+#define FLUSH_THREADS 256
 #define COMPARE_THREADS 256
 #define COMPARE_BLOCKS 1024
 #define REFERENCE_TILE 128
 
 static const struct {
     const char *file, *entry;
-} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},           {"flush", "flush_write"},   {"flush", "flush_read"},
-                                {"blocker", "blocker"},     {"null", "null_kernel"},    {"reference", "reference"},
-                                {"reference", "reference"}, {"compare", "compare"},     {"compare", "compare"},
-                                {"counts", "counts"},       {"probe", "digest"},        {"probe", "pattern"},
-                                {"probe", "sprinkle"},      {"probe", "count_nan"},     {"probe", "samples"},
-                                {"probe", "rows_times"},    {"probe", "columns_times"}, {"probe", "compare_rows"}};
+} kernel_files[KERNEL_COUNT] = {
+    {"fill", "fill"},        {"fill", "fill_many"},      {"flush", "flush_write"},   {"flush", "flush_read"},
+    {"blocker", "blocker"},  {"null", "null_kernel"},    {"reference", "reference"}, {"reference", "reference"},
+    {"compare", "compare"},  {"compare", "compare"},     {"counts", "counts"},       {"probe", "digest"},
+    {"probe", "pattern"},    {"probe", "sprinkle"},      {"probe", "count_nan"},     {"probe", "samples"},
+    {"probe", "rows_times"}, {"probe", "columns_times"}, {"probe", "compare_rows"}};
 
 static bool is_wide(enum harness_kernel which)
 {
@@ -81,31 +79,11 @@ int cuda_null_run(struct cuda_device *c, struct error *err)
     return cuda_kernel_run(c, c->kernels[KERNEL_NULL][0].function, 1, 32, NULL, err);
 }
 
-/* Blocks of a grid-stride kernel: enough to fill the GPU eight times over, never more than there is work for. */
-static unsigned grid_for(const struct cuda_device *c, uint64_t items, unsigned threads)
+unsigned cuda_grid_for(const struct cuda_device *c, uint64_t items, unsigned threads)
 {
     uint64_t wanted = (items + threads - 1) / threads;
     uint64_t most = (uint64_t)(c->base.info.sm_count > 0 ? c->base.info.sm_count : 64) * 32;
     return (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
-}
-
-int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct error *err)
-{
-    struct cuda_device *c = cuda_of(d);
-    cu_function function;
-    uint64_t rows = (uint64_t)fill->rows, cols = (uint64_t)fill->cols, key = fill_key(fill->seed);
-    int column_major = fill->column_major, kind = (int)fill->kind;
-    /* unit < density for unit = i * 2^-24 is i < ceil(density * 2^24), exactly. */
-    double scaled = ceil(fmin(fmax(fill->density, 0.0), 1.0) * 0x1p24);
-    uint32_t threshold = (uint32_t)scaled;
-    void *arguments[] = {&memory, &key, &rows, &cols, &column_major, &kind, &threshold};
-    if (rows == 0 || cols == 0)
-        return 0;
-    uint64_t items = (rows * cols + 7) / (fill->dtype == CUDAL2_F32 ? 4 : 8) + 1;
-    int rc = cuda_kernel_get(c, KERNEL_FILL, (int)fill->dtype * 2, &function, err);
-    if (rc == 0)
-        rc = cuda_kernel_run(c, function, grid_for(c, items, FILL_THREADS), FILL_THREADS, arguments, err);
-    return rc;
 }
 
 static int flush_buffer(struct cuda_device *c, struct error *err)
@@ -130,7 +108,7 @@ int cuda_flush(struct device *d, struct error *err)
     uint32_t value = ++c->flush_value;
     void *arguments[] = {&c->flush_buffer, &count, &value};
     for (int i = 0; i < 2 && rc == 0; i++)
-        rc = cuda_kernel_run(c, functions[i], grid_for(c, count, FILL_THREADS), FILL_THREADS, arguments, err);
+        rc = cuda_kernel_run(c, functions[i], cuda_grid_for(c, count, FLUSH_THREADS), FLUSH_THREADS, arguments, err);
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 

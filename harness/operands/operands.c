@@ -115,28 +115,62 @@ void operands_free(struct device *device, struct operands *operands)
     free(operands);
 }
 
-static int fill_matrix(struct device *device, const void *memory, const struct fill *fill, struct error *err)
+static void *writable(const void *memory)
 {
     union {
         const void *shown;
         void *owned;
     } pointer = {.shown = memory};
-    return memory == NULL ? 0 : device->ops->fill(device, pointer.owned, fill, err);
+    return pointer.owned;
+}
+
+/* A and the copies of B that the set has; returns their number. */
+static size_t list_set(const struct operands *operands, const struct operands_values *values, size_t set,
+                       struct fill_item out[OPERANDS_INPUTS])
+{
+    const struct cudal2_problem *p = &operands->request.problem;
+    uint64_t seed = values->seed + 2 * (set % operands->request.period);
+    const struct fill a = {values->kind, p->dtype, seed, values->density, p->m, p->k, false};
+    struct fill b = {values->kind, p->dtype, seed + 1, values->density, p->k, p->n, false};
+    size_t n = 0;
+    out[n++] = (struct fill_item){writable(operands->nn[set].a), a};
+    if (operands->nn[set].b != NULL)
+        out[n++] = (struct fill_item){writable(operands->nn[set].b), b};
+    b.column_major = true;
+    if (operands->tn[set].b != NULL)
+        out[n++] = (struct fill_item){writable(operands->tn[set].b), b};
+    return n;
+}
+
+static int fill_list(struct device *device, const struct fill_item *items, size_t n, struct error *err)
+{
+    int code = 0;
+    if (device->ops->fill_many != NULL)
+        return device->ops->fill_many(device, items, n, err);
+    for (size_t i = 0; i < n && code == 0; i++)
+        code = device->ops->fill(device, items[i].memory, &items[i].fill, err);
+    return code;
 }
 
 int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
                       size_t set, struct error *err)
 {
-    const struct cudal2_problem *p = &operands->request.problem;
-    uint64_t seed = values->seed + 2 * (set % operands->request.period);
-    struct fill a = {values->kind, p->dtype, seed, values->density, p->m, p->k, false};
-    struct fill b = {values->kind, p->dtype, seed + 1, values->density, p->k, p->n, false};
-    int code = fill_matrix(device, operands->nn[set].a, &a, err);
-    if (code == 0)
-        code = fill_matrix(device, operands->nn[set].b, &b, err);
-    b.column_major = true;
-    if (code == 0)
-        code = fill_matrix(device, operands->tn[set].b, &b, err);
+    struct fill_item items[OPERANDS_INPUTS];
+    return fill_list(device, items, list_set(operands, values, set, items), err);
+}
+
+/* The sets from the first of range[] on, by steps of the second. */
+static int fill_sets(struct device *device, struct operands *operands, const struct operands_values *values,
+                     const size_t range[2], struct error *err)
+{
+    size_t n = 0, sets = operands->request.n_sets;
+    struct fill_item *items = calloc(OPERANDS_INPUTS * sets, sizeof *items);
+    if (items == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of matrices");
+    for (size_t s = range[0]; s < sets; s += range[1])
+        n += list_set(operands, values, s, items + n);
+    int code = fill_list(device, items, n, err);
+    free(items);
     return code;
 }
 
@@ -144,19 +178,13 @@ int operands_fill(struct device *device, struct operands *operands, enum fill_ki
                   struct error *err)
 {
     const struct operands_values values = {kind, seed, density};
-    int code = 0;
-    for (size_t s = 0; s < operands->request.n_sets && code == 0; s++)
-        code = operands_fill_set(device, operands, &values, s, err);
-    return code;
+    return fill_sets(device, operands, &values, (const size_t[]){0, 1}, err);
 }
 
 int operands_fill_alike(struct device *device, struct operands *operands, const struct operands_values *values,
                         size_t which, struct error *err)
 {
-    int code = 0;
-    for (size_t s = which; s < operands->request.n_sets && code == 0; s += operands->request.period)
-        code = operands_fill_set(device, operands, values, s, err);
-    return code;
+    return fill_sets(device, operands, values, (const size_t[]){which, operands->request.period}, err);
 }
 
 int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err)
@@ -179,11 +207,7 @@ struct probe_region operands_output(const struct operands *operands, size_t set)
 
 static struct probe_region region_of(const void *memory, uint64_t bytes)
 {
-    union {
-        const void *shown;
-        void *owned;
-    } pointer = {.shown = memory};
-    return (struct probe_region){pointer.owned, bytes};
+    return (struct probe_region){writable(memory), bytes};
 }
 
 size_t operands_inputs(const struct operands *operands, size_t set, struct probe_region out[OPERANDS_INPUTS])

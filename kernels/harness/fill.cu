@@ -40,33 +40,53 @@ static __device__ bits_t element(u64 key, u64 index, int kind, u32 threshold)
     return round_to_dtype(radius * cospif(2.0f * ((float)((u32)bits & 0xffffffu) * 0x1p-24f)));
 }
 
-/* One thread makes 16 bytes at a time. `line` is the length of what is contiguous: cols, or rows if column_major. */
-extern "C" __global__ void __launch_bounds__(256)
-    fill(bits_t *memory, u64 key, u64 rows, u64 cols, int column_major, int kind, u32 threshold)
+/* What to write where; struct wanted of harness/device/cuda_fill.c has the same layout. */
+struct wanted {
+    bits_t *memory;
+    u64 key, rows, cols;
+    int column_major, kind;
+    u32 threshold, unused;
+};
+
+/* One thread makes 16 bytes at a time; `parts` blocks share the matrix. What is contiguous is cols long, or rows if
+ * column_major. */
+static __device__ __forceinline__ void fill_part(const wanted &w, u32 part, u32 parts)
 {
-    u64 total = rows * cols;
-    u64 step = (u64)gridDim.x * blockDim.x * ELEMENTS;
-    for (u64 at = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * ELEMENTS; at < total; at += step) {
+    u64 rows = w.rows, cols = w.cols, total = rows * cols;
+    u64 step = (u64)parts * blockDim.x * ELEMENTS;
+    for (u64 at = ((u64)part * blockDim.x + threadIdx.x) * ELEMENTS; at < total; at += step) {
         union {
             bits_t one[ELEMENTS];
             uint4 all;
         } out;
-        u64 column = column_major ? at / rows : 0, row = column_major ? at % rows : 0;
+        u64 column = w.column_major ? at / rows : 0, row = w.column_major ? at % rows : 0;
 #pragma unroll
         for (int e = 0; e < ELEMENTS; e++) {
-            u64 index = column_major ? row * cols + column : at + e;
-            out.one[e] = kind == KIND_POISON ? (bits_t)(DTYPE == 2 ? 0x7fffffffu : 0x7fffu)
-                                             : element(key, index, kind, threshold);
+            u64 index = w.column_major ? row * cols + column : at + e;
+            out.one[e] = w.kind == KIND_POISON ? (bits_t)(DTYPE == 2 ? 0x7fffffffu : 0x7fffu)
+                                               : element(w.key, index, w.kind, w.threshold);
             if (++row == rows) {
                 row = 0;
                 column++;
             }
         }
-        if (at + ELEMENTS <= total && ((u64)memory & 15) == 0) {
-            *(uint4 *)(memory + at) = out.all;
+        if (at + ELEMENTS <= total && ((u64)w.memory & 15) == 0) {
+            *(uint4 *)(w.memory + at) = out.all;
         } else {
             for (int e = 0; e < ELEMENTS && at + e < total; e++)
-                memory[at + e] = out.one[e];
+                w.memory[at + e] = out.one[e];
         }
     }
+}
+
+extern "C" __global__ void __launch_bounds__(256) fill(wanted w)
+{
+    fill_part(w, blockIdx.x, gridDim.x);
+}
+
+/* `parts` blocks for each of many. */
+extern "C" __global__ void __launch_bounds__(256) fill_many(const wanted *list, u32 parts)
+{
+    const wanted w = list[blockIdx.x / parts];
+    fill_part(w, blockIdx.x % parts, parts);
 }
