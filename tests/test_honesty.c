@@ -445,98 +445,6 @@ static void only_what_grows_each_time_leaks(void **state)
     assert_false(leaks_after(1, 64 * mib, 0, 0));
 }
 
-/* ---- probes ---- */
-
-static void digests_see_every_byte(void **state)
-{
-    struct error err;
-    unsigned char bytes[41];
-    struct probe_region region = {bytes, 0};
-    uint64_t first, second;
-    (void)state;
-    open_cell();
-    for (region.bytes = 0; region.bytes <= sizeof bytes; region.bytes++) {
-        memset(bytes, 9, sizeof bytes);
-        f.device->probes->digest(f.device, &region, 1, &first, &err);
-        for (size_t i = 0; i < sizeof bytes; i++) {
-            bytes[i] ^= 0x40;
-            f.device->probes->digest(f.device, &region, 1, &second, &err);
-            assert_int_equal(first != second, i < region.bytes);
-            bytes[i] ^= 0x40;
-        }
-    }
-    /* Words that change places change the sum too. */
-    region.bytes = 16;
-    bytes[0] = 1;
-    f.device->probes->digest(f.device, &region, 1, &first, &err);
-    bytes[0] = 9;
-    bytes[8] = 1;
-    f.device->probes->digest(f.device, &region, 1, &second, &err);
-    assert_true(first != second);
-    fixture_close(&f);
-}
-
-static void sprinkled_poison_is_counted(void **state)
-{
-    struct error err;
-    char why[CUDAL2_WHY];
-    uint16_t c[1000];
-    uint64_t nans;
-    const struct probe_ops *p;
-    (void)state;
-    open_cell();
-    p = f.device->probes;
-    for (uint64_t n = 1; n <= 1000; n += 111) {
-        memset(c, 0, sizeof c);
-        assert_int_equal(p->sprinkle(f.device, c, CUDAL2_F16, n, n, why), CUDAL2_OK);
-        assert_int_equal(p->count(f.device, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
-        assert_int_equal(p->read_count(f.device, &nans, &err), 0);
-        assert_int_equal(nans, (n + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE);
-        for (uint64_t i = n; i < 1000; i++)
-            assert_int_equal(c[i], 0);
-        assert_int_equal(p->read_count(f.device, &nans, &err), 0);
-        assert_int_equal(nans, 0);
-    }
-    fixture_close(&f);
-}
-
-/* One wrong element is seen under any x, in both layouts, and a right output never is. */
-static void products_are_told_apart(void **state)
-{
-    enum { M = 6, N = 10, K = 14 };
-    struct error err;
-    struct probe_difference difference;
-    uint16_t a[M * K], b[2][K * N], c[M * N];
-    (void)state;
-    open_cell();
-    for (uint64_t seed = 0; seed < 50; seed++) {
-        for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
-            struct cudal2_operands o = {a, b[layout], c};
-            struct probe_product p = {{M, N, K, CUDAL2_F16, CUDAL2_ACC_F32}, (enum cudal2_layout)layout, &o, seed};
-            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false};
-            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN};
-            float reference[M * N];
-            f.device->ops->fill(f.device, a, &fa, &err);
-            f.device->ops->fill(f.device, b[layout], &fb, &err);
-            f.device->ops->reference(f.device, &p.problem, p.layout, &o, reference, &err);
-            for (size_t i = 0; i < M * N; i++)
-                element_store(c, CUDAL2_F16, i, reference[i]);
-            assert_int_equal(f.device->probes->product(f.device, &p, &difference, &err), 0);
-            assert_int_equal(difference.differing, 0);
-            assert_true(difference.first_row == UINT64_MAX && difference.sum_sq_error == 0);
-            size_t wrong = (size_t)(seed * 7 % (M * N));
-            element_store(c, CUDAL2_F16, wrong, reference[wrong] + 1);
-            assert_int_equal(f.device->probes->product(f.device, &p, &difference, &err), 0);
-            assert_int_equal(difference.differing, 1);
-            assert_int_equal(difference.first_row, wrong / N);
-            c[wrong] = 0x7e00;
-            assert_int_equal(f.device->probes->product(f.device, &p, &difference, &err), 0);
-            assert_int_equal(difference.nan_rows, 1);
-        }
-    }
-    fixture_close(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,9 +462,6 @@ int main(void)
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),
         cmocka_unit_test(only_what_grows_each_time_leaks),
-        cmocka_unit_test(digests_see_every_byte),
-        cmocka_unit_test(sprinkled_poison_is_counted),
-        cmocka_unit_test(products_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

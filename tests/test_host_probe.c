@@ -1,0 +1,112 @@
+/* Probes of memory that the host can read: digests, sprinkles and products against what they are defined to be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/half.h"
+#include "device/fake.h"
+#include "device/probe.h"
+
+static struct device *device;
+
+static void digests_see_every_byte(void **state)
+{
+    struct error err;
+    unsigned char bytes[41];
+    struct probe_region region = {bytes, 0};
+    uint64_t first, second;
+    (void)state;
+    for (region.bytes = 0; region.bytes <= sizeof bytes; region.bytes++) {
+        memset(bytes, 9, sizeof bytes);
+        device->probes->digest(device, &region, 1, &first, &err);
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            bytes[i] ^= 0x40;
+            device->probes->digest(device, &region, 1, &second, &err);
+            assert_int_equal(first != second, i < region.bytes);
+            bytes[i] ^= 0x40;
+        }
+    }
+    /* Words that change places change the sum too. */
+    region.bytes = 16;
+    bytes[0] = 1;
+    device->probes->digest(device, &region, 1, &first, &err);
+    bytes[0] = 9;
+    bytes[8] = 1;
+    device->probes->digest(device, &region, 1, &second, &err);
+    assert_true(first != second);
+}
+
+static void sprinkled_poison_is_counted(void **state)
+{
+    struct error err;
+    char why[CUDAL2_WHY];
+    uint16_t c[1000];
+    uint64_t nans;
+    const struct probe_ops *p = device->probes;
+    (void)state;
+    for (uint64_t n = 1; n <= 1000; n += 111) {
+        memset(c, 0, sizeof c);
+        assert_int_equal(p->sprinkle(device, c, CUDAL2_F16, n, n, why), CUDAL2_OK);
+        assert_int_equal(p->count(device, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
+        assert_int_equal(p->read_count(device, &nans, &err), 0);
+        assert_int_equal(nans, (n + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE);
+        for (uint64_t i = n; i < 1000; i++)
+            assert_int_equal(c[i], 0);
+        assert_int_equal(p->read_count(device, &nans, &err), 0);
+        assert_int_equal(nans, 0);
+    }
+}
+
+/* One wrong element is seen under any x, in both layouts, and a right output never is. */
+static void products_are_told_apart(void **state)
+{
+    enum { M = 6, N = 10, K = 14 };
+    struct error err;
+    struct probe_difference difference;
+    uint16_t a[M * K], b[2][K * N], c[M * N];
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
+            struct cudal2_operands o = {a, b[layout], c};
+            struct probe_product p = {{M, N, K, CUDAL2_F16, CUDAL2_ACC_F32}, (enum cudal2_layout)layout, &o, seed};
+            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false};
+            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN};
+            float reference[M * N];
+            device->ops->fill(device, a, &fa, &err);
+            device->ops->fill(device, b[layout], &fb, &err);
+            device->ops->reference(device, &p.problem, p.layout, &o, reference, &err);
+            for (size_t i = 0; i < M * N; i++)
+                element_store(c, CUDAL2_F16, i, reference[i]);
+            assert_int_equal(device->probes->product(device, &p, &difference, &err), 0);
+            assert_int_equal(difference.differing, 0);
+            assert_true(difference.first_row == UINT64_MAX && difference.sum_sq_error == 0);
+            size_t wrong = (size_t)(seed * 7 % (M * N));
+            element_store(c, CUDAL2_F16, wrong, reference[wrong] + 1);
+            assert_int_equal(device->probes->product(device, &p, &difference, &err), 0);
+            assert_int_equal(difference.differing, 1);
+            assert_int_equal(difference.first_row, wrong / N);
+            c[wrong] = 0x7e00;
+            assert_int_equal(device->probes->product(device, &p, &difference, &err), 0);
+            assert_int_equal(difference.nan_rows, 1);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digests_see_every_byte),
+        cmocka_unit_test(sprinkled_poison_is_counted),
+        cmocka_unit_test(products_are_told_apart),
+    };
+    const struct fake_script script = {0};
+    struct error err;
+    if (fake_open(&script, &device, &err) != 0)
+        return 1;
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    device->ops->close(device);
+    return rc;
+}
