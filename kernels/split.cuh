@@ -94,7 +94,7 @@ DEVICE u32 bytes_owned(u32 rank)
 #if REDUCE == 2
 #define MAX_TILES 512 /* more than there are multiprocessors */
 
-/* CTAs that have left their pieces of a tile, over all launches. */
+/* CTAs that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
 __device__ u32 arrivals[MAX_TILES];
 
 /* Where the piece for `owner` from CTA `from` lies. */
