@@ -250,6 +250,10 @@ static void fake_audit(const struct cell_request *request)
     if (harness)
         act(harness);
     cJSON_ArrayForEach(subject, request->audit) cJSON_AddItemToArray(list, watch(request, subject));
+    if (ordered("slander", request->problem.m)) { /* of somebody whom nobody asked about */
+        cJSON *rival = cJSON_Parse("{\"name\":\"rival\",\"status\":\"late_work\",\"reason\":\"x\"}");
+        cJSON_AddItemToArray(list, rival);
+    }
     say_stage("", "record");
     cJSON_AddStringToObject(message, "type", "activity");
     cJSON_AddItemToObject(message, "contenders", list);

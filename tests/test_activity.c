@@ -54,8 +54,8 @@ static void test_honest_launches(void **state)
     add(&w, OTHER, 120000, 160000); /* a fork that joins, beside its sibling */
     add(&w, OWN, 160500, 199900);
     expect(&w, NULL, "");
-    add(&w, OWN, 99500, 99900); /* clocks of two streams are a little apart */
-    add(&w, OTHER, 199000, 200900);
+    add(&w, OWN, 85000, 99900);     /* a programmatic launch begins before its predecessor ends */
+    add(&w, OTHER, 199000, 200900); /* clocks of two streams are a little apart */
     expect(&w, NULL, "");
 }
 
@@ -221,6 +221,7 @@ static void test_an_honest_graph(void **state)
     expect_member(seen, "busy_ns", "2000");
     expect_member(seen, "graph_busy_ns", "2000");
     expect_member(seen, "ratio", "0.8");
+    expect_member(seen, "waits", NULL);
     expect_member(seen, "status", NULL);
     assert_int_equal(script.looks, 2);
     assert_int_equal(script.graphs, 1);
@@ -328,6 +329,7 @@ static void test_launch_that_waits_is_not_held(void **state)
     open_look();
     cJSON *seen = look(&(struct activity_claim){.waits = true});
     assert_false(script.held);
+    expect_member(seen, "waits", "true");
     cJSON_Delete(seen);
     fixture_close(&f);
 }

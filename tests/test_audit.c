@@ -183,6 +183,15 @@ static void test_a_verdict_that_is_none(void **state)
     assert_null(seen("offline", 32, "alpha", "status"));
 }
 
+static void test_a_verdict_on_somebody_else(void **state)
+{
+    (void)state;
+    assert_int_equal(go("slander@32=x"), 0);
+    read_book();
+    assert_non_null(strstr(seen("offline", 32, "alpha", "unavailable")->valuestring, "other contenders"));
+    assert_null(seen("offline", 32, "rival", "status"));
+}
+
 /* ---- verdicts ---- */
 
 static const cJSON *result_of(cJSON *result, const char *key, const char *contender)
@@ -369,6 +378,7 @@ int main(int argc, char **argv)
         TEST(test_a_hang_while_watching),
         TEST(test_the_harness_fails),
         TEST(test_a_verdict_that_is_none),
+        TEST(test_a_verdict_on_somebody_else),
         TEST(test_a_verdict_refutes),
         TEST(test_stop_and_resume),
         TEST(test_stop_half_way),

@@ -80,13 +80,19 @@ static int check_list(struct json_at at, struct error *err)
     return code;
 }
 
+static int check_flag(struct json_at at, const char *key, struct error *err)
+{
+    bool ignored;
+    struct json_at member = json_member(at, key);
+    return member.node ? json_read_bool(member, &ignored, err) : 0;
+}
+
 /* A verdict is one that refutes: a watcher has no other to give. */
 static int check_verdict(struct json_at at, struct error *err)
 {
-    struct json_at status = json_member(at, "status"), invalid = json_member(at, "invalid");
-    bool ignored;
+    struct json_at status = json_member(at, "status");
     if (check_text(at, "status", 32, err) || check_text(at, "reason", RECORD_REASON_MAX, err) ||
-        (invalid.node && json_read_bool(invalid, &ignored, err)))
+        check_flag(at, "invalid", err) || check_flag(at, "waits", err))
         return err->code;
     if (status.node && !record_is_refuted(status.node->valuestring))
         return json_fail(status, err, "\"%.30s\" is no verdict of a watcher", status.node->valuestring);
@@ -95,8 +101,8 @@ static int check_verdict(struct json_at at, struct error *err)
 
 static int check_contender(struct json_at at, struct error *err)
 {
-    static const char *const keys[] = {"name",   "launch",  "busy_ns",     "graph", "graph_busy_ns", "ratio", "status",
-                                       "reason", "invalid", "unavailable", NULL};
+    static const char *const keys[] = {"name",  "launch", "busy_ns", "graph",   "graph_busy_ns", "ratio",
+                                       "waits", "status", "reason",  "invalid", "unavailable",   NULL};
     static const char *const numbers[] = {"busy_ns", "graph_busy_ns", "ratio", NULL};
     const char *name;
     if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "name"), &name, err) ||

@@ -203,11 +203,26 @@ static void take_record(struct slot *slot, struct json_at at, struct slot_event 
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
 }
 
+/* Those that were asked about, in that order. */
+static bool same_names(const cJSON *asked, const cJSON *told)
+{
+    const cJSON *a = asked->child, *b = told->child;
+    for (; a && b; a = a->next, b = b->next)
+        if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(a, "name"), cJSON_GetObjectItemCaseSensitive(b, "name"),
+                           true))
+            return false;
+    return !a && !b;
+}
+
 static void take_activity(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     struct json_at contenders = json_member(at, "contenders");
     if (activity_check_contenders(contenders, err))
         return;
+    if (!same_names(slot->request.audit, contenders.node)) {
+        error_set(err, EXIT_CODE_DATA, "activity of other contenders than those asked for");
+        return;
+    }
     event->activity = cJSON_Duplicate(contenders.node, true);
     event->kind = SLOT_ACTIVITY;
     slot->state = SLOT_IDLE;

@@ -7,8 +7,11 @@
 
 #include "verify/trial.h"
 
-/* Clocks of two streams apart, and of host and device. */
-#define ORDER_NS 1000u
+/* Work may begin this long before the end of what held the stream: the last blocks of one kernel and the first of the
+ * next may overlap (programmatic launch). What did not wait began 300 us before. */
+#define BEGIN_NS 20000u
+/* How far clocks of two streams are apart, and those of host and device. */
+#define END_NS 1000u
 #define HOST_NS 20000u
 /* What CUPTI adds to a short kernel, and caches that a segment finds warm: on an H200 a 2.6 us launch takes 5.5 us with
  * the caches flushed, a 97 us one takes no longer. */
@@ -55,11 +58,11 @@ static const char *judge_piece(const struct watched *seen, const struct activity
         snprintf(why, RECORD_REASON_MAX, "%s is no node of the graph and ran beside it", what);
         return "stream_escape";
     }
-    if (seen->held && a->start_ns + ORDER_NS < seen->opened_ns) {
+    if (seen->held && a->start_ns + BEGIN_NS < seen->opened_ns) {
         snprintf(why, RECORD_REASON_MAX, "%s began while the stream of the launch (%u) was held", what, seen->stream);
         return "stream_escape";
     }
-    if (a->end_ns <= seen->closed_ns + ORDER_NS)
+    if (a->end_ns <= seen->closed_ns + END_NS)
         return NULL;
     bool late = a->start_ns > seen->returned_ns + HOST_NS && seen->returned_ns > 0;
     snprintf(why, RECORD_REASON_MAX,
@@ -282,6 +285,8 @@ static cJSON *look_to_json(const struct look *l)
         cJSON_AddNumberToObject(o, "graph_busy_ns", activity_busy_ns(graph));
     if (l->done[PATH_LAUNCH])
         put_ratio(l, o);
+    if (l->done[PATH_LAUNCH] && !l->seen[PATH_LAUNCH].held)
+        cJSON_AddTrueToObject(o, "waits");
     if (l->unavailable[0] != '\0')
         cJSON_AddStringToObject(o, "unavailable", l->unavailable);
     else if (l->verdict != NULL) {
