@@ -54,7 +54,7 @@ HARNESS := $(filter-out harness/main.c,$(wildcard harness/*/*.c))
 HARNESS_O := $(HARNESS:%.c=$(BUILD)/obj/%.o)
 TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 # These read CUPTI, which comes with the toolkit.
-CUPTI_TESTS := gpu_clock gpu_activity
+CUPTI_TESTS := gpu_clock
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 ifeq ($(wildcard $(CUDA_INCLUDE)/cupti.h),)
 GPU_TESTS := $(filter-out $(addprefix $(BUILD)/tests/,$(CUPTI_TESTS)),$(GPU_TESTS))

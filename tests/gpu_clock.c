@@ -11,6 +11,7 @@
 #include <cupti.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,23 @@
 #include "measure/bench.h"
 #include "measure/segment.h"
 #include "stats/interval.h"
+
+/* What device/cupti.c declares for itself. */
+_Static_assert(offsetof(CUpti_ActivityKernel9, start) == 16 && offsetof(CUpti_ActivityKernel9, streamId) == 48 &&
+                   offsetof(CUpti_ActivityKernel9, gridX) == 52 && offsetof(CUpti_ActivityKernel9, blockX) == 64 &&
+                   offsetof(CUpti_ActivityKernel9, name) == 104 && offsetof(CUpti_ActivityKernel9, graphNodeId) == 144,
+               "kernel records");
+_Static_assert(offsetof(CUpti_ActivityMemcpy5, bytes) == 8 && offsetof(CUpti_ActivityMemcpy5, start) == 16 &&
+                   offsetof(CUpti_ActivityMemcpy5, streamId) == 40 &&
+                   offsetof(CUpti_ActivityMemcpy5, graphNodeId) == 64,
+               "copy records");
+_Static_assert(offsetof(CUpti_ActivityMemset4, bytes) == 8 && offsetof(CUpti_ActivityMemset4, start) == 16 &&
+                   offsetof(CUpti_ActivityMemset4, streamId) == 40 &&
+                   offsetof(CUpti_ActivityMemset4, graphNodeId) == 64,
+               "memset records");
+_Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY == 1 && CUPTI_ACTIVITY_KIND_MEMSET == 2 &&
+                   CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL == 10,
+               "kinds of records");
 
 #define MAX_KERNELS 4096
 #define BUFFER_BYTES (1u << 20)
