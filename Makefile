@@ -206,7 +206,7 @@ $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 $(CUPTI_TESTS:%=$(BUILD)/obj/tests/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(CUPTI_TESTS:%=$(BUILD)/tests/%): LIBS += $(CUDA_LD) -lcupti
 
-$(BUILD)/tests/test_plugin $(BUILD)/tests/test_registry: | $(TEST_PLUGINS)
+$(addprefix $(BUILD)/tests/test_,plugin registry watching): | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
 
 tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM)
