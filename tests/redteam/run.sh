@@ -31,9 +31,10 @@ config() { # config CANDIDATE
 END
 }
 
-# "status|stage|reason" of a contender in a journal's cell; a contender without a status is ok.
+# "status|stage|reason" of a contender in a journal: of its cell or, if nothing was found there, of the watched launches that
+# follow (they are the last lines, and say only what was wrong). A contender without a status is ok.
 outcome() { # outcome JOURNAL CANDIDATE?
-    grep '"kind":"cell"' "$1" | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk -v candidate="$2" '
+    grep -E '"kind":"(cell|activity)"' "$1" | sed -e 's/.*"contenders":\[//' -e 's/{"name":/\n{"name":/g' | awk -v candidate="$2" '
         function text(key,   at, rest) {
             at = index($0, "\"" key "\":\"")
             if (!at) return ""
@@ -43,11 +44,20 @@ outcome() { # outcome JOURNAL CANDIDATE?
             gsub(/\001/, "\"", rest)
             return rest
         }
-        /^{"name"/ && (index($0, "\"candidate\":true") > 0) == candidate {
+        !/^{"name"/ { next }
+        found == "" && (index($0, "\"candidate\":true") > 0) == candidate {
+            found = text("name")
             status = text("status")
-            print (status == "" ? "ok" : status) "|" text("stage") "|" text("reason")
-            exit
-        }'
+            stage = text("stage")
+            reason = text("reason")
+            next
+        }
+        found != "" && text("name") == found && status == "" && text("status") != "" {
+            status = text("status")
+            stage = "activity"
+            reason = text("reason")
+        }
+        END { if (found != "") print (status == "" ? "ok" : status) "|" stage "|" reason }'
 }
 
 escape() { # for a JSON string
