@@ -60,6 +60,27 @@ static void sprinkled_poison_is_counted(void **state)
     }
 }
 
+/* Every dtype's NaN and nothing else: infinities, the largest numbers and denormal ones are none. */
+static void nan_is_what_the_dtype_calls_nan(void **state)
+{
+    static const uint16_t f16[] = {0x7c01, 0xfe00, 0x7fff, 0x7c00, 0xfc00, 0x7bff, 0x0001, 0x8000};
+    static const uint16_t bf16[] = {0x7f81, 0xffc0, 0x7fff, 0x7f80, 0xff80, 0x7f7f, 0x0001, 0x7c01};
+    static const uint32_t f32[] = {0x7f800001, 0xffc00000, 0x7fffffff, 0x7f800000, 0xff800000, 0x7f7fffff, 1, 0x7c01};
+    const struct {
+        const void *values;
+        enum cudal2_dtype dtype;
+    } rows[] = {{f16, CUDAL2_F16}, {bf16, CUDAL2_BF16}, {f32, CUDAL2_F32}};
+    struct error err;
+    char why[CUDAL2_WHY];
+    uint64_t nans;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(device->probes->count(device, rows[i].values, rows[i].dtype, 8, why), CUDAL2_OK);
+        assert_int_equal(device->probes->read_count(device, &nans, &err), 0);
+        assert_int_equal(nans, 3);
+    }
+}
+
 /* One wrong element is seen under any x, in both layouts, and a right output never is. */
 static void products_are_told_apart(void **state)
 {
@@ -100,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_see_every_byte),
         cmocka_unit_test(sprinkled_poison_is_counted),
+        cmocka_unit_test(nan_is_what_the_dtype_calls_nan),
         cmocka_unit_test(products_are_told_apart),
     };
     const struct fake_script script = {0};
