@@ -3,7 +3,7 @@
 # verdict against the one the table asks for, and prints the table of the README: caught of tried, false accusations of honest.
 # OUT (default: a temporary directory) gets <table>.md, <table>.json and the journals. Exit 0: all caught, nobody accused.
 # REDTEAM_DEVICE (cpu), REDTEAM_PLUGINS (where the contenders are), REDTEAM_BASELINE (a family or a .so), REDTEAM_ONLY (names),
-# REDTEAM_SEED (11).
+# REDTEAM_SEED (11), REDTEAM_CONFIG (further members of the config, as JSON).
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 70
 table=${1:?usage: run.sh TABLE [OUT]}
@@ -27,7 +27,7 @@ config() { # config CANDIDATE
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
  "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
  "stop": {"min_blocks": 16, "look_every": 8, "max_blocks": 24, "group_blocks": 4, "max_cell_seconds": 5},
- "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}}
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
 }
 
