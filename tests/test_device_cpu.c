@@ -275,7 +275,7 @@ static void only_wall_is_timed(void **state)
     (void)state;
     size_t seen[2] = {0, 0};
     struct device_work work = {sleeping_launch, seen, 0}, failing = {failing_launch, NULL, 0};
-    struct device_shape shape = {1, 0, 0, 1, false};
+    struct device_shape shape = {.launches = 1, .n_sets = 1};
     struct device_segment *segment = (struct device_segment *)seen;
     struct error err;
     double ns = -1;

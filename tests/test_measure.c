@@ -198,7 +198,7 @@ static void a_cell_out_of_time_knows_its_width(void **state)
     assert_true(isinf(f.bench.record->worst_half_width)); /* one group has no interval */
     fixture_close(&f);
     fixture_open(&f, 2);
-    f.config.stop.max_cell_seconds = 1.2e-3;
+    f.config.stop.max_cell_seconds = 4e-3;
     f.config.stop.group_blocks = 2;
     for (size_t i = 0; i < 1024; i++)
         f.noise[i] = 1 + 0.001 * (double)(i % 7);

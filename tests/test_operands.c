@@ -143,7 +143,7 @@ static void too_large_says_how_much(void **state)
     struct operands *o = NULL;
     (void)state;
     assert_int_not_equal(operands_alloc(device, &request, &o, &err), 0);
-    assert_non_null(strstr(err.text, "operands of 25820332032 bytes"));
+    assert_non_null(strstr(err.text, "operands of 26575306752 bytes"));
 }
 
 static void owners_hold_the_same_values(void **state)

@@ -115,7 +115,7 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
 {
     struct census census;
-    size_t launches = (size_t)s->shape.primers + s->shape.launches;
+    size_t launches = (size_t)device_shape_untimed(&s->shape) + s->shape.launches;
     *captured = false;
     int rc = capture(c, s, err);
     if (rc == EXIT_CODE_UNAVAILABLE)
@@ -139,8 +139,9 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
         return refuse(c, s, reason.text, err);
     }
     *captured = true;
-    if (s->shape.warmed)
+    if (s->shape.settled)
         return cuda_stream_wait(c, err);
     rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");
-    return rc == 0 ? cuda_stream_wait(c, err) : rc;
+    /* The host prepares the next segment meanwhile. */
+    return rc == 0 && !s->shape.loaded ? cuda_stream_wait(c, err) : rc;
 }

@@ -130,7 +130,7 @@ struct device_segment {
     struct device_shape shape;
     enum device_rung rung;
     char reason[SEGMENT_REASON];
-    cu_event start, stop;
+    cu_event start[DEVICE_MAX_VISITS], stop[DEVICE_MAX_VISITS]; /* one pair a visit */
     cu_graph graph;
     cu_graph_exec exec;
 };
@@ -141,9 +141,8 @@ enum device_rung cuda_rung(const struct device_segment *segment);
 const char *cuda_rung_reason(const struct device_segment *segment);
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);
 void cuda_release_segment(struct device *d, struct device_segment *segment);
-/* The i-th launch of the segment, primers first. */
-int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, unsigned i, struct error *err);
-/* Enqueues primers, start event, launches, stop event; the flags say whether the events become nodes of a graph. */
+/* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
+ * graph. */
 int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
                          struct error *err);
 /* Captures, checks, instantiates, uploads and replays once. 0 with *captured false and the reason in s->reason when

@@ -10,21 +10,21 @@
 
 #define BLOCKER_LIMIT_NS 2000000000u
 
-int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, unsigned i, struct error *err)
+static int launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err)
 {
-    size_t sets = s->shape.n_sets ? s->shape.n_sets : 1;
-    return cuda_run_work(c, s->has_work ? &s->work : NULL, (s->shape.first_set + i) % sets, err);
+    return cuda_run_work(c, s->has_work ? &s->work : NULL, set, err);
 }
 
 /* First launches load modules lazily and allocate, which would wait for a blocker for ever: every set once, unblocked.
  */
-static int warm(struct cuda_device *c, const struct device_segment *s, struct error *err)
+static int warm(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
-    unsigned total = s->shape.primers + s->shape.launches;
+    unsigned total = device_shape_untimed(&s->shape) + s->shape.launches;
     struct error launch_error;
     int launched = 0;
-    for (unsigned i = 0; i < total && (i == 0 || i < s->shape.n_sets) && launched == 0; i++)
-        launched = cuda_segment_launch(c, s, i, &launch_error);
+    for (size_t set = 0; set < total && (set == 0 || set < s->shape.n_sets) && launched == 0; set++)
+        launched = launch(c, s, set, &launch_error);
+    s->shape.loaded = true;
     int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a warm-up launch");
     if (launched == 0 || waited == EXIT_CODE_UNAVAILABLE)
         return waited;
@@ -32,21 +32,33 @@ static int warm(struct cuda_device *c, const struct device_segment *s, struct er
     return launched;
 }
 
-int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
+static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned record_flags,
                          struct error *err)
 {
     const struct driver *cu = &c->driver;
-    unsigned total = s->shape.primers + s->shape.launches;
+    const struct device_shape *shape = &s->shape;
+    unsigned primers = visit == 0 ? shape->primers : shape->again;
+    unsigned total = primers + shape->launches / device_shape_visits(shape);
     int rc = 0;
-    for (unsigned i = 0; i < s->shape.primers && rc == 0; i++)
-        rc = cuda_segment_launch(c, s, i, err);
+    for (unsigned i = 0; i < primers && rc == 0; i++)
+        rc = launch(c, s, device_shape_set(shape, visit, i), err);
     if (rc == 0)
-        rc =
-            driver_check(cu, cu->event_record(s->start, c->stream, record_flags), err, "cuEventRecordWithFlags(start)");
-    for (unsigned i = s->shape.primers; i < total && rc == 0; i++)
-        rc = cuda_segment_launch(c, s, i, err);
+        rc = driver_check(cu, cu->event_record(s->start[visit], c->stream, record_flags), err,
+                          "cuEventRecordWithFlags(start)");
+    for (unsigned i = primers; i < total && rc == 0; i++)
+        rc = launch(c, s, device_shape_set(shape, visit, i), err);
     if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->stop, c->stream, record_flags), err, "cuEventRecordWithFlags(stop)");
+        rc = driver_check(cu, cu->event_record(s->stop[visit], c->stream, record_flags), err,
+                          "cuEventRecordWithFlags(stop)");
+    return rc;
+}
+
+int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
+                         struct error *err)
+{
+    int rc = 0;
+    for (unsigned visit = 0; visit < device_shape_visits(&s->shape) && rc == 0; visit++)
+        rc = enqueue_visit(c, s, visit, record_flags, err);
     return rc;
 }
 
@@ -121,15 +133,31 @@ static int try_blocked(struct cuda_device *c, struct device_segment *s, struct e
     return rc;
 }
 
+/* What has run before is captured at once; if that fails, it may be one that allocates in its first launch after every
+ * set-up. */
+static int try_graph(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
+{
+    int rc = 0;
+    if (s->shape.loaded)
+        rc = cuda_capture_segment(c, s, captured, err);
+    if (rc != 0 || *captured)
+        return rc;
+    s->reason[0] = '\0';
+    rc = warm(c, s, err);
+    return rc == 0 ? cuda_capture_segment(c, s, captured, err) : rc;
+}
+
 static int climb_down(struct cuda_device *c, struct device_segment *s, enum device_rung lowest, struct error *err)
 {
     bool captured = false;
     int rc = 0;
     first_rung(s, lowest);
     if (s->rung == RUNG_GRAPH) {
-        rc = cuda_capture_segment(c, s, &captured, err);
+        rc = try_graph(c, s, &captured, err);
         if (rc == 0 && !captured)
             fall(s, RUNG_BLOCKED, NULL); /* the reason is there already */
+    } else {
+        rc = warm(c, s, err);
     }
     if (rc == 0 && s->rung == RUNG_BLOCKED)
         rc = try_blocked(c, s, err);
@@ -151,11 +179,12 @@ int cuda_prepare(struct device *d, const struct device_work *work, const struct 
     s->has_work = work != NULL;
     if (work)
         s->work = *work;
-    int rc = driver_check(cu, cu->event_create(&s->start, 0), err, "cuEventCreate(start)");
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_create(&s->stop, 0), err, "cuEventCreate(stop)");
-    if (rc == 0 && !shape->warmed)
-        rc = warm(c, s, err);
+    int rc = 0;
+    for (unsigned i = 0; i < device_shape_visits(shape) && rc == 0; i++) {
+        rc = driver_check(cu, cu->event_create(&s->start[i], 0), err, "cuEventCreate(start)");
+        if (rc == 0)
+            rc = driver_check(cu, cu->event_create(&s->stop[i], 0), err, "cuEventCreate(stop)");
+    }
     if (rc == 0)
         rc = climb_down(c, s, lowest, err);
     if (rc == 0)
@@ -184,7 +213,7 @@ static int run_graph(struct cuda_device *c, const struct device_segment *s, stru
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
-    float milliseconds = 0;
+    double milliseconds = 0;
     int rc = 0;
     if (segment->rung == RUNG_GRAPH)
         rc = run_graph(c, segment, err);
@@ -193,10 +222,13 @@ int cuda_measure(struct device *d, struct device_segment *segment, double *ns, s
     /* Also when the blocker has just timed out: what it measured is void. */
     if (rc == 0 && segment->rung == RUNG_EVENTS)
         rc = run_events(c, segment, err);
-    if (rc == 0)
-        rc = driver_check(&c->driver, c->driver.event_elapsed(&milliseconds, segment->start, segment->stop), err,
+    for (unsigned i = 0; i < device_shape_visits(&segment->shape) && rc == 0; i++) {
+        float span = 0;
+        rc = driver_check(&c->driver, c->driver.event_elapsed(&span, segment->start[i], segment->stop[i]), err,
                           "cuEventElapsedTime of a %s segment", device_rung_names[segment->rung]);
-    *ns = (double)milliseconds * 1e6 / (segment->shape.launches ? segment->shape.launches : 1);
+        milliseconds += (double)span;
+    }
+    *ns = milliseconds * 1e6 / (segment->shape.launches ? segment->shape.launches : 1);
     return rc;
 }
 
@@ -209,9 +241,11 @@ void cuda_release_segment(struct device *d, struct device_segment *s)
         cu->graph_exec_destroy(s->exec);
     if (s->graph)
         cu->graph_destroy(s->graph);
-    if (s->start)
-        cu->event_destroy(s->start);
-    if (s->stop)
-        cu->event_destroy(s->stop);
+    for (unsigned i = 0; i < DEVICE_MAX_VISITS; i++) {
+        if (s->start[i])
+            cu->event_destroy(s->start[i]);
+        if (s->stop[i])
+            cu->event_destroy(s->stop[i]);
+    }
     free(s);
 }

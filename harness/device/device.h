@@ -93,13 +93,38 @@ struct device_work {
     uint32_t flags; /* enum cudal2_flags of the contender */
 };
 
-/* What one timed segment is made of. Sets are used in turn: first_set, first_set+1, ... modulo n_sets. */
+/* What one timed segment is made of: visits to places in memory, one after the other. A visit has n_sets / visits sets
+ * of its own, which its launches use in turn from first_set on (0 where there are several visits), and its timed
+ * launches stand between events of their own. */
 struct device_shape {
-    unsigned launches; /* timed */
-    unsigned primers;  /* untimed, before them */
+    unsigned visits;   /* 0 counts as 1 */
+    unsigned launches; /* timed, of all visits: a multiple of their number */
+    unsigned primers;  /* untimed, before the timed ones of the first visit */
+    unsigned again;    /* untimed, before the timed ones of each further visit */
     size_t first_set, n_sets;
-    bool warmed; /* the work has run before, and its first replay may count: no warm-up launch, no replay */
+    bool loaded;  /* the work has run before: no warm-up launch, unless it cannot be captured without one, and the
+                   * caller waits for the first replay */
+    bool settled; /* its first replay may count: there is none before */
 };
+
+#define DEVICE_MAX_VISITS 8u
+
+static inline unsigned device_shape_visits(const struct device_shape *shape)
+{
+    return shape->visits > 1 ? shape->visits : 1;
+}
+
+static inline unsigned device_shape_untimed(const struct device_shape *shape)
+{
+    return shape->primers + (device_shape_visits(shape) - 1) * shape->again;
+}
+
+/* The set of launch `i`, untimed ones included, of a visit. */
+static inline size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsigned i)
+{
+    size_t own = shape->n_sets > 0 ? shape->n_sets / device_shape_visits(shape) : 1;
+    return visit * own + (shape->first_set + i) % own;
+}
 
 struct device;
 struct device_segment; /* a prepared (captured, uploaded, replayed once) timed segment */

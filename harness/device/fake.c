@@ -175,22 +175,37 @@ static void synchronise(struct fake_device *f)
         f->now_ns = f->idle_at;
 }
 
+/* One visit; its span of timed launches is added to *ns. */
+static int run_visit(struct fake_device *f, const struct device_segment *s, unsigned visit, double *ns,
+                     struct error *err)
+{
+    const struct device_shape *shape = &s->shape;
+    unsigned primers = visit == 0 ? shape->primers : shape->again;
+    unsigned total = primers + shape->launches / device_shape_visits(shape);
+    double started = f->now_ns, host = s->rung == RUNG_EVENTS ? f->script.launch_ns : 0;
+    bool timed = f->timed;
+    for (unsigned i = 0; i < total; i++) {
+        f->timed = timed && i >= primers;
+        if (i == primers)
+            started = f->now_ns > f->idle_at ? f->now_ns : f->idle_at;
+        f->idle_at += host;
+        if (launch(f, s->has_work ? &s->work : NULL, device_shape_set(shape, visit, i), err) != 0)
+            return err->code;
+    }
+    *ns += f->idle_at - started;
+    f->timed = timed;
+    return 0;
+}
+
 /* Runs the segment once; *ns is the span of the timed launches. */
 static int run_segment(struct fake_device *f, const struct device_segment *s, bool timed, double *ns, struct error *err)
 {
-    unsigned total = s->shape.primers + s->shape.launches;
-    double started = f->now_ns, host = s->rung == RUNG_EVENTS ? f->script.launch_ns : 0;
+    *ns = 0;
     f->timing = TIMING_DEVICE;
-    for (unsigned i = 0; i < total; i++) {
-        f->timed = timed && i >= s->shape.primers;
-        if (i == s->shape.primers)
-            started = f->now_ns > f->idle_at ? f->now_ns : f->idle_at;
-        f->idle_at += host;
-        size_t set = (s->shape.first_set + i) % (s->shape.n_sets ? s->shape.n_sets : 1);
-        if (launch(f, s->has_work ? &s->work : NULL, set, err) != 0)
+    f->timed = timed;
+    for (unsigned visit = 0; visit < device_shape_visits(&s->shape); visit++)
+        if (run_visit(f, s, visit, ns, err) != 0)
             return err->code;
-    }
-    *ns = f->idle_at - started;
     synchronise(f);
     return 0;
 }

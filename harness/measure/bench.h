@@ -38,6 +38,7 @@ struct entrant {
     bool blame_variant;      /* a stage names the variant too, so that a crash is held against that one alone */
     unsigned shares_ranking; /* 1 + index of the entrant from whose ranking this one takes its variant; 0: its own */
     double estimate_ns;      /* of one launch, from a first look; decides the segment's length */
+    double passes_ns;        /* sum of the headline times of this block's passes so far */
     struct device_work work;
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
     struct device_shape prepared;   /* shape of that segment */
@@ -57,7 +58,10 @@ struct bench {
     struct random random;
     struct operands *operands;
     double fastest_ns; /* least estimate of a living entrant */
-    size_t sets_each;  /* sets of one contender: 1, or more with cache rotate */
+    size_t sets_each;  /* sets of one contender, of all visits: 1, or more to average places or to rotate */
+    unsigned visits;   /* places that a segment of the blocks visits one after the other; a race stays at one */
+    bool in_blocks;    /* the cell is being measured, no longer raced */
+    bool cooled;       /* the device has idled longer than between two segments since the last block */
     size_t n_sets;     /* of all contenders */
     bool warmed;       /* every path has run in this process: long launches need no further warm-up */
     bool shared_sets;  /* problems too large to be cached, paper's protocol: only an A/A copy has sets of its own */

@@ -9,6 +9,8 @@
 #include "measure/segment.h"
 #include "measure/stop.h"
 
+#define COOLED_AFTER_NS 3e6
+
 /* Fresh memory at other addresses: allocated before the old is released, unless that much is not there. */
 static int renew_operands(struct bench *bench, unsigned group, struct error *err)
 {
@@ -74,7 +76,7 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
             segment_prepare_equal_path(bench, e);
         }
     }
-    return code;
+    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 
 static int open_group(struct bench *bench, unsigned group, struct error *err)
@@ -131,6 +133,16 @@ static bool anyone_alive(const struct bench *bench)
     return false;
 }
 
+/* A check takes long enough for the device to cool. */
+static int look_between(struct bench *bench, struct error *err)
+{
+    double before = (double)bench->device->ops->now(bench->device);
+    int code = bench->between_blocks != NULL ? bench->between_blocks(bench, err) : 0;
+    if ((double)bench->device->ops->now(bench->device) - before > COOLED_AFTER_NS)
+        bench->cooled = true;
+    return code;
+}
+
 /* All blocks of one group; *decision says whether more are wanted. */
 static int run_group(struct bench *bench, struct order *order, double deadline, enum stop_decision *decision,
                      struct error *err)
@@ -139,8 +151,8 @@ static int run_group(struct bench *bench, struct order *order, double deadline, 
     int code = 0;
     for (unsigned i = 0; i < stop->group_blocks && code == 0 && *decision == STOP_CONTINUE; i++) {
         code = block_measure(bench, bench->record->blocks, order, err);
-        if (code == 0 && bench->between_blocks != NULL)
-            code = bench->between_blocks(bench, err);
+        if (code == 0)
+            code = look_between(bench, err);
         if (code == 0)
             *decision = stop_decide(stop, bench->record);
     }
@@ -161,6 +173,9 @@ int cell_loop_run(struct bench *bench, struct error *err)
     double start = (double)bench->device->ops->now(bench->device);
     double deadline = start + bench->config->stop.max_cell_seconds * 1e9;
     int code = 0;
+    bench->in_blocks = true;
+    bench->cooled = true;
+    bench->record->visits = bench->visits > 1 ? bench->visits : 0;
     order_begin(&order, (unsigned)bench->n_entrants, random_derive(bench->seed, "order", 0));
     for (unsigned group = 0; decision == STOP_CONTINUE && code == 0; group++) {
         code = open_group(bench, group, err);

@@ -50,7 +50,7 @@ static int look(struct bench *bench, struct entrant *entrant, struct error *err)
 /* The graph of one launch, timed as often as segment_estimate times it; its kernel is loaded already. */
 static int look_closely(struct bench *bench, struct entrant *entrant, struct error *err)
 {
-    const struct device_shape one = {.launches = 1, .n_sets = bench->sets_each, .warmed = true};
+    const struct device_shape one = {.launches = 1, .n_sets = bench->sets_each, .loaded = true, .settled = true};
     struct device *d = bench->device;
     int code = d->ops->prepare(d, &entrant->work, &one, RUNG_GRAPH, &entrant->segment, err);
     entrant->prepared = one;
@@ -87,10 +87,10 @@ int look_prepare(struct bench *bench, struct entrant *entrant, double target_ns,
 {
     struct device *d = bench->device;
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
-    shape.warmed = true;
+    shape.loaded = shape.settled = true;
     bool segments = bench->headline == TIMING_DEVICE;
     entrant->record->launches = segments ? shape.launches : 1;
-    entrant->record->primers = segments ? shape.primers : 0;
+    entrant->record->primers = segments ? device_shape_untimed(&shape) : 0;
     if (!segments || (entrant->segment != NULL && same_shape(&shape, &entrant->prepared)))
         return 0;
     if (entrant->segment != NULL)

@@ -4,30 +4,33 @@
 
 #include "measure/arrivals.h"
 
-/* Untimed launches before the timed ones. */
-static unsigned primers_for(const struct bench *bench, unsigned launches, double target_ns, double fastest_ns)
+/* Untimed launches before the timed ones; more than `bearable` of a slow contender are not worth their time. */
+static unsigned primers_for(const struct bench *bench, const struct device_shape *shape, double lead_ns,
+                            double fastest_ns, double bearable)
 {
-    unsigned primers = (launches + SEGMENT_PRIMER_SHARE - 1) / SEGMENT_PRIMER_SHARE;
-    if (fastest_ns >= SEGMENT_LEAD_FROM_NS && fastest_ns < SEGMENT_LEAD_BELOW_NS)
-        primers = (unsigned)fmin(ceil(SEGMENT_LEAD * target_ns / fastest_ns), SEGMENT_MAX_PRIMERS);
-    if (primers < SEGMENT_LEAST_PRIMERS)
-        primers = SEGMENT_LEAST_PRIMERS;
-    if (primers < bench->sets_each && bench->config->cache[bench->mode] == CACHE_WARM)
-        primers = (unsigned)bench->sets_each;
-    return primers;
+    bool leads = fastest_ns < SEGMENT_LEAD_BELOW_NS && (bench->in_blocks || fastest_ns >= SEGMENT_LEAD_FROM_NS);
+    double wanted = leads ? ceil(lead_ns / fmax(fastest_ns, 1)) : ceil((double)shape->launches / SEGMENT_PRIMER_SHARE);
+    double primers = fmax(fmin(fmin(wanted, SEGMENT_MAX_PRIMERS), bearable), SEGMENT_LEAST_PRIMERS);
+    double sets = (double)(shape->n_sets / device_shape_visits(shape)); /* of one visit */
+    return (unsigned)(bench->config->cache[bench->mode] == CACHE_WARM ? fmax(primers, sets) : primers);
 }
 
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns)
 {
-    struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each};
+    unsigned places = bench->visits > 1 ? bench->visits : 1;
+    struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each / places};
     if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
         return shape;
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
     double bearable = floor(SEGMENT_LONGEST_NS / fmax(own_ns, 1.0));
-    double launches = fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES);
-    shape.launches = launches < 1.0 ? 1u : (unsigned)launches;
-    if (fastest_ns < SEGMENT_TARGET_NS)
-        shape.primers = primers_for(bench, shape.launches, target_ns, fastest_ns);
+    double launches = fmax(fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES), 1.0);
+    shape.visits = bench->in_blocks ? (unsigned)fmin(places, launches) : 1;
+    shape.launches = (unsigned)ceil(launches / shape.visits) * shape.visits;
+    shape.n_sets *= shape.visits;
+    if (fastest_ns >= SEGMENT_TARGET_NS)
+        return shape;
+    shape.primers = primers_for(bench, &shape, SEGMENT_LEAD * target_ns, fastest_ns, bearable);
+    shape.again = (unsigned)fmax(SEGMENT_AGAIN, (double)(shape.n_sets / shape.visits));
     return shape;
 }
 
@@ -46,7 +49,8 @@ static int prepare_shape(struct bench *bench, struct entrant *entrant, const str
 {
     struct device *d = bench->device;
     if (entrant->segment != NULL && entrant->prepared.launches == shape->launches &&
-        entrant->prepared.primers == shape->primers && entrant->prepared.n_sets == shape->n_sets)
+        device_shape_untimed(&entrant->prepared) == device_shape_untimed(shape) &&
+        entrant->prepared.visits == shape->visits && entrant->prepared.n_sets == shape->n_sets)
         return 0;
     if (entrant->segment != NULL)
         d->ops->release_segment(d, entrant->segment);
@@ -57,7 +61,7 @@ static int prepare_shape(struct bench *bench, struct entrant *entrant, const str
 
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
 {
-    struct device_shape one = {.launches = 1, .n_sets = bench->sets_each};
+    struct device_shape one = {.visits = 1, .launches = 1, .n_sets = bench->sets_each};
     double least = INFINITY;
     int code = 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
@@ -83,9 +87,10 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
                     struct error *err)
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
-    shape.warmed = bench->warmed && entrant->estimate_ns >= SEGMENT_TARGET_NS;
+    shape.loaded = bench->warmed;
+    shape.settled = bench->warmed && entrant->estimate_ns >= SEGMENT_TARGET_NS;
     entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
-    entrant->record->primers = bench->headline == TIMING_DEVICE ? shape.primers : 0;
+    entrant->record->primers = bench->headline == TIMING_DEVICE ? device_shape_untimed(&shape) : 0;
     if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);

@@ -16,14 +16,16 @@
  * bring the L2 to its steady state. */
 #define SEGMENT_PRIMER_SHARE 8u
 #define SEGMENT_LEAST_PRIMERS 2u
-/* Launches of 3.5 to 12 us get primers for half as long again as the timed span, at most so many. With an eighth of L,
- * kernels of 4 to 11 us and long K read 4 to 14% slower in most blocks than in some, all contenders alike, as if the
- * first 200 us ran in another state of the GPU; with 48 primers every block reads the same (half-widths of 0.14 to
- * 0.29% instead of 1.2 to 2.3%). Shorter and longer launches showed none of this. */
+/* Launches below 12 us (in a race from 3.5 us on) get primers for half as long again as the timed span, at most so
+ * many. With an eighth of L, kernels of 4 to 11 us and long K read 4 to 14% slower in most blocks than in some, all
+ * contenders alike, as if the first 200 us ran in another state of the GPU; with 48 primers every block reads the same
+ * (half-widths of 0.14 to 0.29% instead of 1.2 to 2.3%). Longer launches showed none of this. */
 #define SEGMENT_LEAD_FROM_NS 3.5e3
 #define SEGMENT_LEAD_BELOW_NS 12e3
 #define SEGMENT_LEAD 1.5
 #define SEGMENT_MAX_PRIMERS 48u
+/* The same at each further place that a segment visits, one for each of the visit's sets. */
+#define SEGMENT_AGAIN SEGMENT_LEAST_PRIMERS
 /* A slow contender in a cell of fast ones gets fewer launches, so that it does not own the cell's time. */
 #define SEGMENT_LONGEST_NS 4e6
 

@@ -23,9 +23,12 @@ struct operands_request {
     uint8_t layouts[OPERANDS_MAX_SETS]; /* of each set: bits of the layouts it has a B in */
 };
 
-/* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below OPERANDS_SLACK / n_sets. */
+/* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below a share of 1 / n_sets of the slack: a quarter
+ * of what all sets hold, within these bounds. An allocator gives the same pages again and again, so without room to move
+ * large matrices would lie in the same place in every group. */
 #define OPERANDS_ALIGNMENT 512u
 #define OPERANDS_SLACK (16u << 20)
+#define OPERANDS_MOST_SLACK (256u << 20)
 
 /* Bytes on either side of every matrix that belong to nobody (an eighth of it with more than 128 sets): what is written
  * there was written out of bounds. */

@@ -349,6 +349,10 @@ static int read_course(struct json_at at, struct cell_record *r, struct error *e
 {
     int code = read_groups(json_member(at, "group_blocks"), r, err);
     if (code == 0)
+        code = form_take_unsigned(at, "visits", &r->visits, err);
+    if (code == 0)
+        code = form_take_unsigned(at, "passes", &r->passes, err);
+    if (code == 0)
         code = form_take_unsigned(at, "dropped_blocks", &r->dropped_blocks, err);
     if (code == 0)
         code = json_read_bool(json_member(at, "converged"), &r->converged, err);
@@ -374,6 +378,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "reason",
                                        "worker",
                                        "group_blocks",
+                                       "visits",
+                                       "passes",
                                        "dropped_blocks",
                                        "converged",
                                        "worst_half_width",

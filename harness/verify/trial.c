@@ -132,7 +132,7 @@ static bool has_escaped(const struct trial *t, double ns, double host_ns)
     if (t->bench->headline != TIMING_DEVICE || e->segment == NULL ||
         t->bench->device->ops->rung(e->segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
         return false;
-    double device_ns = ns * ((double)e->prepared.launches + (double)e->prepared.primers + untimed_launches(t));
+    double device_ns = ns * ((double)e->prepared.launches + device_shape_untimed(&e->prepared) + untimed_launches(t));
     return host_ns > 2 * device_ns + ESCAPED_NS;
 }
 
@@ -148,7 +148,7 @@ int trial_time(struct trial *t, double *segment_ns, struct error *err)
     if (escaped)
         trial_convict(t, "stream_escape",
                       "the device counted %.1f us a launch, the host waited %.0f us for %u launches", ns * 1e-3,
-                      host_ns * 1e-3, t->entrant->prepared.launches + t->entrant->prepared.primers);
+                      host_ns * 1e-3, t->entrant->prepared.launches + device_shape_untimed(&t->entrant->prepared));
     bool segment = t->bench->headline == TIMING_DEVICE;
     *segment_ns = ns * (segment ? (double)t->entrant->prepared.launches : 1);
     return code;
@@ -178,10 +178,10 @@ static uint64_t elements_of_c(const struct bench *bench)
 static size_t sets_written(const struct trial *t)
 {
     const struct entrant *e = t->entrant;
-    size_t launches = (size_t)e->prepared.launches + e->prepared.primers;
+    size_t launches = (size_t)e->prepared.launches + device_shape_untimed(&e->prepared);
     if (t->bench->headline != TIMING_DEVICE)
         return 1;
-    return launches < e->n_sets ? launches : e->n_sets;
+    return launches < e->prepared.n_sets ? launches : e->prepared.n_sets;
 }
 
 int trial_judge_exact(struct trial *t, struct error *err)
@@ -252,7 +252,7 @@ static int launch_between(void *context, size_t set, char *why)
     return status == CUDAL2_OK ? d->probes->count(d, c, dtype, elements, why) : status;
 }
 
-/* Prepared as the timed segment is, short and without primers. */
+/* Prepared as the timed segment is, short, without primers and over all sets in turn. */
 static int run_segment_between(struct trial *t, const struct device_work *work, struct error *err)
 {
     struct device *d = t->bench->device;
@@ -262,7 +262,8 @@ static int run_segment_between(struct trial *t, const struct device_work *work, 
     if (shape.launches > BETWEEN_LAUNCHES)
         shape.launches = BETWEEN_LAUNCHES;
     shape.primers = 0;
-    shape.warmed = true;
+    shape.visits = 1;
+    shape.loaded = shape.settled = true;
     int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->segment), &segment, err);
     if (code == 0)
         code = d->ops->measure(d, segment, &ns, err);

@@ -66,6 +66,35 @@ static size_t sets_of_one(const struct cell_context *context, const struct cell_
     return (size_t)fmax(1, fmin(floor(l2 / 4 / (double)set_bytes(request)), WARM_PLACES));
 }
 
+static enum timing headline_of(const struct cell_context *context)
+{
+    uint32_t able = context->device->info.timings;
+    enum timing wanted = context->config->headline;
+    /* The paper's protocol is event-timed (Listing 1) unless the user says otherwise. */
+    if (context->config->protocol == PROTOCOL_PAPER && !context->config->headline_given)
+        wanted = TIMING_EVENT;
+    return (able & CUDAL2_BIT(wanted)) != 0 ? wanted : TIMING_WALL;
+}
+
+/* Places that a segment visits one after the other where its sets are too large to take turns: as many as make eight
+ * with the sets, and as hold two L2s' worth of matrices. What is too large for three of them stays at one: a visit to a
+ * place begins with the L2 full of the place before, which long after still shows in launches that do not fit into it.
+ */
+#define VISITED_L2S 2.0
+#define LEAST_VISITS 3.0
+
+static unsigned visits_of_one(const struct cell_context *context, const struct cell_request *request, size_t sets)
+{
+    bool offline = request->mode == MODE_OFFLINE && context->config->cache[MODE_OFFLINE] == CACHE_WARM;
+    bool graphs = headline_of(context) == TIMING_DEVICE && context->config->protocol == PROTOCOL_ADAPTIVE;
+    if (!offline || !graphs)
+        return 1;
+    double fit = VISITED_L2S * (double)context->device->info.l2_bytes / (double)(set_bytes(request) * sets);
+    if (fit < LEAST_VISITS && sets == 1)
+        return 1;
+    return (unsigned)fmax(1, fmin(floor(fit), WARM_PLACES / (double)sets));
+}
+
 static struct cell_record *new_record(const struct cell_context *context, const struct cell_request *request,
                                       enum timing headline)
 {
@@ -80,16 +109,6 @@ static struct cell_record *new_record(const struct cell_context *context, const 
     snprintf(r->label, sizeof r->label, "%s", request->label);
     snprintf(r->status, sizeof r->status, "ok");
     return r;
-}
-
-static enum timing headline_of(const struct cell_context *context)
-{
-    uint32_t able = context->device->info.timings;
-    enum timing wanted = context->config->headline;
-    /* The paper's protocol is event-timed (Listing 1) unless the user says otherwise. */
-    if (context->config->protocol == PROTOCOL_PAPER && !context->config->headline_given)
-        wanted = TIMING_EVENT;
-    return (able & CUDAL2_BIT(wanted)) != 0 ? wanted : TIMING_WALL;
 }
 
 /* What libraries take for themselves once a launch makes them load kernels and open handles; the contenders' own
@@ -303,7 +322,9 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->mode = request->mode;
     bench->headline = headline;
     bench->seed = request->seed;
-    bench->sets_each = sets_of_one(context, request);
+    size_t sets = sets_of_one(context, request);
+    bench->visits = visits_of_one(context, request, sets);
+    bench->sets_each = sets * bench->visits;
     bench->shared_sets = shares_sets(context, set_bytes(request));
     bench->record = *out;
     bench->report = context->report;
