@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "result/pair.h"
+#include "stats/interval.h"
 
 /* The pair with the widest interval so far. */
 struct worst {
@@ -51,6 +52,24 @@ static const struct contender_record *find(const struct cell_record *r, const ch
     return NULL;
 }
 
+static double median_of(const struct cell_record *r, const struct contender_record *c)
+{
+    return stats_median(c->timings[r->headline].ns, c->timings[r->headline].n);
+}
+
+/* Tables speak of the faster layout of a candidate: the other one's pairs need not be narrow. */
+static bool is_slower_layout(const struct cell_record *r, const struct contender_record *c)
+{
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *other = &r->contenders[i];
+        bool twin =
+            other != c && other->candidate && other->copy_of[0] == '\0' && strcmp(other->family, c->family) == 0;
+        if (twin && takes_part(r, other) && median_of(r, other) < median_of(r, c))
+            return true;
+    }
+    return false;
+}
+
 /* A copy (A/A) is compared with its original only, anything else with the baselines. */
 static void look_at_candidate(struct worst *w, const struct contender_record *candidate)
 {
@@ -83,7 +102,8 @@ static void look_at_all(struct worst *w)
             look_at_copy(w, c);
         } else if (c->candidate) {
             candidates = true;
-            look_at_candidate(w, c);
+            if (!is_slower_layout(r, c))
+                look_at_candidate(w, c);
         } else if (!first) {
             first = c;
         }
