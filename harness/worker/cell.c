@@ -33,14 +33,19 @@ static void end_phase(struct bench *bench, enum phase phase, double *mark)
  * quarter of the L2: the place of a matrix is then averaged within a segment instead of over many groups. */
 #define WARM_PLACES 8
 
-/* What is larger than this many L2s finds nothing of a neighbour's in the cache: contenders may share the matrices. */
+/* What is larger than this many L2s finds little of a neighbour's in the cache. Contenders share such matrices where
+ * sets for a dozen of them would take over a quarter of the memory. */
 #define CACHED_L2S 2.0
+#define OWN_SETS 12.0
+#define OWN_MEMORY 0.25
 
 /* The paper's loop gives both kernels of a pair the same matrices. */
 static bool shares_sets(const struct cell_context *context, uint64_t bytes_of_set)
 {
-    bool cached = (double)bytes_of_set <= CACHED_L2S * (double)context->device->info.l2_bytes;
-    return !cached || context->config->protocol == PROTOCOL_PAPER;
+    const struct device_info *info = &context->device->info;
+    bool cached = (double)bytes_of_set <= CACHED_L2S * (double)info->l2_bytes;
+    bool affordable = OWN_SETS * (double)bytes_of_set <= OWN_MEMORY * (double)info->memory_bytes;
+    return (!cached && !affordable) || context->config->protocol == PROTOCOL_PAPER;
 }
 
 static uint64_t set_bytes(const struct cell_request *request)
