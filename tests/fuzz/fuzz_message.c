@@ -1,7 +1,7 @@
 /*
  * fuzz_message.c - a line on the socket between supervisor and worker, as either side reads it. The first byte says
- * what becomes of the rest: a line that a worker sent, the record or environment inside a message that is otherwise
- * sound, or a request that a worker receives. Whatever a supervisor makes of a line, it comes to one event.
+ * what becomes of the rest: a line that a worker sent, the record, environment or activity inside a message that is
+ * otherwise sound, or a request that a worker receives. Whatever a supervisor makes of a line, it comes to one event.
  */
 #include "fuzz.h"
 
@@ -36,6 +36,9 @@ static void check_event(const struct slot_event *event)
         require(event->record && !event->env && slot.state == SLOT_IDLE);
         require(problem_equal(&event->record->problem, &slot.request.problem));
         break;
+    case SLOT_ACTIVITY:
+        require(event->activity && slot.request.audit && !event->record && slot.state == SLOT_IDLE);
+        break;
     case SLOT_LOST:
         require(event->verdict && event->reason[0] && !event->env && !event->record);
         require(memchr(event->reason, '\0', sizeof event->reason));
@@ -45,10 +48,13 @@ static void check_event(const struct slot_event *event)
     }
 }
 
+static const cJSON *audit; /* what a cell's request asks to be watched; NULL: it is to be measured */
+
 static void take(enum slot_state state, const char *line, size_t length)
 {
     struct slot_event event = {0};
     reset_slot(state);
+    slot.request.audit = audit;
     slot_take_line(&slot, line, length, &event);
     check_event(&event);
     slot_event_free(&event);
@@ -63,6 +69,17 @@ static void take_wrapped(enum slot_state state, const char *head, const char *li
     if (!text.failed)
         take(state, text.bytes, text.length);
     text_free(&text);
+}
+
+/* What was seen of two contenders. */
+static void take_activity(const char *line, size_t length)
+{
+    cJSON *asked = cJSON_Parse("[{\"name\":\"a\"},{\"name\":\"b\"}]");
+    require(asked != NULL);
+    audit = asked;
+    take_wrapped(SLOT_BUSY, "{\"type\":\"activity\",\"nonce\":\"n\",\"contenders\":", line, length);
+    audit = NULL;
+    cJSON_Delete(asked);
 }
 
 static void read_request(const char *line, size_t length)
@@ -98,6 +115,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 'E':
         take_wrapped(SLOT_STARTING, "{\"type\":\"ready\",\"nonce\":\"n\",\"env\":", line, size - 1);
+        break;
+    case 'A':
+        take_activity(line, size - 1);
         break;
     case 'W':
         read_request(line, size - 1);
