@@ -376,10 +376,10 @@ int worker_main(void)
     }
     if (w.registry)
         registry_close(w.registry);
+    if (w.watcher) /* while the context that it records is there */
+        w.watcher->close(w.watcher);
     if (w.device)
         w.device->ops->close(w.device);
-    if (w.watcher)
-        w.watcher->close(w.watcher);
     tuned_tables_close(&w.tuned);
     config_free(&w.config);
     line_reader_free(&w.reader);
