@@ -95,6 +95,7 @@ static void test_defaults(void **state)
     assert_false(c.aa);
     assert_true(c.verify);
     assert_int_equal(c.verify_seeds, 2);
+    assert_int_equal(c.activity, ACTIVITY_SAMPLE);
     assert_false(c.seed_given);
     assert_int_equal(c.tune_rounds, 12);
     assert_int_equal(c.other_timings_every, 4);
@@ -110,7 +111,8 @@ static const char everything[] =
     "\"offline_half_width\":0.1,\"server_half_width\":0.2,\"max_cell_seconds\":1.5},"
     "\"limits\":{\"setup_seconds\":1,\"verify_seconds\":2,\"launch_seconds\":3,\"tune_seconds\":4,\"memory_bytes\":5},"
     "\"protocol\":\"paper\",\"paper\":{\"warmup_seconds\":0,\"pair_seconds\":0.5,\"tune_warmup_rounds\":1,"
-    "\"tune_rounds\":2},\"timing\":\"event\",\"aa\":\"cublas-nn\",\"verify\":{\"enabled\":false,\"seeds\":9},"
+    "\"tune_rounds\":2},\"timing\":\"event\",\"aa\":\"cublas-nn\",\"verify\":{\"enabled\":false,\"seeds\":9,"
+    "\"activity\":\"all\"},"
     "\"seed\":\"18446744073709551615\",\"tune\":{\"rounds\":7},\"other_timings_every\":1}";
 
 static void check_everything(const struct config *c)
@@ -142,6 +144,7 @@ static void check_everything(const struct config *c)
     assert_string_equal(c->aa_contender, "cublas-nn");
     assert_false(c->verify);
     assert_int_equal(c->verify_seeds, 9);
+    assert_int_equal(c->activity, ACTIVITY_ALL);
     assert_true(c->seed_given && c->seed == UINT64_MAX);
     assert_int_equal(c->tune_rounds, 7);
     assert_int_equal(c->other_timings_every, 1);
@@ -407,6 +410,8 @@ static void test_refuses_settings(void **state)
     refuse_with("\"limits\":{\"setup_seconds\":0}",
                 "c.json: $.limits.setup_seconds: expected a number from 0.1 to 86400, found 0");
     refuse_with("\"verify\":{\"enabled\":1}", "c.json: $.verify.enabled: expected true or false, found 1");
+    refuse_with("\"verify\":{\"activity\":\"on\"}",
+                "c.json: $.verify.activity: expected one of sample, all, off, found \"on\"");
     refuse_with("\"timing\":\"gpu\"", "c.json: $.timing: expected one of device, event, wall, found \"gpu\"");
     refuse_with("\"protocol\":true", "c.json: $.protocol: expected one of adaptive, paper, found true");
     refuse_with("\"aa\":1", "c.json: $.aa: expected true, false or the name of a contender");

@@ -270,8 +270,8 @@ static void test_apply_everything(void **state)
     struct error err;
     (void)state;
     assert_int_equal(apply("-c c --mode offline --protocol paper --timing event --accumulate f32 --cache rotate --rate "
-                           "1000 --gap uniform --seed 7 --aa=openblas --no-verify --baselines openblas,torch.matmul "
-                           "--candidate tiny",
+                           "1000 --gap uniform --seed 7 --aa=openblas --no-verify --activity off --baselines "
+                           "openblas,torch.matmul --candidate tiny",
                            "", &c, &err),
                      0);
     assert_int_equal(c.modes, 1u << MODE_OFFLINE);
@@ -287,6 +287,7 @@ static void test_apply_everything(void **state)
     assert_true(c.aa);
     assert_string_equal(c.aa_contender, "openblas");
     assert_false(c.verify);
+    assert_int_equal(c.activity, ACTIVITY_OFF);
     assert_string_equal(c.baselines[0], "openblas");
     assert_string_equal(c.baselines[1], "torch.matmul");
     assert_null(c.baselines[2]);
