@@ -7,7 +7,7 @@
 "$bench" doctor 2>/dev/null | grep -q '^ok *CUPTI' || { echo "no CUPTI: $("$bench" doctor 2>/dev/null | grep -A1 CUPTI | tr '\n' ' ')"; exit 77; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 here=$root/tests
-out=${ACTIVITY_OUT:-$work/out}
+out=${ACTIVITY_OUT:-$work/left}
 mkdir -p "$out" || exit 73
 
 cat >"$work/c.json" <<'END'
