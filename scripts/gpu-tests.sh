@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # gpu-tests.sh BUILD [NAME...]: every test that needs a GPU, or the named ones (probe, redteam, verify ...), in one go on what is
 # built in BUILD; nothing is compiled, so that BUILD may come from another machine (make portable). `make gpu-test` is this after
-# a build. Prints one line a test, then the logs of BUILD/test-logs; BUILD/test-logs/redteam has the red team's table and journals.
+# a build. Prints one line a test, then the logs of BUILD/test-logs; BUILD/test-logs/redteam has the red team's table and
+# journals, BUILD/test-logs/activity those of watched launches.
 # Exit 0: all passed; 1: some failed; 77: no GPU, or something that the tests need is not in BUILD (named, all of it).
 set -u
 build=${1:?usage: gpu-tests.sh BUILD [NAME...]}
@@ -17,7 +18,7 @@ for d in ${torch_dir:+"$torch_dir/lib" "$torch_dir"/../nvidia/cu*/lib} "${CUDA_H
     [ -d "$d" ] && LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$d
 done
 export LD_LIBRARY_PATH
-export CUDAL2_KERNELS=${CUDAL2_KERNELS:-$here/kernels} REDTEAM_OUT=${REDTEAM_OUT:-$logs/redteam}
+export CUDAL2_KERNELS=${CUDAL2_KERNELS:-$here/kernels} REDTEAM_OUT=${REDTEAM_OUT:-$logs/redteam} ACTIVITY_OUT=${ACTIVITY_OUT:-$logs/activity}
 
 lacking=
 for file in cudal2-bench tests/gpu_reference tests/gpu_probe tests/redteam/cuda.so plugins/cublas.so; do
