@@ -326,6 +326,8 @@ static void fake_start(struct line_reader *reader)
         say_fatal(EXIT_CODE_UNAVAILABLE, "no CUPTI: nowhere");
     if (start.audit && ordered("auditor", 0))
         act(ordered("auditor", 0));
+    if (start.audit && start.worker == 0 && ordered("firstauditor", 0))
+        act(ordered("firstauditor", 0));
     load_contenders();
     if (start.precompile && ordered("compile", 0)) {
         say_stage("", STAGE_COMPILE);

@@ -134,6 +134,28 @@ static void test_a_worker_that_does_not_start(void **state)
     assert_int_equal(audits(), 2);
 }
 
+/* The first start of two fails twice; the other worker does it all. */
+static void test_one_of_two_workers(void **state)
+{
+    (void)state;
+    t.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
+    t.options.devices = &t.devices;
+    assert_int_equal(go("firstauditor=exit7"), 0);
+    assert_int_equal(cJSON_GetArraySize(read_book()->cells), N_CELLS);
+    assert_null(book.unavailable);
+}
+
+static void test_neither_of_two_workers(void **state)
+{
+    (void)state;
+    t.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
+    t.options.devices = &t.devices;
+    assert_int_equal(go("recorder=none"), 0);
+    read_book();
+    assert_null(book.cells);
+    assert_string_equal(cJSON_GetObjectItem(book.unavailable, "unavailable")->valuestring, "no CUPTI: nowhere");
+}
+
 /* The contender that took the worker with it is not watched any more, the others are, in that cell too. */
 static void test_a_crash_while_watching(void **state)
 {
@@ -374,6 +396,8 @@ int main(int argc, char **argv)
         TEST(test_turned_off),
         TEST(test_no_recorder),
         TEST(test_a_worker_that_does_not_start),
+        TEST(test_one_of_two_workers),
+        TEST(test_neither_of_two_workers),
         TEST(test_a_crash_while_watching),
         TEST(test_a_hang_while_watching),
         TEST(test_the_harness_fails),

@@ -136,6 +136,24 @@ static int worker_ready(struct audit *a, struct slot *slot, const cJSON *env, st
     return ledger_add_activity(a->request->ledger, line, err);
 }
 
+static bool any_left(const struct audit *a)
+{
+    for (int i = 0; i < a->request->n_slots; i++)
+        if (a->request->slots[i].state != SLOT_RETIRED)
+            return true;
+    return false;
+}
+
+/* What it was to do is there for the others. */
+static void retire(struct audit *a, struct slot *slot)
+{
+    struct post *post = post_of(a, slot);
+    if (post->job >= 0)
+        a->jobs.list[post->job].given = false;
+    post->job = slot->cell = -1;
+    slot->state = SLOT_RETIRED;
+}
+
 /* A worker that says why it cannot start will say the same again. */
 static int lost_at_start(struct audit *a, struct slot *slot, const struct slot_event *event, struct error *err)
 {
@@ -145,7 +163,11 @@ static int lost_at_start(struct audit *a, struct slot *slot, const struct slot_e
         return 0;
     snprintf(reason, sizeof reason, "%s%s%.200s", event->code ? "" : event->verdict, event->code ? "" : ": ",
              event->reason);
-    return a->over ? 0 : give_up(a, reason, err);
+    retire(a, slot);
+    if (!any_left(a))
+        return give_up(a, reason, err);
+    note(a, "%s: no worker starts here that could watch: %s", slot->device, reason);
+    return 0;
 }
 
 /* False when nobody can be blamed: no contender was running, or one that is already out. */
