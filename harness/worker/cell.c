@@ -1,7 +1,6 @@
 #include "worker/cell.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "verify/honesty.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
+#include "worker/places.h"
 
 enum phase { PHASE_OPERANDS, PHASE_SETUP, PHASE_VERIFY, PHASE_TUNE, PHASE_MEASURE };
 
@@ -29,48 +29,6 @@ static void end_phase(struct bench *bench, enum phase phase, double *mark)
     *mark = now;
 }
 
-/* A warm offline segment of a small problem spreads its launches over this many places, as long as all of them fit in a
- * quarter of the L2: the place of a matrix is then averaged within a segment instead of over many groups. */
-#define WARM_PLACES 8
-
-/* What is larger than this many L2s finds little of a neighbour's in the cache. Contenders share such matrices where
- * sets for a dozen of them would take over a quarter of the memory. */
-#define CACHED_L2S 2.0
-#define OWN_SETS 12.0
-#define OWN_MEMORY 0.25
-
-/* The paper's loop gives both kernels of a pair the same matrices. */
-static bool shares_sets(const struct cell_context *context, uint64_t bytes_of_set)
-{
-    const struct device_info *info = &context->device->info;
-    bool cached = (double)bytes_of_set <= CACHED_L2S * (double)info->l2_bytes;
-    bool affordable = OWN_SETS * (double)bytes_of_set <= OWN_MEMORY * (double)info->memory_bytes;
-    return (!cached && !affordable) || context->config->protocol == PROTOCOL_PAPER;
-}
-
-static uint64_t set_bytes(const struct cell_request *request)
-{
-    double one = problem_bytes(&request->problem);
-    double other_b =
-        (double)request->problem.k * (double)request->problem.n * (double)dtype_bytes(request->problem.dtype);
-    return (uint64_t)(one + other_b);
-}
-
-/* Sets of operands one contender cycles through: with cache rotate, so many that none is still cached when it comes
- * round again. */
-static size_t sets_of_one(const struct cell_context *context, const struct cell_request *request)
-{
-    enum cache_state cache = context->config->cache[request->mode];
-    double l2 = (double)context->device->info.l2_bytes;
-    double most = OPERANDS_MAX_SETS / RECORD_MAX_CONTENDERS;
-    bool segments = (context->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
-    if (cache == CACHE_ROTATE)
-        return (size_t)fmax(1, fmin(ceil(2.0 * l2 / problem_bytes(&request->problem)) + 1, most));
-    if (cache == CACHE_FLUSH || request->mode == MODE_SERVER || !segments)
-        return 1;
-    return (size_t)fmax(1, fmin(floor(l2 / 4 / (double)set_bytes(request)), WARM_PLACES));
-}
-
 static enum timing headline_of(const struct cell_context *context)
 {
     uint32_t able = context->device->info.timings;
@@ -79,25 +37,6 @@ static enum timing headline_of(const struct cell_context *context)
     if (context->config->protocol == PROTOCOL_PAPER && !context->config->headline_given)
         wanted = TIMING_EVENT;
     return (able & CUDAL2_BIT(wanted)) != 0 ? wanted : TIMING_WALL;
-}
-
-/* Places that a segment visits one after the other where its sets are too large to take turns: as many as make eight
- * with the sets, and as hold two L2s' worth of matrices. What is too large for three of them stays at one: a visit to a
- * place begins with the L2 full of the place before, which long after still shows in launches that do not fit into it.
- */
-#define VISITED_L2S 2.0
-#define LEAST_VISITS 3.0
-
-static unsigned visits_of_one(const struct cell_context *context, const struct cell_request *request, size_t sets)
-{
-    bool offline = request->mode == MODE_OFFLINE && context->config->cache[MODE_OFFLINE] == CACHE_WARM;
-    bool graphs = headline_of(context) == TIMING_DEVICE && context->config->protocol == PROTOCOL_ADAPTIVE;
-    if (!offline || !graphs)
-        return 1;
-    double fit = VISITED_L2S * (double)context->device->info.l2_bytes / (double)(set_bytes(request) * sets);
-    if (fit < LEAST_VISITS && sets == 1)
-        return 1;
-    return (unsigned)fmax(1, fmin(floor(fit), WARM_PLACES / (double)sets));
 }
 
 static struct cell_record *new_record(const struct cell_context *context, const struct cell_request *request,
@@ -327,10 +266,11 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->mode = request->mode;
     bench->headline = headline;
     bench->seed = request->seed;
-    size_t sets = sets_of_one(context, request);
-    bench->visits = visits_of_one(context, request, sets);
-    bench->sets_each = sets * bench->visits;
-    bench->shared_sets = shares_sets(context, set_bytes(request));
+    struct places places =
+        places_choose(context->config, &context->device->info, &request->problem, request->mode, headline);
+    bench->visits = places.visits;
+    bench->sets_each = places.sets_each;
+    bench->shared_sets = places.shared;
     bench->record = *out;
     bench->report = context->report;
     bench->report_context = context->report_context;
