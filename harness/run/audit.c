@@ -67,9 +67,10 @@ bool audit_is_due(const struct config *config, const struct ledger *ledger)
 
 /* ---- the journal ---- */
 
+/* To the millisecond. */
 static double seconds_since(uint64_t ns)
 {
-    return (double)((clock_now_ns() - ns) / 1000000u) * 1e-3;
+    return (double)((clock_now_ns() - ns) / 1000000u) / 1000;
 }
 
 static int give_up(struct audit *a, const char *reason, struct error *err)
