@@ -53,7 +53,7 @@ expect_text "$work/out" '^GPU activity was not watched: no CUPTI' "says so"
 # A kernel alone.
 run verify "$root/kernels/tiny.json" --device cuda:0 --kernels "$root/kernels" --baselines cublas --shape 200x136x264 --quiet
 expect_code 0 "verify"
-expect_text "$work/out" 'tiny-nn +passed .*; runs tiny' "names the kernel of a launch"
+expect_text "$work/out" 'tiny-nn +passed .*; runs gemm, [0-9.]+ us' "names the kernel of a launch"
 
 # Everything that checks while it is timed is off: what is caught here is caught by watching.
 table=$work/activity.table
