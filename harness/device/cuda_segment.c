@@ -17,14 +17,13 @@ static int launch(struct cuda_device *c, const struct device_segment *s, size_t 
 
 /* First launches load modules lazily and allocate, which would wait for a blocker for ever: every set once, unblocked.
  */
-static int warm(struct cuda_device *c, struct device_segment *s, struct error *err)
+static int warm(struct cuda_device *c, const struct device_segment *s, struct error *err)
 {
     unsigned total = device_shape_untimed(&s->shape) + s->shape.launches;
     struct error launch_error;
     int launched = 0;
     for (size_t set = 0; set < total && (set == 0 || set < s->shape.n_sets) && launched == 0; set++)
         launched = launch(c, s, set, &launch_error);
-    s->shape.loaded = true;
     int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a warm-up launch");
     if (launched == 0 || waited == EXIT_CODE_UNAVAILABLE)
         return waited;

@@ -132,7 +132,8 @@ struct device_segment; /* a prepared (captured, uploaded, replayed once) timed s
 enum device_rung { RUNG_GRAPH = 0, RUNG_BLOCKED = 1, RUNG_EVENTS = 2 };
 extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
 
-/* Every operation but fill has finished on the device when it returns, so that a timing starts on an idle device.
+/* Every operation but fill, and prepare of what is loaded and not settled, has finished on the device when it returns,
+ * so that a timing starts on an idle device.
  * Errors: EXIT_CODE_UNAVAILABLE the device is lost (a sticky error: the worker must end) or cannot take this timing;
  * EXIT_CODE_VERIFICATION the work itself failed, with the contender's own reason in the text;
  * EXIT_CODE_INTERNAL anything else, with the name of the call that failed and its status. */
