@@ -189,7 +189,7 @@ $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 # --- tests: each names the fixtures it links beside its own file ---
 $(BUILD)/tests/test_measure $(BUILD)/tests/test_paper $(BUILD)/tests/test_variants $(BUILD)/tests/test_verify \
 $(BUILD)/tests/test_deviation $(BUILD)/tests/test_honesty $(BUILD)/tests/test_race \
-$(BUILD)/tests/test_activity: $(BUILD)/obj/tests/bench_fixture.o
+$(BUILD)/tests/test_activity $(BUILD)/tests/test_visits $(BUILD)/tests/test_block: $(BUILD)/obj/tests/bench_fixture.o
 $(addprefix $(BUILD)/tests/test_,supervisor loading resume audit): $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
 $(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a

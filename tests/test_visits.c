@@ -1,0 +1,323 @@
+/* measure/segment and the scripted clock: a segment that visits several places, and how long its shape may get. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "bench_fixture.h"
+#include "measure/segment.h"
+
+static struct fixture f;
+
+/* ---- the device's part ---- */
+
+static void sets_of_a_visit(void **state)
+{
+    (void)state;
+    const struct device_shape shape = {.visits = 3, .launches = 6, .primers = 5, .again = 2, .n_sets = 6};
+    assert_int_equal(device_shape_untimed(&shape), 5 + 2 * 2);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(device_shape_set(&shape, 0, i), i % 2);
+        assert_int_equal(device_shape_set(&shape, 1, i), 2 + i % 2);
+        assert_int_equal(device_shape_set(&shape, 2, i), 4 + i % 2);
+    }
+    const struct device_shape plain = {.launches = 6, .primers = 5, .again = 2, .first_set = 1, .n_sets = 3};
+    assert_int_equal(device_shape_visits(&plain), 1);
+    assert_int_equal(device_shape_untimed(&plain), 5);
+    assert_int_equal(device_shape_set(&plain, 0, 2), 0);
+    const struct device_shape empty = {.launches = 1};
+    assert_int_equal(device_shape_set(&empty, 0, 7), 0);
+}
+
+/* What the scripted device sees of a segment. */
+struct log {
+    size_t sets[64];
+    unsigned n, timed;
+    struct device *device;
+};
+
+static int launch_set(void *context, size_t set, char *why)
+{
+    struct log *log = context;
+    (void)why;
+    log->sets[log->n++ % 64] = set;
+    fake_enqueue(log->device, (uint32_t)set);
+    return CUDAL2_OK;
+}
+
+/* A launch on set s takes 1000 (s + 1) ns, and 10 us more after the device has idled. */
+static double by_set(void *context, const struct fake_moment *moment)
+{
+    struct log *log = context;
+    log->timed += moment->timed;
+    return 1000.0 * (double)(moment->id + 1) + (moment->idle_ns > 0 ? 10e3 : 0);
+}
+
+static void the_scripted_device_visits(void **state)
+{
+    (void)state;
+    struct log log = {0};
+    struct fake_script script = {.duration_ns = by_set, .context = &log};
+    struct device_work work = {launch_set, &log, 0};
+    const struct device_shape two = {.visits = 2, .launches = 4, .primers = 3, .again = 2, .n_sets = 4};
+    const size_t expected[] = {0, 1, 0, 1, 0, 2, 3, 2, 3};
+    struct device_segment *s;
+    struct error err;
+    double ns;
+    assert_int_equal(fake_open(&script, &log.device, &err), 0);
+    struct device *d = log.device;
+    assert_int_equal(d->ops->prepare(d, &work, &two, RUNG_GRAPH, &s, &err), 0);
+    log.n = 0;
+    assert_int_equal(log.timed, 0);
+    d->ops->wait_until(d, d->ops->now(d) + 1000); /* the first primer pays for the idle time */
+    double before = (double)d->ops->now(d);
+    assert_int_equal(d->ops->measure(d, s, &ns, &err), 0);
+    assert_true(fabs(ns - 2500) < 1e-6); /* sets 1, 0, 2, 3; nothing of the untimed launches between */
+    assert_true(fabs((double)d->ops->now(d) - before - 10e3 - 21e3) <= 1);
+    assert_int_equal(log.n, 9);
+    assert_int_equal(log.timed, 4);
+    assert_memory_equal(log.sets, expected, sizeof expected);
+    d->ops->release_segment(d, s);
+    d->ops->close(d);
+}
+
+/* ---- the shape ---- */
+
+static void open_bench(unsigned visits, size_t sets_of_visit)
+{
+    fixture_open(&f, 1);
+    f.bench.visits = visits;
+    f.bench.sets_each = visits * sets_of_visit;
+    f.bench.in_blocks = true;
+}
+
+static struct device_shape shape_of(double fastest_ns, double own_ns)
+{
+    return segment_shape(&f.bench, SEGMENT_TARGET_NS, fastest_ns, own_ns);
+}
+
+static void launches_are_a_multiple_of_visits(void **state)
+{
+    (void)state;
+    for (unsigned visits = 1; visits <= DEVICE_MAX_VISITS; visits++) {
+        open_bench(visits, 1);
+        for (double ns = 1e3; ns < 1e6; ns *= 1.1) {
+            struct device_shape s = shape_of(ns, ns);
+            double wanted = fmax(1, fmin(ceil(200e3 / ns), 64));
+            assert_int_equal(s.launches % s.visits, 0);
+            assert_true(s.visits <= s.launches && s.visits <= visits);
+            assert_true(s.launches >= wanted && s.launches < wanted + visits); /* rounded up, never down */
+            assert_true(s.visits == visits || s.visits == (unsigned)wanted);
+            assert_int_equal(s.n_sets, s.visits);
+        }
+        fixture_close(&f);
+    }
+}
+
+static void sets_shrink_with_visits(void **state)
+{
+    (void)state;
+    open_bench(4, 2);
+    struct device_shape s = shape_of(5e3, 5e3);
+    assert_int_equal(s.visits, 4);
+    assert_int_equal(s.n_sets, 8);
+    assert_int_equal(s.launches, 40);
+    s = shape_of(90e3, 90e3); /* three launches: three places */
+    assert_int_equal(s.launches, 3);
+    assert_int_equal(s.visits, 3);
+    assert_int_equal(s.n_sets, 6);
+    s = shape_of(300e3, 300e3);
+    assert_int_equal(s.launches, 1);
+    assert_int_equal(s.visits, 1);
+    assert_int_equal(s.n_sets, 2);
+    assert_int_equal(device_shape_untimed(&s), 0);
+    fixture_close(&f);
+}
+
+static void primers_fill_the_lead_below_12_us(void **state)
+{
+    (void)state;
+    open_bench(1, 1);
+    assert_int_equal(shape_of(1500, 1500).primers, 48); /* in the blocks also below 3.5 us */
+    assert_int_equal(shape_of(10e3, 10e3).primers, 30); /* 300 us */
+    assert_int_equal(shape_of(11.9e3, 11.9e3).primers, 26);
+    assert_int_equal(shape_of(12e3, 12e3).primers, 3); /* an eighth of 17 */
+    f.bench.in_blocks = false;
+    assert_int_equal(shape_of(1500, 1500).primers, 8); /* a race: an eighth of 64 */
+    assert_int_equal(shape_of(3500, 3500).primers, 48);
+    fixture_close(&f);
+}
+
+static void each_further_visit_is_primed(void **state)
+{
+    (void)state;
+    open_bench(4, 1);
+    assert_int_equal(shape_of(5e3, 5e3).again, SEGMENT_AGAIN);
+    assert_int_equal(device_shape_untimed(&(struct device_shape){.visits = 4, .primers = 48, .again = 2}), 54);
+    struct device_shape s = shape_of(5e3, 5e3);
+    assert_int_equal(device_shape_untimed(&s), 54);
+    fixture_close(&f);
+    open_bench(2, 4); /* every set of a visit is primed */
+    assert_int_equal(shape_of(5e3, 5e3).again, 4);
+    assert_int_equal(shape_of(150e3, 150e3).primers, 4);
+    fixture_close(&f);
+}
+
+/* Of 400 us each, ten launches fill 4 ms: so many primers and launches, and no more. */
+static void slow_contenders_get_fewer(void **state)
+{
+    (void)state;
+    open_bench(1, 1);
+    struct device_shape s = shape_of(5e3, 400e3);
+    assert_int_equal(s.launches, 10);
+    assert_int_equal(s.primers, 10);
+    s = shape_of(5e3, 3e6);
+    assert_int_equal(s.launches, 1);
+    assert_int_equal(s.primers, SEGMENT_LEAST_PRIMERS);
+    s = shape_of(5e3, 100e6);
+    assert_int_equal(s.launches, 1);
+    assert_int_equal(s.primers, SEGMENT_LEAST_PRIMERS);
+    fixture_close(&f);
+    open_bench(8, 1);
+    s = shape_of(5e3, 1.3e6); /* three bearable launches at three places */
+    assert_int_equal(s.launches, 3);
+    assert_int_equal(s.visits, 3);
+    assert_int_equal(s.n_sets, 3);
+    s = shape_of(5e3, 400e3);
+    assert_int_equal(s.launches, 16); /* ten, rounded up to the eight places */
+    assert_int_equal(s.visits, 8);
+    fixture_close(&f);
+}
+
+static void a_race_stays_at_one_place(void **state)
+{
+    (void)state;
+    open_bench(4, 2);
+    f.bench.in_blocks = false;
+    struct device_shape s = shape_of(5e3, 5e3);
+    assert_int_equal(s.visits, 1);
+    assert_int_equal(s.n_sets, 2); /* of the first visit */
+    assert_int_equal(s.launches, 40);
+    assert_int_equal(device_shape_untimed(&s), s.primers);
+    fixture_close(&f);
+}
+
+static void one_launch_from_idle_visits_nothing(void **state)
+{
+    (void)state;
+    open_bench(4, 2);
+    f.bench.mode = MODE_SERVER;
+    struct device_shape s = shape_of(5e3, 5e3);
+    assert_int_equal(s.launches, 1);
+    assert_int_equal(device_shape_visits(&s), 1);
+    assert_int_equal(device_shape_untimed(&s), 0);
+    f.bench.mode = MODE_OFFLINE;
+    f.config.cache[MODE_OFFLINE] = CACHE_FLUSH;
+    s = shape_of(5e3, 5e3);
+    assert_int_equal(s.launches, 1);
+    assert_int_equal(device_shape_visits(&s), 1);
+    fixture_close(&f);
+}
+
+static void rotating_needs_no_primer_for_every_set(void **state)
+{
+    (void)state;
+    open_bench(1, 50);
+    f.config.cache[MODE_OFFLINE] = CACHE_ROTATE;
+    assert_int_equal(shape_of(50e3, 50e3).primers, SEGMENT_LEAST_PRIMERS);
+    f.config.cache[MODE_OFFLINE] = CACHE_WARM;
+    assert_int_equal(shape_of(50e3, 50e3).primers, 50);
+    fixture_close(&f);
+}
+
+/* ---- prepared for the blocks ---- */
+
+static void start_with_visits(size_t n, unsigned visits)
+{
+    fixture_open(&f, n);
+    f.bench.visits = visits;
+    f.bench.sets_each = visits;
+    f.bench.n_sets = n * visits;
+    f.bench.in_blocks = true;
+    for (size_t i = 0; i < n; i++) {
+        f.bench.entrants[i].first_set = i * visits;
+        f.bench.entrants[i].n_sets = visits;
+    }
+    fixture_start(&f);
+}
+
+static void prepare_fast(struct entrant *e, double fastest_ns)
+{
+    struct error err;
+    e->estimate_ns = fastest_ns;
+    assert_int_equal(segment_prepare(&f.bench, e, SEGMENT_TARGET_NS, fastest_ns, &err), 0);
+}
+
+static void the_record_counts_untimed_launches_of_all_visits(void **state)
+{
+    (void)state;
+    start_with_visits(1, 4);
+    struct entrant *e = &f.bench.entrants[0];
+    prepare_fast(e, 5e3);
+    assert_int_equal(e->record->launches, 40);
+    assert_int_equal(e->record->primers, 48 + 3 * 2);
+    assert_int_equal(e->prepared.visits, 4);
+    fixture_close(&f);
+}
+
+/* The race's segment has as many launches at one place: it must not be taken for that of the blocks. */
+static void another_number_of_visits_is_prepared_anew(void **state)
+{
+    (void)state;
+    start_with_visits(1, 4);
+    struct entrant *e = &f.bench.entrants[0];
+    f.bench.in_blocks = false;
+    prepare_fast(e, 5e3);
+    uint64_t before = fake_counts(f.device).prepares;
+    f.bench.in_blocks = true;
+    prepare_fast(e, 5e3);
+    assert_int_equal(e->prepared.visits, 4);
+    assert_int_equal(fake_counts(f.device).prepares, before + 1);
+    prepare_fast(e, 5e3);
+    assert_int_equal(fake_counts(f.device).prepares, before + 1);
+    fixture_close(&f);
+}
+
+static void what_is_loaded_and_settled(void **state)
+{
+    (void)state;
+    start_with_visits(1, 1);
+    struct entrant *e = &f.bench.entrants[0];
+    prepare_fast(e, 300e3);
+    assert_false(e->prepared.loaded || e->prepared.settled);
+    f.bench.warmed = true;
+    prepare_fast(e, 100e3);
+    assert_true(e->prepared.loaded);
+    assert_false(e->prepared.settled); /* short launches: the first replay of a graph is not like the others */
+    prepare_fast(e, 200e3);
+    assert_true(e->prepared.loaded && e->prepared.settled);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_of_a_visit),
+        cmocka_unit_test(the_scripted_device_visits),
+        cmocka_unit_test(launches_are_a_multiple_of_visits),
+        cmocka_unit_test(sets_shrink_with_visits),
+        cmocka_unit_test(primers_fill_the_lead_below_12_us),
+        cmocka_unit_test(each_further_visit_is_primed),
+        cmocka_unit_test(slow_contenders_get_fewer),
+        cmocka_unit_test(a_race_stays_at_one_place),
+        cmocka_unit_test(one_launch_from_idle_visits_nothing),
+        cmocka_unit_test(rotating_needs_no_primer_for_every_set),
+        cmocka_unit_test(the_record_counts_untimed_launches_of_all_visits),
+        cmocka_unit_test(another_number_of_visits_is_prepared_anew),
+        cmocka_unit_test(what_is_loaded_and_settled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
