@@ -210,6 +210,14 @@ static int run_segment(struct fake_device *f, const struct device_segment *s, bo
     return 0;
 }
 
+static int fake_sync(struct device *d, struct error *err)
+{
+    if (check(d, err) != 0)
+        return err->code;
+    synchronise(fake_of(d));
+    return 0;
+}
+
 static enum device_rung start_rung(const struct device_work *work, enum device_rung lowest, const char **reason)
 {
     uint32_t flags = work ? work->flags : 0;
@@ -354,7 +362,7 @@ static const struct device_ops fake_ops = {
     .upload = fake_copy,
     .download = fake_copy,
     .fill = fake_fill,
-    .sync = check,
+    .sync = fake_sync,
     .flush = fake_flush,
     .reference = fake_reference,
     .reference_wide = fake_reference_wide,
