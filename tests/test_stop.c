@@ -219,6 +219,96 @@ static void throttled_groups_do_not_count(void **state)
     record_free(whole);
 }
 
+/* Loud on average 1.25 times what it is given. */
+static double noisy(double ns, struct random *random)
+{
+    return ns * (1 + 0.5 * random_unit(random));
+}
+
+static double third_is_slow_and_loud(unsigned which, unsigned block, struct random *random)
+{
+    return which == 2 ? noisy(1100, random) : quiet(which, block, random);
+}
+
+static double third_is_fast_and_loud(unsigned which, unsigned block, struct random *random)
+{
+    return which == 2 ? noisy(500, random) : quiet(which, block, random);
+}
+
+static double fourth_is_loud(unsigned which, unsigned block, struct random *random)
+{
+    return which == 2   ? 1.2 * quiet(which, block, random)
+           : which == 3 ? noisy(400, random)
+                        : quiet(which, block, random);
+}
+
+static void assert_ends(struct cell_record *r, script time, enum stop_decision decision, const char *worst)
+{
+    unsigned looks = 0;
+    assert_int_equal(run(r, time, &looks), decision);
+    assert_string_equal(r->worst_pair, worst);
+    record_free(r);
+}
+
+/* Tables speak of the faster layout. */
+static void the_slower_layout_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "cudal2-tn", true);
+    assert_ends(r, third_is_slow_and_loud, STOP_CONVERGED, "cudal2-nn / cublas-nn");
+    r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "cudal2-tn", true);
+    assert_ends(r, third_is_fast_and_loud, STOP_CAPPED, "cudal2-tn / cublas-nn");
+}
+
+static void families_are_judged_apart(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "mine-tn", true);
+    assert_ends(r, third_is_slow_and_loud, STOP_CAPPED, "mine-tn / cublas-nn");
+}
+
+/* A baseline's slower layout is a reference like any other. */
+static void both_layouts_of_a_baseline_count(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "cublas-tn", false);
+    assert_ends(r, third_is_slow_and_loud, STOP_CAPPED, "cudal2-nn / cublas-tn");
+}
+
+/* The slower layout's copy shows what the program adds, and a copy that happens to be faster is no other layout. */
+static void copies_count_whatever_the_layout(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "cudal2-tn", true);
+    strcpy(fixture_contender(r, "cudal2-tn+copy", true)->copy_of, "cudal2-tn");
+    assert_ends(r, fourth_is_loud, STOP_CAPPED, "cudal2-tn+copy / cudal2-tn");
+    r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cudal2-nn", true);
+    struct contender_record *copy = fixture_contender(r, "cudal2-nn+copy", true);
+    strcpy(copy->copy_of, "cudal2-nn");
+    strcpy(copy->family, "cudal2");
+    fixture_contender(r, "cublas-nn", false);
+    /* the copy reads 10% less than the original, the baseline is loud */
+    assert_ends(r, third_is_slow_and_loud, STOP_CAPPED, "cudal2-nn / cublas-nn");
+}
+
+/* A faster layout that is out, or whose times hold other things, is no reason to let go of the slower one. */
+static void only_a_comparable_layout_takes_its_place(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_fail(fixture_contender(r, "cudal2-tn", true), "wrong_result", "C[3][4]");
+    assert_ends(r, third_is_fast_and_loud, STOP_CONVERGED, "cudal2-nn / cublas-nn");
+    r = pair_of(MODE_OFFLINE);
+    strcpy(fixture_contender(r, "cudal2-tn", true)->rung, "events");
+    assert_ends(r, third_is_fast_and_loud, STOP_CONVERGED, "cudal2-nn / cublas-nn");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +324,11 @@ int main(void)
         cmocka_unit_test(nothing_to_compare_ends_at_the_minimum),
         cmocka_unit_test(another_rung_is_not_waited_for),
         cmocka_unit_test(throttled_groups_do_not_count),
+        cmocka_unit_test(the_slower_layout_is_not_waited_for),
+        cmocka_unit_test(families_are_judged_apart),
+        cmocka_unit_test(both_layouts_of_a_baseline_count),
+        cmocka_unit_test(copies_count_whatever_the_layout),
+        cmocka_unit_test(only_a_comparable_layout_takes_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

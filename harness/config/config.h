@@ -30,7 +30,8 @@ struct gap_config {
     double mean_ns; /* of the idle gap; uniform is 0.5..1.5 of it */
 };
 
-/* Start at min_blocks, look every look_every, stop when the 95% half-width of every pair is <= delta, or at max. */
+/* Start at min_blocks, look every look_every, stop when the 95% half-width of every pair that
+ * decides (measure/stop.h) is <= delta, or at max. */
 struct stop_config {
     unsigned min_blocks, look_every, max_blocks;
     unsigned group_blocks;    /* blocks per group (fresh allocations and inputs for each group) */

@@ -57,14 +57,16 @@ static double median_of(const struct cell_record *r, const struct contender_reco
     return stats_median(c->timings[r->headline].ns, c->timings[r->headline].n);
 }
 
-/* Tables speak of the faster layout of a candidate: the other one's pairs need not be narrow. */
+/* Tables speak of the faster layout of a candidate: the other one's pairs need not be narrow. One whose times hold
+ * other things does not take its place. */
 static bool is_slower_layout(const struct cell_record *r, const struct contender_record *c)
 {
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *other = &r->contenders[i];
         bool twin =
             other != c && other->candidate && other->copy_of[0] == '\0' && strcmp(other->family, c->family) == 0;
-        if (twin && takes_part(r, other) && median_of(r, other) < median_of(r, c))
+        if (twin && takes_part(r, other) && pair_is_comparable(c, other, r->headline) &&
+            median_of(r, other) < median_of(r, c))
             return true;
     }
     return false;
