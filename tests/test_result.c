@@ -79,6 +79,56 @@ static void failed_contenders_keep_their_reason(void **state)
     cJSON_Delete(tree);
 }
 
+/* How a headline value came about: through the journal into the result, and not a word where it was one of each. */
+static void visits_and_passes_are_told(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    struct cell_record *r = simple_cell(64), *read = NULL;
+    struct error err = {0};
+    r->visits = 8;
+    r->passes = 2;
+    cJSON *data = record_to_json(r);
+    assert_int_equal(record_from_json(json_root(data, "cell"), &read, &err), 0);
+    assert_int_equal(read->visits, 8);
+    assert_int_equal(read->passes, 2);
+    record_free(read);
+    cJSON_Delete(data);
+    add_cell(j, r);
+    r = simple_cell(128);
+    data = record_to_json(r);
+    assert_null(tree_member(data, "visits"));
+    assert_null(tree_member(data, "passes"));
+    cJSON_Delete(data);
+    add_cell(j, r);
+    journal_close(j);
+    cJSON *tree = result();
+    const cJSON *cell = tree_member(tree, "cells")->child;
+    assert_true(tree_number(cell, "visits") == 8);
+    assert_true(tree_number(cell, "passes") == 2);
+    assert_null(tree_member(cell->next, "visits"));
+    assert_null(tree_member(cell->next, "passes"));
+    cJSON_Delete(tree);
+}
+
+/* What cannot be a number of places. */
+static void bad_visits_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"-1", "1.5", "\"8\"", "1e300"};
+    struct cell_record *r = simple_cell(64), *read = NULL;
+    struct error err = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (int key = 0; key < 2; key++) {
+            cJSON *data = record_to_json(r);
+            cJSON_AddItemToObject(data, key ? "visits" : "passes", cJSON_Parse(bad[i]));
+            assert_int_equal(record_from_json(json_root(data, "cell"), &read, &err), EXIT_CODE_DATA);
+            assert_non_null(strstr(err.text, key ? "visits" : "passes"));
+            cJSON_Delete(data);
+        }
+    record_free(r);
+}
+
 /* nn wins by 10% in even groups, tn by 20% in odd ones. Chosen and scored on the same blocks, max would be 1000 in
  * even and 900 in odd groups; honestly chosen on the other half it is 1100 and 1080. */
 static void max_is_chosen_on_the_other_half(void **state)
@@ -409,6 +459,8 @@ int main(void)
         TEST(nothing_to_compare_is_counted_apart),
         TEST(one_cell_by_hand),
         TEST(failed_contenders_keep_their_reason),
+        TEST(visits_and_passes_are_told),
+        TEST(bad_visits_are_refused),
         TEST(max_is_chosen_on_the_other_half),
         TEST(max_of_a_sparse_timing_is_chosen_on_the_other_half),
         TEST(max_of_a_clear_winner_is_the_winner),
