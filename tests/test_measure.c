@@ -209,6 +209,20 @@ static void a_cell_out_of_time_knows_its_width(void **state)
     fixture_close(&f);
 }
 
+/* However little time there is. */
+static void a_cell_out_of_time_gets_its_least(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.config.stop.max_cell_seconds = 1e-6;
+    f.config.stop.group_blocks = 1;
+    f.config.stop.least_blocks = 5;
+    run_loop(2);
+    assert_int_equal(f.bench.record->blocks, 5);
+    assert_false(f.bench.record->converged);
+    fixture_close(&f);
+}
+
 static void faulty_launch_leaves_others_running(void **state)
 {
     (void)state;
@@ -278,6 +292,7 @@ int main(void)
         cmocka_unit_test(rotating_uses_every_set_between_two_launches),
         cmocka_unit_test(noise_is_capped_not_converged),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),
+        cmocka_unit_test(a_cell_out_of_time_gets_its_least),
         cmocka_unit_test(faulty_launch_leaves_others_running),
         cmocka_unit_test(implausible_speed_is_refused),
         cmocka_unit_test(nothing_is_left_behind),

@@ -37,6 +37,7 @@ struct stop_config {
     unsigned group_blocks;    /* blocks per group (fresh allocations and inputs for each group) */
     double delta[MODE_COUNT]; /* log units, about a relative half-width */
     double max_cell_seconds;  /* cap on the measuring of one cell */
+    unsigned least_blocks;    /* that a cell gets even when its time is up; 0: none */
 };
 
 struct limits_config {

@@ -25,6 +25,7 @@ const struct config_field config_fields[] = {
     {"stop", "group_blocks", FIELD_COUNT, AT(stop.group_blocks), 1, 65536, 2, NULL},
     {"stop", "offline_half_width", FIELD_NUMBER, AT(stop.delta[MODE_OFFLINE]), 0.0001, 1, 0.005, NULL},
     {"stop", "server_half_width", FIELD_NUMBER, AT(stop.delta[MODE_SERVER]), 0.0001, 1, 0.02, NULL},
+    {"stop", "least_blocks", FIELD_COUNT, AT(stop.least_blocks), 0, 65536, 0, NULL},
     {"stop", "max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds), 0.01, DAY_SECONDS, 20, NULL},
     {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL},
     {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL},

@@ -158,7 +158,8 @@ static int run_group(struct bench *bench, struct order *order, double deadline, 
     }
     if (code == 0)
         code = sample_health(bench, bench->record->blocks - 1, err);
-    bool late = (double)bench->device->ops->now(bench->device) > deadline;
+    bool late =
+        (double)bench->device->ops->now(bench->device) > deadline && bench->record->blocks >= stop->least_blocks;
     if (code == 0 && *decision == STOP_CONTINUE && (late || !anyone_alive(bench))) {
         *decision = STOP_CAPPED;
         stop_judge(stop, bench->record);
