@@ -8,6 +8,8 @@
 #        test              the GPU tests
 #        paper:W:S         the paper's protocol beside the adaptive one (scripts/paper-check.sh), W s of warm-up and S s for each pair
 #        sensitivity       times and speedups by cache state and gap (scripts/sensitivity.sh)
+#        odd:ACC           verification of the kernel set on 300 ragged problems (configs/odd.json)
+#        ncu               what a profiler counts for five problems of different classes, on the first GPU (ncu.csv)
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -59,6 +61,27 @@ run_config() { # CONFIG MODE ACC
     return $rc
 }
 
+first_of() { # first_of cuda:0,1,2: cuda:0; auto stays
+    printf '%s' "${1%%,*}"
+}
+
+run_odd() { # ACC
+    "$bench" verify cudal2 --config configs/odd.json --accumulate "$1" --device "$(first_of "$device")" --format json >"$out/odd-$1.json"
+}
+
+# Few tiles and short K, few tiles and long K, one wave, many waves, bound by writing C: the kernel that wins each of them.
+run_ncu() {
+    local metrics=gpu__time_duration.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_executed_pipe_tensor.sum
+    metrics=$metrics,lts__t_bytes.sum,dram__bytes.sum,launch__registers_per_thread,launch__occupancy_limit_shared_mem
+    metrics=$metrics,smsp__cycles_active.avg,sm__cycles_elapsed.max
+    : >"$out/ncu.csv"
+    for shape in 128x512x256 512x512x16384 4096x2048x1024 8192x8192x8192 16384x16384x64; do
+        ncu --clock-control none --csv --page raw --metrics "$metrics" --kernel-name gemm --launch-count 40 \
+            "$bench" verify cudal2 --shape "$shape" --accumulate f16 --baselines none --in-process --device "$(first_of "$device")" \
+            >>"$out/ncu.csv" || return
+    done
+}
+
 status=0
 for step in "$@"; do
     log=$out/$(printf '%s' "$step" | tr ':' '-').log
@@ -71,6 +94,8 @@ for step in "$@"; do
         test) scripts/gpu-tests.sh "$build" ;;
         paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
+        odd:*) run_odd "${step#odd:}" ;;
+        ncu) run_ncu ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
         *) echo "gpu-run: unknown step $step" && false ;;
         esac
