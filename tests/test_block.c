@@ -378,25 +378,34 @@ static void load_comes_at_the_start_and_after_a_long_check(void **state)
     assert_true(busy_of_cell(3.2e6, 10e3) < 0.03); /* short launches: neither */
 }
 
-static void the_cell_says_visits_and_passes(void **state)
+/* A cell of four places, and how many of them its record tells of. */
+static void run_visiting(double duration_ns, unsigned visits, unsigned passes)
 {
     struct error err;
-    (void)state;
     fixture_open(&f, 2);
-    f.bench.visits = 2;
-    f.bench.sets_each = 2;
-    f.bench.n_sets = 4;
+    f.bench.visits = 4;
+    f.bench.sets_each = 4;
+    f.bench.n_sets = 8;
     for (size_t i = 0; i < 2; i++) {
-        f.actors[i].duration_ns = 90e3;
-        f.bench.entrants[i].first_set = 2 * i;
-        f.bench.entrants[i].n_sets = 2;
+        f.actors[i].duration_ns = duration_ns;
+        f.bench.entrants[i].first_set = 4 * i;
+        f.bench.entrants[i].n_sets = 4;
     }
     fixture_start(&f);
     assert_int_equal(cell_loop_run(&f.bench, &err), 0);
-    assert_int_equal(f.bench.record->visits, 2);
-    assert_int_equal(f.bench.record->passes, 2);
-    assert_int_equal(f.bench.entrants[0].prepared.visits, 2);
+    assert_int_equal(f.bench.record->visits, visits);
+    assert_int_equal(f.bench.record->passes, passes);
+    assert_int_equal(f.bench.entrants[0].prepared.visits, visits > 1 ? visits : 1);
     fixture_close(&f);
+}
+
+static void the_cell_says_what_it_visited(void **state)
+{
+    (void)state;
+    run_visiting(10e3, 4, 0);
+    run_visiting(90e3, 3, 2); /* of three launches */
+    run_visiting(110e3, 2, 2);
+    run_visiting(250e3, 0, 2);
 }
 
 /* ---- the other timings ---- */
@@ -454,7 +463,7 @@ int main(void)
         cmocka_unit_test(server_mode_goes_once_without_load),
         cmocka_unit_test(single_launches_go_once_without_load),
         cmocka_unit_test(load_comes_at_the_start_and_after_a_long_check),
-        cmocka_unit_test(the_cell_says_visits_and_passes),
+        cmocka_unit_test(the_cell_says_what_it_visited),
         cmocka_unit_test(other_timings_are_rarer_where_they_are_dear),
     };
     alarm(60); /* what hangs ends */

@@ -53,10 +53,13 @@ static double fastest_estimate(const struct bench *bench)
     return fastest;
 }
 
-static void keep_rung(const struct bench *bench, struct entrant *e)
+static void keep_segment(const struct bench *bench, struct entrant *e)
 {
     if (e->segment == NULL)
         return;
+    unsigned visits = device_shape_visits(&e->prepared);
+    if (visits > 1 && visits > bench->record->visits)
+        bench->record->visits = visits;
     enum device_rung rung = bench->device->ops->rung(e->segment);
     snprintf(e->record->rung, sizeof e->record->rung, "%s", device_rung_names[rung]);
     e->record->host_sync = rung == RUNG_EVENTS;
@@ -78,7 +81,7 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
         if (e->alive)
             code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
         if (e->alive && code == 0) {
-            keep_rung(bench, e);
+            keep_segment(bench, e);
             segment_prepare_equal_path(bench, e);
         }
     }
@@ -182,7 +185,6 @@ int cell_loop_run(struct bench *bench, struct error *err)
     int code = 0;
     bench->in_blocks = true;
     bench->cooled = true;
-    bench->record->visits = bench->visits > 1 ? bench->visits : 0;
     order_begin(&order, (unsigned)bench->n_entrants, random_derive(bench->seed, "order", 0));
     for (unsigned group = 0; decision == STOP_CONTINUE && code == 0; group++) {
         code = open_group(bench, group, err);
