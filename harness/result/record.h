@@ -64,7 +64,7 @@ struct cell_record {
     int worker; /* index into the run's env[] */
     unsigned groups, blocks, dropped_blocks;
     unsigned visits, passes; /* places that a segment visits; segments that a headline value is the mean of; 0: one */
-    cJSON *verification; /* owned; what deviations were held against (verify/deviation.h), or NULL */
+    cJSON *verification;     /* owned; what deviations were held against (verify/deviation.h), or NULL */
     bool converged;
     double worst_half_width; /* log units, over the pairs that drive stopping */
     char worst_pair[2 * RECORD_NAME_MAX + 4];

@@ -363,6 +363,25 @@ static int read_course(struct json_at at, struct cell_record *r, struct error *e
     return code ? code : read_order(json_member(at, "order"), r, err);
 }
 
+/* What the contenders have in common, and then the contenders. */
+static int read_measured(struct json_at at, struct cell_reader *cell, struct error *err)
+{
+    struct cell_record *r = cell->record;
+    int64_t every = 1;
+    int code = json_read_int(json_member(at, "others_every"), 1, FORM_BLOCKS_MAX, &every, err);
+    cell->others_every = (unsigned)every;
+    const struct form_place others = {cell->others_every, r->blocks};
+    if (code == 0)
+        code = form_take_tree(at, "verification", &r->verification, err);
+    if (code == 0)
+        code = read_shortest_gaps(json_member(at, "gap"), cell, err);
+    if (code == 0)
+        code = read_usual(json_member(at, "usual"), cell, err);
+    if (code == 0)
+        code = read_contenders(json_member(at, "contenders"), cell, err);
+    return code ? code : form_read_series(json_member(at, "null_graph"), &others, &r->null_graph, err);
+}
+
 static int read_cell(struct json_at at, struct cell_reader *cell, struct error *err)
 {
     static const char *const keys[] = {"m",
@@ -402,21 +421,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
         code = read_head(at, r, err);
     if (code == 0)
         code = read_course(at, r, err);
-    int64_t every = 1;
     if (code == 0)
-        code = json_read_int(json_member(at, "others_every"), 1, FORM_BLOCKS_MAX, &every, err);
-    cell->others_every = (unsigned)every;
-    const struct form_place others = {cell->others_every, r->blocks};
-    if (code == 0)
-        code = form_take_tree(at, "verification", &r->verification, err);
-    if (code == 0)
-        code = read_shortest_gaps(json_member(at, "gap"), cell, err);
-    if (code == 0)
-        code = read_usual(json_member(at, "usual"), cell, err);
-    if (code == 0)
-        code = read_contenders(json_member(at, "contenders"), cell, err);
-    if (code == 0)
-        code = form_read_series(json_member(at, "null_graph"), &others, &r->null_graph, err);
+        code = read_measured(at, cell, err);
     if (code == 0)
         code = form_take_tree(at, "paper_pairs", &r->paper_pairs, err);
     if (code == 0)
