@@ -40,10 +40,8 @@ static void moments(void **state)
     (void)state;
     close_to(stats_mean(values, 8), 5, 1e-15);
     close_to(stats_sd(values, 8), sqrt(32.0 / 7), 1e-14);
-    close_to(stats_mad(values, 8), 0.5, 1e-15); /* distances from 4.5: 2.5 .5 .5 .5 .5 .5 2.5 4.5 */
     assert_true(isnan(stats_sd(values, 1)));
     assert_true(isnan(stats_mean(values, 0)));
-    assert_true(isnan(stats_mad(values, 0)));
 }
 
 static void correlations(void **state)

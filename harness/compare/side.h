@@ -16,8 +16,8 @@
 struct side_pair {
     char reference[RECORD_NAME_MAX], variant[SIDE_VARIANT_MAX]; /* the reference's */
     bool comparable;                                            /* both on the same rung of the ladder */
-    double *values;     /* owned; ln(t_reference / t_candidate) of each group without slowdown */
-    size_t n, n_blocks; /* groups; blocks of both, with slowdown too */
+    double *values; /* owned; ln(t_reference / t_candidate) of each group without slowdown */
+    size_t n;       /* groups */
 };
 
 struct side_candidate {

@@ -54,12 +54,7 @@ static void fill_variant(const struct contender_record *c, char out[SIDE_VARIANT
 static int group_values(const struct cell_record *r, const struct series *reference, const struct series *candidate,
                         struct side_pair *out)
 {
-    struct pair all;
     struct pair healthy;
-    if (pair_collect(r, reference, candidate, PAIR_ALL_BLOCKS, &all))
-        return -1;
-    out->n_blocks = all.n;
-    pair_free(&all);
     if (pair_collect(r, reference, candidate, PAIR_HEALTHY_BLOCKS, &healthy))
         return -1;
     out->values = malloc((healthy.n + 1) * sizeof *out->values);

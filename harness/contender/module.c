@@ -27,7 +27,8 @@ struct module_state {
     struct operand_arguments *sets; /* 64-byte aligned for the maps */
 };
 
-struct manifest_conditions set_conditions(const struct set_face *face, const struct cudal2_setup *setup)
+/* What the set is asked to do by this setup. */
+static struct manifest_conditions conditions_of(const struct set_face *face, const struct cudal2_setup *setup)
 {
     const struct device_info *info = &face->set->device->info;
     return (struct manifest_conditions){.problem = setup->problem,
@@ -92,7 +93,7 @@ static int module_list_variants(const struct contender *c, const struct cudal2_s
 {
     const struct set_face *face = c->origin;
     const struct module_set *set = face->set;
-    struct manifest_conditions conditions = set_conditions(face, setup);
+    struct manifest_conditions conditions = conditions_of(face, setup);
     struct manifest_plan plan;
     size_t n = 0;
     for (size_t i = 0; i < set->n_entries && n < capacity; i++) {
@@ -261,7 +262,7 @@ static void module_teardown(const struct contender *c, void *state)
 static int prepare(const struct set_face *face, const struct cudal2_setup *setup, struct module_state *s, char *why)
 {
     struct module_set *set = face->set;
-    struct manifest_conditions conditions = set_conditions(face, setup);
+    struct manifest_conditions conditions = conditions_of(face, setup);
     struct module_identity identity = {
         .dtype = (int)setup->problem.dtype, .accumulate = (int)setup->problem.accumulate, .layout = (int)face->layout};
     struct loaded_module *loaded;

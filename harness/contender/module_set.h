@@ -56,9 +56,6 @@ struct module_set {
     struct loaded_module *loaded;
 };
 
-/* What the set is asked to do by this setup. */
-struct manifest_conditions set_conditions(const struct set_face *face, const struct cudal2_setup *setup);
-
 /* The compiled and loaded kernel, from this process's list or made now (compile/ has the disk cache). Failure: 0 is not
  * returned and why starts with "compile_error: " or "load_error: ". */
 int set_load(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,

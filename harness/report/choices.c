@@ -60,12 +60,8 @@ static double swizzle(const struct choice *c)
 }
 
 const struct choice_panel choice_panels[CHOICE_PANELS] = {
-    {"BM by M", "log2(M)", "BM", log2_m, bm},
-    {"BN by N", "log2(N)", "BN", log2_n, bn},
-    {"BK by K", "log2(K)", "BK", log2_k, bk},
-    {"BM by BN", "BN", "BM", bn, bm},
-    {"stages by K", "log2(K)", "stages", log2_k, stages},
-    {"swizzle stride by MNK", "log2(MNK)", "swizzle stride", choice_log2_mnk, swizzle},
+    {"BM by M", log2_m, bm}, {"BN by N", log2_n, bn},         {"BK by K", log2_k, bk},
+    {"BM by BN", bn, bm},    {"stages by K", log2_k, stages}, {"swizzle stride by MNK", choice_log2_mnk, swizzle},
 };
 
 /* ---- reading ---- */

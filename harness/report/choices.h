@@ -32,7 +32,7 @@ double choice_log2_mnk(const struct choice *c);
 
 /* The six panels of Fig. 4. x and y of a panel for a choice; NaN where it has no point. Sizes are log2. */
 struct choice_panel {
-    const char *name, *x_name, *y_name;
+    const char *name;
     double (*x)(const struct choice *c);
     double (*y)(const struct choice *c);
 };

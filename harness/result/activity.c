@@ -181,7 +181,7 @@ static int add_cell(struct activity_book *book, struct json_at line, struct erro
     return no_memory(line, err);
 }
 
-int activity_book_add(struct activity_book *book, struct json_at line, struct error *err)
+static int add_line(struct activity_book *book, struct json_at line, struct error *err)
 {
     struct json_at recorder = json_member(line, "recorder");
     if (activity_check(line, err))
@@ -201,7 +201,7 @@ int activity_book_add(struct activity_book *book, struct json_at line, struct er
 static int visit(void *context, const char *kind, struct json_at data, struct error *err)
 {
     (void)kind;
-    return activity_book_add(context, data, err);
+    return add_line(context, data, err);
 }
 
 int activity_book_read(const char *journal_path, struct activity_book *out, struct error *err)

@@ -29,10 +29,8 @@ struct activity_book {
     cJSON *unavailable; /* object {"unavailable":"why"}; NULL: none, or a later sitting has watched */
 };
 
-/* Adds one line; a cell that is there twice is EXIT_CODE_DATA. */
-int activity_book_add(struct activity_book *book, struct json_at line, struct error *err);
-/* Reads those of a journal, a file or in memory. *out is owned by the caller (activity_book_free), also after errors.
- * Lines of other kinds are not looked at. */
+/* Reads the lines of a journal, a file or in memory; those of other kinds are not looked at, and a cell that is there
+ * twice is EXIT_CODE_DATA. *out is owned by the caller (activity_book_free), also after errors. */
 int activity_book_read(const char *journal_path, struct activity_book *out, struct error *err);
 int activity_book_parse(const struct journal_text *text, struct activity_book *out, struct error *err);
 void activity_book_free(struct activity_book *book);

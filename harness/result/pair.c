@@ -73,7 +73,6 @@ void pair_speedup(const struct pair *p, struct speedup *out)
     stats_interval(p->log_ratio, p->group, p->n, &interval);
     *out = (struct speedup){.n = p->n, .groups = (unsigned)interval.groups};
     out->log_mean = interval.estimate;
-    out->log_half_width = interval.half_width;
     out->geomean = expm1(interval.estimate);
     out->low = expm1(interval.estimate - interval.half_width);
     out->high = expm1(interval.estimate + interval.half_width);

@@ -30,7 +30,7 @@ struct speedup {
     double low, high;      /* its 95% interval; NaN with fewer than two groups */
     double mean_of_ratios; /* the paper's */
     double ratio_of_means;
-    double log_mean, log_half_width; /* the same in log units */
+    double log_mean; /* the geomean in log units */
 };
 void pair_speedup(const struct pair *p, struct speedup *out);
 

@@ -18,12 +18,6 @@ extern const char *const equal_path_names[];
 enum cudal2_layout record_layout_of(const char *name);
 /* What family and layout are told by: the name, or that of the original for a copy. */
 const char *record_root_name(const struct contender_record *c);
-/* Index of the contender whose rung, launches, primers and verification the cell's "usual" tells, so that the others
- * need not repeat them: of those with times in the headline the first who showed in verification what most did. -1:
- * none.
- */
-int record_usual(const struct cell_record *r);
-
 /* Family and has_layout_suffix as the name alone tells them: "cublas-nn" in layout nn is family cublas with a
  * suffix, "torch.matmul" is its own family. A record writes the two only where they differ from this. */
 void record_family_of(const char *name, enum cudal2_layout layout, char family[RECORD_NAME_MAX], bool *suffix);

@@ -114,7 +114,10 @@ static size_t how_usual(const struct cell_record *r, const struct contender_reco
     return alike;
 }
 
-int record_usual(const struct cell_record *r)
+/* Index of the contender whose rung, launches, primers and verification the cell's "usual" tells, so that the others
+ * need not repeat them: of those with times in the headline the first who showed in verification what most did. -1:
+ * none. */
+static int usual_contender(const struct cell_record *r)
 {
     int usual = -1;
     size_t most = 0;
@@ -320,7 +323,7 @@ static void put_course(struct tree *w, const struct cell_record *r)
 static void put_contenders(struct tree *w, const struct cell_record *r, const double *shortest_gaps)
 {
     static const struct contender_record nothing;
-    int usual = record_usual(r);
+    int usual = usual_contender(r);
     const struct contender_form form = {.record = r,
                                         .usual = usual < 0 ? &nothing : &r->contenders[usual],
                                         .shortest_gaps = shortest_gaps,

@@ -69,21 +69,6 @@ double stats_sd(const double *values, size_t n)
     return sqrt(squares / (double)(n - 1));
 }
 
-double stats_mad(const double *values, size_t n)
-{
-    if (n == 0)
-        return NAN;
-    double *distance = malloc(n * sizeof *distance);
-    if (!distance)
-        return NAN;
-    double median = stats_median(values, n);
-    for (size_t i = 0; i < n; i++)
-        distance[i] = fabs(values[i] - median);
-    double result = stats_median(distance, n);
-    free(distance);
-    return result;
-}
-
 struct keyed {
     unsigned group;
     double value;

@@ -13,8 +13,6 @@ double stats_median(const double *values, size_t n);
 double stats_mean(const double *values, size_t n);
 /* Sample standard deviation (n-1); NaN below two values. */
 double stats_sd(const double *values, size_t n);
-/* Median absolute deviation (unscaled). */
-double stats_mad(const double *values, size_t n);
 /* Student t quantile for two-sided 95%, dof >= 1. */
 double stats_t95(double dof);
 double stats_pearson(const double *x, const double *y, size_t n);
