@@ -2,7 +2,6 @@
 #include "base/json_scan.h"
 #include "base/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,5 @@
 #include "cli/commands.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

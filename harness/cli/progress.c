@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "stats/interval.h"

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define SANITIZE_SECONDS 300.0

@@ -1,7 +1,6 @@
 #include "compile/kernels.h"
 #include "base/file.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

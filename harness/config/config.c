@@ -1,7 +1,6 @@
 #include "config/config.h"
 #include "config/fields.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

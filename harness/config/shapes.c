@@ -2,7 +2,6 @@
 #include "config/fields.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

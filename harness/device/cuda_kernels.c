@@ -3,7 +3,6 @@
 #include "device/cpu_math.h"
 #include "compile/compile.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

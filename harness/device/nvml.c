@@ -1,7 +1,6 @@
 #include "device/nvml.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* page_data.c - the data of the HTML page: short keys and indices instead of names, so that 1000 shapes stay small. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #include "report/sheet.h"

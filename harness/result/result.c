@@ -1,6 +1,5 @@
 #include "result/result.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/audit_jobs.h"
 #include "worker/environment.h"
 
 #define POLL_MS 100

@@ -9,7 +9,6 @@
 #ifndef CUDAL2_RUN_AUDIT_H
 #define CUDAL2_RUN_AUDIT_H
 
-#include "run/audit_jobs.h"
 #include "run/slot.h"
 
 struct audit_request {

@@ -1,7 +1,6 @@
 #include "run/ledger.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "verify/fence.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A, B and C of one set, each with fences of its own. */
