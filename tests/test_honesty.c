@@ -354,6 +354,38 @@ static void open_cell_with_clock(struct probe_ops *probes, double rate)
     raw_rate = rate;
 }
 
+static unsigned threads_now;
+
+static unsigned threads_counted(void)
+{
+    return threads_now;
+}
+
+static void starts_a_thread(const struct cudal2_operands *o)
+{
+    (void)o;
+    threads_now++;
+}
+
+/* No fault, but it is told. */
+static void threads_of_a_contender_are_told(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    open_cell_with_clock(&probes, 1);
+    probes.threads = threads_counted;
+    threads_now = 7;
+    cheat.afterwards = starts_a_thread;
+    run_cell();
+    const struct contender_record *r = f.bench.record->contenders;
+    assert_string_equal(r[0].status, "ok");
+    assert_string_equal(r[1].status, "ok");
+    const cJSON *threads = cJSON_GetObjectItemCaseSensitive(r[0].verification, "threads");
+    assert_true(threads != NULL && threads->valuedouble >= 1);
+    assert_null(cJSON_GetObjectItemCaseSensitive(r[1].verification, "threads"));
+    fixture_close(&f);
+}
+
 /* One of them runs ten times slower: nobody can say at whose wish, but it is not let pass. */
 static void clocks_must_agree(void **state)
 {
@@ -458,6 +490,7 @@ int main(void)
         cmocka_unit_test(remembered_outputs_are_found),
         cmocka_unit_test(a_pause_is_told_from_new_inputs),
         cmocka_unit_test(a_period_of_its_own_is_no_fault),
+        cmocka_unit_test(threads_of_a_contender_are_told),
         cmocka_unit_test(clocks_must_agree),
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fenv.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
@@ -124,6 +125,29 @@ static void the_device_asks_and_undoes(void **state)
     d->ops->close(d);
 }
 
+static void *wait_for(void *mutex)
+{
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+static void threads_are_counted(void **state)
+{
+    pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t threads[2];
+    (void)state;
+    unsigned before = host_state_threads();
+    assert_true(before >= 1);
+    pthread_mutex_lock(&held);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for, &held), 0);
+    assert_int_equal(host_state_threads(), before + 2);
+    pthread_mutex_unlock(&held);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +156,7 @@ int main(void)
         cmocka_unit_test(posix_timers_are_told_and_deleted),
         cmocka_unit_test(rounding_is_told_and_restored),
         cmocka_unit_test(the_device_asks_and_undoes),
+        cmocka_unit_test(threads_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

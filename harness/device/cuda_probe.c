@@ -1,6 +1,7 @@
 /* Probes of a GPU (probe.h): kernels of kernels/harness/probe.cu, a second stream that sees while the first is held,
  * and the process-wide state that a contender may change. */
 #include "device/cuda_device.h"
+#include "device/host_state.h"
 #include "base/clock.h"
 #include "device/probe.h"
 
@@ -334,5 +335,6 @@ const struct probe_ops probe_cuda = {
     .unfence = cuda_unfence,
     .changes = cuda_changes,
     .held = cuda_held,
+    .threads = host_state_threads,
     .raw_now = clock_raw_ns,
 };

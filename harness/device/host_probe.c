@@ -4,6 +4,7 @@
 #include "base/half.h"
 #include "device/cpu_math.h"
 #include "device/fill.h"
+#include "device/host_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -243,6 +244,7 @@ const struct probe_ops probe_host = {
     .unfence = host_unfence,
     .changes = host_changes,
     .held = host_held,
+    .threads = host_state_threads,
     .raw_now = clock_raw_ns,
 };
 

@@ -72,6 +72,21 @@ static void delete_timers_above(int64_t kept)
         fclose(list);
 }
 
+/* ---- threads ---- */
+
+unsigned host_state_threads(void)
+{
+    char line[256];
+    unsigned threads = 0;
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status != NULL && threads == 0 && fgets(line, sizeof line, status) != NULL)
+        if (sscanf(line, "Threads: %u", &threads) != 1)
+            threads = 0;
+    if (status != NULL)
+        fclose(status);
+    return threads;
+}
+
 /* ---- together ---- */
 
 void host_state_read(struct host_state *out)

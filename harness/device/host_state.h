@@ -21,6 +21,9 @@ void host_state_read(struct host_state *out);
 /* What is different now, one line in what (128 bytes); "" when nothing. A timer that is gone is no change. */
 void host_state_changes(const struct host_state *was, char what[128]);
 
+/* Threads of the process now, those of libraries included; 0 where that is not known. */
+unsigned host_state_threads(void);
+
 /* Disarms and deletes the timers that were not there, and restores the rest. */
 void host_state_restore(const struct host_state *was);
 

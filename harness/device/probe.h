@@ -83,6 +83,8 @@ struct probe_ops {
     void (*changes)(struct device *d, char what[128]);
     /* Bytes that this process holds of what a leak would take: device memory, or the resident set of the CPU device. */
     uint64_t (*held)(struct device *d);
+    /* Threads of this process; 0 unknown. NULL on a device with a clock of its own. */
+    unsigned (*threads)(void);
     /* A clock that does not go through libc, for comparison with now; NULL on a device with a clock of its own. */
     uint64_t (*raw_now)(void);
 };

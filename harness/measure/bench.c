@@ -166,9 +166,23 @@ static const char *setup_verdict(int status, const char *why)
     return status == CUDAL2_NO_MEMORY ? "out_of_memory" : "setup_error";
 }
 
+unsigned bench_threads(const struct bench *bench)
+{
+    const struct probe_ops *probes = bench->device->probes;
+    return probes != NULL && probes->threads != NULL ? probes->threads() : 0;
+}
+
+void entrant_threads(const struct bench *bench, struct entrant *entrant, unsigned before)
+{
+    unsigned now = before == 0 ? 0 : bench_threads(bench);
+    if (now > before && now - before > entrant->threads)
+        entrant->threads = now - before;
+}
+
 bool entrant_setup(struct bench *bench, struct entrant *entrant)
 {
     char why[CUDAL2_WHY];
+    bool counted = bench->config->honesty && bench->record->groups <= 1; /* counting takes some 20 us */
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
     if (holding_leaks(&entrant->holding)) {
         entrant_fail(bench, entrant, "leak", "setup", "each setup takes memory that no teardown gives back");
@@ -176,7 +190,9 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
     }
     if (bench->config->honesty)
         holding_setup(&entrant->holding, bench->device, true);
+    unsigned threads = counted ? bench_threads(bench) : 0;
     int status = entrant_try_setup(bench, entrant, entrant->variant, why);
+    entrant_threads(bench, entrant, threads);
     if (bench->config->honesty && status == CUDAL2_OK)
         holding_setup(&entrant->holding, bench->device, false);
     if (status == CUDAL2_OK)

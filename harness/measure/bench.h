@@ -43,7 +43,8 @@ struct entrant {
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
     struct device_shape prepared;   /* shape of that segment */
     struct holding holding;
-    bool grew; /* the last check found more memory held after a segment than before (verify/honesty.h) */
+    unsigned threads; /* most that began in one of its setups or checks */
+    bool grew;        /* the last check found more memory held after a segment than before (verify/honesty.h) */
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */
 };
@@ -110,6 +111,11 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
 
 /* What the operands of a group must hold for the entrants; `seed` decides the places. */
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
+
+/* Threads of the process now, for entrant_threads; 0 where they are not counted. */
+unsigned bench_threads(const struct bench *bench);
+/* What began since then, the entrant has begun. A thread is no fault: the record says that there are some. */
+void entrant_threads(const struct bench *bench, struct entrant *entrant, unsigned before);
 
 /* What setup and list_variants receive for this entrant on the current operands; variant NULL for its own choice. */
 struct cudal2_setup bench_setup(const struct bench *bench, const struct entrant *entrant, const char *variant);

@@ -225,8 +225,10 @@ static int run_trials_on_clean_state(struct trial *t, bool first, struct error *
     read_state(t, what);
     if (what[0] != '\0')
         code = d->ops->settle(d, err);
+    unsigned threads = bench_threads(t->bench);
     if (code == 0)
         code = run_trials(t, first, err);
+    entrant_threads(t->bench, t->entrant, threads);
     read_state(t, what);
     if (code == 0 && what[0] != '\0')
         trial_convict(t, "device_state_changed", "%s", what);

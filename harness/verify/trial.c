@@ -51,6 +51,9 @@ void trial_note(struct entrant *entrant)
         cJSON_AddNumberToObject(*v, "timed_checks", 1);
     else
         cJSON_SetNumberValue(count, count->valuedouble + 1);
+    cJSON_DeleteItemFromObjectCaseSensitive(*v, "threads");
+    if (entrant->threads > 0)
+        cJSON_AddNumberToObject(*v, "threads", entrant->threads);
 }
 
 /* ---- inputs ---- */
