@@ -11,26 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "scratch_fixture.h"
 
 static char kernels[1024]; /* the repository's kernel directory */
-static char scratch[64];   /* sources written by tests, and the cache */
-
-static const char *scratch_path(const char *name)
-{
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
-    return path[turn];
-}
-
-static void write_file(const char *name, const char *text)
-{
-    struct error err;
-    if (file_write_atomic(scratch_path(name), text, strlen(text), &err) != 0)
-        fail_msg("%s", err.text);
-}
 
 static void require_nvrtc(void)
 {
@@ -86,7 +70,7 @@ static void error_names_file_and_line(void **state)
     struct compile_result result;
     struct error err;
     require_nvrtc();
-    write_file("broken.cu", "extern \"C\" __global__ void f(int *p)\n{\n    *p = missing;\n}\n");
+    scratch_write("broken.cu", "extern \"C\" __global__ void f(int *p)\n{\n    *p = missing;\n}\n");
     assert_int_equal(compile(scratch_path("broken.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "broken.cu(3): error"));
     assert_non_null(strstr(err.text, "missing"));
@@ -101,8 +85,8 @@ static void error_in_header_names_the_header(void **state)
     struct compile_result result;
     struct error err;
     require_nvrtc();
-    write_file("bad.cuh", "\nint x = ;\n");
-    write_file("uses_bad.cu", "#include \"bad.cuh\"\n");
+    scratch_write("bad.cuh", "\nint x = ;\n");
+    scratch_write("uses_bad.cu", "#include \"bad.cuh\"\n");
     assert_int_equal(compile(scratch_path("uses_bad.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "bad.cuh(2): error"));
     compile_result_free(&result);
@@ -114,7 +98,7 @@ static void missing_header_names_the_including_line(void **state)
     struct compile_result result;
     struct error err;
     require_nvrtc();
-    write_file("lonely.cu", "\n\n#include \"nowhere.cuh\"\n");
+    scratch_write("lonely.cu", "\n\n#include \"nowhere.cuh\"\n");
     assert_int_equal(compile(scratch_path("lonely.cu"), 80, NULL, 0, &result, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "lonely.cu(3)"));
     assert_non_null(strstr(err.text, "nowhere.cuh"));
@@ -132,13 +116,13 @@ static void cache_follows_content(void **state)
     struct compile_result first, again, other_define, other_arch, other_header;
     struct error err;
     require_nvrtc();
-    write_file("width.cuh", "#define WIDTH 1\n");
-    write_file("good.cu", good_source);
+    scratch_write("width.cuh", "#define WIDTH 1\n");
+    scratch_write("good.cu", good_source);
     assert_int_equal(compile(scratch_path("good.cu"), 90, small, 1, &first, &err), 0);
     assert_int_equal(compile(scratch_path("good.cu"), 90, small, 1, &again, &err), 0);
     assert_int_equal(compile(scratch_path("good.cu"), 90, large, 1, &other_define, &err), 0);
     assert_int_equal(compile(scratch_path("good.cu"), 80, small, 1, &other_arch, &err), 0);
-    write_file("width.cuh", "#define WIDTH 2\n");
+    scratch_write("width.cuh", "#define WIDTH 2\n");
     assert_int_equal(compile(scratch_path("good.cu"), 90, small, 1, &other_header, &err), 0);
     assert_false(first.cached);
     assert_true(again.cached);
@@ -166,7 +150,7 @@ static void refuses_what_it_cannot_do(void **state)
     struct compile_result result;
     struct error err;
     require_nvrtc();
-    write_file("fine.cu", "extern \"C\" __global__ void f(void) {}\n");
+    scratch_write("fine.cu", "extern \"C\" __global__ void f(void) {}\n");
     assert_int_equal(compile(scratch_path("fine.cu"), 33, NULL, 0, &result, &err), EXIT_CODE_UNAVAILABLE);
     assert_non_null(strstr(err.text, "sm_33"));
     compile_result_free(&result);
@@ -236,16 +220,7 @@ static int find_kernels(void **state)
         print_error("%s\n", err.text);
         return -1;
     }
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-compile-XXXXXX");
-    return mkdtemp(scratch) && setenv("CUDAL2_CACHE", scratch, 1) == 0 ? 0 : -1;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_make_cache(state);
 }
 
 int main(void)
@@ -260,5 +235,5 @@ int main(void)
         cmocka_unit_test(usage_reads_the_right_function),
         cmocka_unit_test(directory_must_hold_the_prelude),
     };
-    return cmocka_run_group_tests(tests, find_kernels, remove_scratch);
+    return cmocka_run_group_tests(tests, find_kernels, scratch_remove);
 }

@@ -12,6 +12,7 @@
 
 #include "base/half.h"
 #include "bench_fixture.h"
+#include "scratch_fixture.h"
 #include "verify/deviation.h"
 #include "verify/exact.h"
 #include "verify/probe.h"
@@ -19,14 +20,6 @@
 
 static struct fixture f;
 static struct race_result races[RECORD_MAX_CONTENDERS];
-
-static int fresh_cache(void **state)
-{
-    static char directory[64];
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/cudal2-test-XXXXXX");
-    return mkdtemp(directory) == NULL || setenv("CUDAL2_CACHE", directory, 1) != 0;
-}
 
 /* A candidate and two baselines, all of fp16, that take any problem. */
 static void open_cell(int64_t k, enum cudal2_accumulate accumulate)
@@ -478,11 +471,11 @@ int main(void)
         cmocka_unit_test(instructions_decide_what_numbers_cannot),
         cmocka_unit_test(wrong_class_of_a_variant_falls_back),
         cmocka_unit_test(failing_contender_can_be_timed_as_invalid),
-        cmocka_unit_test_setup(what_passed_is_not_verified_again, fresh_cache),
-        cmocka_unit_test_setup(host_code_is_verified_every_time, fresh_cache),
-        cmocka_unit_test_setup(every_part_of_the_key_counts, fresh_cache),
-        cmocka_unit_test_setup(failures_are_not_remembered, fresh_cache),
+        cmocka_unit_test_setup(what_passed_is_not_verified_again, scratch_empty),
+        cmocka_unit_test_setup(host_code_is_verified_every_time, scratch_empty),
+        cmocka_unit_test_setup(every_part_of_the_key_counts, scratch_empty),
+        cmocka_unit_test_setup(failures_are_not_remembered, scratch_empty),
         cmocka_unit_test(no_candidate_calibrates),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make_cache, scratch_remove);
 }

@@ -8,21 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "compile/nvrtc.h"
 #include "h200_fixture.h"
-
-static char scratch[64];
-
-static void write_file(const char *name, const char *text)
-{
-    char path[256], directory[256];
-    struct error err;
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(path, '/') - path), path);
-    if (file_make_directories(directory, &err) || file_write_atomic(path, text, strlen(text), &err))
-        fail_msg("%s", err.text);
-}
+#include "scratch_fixture.h"
 
 static struct family family_on_h200(size_t breadth)
 {
@@ -126,16 +114,16 @@ static const char source[] =
 
 static void write_toy(void)
 {
-    write_file("toy.json",
-               "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"toy\",\"source\":\"toy.cu\","
-               "\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\"],\"layouts\":[\"nn\"],"
-               "\"parameters\":{\"KIND\":{\"values\":[0,1,2,3,4],\"default\":0}},\"grid\":[\"1\",\"1\",\"1\"],"
-               "\"block\":[\"32\",\"1\",\"1\"],\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}");
-    write_file("toy.cu", source);
-    write_file("spaces/toy.json",
-               "{\"schema\":\"cudal2-bench/kernel-space\",\"schema_version\":1,\"name\":\"toy\","
-               "\"kernels\":[{\"kernel\":\"toy\",\"model\":{\"m\":\"64\",\"n\":\"64\",\"step_k\":\"16+KIND\"},"
-               "\"grids\":[{\"KIND\":[0,1,2,3]}]}]}");
+    scratch_write("toy.json",
+                  "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"toy\",\"source\":\"toy.cu\","
+                  "\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\"],\"layouts\":[\"nn\"],"
+                  "\"parameters\":{\"KIND\":{\"values\":[0,1,2,3,4],\"default\":0}},\"grid\":[\"1\",\"1\",\"1\"],"
+                  "\"block\":[\"32\",\"1\",\"1\"],\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}");
+    scratch_write("toy.cu", source);
+    scratch_write("spaces/toy.json",
+                  "{\"schema\":\"cudal2-bench/kernel-space\",\"schema_version\":1,\"name\":\"toy\","
+                  "\"kernels\":[{\"kernel\":\"toy\",\"model\":{\"m\":\"64\",\"n\":\"64\",\"step_k\":\"16+KIND\"},"
+                  "\"grids\":[{\"KIND\":[0,1,2,3]}]}]}");
 }
 
 static void bad_kernels_make_room(void **state)
@@ -146,16 +134,14 @@ static void bad_kernels_make_room(void **state)
     const struct pool_request pool = {.workers = 2, .seconds = 60};
     struct family_compiled compiled;
     struct error err;
-    char path[128];
     bool has_space = false;
     (void)state;
     if (!nvrtc_supports(90))
         skip();
     write_toy();
     f.layouts = CUDAL2_BIT(CUDAL2_NN);
-    snprintf(path, sizeof path, "%s/toy.json", scratch);
     setenv("CUDAL2_KERNELS", scratch, 1);
-    int code = family_open(&f, path, NULL, &has_space, &err);
+    int code = family_open(&f, scratch_path("toy.json"), NULL, &has_space, &err);
     unsetenv("CUDAL2_KERNELS");
     if (code)
         fail_msg("%s", err.text);
@@ -177,23 +163,12 @@ static void bad_kernels_make_room(void **state)
     family_close(&f);
 }
 
-static int make_scratch(void **state)
+static int make_kernels(void **state)
 {
     char command[256];
-    (void)state;
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-family-XXXXXX");
-    if (!mkdtemp(scratch))
+    if (scratch_make_cache(state))
         return -1;
-    setenv("CUDAL2_CACHE", scratch, 1);
     snprintf(command, sizeof command, "cp -R kernels/harness '%s'/", scratch);
-    return system(command);
-}
-
-static int remove_scratch(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
     return system(command);
 }
 
@@ -205,5 +180,5 @@ int main(void)
         cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
         cmocka_unit_test(bad_kernels_make_room),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return cmocka_run_group_tests(tests, make_kernels, scratch_remove);
 }

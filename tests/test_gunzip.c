@@ -8,41 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/gunzip.h"
-
-static char directory[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(directory, "/tmp/cudal2-gunzip-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    return system(command);
-}
+#include "scratch_fixture.h"
 
 /* Packs by the real program. Owned by the caller. */
 static char *pack(const char *bytes, size_t length, const char *flags, size_t *packed_length)
 {
-    char path[96];
     char command[256];
     char *packed;
     struct error err = {0};
-    snprintf(path, sizeof path, "%s/in", directory);
-    assert_int_equal(file_write_atomic(path, bytes, length, &err), 0);
-    snprintf(command, sizeof command, "gzip %s <'%s/in' >'%s/out.gz'", flags, directory, directory);
+    assert_int_equal(file_write_atomic(scratch_path("in"), bytes, length, &err), 0);
+    snprintf(command, sizeof command, "gzip %s <'%s/in' >'%s/out.gz'", flags, scratch, scratch);
     assert_int_equal(system(command), 0);
-    snprintf(path, sizeof path, "%s/out.gz", directory);
-    assert_int_equal(file_read(path, 1u << 24, &packed, packed_length, &err), 0);
+    assert_int_equal(file_read(scratch_path("out.gz"), 1u << 24, &packed, packed_length, &err), 0);
     return packed;
 }
 
@@ -189,18 +169,15 @@ static void the_limit_is_of_the_unpacked_size(void **state)
 
 static void a_file_is_plain_or_packed(void **state)
 {
-    char path[96];
     size_t length;
     char *bytes;
     struct error err = {0};
     (void)state;
     free(pack("hello\n", 6, "-9", &length));
-    snprintf(path, sizeof path, "%s/in", directory);
-    assert_int_equal(gunzip_read_file(path, 100, &bytes, &length, &err), 0);
+    assert_int_equal(gunzip_read_file(scratch_path("in"), 100, &bytes, &length, &err), 0);
     assert_string_equal(bytes, "hello\n");
     free(bytes);
-    snprintf(path, sizeof path, "%s/out.gz", directory);
-    assert_int_equal(gunzip_read_file(path, 100, &bytes, &length, &err), 0);
+    assert_int_equal(gunzip_read_file(scratch_path("out.gz"), 100, &bytes, &length, &err), 0);
     assert_string_equal(bytes, "hello\n");
     free(bytes);
     assert_int_equal(gunzip_read_file("/nowhere.gz", 100, &bytes, &length, &err), EXIT_CODE_DATA);
@@ -213,5 +190,5 @@ int main(void)
         cmocka_unit_test(every_part_of_the_head_is_passed_over), cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(the_limit_is_of_the_unpacked_size),     cmocka_unit_test(a_file_is_plain_or_packed),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

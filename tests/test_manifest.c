@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char scratch[64], path[128];
+#include "scratch_fixture.h"
+
+static char path[128];
 
 static const char whole[] =
     "{\"schema\":\"cudal2-bench/"
@@ -247,22 +249,12 @@ static void keys_go_there_and_back(void **state)
     manifest_free(m);
 }
 
-static int make_scratch(void **state)
+static int make_path(void **state)
 {
-    (void)state;
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-manifest-XXXXXX");
-    if (!mkdtemp(scratch))
+    if (scratch_make(state))
         return -1;
-    snprintf(path, sizeof path, "%s/demo.json", scratch);
+    snprintf(path, sizeof path, "%s", scratch_path("demo.json"));
     return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
 }
 
 int main(void)
@@ -275,5 +267,5 @@ int main(void)
         cmocka_unit_test(bad_manifests_name_the_place),
         cmocka_unit_test(keys_go_there_and_back),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return cmocka_run_group_tests(tests, make_path, scratch_remove);
 }

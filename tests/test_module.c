@@ -13,24 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char kernels[1024], scratch[64];
+#include "scratch_fixture.h"
+
+static char kernels[1024];
 static struct device *device;
-
-static const char *scratch_path(const char *name)
-{
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
-    return path[turn];
-}
-
-static void write_file(const char *name, const char *text)
-{
-    struct error err;
-    if (file_write_atomic(scratch_path(name), text, strlen(text), &err) != 0)
-        fail_msg("%s", err.text);
-}
 
 #define KERNEL(name, rest)                                                                                             \
     "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"" name "\",\"source\":\"" name                \
@@ -43,18 +29,18 @@ static void write_demo_set(void)
 {
     static const char source[] = "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m)\n"
                                  "{ if (threadIdx.x < m && BM > 0) c[threadIdx.x] = a[0] + b[0] + ACC_F32; }\n";
-    write_file("any.json", KERNEL("any", "\"layouts\":[\"nn\",\"tn\"],\"arch_min\":80"));
-    write_file("any.cu", source);
-    write_file("wide.json", KERNEL("wide", "\"layouts\":[\"tn\"],\"arch_min\":90,\"arch_max\":90,"
-                                           "\"problem_constraints\":[{\"rule\":\"K % 8 == 0\",\"why\":\"rows\"}],"
-                                           "\"workspace_bytes\":\"M*4\""));
-    write_file("wide.cu", source);
-    write_file("demo.json",
-               "{\"schema\":\"cudal2-bench/kernel-set\",\"schema_version\":1,\"name\":\"demo\","
-               "\"entries\":[{\"kernel\":\"wide\",\"when\":\"M*N <= 4096\",\"parameters\":{\"BM\":32}},"
-               "{\"kernel\":\"any\",\"when\":\"K < 1000\"},"
-               "{\"kernel\":\"any\",\"when\":\"LAYOUT_TN\"},"
-               "{\"kernel\":\"any\",\"when\":\"ACC_F32 && SM_COUNT == 132\",\"parameters\":{\"BM\":32}}]}");
+    scratch_write("any.json", KERNEL("any", "\"layouts\":[\"nn\",\"tn\"],\"arch_min\":80"));
+    scratch_write("any.cu", source);
+    scratch_write("wide.json", KERNEL("wide", "\"layouts\":[\"tn\"],\"arch_min\":90,\"arch_max\":90,"
+                                              "\"problem_constraints\":[{\"rule\":\"K % 8 == 0\",\"why\":\"rows\"}],"
+                                              "\"workspace_bytes\":\"M*4\""));
+    scratch_write("wide.cu", source);
+    scratch_write("demo.json",
+                  "{\"schema\":\"cudal2-bench/kernel-set\",\"schema_version\":1,\"name\":\"demo\","
+                  "\"entries\":[{\"kernel\":\"wide\",\"when\":\"M*N <= 4096\",\"parameters\":{\"BM\":32}},"
+                  "{\"kernel\":\"any\",\"when\":\"K < 1000\"},"
+                  "{\"kernel\":\"any\",\"when\":\"LAYOUT_TN\"},"
+                  "{\"kernel\":\"any\",\"when\":\"ACC_F32 && SM_COUNT == 132\",\"parameters\":{\"BM\":32}}]}");
 }
 
 static struct module_set *open_set(const char *name)
@@ -195,8 +181,8 @@ static void a_compile_error_is_told_apart(void **state)
     char why[CUDAL2_WHY] = "";
     struct cudal2_setup setup = setup_for(64, 64, 64, CUDAL2_NN);
     require_nvrtc();
-    write_file("broken.json", KERNEL("broken", "\"layouts\":[\"nn\"]"));
-    write_file("broken.cu", "extern \"C\" __global__ void gemm(u16 *c)\n{\n    *c = BM + BN;\n}\n");
+    scratch_write("broken.json", KERNEL("broken", "\"layouts\":[\"nn\"]"));
+    scratch_write("broken.cu", "extern \"C\" __global__ void gemm(u16 *c)\n{\n    *c = BM + BN;\n}\n");
     assert_int_equal(try_setup(scratch_path("broken.json"), &setup, why), CUDAL2_LIBRARY_ERROR);
     if (strncmp(why, "compile_error: broken.cu(3): error", 34) != 0 || !strstr(why, "BN"))
         fail_msg("%s", why);
@@ -234,7 +220,7 @@ static void assert_set_refused(const char *name, const char *text, const char *s
     struct module_set *set = NULL;
     struct error err = {0};
     if (text)
-        write_file(name, text);
+        scratch_write(name, text);
     if (module_set_open(scratch_path(name), kernels, device, &set, &err) != EXIT_CODE_DATA)
         fail_msg("%s was accepted", name);
     assert_null(set);
@@ -261,7 +247,7 @@ static void bad_sets_name_the_place(void **state)
     assert_set_refused("bad.json", SET("{\"kernel\":\"any\"},{\"kernel\":\"any\",\"parameters\":{\"BM\":17}}"),
                        "$.entries[1].parameters.BM");
     assert_set_refused("bad.json", SET("{\"kernel\":\"any\",\"if\":\"1\"}"), "if");
-    write_file("nosource.json", KERNEL("nosource", "\"layouts\":[\"nn\"]"));
+    scratch_write("nosource.json", KERNEL("nosource", "\"layouts\":[\"nn\"]"));
     assert_set_refused("nosource.json", NULL, "nosource.cu");
     assert_int_equal(module_set_open("no-such-set", kernels, device, &set, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "no-such-set"));
@@ -275,13 +261,13 @@ static void versions_follow_sources(void **state)
     assert_int_equal(module_set_versions(set, before, sizeof before), 0);
     assert_int_equal(module_set_versions(set, small, sizeof small), -1);
     module_set_close(set);
-    write_file("any.cu", "#include \"extra.cuh\"\nextern \"C\" __global__ void gemm(u16 *c) {}\n");
-    write_file("extra.cuh", "\n");
+    scratch_write("any.cu", "#include \"extra.cuh\"\nextern \"C\" __global__ void gemm(u16 *c) {}\n");
+    scratch_write("extra.cuh", "\n");
     set = open_set(scratch_path("demo.json"));
     assert_int_equal(module_set_versions(set, after, sizeof after), 0);
     module_set_close(set);
     assert_string_not_equal(before, after);
-    write_file("extra.cuh", "\n\n");
+    scratch_write("extra.cuh", "\n\n");
     set = open_set(scratch_path("demo.json"));
     assert_int_equal(module_set_versions(set, before, sizeof before), 0);
     module_set_close(set);
@@ -340,10 +326,7 @@ static int prepare(void **state)
             return -1;
         snprintf(kernels, sizeof kernels, "kernels");
     }
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-module-XXXXXX");
-    if (!mkdtemp(scratch) || setenv("CUDAL2_CACHE", scratch, 1) != 0 || fake_open(&script, &device, &err) != 0)
-        return -1;
-    return 0;
+    return scratch_make_cache(state) || fake_open(&script, &device, &err) ? -1 : 0;
 }
 
 static int fresh_files(void **state)
@@ -355,11 +338,8 @@ static int fresh_files(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
-    char command[128];
     device->ops->close(device);
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_remove(state);
 }
 
 int main(void)

@@ -2,7 +2,6 @@
 #include "contender/module_set.h"
 #include "compile/nvrtc.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "device/fake.h"
 
 #include <setjmp.h>
@@ -12,17 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char kernels[1024], scratch[64];
-static struct device *device;
+#include "scratch_fixture.h"
 
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    struct error err;
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    if (file_write_atomic(path, text, strlen(text), &err) != 0)
-        fail_msg("%s", err.text);
-}
+static char kernels[1024];
+static struct device *device;
 
 #define KERNEL(name, layouts, accumulate)                                                                              \
     "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"" name                                        \
@@ -33,12 +25,13 @@ static void write_file(const char *name, const char *text)
 /* `both` in every form at two values of BM (8 kernels; one entry says so twice), `narrow` in one (1). */
 static void write_set(const char *source)
 {
-    write_file("one.cu", source);
-    write_file("both.json", KERNEL("both", "\"nn\",\"tn\"", "\"f16\",\"f32\""));
-    write_file("narrow.json", KERNEL("narrow", "\"tn\"", "\"f32\""));
-    write_file("set.json", "{\"schema\":\"cudal2-bench/kernel-set\",\"schema_version\":1,\"name\":\"set\",\"entries\":["
-                           "{\"kernel\":\"both\",\"when\":\"M < 0\"},{\"kernel\":\"both\"},"
-                           "{\"kernel\":\"both\",\"parameters\":{\"BM\":32}},{\"kernel\":\"narrow\"}]}");
+    scratch_write("one.cu", source);
+    scratch_write("both.json", KERNEL("both", "\"nn\",\"tn\"", "\"f16\",\"f32\""));
+    scratch_write("narrow.json", KERNEL("narrow", "\"tn\"", "\"f32\""));
+    scratch_write("set.json",
+                  "{\"schema\":\"cudal2-bench/kernel-set\",\"schema_version\":1,\"name\":\"set\",\"entries\":["
+                  "{\"kernel\":\"both\",\"when\":\"M < 0\"},{\"kernel\":\"both\"},"
+                  "{\"kernel\":\"both\",\"parameters\":{\"BM\":32}},{\"kernel\":\"narrow\"}]}");
 }
 
 static const char good[] = "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m)\n"
@@ -46,11 +39,9 @@ static const char good[] = "extern \"C\" __global__ void gemm(const u16 *a, cons
 
 static struct module_set *open_set(void)
 {
-    char path[256];
     struct module_set *set;
     struct error err;
-    snprintf(path, sizeof path, "%s/set.json", scratch);
-    if (module_set_open(path, kernels, device, &set, &err) != 0)
+    if (module_set_open(scratch_path("set.json"), kernels, device, &set, &err) != 0)
         fail_msg("%s", err.text);
     return set;
 }
@@ -159,19 +150,13 @@ static int prepare(void **state)
     (void)state;
     if (kernel_directory_find(NULL, kernels, sizeof kernels, &err) != 0)
         snprintf(kernels, sizeof kernels, "kernels");
-    strcpy(scratch, "/tmp/cudal2-precompile-XXXXXX");
-    if (!mkdtemp(scratch) || setenv("CUDAL2_CACHE", scratch, 1) != 0 || fake_open(&script, &device, &err) != 0)
-        return -1;
-    return 0;
+    return scratch_make_cache(state) || fake_open(&script, &device, &err) ? -1 : 0;
 }
 
 static int finish(void **state)
 {
-    (void)state;
-    char command[128];
     device->ops->close(device);
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_remove(state);
 }
 
 int main(void)

@@ -4,23 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "h200_fixture.h"
-
-static char scratch[64];
-
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    struct error err;
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    if (file_write_atomic(path, text, strlen(text), &err))
-        fail_msg("%s", err.text);
-}
+#include "scratch_fixture.h"
 
 static const char manifest[] =
     "{\"schema\":\"cudal2-bench/"
@@ -43,11 +31,9 @@ static const char manifest[] =
 
 static struct module_set *open_toy(void)
 {
-    char path[256];
     struct module_set *set;
     struct error err;
-    snprintf(path, sizeof path, "%s/toy.json", scratch);
-    if (module_set_open(path, "kernels", &h200, &set, &err))
+    if (module_set_open(scratch_path("toy.json"), "kernels", &h200, &set, &err))
         fail_msg("%s", err.text);
     return set;
 }
@@ -55,11 +41,9 @@ static struct module_set *open_toy(void)
 static int expand(const struct module_set *set, const char *text, enum cudal2_layout layout, struct space *out,
                   struct error *err)
 {
-    char path[256];
     const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F16, layout);
-    write_file("space.json", text);
-    snprintf(path, sizeof path, "%s/space.json", scratch);
-    return space_open(set, path, &conditions, out, err);
+    scratch_write("space.json", text);
+    return space_open(set, scratch_path("space.json"), &conditions, out, err);
 }
 
 static void check_keys(const struct space *s, const char *const *keys)
@@ -239,23 +223,13 @@ static void ragged_sizes_have_a_kernel(void **state)
     module_set_close(set);
 }
 
-static int make_scratch(void **state)
+static int make_toy(void **state)
 {
-    (void)state;
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-space-XXXXXX");
-    if (!mkdtemp(scratch))
+    if (scratch_make(state))
         return -1;
-    write_file("toy.json", manifest);
-    write_file("toy.cu", "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m) {}\n");
+    scratch_write("toy.json", manifest);
+    scratch_write("toy.cu", "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m) {}\n");
     return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
 }
 
 int main(void)
@@ -268,5 +242,5 @@ int main(void)
         cmocka_unit_test(the_committed_space_serves_every_class),
         cmocka_unit_test(ragged_sizes_have_a_kernel),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return cmocka_run_group_tests(tests, make_toy, scratch_remove);
 }

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 #include "record_fixture.h"
+#include "scratch_fixture.h"
 
-static char scratch[64], journal_path[128], table_path[128];
+static char journal_path[128], table_path[128];
 
 /* Six groups of two blocks; a contender's time is even_ns in even groups and odd_ns in odd ones. */
 struct lane {
@@ -226,23 +227,13 @@ static void a_journal_without_a_search_is_none(void **state)
     assert_non_null(strstr(err.text, journal_path));
 }
 
-static int make_scratch(void **state)
+static int make_paths(void **state)
 {
-    (void)state;
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-table-XXXXXX");
-    if (!mkdtemp(scratch))
+    if (scratch_make(state))
         return -1;
-    snprintf(journal_path, sizeof journal_path, "%s/t.journal.jsonl", scratch);
-    snprintf(table_path, sizeof table_path, "%s/t.json", scratch);
+    snprintf(journal_path, sizeof journal_path, "%s", scratch_path("t.journal.jsonl"));
+    snprintf(table_path, sizeof table_path, "%s", scratch_path("t.json"));
     return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
 }
 
 int main(void)
@@ -255,5 +246,5 @@ int main(void)
         cmocka_unit_test(rejections_are_counted),
         cmocka_unit_test(a_journal_without_a_search_is_none),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return cmocka_run_group_tests(tests, make_paths, scratch_remove);
 }

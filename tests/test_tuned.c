@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char scratch[64], path[128];
+#include "scratch_fixture.h"
+
+static char path[128];
 
 #define ENTRY(m, n, k, layout, variant)                                                                                \
     "{\"m\":" #m ",\"n\":" #n ",\"k\":" #k ",\"family\":0,\"layout\":\"" layout "\",\"variant\":" #variant             \
@@ -232,25 +234,13 @@ static void server_mode_has_its_own(void **state)
     tuned_tables_close(&tables);
 }
 
-static int make_scratch(void **state)
+static int make_directory(void **state)
 {
     struct error err;
-    (void)state;
-    snprintf(scratch, sizeof scratch, "/tmp/cudal2-test-tuned-XXXXXX");
-    if (!mkdtemp(scratch))
+    if (scratch_make(state))
         return -1;
-    snprintf(path, sizeof path, "%s/tuned", scratch);
-    int code = file_make_directories(path, &err);
-    snprintf(path, sizeof path, "%s/tuned/nvidia-h200-f16.json", scratch);
-    return code;
-}
-
-static int remove_scratch(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
+    snprintf(path, sizeof path, "%s", scratch_path("tuned/nvidia-h200-f16.json"));
+    return file_make_directories(scratch_path("tuned"), &err);
 }
 
 int main(void)
@@ -261,5 +251,5 @@ int main(void)
         cmocka_unit_test(names_come_from_the_device), cmocka_unit_test(tables_belong_to_a_device),
         cmocka_unit_test(server_mode_has_its_own),
     };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+    return cmocka_run_group_tests(tests, make_directory, scratch_remove);
 }

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "bench_fixture.h"
+#include "scratch_fixture.h"
 
 static struct fixture f;
-static char cache[64];
 
 /* A table of one family "a" with keys v0, v1, v2 and one that the contender does not know. */
 enum { KEY_UNKNOWN = 3 };
@@ -271,21 +271,6 @@ static void a_stage_names_the_variant_to_blame(void **state)
     fixture_close(&f);
 }
 
-static int make_cache(void **state)
-{
-    (void)state;
-    snprintf(cache, sizeof cache, "/tmp/cudal2-test-variants-XXXXXX");
-    return mkdtemp(cache) ? setenv("CUDAL2_CACHE", cache, 1) : -1;
-}
-
-static int remove_cache(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", cache);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,5 +285,5 @@ int main(void)
         cmocka_unit_test(a_variant_that_cost_a_worker_stays_out),
         cmocka_unit_test(a_stage_names_the_variant_to_blame),
     };
-    return cmocka_run_group_tests(tests, make_cache, remove_cache);
+    return cmocka_run_group_tests(tests, scratch_make_cache, scratch_remove);
 }

@@ -9,21 +9,13 @@
 #include <cmocka.h>
 
 #include "bench_fixture.h"
+#include "scratch_fixture.h"
 #include "measure/race.h"
 #include "verify/exact.h"
 #include "verify/stage.h"
 
 static struct fixture f;
 static struct race_result races[RECORD_MAX_CONTENDERS];
-
-/* A cache of its own, empty at the start of each test. */
-static int fresh_cache(void **state)
-{
-    static char directory[64];
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/cudal2-test-XXXXXX");
-    return mkdtemp(directory) == NULL || setenv("CUDAL2_CACHE", directory, 1) != 0;
-}
 
 static void race_all(void)
 {
@@ -289,14 +281,14 @@ int main(void)
         cmocka_unit_test(right_passes_and_wrong_fails),
         cmocka_unit_test(copy_is_checked_on_its_own_inputs),
         cmocka_unit_test(every_set_is_checked_in_turn),
-        cmocka_unit_test_setup(fastest_variant_wins, fresh_cache),
-        cmocka_unit_test_setup(wrong_variant_never_wins, fresh_cache),
-        cmocka_unit_test_setup(copy_falls_back_with_its_original, fresh_cache),
-        cmocka_unit_test_setup(wrong_fast_variant_leaves_the_slow_right_one, fresh_cache),
-        cmocka_unit_test_setup(all_variants_wrong_is_wrong, fresh_cache),
-        cmocka_unit_test_setup(verified_winner_is_remembered, fresh_cache),
-        cmocka_unit_test_setup(copy_leaves_the_memory_alone, fresh_cache),
-        cmocka_unit_test_setup(wrong_cached_winner_is_forgotten, fresh_cache),
+        cmocka_unit_test_setup(fastest_variant_wins, scratch_empty),
+        cmocka_unit_test_setup(wrong_variant_never_wins, scratch_empty),
+        cmocka_unit_test_setup(copy_falls_back_with_its_original, scratch_empty),
+        cmocka_unit_test_setup(wrong_fast_variant_leaves_the_slow_right_one, scratch_empty),
+        cmocka_unit_test_setup(all_variants_wrong_is_wrong, scratch_empty),
+        cmocka_unit_test_setup(verified_winner_is_remembered, scratch_empty),
+        cmocka_unit_test_setup(copy_leaves_the_memory_alone, scratch_empty),
+        cmocka_unit_test_setup(wrong_cached_winner_is_forgotten, scratch_empty),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make_cache, scratch_remove);
 }
