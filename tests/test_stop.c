@@ -302,7 +302,9 @@ static void only_a_comparable_layout_takes_its_place(void **state)
 {
     (void)state;
     struct cell_record *r = pair_of(MODE_OFFLINE);
-    fixture_fail(fixture_contender(r, "cudal2-tn", true), "wrong_result", "C[3][4]");
+    struct contender_record *gone = fixture_contender(r, "cudal2-tn", true);
+    series_add(&gone->timings[r->headline], 0, 400); /* it was faster while it was there */
+    fixture_fail(gone, "wrong_result", "C[3][4]");
     assert_ends(r, third_is_fast_and_loud, STOP_CONVERGED, "cudal2-nn / cublas-nn");
     r = pair_of(MODE_OFFLINE);
     strcpy(fixture_contender(r, "cudal2-tn", true)->rung, "events");
