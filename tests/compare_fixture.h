@@ -2,11 +2,9 @@
 #ifndef CUDAL2_TESTS_COMPARE_FIXTURE_H
 #define CUDAL2_TESTS_COMPARE_FIXTURE_H
 
-#include <assert.h>
 #include <math.h>
 
-#include "record_fixture.h"
-#include "result/journal.h"
+#include "journal_fixture.h"
 
 /* What a test changes about an otherwise fixed run: three cells offline and one in server mode, "mine-nn" against
  * "cublas-nn" and "torch.matmul", 8 groups of two blocks. */
@@ -95,15 +93,6 @@ static struct cell_record *fixture_cell(const struct script *s, int cell)
     return r;
 }
 
-static void fixture_line(struct journal *j, const char *kind, cJSON *data)
-{
-    struct error err = {0};
-    int code = data ? journal_append(j, kind, data, &err) : -1;
-    assert(code == 0);
-    (void)code;
-    cJSON_Delete(data);
-}
-
 static cJSON *fixture_run(const struct script *s)
 {
     char text[1200];
@@ -132,23 +121,17 @@ static cJSON *fixture_env(const struct script *s)
 
 static void fixture_write(const char *path, const struct script *s)
 {
-    struct error err = {0};
-    struct journal *j = NULL;
     remove(path);
-    int code = journal_create(path, &j, &err);
-    assert(code == 0);
-    (void)code;
-    fixture_line(j, "run", fixture_run(s));
-    fixture_line(j, "env", fixture_env(s));
+    struct journal *j = new_journal(path);
+    put_tree(j, "run", fixture_run(s));
+    put_tree(j, "env", fixture_env(s));
     for (int i = 0; i < (s->twice ? 5 : 4); i++) {
         if (s->skip_cell[i % 4])
             continue;
-        struct cell_record *r = fixture_cell(s, i % 4);
-        fixture_line(j, "cell", record_to_json(r));
-        record_free(r);
+        put_cell(j, fixture_cell(s, i % 4));
     }
     if (!s->no_end)
-        fixture_line(j, "end", cJSON_CreateObject());
+        put_tree(j, "end", cJSON_CreateObject());
     journal_close(j);
 }
 

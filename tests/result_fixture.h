@@ -4,8 +4,7 @@
 
 #include <unistd.h>
 
-#include "record_fixture.h"
-#include "result/journal.h"
+#include "journal_fixture.h"
 #include "result/result.h"
 #include "result/tree.h"
 
@@ -30,34 +29,14 @@ __attribute__((unused)) static int tear_down(void **state)
     return rmdir(directory);
 }
 
-__attribute__((unused)) static void add(struct journal *j, const char *kind, const char *text)
-{
-    struct error err = {0};
-    cJSON *data = cJSON_Parse(text);
-    assert_non_null(data);
-    assert_int_equal(journal_append(j, kind, data, &err), 0);
-    cJSON_Delete(data);
-}
-
-__attribute__((unused)) static void add_cell(struct journal *j, struct cell_record *r)
-{
-    struct error err = {0};
-    cJSON *data = record_to_json(r);
-    assert_int_equal(journal_append(j, "cell", data, &err), 0);
-    cJSON_Delete(data);
-    record_free(r);
-}
-
 __attribute__((unused)) static struct journal *begin(void)
 {
-    struct journal *j;
-    struct error err = {0};
-    assert_int_equal(journal_create(journal_path, &j, &err), 0);
-    add(j, "run",
-        "{\"schema\":\"cudal2-bench/journal\",\"seed\":\"18446744073709551615\",\"plan\":["
-        "\"offline/f16-f32-64x64x64\",\"offline/f16-f32-128x64x64\",\"offline/f16-f32-256x64x64\"]}");
-    add(j, "sitting", "{\"time\":\"2026-01-01T00:00:00Z\"}");
-    add(j, "env", "{\"worker\":0,\"device\":{\"name\":\"G\",\"peak_flops\":1e12,\"peak_bytes_per_s\":1e11}}");
+    struct journal *j = new_journal(journal_path);
+    put_text(j, "run",
+             "{\"schema\":\"cudal2-bench/journal\",\"seed\":\"18446744073709551615\",\"plan\":["
+             "\"offline/f16-f32-64x64x64\",\"offline/f16-f32-128x64x64\",\"offline/f16-f32-256x64x64\"]}");
+    put_text(j, "sitting", "{\"time\":\"2026-01-01T00:00:00Z\"}");
+    put_text(j, "env", "{\"worker\":0,\"device\":{\"name\":\"G\",\"peak_flops\":1e12,\"peak_bytes_per_s\":1e11}}");
     return j;
 }
 
@@ -68,6 +47,15 @@ __attribute__((unused)) static cJSON *result(void)
     if (result_from_journal(journal_path, &tree, &err))
         fail_msg("%s", err.text);
     return tree;
+}
+
+/* Of a run with this one cell, which is taken over. */
+__attribute__((unused)) static cJSON *result_of(struct cell_record *r)
+{
+    struct journal *j = begin();
+    put_cell(j, r);
+    journal_close(j);
+    return result();
 }
 
 /* Blocks with a time for each contender: base[i] in even groups, base2[i] in odd ones. */

@@ -81,14 +81,14 @@ static void test_bad_lines(void **state)
 static struct journal *begin_run(void)
 {
     struct journal *j = begin();
-    add_cell(j, simple_cell(64));
+    put_cell(j, simple_cell(64));
     struct cell_record *r = simple_cell(128);
     struct contender_record *copy = fixture_contender(r, "cudal2-nn+copy", true);
     snprintf(copy->copy_of, sizeof copy->copy_of, "cudal2-nn");
     for (unsigned b = 0; b < r->blocks; b++)
         series_add(&copy->timings[TIMING_DEVICE], b, 1000);
-    add_cell(j, r);
-    add_cell(j, simple_cell(256));
+    put_cell(j, r);
+    put_cell(j, simple_cell(256));
     return j;
 }
 
@@ -122,11 +122,12 @@ static void test_what_was_seen(void **state)
 {
     (void)state;
     struct journal *j = begin_run();
-    add(j, "activity", RECORDER);
-    add(j, "activity",
-        "{\"cell\":\"offline/f16-f32-64x64x64\",\"contenders\":[{\"name\":\"torch.matmul\"," SEEN
-        ",\"ratio\":0.8},{\"name\":\"cudal2-nn\"," SEEN ",\"ratio\":0.9}],\"seconds\":0.25}");
-    add(j, "activity",
+    put_text(j, "activity", RECORDER);
+    put_text(j, "activity",
+             "{\"cell\":\"offline/f16-f32-64x64x64\",\"contenders\":[{\"name\":\"torch.matmul\"," SEEN
+             ",\"ratio\":0.8},{\"name\":\"cudal2-nn\"," SEEN ",\"ratio\":0.9}],\"seconds\":0.25}");
+    put_text(
+        j, "activity",
         "{\"cell\":\"offline/f16-f32-256x64x64\",\"contenders\":[{\"name\":\"cudal2-nn\",\"unavailable\":\"hang\"}],"
         "\"seconds\":0.5}");
     journal_close(j);
@@ -167,7 +168,7 @@ static void test_a_verdict(void **state)
     int rounds = 0;
     (void)state;
     struct journal *j = begin_run();
-    add(j, "activity", VERDICT);
+    put_text(j, "activity", VERDICT);
     journal_close(j);
     cJSON *tree = result();
     const cJSON *c = contender_of(tree, 1, "cudal2-nn");
@@ -190,9 +191,9 @@ static void test_an_invalid_time(void **state)
 {
     (void)state;
     struct journal *j = begin_run();
-    add(j, "activity",
-        "{\"cell\":\"offline/f16-f32-64x64x64\",\"contenders\":[{\"name\":\"cudal2-nn\",\"status\":\"late_work\","
-        "\"reason\":\"r\",\"invalid\":true}]}");
+    put_text(j, "activity",
+             "{\"cell\":\"offline/f16-f32-64x64x64\",\"contenders\":[{\"name\":\"cudal2-nn\",\"status\":\"late_work\","
+             "\"reason\":\"r\",\"invalid\":true}]}");
     journal_close(j);
     cJSON *tree = result();
     const cJSON *c = contender_of(tree, 0, "cudal2-nn");
@@ -207,8 +208,8 @@ static void expect_refused(const char *line, const char *part)
     struct error err = {0};
     cJSON *tree = NULL;
     struct journal *j = begin_run();
-    add(j, "activity", VERDICT);
-    add(j, "activity", line);
+    put_text(j, "activity", VERDICT);
+    put_text(j, "activity", line);
     journal_close(j);
     assert_int_equal(result_from_journal(journal_path, &tree, &err), EXIT_CODE_DATA);
     if (!strstr(err.text, part))
@@ -230,13 +231,13 @@ static void test_sittings(void **state)
     struct error err = {0};
     (void)state;
     struct journal *j = begin_run();
-    add(j, "activity", "{\"unavailable\":\"no CUPTI\"}");
+    put_text(j, "activity", "{\"unavailable\":\"no CUPTI\"}");
     journal_close(j);
     assert_int_equal(activity_book_read(journal_path, &book, &err), 0);
     assert_non_null(book.unavailable);
     activity_book_free(&book);
     assert_int_equal(journal_resume(journal_path, NULL, NULL, &j, &err), 0);
-    add(j, "activity", RECORDER);
+    put_text(j, "activity", RECORDER);
     journal_close(j);
     assert_int_equal(activity_book_read(journal_path, &book, &err), 0);
     assert_null(book.unavailable);
@@ -264,16 +265,16 @@ static void test_screen(void **state)
 {
     (void)state;
     struct journal *j = begin_run();
-    add(j, "activity", RECORDER);
-    add(j, "activity",
-        "{\"cell\":\"offline/f16-f32-64x64x64\",\"contenders\":[{\"name\":\"torch.matmul\"," SEEN
-        ",\"ratio\":0.8},{\"name\":\"cudal2-nn\",\"unavailable\":\"crash\"}]}");
+    put_text(j, "activity", RECORDER);
+    put_text(j, "activity",
+             "{\"cell\":\"offline/f16-f32-64x64x64\",\"contenders\":[{\"name\":\"torch.matmul\"," SEEN
+             ",\"ratio\":0.8},{\"name\":\"cudal2-nn\",\"unavailable\":\"crash\"}]}");
     journal_close(j);
     expect_line(
         "\nGPU activity: 1 launch watched in 1 cell, 0 refuted, 1 could not be watched; one-kernel launches take "
         "0.80 of their device time by CUPTI (0.80 to 0.80)\n");
     j = begin_run();
-    add(j, "activity", "{\"unavailable\":\"no CUPTI: nowhere\"}");
+    put_text(j, "activity", "{\"unavailable\":\"no CUPTI: nowhere\"}");
     journal_close(j);
     expect_line("\nGPU activity was not watched: no CUPTI: nowhere\n");
 }

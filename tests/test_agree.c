@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "compare/agree.h"
-#include "record_fixture.h"
-#include "result/journal.h"
+#include "journal_fixture.h"
 
 static char directory[64], base_path[96], fresh_path[96];
 static struct agreement a;
@@ -35,33 +34,14 @@ static int tear_down(void **state)
     return rmdir(directory);
 }
 
-static void add_text(struct journal *j, const char *kind, const char *text)
-{
-    struct error err = {0};
-    cJSON *data = cJSON_Parse(text);
-    assert_int_equal(journal_append(j, kind, data, &err), 0);
-    cJSON_Delete(data);
-}
-
 static struct journal *begin(const char *path, const char *device)
 {
-    struct journal *j;
-    struct error err = {0};
+    struct journal *j = new_journal(path);
     char env[128];
-    assert_int_equal(journal_create(path, &j, &err), 0);
-    add_text(j, "run", "{\"plan\":[]}");
+    put_text(j, "run", "{\"plan\":[]}");
     snprintf(env, sizeof env, "{\"device\":{\"name\":\"%s\",\"driver\":\"1\"}}", device);
-    add_text(j, "env", env);
+    put_text(j, "env", env);
     return j;
-}
-
-static void add_record(struct journal *j, struct cell_record *r)
-{
-    struct error err = {0};
-    cJSON *data = record_to_json(r);
-    assert_int_equal(journal_append(j, "cell", data, &err), 0);
-    cJSON_Delete(data);
-    record_free(r);
 }
 
 /* torch takes 1000 ns and the candidate 1000 / ratio, but for a scatter of +-0.2% that alternates by group. */
@@ -93,12 +73,12 @@ static void differences_by_hand(void **state)
     (void)state;
     struct journal *j = begin(base_path, "G");
     for (int i = 0; i < 5; i++)
-        add_record(j, cell(64 << i, base[i]));
-    add_record(j, cell(8192, 2)); /* BASE alone has it */
+        put_cell(j, cell(64 << i, base[i]));
+    put_cell(j, cell(8192, 2)); /* BASE alone has it */
     journal_close(j);
     j = begin(fresh_path, "G");
     for (int i = 4; i >= 0; i--) /* in another order */
-        add_record(j, cell(64 << i, fresh[i]));
+        put_cell(j, cell(64 << i, fresh[i]));
     journal_close(j);
     assert_int_equal(compare(false, &err), 0);
     assert_int_equal(a.n_cells, 5);
@@ -122,12 +102,12 @@ static void another_kernel_is_said(void **state)
     struct error err = {0};
     (void)state;
     struct journal *j = begin(base_path, "G");
-    add_record(j, cell(64, 1.1));
+    put_cell(j, cell(64, 1.1));
     journal_close(j);
     j = begin(fresh_path, "G");
     struct cell_record *r = cell(64, 1.2);
     cJSON_ReplaceItemInObject(r->contenders[1].attributes, "kernel", cJSON_CreateString("k2"));
-    add_record(j, r);
+    put_cell(j, r);
     journal_close(j);
     assert_int_equal(compare(false, &err), 0);
     assert_true(a.rows[0].other_variant);
@@ -139,7 +119,7 @@ static void a_paper_run_is_held_against_intervals(void **state)
     struct error err = {0};
     (void)state;
     struct journal *j = begin(base_path, "G");
-    add_record(j, cell(64, 1.1));
+    put_cell(j, cell(64, 1.1));
     journal_close(j);
     j = begin(fresh_path, "G");
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
@@ -151,7 +131,7 @@ static void a_paper_run_is_held_against_intervals(void **state)
                     "\"mean_of_ratios\":0.101,\"ci95\":[0.1,0.102],\"geomean\":0.2,\"candidate_mean_ns\":1,"
                     "\"reference_mean_ns\":1}]");
     assert_non_null(r->paper_pairs);
-    add_record(j, r);
+    put_cell(j, r);
     journal_close(j);
     assert_int_equal(compare(false, &err), 0);
     assert_true(a.rows[0].fresh == 0.101 && agree_is_inside(&a.rows[0]));
@@ -168,10 +148,10 @@ static void what_cannot_be_compared(void **state)
     struct error err = {0};
     (void)state;
     struct journal *j = begin(base_path, "G");
-    add_record(j, cell(64, 1.1));
+    put_cell(j, cell(64, 1.1));
     journal_close(j);
     j = begin(fresh_path, "H");
-    add_record(j, cell(64, 1.1));
+    put_cell(j, cell(64, 1.1));
     journal_close(j);
     assert_int_equal(compare(false, &err), EXIT_CODE_INCOMPARABLE);
     assert_non_null(strstr(err.text, "the device's name is \"G\" in BASE and \"H\" in NEW"));
@@ -179,7 +159,7 @@ static void what_cannot_be_compared(void **state)
     agree_free(&a);
     unlink(fresh_path);
     j = begin(fresh_path, "G");
-    add_record(j, cell(128, 1.1));
+    put_cell(j, cell(128, 1.1));
     journal_close(j);
     assert_int_equal(compare(false, &err), EXIT_CODE_INCOMPARABLE);
     assert_non_null(strstr(err.text, "no pair of contenders in common"));

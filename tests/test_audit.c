@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fake_worker.h"
+#include "journal_fixture.h"
 #include "run_fixture.h"
 #include "result/activity.h"
 #include "result/result.h"
@@ -303,7 +304,7 @@ static void write_cells(struct ledger *l, size_t n, int variants)
     l->plan.n_cells = n;
     l->seed = 5;
     snprintf(l->journal_path, sizeof l->journal_path, "%s", t.journal);
-    assert_int_equal(journal_create(t.journal, &l->journal, &t.err), 0);
+    l->journal = new_journal(t.journal);
     for (size_t i = 0; i < n; i++) {
         char key[16];
         struct cell_record *r = record_new();
@@ -327,10 +328,7 @@ static void write_cells(struct ledger *l, size_t n, int variants)
         cJSON_AddStringToObject(r->contenders[1].tuning, "variant", key);
         series_add(&r->contenders[1].timings[TIMING_DEVICE], 0, 1000);
         snprintf(r->contenders[1].rung, sizeof r->contenders[1].rung, "graph");
-        cJSON *tree = record_to_json(r);
-        assert_int_equal(journal_append(l->journal, "cell", tree, &t.err), 0);
-        cJSON_Delete(tree);
-        record_free(r);
+        put_cell(l->journal, r);
     }
 }
 

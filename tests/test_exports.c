@@ -30,7 +30,7 @@ static void write_run(void)
     fixture_fail(fixture_contender(r, "cublas-nn", false), "unavailable", "not \"here\"\n");
     fill(r, 16, even, odd);
     fixture_slowdown(r, 5);
-    add_cell(j, r);
+    put_cell(j, r);
     journal_close(j);
 }
 

@@ -40,12 +40,11 @@ struct run {
 static void write_result(const char *path, const struct run *run)
 {
     char env[200];
-    struct journal *j;
+    struct journal *j = new_journal(journal_path);
     struct error err = {0};
-    assert_int_equal(journal_create(journal_path, &j, &err), 0);
     snprintf(env, sizeof env, "{\"device\":{\"name\":\"%s\",\"driver\":\"%s\"}}", run->device, run->driver);
-    add(j, "run", "{\"plan\":[]}");
-    add(j, "env", env);
+    put_text(j, "run", "{\"plan\":[]}");
+    put_text(j, "env", env);
     struct cell_record *r = fixture_record(run->m, run->mode);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "cudal2-nn", true);
@@ -57,7 +56,7 @@ static void write_result(const char *path, const struct run *run)
             series_add(&r->contenders[i].timings[TIMING_EVENT], block, ns + 1000);
         }
     }
-    add_cell(j, r);
+    put_cell(j, r);
     journal_close(j);
     assert_int_equal(result_write(journal_path, path, &err), 0);
     unlink(journal_path);

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "record_fixture.h"
+#include "journal_fixture.h"
 #include "report/report.h"
 #include "report/screen.h"
 #include "report/sheet.h"
-#include "result/journal.h"
 #include "result/result.h"
 
 #define PUBLISHED "tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_"
@@ -256,23 +255,13 @@ static void bad_csvs_are_refused_with_their_line(void **state)
 
 /* ---- results ---- */
 
-static void add_json(struct journal *j, const char *kind, const char *text)
-{
-    struct error err = {0};
-    cJSON *data = cJSON_Parse(text);
-    assert_int_equal(journal_append(j, kind, data, &err), 0);
-    cJSON_Delete(data);
-}
-
 /* n shapes; the candidate gets faster from shape to shape. */
 static void write_run(const char *path, int n, int first)
 {
-    struct journal *j;
-    struct error err = {0};
     unlink(path);
-    assert_int_equal(journal_create(path, &j, &err), 0);
-    add_json(j, "run", "{\"plan\":[]}");
-    add_json(j, "env",
+    struct journal *j = new_journal(path);
+    put_text(j, "run", "{\"plan\":[]}");
+    put_text(j, "env",
              "{\"device\":{\"name\":\"Test GPU\",\"driver\":\"1.2\",\"peak_flops\":1e15,\"peak_bytes_per_s\":1e12}}");
     for (int i = first; i < first + n; i++) {
         struct cell_record *r = fixture_record(64 * (i + 1), MODE_OFFLINE);
@@ -295,10 +284,7 @@ static void write_run(const char *path, int n, int first)
                     series_add(&r->contenders[c].timings[TIMING_EVENT], block, ns + 5000);
             }
         }
-        cJSON *data = record_to_json(r);
-        assert_int_equal(journal_append(j, "cell", data, &err), 0);
-        cJSON_Delete(data);
-        record_free(r);
+        put_cell(j, r);
     }
     journal_close(j);
 }

@@ -22,10 +22,7 @@ static void close_to(double actual, double expected, double tolerance)
 static void one_cell_by_hand(void **state)
 {
     (void)state;
-    struct journal *j = begin();
-    add_cell(j, simple_cell(64));
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(simple_cell(64));
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "cudal2-nn", "torch.matmul", "device");
     double mean = (log(1.2) + log(1.1)) / 2;
@@ -59,16 +56,13 @@ static void failed_contenders_keep_their_reason(void **state)
 {
     (void)state;
     static const double ns[] = {1200, 1000, 0};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "cudal2-nn", true);
     fixture_fail(fixture_contender(r, "openblas-nn", false), "unavailable", "runs on the cpu only");
     strcpy(r->status, "partial");
     fill(r, 8, ns, ns);
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s;
     cJSON_ArrayForEach(s, tree_member(cell, "speedups")) assert_string_equal(tree_text(s, "reference"), "torch.matmul");
@@ -94,13 +88,13 @@ static void visits_and_passes_are_told(void **state)
     assert_int_equal(read->passes, 2);
     record_free(read);
     cJSON_Delete(data);
-    add_cell(j, r);
+    put_cell(j, r);
     r = simple_cell(128);
     data = record_to_json(r);
     assert_null(tree_member(data, "visits"));
     assert_null(tree_member(data, "passes"));
     cJSON_Delete(data);
-    add_cell(j, r);
+    put_cell(j, r);
     journal_close(j);
     cJSON *tree = result();
     const cJSON *cell = tree_member(tree, "cells")->child;
@@ -136,15 +130,12 @@ static void max_is_chosen_on_the_other_half(void **state)
     (void)state;
     static const double even[] = {1000, 1100, 800};
     static const double odd[] = {1080, 900, 800};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "cublas-nn", false);
     fixture_contender(r, "cublas-tn", false);
     fixture_contender(r, "cudal2-nn", true);
     fill(r, 16, even, odd);
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "cudal2-nn", "cublas-max", "device");
     close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
@@ -172,10 +163,7 @@ static void max_of_a_sparse_timing_is_chosen_on_the_other_half(void **state)
         for (size_t i = 0; i < 3 && block % 4 == 0; i++)
             series_add(&r->contenders[i].timings[TIMING_WALL], block, half[block / 4 % 2][i]);
     }
-    struct journal *j = begin();
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = cJSON_GetArrayItem(tree_member(tree, "cells"), 0);
     const cJSON *s = speedup(cell, "tiny", "cublas-max", "wall");
     close_to(tree_number(s, "ratio_of_means"), (1100 + 1080) / 2.0 / 1000 - 1, 6e-6);
@@ -187,15 +175,12 @@ static void max_of_a_clear_winner_is_the_winner(void **state)
 {
     (void)state;
     static const double ns[] = {1000, 1300, 500};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "cublas-nn", false);
     fixture_contender(r, "cublas-tn", false);
     fixture_contender(r, "tiny", true);
     fill(r, 4, ns, ns); /* one group: halves are even and odd blocks */
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "tiny", "cublas-max", "device");
     close_to(tree_number(s, "geomean"), 1, 1e-9);
@@ -208,15 +193,12 @@ static void baselines_alone_compare_with_the_first_family(void **state)
 {
     (void)state;
     static const double ns[] = {1000, 1300, 500};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "cublas-nn", false);
     fixture_contender(r, "cublas-tn", false);
     fixture_contender(r, "torch.matmul", false);
     fill(r, 8, ns, ns);
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     close_to(tree_number(speedup(cell, "cublas-max", "torch.matmul", "device"), "geomean"), -0.5, 1e-9);
     assert_int_equal(cJSON_GetArraySize(tree_member(cell, "speedups")), 3);
@@ -228,7 +210,6 @@ static void other_timings(void **state)
 {
     (void)state;
     static const double ns[] = {1000, 800};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "cublas-nn", false);
     fixture_contender(r, "cudal2-nn", true);
@@ -238,9 +219,7 @@ static void other_timings(void **state)
         if (b != 4)
             series_add(&r->contenders[1].timings[TIMING_WALL], b, 6000);
     }
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "cudal2-max", "cublas-nn", "wall");
     close_to(tree_number(s, "geomean"), 0.5, 1e-9);
@@ -254,7 +233,6 @@ static void equal_launch_path(void **state)
 {
     (void)state;
     static const double ns[] = {1000, 800};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "cublaslt-autotuning-nn", false);
     fixture_contender(r, "cudal2-nn", true);
@@ -265,9 +243,7 @@ static void equal_launch_path(void **state)
         series_add(&r->contenders[1].timings[TIMING_EVENT], b, 6000);
         series_add(&r->contenders[1].equal_path[TIMING_EVENT], b, 5500);
     }
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *equal = tree_member(cell, "equal_path")->child;
     close_to(tree_number(speedup(cell, "cudal2-max", "cublaslt-autotuning-nn", "event"), "geomean"), 0.5, 1e-9);
@@ -285,15 +261,12 @@ static void rungs_are_not_mixed(void **state)
 {
     (void)state;
     static const double ns[] = {1000, 800, 700};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "cublas-nn", false);
     strcpy(fixture_contender(r, "cublas-tn", false)->rung, "events");
     fixture_contender(r, "cudal2-nn", true);
     fill(r, 8, ns, ns);
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     assert_non_null(speedup(cell, "cudal2-nn", "cublas-nn", "device"));
     assert_null(speedup(cell, "cudal2-nn", "cublas-tn", "device"));
@@ -307,15 +280,12 @@ static void slowdowns_are_left_out_and_shown(void **state)
     (void)state;
     static const double even[] = {1200, 1000};
     static const double odd[] = {2400, 1000};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "cudal2-nn", true);
     fill(r, 12, even, odd);
     fixture_slowdown(r, 6); /* the only odd group */
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *s = speedup(tree_member(tree, "cells")->child, "cudal2-nn", "torch.matmul", "device");
     close_to(tree_number(s, "geomean"), 0.2, 6e-6);
     assert_true(tree_number(s, "n") == 8);
@@ -330,15 +300,12 @@ static void copies_go_to_aa(void **state)
     (void)state;
     static const double even[] = {1200, 1000, 1001};
     static const double odd[] = {1200, 1000, 1003};
-    struct journal *j = begin();
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "cudal2-nn", true);
     strcpy(fixture_contender(r, "cudal2-nn#2", true)->copy_of, "cudal2-nn");
     fill(r, 32, even, odd);
-    add_cell(j, r);
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s;
     cJSON_ArrayForEach(s, tree_member(cell, "speedups")) assert_null(strstr(tree_text(s, "candidate"), "#2"));
@@ -356,8 +323,8 @@ static void cells_come_in_plan_order(void **state)
 {
     (void)state;
     struct journal *j = begin();
-    add_cell(j, simple_cell(256));
-    add_cell(j, simple_cell(64));
+    put_cell(j, simple_cell(256));
+    put_cell(j, simple_cell(64));
     journal_close(j);
     cJSON *tree = result();
     const cJSON *cells = tree_member(tree, "cells");
@@ -380,8 +347,8 @@ static void the_order_of_measuring_changes_nothing(void **state)
         struct error err = {0};
         size_t length;
         for (int c = 0; c < 3; c++)
-            add_cell(j, simple_cell(orders[i][c]));
-        add(j, "end", "{\"time\":\"2026-01-01T00:01:00Z\"}");
+            put_cell(j, simple_cell(orders[i][c]));
+        put_text(j, "end", "{\"time\":\"2026-01-01T00:01:00Z\"}");
         journal_close(j);
         assert_int_equal(result_write(journal_path, result_path, &err), 0);
         assert_int_equal(file_read(result_path, 1u << 24, &texts[i], &length, &err), 0);
@@ -407,7 +374,7 @@ static void summary_over_shapes(void **state)
         fill(r, 8, ns, ns);
         r->converged = i != 2;
         r->worst_half_width = 0.01;
-        add_cell(j, r);
+        put_cell(j, r);
     }
     journal_close(j);
     cJSON *tree = result();
@@ -442,7 +409,7 @@ static void nothing_to_compare_is_counted_apart(void **state)
         fill(r, 8, ns, ns);
         r->converged = i == 0;
         r->worst_half_width = i == 0 ? 0.001 : NAN;
-        add_cell(j, r);
+        put_cell(j, r);
     }
     journal_close(j);
     cJSON *tree = result();

@@ -23,8 +23,8 @@ static void a_cell_twice_is_refused(void **state)
 {
     (void)state;
     struct journal *j = begin();
-    add_cell(j, simple_cell(64));
-    add_cell(j, simple_cell(64));
+    put_cell(j, simple_cell(64));
+    put_cell(j, simple_cell(64));
     journal_close(j);
     expect_refused("offline/f16-f32-64x64x64 is there twice");
 }
@@ -33,23 +33,21 @@ static void journals_of_another_making_are_refused(void **state)
 {
     (void)state;
     struct journal *j = begin();
-    add(j, "surprise", "{}");
+    put_text(j, "surprise", "{}");
     journal_close(j);
     expect_refused("unknown kind \"surprise\"");
     unlink(journal_path);
     j = begin();
-    add(j, "run", "{}");
+    put_text(j, "run", "{}");
     journal_close(j);
     expect_refused("second \"run\"");
     unlink(journal_path);
     j = begin();
-    add(j, "cell", "{\"m\":1}");
+    put_text(j, "cell", "{\"m\":1}");
     journal_close(j);
     expect_refused("line 4");
     unlink(journal_path);
-    struct error err = {0};
-    assert_int_equal(journal_create(journal_path, &j, &err), 0);
-    journal_close(j);
+    journal_close(new_journal(journal_path));
     expect_refused("no \"run\" line");
     unlink(journal_path);
     expect_refused(journal_path);
@@ -126,7 +124,7 @@ static void the_file_has_the_headline_of_whole_candidates(void **state)
 {
     (void)state;
     struct journal *j = begin();
-    add_cell(j, rich_cell());
+    put_cell(j, rich_cell());
     journal_close(j);
     cJSON *full = result(), *back = written_and_read();
     const cJSON *all = tree_member(full, "cells")->child, *kept = tree_member(back, "cells")->child;
@@ -152,7 +150,7 @@ static void what_the_file_leaves_out_is_told_by_the_rest(void **state)
                                        "copy_of", "tflops"};
     (void)state;
     struct journal *j = begin();
-    add_cell(j, rich_cell());
+    put_cell(j, rich_cell());
     journal_close(j);
     cJSON *full = result(), *back = written_and_read();
     const cJSON *before;
@@ -185,7 +183,7 @@ static void a_file_that_cannot_be_written(void **state)
     (void)state;
     struct error err = {0};
     struct journal *j = begin();
-    add_cell(j, simple_cell(64));
+    put_cell(j, simple_cell(64));
     journal_close(j);
     assert_int_equal(result_write(journal_path, "/nonexistent/r.json", &err), EXIT_CODE_CANTCREATE);
 }

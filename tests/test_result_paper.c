@@ -56,10 +56,7 @@ static double mean_of(const cJSON *cell, const char *candidate, const char *refe
 static void pairs_are_speedups(void **state)
 {
     (void)state;
-    struct journal *j = begin();
-    add_cell(j, paper_cell());
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(paper_cell());
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "cudal2-nn", "cublas-tn", "event");
     assert_true(tree_number(s, "mean_of_ratios") == 0.1 && tree_number(s, "geomean") == 0.099);
@@ -81,10 +78,7 @@ static void pairs_are_speedups(void **state)
 static void contenders_have_their_mean(void **state)
 {
     (void)state;
-    struct journal *j = begin();
-    add_cell(j, paper_cell());
-    journal_close(j);
-    cJSON *tree = result();
+    cJSON *tree = result_of(paper_cell());
     const cJSON *contenders = tree_member(tree_member(tree, "cells")->child, "contenders");
     const cJSON *torch = tree_member(contenders, "torch.matmul");
     const cJSON *event = tree_member(tree_member(torch, "timings"), "event");
@@ -104,7 +98,7 @@ static void the_file_and_the_screen_show_them(void **state)
     char *text = NULL;
     (void)state;
     struct journal *j = begin();
-    add_cell(j, paper_cell());
+    put_cell(j, paper_cell());
     journal_close(j);
     assert_int_equal(result_write(journal_path, result_path, &err), 0);
     assert_int_equal(json_read_file(result_path, 1 << 20, &tree, &err), 0);

@@ -23,7 +23,7 @@ static char *screen_of(unsigned converged)
         if (i == 1)
             fixture_slowdown(r, 5);
         r->dropped_blocks = i;
-        add_cell(j, r);
+        put_cell(j, r);
     }
     journal_close(j);
     cJSON *tree = result();

@@ -25,7 +25,7 @@ static int set_up_run(void **state)
         return -1;
     struct error err = {0};
     struct journal *j = begin();
-    add_cell(j, simple_cell(64));
+    put_cell(j, simple_cell(64));
     journal_close(j);
     return result_write(journal_path, result_path, &err);
 }

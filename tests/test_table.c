@@ -3,7 +3,6 @@
 #include "tune/table.h"
 #include "base/file.h"
 #include "contender/tuned.h"
-#include "result/journal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record_fixture.h"
+#include "journal_fixture.h"
 #include "scratch_fixture.h"
 
 static char journal_path[128], table_path[128];
@@ -63,36 +62,18 @@ static struct cell_record *cell_with(int64_t m, const struct lane *lanes, size_t
     return r;
 }
 
-static void append_text(struct journal *j, const char *kind, const char *text)
-{
-    cJSON *data = NULL;
-    struct error err;
-    assert_int_equal(json_parse(text, strlen(text), 10000, kind, &data, &err), 0);
-    if (journal_append(j, kind, data, &err))
-        fail_msg("%s", err.text);
-    cJSON_Delete(data);
-}
-
 /* Takes the records over. */
 static void write_journal(struct cell_record **records, size_t n)
 {
-    struct journal *j;
-    struct error err;
     unlink(journal_path);
-    if (journal_create(journal_path, &j, &err))
-        fail_msg("%s", err.text);
-    append_text(j, "run", "{\"build\":{\"commit\":\"abc123\"}}");
-    append_text(j, "env",
-                "{\"device\":{\"name\":\"NVIDIA H200\",\"driver\":\"580.1\"},\"libraries\":{\"cudal2\":{\"set\":"
-                "\"x\"},\"lt\":{\"lt\":\"13\"}}}");
-    append_text(j, "env", "{\"device\":{\"name\":\"another\",\"driver\":\"1\"}}");
-    for (size_t i = 0; i < n; i++) {
-        cJSON *data = record_to_json(records[i]);
-        if (journal_append(j, "cell", data, &err))
-            fail_msg("%s", err.text);
-        cJSON_Delete(data);
-        record_free(records[i]);
-    }
+    struct journal *j = new_journal(journal_path);
+    put_text(j, "run", "{\"build\":{\"commit\":\"abc123\"}}");
+    put_text(j, "env",
+             "{\"device\":{\"name\":\"NVIDIA H200\",\"driver\":\"580.1\"},\"libraries\":{\"cudal2\":{\"set\":"
+             "\"x\"},\"lt\":{\"lt\":\"13\"}}}");
+    put_text(j, "env", "{\"device\":{\"name\":\"another\",\"driver\":\"1\"}}");
+    for (size_t i = 0; i < n; i++)
+        put_cell(j, records[i]);
     journal_close(j);
 }
 
