@@ -25,6 +25,10 @@ run verify "$plugins/bad_crash_launch.so" --device cpu --shape 16x24x32 --quiet
 expect_code 3 "a kernel that crashes fails"
 expect_text "$work/out" 'bad-crash-launch-nn +(crash|early_exit) ' "and is called that"
 run verify "$work/none.so" --device cpu --shape 16x24x32 --quiet
+expect_code 64 "a kernel that is not there"
+expect_text "$work/err" 'none.so: cannot be read: No such file' "is named in a line"
+echo >"$work/empty.so"
+run verify "$work/empty.so" --device cpu --shape 16x24x32 --quiet
 expect_code 2 "nothing to check is no success"
 run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --in-process --baselines none
 expect_code 0 "in this process, without baselines"

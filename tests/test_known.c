@@ -98,7 +98,7 @@ static void known_names_pass(void **state)
     /* a family that is not built here is a contender that is not available, not a mistake */
     pass("\"baselines\":[\"torch.matmul\",\"cublas\",\"openblas\"],\"candidates\":[\"cudal2\",\"other\"]", "");
     pass("\"baselines\":[\"vendor\",\"vendor-fast\"],\"candidates\":[\"cublas\"]", "");
-    pass("\"baselines\":[\"/no/such/file.so\"],\"candidates\":[\"set.json\"]", "-k somewhere/else.json");
+    pass("\"baselines\":[\"/no/such/file.so\"],\"candidates\":[\"set.json\"]", ""); /* may be on another machine */
     pass("\"candidates\":[\"tiny\"]", ""); /* a single kernel of the directory */
     pass("", "--baselines vendor,openblas --candidate other --candidate cudal2");
 }
@@ -121,6 +121,30 @@ static void misspelt_names_name_their_place(void **state)
            "--baselines: there is no family or plugin \"openblass\" (did you mean openblas?)");
     refuse("", "--candidate cudla2", EXIT_CODE_USAGE,
            "--candidate: there is no family, kernel or plugin \"cudla2\" (did you mean cudal2?)");
+}
+
+static void typed_paths_must_be_there(void **state)
+{
+    char line[256];
+    (void)state;
+    snprintf(line, sizeof line, "-k %s/vendor.so -b %s/torch.so", plugins, plugins);
+    pass("", line);
+    refuse("", "-k somewhere/else.json", EXIT_CODE_USAGE,
+           "--candidate: somewhere/else.json: cannot be read: No such file or directory");
+    refuse("", "-b cublas,./vendor.so", EXIT_CODE_USAGE,
+           "--baselines: ./vendor.so: cannot be read: No such file or directory");
+}
+
+static void operands_and_list_are_checked(void **state)
+{
+    struct options options;
+    struct error err;
+    (void)state;
+    accept("verify none.so", &options);
+    assert_int_equal(known_check_operands(&options, &err), EXIT_CODE_USAGE);
+    assert_string_equal(err.text, "none.so: cannot be read: No such file or directory");
+    accept("list -k xyzzy.json", &options); /* no config there */
+    assert_int_equal(known_check_options(&options, NULL, &err), EXIT_CODE_USAGE);
 }
 
 static void a_kernel_set_is_no_baseline(void **state)
@@ -146,6 +170,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_names_pass),
         cmocka_unit_test(misspelt_names_name_their_place),
+        cmocka_unit_test(typed_paths_must_be_there),
+        cmocka_unit_test(operands_and_list_are_checked),
         cmocka_unit_test(a_kernel_set_is_no_baseline),
         cmocka_unit_test(sets_are_unknown_without_their_directory),
     };

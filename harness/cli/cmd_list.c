@@ -122,6 +122,8 @@ int command_list(const struct options *options, struct error *err)
 {
     struct trial trial = {.seconds = LOAD_SECONDS};
     bool child = false;
+    if (known_check_options(options, NULL, err))
+        return err->code;
     int code = trial_fork(&trial, &child, err);
     return child ? list(options, &trial, err) : code;
 }

@@ -1,9 +1,11 @@
 #include "cli/known.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/nearest.h"
@@ -153,10 +155,15 @@ void known_candidates(const struct options *options, struct names *out)
     known_close(&k);
 }
 
+static bool is_path(const char *name)
+{
+    return ends_with(name, ".so") || ends_with(name, ".json");
+}
+
 static bool is_known(const struct known *k, const char *name, enum contender_role role)
 {
     /* A plugin of somebody else's may hold any family whose first word is the file's name. */
-    return ends_with(name, ".so") || ends_with(name, ".json") || names_have(&k->words[role], name, strlen(name)) ||
+    return is_path(name) || names_have(&k->words[role], name, strlen(name)) ||
            names_have(&k->others, name, strcspn(name, "-.")) || (role == ROLE_CANDIDATE && !k->has_sets);
 }
 
@@ -182,6 +189,25 @@ static int find_unknown(const struct known *k, const char *const names[], enum c
             return i;
         }
     return -1;
+}
+
+/* A config may name what is built elsewhere; who types a path means a file, and would miss it in the table only after
+ * everything else is measured. */
+static int find_missing(const char *const names[], struct error *err)
+{
+    for (int i = 0; names[i]; i++)
+        if (is_path(names[i]) && access(names[i], R_OK) != 0) {
+            error_set(err, EXIT_CODE_USAGE, "%.200s: cannot be read: %s", names[i], strerror(errno));
+            return i;
+        }
+    return -1;
+}
+
+/* What was typed: known, and there where it is a path. */
+static int find_mistyped(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+{
+    int index = find_unknown(k, names, role, err);
+    return index >= 0 ? index : find_missing(names, err);
 }
 
 static bool ran_out(const struct known *k, struct error *err)
@@ -219,9 +245,9 @@ int known_check_options(const struct options *options, const struct config *conf
     if (ran_out(&k, err))
         code = err->code;
     if (!code && options_given(options, OPTION_BASELINES) &&
-        find_unknown(&k, (const char *const *)config->baselines, ROLE_BASELINE, err) >= 0)
+        find_mistyped(&k, (const char *const *)config->baselines, ROLE_BASELINE, err) >= 0)
         code = error_wrap(err, "--baselines");
-    if (!code && find_unknown(&k, options->candidates, ROLE_CANDIDATE, err) >= 0)
+    if (!code && find_mistyped(&k, options->candidates, ROLE_CANDIDATE, err) >= 0)
         code = error_wrap(err, "--candidate");
     known_close(&k);
     if (code == EXIT_CODE_DATA)
@@ -250,7 +276,7 @@ int known_check_operands(const struct options *options, struct error *err)
     known_open(options, &k);
     if (ran_out(&k, err))
         code = err->code;
-    if (!code && find_unknown(&k, options->operands, ROLE_CANDIDATE, err) >= 0)
+    if (!code && find_mistyped(&k, options->operands, ROLE_CANDIDATE, err) >= 0)
         code = err->code = EXIT_CODE_USAGE;
     known_close(&k);
     return code;

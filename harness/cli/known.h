@@ -25,14 +25,16 @@ void known_candidates(const struct options *options, struct names *out);
 int known_check_config(const struct options *options, const struct config *config, const char *source,
                        struct error *err);
 
-/* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied. */
+/* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied, and is not looked at without
+ * --baselines. A path that cannot be read is refused too: a config may name what another machine has, but who types a
+ * path means a file. */
 int known_check_options(const struct options *options, const struct config *config, struct error *err);
 
 /* The config of --config with the options applied and every name known: config_load, options_apply and the two checks
  * above. On failure *out needs no config_free. */
 int known_load_config(const struct options *options, struct config *out, struct error *err);
 
-/* The same for operands that name kernels (EXIT_CODE_USAGE). */
+/* The same for operands that name kernels (EXIT_CODE_USAGE), paths included. */
 int known_check_operands(const struct options *options, struct error *err);
 
 #endif
