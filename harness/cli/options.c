@@ -52,7 +52,11 @@ static int bad_value(struct parser *p, const struct option_info *option, const c
     if (option->kind == OPTION_KIND_CHOICE) /* what may be written, not the word that stands for it in the help */
         shown.argument = NULL;
     option_argument_text(&shown, wanted, sizeof wanted);
-    return error_set(p->err, EXIT_CODE_USAGE, "--%s: expected %s, found \"%.60s\"", option->name, wanted, value);
+    const char *number = option->kind == OPTION_KIND_REAL ? ", a number above 0" : "";
+    if (option->kind == OPTION_KIND_INTEGER)
+        number = ", a whole number";
+    return error_set(p->err, EXIT_CODE_USAGE, "--%s: expected %s%s, found \"%.60s\"", option->name, wanted, number,
+                     value);
 }
 
 /* auto, cpu, cuda, cuda:N, cuda:N,M,... without repeats. */
@@ -191,6 +195,17 @@ static int take_short(struct parser *p, const char *argument)
     return usage(p, "unknown option", argument, NULL);
 }
 
+/* A file in the place of a command is most likely a config without its option. */
+static int unknown_command(struct parser *p, const char *word)
+{
+    const char *near = near_command(word), *dot = strrchr(word, '.');
+    if (near)
+        return usage(p, "unknown command", word, near);
+    return error_set(p->err, EXIT_CODE_USAGE, "unknown command \"%.60s\" (%s)", word,
+                     dot && strcmp(dot, ".json") == 0 ? "a config is given with --config"
+                                                      : "see " PROGRAM_NAME " --help");
+}
+
 /* Names a command: the first word does, and the operand of help. */
 static int find_command(struct parser *p, const char *word, enum command *out)
 {
@@ -200,7 +215,7 @@ static int find_command(struct parser *p, const char *word, enum command *out)
             return 0;
         }
     }
-    return usage(p, "unknown command", word, near_command(word));
+    return unknown_command(p, word);
 }
 
 static int take_word(struct parser *p, const char *word)
