@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HELP_WIDTH 100u
-#define HELP_COLUMN 34u /* where descriptions begin */
+#define HELP_WIDTH 80u
+#define HELP_COLUMN 30u /* where descriptions begin */
 
 static bool applies(const struct option_info *option, enum command command)
 {
     return command == COMMAND_COUNT || ((option->commands >> command) & 1u);
 }
 
-/* Breaks `words` at spaces so that lines end before HELP_WIDTH; each line but the first begins at `indent`. */
+/* Breaks `words` at spaces so that no line is longer than HELP_WIDTH; each line but the first begins at `indent`. */
 static void add_wrapped(struct text *out, const char *words, unsigned indent)
 {
     size_t width = HELP_WIDTH - indent;
@@ -71,17 +71,18 @@ static void add_options(struct text *out, enum command command)
 static void add_exit_codes(struct text *out)
 {
     text_add(out, "\nExit status:\n");
-    for (int i = 0; exit_table[i].text; i++)
-        text_add(out, "  %3d  %s\n", exit_table[i].code, exit_table[i].text);
+    for (int i = 0; exit_table[i].text; i++) {
+        text_add(out, "  %3d  ", exit_table[i].code);
+        add_wrapped(out, exit_table[i].text, 7);
+    }
 }
 
 void help_program(struct text *out)
 {
     text_add(out, "Usage: " PROGRAM_NAME " [run] --config FILE [OPTION]...\n       " PROGRAM_NAME
                   " COMMAND [OPTION]... [ARGUMENT]...\n\n");
-    text_add(
-        out,
-        "Measures how fast half-precision GEMM kernels are against the libraries they compete with.\n\nCommands:\n");
+    text_add(out, "Measures how fast half-precision GEMM kernels are against the libraries they\ncompete with.\n\n"
+                  "Commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         char left[60];
         const struct command_info *command = &command_table[i];
@@ -89,7 +90,7 @@ void help_program(struct text *out)
         if (!command->hidden)
             add_entry(out, left, command->help);
     }
-    text_add(out, "\nThe options of run; \"" PROGRAM_NAME " COMMAND --help\" shows those of another command.\n");
+    text_add(out, "\nThe options of run; \"" PROGRAM_NAME " COMMAND --help\" shows those of another\ncommand.\n");
     add_options(out, COMMAND_RUN);
     add_exit_codes(out);
 }
@@ -99,7 +100,9 @@ void help_command(struct text *out, enum command command)
     const struct command_info *info = &command_table[command];
     text_add(out, "Usage: " PROGRAM_NAME " %s [OPTION]...%s%s\n\n", info->name, info->operands[0] ? " " : "",
              info->operands);
-    text_add(out, "%c%s.\n", toupper((unsigned char)info->help[0]), info->help + 1);
+    char sentence[240];
+    snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)info->help[0]), info->help + 1);
+    add_wrapped(out, sentence, 0);
     add_options(out, command);
     add_exit_codes(out);
 }
