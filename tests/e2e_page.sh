@@ -68,6 +68,15 @@ show "$work/phone.html" 600
 said phone fits
 said "only candidate" none
 
+# --- two accumulate types: a shape alone does not name a cell ---
+sed 's/"converged":true/"converged":false,"worst_half_width":0.02,"worst_pair":"a over b"/; s/"device":{"name"/"device":{"kind":"cpu","name"/' "$work/small.json" >"$work/wide.json"
+sed 's/"f32"/"f16"/g; s/f16-f32/f16-f16/g; s/0\.02,/0.03,/' "$work/wide.json" >"$work/wide16.json"
+run report "$work/wide.json" "$work/wide16.json" --format html --output "$work/both"
+expect_code 0 "a page of two accumulate types is made"
+show "$work/both/report.html" 1280
+said details "offline 64×64×64, f16 accumulated in f16: ±3.00%, a over b|offline 64×64×64, f16 accumulated in f32: ±2.00%, a over b"
+said time-of "of CPU time for 6 cells"
+
 # --- beside the authors' figures ---
 sed 's/"f32"/"f16"/g; s/f16-f32/f16-f16/g' "$work/small.json" >"$work/f16.json"
 run report "$work/f16.json" --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format html --output "$work/claimed"

@@ -13,6 +13,7 @@
   say("ready", Number(document.documentElement.dataset.readyMs) < 1000 ? "in time" : document.documentElement.dataset.readyMs);
   say("warnings", [...document.querySelectorAll("#warnings summary")].map((one) => one.textContent).join("|"));
   say("details", [...document.querySelectorAll("#warnings li")].map((one) => one.textContent).join("|"));
+  say("time-of", [...document.querySelectorAll(".tile span")].at(-1)?.textContent);
   say("heads", [...document.querySelectorAll("#headline th.group")].map((one) => one.textContent).join("|"));
   say("headline", [...(document.querySelector("#headline tbody tr")?.cells ?? [])].map((one) => one.textContent).join("|"));
   say("baselines", document.querySelectorAll("#headline tbody tr").length);

@@ -25,7 +25,7 @@ function drawTiles() {
     tile(signed(main.geomean), `geometric mean of ${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${state.timing} time`) +
     tile(`${main.wins}/${main.n}`, `shapes won; ${main.clear_wins} clearly, ${main.clear_losses} clearly lost`)) +
     tile(`${convergence.converged ?? 0}/${convergence.measured ?? 0}`, "cells reached the precision asked for") +
-    tile(duration(1e9 * (counts.busy_seconds ?? 0)), `of GPU time for ${plural(counts.cells ?? D.cells.length, "cell")}`);
+    tile(duration(1e9 * (counts.busy_seconds ?? 0)), `of ${D.env[0]?.device?.kind === "cpu" ? "CPU" : "GPU"} time for ${plural(counts.cells ?? D.cells.length, "cell")}`);
 }
 
 function drawHeader() {
@@ -42,7 +42,8 @@ function drawHeader() {
 
 function warningList() {
   const list = [];
-  const key = (cell) => `${D.groups[cell.g].mode} ${cell.shape}`;
+  const types = (g) => `${g.dtype} accumulated in ${g.accumulate}`, several = new Set(D.groups.map(types)).size > 1;
+  const key = (cell) => `${D.groups[cell.g].mode} ${cell.shape}${several ? `, ${types(D.groups[cell.g])}` : ""}`;
   const add = (text, items = []) => list.push({ text, items });
   const missing = D.runs.reduce((sum, run) => sum + (run.missing?.length ?? 0), 0) || (D.summary.missing ?? []).length;
   if (missing) add(`The run is not complete: ${plural(missing, "cell")} not measured yet`, D.runs.flatMap((run) => run.missing ?? []));
