@@ -58,6 +58,7 @@ static void gaps_have_their_distribution(void **state)
     for (int i = 0; i < 100000; i++) {
         double g = arrivals_draw(&gap, &r);
         assert_true(g >= 0 && g <= 2e7);
+        assert_true(g <= arrivals_longest(&gap));
         sum += g;
         over_mean += g > 2e6;
     }
@@ -68,8 +69,34 @@ static void gaps_have_their_distribution(void **state)
         double g = arrivals_draw(&gap, &r);
         assert_true(g >= 1e6 && g < 3e6);
     }
+    assert_true(arrivals_longest(&gap) == 3e6);
     gap.kind = GAP_FIXED;
     assert_true(arrivals_draw(&gap, &r) == 2e6);
+    assert_true(arrivals_longest(&gap) == 2e6);
+}
+
+static void keep_deadline(void *context, const char *contender, const char *stage, double seconds)
+{
+    (void)contender, (void)stage;
+    *(double *)context = seconds;
+}
+
+/* With one launch in a minute every contender would be called hung. */
+static void waiting_for_a_launch_is_no_hang(void **state)
+{
+    double seconds = 0;
+    (void)state;
+    fixture_open(&f, 1);
+    f.bench.report = keep_deadline;
+    f.bench.report_context = &seconds;
+    f.config.gap = (struct gap_config){GAP_FIXED, 60e9};
+    bench_stage(&f.bench, NULL, "measure", 30);
+    assert_true(seconds == 30);
+    f.bench.mode = MODE_SERVER;
+    bench_stage(&f.bench, NULL, "measure", 30);
+    assert_true(seconds == 90);
+    f.bench.mode = MODE_OFFLINE;
+    fixture_close(&f);
 }
 
 static void offline_device_time_is_the_work_alone(void **state)
@@ -285,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segment_length_follows_fastest),
         cmocka_unit_test(gaps_have_their_distribution),
+        cmocka_unit_test(waiting_for_a_launch_is_no_hang),
         cmocka_unit_test(offline_device_time_is_the_work_alone),
         cmocka_unit_test(other_timings_come_every_fourth_block),
         cmocka_unit_test(every_block_has_everyone_once),

@@ -13,6 +13,12 @@ double arrivals_draw(const struct gap_config *gap, struct random *random)
     return drawn < longest ? drawn : longest;
 }
 
+double arrivals_longest(const struct gap_config *gap)
+{
+    static const double means[] = {[GAP_FIXED] = 1, [GAP_UNIFORM] = 1.5, [GAP_POISSON] = LONGEST_GAP_MEANS};
+    return means[gap->kind] * gap->mean_ns;
+}
+
 double arrivals_wait(struct device *device, double gap_ns)
 {
     uint64_t start = device->ops->now(device);

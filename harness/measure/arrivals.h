@@ -12,6 +12,9 @@
  * means, so that one draw in 22,000 cannot stall a run; the cut moves the mean by 0.05%. */
 double arrivals_draw(const struct gap_config *gap, struct random *random);
 
+/* The longest that arrivals_draw returns, in ns. */
+double arrivals_longest(const struct gap_config *gap);
+
 /* Leaves the device idle for gap_ns from now without any driver call, then returns the gap that really passed. */
 double arrivals_wait(struct device *device, double gap_ns);
 

@@ -83,7 +83,7 @@ struct bench {
 };
 
 /* Says that `entrant` (NULL: the harness) enters `stage`; of one whose variants are judged one by one, the stage reads
- * "tune:1a2b3c" with the tag of the variant. */
+ * "tune:1a2b3c" with the tag of the variant. In server mode the deadline is later by the longest gap. */
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds);
 
 /* Six hex digits that stand for a variant's key. */

@@ -227,9 +227,9 @@ static int take_null(struct turn *turn, struct error *err)
     double ns = NAN;
     if (!is_others_block(bench, turn->block))
         return 0;
+    bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
     if (turn->gap_ns >= 0 && bench->null_segment != NULL)
         arrivals_wait(bench->device, turn->gap_ns);
-    bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
     int code = segment_null(bench, &ns, err);
     if (code == 0 && !isnan(ns) && series_add(&bench->record->null_graph, turn->block, ns) != 0)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples");
