@@ -1,6 +1,6 @@
 /*
  * fill.h - the random function behind device_ops.fill, the same on every device: 64 bits for (seed, element index),
- * from splitmix64's finalizer over a counter. kernels/harness/fill.cu holds the same text for the GPU.
+ * from splitmix64's finalizer over a counter. kernels/harness/random.cuh holds the same text for the GPU.
  */
 #ifndef CUDAL2_DEVICE_FILL_H
 #define CUDAL2_DEVICE_FILL_H

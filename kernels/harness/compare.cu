@@ -2,15 +2,11 @@
  * compare.cu - device_ops.compare, first stage: each block writes one struct comparison (harness/device/device.h has the same
  * layout) and the host adds them in order, so that the sums do not depend on timing. -D DTYPE, -D WIDE: the reference is double.
  */
+#include "harness/element.cuh"
+
 #define THREADS 256
 #ifndef WIDE
 #define WIDE 0
-#endif
-
-#if DTYPE == 2
-typedef float element_t;
-#else
-typedef u16 element_t;
 #endif
 
 #if WIDE
@@ -23,17 +19,6 @@ struct comparison {
     u64 checked, covered, mismatched, nan_count, first_index;
     double max_abs_error, sum_sq_error, sum_sq_reference;
 };
-
-static __device__ float to_float(element_t value)
-{
-#if DTYPE == 0
-    return f16_to_float(value);
-#elif DTYPE == 1
-    return bf16_to_float(value);
-#else
-    return value;
-#endif
-}
 
 static __device__ void look(comparison &out, u64 index, float value, double expected, double limit)
 {

@@ -4,16 +4,12 @@
  * by construction, and several times as fast as multiplying (reference.cu). Writes fp32. -D DTYPE, -D LAYOUT_TN.
  * 128 x 128 of C per block, 8 x 8 per thread; 128 of K at a time, as four words of 32 bits.
  */
+#include "harness/element.cuh"
+
 #define BM 128
 #define BN 128
 #define WORDS 4
 #define PAD 4
-
-#if DTYPE == 2
-typedef float element_t;
-#else
-typedef u16 element_t;
-#endif
 
 static __device__ __forceinline__ u32 is_one(element_t value)
 {

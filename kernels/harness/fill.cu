@@ -1,7 +1,9 @@
 /*
  * fill.cu - device_ops.fill: element (i, j) is a function of (seed, i * cols + j) alone, whatever the storage order.
- * The text of the random function is that of harness/device/fill.h. -D DTYPE.
+ * harness/device/fill.h has the same for the host. -D DTYPE.
  */
+#include "harness/random.cuh"
+
 #if DTYPE == 2
 #define ELEMENTS 4
 typedef u32 bits_t;
@@ -11,13 +13,6 @@ typedef u16 bits_t;
 #endif
 
 enum { KIND_NORMAL = 0, KIND_BINARY = 1, KIND_POISON = 2 };
-
-static __device__ u64 mix(u64 z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
 
 static __device__ bits_t round_to_dtype(float value)
 {
@@ -32,7 +27,7 @@ static __device__ bits_t round_to_dtype(float value)
 
 static __device__ bits_t element(u64 key, u64 index, int kind, u32 threshold)
 {
-    u64 bits = mix(key + (index + 1) * 0x9e3779b97f4a7c15ull);
+    u64 bits = random_bits(key, index);
     u32 high = (u32)(bits >> 40);
     if (kind == KIND_BINARY)
         return round_to_dtype(high < threshold ? 1.0f : 0.0f);

@@ -2,21 +2,21 @@
  * probe.cu - what the honesty checks look at on the device (harness/device/probe.h). -D DTYPE. Sums of integers and of
  * doubles that are integers do not depend on the order of the atomics; the sums of squares may, in their last bits.
  */
+#include "harness/element.cuh"
+#include "harness/random.cuh"
+
 #define THREADS 256
 
 #if DTYPE == 2
-typedef float element_t;
 typedef u32 bits_t;
 #define INFINITY_BITS 0x7f800000u
 #define SIGN_BIT 0x80000000u
 #else
-typedef u16 element_t;
 typedef u16 bits_t;
 #define INFINITY_BITS (DTYPE == 0 ? 0x7c00u : 0x7f80u)
 #define SIGN_BIT 0x8000u
 #endif
 
-#define GOLDEN 0x9e3779b97f4a7c15ull
 #define STRETCH 256u
 
 struct region {
@@ -28,29 +28,6 @@ struct difference {
     u64 differing, nan_rows, first_row;
     double sum_sq_error, sum_sq_expected;
 };
-
-static __device__ u64 mix(u64 z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-static __device__ u64 random_bits(u64 key, u64 index)
-{
-    return mix(key + (index + 1) * GOLDEN);
-}
-
-static __device__ double to_double(element_t value)
-{
-#if DTYPE == 0
-    return f16_to_float(value);
-#elif DTYPE == 1
-    return bf16_to_float(value);
-#else
-    return value;
-#endif
-}
 
 /* The sum over the block, valid in thread 0. */
 template <class T> static __device__ T block_sum(T value)
@@ -156,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rows_times(const element_t
     const element_t *row = b + (u64)blockIdx.x * n;
     double sum = 0;
     for (u64 j = threadIdx.x; j < n; j += THREADS)
-        sum += to_double(row[j]) * x[j];
+        sum += to_float(row[j]) * x[j];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         y[blockIdx.x] = sum;
@@ -171,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         return;
     double sum = 0;
     for (u64 j = blockIdx.x % slices; j < n; j += slices)
-        sum += to_double(b[j * k + i]) * x[j];
+        sum += to_float(b[j * k + i]) * x[j];
     atomicAdd(y + i, sum);
 }
 
@@ -182,9 +159,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     u64 row = blockIdx.x;
     double expected = 0, found = 0;
     for (u64 i = threadIdx.x; i < k; i += THREADS)
-        expected += to_double(a[row * k + i]) * y[i];
+        expected += to_float(a[row * k + i]) * y[i];
     for (u64 j = threadIdx.x; j < n; j += THREADS)
-        found += to_double(c[row * n + j]) * x[j];
+        found += to_float(c[row * n + j]) * x[j];
     expected = block_sum(expected);
     found = block_sum(found);
     if (threadIdx.x != 0)

@@ -2,18 +2,14 @@
  * reference.cu - C = A * B with sums in order of k, for any M, N, K: in fp32, or with -D WIDE in fp64. Plain on purpose:
  * it is what every contender is held against. -D DTYPE, -D LAYOUT_TN. 128 x 128 of C per block, 8 x 8 per thread.
  */
+#include "harness/element.cuh"
+
 #define BM 128
 #define BN 128
 #define BK 16
 #define PAD 4
 #ifndef WIDE
 #define WIDE 0
-#endif
-
-#if DTYPE == 2
-typedef float element_t;
-#else
-typedef u16 element_t;
 #endif
 
 /* What is summed and stored. A product of two fp16, bf16 or fp32 values is exact in fp64. */
@@ -25,17 +21,6 @@ struct __align__(16) pair_t {
 #else
 typedef float sum_t;
 #endif
-
-static __device__ __forceinline__ float to_float(element_t value)
-{
-#if DTYPE == 0
-    return f16_to_float(value);
-#elif DTYPE == 1
-    return bf16_to_float(value);
-#else
-    return value;
-#endif
-}
 
 /* matrix[row][column .. column+7] of a rows x columns matrix; zero outside. `aligned`: 16-byte loads are allowed. */
 static __device__ __forceinline__ void load8(const element_t *matrix, i64 row, i64 column, i64 rows, i64 columns,
