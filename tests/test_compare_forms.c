@@ -83,6 +83,8 @@ static void text_form(void **state)
     char *text = print(COMPARE_TEXT);
     must_hold(text, "(commit 0123456789ab, 2026-01-02T03:04:05Z, H)");
     must_hold(text, "a loss counts above 2% offline, 5% server\n");
+    must_hold(text, "\nBASE, NEW: speedup over that baseline;");
+    assert_null(strstr(text, "other code"));
     must_hold(text, "4 compared: 1 SAME, 1 FASTER, 1 SLOWER, 1 INVALID\n");
     must_hold(text, "note: --confirm measures the suspects again and decides\n");
     must_hold(text, "1 regression; the worst: mine-nn in offline/f16-f32-64x64x64, -4.");
@@ -92,6 +94,27 @@ static void text_form(void **state)
     assert_true(slower && invalid && faster && slower < invalid && invalid < faster);
     assert_null(strchr(text, '\033'));
     free(text);
+}
+
+static void other_code_is_named(void **state)
+{
+    struct compare_runs c;
+    struct error err = {0};
+    struct script base = {.seed = 1, .digest = "aa"};
+    struct script fresh = {.seed = 2, .digest = "bb"};
+    struct compare_request r = {.base = base_path, .fresh = fresh_path};
+    char *text = NULL;
+    (void)state;
+    fixture_write(base_path, &base);
+    fixture_write(fresh_path, &fresh);
+    assert_int_equal(compare_open(&r, &c, &err), 0);
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, false, &text, &err), 0);
+    must_hold(text, "note: other code in NEW than in BASE: mine\n");
+    free(text);
+    assert_int_equal(compare_print(&c, COMPARE_MARKDOWN, false, &text, &err), 0);
+    must_hold(text, "- other code in NEW than in BASE: mine\n");
+    free(text);
+    compare_free(&c);
 }
 
 static void markdown_form(void **state)
@@ -225,8 +248,9 @@ static void junit_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_form), cmocka_unit_test(markdown_form), cmocka_unit_test(long_comparison_is_cut),
-        cmocka_unit_test(json_form), cmocka_unit_test(junit_form),
+        cmocka_unit_test(text_form),     cmocka_unit_test(other_code_is_named),
+        cmocka_unit_test(markdown_form), cmocka_unit_test(long_comparison_is_cut),
+        cmocka_unit_test(json_form),     cmocka_unit_test(junit_form),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

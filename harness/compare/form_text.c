@@ -86,7 +86,8 @@ void compare_form_text(struct text *out, const struct compare_runs *c, bool colo
     compare_describe_side(out, &c->fresh);
     text_add(out, "\na loss counts above ");
     compare_describe_delta(out, c);
-    text_add(out, "\n\n");
+    text_add(out, "\nchange: in speed relative to the baseline timed beside it (against)\n"
+                  "BASE, NEW: speedup over that baseline; groups: of blocks that it rests on\n\n");
     add_table(out, c, colour);
     text_add(out, "\n");
     add_counts(out, c);

@@ -95,8 +95,12 @@ static size_t count_remeasured(const struct compare_runs *c)
 void compare_describe_notes(struct text *out, const struct compare_runs *c, const char *before)
 {
     size_t powerless = count_powerless(c);
+    char changed[PROVENANCE_TEXT];
+    provenance_changed_code(&c->base, &c->fresh, changed, sizeof changed);
     for (size_t i = 0; i < c->differences.n && i < PROVENANCE_MAX; i++)
         text_add(out, "%sforced: %s\n", before, c->differences.line[i]);
+    if (changed[0])
+        text_add(out, "%sother code in NEW than in BASE: %s\n", before, changed);
     if (c->without_base > 0)
         text_add(out, "%s%zu results in NEW have none in BASE to stand against\n", before, c->without_base);
     if (powerless > 0)

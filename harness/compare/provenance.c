@@ -160,6 +160,31 @@ void provenance_compare_again(const struct side *fresh, const struct side *again
     compare_headlines(out, fresh, again);
 }
 
+static bool code_differs(const cJSON *base, const cJSON *fresh)
+{
+    static const char *const keys[] = {"plugin_digest", "set", "kernels"};
+    bool differs = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const cJSON *a = tree_member(base, keys[i]), *b = tree_member(fresh, keys[i]);
+        differs |= a && b && !cJSON_Compare(a, b, true);
+    }
+    return differs;
+}
+
+void provenance_changed_code(const struct side *base, const struct side *fresh, char *out, size_t capacity)
+{
+    const cJSON *library, *ours = tree_member(base->env, "libraries");
+    size_t used = 0;
+    out[0] = '\0';
+    cJSON_ArrayForEach(library, tree_member(fresh->env, "libraries"))
+    {
+        if (used >= capacity || !code_differs(tree_member(ours, library->string), library))
+            continue;
+        int more = snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", library->string);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
 void provenance_join(const struct provenance *differences, char *out, size_t capacity)
 {
     size_t used = 0;

@@ -24,6 +24,10 @@ void provenance_compare(const struct side *base, const struct side *fresh, struc
  * and libraries, candidates included. */
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out);
 
+/* Names, joined by ", ", of the plugins and kernel sets that both sides loaded and whose code differs. That is what a
+ * comparison is for, and no reason against it. */
+void provenance_changed_code(const struct side *base, const struct side *fresh, char *out, size_t capacity);
+
 /* All lines, joined by "; ", for an error. */
 void provenance_join(const struct provenance *differences, char *out, size_t capacity);
 
