@@ -131,6 +131,31 @@ static void golden_table2(void **state)
     free(text);
 }
 
+/* Only readers are spared the columns of a mode that nobody measured: formats for machines keep their columns. */
+static void text_leaves_out_empty_columns(void **state)
+{
+    static const struct {
+        enum report_format format;
+        bool server;
+    } cases[] = {{REPORT_TEXT, false}, {REPORT_MARKDOWN, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err = {0};
+        int code;
+        char *text = report(
+            (struct report_request){.published = published, .n_published = 1, .format = cases[i].format, .table = 1},
+            &code, &err);
+        assert_int_equal(code, 0);
+        must_hold(text, "offline mean");
+        must_hold(text, "+22.14%");
+        assert_int_equal(strstr(text, "server mean") != NULL, cases[i].server);
+        free(text);
+    }
+    char *both = report_published(REPORT_TEXT, 1);
+    must_hold(both, "server mean");
+    free(both);
+}
+
 static void golden_formats(void **state)
 {
     (void)state;
@@ -424,6 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(golden_table1),
         TEST(golden_table2),
+        TEST(text_leaves_out_empty_columns),
         TEST(golden_formats),
         TEST(table3_bins_hold_every_shape),
         TEST(writes_one_file_a_table),

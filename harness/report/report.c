@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,32 @@ struct sheets {
     cJSON *json; /* array, REPORT_JSON only */
 };
 
+static bool says_nothing(const struct sheet *s, size_t column)
+{
+    for (size_t row = 0; row < sheet_rows(s); row++)
+        if (strcmp(sheet_at(s, row, column)->text, "-") != 0)
+            return false;
+    return sheet_rows(s) > 0;
+}
+
+/* A mode that nobody measured is half of Table 1: machines get its columns, readers do not. */
+static void print_text(struct text *out, const struct sheet *s)
+{
+    struct sheet kept = {.failed = s->failed};
+    size_t from[SHEET_COLUMNS];
+    memcpy(kept.title, s->title, sizeof kept.title);
+    for (size_t c = 0; c < s->n_columns; c++)
+        if (!says_nothing(s, c)) {
+            from[kept.n_columns] = c;
+            kept.column[kept.n_columns++] = s->column[c];
+        }
+    for (size_t row = 0; row < sheet_rows(s); row++)
+        for (size_t c = 0; c < kept.n_columns; c++)
+            sheet_add(&kept, NAN, "%s", sheet_at(s, row, from[c])->text);
+    sheet_print_text(out, &kept, false);
+    sheet_free(&kept);
+}
+
 static int add_sheet(void *context, int table, const struct sheet *sheet)
 {
     static void (*const printers[])(struct text *, const struct sheet *) = {
@@ -55,7 +82,7 @@ static int add_sheet(void *context, int table, const struct sheet *sheet)
     if (sheets->text.length > 0)
         text_add(&sheets->text, "\n");
     if (sheets->format == REPORT_TEXT)
-        sheet_print_text(&sheets->text, sheet, false);
+        print_text(&sheets->text, sheet);
     else
         printers[sheets->format](&sheets->text, sheet);
     return sheets->text.failed ? -1 : 0;
