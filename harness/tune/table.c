@@ -382,7 +382,9 @@ int table_from_journal(const char *journal_path, char **text, struct table_summa
     for (size_t i = 0; i < g.n_records && !code; i++)
         code = add_lines(&g, g.records[i], err);
     if (!code && g.n_lines == 0)
-        code = error_set(err, EXIT_CODE_DATA, "%s: no problem has a variant that was measured", journal_path);
+        code = error_set(err, EXIT_CODE_DATA,
+                         "%s: no problem has a variant that was measured (candidates without variants cannot be tuned)",
+                         journal_path);
     if (!code) {
         qsort(g.lines, g.n_lines, sizeof *g.lines, by_place);
         summarise(&g, summary);
