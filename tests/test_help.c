@@ -122,6 +122,7 @@ static void test_man_is_roff(void **state)
     assert_memory_equal(t.bytes, ".TH ", 4);
     assert_has(&t, "\\-\\-mode");
     assert_has(&t, ".SH EXIT STATUS");
+    assert_has(&t, "\n(run).\n");       /* no commands: all of them */
     assert_null(strstr(t.bytes, "--")); /* an option must be copyable: \-\-, not a dash */
     for (const char *line = t.bytes; *line; line = strchr(line, '\n') + 1)
         assert_true(strcspn(line, "\n") <= 80);

@@ -47,13 +47,13 @@ static void add_commands(struct text *out)
     }
 }
 
-/* Which commands take the option, where it is not run alone or all of them. */
+/* Which commands take the option, where it is not all of them. */
 static void add_users(struct text *out, const struct option_info *option)
 {
     uint32_t visible = 0;
     for (int i = 0; i < COMMAND_COUNT; i++)
         visible |= command_table[i].hidden ? 0 : 1u << i;
-    if (option->commands == 1u << COMMAND_RUN || option->commands == visible)
+    if ((option->commands & visible) == visible)
         return;
     text_add(out, "\n(");
     const char *between = "";
@@ -92,6 +92,7 @@ static void add_environment(struct text *out)
         {"CUDAL2_CACHE", "Directory of compiled kernels and autotuning winners; default: cudal2-bench under "
                          "XDG_CACHE_HOME or ~/.cache."},
         {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
+        {"NO_COLOR", "When set, tables have no colour."},
         {"CUDAL2_ISOLATION",
          "What workers give up before they load plugins: on (default), off, or a list of limits, files "
          "and calls. The record says what was in force. A profiler or a sanitizer that attaches to "
