@@ -393,7 +393,7 @@ static void the_screen_shows_rows_and_summary(void **state)
     must_hold(text, "event   cudal2-max");
     must_hold(text, "3/3");
     must_hold(text, "openblas-nn: unavailable: runs on the cpu only (3 cells)");
-    must_hold(text, "  offline/f16-f32-128x64x64 ±1.230%: cudal2-nn / cublas-tn\n");
+    must_hold(text, "  offline/f16-f32-128x64x64 ±1.2%: cudal2-nn / cublas-tn\n");
     assert_null(strstr(text, "Best"));
     assert_null(strchr(text, '\033'));
     free(text);

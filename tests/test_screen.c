@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/screen.h"
 #include "result_fixture.h"
@@ -76,6 +77,39 @@ static void none_converged_has_no_mean(void **state)
     free(text);
 }
 
+/* Of 12 cells that stopped at a cap ten are shown: the widest, equal ones in their order, those without one first. */
+static void the_widest_intervals_are_shown(void **state)
+{
+    static const char *const half_widths[] = {"0.01", "0.02", "0.24",  "0.02", "null", "0.03",
+                                              "0.04", "0.05", "0.006", "0.02", "0.07", "0.08"};
+    static const char order[] = "eclkhgfbdj";
+    static const struct screen_options options = {.columns = 100};
+    char json[2000] = "{\"cells\":[],\"summary\":{\"convergence\":{\"not_converged\":[";
+    struct error err = {0};
+    char *text = NULL;
+    (void)state;
+    for (size_t i = 0; i < 12; i++)
+        snprintf(json + strlen(json), sizeof json - strlen(json),
+                 "%s{\"cell\":\"<%c>\",\"half_width\":%s,\"pair\":\"x\"}", i ? "," : "", (char)('a' + i),
+                 half_widths[i]);
+    strcat(json, "]}}}");
+    cJSON *tree = cJSON_Parse(json);
+    assert_non_null(tree);
+    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
+    const char *at = line_of(text, "Stopped at a cap before the wanted precision (the widest intervals; all in");
+    for (const char *c = order; *c; c++) {
+        const char wanted[] = {'<', *c, '>', '\0'};
+        at = strstr(at, wanted);
+        if (!at)
+            fail_msg("%s is not in its place in:\n%s", wanted, text);
+    }
+    assert_null(strstr(text, "<a>"));
+    assert_null(strstr(text, "<i>"));
+    line_of(text, "  and 2 more\n");
+    cJSON_Delete(tree);
+    free(text);
+}
+
 static void one_is_singular(void **state)
 {
     (void)state;
@@ -90,6 +124,7 @@ static void one_is_singular(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(all_converged_has_a_mean), TEST(some_converged_is_said),
-                                       TEST(none_converged_has_no_mean), TEST(one_is_singular)};
+                                       TEST(none_converged_has_no_mean), TEST(the_widest_intervals_are_shown),
+                                       TEST(one_is_singular)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

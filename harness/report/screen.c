@@ -348,25 +348,41 @@ static void add_unconverged(struct text *text, const cJSON *row)
         text_add(text, "  %s: no interval in the time it had\n", tree_text(row, "cell"));
     else
         /* Near the wanted 0.5% a third digit tells 0.504 from it. */
-        text_add(text, "  %s ±%.*f%%: %s\n", tree_text(row, "cell"), half_width < 0.1 ? 3 : 1, 100 * half_width,
+        text_add(text, "  %s ±%.*f%%: %s\n", tree_text(row, "cell"), half_width < 0.01 ? 3 : 1, 100 * half_width,
                  tree_text(row, "pair"));
+}
+
+static double width_of(const cJSON *row)
+{
+    double half_width = tree_number(row, "half_width");
+    return isnan(half_width) ? HUGE_VAL : half_width;
+}
+
+/* Where only some are shown, they are the worst. */
+static const cJSON *widest_below(const cJSON *list, const cJSON *last)
+{
+    const cJSON *row, *widest = NULL;
+    bool behind = !last; /* of rows as wide as the last one shown, those that come after it are left */
+    cJSON_ArrayForEach(row, list)
+    {
+        bool left = !last || width_of(row) < width_of(last) || (behind && width_of(row) <= width_of(last));
+        behind |= row == last;
+        if (left && (!widest || width_of(row) > width_of(widest)))
+            widest = row;
+    }
+    return widest;
 }
 
 static void print_not_converged(struct screen *screen)
 {
-    const cJSON *row;
     const cJSON *convergence = tree_member(tree_member(screen->result, "summary"), "convergence");
-    const cJSON *list = tree_member(convergence, "not_converged");
+    const cJSON *list = tree_member(convergence, "not_converged"), *row = NULL;
     int n = cJSON_GetArraySize(list);
-    int shown = 0;
     if (n > 0)
-        text_add(&screen->text, "Stopped at a cap before the wanted precision (all in the result):\n");
-    cJSON_ArrayForEach(row, list)
-    {
-        if (shown++ == SCREEN_LISTED)
-            break;
+        text_add(&screen->text, "Stopped at a cap before the wanted precision (%s in the result):\n",
+                 n > SCREEN_LISTED ? "the widest intervals; all" : "all");
+    for (int shown = 0; shown < SCREEN_LISTED && (row = widest_below(list, row)); shown++)
         add_unconverged(&screen->text, row);
-    }
     if (n > SCREEN_LISTED)
         text_add(&screen->text, "  and %d more\n", n - SCREEN_LISTED);
 }
