@@ -286,6 +286,25 @@ static void another_number_of_visits_is_prepared_anew(void **state)
     fixture_close(&f);
 }
 
+/* A candidate's fault must not be found while its rival is being prepared. */
+static void candidates_replays_are_waited_for(void **state)
+{
+    (void)state;
+    start_with_visits(2, 1);
+    f.bench.warmed = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct entrant *e = &f.bench.entrants[i];
+        uint64_t before = fake_counts(f.device).syncs;
+        e->record->candidate = i == 0;
+        prepare_fast(e, 10e3);
+        assert_int_equal(fake_counts(f.device).syncs - before, i == 0 ? 1 : 0);
+        before = fake_counts(f.device).syncs;
+        prepare_fast(e, 300e3); /* nothing is replayed */
+        assert_int_equal(fake_counts(f.device).syncs, before);
+    }
+    fixture_close(&f);
+}
+
 static void what_is_loaded_and_settled(void **state)
 {
     (void)state;
@@ -317,6 +336,7 @@ int main(void)
         cmocka_unit_test(rotating_needs_no_primer_for_every_set),
         cmocka_unit_test(the_record_counts_untimed_launches_of_all_visits),
         cmocka_unit_test(another_number_of_visits_is_prepared_anew),
+        cmocka_unit_test(candidates_replays_are_waited_for),
         cmocka_unit_test(what_is_loaded_and_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

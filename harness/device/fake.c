@@ -212,6 +212,7 @@ static int run_segment(struct fake_device *f, const struct device_segment *s, bo
 
 static int fake_sync(struct device *d, struct error *err)
 {
+    fake_of(d)->counts.syncs++;
     if (check(d, err) != 0)
         return err->code;
     synchronise(fake_of(d));

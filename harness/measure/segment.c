@@ -95,6 +95,8 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_shape(bench, entrant, &shape, err);
+    if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
+        code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     if (code == 0 && bench->null_segment == NULL)
         return prepare_null(bench, &shape, err);
     return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
