@@ -34,7 +34,7 @@ struct gap_config {
  * decides (measure/stop.h) is <= delta, or at max. */
 struct stop_config {
     unsigned min_blocks, look_every, max_blocks;
-    unsigned group_blocks;    /* blocks per group (fresh allocations and inputs for each group) */
+    unsigned group_blocks;    /* blocks per group, each at other places and with fresh inputs */
     double delta[MODE_COUNT]; /* log units, about a relative half-width */
     double max_cell_seconds;  /* cap on the measuring of one cell */
     unsigned least_blocks;    /* that a cell gets even when its time is up; 0: none */

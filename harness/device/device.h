@@ -127,7 +127,7 @@ static inline size_t device_shape_set(const struct device_shape *shape, unsigned
 }
 
 struct device;
-struct device_segment; /* a prepared (captured, uploaded, replayed once) timed segment */
+struct device_segment; /* a prepared (captured, uploaded) timed segment */
 
 enum device_rung { RUNG_GRAPH = 0, RUNG_BLOCKED = 1, RUNG_EVENTS = 2 };
 extern const char *const device_rung_names[]; /* "graph", "blocked", "events" */
@@ -165,7 +165,8 @@ struct device_ops {
     int (*compare)(struct device *d, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                    struct comparison *out, struct error *err);
     /* Prepares a device-timed segment on the lowest rung that works (`lowest` is where to start; the caller
-     * raises it to compare a pair on a common rung). Warms every path first. work NULL: an empty kernel. */
+     * raises it to compare a pair on a common rung). Warms every path first, but for what the shape says has been
+     * warmed. work NULL: an empty kernel. */
     int (*prepare)(struct device *d, const struct device_work *work, const struct device_shape *shape,
                    enum device_rung lowest, struct device_segment **out, struct error *err);
     enum device_rung (*rung)(const struct device_segment *segment);

@@ -7,8 +7,8 @@
 #include "measure/bench.h"
 
 /* Length of a device-timed segment, ns, and the most launches in it. Offline mode times a graph of
- * L = clamp(ceil(200 us / t), 1, 64) launches: 200 us is 6000 ticks of the 32 ns event clock, and long against the
- * graph's own head. */
+ * L = clamp(ceil(200 us / t), 1, 64) launches, rounded up to as many at each place: 200 us is 6000 ticks of the 32 ns
+ * event clock, and long against the graph's own head. */
 #define SEGMENT_TARGET_NS 200e3
 #define SEGMENT_MAX_LAUNCHES 64u
 /* Untimed launches before the timed ones where t < 200 us: an eighth of L, at least 2 and one for each set. With a
@@ -33,8 +33,8 @@
  * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
-/* Times one launch three times for a first estimate (the least of them) with the headline timing. A contender's fault
- * makes it fail; non-zero only when the worker must end. */
+/* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts. A
+ * contender's fault makes it fail; non-zero only when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
 
 /* Prepares the device-timed segment (nothing for other timings). Errors as segment_estimate. */

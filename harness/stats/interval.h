@@ -19,7 +19,7 @@ double stats_pearson(const double *x, const double *y, size_t n);
 double stats_spearman(const double *x, const double *y, size_t n);
 
 /* A 95% interval for the mean log ratio of paired blocks.
- * Unit of inference: the group (fresh allocations and inputs). A group's value is the trimmed mean of its log ratios
+ * Unit of inference: the group (other places, fresh inputs). A group's value is the trimmed mean of its log ratios
  * (a quarter dropped at each end); the estimate is the mean of the group values, the half-width
  * t95(G-1) * sd / sqrt(G) * sqrt(inflation), inflation = 1 + 2 r1 where the lag-1 autocorrelation r1 of
  * the group values is significant (sqrt(G) r1 > 1.28; below 8 groups: positive), else 1. With 8 groups an insignificant
