@@ -6,8 +6,8 @@
 
 #include "measure/bench.h"
 
-/* Measures the living entrants (chosen variants in entrant->variant). Every group has matrices at other places, fresh inputs
- * and fresh setups. Fills groups, blocks, converged and all series. Non-zero only when the worker must end. */
+/* Measures the living entrants (chosen variants in entrant->variant). Every group has matrices at other places, fresh
+ * inputs and fresh setups. Fills groups, blocks, converged and all series. Non-zero only when the worker must end. */
 int cell_loop_run(struct bench *bench, struct error *err);
 
 #endif
