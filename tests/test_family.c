@@ -147,7 +147,7 @@ static void bad_kernels_make_room(void **state)
         fail_msg("%s", err.text);
     assert_true(has_space);
     cJSON *before = family_choose(&f, CUDAL2_NN, &p);
-    assert_int_equal(cJSON_GetArraySize(before), 3); /* alike to the model: no more than three of a tile */
+    assert_int_equal(cJSON_GetArraySize(before), 2); /* one tile: half of the places */
     if (family_compile(&f, &problems, &pool, &compiled, &err))
         fail_msg("%s", err.text);
     assert_int_equal(compiled.compiled, 1);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "h200_fixture.h"
@@ -21,6 +22,7 @@ static const struct model_tile plain = {.m = 128,
                                         .a_readers = 1,
                                         .b_readers = 1,
                                         .slices = 1,
+                                        .band = 8,
                                         .wgmma = true,
                                         .overlaps = 1};
 
@@ -43,7 +45,7 @@ static void nothing_is_under_the_floor(void **state)
     (void)state;
     for (int64_t size = 64; size <= 16384; size *= 2) {
         double flops = 2.0 * (double)size * (double)size * (double)size;
-        assert_true(seconds(size, size, size, &plain) >= flops / (0.74 * h200.info.peak_flops));
+        assert_true(seconds(size, size, size, &plain) >= flops / (0.75 * h200.info.peak_flops));
         assert_true(seconds(size, size, 64, &plain) >= 2.0 * (double)size * (double)size / h200.info.peak_bytes_per_s);
     }
 }
@@ -58,10 +60,14 @@ static void waves_are_counted(void **state)
     t.per_sm = 2;
     assert_true(waves(128 * 132, 256, 64, &t) == 1);
     t.per_sm = 1;
-    t.split = t.cluster = 4;
+    t.split = 4;
     assert_true(waves(128 * 33, 128, 4096, &t) == 1);
-    t.split = t.cluster = 3; /* a GPC of 16 holds five clusters of three */
-    assert_true(waves(128 * 44, 128, 4096, &t) > 1);
+    t.cluster = 4; /* 30 clusters of four find a place, 39 of three, 15 of eight */
+    assert_true(waves(128 * 30, 128, 4096, &t) == 1 && waves(128 * 31, 128, 4096, &t) > 1);
+    t.split = t.cluster = 3;
+    assert_true(waves(128 * 39, 128, 4096, &t) == 1 && waves(128 * 40, 128, 4096, &t) > 1);
+    t.split = t.cluster = 8;
+    assert_true(waves(128 * 15, 128, 4096, &t) == 1 && waves(128 * 16, 128, 4096, &t) > 1);
     t.split = t.cluster = 16; /* places for so many at once are few */
     assert_true(waves(128 * 8, 128, 4096, &t) > 1.5);
 }
@@ -72,7 +78,8 @@ static void a_last_wave_costs(void **state)
     (void)state;
     double full = seconds(12 * 128, 11 * 128, 4096, &plain), over = seconds(12 * 128 + 1, 11 * 128, 4096, &plain);
     assert_true(over > 1.6 * full);
-    assert_true(seconds(24 * 128, 11 * 128, 4096, &plain) < 1.05 * over);
+    /* The tile that is left over has the L2 for itself. */
+    assert_true(seconds(24 * 128, 11 * 128, 4096, &plain) < 1.25 * over);
 }
 
 static void each_term_has_its_direction(void **state)
@@ -107,6 +114,49 @@ static void each_term_has_its_direction(void **state)
     assert_true(seconds(64, 64, 64, &t) > seconds(64, 64, 64, &plain));
 }
 
+/* Two CTAs that share the larger operand ask the L2 for less than two that share the smaller one. */
+static void what_is_shared_matters(void **state)
+{
+    struct model_tile a = plain, b = plain;
+    (void)state;
+    a.m = a.n = b.m = b.n = 64;
+    a.cluster = a.a_readers = b.cluster = b.b_readers = 2;
+    assert_true(seconds(32 * 64, 4 * 64, 8192, &a) < 0.95 * seconds(32 * 64, 4 * 64, 8192, &b));
+    assert_true(seconds(4 * 64, 32 * 64, 8192, &b) < 0.95 * seconds(4 * 64, 32 * 64, 8192, &a));
+}
+
+static void the_fourth_runs_parameters_count(void **state)
+{
+    struct model_tile t = plain;
+    (void)state;
+    double before = seconds(16384, 16384, 64, &t);
+    t.evicts = true;
+    assert_true(seconds(16384, 16384, 64, &t) < 0.95 * before); /* half a gigabyte is written */
+    assert_true(seconds(1024, 1024, 64, &t) == seconds(1024, 1024, 64, &plain));
+    t = plain;
+    before = seconds(16384, 16384, 16384, &t);
+    t.band = 64; /* too wide to be found again in the L2 */
+    assert_true(seconds(16384, 16384, 16384, &t) > before);
+    t = plain;
+    t.copied_n = 192; /* NN copies whole boxes of 64 columns */
+    t.n = 144;
+    before = seconds(2048, 144 * 8, 4096, &t);
+    t.copied_n = 0;
+    assert_true(seconds(2048, 144 * 8, 4096, &t) < before);
+    t = plain;
+    t.split = 4;
+    t.exchange = MODEL_EXCHANGE_WORKSPACE;
+    before = seconds(512, 512 * 2, 8192, &t); /* 128 CTAs at once, which no clusters of four find */
+    t.cluster = 4;
+    t.exchange = MODEL_EXCHANGE_ARRIVALS;
+    assert_true(seconds(512, 512 * 2, 8192, &t) > before);
+    assert_true(seconds(512, 512, 512, &t) < seconds(512, 512, 512, &plain) * 1.5);
+    t.exchange = MODEL_EXCHANGE_PARTS;
+    before = seconds(512, 512, 8192, &t);
+    t.exchange = MODEL_EXCHANGE_ARRIVALS;
+    assert_true(seconds(512, 512, 8192, &t) < before);
+}
+
 static void nonsense_is_infinite(void **state)
 {
     struct model_tile t = plain;
@@ -122,105 +172,30 @@ static void nonsense_is_infinite(void **state)
     assert_true(isinf(seconds(64, 64, 64, &t)) && isinf(waves(64, 64, 64, &t)));
 }
 
-/* Medians of races on an H200 (results/h200/2026-11-21-offline-f16), three for each kind of configuration: a short, a
- * middling and a long one. */
-static const struct {
-    const char *key;
-    int64_t m, n, k;
+/* Races on an H200 (results/h200/2026-11-21c-offline-f16 and -f32) of shapes that the constants were not fitted to:
+ * one drawn at random from each eightieth of the range of times, what came past the first look. A line is accumulate,
+ * layout, m, n, k, median in ns, variant. */
+#define RACES "tests/data/races-h200.txt"
+
+struct timed {
     enum cudal2_layout layout;
-    double ns;
-} measured[] = {
-    {"tiny:BM=16,BN=16,WARPS=4,CLUSTER_K=1,DEPTH=2,ALIGNED=1", 128, 128, 128, CUDAL2_TN, 1627},
-    {"tiny:BM=16,BN=16,WARPS=4,CLUSTER_K=1,DEPTH=2,ALIGNED=1", 64, 256, 256, CUDAL2_NN, 2198},
-    {"tiny:BM=16,BN=16,WARPS=4,CLUSTER_K=1,DEPTH=2,ALIGNED=1", 1024, 64, 64, CUDAL2_NN, 3031},
-    {"tiny:BM=16,BN=32,WARPS=8,CLUSTER_K=8,DEPTH=2,ALIGNED=1", 64, 64, 2048, CUDAL2_NN, 3136},
-    {"tiny:BM=16,BN=32,WARPS=8,CLUSTER_K=8,DEPTH=2,ALIGNED=1", 64, 64, 8192, CUDAL2_NN, 4663},
-    {"tiny:BM=16,BN=32,WARPS=8,CLUSTER_K=8,DEPTH=2,ALIGNED=1", 128, 64, 12288, CUDAL2_NN, 7995},
-    {"tiny:BM=32,BN=64,WARPS=4,CLUSTER_K=4,DEPTH=1,ALIGNED=1", 64, 512, 1024, CUDAL2_NN, 3945},
-    {"tiny:BM=32,BN=64,WARPS=4,CLUSTER_K=4,DEPTH=1,ALIGNED=1", 64, 512, 2048, CUDAL2_NN, 5851},
-    {"tiny:BM=32,BN=64,WARPS=4,CLUSTER_K=4,DEPTH=1,ALIGNED=1", 512, 64, 4096, CUDAL2_NN, 9509},
-    {"multistage:BM=32,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=1,REDUCE=1,REGISTERS=2,PREFETCH=0,STAGGER=0,"
-     "SWIZZLE=1,PAD=8,EPILOGUE=2,RASTER=8,MIN_BLOCKS=1",
-     64, 4096, 64, CUDAL2_NN, 2181},
-    {"multistage:BM=32,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=1,REDUCE=1,REGISTERS=2,PREFETCH=0,STAGGER=0,"
-     "SWIZZLE=1,PAD=8,EPILOGUE=2,RASTER=8,MIN_BLOCKS=1",
-     1024, 128, 256, CUDAL2_TN, 2776},
-    {"multistage:BM=32,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=1,REDUCE=1,REGISTERS=2,PREFETCH=0,STAGGER=0,"
-     "SWIZZLE=1,PAD=8,EPILOGUE=2,RASTER=8,MIN_BLOCKS=1",
-     8192, 64, 256, CUDAL2_NN, 3972},
-    {"multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=8,REDUCE=1,REGISTERS=2,PREFETCH=0,STAGGER=0,"
-     "SWIZZLE=1,PAD=8,EPILOGUE=2,RASTER=8,MIN_BLOCKS=1",
-     64, 256, 2048, CUDAL2_TN, 4736},
-    {"multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=8,REDUCE=1,REGISTERS=2,PREFETCH=0,STAGGER=0,"
-     "SWIZZLE=1,PAD=8,EPILOGUE=2,RASTER=8,MIN_BLOCKS=1",
-     128, 256, 8192, CUDAL2_TN, 8173},
-    {"multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=8,REDUCE=1,REGISTERS=2,PREFETCH=0,STAGGER=0,"
-     "SWIZZLE=1,PAD=8,EPILOGUE=2,RASTER=8,MIN_BLOCKS=1",
-     256, 256, 12288, CUDAL2_NN, 13771},
-    {"persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     512, 512, 256, CUDAL2_NN, 2891},
-    {"persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     1024, 512, 2048, CUDAL2_NN, 6750},
-    {"persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     1024, 512, 16384, CUDAL2_TN, 39693},
-    {"persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=2",
-     8192, 128, 64, CUDAL2_NN, 2907},
-    {"persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=2",
-     16384, 64, 1024, CUDAL2_TN, 8640},
-    {"persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=2",
-     8192, 64, 16384, CUDAL2_TN, 84704},
-    {"persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     512, 256, 1024, CUDAL2_TN, 7435},
-    {"persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     2048, 64, 8192, CUDAL2_NN, 14717},
-    {"persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4,REDUCE=0,PARTS=1,RASTER="
-     "8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     128, 1024, 16384, CUDAL2_TN, 25431},
-    {"persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,PINGPONG=1,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     512, 4096, 256, CUDAL2_TN, 4484},
-    {"persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,PINGPONG=1,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     8192, 1024, 128, CUDAL2_NN, 8695},
-    {"persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,PINGPONG=1,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     12288, 1024, 1024, CUDAL2_NN, 38646},
-    {"persistent:BM=128,BN=256,STAGES=4,CONSUMERS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     4096, 256, 4096, CUDAL2_NN, 34315},
-    {"persistent:BM=128,BN=256,STAGES=4,CONSUMERS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     512, 2048, 12288, CUDAL2_NN, 77568},
-    {"persistent:BM=128,BN=256,STAGES=4,CONSUMERS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=4,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     4096, 256, 16384, CUDAL2_NN, 108800},
-    {"persistent:BM=128,BN=256,STAGES=4,CONSUMERS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     512, 12288, 1024, CUDAL2_NN, 26565},
-    {"persistent:BM=128,BN=256,STAGES=4,CONSUMERS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     1024, 16384, 4096, CUDAL2_TN, 228288},
-    {"persistent:BM=128,BN=256,STAGES=4,CONSUMERS=2,PINGPONG=0,CLUSTER_M=2,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     12288, 4096, 16384, CUDAL2_NN, 2535760},
-    {"persistent:BM=256,BN=256,STAGES=3,CONSUMERS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     1024, 12288, 512, CUDAL2_TN, 29195},
-    {"persistent:BM=256,BN=256,STAGES=3,CONSUMERS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     2048, 12288, 4096, CUDAL2_NN, 314656},
-    {"persistent:BM=256,BN=256,STAGES=3,CONSUMERS=2,PINGPONG=0,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=1,REDUCE=0,PARTS=1,"
-     "RASTER=8,DOWN=0,EPILOGUE=1,EVICT=0,MIN_BLOCKS=1",
-     8192, 8192, 16384, CUDAL2_TN, 3228016},
+    struct cudal2_problem problem;
+    double ns, foretold_ns;
+    struct cudal2_variant variant;
 };
+
+static bool read_timed(FILE *file, struct timed *t)
+{
+    char accumulate[8], layout[8], key[sizeof t->variant.key];
+    long m, n, k;
+    if (fscanf(file, "%7s %7s %ld %ld %ld %lf %255s", accumulate, layout, &m, &n, &k, &t->ns, key) != 7)
+        return false;
+    t->layout = strcmp(layout, "tn") == 0 ? CUDAL2_TN : CUDAL2_NN;
+    t->problem =
+        (struct cudal2_problem){m, n, k, CUDAL2_F16, strcmp(accumulate, "f32") == 0 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
+    snprintf(t->variant.key, sizeof t->variant.key, "%s", key);
+    return true;
+}
 
 static const struct configuration *find(const struct space *s, const char *key)
 {
@@ -232,31 +207,90 @@ static const struct configuration *find(const struct space *s, const char *key)
     return NULL;
 }
 
-static void races_are_foretold(void **state)
+enum { MOST_TIMED = 512 };
+
+static struct timed timed[MOST_TIMED];
+static size_t n_timed;
+
+static int foretell_races(void **state)
 {
     struct module_set *set = open_cudal2();
-    struct space spaces[2];
     const struct model_machine machine = prune_machine(&h200.info);
-    double squares = 0;
-    size_t n = sizeof measured / sizeof *measured;
+    struct space spaces[2][2];
+    FILE *file = fopen(RACES, "r");
     (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F16, (enum cudal2_layout)layout);
-        open_space(set, &conditions, &spaces[layout]);
+    if (!file)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        const struct space_conditions conditions =
+            h200_conditions((enum cudal2_accumulate)(i / 2), (enum cudal2_layout)(i % 2));
+        open_space(set, &conditions, &spaces[i / 2][i % 2]);
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct cudal2_problem p = {measured[i].m, measured[i].n, measured[i].k, CUDAL2_F16, CUDAL2_ACC_F16};
-        const struct configuration *c = find(&spaces[measured[i].layout], measured[i].key);
-        double error = log(1e9 * model_seconds(&machine, &p, measured[i].layout, &c->tile) / measured[i].ns);
-        if (fabs(error) > log(1.8))
-            fail_msg("%s on %ldx%ldx%ld: off by exp(%.2f)", measured[i].key, (long)p.m, (long)p.n, (long)p.k, error);
-        squares += error * error;
+    while (n_timed < MOST_TIMED && read_timed(file, &timed[n_timed])) {
+        struct timed *t = &timed[n_timed++];
+        const struct configuration *c = find(&spaces[t->problem.accumulate][t->layout], t->variant.key);
+        t->foretold_ns = 1e9 * model_seconds(&machine, &t->problem, t->layout, &c->tile);
     }
-    if (sqrt(squares / (double)n) > 0.25)
-        fail_msg("off by exp(%.3f), root mean square", sqrt(squares / (double)n));
-    for (int layout = 0; layout < 2; layout++)
-        space_free(&spaces[layout]);
+    fclose(file);
+    for (int i = 0; i < 4; i++)
+        space_free(&spaces[i / 2][i % 2]);
     module_set_close(set);
+    return 0;
+}
+
+/* Mean and standard deviation of log(foretold / measured), in percent, of the variants of one kernel. */
+static void check_kernel(const char *kernel, double most_bias, double most_deviation)
+{
+    double n = 0, sum = 0, squares = 0;
+    for (size_t i = 0; i < n_timed; i++) {
+        if (strncmp(timed[i].variant.key, kernel, strlen(kernel)) != 0)
+            continue;
+        double e = 100 * log(timed[i].foretold_ns / timed[i].ns);
+        n++;
+        sum += e;
+        squares += e * e;
+    }
+    double bias = sum / n, deviation = sqrt(squares / n - bias * bias);
+    if (!(fabs(bias) <= most_bias && deviation <= most_deviation))
+        fail_msg("%s, %g times: off by %+.1f%%, standard deviation %.1f%%", kernel, n, bias, deviation);
+}
+
+static void times_are_foretold(void **state)
+{
+    (void)state;
+    assert_in_range(n_timed, 400, MOST_TIMED - 1);
+    check_kernel("persistent", 3, 10);
+    check_kernel("multistage", 5, 13);
+    check_kernel("tiny", 6, 15);
+    for (size_t i = 0; i < n_timed; i++)
+        if (fabs(log(timed[i].foretold_ns / timed[i].ns)) > log(1.65))
+            fail_msg("%s on %ldx%ldx%ld: %.0f ns, foretold %.0f", timed[i].variant.key, (long)timed[i].problem.m,
+                     (long)timed[i].problem.n, (long)timed[i].problem.k, timed[i].ns, timed[i].foretold_ns);
+}
+
+static bool same_race(const struct timed *a, const struct timed *b)
+{
+    return a->layout == b->layout && a->problem.accumulate == b->problem.accumulate && a->problem.m == b->problem.m &&
+           a->problem.n == b->problem.n && a->problem.k == b->problem.k;
+}
+
+/* What the model is for: its first choice is not far behind the winner, and the winner not far behind its first choice.
+ * In the file the winner comes first. */
+static void winners_are_near_the_front(void **state)
+{
+    double lost = 0, races = 0, within = 1;
+    (void)state;
+    for (size_t i = 0; i < n_timed;) {
+        size_t winner = i, choice = i;
+        for (; i < n_timed && same_race(&timed[winner], &timed[i]); i++)
+            choice = timed[i].foretold_ns < timed[choice].foretold_ns ? i : choice;
+        lost += timed[choice].ns / timed[winner].ns - 1;
+        within = fmax(within, timed[winner].foretold_ns / timed[choice].foretold_ns);
+        races++;
+    }
+    assert_true(races == 80);
+    if (lost / races > 0.03 || within > 1.25)
+        fail_msg("the first choices lose %.2f%%; winners within %.3f of them", 100 * lost / races, within);
 }
 
 int main(void)
@@ -264,7 +298,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_under_the_floor), cmocka_unit_test(waves_are_counted),
         cmocka_unit_test(a_last_wave_costs),          cmocka_unit_test(each_term_has_its_direction),
-        cmocka_unit_test(nonsense_is_infinite),       cmocka_unit_test(races_are_foretold),
+        cmocka_unit_test(what_is_shared_matters),     cmocka_unit_test(the_fourth_runs_parameters_count),
+        cmocka_unit_test(nonsense_is_infinite),       cmocka_unit_test(times_are_foretold),
+        cmocka_unit_test(winners_are_near_the_front),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, foretell_races, NULL);
 }

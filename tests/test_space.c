@@ -196,7 +196,7 @@ static void the_committed_space_serves_every_class(void **state)
             assert_true(is_kernel(&s, out[0], "tiny"));
             assert_int_equal(prune(&s, (enum cudal2_layout)layout, large, 64 << 20, out), 16);
             assert_true(is_kernel(&s, out[0], "persistent"));
-            assert_true(s.configurations[out[0]].tile.m * s.configurations[out[0]].tile.n >= 128 * 256);
+            assert_true(s.configurations[out[0]].tile.m * s.configurations[out[0]].tile.n >= 128 * 128);
             assert_int_equal(prune(&s, (enum cudal2_layout)layout, split, 64 << 20, out), 16);
             assert_true(s.configurations[out[0]].tile.split >= 4);
             space_free(&s);

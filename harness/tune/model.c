@@ -2,33 +2,74 @@
 
 #include <math.h>
 
-#define LAUNCH_SECONDS 1.6e-6
-#define FILL 830.0           /* from the launch to the first multiplication */
-#define STAGE_LATENCY 1660.0 /* of a stage, from its request to its release */
-#define DIRECT_LATENCY 190.0 /* of a step that goes straight into registers; its loads are many and small */
-#define L2_RATE 59.0         /* bytes a cycle and multiprocessor */
-#define L2_SHARE_MMA 0.6     /* of that rate, by cp.async and plain loads */
-#define NN_COST_MMA 1.5      /* a row-major B comes in pieces that mma.sync must shuffle */
-#define WGMMA_RATE 2960.0    /* FLOP a cycle and multiprocessor: the power limit is in it */
-#define HIDDEN_SHARE 0.05    /* of what hides behind something longer that shows all the same */
+#define LAUNCH_SECONDS 0.65e-6 /* a graph of empty kernels takes 0.6 us a kernel */
+#define HIDDEN_SHARE 0.13      /* of what hides behind something longer that shows all the same */
+
+/* From the launch to the first multiplication: tensor maps and barriers take longer to set up than plain copies. */
+#define FILL_TMA 2550.0
+#define FILL_COPIES 1830.0
+#define FILL_DIRECT 1230.0
+
+#define STAGE_LATENCY 700.0  /* of a stage, from its request to its release; hidden by four stages and more */
+#define DIRECT_LATENCY 360.0 /* of a step that goes straight into registers; its loads are many and small */
+#define INTAKE_RATE 102.0    /* bytes a cycle and multiprocessor; what neighbours share arrives in both */
+#define L2_RATE 60.0         /* bytes a cycle that the L2 gives out, times the multiprocessors */
+#define SHARE_MMA 0.45       /* of those rates, by cp.async and plain loads */
+#define NN_COST_MMA 1.6      /* a row-major B comes in pieces that mma.sync must shuffle */
+#define PAIR 2.0             /* neighbouring CTAs on two multiprocessors that share a port */
+#define MOST_SERVED 15.0     /* times that the L2 gives out the same line at once: a port of a GPC serves the rest */
+
+/* FLOP a cycle and multiprocessor. wgmma's 4096 at 1.98 GHz are this many at the sustained clock. */
+#define WGMMA_RATE 4770.0
 #define MMA_RATE 2600.0
 #define WARPS_FOR_RATE 4.0 /* warps it takes to reach it */
-#define EPILOGUE 295.0
-#define CLUSTER 400.0   /* CTAs that share operands wait for each other */
-#define EXCHANGE 1500.0 /* for each doubling of the CTAs that share a tile */
-#define EXCHANGE_RATE 7.8
-#define SLICES 100.0
-#define SLICES_RATE 128.0
-#define L2_BYTES_PER_S 4.4e12 /* of the whole machine, when everything fits */
-#define GPC_COUNT 8.0
-#define GPC_SMS 16.0 /* that a cluster can count on */
+
+#define EPILOGUE 170.0
+#define STORE_RATE 21.8 /* bytes of C a cycle */
+#define CLUSTER 780.0   /* CTAs that share operands wait for each other before the first copy and at the end */
+#define SLICES 86.0     /* for each warp that has a partial sum */
+#define SLICES_RATE 53.0
+
+/* Of the whole machine. */
+#define L2_BYTES_PER_S 5.2e12 /* when everything fits */
+#define L2_HOLDS 0.57         /* of its size: up to here nothing is missed from launch to launch... */
+#define L2_LOSES 0.95         /* ...and from here on everything is */
+#define L2_PANEL 0.5          /* of its size, that a band's operands may take to be found again by the next wave */
+#define F32_FLOPS 0.972       /* the power limit is lower by that for fp32 accumulators */
+#define TOGETHER_COST 0.014   /* of that limit, lost when all warps of a CTA store at once and multiply at once */
+#define STORE_COST 0.18       /* stores that stay in the L2 drive out what is read: so much more to move */
+
+/* Multiprocessors of 132 that clusters of so many CTAs find, measured on an H200 (cudaOccupancyMaxActiveClusters): a
+ * cluster lives in one GPC, and not every GPC has 16 multiprocessors or more. */
+static const double cluster_places[] = {132, 132, 132, 117, 120, 102, 102, 102, 120};
+#define PLACES_OF 132.0
+#define PLACES_MANY 66.0 /* more than 8 */
 
 /* How much of an epilogue shows, by model_tile.overlaps. */
-static const double epilogue_seen[] = {1.0, 0.6, 0.1};
+static const double epilogue_seen[] = {1.0, 0.6, 0.11};
+
+/* Cycles, and bytes of accumulators a cycle, by enum model_exchange. */
+static const struct {
+    double cycles, rate;
+} exchanges[] = {{1060, 8.9}, {376, 17.3}, {1130, 13.4}, {3610, 17.3}};
+
+struct work {
+    const struct model_machine *machine;
+    const struct cudal2_problem *p;
+    const struct model_tile *t;
+    bool nn, f32;
+    double rows, cols; /* of tiles */
+    double at_once;    /* CTAs that run at the same time */
+};
+
+static double hiding(double a, double b, double shown)
+{
+    return fmax(a, b) + shown * fmin(a, b);
+}
 
 static double longer(double a, double b)
 {
-    return fmax(a, b) + HIDDEN_SHARE * fmin(a, b);
+    return hiding(a, b, HIDDEN_SHARE);
 }
 
 static double ceil_div(double a, double b)
@@ -36,90 +77,175 @@ static double ceil_div(double a, double b)
     return ceil(a / b);
 }
 
-/* CTAs that run at the same time. A cluster lives in one GPC, and a GPC rarely has sixteen multiprocessors free. */
+static double between(double low, double x, double high)
+{
+    return fmin(fmax(x, low), high);
+}
+
 static double capacity(const struct model_machine *machine, const struct model_tile *t)
 {
-    double sms = machine->sm_count;
-    if (t->cluster > 1)
-        sms = fmin(sms, fmax(1.0, sms / (GPC_COUNT * GPC_SMS)) * GPC_COUNT * floor(GPC_SMS / t->cluster) * t->cluster);
-    if (t->cluster > 8)
-        sms /= 2;
-    return fmax(1.0, sms * t->per_sm);
+    double places = t->cluster > 8 ? PLACES_MANY : cluster_places[(int)t->cluster];
+    return fmax(1.0, floor(machine->sm_count * places / PLACES_OF) * t->per_sm);
 }
 
-static double ctas(const struct cudal2_problem *p, const struct model_tile *t)
+static struct work work_of(const struct model_machine *machine, const struct cudal2_problem *p,
+                           enum cudal2_layout layout, const struct model_tile *t)
 {
-    return ceil_div((double)p->m, t->m) * ceil_div((double)p->n, t->n) * t->split;
+    return (struct work){.machine = machine,
+                         .p = p,
+                         .t = t,
+                         .nn = layout == CUDAL2_NN,
+                         .f32 = p->accumulate == CUDAL2_ACC_F32 || p->dtype == CUDAL2_BF16,
+                         .rows = ceil_div((double)p->m, t->m),
+                         .cols = ceil_div((double)p->n, t->n),
+                         .at_once = capacity(machine, t)};
 }
 
-/* Cycles of one step of `together` CTAs on a multiprocessor. */
-static double step_cycles(const struct model_tile *t, enum cudal2_layout layout, double together)
+static double ctas(const struct work *w)
 {
-    double mma_rate = MMA_RATE * fmin(1.0, together * t->warps / WARPS_FOR_RATE);
-    double b_cost = !t->wgmma && layout == CUDAL2_NN ? NN_COST_MMA : 1.0;
-    double bytes = 2.0 * t->step_k * (t->m / sqrt(t->a_readers) + t->n / sqrt(t->b_readers) * b_cost);
-    double tensor = together * 2.0 * t->m * t->n * t->step_k / (t->wgmma ? WGMMA_RATE : mma_rate);
-    double l2 = together * bytes / (L2_RATE * (t->wgmma ? 1.0 : L2_SHARE_MMA));
-    return longer(longer(tensor, l2), (t->direct ? DIRECT_LATENCY : STAGE_LATENCY) / t->stages);
+    return w->rows * w->cols * w->t->split;
+}
+
+/* ---- a step of k ---- */
+
+/* Bytes that a CTA copies of a column of B over those of a row of A. */
+static double cost_of_b(const struct work *w)
+{
+    return w->nn && !w->t->wgmma ? NN_COST_MMA : 1.0;
+}
+
+static double columns_of_b(const struct work *w)
+{
+    return w->t->copied_n > 0 ? w->t->copied_n : w->t->n;
+}
+
+/* Bytes that the L2 gives out for one step of `running` CTAs. They cover some rows and columns of tiles; each line of A
+ * is asked for once a column, each line of B once a row, less those that a cluster or neighbours ask for together. The
+ * walk goes along a row first, so it is A that neighbours share. */
+static double given_out(const struct work *w, double running)
+{
+    const struct model_tile *t = w->t;
+    double tiles = fmin(running, w->at_once) / t->split;
+    double cols = fmin(w->cols, fmax(fmin(t->band, w->cols), tiles / w->rows)), rows = fmin(w->rows, tiles / cols);
+    double a_shared = fmin(cols, t->a_readers * fmax(1.0, PAIR / t->cluster));
+    double a_times = between(1.0, cols / a_shared, MOST_SERVED),
+           b_times = between(1.0, rows / t->b_readers, MOST_SERVED);
+    double a = rows * t->m * a_times, b = cols * columns_of_b(w) * b_times * cost_of_b(w);
+    return 2.0 * t->step_k * t->split * (a + b);
+}
+
+/* Cycles of one step while `together` CTAs are on a multiprocessor and `running` on all. */
+static double step_cycles(const struct work *w, double together, double running)
+{
+    const struct model_tile *t = w->t;
+    double rate = t->wgmma ? WGMMA_RATE : MMA_RATE * fmin(1.0, together * t->warps / WARPS_FOR_RATE);
+    double share = t->wgmma ? 1.0 : SHARE_MMA;
+    double tensor = together * 2.0 * t->m * t->n * t->step_k / rate;
+    double intake = together * 2.0 * t->step_k * (t->m + columns_of_b(w) * cost_of_b(w)) / INTAKE_RATE;
+    double outlet = given_out(w, running) / (L2_RATE * w->machine->sm_count);
+    double latency = (t->direct ? DIRECT_LATENCY : STAGE_LATENCY) / t->stages;
+    return longer(longer(tensor, fmax(intake, outlet) / share), latency);
+}
+
+/* ---- what comes around the steps ---- */
+
+static double fill_cycles(const struct model_tile *t)
+{
+    return t->direct ? FILL_DIRECT : t->wgmma ? FILL_TMA : FILL_COPIES;
 }
 
 static double epilogue_cycles(const struct model_tile *t, double together)
 {
-    return EPILOGUE + together * t->m * t->n * 2.0 / L2_RATE;
+    return EPILOGUE + together * t->m * t->n * 2.0 / STORE_RATE;
 }
 
-static double exchange_cycles(const struct model_tile *t)
+static double exchange_cycles(const struct work *w)
 {
-    double cycles = 0;
+    const struct model_tile *t = w->t;
+    double cycles = 0, k = ceil_div((double)w->p->k, t->split);
+    /* mma.sync kernels exchange fp32 whatever they add up in. */
+    double bytes = t->m * t->n * (w->f32 || !t->wgmma ? 4.0 : 2.0);
     if (t->split > 1)
-        cycles += EXCHANGE * log2(t->split) + t->m * t->n * 4.0 / EXCHANGE_RATE;
-    if (t->slices > 1)
-        cycles += SLICES + t->m * t->n * 4.0 * t->slices / SLICES_RATE;
+        cycles += exchanges[t->exchange].cycles + bytes / exchanges[t->exchange].rate;
+    double slices = fmin(t->slices, ceil_div(k * t->slices, t->step_k)); /* those that get any k */
+    if (slices > 1)
+        cycles += SLICES * t->slices + t->m * t->n * 4.0 * slices / SLICES_RATE;
     return cycles;
 }
 
-static double work_cycles(const struct model_machine *machine, const struct cudal2_problem *p,
-                          enum cudal2_layout layout, const struct model_tile *t)
+/* A wave that another one follows. */
+static double wave_cycles(const struct work *w, double steps, double epilogue)
 {
-    double all = ctas(p, t), at_once = capacity(machine, t);
-    double waves = ceil_div(all, at_once), last = all - (waves - 1) * at_once;
-    double steps = ceil_div(ceil_div((double)p->k, t->split), t->step_k);
-    double full = fmin(t->per_sm, ceil_div(all, machine->sm_count));
-    double rest = fmax(1.0, fmin(t->per_sm, ceil_div(last, machine->sm_count)));
-    double cycles = (waves - 1) * steps * step_cycles(t, layout, full) + steps * step_cycles(t, layout, rest);
+    const struct model_tile *t = w->t;
+    if (t->overlaps == 2)
+        return hiding(steps, epilogue, epilogue_seen[2]);
+    double refill = t->overlaps || t->direct ? 0.0 : fill_cycles(t) / 2;
+    return steps + epilogue * epilogue_seen[t->overlaps] + refill;
+}
+
+static double work_cycles(const struct work *w)
+{
+    const struct model_tile *t = w->t;
+    double all = ctas(w), sms = w->machine->sm_count;
+    double waves = ceil_div(all, w->at_once), last = all - (waves - 1) * w->at_once;
+    double steps = ceil_div(ceil_div((double)w->p->k, t->split), t->step_k);
+    double full = fmin(t->per_sm, ceil_div(all, sms)), rest = between(1.0, ceil_div(last, sms), t->per_sm);
+    double cycles = (waves - 1) * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(t, full));
+    cycles += fill_cycles(t) + steps * step_cycles(w, rest, last) + epilogue_cycles(t, rest);
     cycles += t->cluster > t->split ? CLUSTER : 0.0;
-    cycles += t->direct ? 0.0 : FILL + (t->overlaps ? 0.0 : (waves - 1) * FILL / 2);
-    cycles += epilogue_cycles(t, rest) + (waves - 1) * epilogue_cycles(t, full) * epilogue_seen[t->overlaps];
-    return cycles + exchange_cycles(t);
+    return cycles + exchange_cycles(w);
 }
 
-static double floor_seconds(const struct model_machine *machine, const struct cudal2_problem *p)
+/* ---- the floor ---- */
+
+/* Seconds to move operands and result, from DRAM as far as they do not stay in the L2 from launch to launch. What a
+ * wave has read is read again when the bands come back to it too late. */
+static double memory_seconds(const struct work *w)
 {
-    double m = (double)p->m, n = (double)p->n, k = (double)p->k;
-    double bytes = 2.0 * (m * k + n * k + m * n);
-    double rate = bytes > machine->l2_bytes ? machine->memory_bytes_per_s : L2_BYTES_PER_S;
-    double arithmetic = machine->flops > 0 ? 2.0 * m * n * k / machine->flops : 0.0;
-    return fmax(arithmetic, rate > 0 ? bytes / rate : 0.0);
+    const struct model_machine *machine = w->machine;
+    double m = (double)w->p->m, n = (double)w->p->n, k = (double)w->p->k, panel = L2_PANEL * machine->l2_bytes;
+    double a = 2.0 * m * k, b = 2.0 * n * k, c = 2.0 * m * n, band = fmin(w->t->band, w->cols);
+    double missed = between(0.0, ((a + b + c) / machine->l2_bytes - L2_HOLDS) / (L2_LOSES - L2_HOLDS), 1.0);
+    double found = (1 - missed) * (a + b + c) / L2_BYTES_PER_S;
+    if (a > panel)
+        a *= ceil_div(w->cols, band);
+    if (2.0 * k * band * w->t->n > panel)
+        b *= fmax(1.0, w->rows * band / w->at_once);
+    double moved = missed * (a + b + c * (w->t->evicts ? 1.0 : 1 + STORE_COST)), rate = machine->memory_bytes_per_s;
+    return found + (rate > 0 ? moved / rate : 0.0);
 }
 
-static bool sensible(const struct cudal2_problem *p, const struct model_tile *t)
+static double floor_seconds(const struct work *w)
+{
+    double flops = w->machine->flops * (w->f32 ? F32_FLOPS : 1.0) / (w->t->overlaps == 2 ? 1.0 : 1 + TOGETHER_COST);
+    double arithmetic = 2.0 * (double)w->p->m * (double)w->p->n * (double)w->p->k;
+    return longer(flops > 0 ? arithmetic / flops : 0.0, memory_seconds(w));
+}
+
+/* ---- the whole ---- */
+
+static bool sensible(const struct model_machine *machine, const struct cudal2_problem *p, const struct model_tile *t)
 {
     return p->m > 0 && p->n > 0 && p->k > 0 && t->m > 0 && t->n > 0 && t->step_k > 0 && t->stages > 0 && t->split > 0 &&
-           t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
-           t->a_readers > 0 && t->b_readers > 0;
+           t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->band > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
+           t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 &&
+           machine->sm_count > 0 && machine->clock_hz > 0 && machine->l2_bytes > 0;
 }
 
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,
                    const struct model_tile *tile)
 {
-    return sensible(problem, tile) ? ctas(problem, tile) / capacity(machine, tile) : INFINITY;
+    if (!sensible(machine, problem, tile))
+        return INFINITY;
+    const struct work w = work_of(machine, problem, CUDAL2_TN, tile);
+    return ctas(&w) / w.at_once;
 }
 
 double model_seconds(const struct model_machine *machine, const struct cudal2_problem *problem,
                      enum cudal2_layout layout, const struct model_tile *tile)
 {
-    if (!sensible(problem, tile))
+    if (!sensible(machine, problem, tile))
         return INFINITY;
-    double work = work_cycles(machine, problem, layout, tile) / machine->clock_hz;
-    return LAUNCH_SECONDS + longer(work, floor_seconds(machine, problem));
+    const struct work w = work_of(machine, problem, layout, tile);
+    return LAUNCH_SECONDS + longer(work_cycles(&w) / machine->clock_hz, floor_seconds(&w));
 }

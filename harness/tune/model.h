@@ -3,14 +3,18 @@
  * choose which configurations are worth compiling and measuring, and for nothing else. Pure functions.
  *
  *   time  = launch + max(floor, fill + sum over waves of k steps * step + epilogues + exchange)
- *   step  = max(tensor, L2, latency / stages) of what runs on one multiprocessor at the same time
- *   floor = max(2MNK / rate, compulsory bytes / bandwidth), the bandwidth being the L2's for what fits into it
+ *   step  = max(tensor, what one multiprocessor takes in, what the L2 gives out to all of them, latency / stages)
+ *   floor = max(2MNK / rate, bytes / bandwidth), the bandwidth being the L2's for what fits into it
  *
- * Of two terms of which the longer hides the shorter, a twentieth of the shorter still shows: nothing hides perfectly,
+ * Of two terms of which the longer hides the shorter, an eighth of the shorter still shows: nothing hides perfectly,
  * and among configurations at the floor the one with less to hide comes first.
  *
- * The constants (model.c) are cycles, and bytes per cycle, of one multiprocessor. They were fitted by least squares of
- * log(predicted / measured) to the 2000 races of results/h200/2026-11-21-offline-f16; docs/kernels.md says how well.
+ * What the L2 gives out is not what multiprocessors take in: neighbours that ask for the same lines at the same time
+ * are served once. That is why it matters which operand the CTAs of a pair share, and in which order tiles are walked.
+ *
+ * The constants (model.c) are cycles, and bytes per cycle, of one multiprocessor where nothing else is said. They were
+ * fitted by least squares of log(predicted / measured) to half of the shapes of results/h200/2026-11-21c-offline-f16,
+ * 2026-11-21c-offline-f32 and 2026-11-21c-kernels; docs/kernels.md says how well they do on the other half.
  */
 #ifndef CUDAL2_TUNE_MODEL_H
 #define CUDAL2_TUNE_MODEL_H
@@ -22,8 +26,16 @@
 struct model_machine {
     double sm_count, l2_bytes;
     double clock_hz;           /* sustained under matrix load */
-    double flops;              /* sustained matrix rate of the whole machine */
+    double flops;              /* sustained matrix rate of the whole machine, fp16 accumulators */
     double memory_bytes_per_s; /* sustained, from DRAM */
+};
+
+/* How CTAs that share a tile's k add up what they have. */
+enum model_exchange {
+    MODEL_EXCHANGE_BARRIERS,  /* shared memory of the cluster, between two barriers of it */
+    MODEL_EXCHANGE_ARRIVALS,  /* the same, each piece announcing itself to its owner */
+    MODEL_EXCHANGE_WORKSPACE, /* the workspace; all wait for each other */
+    MODEL_EXCHANGE_PARTS,     /* ARRIVALS in clusters, then the workspace between them */
 };
 
 /* What the model knows of a configuration. */
@@ -37,9 +49,13 @@ struct model_tile {
     double warps;                /* of a CTA, that multiply */
     double a_readers, b_readers; /* CTAs of a cluster that one copy of A (of B) serves */
     double slices;               /* partial sums of a tile inside a CTA */
-    bool wgmma;                  /* else mma.sync */
+    double band;                 /* tiles side by side before the walk goes on to the next row of tiles */
+    bool wgmma;                  /* operands by TMA; else mma.sync, operands by cp.async */
     bool direct;                 /* operands straight into registers */
-    int overlaps; /* of a tile's epilogue with the next tile: 0 nothing, 1 its loads, 2 its products too */
+    bool evicts;                 /* what is stored leaves the L2 first */
+    int overlaps;                /* of a tile's epilogue with the next tile: 0 nothing, 1 its loads, 2 its products */
+    int exchange;                /* enum model_exchange; asked only when split > 1 */
+    int copied_n;                /* columns of B that are copied for a tile; 0: n */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

@@ -20,8 +20,8 @@ struct prune_request {
 };
 
 /* Indices into the space's configurations, the fastest prediction first. Each kernel whose best is within PRUNE_WITHIN
- * gets at least a sixth of the breadth, if it has that many. Rejected configurations and those that refuse the problem
- * are passed over. Returns how many; 0 when none can do it. */
+ * gets at least a sixth of the breadth, if it has that many; one tile and split gets half of it at most. Rejected
+ * configurations and those that refuse the problem are passed over. Returns how many; 0 when none can do it. */
 size_t prune_choose(const struct prune_request *request, size_t *out);
 
 /* The figures that the model takes of a device: what is sustained, as a share of the peaks it tells. */

@@ -9,12 +9,12 @@ static const char *const top_keys[] = {"$schema", "schema", "schema_version", "n
 static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "grids", NULL};
 static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
-/* The model's figures as the file names them. An absent one is 1, or 0 for the last three. */
-static const char *const figure_keys[] = {"m",       "n",      "step_k", "stages",    "split",
-                                          "cluster", "per_sm", "warps",  "a_readers", "b_readers",
-                                          "slices",  "wgmma",  "direct", "overlaps",  NULL};
-#define N_FIGURES 11
-#define N_KEYS 14
+/* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
+static const char *const figure_keys[] = {"m",      "n",         "step_k",    "stages",   "split", "cluster", "per_sm",
+                                          "warps",  "a_readers", "b_readers", "slices",   "band",  "wgmma",   "direct",
+                                          "evicts", "overlaps",  "exchange",  "copied_n", NULL};
+#define N_FIGURES 12
+#define N_KEYS 18
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -31,11 +31,16 @@ struct expansion {
 
 /* ---- one combination ---- */
 
+static int at_most(int64_t value, int most)
+{
+    return value < 0 || value > most ? 0 : (int)value;
+}
+
 static int compute_tile(struct expansion *x, struct json_at at, struct error *err)
 {
     struct model_tile *t = &x->now.tile;
-    double *const numbers[N_FIGURES] = {&t->m,      &t->n,     &t->step_k,    &t->stages,    &t->split, &t->cluster,
-                                        &t->per_sm, &t->warps, &t->a_readers, &t->b_readers, &t->slices};
+    double *const numbers[N_FIGURES] = {&t->m,      &t->n,     &t->step_k,    &t->stages,    &t->split,  &t->cluster,
+                                        &t->per_sm, &t->warps, &t->a_readers, &t->b_readers, &t->slices, &t->band};
     int64_t flags[N_KEYS - N_FIGURES];
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
@@ -53,7 +58,10 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     }
     t->wgmma = flags[0] != 0;
     t->direct = flags[1] != 0;
-    t->overlaps = flags[2] < 0 || flags[2] > 2 ? 0 : (int)flags[2];
+    t->evicts = flags[2] != 0;
+    t->overlaps = at_most(flags[3], 2);
+    t->exchange = at_most(flags[4], MODEL_EXCHANGE_PARTS);
+    t->copied_n = at_most(flags[5], INT32_MAX);
     return 0;
 }
 
