@@ -153,9 +153,9 @@ static void same_after_one_rounding(void **state)
     }
 }
 
-static void keeps_every_field(void **state)
+/* A record of which every field says something; contender 3 failed. */
+static struct cell_record *telling_record(void)
 {
-    (void)state;
     struct cell_record *r = full_record(5000);
     struct contender_record *c = &r->contenders[3];
     strcpy(r->label, "ffn up");
@@ -163,10 +163,13 @@ static void keeps_every_field(void **state)
     strcpy(r->status, "partial");
     r->headline = TIMING_EVENT;
     r->cache = CACHE_FLUSH;
+    r->visits = 4;
+    r->passes = 2;
     r->dropped_blocks = 8;
     r->converged = false;
     r->health[2].health.slowdown = true;
     r->health[3].health = (struct device_health){0};
+    r->verification = cJSON_Parse("{\"bound\":[0.5,0.0006]}");
     strcpy(c->status, "crash");
     strcpy(c->stage, "setup");
     strcpy(c->reason, "signal 11");
@@ -178,10 +181,11 @@ static void keeps_every_field(void **state)
     c->verification = cJSON_Parse("{\"checked\":4096}");
     c->deviation = cJSON_Parse("[0.125,0.000201]");
     c->invalid = true;
-    r->verification = cJSON_Parse("{\"bound\":[0.5,0.0006]}");
-    char *text = printed(r);
-    struct cell_record *back = reread(text);
-    const struct contender_record *d = &back->contenders[3];
+    return r;
+}
+
+static void assert_same_cell(const struct cell_record *back, const struct cell_record *r)
+{
     assert_true(problem_equal(&back->problem, &r->problem));
     assert_string_equal(back->label, "ffn up");
     assert_string_equal(back->reason, "tiny-nn failed");
@@ -192,6 +196,8 @@ static void keeps_every_field(void **state)
     assert_int_equal(back->worker, 1);
     assert_int_equal(back->groups, 4);
     assert_int_equal(back->blocks, 32);
+    assert_int_equal(back->visits, 4);
+    assert_int_equal(back->passes, 2);
     assert_int_equal(back->dropped_blocks, 8);
     assert_false(back->converged);
     assert_true(back->worst_half_width == 0.004322);
@@ -200,6 +206,16 @@ static void keeps_every_field(void **state)
         assert_string_equal(back->order[b], r->order[b]);
         assert_int_equal(back->group_of[b], r->group_of[b]);
     }
+    assert_true(cJSON_Compare(back->verification, r->verification, true));
+    assert_int_equal(back->n_health, 4);
+    assert_int_equal(back->health[0].health.power_mw, 412345);
+    assert_true(back->health[2].health.slowdown && back->health[2].health.known);
+    assert_false(back->health[3].health.known);
+    assert_true(fabs(back->phase_seconds[5] - 0.617) < 1e-12);
+}
+
+static void assert_same_contender(const struct contender_record *d, const struct contender_record *c)
+{
     assert_string_equal(d->name, c->name);
     assert_string_equal(d->family, "renamed");
     assert_true(d->has_layout_suffix);
@@ -208,24 +224,28 @@ static void keeps_every_field(void **state)
     assert_string_equal(d->reason, "signal 11");
     assert_string_equal(d->copy_of, "cublas-nn");
     assert_string_equal(d->rung, "graph");
-    assert_true(d->host_sync && !d->candidate && back->contenders[1].candidate);
+    assert_true(d->host_sync && !d->candidate && d->invalid);
     assert_int_equal(d->launches, 48);
     assert_int_equal(d->primers, 1);
     assert_true(cJSON_Compare(d->attributes, c->attributes, true));
     assert_true(cJSON_Compare(d->tuning, c->tuning, true));
     assert_true(cJSON_Compare(d->verification, c->verification, true));
     assert_true(cJSON_Compare(d->deviation, c->deviation, true));
-    assert_true(d->invalid && !back->contenders[1].invalid);
-    assert_true(cJSON_Compare(back->verification, r->verification, true));
     assert_int_equal(d->timings[TIMING_WALL].n, 8);
     assert_int_equal(d->timings[TIMING_WALL].block[7], 28);
     for (size_t g = 0; g < c->gaps.n; g++)
         assert_true(fabs(d->gaps.ns[g] - c->gaps.ns[g]) <= 50.001);
-    assert_int_equal(back->n_health, 4);
-    assert_int_equal(back->health[0].health.power_mw, 412345);
-    assert_true(back->health[2].health.slowdown && back->health[2].health.known);
-    assert_false(back->health[3].health.known);
-    assert_true(fabs(back->phase_seconds[5] - 0.617) < 1e-12);
+}
+
+static void keeps_every_field(void **state)
+{
+    (void)state;
+    struct cell_record *r = telling_record();
+    char *text = printed(r);
+    struct cell_record *back = reread(text);
+    assert_same_cell(back, r);
+    assert_same_contender(&back->contenders[3], &r->contenders[3]);
+    assert_true(back->contenders[1].candidate && !back->contenders[1].invalid);
     assert_string_equal(back->contenders[0].family, "torch.matmul");
     assert_false(back->contenders[0].has_layout_suffix);
     record_free(r);
@@ -355,54 +375,50 @@ static void a_cell_without_blocks(void **state)
     free(text);
 }
 
+#define EQUAL_PATH(members) "\"event\":\"", "\"equal_path_event\":{" members "},\"event\":\""
+
 /* Each replacement in a good record must be refused, with the place named. */
+static const char *const changes[][3] = {
+    {"\"m\":4096", "\"m\":0", "$.m"},
+    {"\"m\":4096", "\"m\":4096.5", "$.m"},
+    {"\"m\":4096,", "", "$.m"},
+    {"\"dtype\":\"f16\"", "\"dtype\":\"f8\"", "$.dtype"},
+    {"\"mode\":", "\"moode\":", "moode"},
+    {"\"group_blocks\":[8,8,8,8]", "\"group_blocks\":[8,8,8,7]", "$.order"},
+    {"\"group_blocks\":[8,8,8,8]", "\"group_blocks\":[8,8,8,9]", "$.order"},
+    {"\"group_blocks\":[8,8,8,8]", "\"group_blocks\":[999999,999999]", "$.group_blocks[1]"},
+    {"\"converged\":true", "\"converged\":1", "$.converged"},
+    {"\"name\":\"cudal2-tn\"", "\"name\":\"cudal2-nn\"", "$.contenders[2]"},
+    {"\"name\":\"torch.matmul\"", "\"name\":\"\"", "$.contenders[0].name"},
+    {"\"name\":\"tiny-nn\"", "\"name\":\"tiny-nn\",\"status\":\"a status that is longer than thirty-one bytes\"",
+     "$.contenders[9].status"},
+    {"\"name\":\"tiny-nn\"", "\"name\":\"tiny-nn\",\"layout\":\"nt\"", "$.contenders[9].layout"},
+    {"\"usual\":{", "\"usual\":{\"status\":\"ok\",", "$.usual"},
+    {"\"device\":\"", "\"device\":\"x", "$.contenders[0].device"},
+    {"\"device\":\"", "\"device\":null,\"x\":\"", "unknown key"},
+    {"\"device\":\"0.5:", "\"device\":\"0.5:9:A\",\"equal_path_wall\":\"0.5:", "$.contenders[0].equal_path_wall"},
+    {"\"device\":\"", "\"device\":[1],\"equal_path_wall\":\"", "$.contenders[0].device"},
+    {"\"others_every\":4", "\"others_every\":4.5", "$.others_every"},
+    {"\"others_every\":4", "\"others_every\":5", "$.contenders[0].event"},
+    {EQUAL_PATH("\"every\":0,\"values\":\"1:1:A\""), "$.contenders[0].equal_path_event.every"},
+    {EQUAL_PATH("\"every\":4,\"values\":\"1:1:\""), "$.contenders[0].equal_path_event.values"},
+    {EQUAL_PATH("\"block\":[0,1,2],\"values\":\"1:9:ABCD\""), "$.contenders[0].equal_path_event.block"},
+    {EQUAL_PATH("\"block\":[0,1,2,3,4],\"values\":\"1:9:ABCD\""), "$.contenders[0].equal_path_event.block"},
+    {EQUAL_PATH("\"block\":[0,1,1,2],\"values\":\"1:9:ABCD\""), "$.contenders[0].equal_path_event.block"},
+    {EQUAL_PATH("\"block\":[0,0.5],\"values\":\"1:9:AB\""), "$.contenders[0].equal_path_event.block[1]"},
+    {EQUAL_PATH("\"every\":4,\"block\":[0],\"values\":\"1:2:A\""), "$.contenders[0].equal_path_event"},
+    {"\"gap\":\"100:", "\"gap\":\"x100:", "$.gap"},
+    {"\"gap\"", "\"gaps\"", "unknown key"},
+    {"\"attributes\":{}", "\"attributes\":1", "attributes"},
+    {"\"phase_seconds\":{", "\"phase_seconds\":{\"rest\":1,", "$.phase_seconds"},
+    {"\"busy_seconds\":", "\"busy_seconds\":-", "$.busy_seconds"},
+    {"\"worker\":1", "\"worker\":\"1\"", "$.worker"},
+    {"\"block\":7,", "\"block\":-7,", "$.health[0].block"},
+    {"\"sm_mhz\":1980,\"memory_mhz\":2619", "\"sm_mhz\":1980", "$.health[0].memory_mhz"},
+};
+
 static void refuses_what_it_did_not_write(void **state)
 {
-    static const char *const changes[][3] = {
-        {"\"m\":4096", "\"m\":0", "$.m"},
-        {"\"m\":4096", "\"m\":4096.5", "$.m"},
-        {"\"m\":4096,", "", "$.m"},
-        {"\"dtype\":\"f16\"", "\"dtype\":\"f8\"", "$.dtype"},
-        {"\"mode\":", "\"moode\":", "moode"},
-        {"\"group_blocks\":[8,8,8,8]", "\"group_blocks\":[8,8,8,7]", "$.order"},
-        {"\"group_blocks\":[8,8,8,8]", "\"group_blocks\":[8,8,8,9]", "$.order"},
-        {"\"group_blocks\":[8,8,8,8]", "\"group_blocks\":[999999,999999]", "$.group_blocks[1]"},
-        {"\"converged\":true", "\"converged\":1", "$.converged"},
-        {"\"name\":\"cudal2-tn\"", "\"name\":\"cudal2-nn\"", "$.contenders[2]"},
-        {"\"name\":\"torch.matmul\"", "\"name\":\"\"", "$.contenders[0].name"},
-        {"\"name\":\"tiny-nn\"", "\"name\":\"tiny-nn\",\"status\":\"a status that is longer than thirty-one bytes\"",
-         "$.contenders[9].status"},
-        {"\"name\":\"tiny-nn\"", "\"name\":\"tiny-nn\",\"layout\":\"nt\"", "$.contenders[9].layout"},
-        {"\"usual\":{", "\"usual\":{\"status\":\"ok\",", "$.usual"},
-        {"\"device\":\"", "\"device\":\"x", "$.contenders[0].device"},
-        {"\"device\":\"", "\"device\":null,\"x\":\"", "unknown key"},
-        {"\"device\":\"0.5:", "\"device\":\"0.5:9:A\",\"equal_path_wall\":\"0.5:", "$.contenders[0].equal_path_wall"},
-        {"\"device\":\"", "\"device\":[1],\"equal_path_wall\":\"", "$.contenders[0].device"},
-        {"\"others_every\":4", "\"others_every\":4.5", "$.others_every"},
-        {"\"others_every\":4", "\"others_every\":5", "$.contenders[0].event"},
-        {"\"event\":\"", "\"equal_path_event\":{\"every\":0,\"values\":\"1:1:A\"},\"event\":\"",
-         "$.contenders[0].equal_path_event.every"},
-        {"\"event\":\"", "\"equal_path_event\":{\"every\":4,\"values\":\"1:1:\"},\"event\":\"",
-         "$.contenders[0].equal_path_event.values"},
-        {"\"event\":\"", "\"equal_path_event\":{\"block\":[0,1,2],\"values\":\"1:9:ABCD\"},\"event\":\"",
-         "$.contenders[0].equal_path_event.block"},
-        {"\"event\":\"", "\"equal_path_event\":{\"block\":[0,1,2,3,4],\"values\":\"1:9:ABCD\"},\"event\":\"",
-         "$.contenders[0].equal_path_event.block"},
-        {"\"event\":\"", "\"equal_path_event\":{\"block\":[0,1,1,2],\"values\":\"1:9:ABCD\"},\"event\":\"",
-         "$.contenders[0].equal_path_event.block"},
-        {"\"event\":\"", "\"equal_path_event\":{\"block\":[0,0.5],\"values\":\"1:9:AB\"},\"event\":\"",
-         "$.contenders[0].equal_path_event.block[1]"},
-        {"\"event\":\"", "\"equal_path_event\":{\"every\":4,\"block\":[0],\"values\":\"1:2:A\"},\"event\":\"",
-         "$.contenders[0].equal_path_event"},
-        {"\"gap\":\"100:", "\"gap\":\"x100:", "$.gap"},
-        {"\"gap\"", "\"gaps\"", "unknown key"},
-        {"\"attributes\":{}", "\"attributes\":1", "attributes"},
-        {"\"phase_seconds\":{", "\"phase_seconds\":{\"rest\":1,", "$.phase_seconds"},
-        {"\"busy_seconds\":", "\"busy_seconds\":-", "$.busy_seconds"},
-        {"\"worker\":1", "\"worker\":\"1\"", "$.worker"},
-        {"\"block\":7,", "\"block\":-7,", "$.health[0].block"},
-        {"\"sm_mhz\":1980,\"memory_mhz\":2619", "\"sm_mhz\":1980", "$.health[0].memory_mhz"},
-    };
     (void)state;
     struct cell_record *r = full_record(4000);
     r->contenders[0].attributes = cJSON_CreateObject();
