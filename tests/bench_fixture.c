@@ -6,6 +6,8 @@
 
 #include "base/half.h"
 
+#define FIRST_SET 0x8000u /* in the id of a work: it ran on set 0 */
+
 struct actor_state {
     struct fixture *fixture;
     struct actor *actor;
@@ -99,7 +101,8 @@ static int actor_launch(const struct contender *c, void *state, size_t set, char
         fake_break(s->fixture->device, "illegal address");
     load(s);
     multiply(s, set);
-    fake_enqueue(s->fixture->device, s->actor->id * 16 + (uint32_t)(s->variant + 1));
+    uint32_t first = set == 0 ? FIRST_SET : 0;
+    fake_enqueue(s->fixture->device, first | (s->actor->id * 16 + (uint32_t)(s->variant + 1)));
     return CUDAL2_OK;
 }
 
@@ -139,9 +142,12 @@ static double duration(void *context, const struct fake_moment *moment)
     struct fixture *f = context;
     if (moment->id == FAKE_NULL || moment->id == FAKE_UNKNOWN)
         return 700;
-    const struct actor *actor = &f->actors[moment->id / 16];
-    uint32_t variant = moment->id % 16;
+    uint32_t id = moment->id & ~FIRST_SET;
+    const struct actor *actor = &f->actors[id / 16];
+    uint32_t variant = id % 16;
     double ns = variant == 0 ? actor->duration_ns : actor->variant_ns[variant - 1];
+    if (variant != 0 && id != moment->id && actor->variant_first_ns[variant - 1] > 0)
+        ns = actor->variant_first_ns[variant - 1];
     double penalty = moment->idle_ns > 1e6 ? f->idle_penalty_ns : 0;
     return ns * f->noise[moment->count % 1024] + penalty;
 }

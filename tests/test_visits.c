@@ -192,16 +192,19 @@ static void slow_contenders_get_fewer(void **state)
     fixture_close(&f);
 }
 
-static void a_race_stays_at_one_place(void **state)
+/* As many as the blocks', and in the short segments of heats no more than there are launches. */
+static void a_race_visits_the_places_too(void **state)
 {
     (void)state;
     open_bench(4, 2);
     f.bench.in_blocks = false;
     struct device_shape s = shape_of(5e3, 5e3);
-    assert_int_equal(s.visits, 1);
-    assert_int_equal(s.n_sets, 2); /* of the first visit */
+    assert_int_equal(s.visits, 4);
+    assert_int_equal(s.n_sets, 8);
     assert_int_equal(s.launches, 40);
-    assert_int_equal(device_shape_untimed(&s), s.primers);
+    s = segment_shape(&f.bench, 50e3, 20e3, 20e3);
+    assert_int_equal(s.visits, 3);
+    assert_int_equal(s.launches, 3);
     fixture_close(&f);
 }
 
@@ -268,16 +271,18 @@ static void the_record_counts_untimed_launches_of_all_visits(void **state)
     fixture_close(&f);
 }
 
-/* The race's segment has as many launches at one place: it must not be taken for that of the blocks. */
+/* One place instead of four has as many launches: it must not be taken for what was wanted. */
 static void another_number_of_visits_is_prepared_anew(void **state)
 {
     (void)state;
     start_with_visits(1, 4);
     struct entrant *e = &f.bench.entrants[0];
-    f.bench.in_blocks = false;
+    f.bench.visits = 1;
+    f.bench.sets_each = 1;
     prepare_fast(e, 5e3);
     uint64_t before = fake_counts(f.device).prepares;
-    f.bench.in_blocks = true;
+    f.bench.visits = 4;
+    f.bench.sets_each = 4;
     prepare_fast(e, 5e3);
     assert_int_equal(e->prepared.visits, 4);
     assert_int_equal(fake_counts(f.device).prepares, before + 1);
@@ -331,7 +336,7 @@ int main(void)
         cmocka_unit_test(primers_fill_the_lead_below_12_us),
         cmocka_unit_test(each_further_visit_is_primed),
         cmocka_unit_test(slow_contenders_get_fewer),
-        cmocka_unit_test(a_race_stays_at_one_place),
+        cmocka_unit_test(a_race_visits_the_places_too),
         cmocka_unit_test(one_launch_from_idle_visits_nothing),
         cmocka_unit_test(rotating_needs_no_primer_for_every_set),
         cmocka_unit_test(the_record_counts_untimed_launches_of_all_visits),

@@ -60,7 +60,7 @@ struct bench {
     struct operands *operands;
     double fastest_ns; /* least estimate of a living entrant */
     size_t sets_each;  /* sets of one contender, of all visits: 1, or more to average places or to rotate */
-    unsigned visits;   /* places that a segment of the blocks visits one after the other; a race stays at one */
+    unsigned visits;   /* places that a segment visits one after the other */
     bool in_blocks;    /* the cell is being measured, no longer raced */
     bool cooled;       /* the device has idled longer than between two segments since the last block */
     size_t n_sets;     /* of all contenders */

@@ -24,7 +24,7 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
     double bearable = floor(SEGMENT_LONGEST_NS / fmax(own_ns, 1.0));
     double launches = fmax(fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES), 1.0);
-    shape.visits = bench->in_blocks ? (unsigned)fmin(places, launches) : 1;
+    shape.visits = (unsigned)fmin(places, launches);
     shape.launches = (unsigned)ceil(launches / shape.visits) * shape.visits;
     shape.n_sets *= shape.visits;
     if (fastest_ns >= SEGMENT_TARGET_NS)
