@@ -135,52 +135,6 @@ static void first_set_is_not_always_first(void **state)
     assert_in_range(before, 30, 70);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct probe_region *x = a, *y = b;
-    return (x->memory > y->memory) - (x->memory < y->memory);
-}
-
-/* All matrices inside the arena, with a guard's room between them. */
-static void expect_apart(const struct operands *o)
-{
-    struct probe_region all[2 * (OPERANDS_INPUTS + 1)];
-    size_t n = 0;
-    for (size_t s = 0; s < 2; s++) {
-        n += operands_inputs(o, s, all + n);
-        all[n++] = operands_output(o, s);
-    }
-    qsort(all, n, sizeof all[0], by_place);
-    assert_true((char *)all[0].memory >= (char *)o->arena + OPERANDS_GUARD);
-    for (size_t i = 1; i < n; i++)
-        assert_true((char *)all[i].memory >= (char *)all[i - 1].memory + all[i - 1].bytes + 2 * OPERANDS_GUARD);
-    char *end = (char *)all[n - 1].memory + all[n - 1].bytes;
-    assert_true(end + OPERANDS_GUARD <= (char *)o->arena + operands_bytes(&o->request));
-}
-
-static void moved_matrices_lie_elsewhere(void **state)
-{
-    struct operands_request request = {
-        .problem = {128, 96, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 2, .period = 1, .seed = 5, .layouts = {1, 3}};
-    struct error err;
-    struct operands *o = NULL;
-    unsigned same = 0;
-    (void)state;
-    assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
-    const void *arena = o->arena, *a = o->nn[0].a, *c = o->nn[1].c, *b = o->tn[1].b;
-    for (uint64_t seed = 6; seed < 36; seed++) {
-        operands_move(o, seed);
-        expect_apart(o);
-        assert_ptr_equal(o->arena, arena);
-        assert_null(o->tn[0].b);
-        same += o->nn[0].a == a || o->nn[1].c == c || o->tn[1].b == b;
-    }
-    assert_in_range(same, 0, 1);
-    operands_move(o, 5);
-    assert_true(o->nn[0].a == a && o->nn[1].c == c && o->tn[1].b == b);
-    operands_free(device, o);
-}
-
 static void too_large_says_how_much(void **state)
 {
     struct operands_request request = {
@@ -253,7 +207,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(matrices_lie_apart, open_device, close_device),
         cmocka_unit_test_setup_teardown(guards_enclose_every_matrix, open_device, close_device),
         cmocka_unit_test_setup_teardown(first_set_is_not_always_first, open_device, close_device),
-        cmocka_unit_test_setup_teardown(moved_matrices_lie_elsewhere, open_device, close_device),
         cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),
         cmocka_unit_test_setup_teardown(owners_hold_the_same_values, open_device, close_device),
         cmocka_unit_test_setup_teardown(alike_sets_are_filled_and_no_others, open_device, close_device),

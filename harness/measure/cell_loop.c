@@ -12,26 +12,20 @@
 #define COOLED_AFTER_NS 3e6
 
 /* Fresh memory at other addresses: allocated before the old is released, unless that much is not there. */
-static int replace_operands(struct bench *bench, const struct operands_request *request, struct error *err)
-{
-    struct operands *fresh = NULL;
-    struct error no_room;
-    int code = operands_alloc(bench->device, request, &fresh, &no_room);
-    operands_free(bench->device, bench->operands);
-    bench->operands = fresh;
-    return code == 0 ? 0 : operands_alloc(bench->device, request, &bench->operands, err);
-}
-
 static int renew_operands(struct bench *bench, unsigned group, struct error *err)
 {
     struct operands_request request;
     bench_operands_request(bench, random_derive(bench->seed, "addresses", group), &request);
+    struct operands *fresh = NULL;
     for (size_t i = 0; i < bench->n_entrants; i++)
         entrant_teardown(bench, &bench->entrants[i]);
-    if (operands_bytes(&request) < OPERANDS_KEPT_BYTES)
-        return replace_operands(bench, &request, err);
-    operands_move(bench->operands, request.seed);
-    return 0;
+    struct error no_room;
+    int code = operands_alloc(bench->device, &request, &fresh, &no_room);
+    operands_free(bench->device, bench->operands);
+    bench->operands = fresh;
+    if (code != 0)
+        code = operands_alloc(bench->device, &request, &bench->operands, err);
+    return code;
 }
 
 static int fill_group(struct bench *bench, unsigned group, struct error *err)

@@ -92,16 +92,10 @@ static void place_all(struct operands *o, struct random *random)
         place(o, random, &next, order[i]);
 }
 
-void operands_move(struct operands *o, uint64_t seed)
-{
-    struct random random;
-    random_seed(&random, seed);
-    place_all(o, &random);
-}
-
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
                    struct error *err)
 {
+    struct random random;
     struct operands *o = calloc(1, sizeof *o);
     if (o == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
@@ -111,7 +105,8 @@ int operands_alloc(struct device *device, const struct operands_request *request
         free(o);
         return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
     }
-    operands_move(o, request->seed);
+    random_seed(&random, request->seed);
+    place_all(o, &random);
     *out = o;
     return 0;
 }

@@ -24,9 +24,9 @@ struct operands_request {
     uint8_t layouts[OPERANDS_MAX_SETS]; /* of each set: bits of the layouts it has a B in */
 };
 
-/* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below a share of 1 / n_sets of the slack: a
- * quarter of what all sets hold, within these bounds. An allocator gives the same pages again and again, so without
- * room to move large matrices would lie in the same place in every group. */
+/* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below a share of 1 / n_sets of the slack: a quarter
+ * of what all sets hold, within these bounds. An allocator gives the same pages again and again, so without room to move
+ * large matrices would lie in the same place in every group. */
 #define OPERANDS_ALIGNMENT 512u
 #define OPERANDS_SLACK (16u << 20)
 #define OPERANDS_MOST_SLACK (256u << 20)
@@ -50,13 +50,6 @@ uint64_t operands_bytes(const struct operands_request *request);
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
                    struct error *err);
 void operands_free(struct device *device, struct operands *operands);
-
-/* From so many bytes on, mapping memory anew costs more than a group's segments (1 ms for 2 GB, and several times that
- * with four GPUs in one host), and the slack and the order leave room enough to lie elsewhere in the same memory. */
-#define OPERANDS_KEPT_BYTES (256u << 20)
-
-/* Places all matrices anew in the memory that is there, by another seed. Contents are undefined afterwards. */
-void operands_move(struct operands *operands, uint64_t seed);
 
 /* Fills A and B of every set, by seed and s modulo the period. density is for FILL_BINARY. */
 int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
