@@ -111,8 +111,12 @@ static bool is_known(const struct known *known, uint64_t kernel)
 static void know_all(struct known *known, const struct plan_cell *cell, const cJSON *contenders)
 {
     const cJSON *c;
-    cJSON_ArrayForEach(c, contenders) if (!is_known(known, kernel_of(cell, c))) known->list[known->n++] =
-        kernel_of(cell, c);
+    cJSON_ArrayForEach(c, contenders)
+    {
+        uint64_t kernel = kernel_of(cell, c);
+        if (!is_known(known, kernel))
+            known->list[known->n++] = kernel;
+    }
 }
 
 /* Drops what need not be looked at in this cell. */
@@ -122,8 +126,9 @@ static void keep_new_candidates(struct known *known, const struct plan_cell *cel
     for (cJSON *c = contenders ? contenders->child : NULL; c; c = next) {
         next = c->next;
         bool candidate = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c, "candidate"));
-        if (candidate && !is_known(known, kernel_of(cell, c)))
-            known->list[known->n++] = kernel_of(cell, c);
+        uint64_t kernel = kernel_of(cell, c);
+        if (candidate && !is_known(known, kernel))
+            known->list[known->n++] = kernel;
         else
             cJSON_Delete(cJSON_DetachItemViaPointer(contenders, c));
     }
