@@ -1,5 +1,5 @@
 /*
- * probe.h - what the honesty checks (measure/honesty.h) need from a device beside device.h: looking at memory,
+ * probe.h - what the honesty checks (verify/honesty.h) need from a device beside device.h: looking at memory,
  * sprinkling poison, holding the stream. All of it is asked between timed segments or in trials of its own; nothing
  * here is timed.
  *
