@@ -60,6 +60,14 @@ static struct cell_record *cell(int64_t m, double ratio)
     return r;
 }
 
+/* A run of this one cell, which is taken over. */
+static void write_run(const char *path, const char *device, struct cell_record *r)
+{
+    struct journal *j = begin(path, device);
+    put_cell(j, r);
+    journal_close(j);
+}
+
 static int compare(bool force, struct error *err)
 {
     struct agree_request request = {base_path, fresh_path, force};
@@ -101,14 +109,10 @@ static void another_kernel_is_said(void **state)
 {
     struct error err = {0};
     (void)state;
-    struct journal *j = begin(base_path, "G");
-    put_cell(j, cell(64, 1.1));
-    journal_close(j);
-    j = begin(fresh_path, "G");
+    write_run(base_path, "G", cell(64, 1.1));
     struct cell_record *r = cell(64, 1.2);
     cJSON_ReplaceItemInObject(r->contenders[1].attributes, "kernel", cJSON_CreateString("k2"));
-    put_cell(j, r);
-    journal_close(j);
+    write_run(fresh_path, "G", r);
     assert_int_equal(compare(false, &err), 0);
     assert_true(a.rows[0].other_variant);
 }
@@ -147,20 +151,14 @@ static void what_cannot_be_compared(void **state)
 {
     struct error err = {0};
     (void)state;
-    struct journal *j = begin(base_path, "G");
-    put_cell(j, cell(64, 1.1));
-    journal_close(j);
-    j = begin(fresh_path, "H");
-    put_cell(j, cell(64, 1.1));
-    journal_close(j);
+    write_run(base_path, "G", cell(64, 1.1));
+    write_run(fresh_path, "H", cell(64, 1.1));
     assert_int_equal(compare(false, &err), EXIT_CODE_INCOMPARABLE);
     assert_non_null(strstr(err.text, "the device's name is \"G\" in BASE and \"H\" in NEW"));
     assert_int_equal(compare(true, &err), 0);
     agree_free(&a);
     unlink(fresh_path);
-    j = begin(fresh_path, "G");
-    put_cell(j, cell(128, 1.1));
-    journal_close(j);
+    write_run(fresh_path, "G", cell(128, 1.1));
     assert_int_equal(compare(false, &err), EXIT_CODE_INCOMPARABLE);
     assert_non_null(strstr(err.text, "no pair of contenders in common"));
     unlink(fresh_path);

@@ -136,6 +136,14 @@ static void refuses_to_overwrite(void **state)
     assert_int_equal(journal_resume("/nonexistent/dir/j.jsonl", see, NULL, &j, &err), EXIT_CODE_DATA);
 }
 
+static size_t start_of_last_line(const char *bytes, size_t length)
+{
+    size_t last = length - 1;
+    while (bytes[last - 1] != '\n')
+        last--;
+    return last;
+}
+
 /* Every way of cutting the last line short: what is before is read, the rest is cut off, and writing goes on. */
 static void torn_at_every_byte(void **state)
 {
@@ -143,9 +151,7 @@ static void torn_at_every_byte(void **state)
     (void)state;
     write_journal(3);
     char *bytes = slurp(&length);
-    size_t last = length - 1;
-    while (bytes[last - 1] != '\n')
-        last--;
+    size_t last = start_of_last_line(bytes, length);
     for (size_t cut = last; cut < length; cut++) {
         struct seen seen = {0};
         struct seen again = {0};
@@ -208,9 +214,7 @@ static void damage_in_the_middle_is_refused(void **state)
     (void)state;
     write_journal(4);
     char *bytes = slurp(&length);
-    size_t last = length - 1;
-    while (bytes[last - 1] != '\n')
-        last--;
+    size_t last = start_of_last_line(bytes, length);
     for (size_t at = 0; at < last; at += at + 1 < last && bytes[at + 1] == '\n' ? 1 : 7) {
         static const char damage[] = {'\x01', '\n', ' ', 0};
         for (size_t d = 0; d < sizeof damage; d++) {
@@ -241,9 +245,7 @@ static void a_lost_newline_is_damage_not_a_tear(void **state)
     (void)state;
     write_journal(3);
     char *bytes = slurp(&length);
-    size_t last = length - 1;
-    while (bytes[last - 1] != '\n')
-        last--;
+    size_t last = start_of_last_line(bytes, length);
     bytes[last - 1] = 'X';
     spill(bytes, length);
     assert_int_equal(journal_read(path, see, &seen, NULL, &err), EXIT_CODE_DATA);
