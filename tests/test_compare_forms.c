@@ -65,6 +65,7 @@ static char *print(enum compare_format format)
 
 static void must_hold(const char *text, const char *words)
 {
+    assert_non_null(text);
     if (!strstr(text, words))
         fail_msg("\"%s\" is not in:\n%s", words, text);
 }

@@ -35,6 +35,7 @@ static char *screen_of(unsigned converged)
 
 static const char *line_of(const char *text, const char *begin)
 {
+    assert_non_null(text);
     const char *line = strstr(text, begin);
     if (!line)
         fail_msg("no \"%s\" in:\n%s", begin, text);
