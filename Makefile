@@ -192,7 +192,7 @@ $(BUILD)/tests/test_deviation $(BUILD)/tests/test_honesty $(BUILD)/tests/test_ra
 $(BUILD)/tests/test_activity $(BUILD)/tests/test_visits $(BUILD)/tests/test_block: $(BUILD)/obj/tests/bench_fixture.o
 $(addprefix $(BUILD)/tests/test_,supervisor loading resume audit): $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
 $(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o
-$(addprefix $(BUILD)/tests/test_,compile deviation family gunzip manifest module precompile space table tuned variants verify): \
+$(addprefix $(BUILD)/tests/test_,compile deviation family gunzip manifest module plan precompile space table tuned variants verify): \
 	$(BUILD)/obj/tests/scratch_fixture.o
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)

@@ -295,12 +295,12 @@ static void test_cache_round_trip(void **state)
     free(back);
 }
 
-/* Every single flipped byte and every truncation of an entry is a miss, not wrong content. */
 /* A worker puts a dozen entries for each cell, and waiting for a disk takes longer than anything else it does there. */
 static void test_cache_does_not_wait(void **state)
 {
     struct error err;
     (void)state;
+    setenv("CUDAL2_CACHE", directory, 1);
     assert_int_equal(file_cache_put("kind", "key", "x", 1, &err), 0);
     assert_int_equal(syncs, 0);
     fault = FAULT_SYNC;
@@ -309,6 +309,7 @@ static void test_cache_does_not_wait(void **state)
     assert_int_equal(file_cache_put("kind", "key", "z", 1, &err), EXIT_CODE_IO);
 }
 
+/* Every single flipped byte and every truncation of an entry is a miss, not wrong content. */
 static void test_cache_corruption(void **state)
 {
     char entry[600];

@@ -13,6 +13,7 @@
 #include "result/record.h"
 #include "run/devices.h"
 #include "run/plan.h"
+#include "scratch_fixture.h"
 
 static struct shape shapes[] = {{64, 128, 256, "tall"}, {32, 32, 32, ""}};
 
@@ -217,10 +218,7 @@ static void test_lock_keeps_a_second_run_out(void **state)
     struct error err;
     int first = -1, second = -1;
     volatile int stop = 0;
-    char directory[] = "/tmp/cudal2-plan-XXXXXX";
     (void)state;
-    assert_non_null(mkdtemp(directory));
-    setenv("CUDAL2_CACHE", directory, 1);
     assert_int_equal(devices_lock_named("GPU-1", 0.1, &stop, &first, &err), 0);
     uint64_t start = clock_now_ns();
     assert_int_equal(devices_lock_named("GPU-1", 0.2, &stop, &second, &err), EXIT_CODE_TEMPORARY);
@@ -240,11 +238,16 @@ static void test_lock_keeps_a_second_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_on_cuda),           cmocka_unit_test(test_native_is_f32_on_the_cpu),
-        cmocka_unit_test(test_bf16_accumulates_in_f32), cmocka_unit_test(test_seed_belongs_to_the_cell),
-        cmocka_unit_test(test_hash_tells_plans_apart),  cmocka_unit_test(test_server_costs_its_gaps),
-        cmocka_unit_test(test_nothing_to_measure),      cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_devices_refused),         cmocka_unit_test(test_lock_keeps_a_second_run_out),
+        cmocka_unit_test(test_order_on_cuda),
+        cmocka_unit_test(test_native_is_f32_on_the_cpu),
+        cmocka_unit_test(test_bf16_accumulates_in_f32),
+        cmocka_unit_test(test_seed_belongs_to_the_cell),
+        cmocka_unit_test(test_hash_tells_plans_apart),
+        cmocka_unit_test(test_server_costs_its_gaps),
+        cmocka_unit_test(test_nothing_to_measure),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_devices_refused),
+        cmocka_unit_test_setup_teardown(test_lock_keeps_a_second_run_out, scratch_make_cache, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
