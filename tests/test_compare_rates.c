@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/random.h"

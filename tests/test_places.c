@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include <math.h>
 
 #include "worker/places.h"
 

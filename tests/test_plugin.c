@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

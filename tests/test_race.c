@@ -1,7 +1,6 @@
 /* measure/race on the scripted clock: what a variant is launched before it leaves, and who wins. */
 #include "measure/race.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

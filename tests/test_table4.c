@@ -5,8 +5,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
