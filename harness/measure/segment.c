@@ -9,7 +9,7 @@ static unsigned primers_for(const struct bench *bench, const struct device_shape
                             double fastest_ns, double bearable)
 {
     bool leads = fastest_ns < SEGMENT_LEAD_BELOW_NS && (bench->in_blocks || fastest_ns >= SEGMENT_LEAD_FROM_NS);
-    double wanted = leads ? ceil(lead_ns / fmax(fastest_ns, 1)) : ceil((double)shape->launches / SEGMENT_PRIMER_SHARE);
+    double wanted = leads ? ceil(lead_ns / fmax(fastest_ns, 1)) : ceil((double)shape->launches / device_shape_visits(shape) / SEGMENT_PRIMER_SHARE);
     double primers = fmax(fmin(fmin(wanted, SEGMENT_MAX_PRIMERS), bearable), SEGMENT_LEAST_PRIMERS);
     double sets = (double)(shape->n_sets / device_shape_visits(shape)); /* of one visit */
     return (unsigned)(bench->config->cache[bench->mode] == CACHE_WARM ? fmax(primers, sets) : primers);
@@ -23,9 +23,9 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
         return shape;
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
     double bearable = floor(SEGMENT_LONGEST_NS / fmax(own_ns, 1.0));
-    double launches = fmax(fmin(fmin(wanted, bearable), (double)SEGMENT_MAX_LAUNCHES), 1.0);
-    shape.visits = (unsigned)fmin(places, launches);
-    shape.launches = (unsigned)ceil(launches / shape.visits) * shape.visits;
+    double launches = fmin(wanted, (double)SEGMENT_MAX_LAUNCHES); /* of each visit: its events cost 4 us */
+    shape.visits = (unsigned)fmax(fmin(fmin(places, launches), bearable), 1.0);
+    shape.launches = (unsigned)fmax(fmin(launches, floor(bearable / shape.visits)), 1.0) * shape.visits;
     shape.n_sets *= shape.visits;
     if (fastest_ns >= SEGMENT_TARGET_NS)
         return shape;

@@ -11,9 +11,10 @@
 _Static_assert(WARM_PLACES <= DEVICE_MAX_VISITS, "a segment can visit every place");
 
 /* Places that a segment visits one after the other where its sets are too large to take turns: as many as make eight
- * with the sets, and as hold two L2s' worth of matrices. What is too large for three of them stays at one: a visit to a
- * place begins with the L2 full of the place before, which long after still shows in launches that do not fit into it.
- */
+ * with the sets, and as hold two L2s' worth of matrices, but three at most, for each visit takes as long as a segment
+ * of one. What is too large for three stays at one: a visit to a place begins with the L2 full of the place before,
+ * which long after still shows in launches that do not fit into it. */
+#define MOST_VISITS 3.0
 #define VISITED_L2S 2.0
 #define LEAST_VISITS 3.0
 
@@ -49,7 +50,7 @@ static unsigned visits_of_one(const struct device_info *info, const struct cudal
     double fit = VISITED_L2S * (double)info->l2_bytes / (set_bytes(p) * (double)sets);
     if (fit < LEAST_VISITS)
         return 1;
-    return (unsigned)fmax(1, fmin(floor(fit), WARM_PLACES / (double)sets));
+    return (unsigned)fmax(1, fmin(fmin(floor(fit), WARM_PLACES / (double)sets), MOST_VISITS));
 }
 
 /* The paper's loop gives both kernels of a pair the same matrices. */
