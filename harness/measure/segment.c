@@ -9,7 +9,8 @@ static unsigned primers_for(const struct bench *bench, const struct device_shape
                             double fastest_ns, double bearable)
 {
     bool leads = fastest_ns < SEGMENT_LEAD_BELOW_NS && (bench->in_blocks || fastest_ns >= SEGMENT_LEAD_FROM_NS);
-    double wanted = leads ? ceil(lead_ns / fmax(fastest_ns, 1)) : ceil((double)shape->launches / device_shape_visits(shape) / SEGMENT_PRIMER_SHARE);
+    double wanted = leads ? ceil(lead_ns / fmax(fastest_ns, 1))
+                          : ceil((double)shape->launches / device_shape_visits(shape) / SEGMENT_PRIMER_SHARE);
     double primers = fmax(fmin(fmin(wanted, SEGMENT_MAX_PRIMERS), bearable), SEGMENT_LEAST_PRIMERS);
     double sets = (double)(shape->n_sets / device_shape_visits(shape)); /* of one visit */
     return (unsigned)(bench->config->cache[bench->mode] == CACHE_WARM ? fmax(primers, sets) : primers);

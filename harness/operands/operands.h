@@ -24,9 +24,9 @@ struct operands_request {
     uint8_t layouts[OPERANDS_MAX_SETS]; /* of each set: bits of the layouts it has a B in */
 };
 
-/* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below a share of 1 / n_sets of the slack: a quarter
- * of what all sets hold, within these bounds. An allocator gives the same pages again and again, so without room to move
- * large matrices would lie in the same place in every group. */
+/* Offsets are multiples of OPERANDS_ALIGNMENT (what allocators give) below a share of 1 / n_sets of the slack: a
+ * quarter of what all sets hold, within these bounds. An allocator gives the same pages again and again, so without
+ * room to move large matrices would lie in the same place in every group. */
 #define OPERANDS_ALIGNMENT 512u
 #define OPERANDS_SLACK (16u << 20)
 #define OPERANDS_MOST_SLACK (256u << 20)
