@@ -272,7 +272,8 @@ static void test_screen(void **state)
     journal_close(j);
     expect_line(
         "\nGPU activity: 1 launch watched in 1 cell, 0 refuted, 1 could not be watched; one-kernel launches take "
-        "0.80 of their device time by CUPTI (0.80 to 0.80)\n");
+        "0.80 of their device time by CUPTI (0.80 to 0.80)\n"
+        "  Over 2% apart: device times hold more, or less, than the kernels (docs/method.md)\n");
     j = begin_run();
     put_text(j, "activity", "{\"unavailable\":\"no CUPTI: nowhere\"}");
     journal_close(j);

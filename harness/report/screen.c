@@ -287,6 +287,9 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
     free(group);
 }
 
+/* The recorder is a witness of device time: this far apart in the median, one of the two is wrong. */
+#define WATCHED_APART 0.02
+
 /* What the recorder of GPU activity saw, where there was one. */
 static void print_activity(struct screen *screen)
 {
@@ -307,6 +310,10 @@ static void print_activity(struct screen *screen)
         text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)",
                  tree_number(ratio, "median"), tree_number(ratio, "min"), tree_number(ratio, "max"));
     text_add(&screen->text, "\n");
+    if (ratio && fabs(tree_number(ratio, "median") - 1) > WATCHED_APART)
+        text_add(&screen->text,
+                 "  Over %.0f%% apart: device times hold more, or less, than the kernels (docs/method.md)\n",
+                 100 * WATCHED_APART);
 }
 
 /* Skips with their reasons, one line for each kind. */
