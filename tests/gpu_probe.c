@@ -60,11 +60,11 @@ static void digests_are_the_hosts(void **state)
     gpu->ops->release(gpu, there);
 }
 
-/* Many matrices of every kind, order and shape at once: what the host writes one by one. N(0,1) apart, whose logarithms
- * may differ in the last bit. */
+/* Many matrices of every kind, order and shape at once, half of them with the content of another: what the host writes
+ * one by one. N(0,1) apart, whose logarithms may differ in the last bit. */
 static void many_fills_are_the_hosts(void **state)
 {
-    enum { MANY = 60, ELEMENTS = 130 * 67 };
+    enum { MANY = 90, ELEMENTS = 130 * 67 };
     static uint16_t here[ELEMENTS], back[ELEMENTS];
     struct fill_item items[MANY];
     struct error err;
@@ -72,7 +72,7 @@ static void many_fills_are_the_hosts(void **state)
     for (int i = 0; i < MANY; i++)
         items[i] = (struct fill_item){
             take(sizeof here),
-            {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)i, 0.3, 1 + 2 * i, 67, i % 2}};
+            {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)(i % 45), 0.3, 1 + 2 * (i % 45), 67, i % 2}};
     check(gpu->ops->fill_many(gpu, items, MANY, &err), &err);
     check(gpu->ops->sync(gpu, &err), &err);
     for (int i = 0; i < MANY; i++) {

@@ -4,6 +4,7 @@
  * machine are for.
  */
 #include "device/cuda_device.h"
+#include "device/fill.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -330,6 +331,45 @@ static void many_fills_are_one_launch(void **state)
     assert_int_equal(mock.kernels, 0);
 }
 
+/* As the kernel reads it (kernels/harness/fill.cu). */
+struct listed {
+    uintptr_t addresses;
+    uint64_t key, rows, cols;
+    int32_t column_major, kind;
+    uint32_t threshold, copies;
+};
+
+/* What several hold is listed once, with the addresses of all. */
+static void equal_fills_are_made_once(void **state)
+{
+    enum { N = 7 };
+    static char matrices[N];
+    const uint64_t seeds[N] = {5, 6, 5, 5, 6, 5, 5};
+    const int64_t rows[N] = {64, 64, 64, 64, 64, 32, 64};
+    struct fill_item items[N];
+    struct error err;
+    size_t found = 0;
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        items[i] = (struct fill_item){&matrices[i], {FILL_NORMAL, CUDAL2_F16, seeds[i], 0, rows[i], 64, i == 6}};
+    assert_int_equal(d->ops->fill_many(d, items, N, &err), 0);
+    assert_int_equal(mock.last_config.grid[0], 4 * 3);
+    const struct listed *list = (const struct listed *)(uintptr_t)cuda_of(d)->fills.list;
+    for (size_t i = 0; i < 4; i++) {
+        void *const *to = (void *const *)list[i].addresses;
+        for (uint32_t copy = 0; copy < list[i].copies; copy++, found++) {
+            size_t which = (size_t)((char *)to[copy] - matrices);
+            assert_int_equal(list[i].key, fill_key(seeds[which]));
+            assert_int_equal(list[i].rows, rows[which]);
+            assert_int_equal(list[i].column_major, which == 6);
+            matrices[which]++;
+        }
+    }
+    assert_int_equal(found, N);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(matrices[i], 1);
+}
+
 static void modules_launch_with_clusters(void **state)
 {
     (void)state;
@@ -443,6 +483,7 @@ int main(void)
         ON_MOCK(settle_undoes_what_was_changed),
         ON_MOCK(memory_errors_name_the_bytes),
         ON_MOCK(many_fills_are_one_launch),
+        ON_MOCK(equal_fills_are_made_once),
         ON_MOCK(modules_launch_with_clusters),
         ON_MOCK(tensor_maps_describe_the_matrix),
         ON_MOCK(a_graph_of_one_replays_the_launch),

@@ -60,7 +60,6 @@ struct cuda_device {
     struct signals *signals;
     cu_pointer flush_buffer, compare_parts;
     size_t flush_bytes;
-    uint32_t flush_value;
     size_t limits[N_LIMITS]; /* as found when the device was opened */
     struct {
         cu_pointer desk, vectors;
@@ -68,7 +67,7 @@ struct cuda_device {
     } probes;               /* cuda_probe.c; all made at their first use */
     struct {
         cu_pointer list;
-        size_t n;                           /* room for */
+        size_t bytes;                       /* of it */
     } fills;                                /* cuda_fill.c */
     struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
 };

@@ -146,7 +146,8 @@ struct device_ops {
     int (*download)(struct device *d, void *to, const void *from, size_t bytes, struct error *err);
     /* Enqueued on the device's stream like a launch: sync before anything else looks at the memory. */
     int (*fill)(struct device *d, void *memory, const struct fill *fill, struct error *err);
-    /* The same for n matrices of one dtype, none of them empty, at the cost of one launch. NULL: one by one. */
+    /* The same for n matrices of one dtype, none of them empty, at the cost of one launch and of making what several
+     * hold once. NULL: one by one. */
     int (*fill_many)(struct device *d, const struct fill_item *items, size_t n, struct error *err);
     int (*sync)(struct device *d, struct error *err);
     /* Evicts the caches: writes and reads more than the L2. */

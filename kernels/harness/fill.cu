@@ -35,13 +35,25 @@ static __device__ bits_t element(u64 key, u64 index, int kind, u32 threshold)
     return round_to_dtype(radius * cospif(2.0f * ((float)((u32)bits & 0xffffffu) * 0x1p-24f)));
 }
 
-/* What to write where; struct wanted of harness/device/cuda_fill.c has the same layout. */
+/* What to write, and where: `to` is the matrix itself (copies 0), or the first of so many addresses. struct wanted of
+ * harness/device/cuda_fill.c has the same layout. */
 struct wanted {
-    bits_t *memory;
+    void *to;
     u64 key, rows, cols;
     int column_major, kind;
-    u32 threshold, unused;
+    u32 threshold, copies;
 };
+
+/* The elements from `at` on, in one store if they are all there and the address allows it. */
+static __device__ __forceinline__ void store(bits_t *memory, u64 at, u64 total, const bits_t one[ELEMENTS], uint4 all)
+{
+    if (at + ELEMENTS <= total && ((u64)memory & 15) == 0) {
+        *(uint4 *)(memory + at) = all;
+    } else {
+        for (int e = 0; e < ELEMENTS && at + e < total; e++)
+            memory[at + e] = one[e];
+    }
+}
 
 /* One thread makes 16 bytes at a time; `parts` blocks share the matrix. What is contiguous is cols long, or rows if
  * column_major. */
@@ -65,12 +77,10 @@ static __device__ __forceinline__ void fill_part(const wanted &w, u32 part, u32 
                 column++;
             }
         }
-        if (at + ELEMENTS <= total && ((u64)w.memory & 15) == 0) {
-            *(uint4 *)(w.memory + at) = out.all;
-        } else {
-            for (int e = 0; e < ELEMENTS && at + e < total; e++)
-                w.memory[at + e] = out.one[e];
-        }
+        if (w.copies == 0)
+            store((bits_t *)w.to, at, total, out.one, out.all);
+        for (u32 copy = 0; copy < w.copies; copy++)
+            store(((bits_t *const *)w.to)[copy], at, total, out.one, out.all);
     }
 }
 
@@ -79,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(256) fill(wanted w)
     fill_part(w, blockIdx.x, gridDim.x);
 }
 
-/* `parts` blocks for each of many. */
+/* `parts` blocks for each of many contents. */
 extern "C" __global__ void __launch_bounds__(256) fill_many(const wanted *list, u32 parts)
 {
     const wanted w = list[blockIdx.x / parts];
