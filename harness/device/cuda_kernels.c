@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define FLUSH_THREADS 256
+#define FLUSH_VALUE 1u
 #define COMPARE_THREADS 256
 #define COMPARE_BLOCKS 1024
 #define REFERENCE_TILE 128
@@ -85,6 +86,17 @@ unsigned cuda_grid_for(const struct cuda_device *c, uint64_t items, unsigned thr
     return (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
 }
 
+static int flush_run(struct cuda_device *c, enum harness_kernel which, struct error *err)
+{
+    cu_function function;
+    uint64_t count = c->flush_bytes / 16;
+    uint32_t value = FLUSH_VALUE;
+    void *arguments[] = {&c->flush_buffer, &count, &value};
+    int rc = cuda_kernel_get(c, which, 0, &function, err);
+    return rc == 0 ? cuda_kernel_run(c, function, cuda_grid_for(c, count, FLUSH_THREADS), FLUSH_THREADS, arguments, err)
+                   : rc;
+}
+
 static int flush_buffer(struct cuda_device *c, struct error *err)
 {
     if (c->flush_buffer)
@@ -92,22 +104,17 @@ static int flush_buffer(struct cuda_device *c, struct error *err)
     c->flush_bytes = 2 * (size_t)c->base.info.l2_bytes;
     if (c->flush_bytes < (8u << 20))
         c->flush_bytes = 8u << 20;
-    return driver_check(&c->driver, c->driver.memory_alloc(&c->flush_buffer, c->flush_bytes), err,
-                        "cuMemAlloc(%zu bytes to flush the L2)", c->flush_bytes);
+    int rc = driver_check(&c->driver, c->driver.memory_alloc(&c->flush_buffer, c->flush_bytes), err,
+                          "cuMemAlloc(%zu bytes to flush the L2)", c->flush_bytes);
+    return rc == 0 ? flush_run(c, KERNEL_FLUSH_WRITE, err) : rc;
 }
 
 int cuda_flush(struct device *d, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
-    cu_function functions[2];
     int rc = flush_buffer(c, err);
-    for (int i = 0; i < 2 && rc == 0; i++)
-        rc = cuda_kernel_get(c, i ? KERNEL_FLUSH_READ : KERNEL_FLUSH_WRITE, 0, &functions[i], err);
-    uint64_t count = c->flush_bytes / 16;
-    uint32_t value = ++c->flush_value;
-    void *arguments[] = {&c->flush_buffer, &count, &value};
-    for (int i = 0; i < 2 && rc == 0; i++)
-        rc = cuda_kernel_run(c, functions[i], cuda_grid_for(c, count, FLUSH_THREADS), FLUSH_THREADS, arguments, err);
+    if (rc == 0)
+        rc = flush_run(c, KERNEL_FLUSH_READ, err);
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 

@@ -1,5 +1,5 @@
 /*
- * flush.cu - evicts the L2: one launch writes the whole buffer, a second reads it. The buffer is twice the L2.
+ * flush.cu - evicts the L2: the whole of a buffer of twice its size is read. It is written once, when it is new.
  */
 extern "C" __global__ void __launch_bounds__(256) flush_write(uint4 *buffer, u64 count, u32 value)
 {
