@@ -118,32 +118,34 @@ static void a_device_without_segments_has_one_set(void **state)
     assert_int_equal(got.sets_each, 1);
 }
 
-/* Twelve sets in a quarter of 139.8 GiB: 2.91 GiB each. */
-static void who_fits_has_its_own(void **state)
+static void what_is_not_cached_is_shared(void **state)
 {
     (void)state;
     assert_false(choose(64, 64, 64).shared);
-    assert_false(choose(8192, 8192, 128).shared);
-    assert_false(choose(16384, 16384, 16384).shared); /* 2 GiB */
-    assert_true(choose(32768, 16384, 16384).shared);  /* 1 + 1 + 1 GiB */
+    assert_false(choose(4096, 4096, 3754).shared); /* two L2s are 120 MiB */
+    assert_true(choose(4096, 4096, 3755).shared);
+    assert_true(choose(16384, 16384, 16384).shared);
+    struct cudal2_problem p = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F16};
+    assert_true(places_choose(&config, &h200, &p, MODE_SERVER, TIMING_DEVICE).shared);
     config.protocol = PROTOCOL_PAPER;
     assert_true(choose(64, 64, 64).shared);
 }
 
-/* What is cached is never shared, however small the memory. */
-static void a_small_memory_shares_large_matrices(void **state)
+/* Nothing is timed as a segment there. What is cached is never shared, however small the memory. */
+static void without_segments_who_fits_has_its_own(void **state)
 {
     (void)state;
-    struct device_info small = h200;
+    struct device_info cpu = h200;
     struct cudal2_problem p = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F16}; /* 128 MiB: 8 MiB more than two L2s */
-    small.memory_bytes = (uint64_t)6 << 30;                                   /* twelve are exactly a quarter of it */
-    assert_false(places_choose(&config, &small, &p, MODE_OFFLINE, TIMING_DEVICE).shared);
-    small.memory_bytes--;
-    assert_true(places_choose(&config, &small, &p, MODE_OFFLINE, TIMING_DEVICE).shared);
-    assert_true(places_choose(&config, &small, &p, MODE_SERVER, TIMING_DEVICE).shared);
+    cpu.timings = CUDAL2_BIT(TIMING_WALL);
+    cpu.memory_bytes = (uint64_t)6 << 30; /* twelve are exactly a quarter of it */
+    assert_false(places_choose(&config, &cpu, &p, MODE_OFFLINE, TIMING_WALL).shared);
+    cpu.memory_bytes--;
+    assert_true(places_choose(&config, &cpu, &p, MODE_OFFLINE, TIMING_WALL).shared);
+    assert_true(places_choose(&config, &cpu, &p, MODE_SERVER, TIMING_WALL).shared);
     p.k = 2048; /* 80 MiB */
-    small.memory_bytes = (uint64_t)1 << 30;
-    assert_false(places_choose(&config, &small, &p, MODE_OFFLINE, TIMING_DEVICE).shared);
+    cpu.memory_bytes = (uint64_t)1 << 30;
+    assert_false(places_choose(&config, &cpu, &p, MODE_OFFLINE, TIMING_WALL).shared);
 }
 
 int main(void)
@@ -155,8 +157,8 @@ int main(void)
         cmocka_unit_test_setup(places_never_exceed_eight_nor_the_cache, plain_config),
         cmocka_unit_test_setup(only_warm_offline_segments_visit, plain_config),
         cmocka_unit_test_setup(a_device_without_segments_has_one_set, plain_config),
-        cmocka_unit_test_setup(who_fits_has_its_own, plain_config),
-        cmocka_unit_test_setup(a_small_memory_shares_large_matrices, plain_config),
+        cmocka_unit_test_setup(what_is_not_cached_is_shared, plain_config),
+        cmocka_unit_test_setup(without_segments_who_fits_has_its_own, plain_config),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

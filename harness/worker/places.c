@@ -18,8 +18,9 @@ _Static_assert(WARM_PLACES <= DEVICE_MAX_VISITS, "a segment can visit every plac
 #define VISITED_L2S 2.0
 #define LEAST_VISITS 3.0
 
-/* What is larger than this many L2s finds little of a neighbour's in the cache. Contenders share such matrices where
- * sets for a dozen of them would take over a quarter of the memory. */
+/* Matrices over this many L2s are shared, with the cache emptied between contenders (segment.c): in the same place two
+ * contenders differ by less than in places of their own, and what is filled once is not filled ten times. Where nothing
+ * is timed as a segment they are shared if sets for a dozen would take over a quarter of the memory. */
 #define CACHED_L2S 2.0
 #define OWN_SETS 12.0
 #define OWN_MEMORY 0.25
@@ -57,8 +58,9 @@ static unsigned visits_of_one(const struct device_info *info, const struct cudal
 static bool is_shared(const struct config *config, const struct device_info *info, const struct cudal2_problem *p)
 {
     bool cached = set_bytes(p) <= CACHED_L2S * (double)info->l2_bytes;
+    bool segments = (info->timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
     bool affordable = OWN_SETS * set_bytes(p) <= OWN_MEMORY * (double)info->memory_bytes;
-    return (!cached && !affordable) || config->protocol == PROTOCOL_PAPER;
+    return (!cached && (segments || !affordable)) || config->protocol == PROTOCOL_PAPER;
 }
 
 struct places places_choose(const struct config *config, const struct device_info *info,
