@@ -8,6 +8,8 @@
 #include "measure/segment.h"
 
 #define OTHERS_DEAR_NS 1e6
+#define OTHERS_OFTEN 32u
+#define OTHERS_RARER 4u
 /* Launches this long feel the power limit, and a cell's first blocks run cooler than the rest; from the second figure
  * on one block takes long enough to be its own load, and a second segment gains nothing. */
 #define LASTING_FROM_NS 80e3
@@ -163,19 +165,20 @@ static int take_headline(struct turn *turn, unsigned *order, char **text, struct
     return code;
 }
 
-/* In server mode each of the other timings costs gaps, and of long launches each costs as much as a segment: they are
- * taken a quarter as often. */
-static bool is_others_block(const struct bench *bench, unsigned block)
+/* In server mode each of the other timings costs gaps, and of long launches each costs as much as a segment. They stop
+ * nothing: a cell of many blocks has enough of them. */
+bool block_takes_others(const struct bench *bench, unsigned block)
 {
     bool dear = bench->mode == MODE_SERVER || bench->fastest_ns > OTHERS_DEAR_NS;
-    return block % (bench->config->other_timings_every * (dear ? 4 : 1)) == 0;
+    bool rarer = dear || block >= OTHERS_OFTEN;
+    return block % (bench->config->other_timings_every * (rarer ? OTHERS_RARER : 1)) == 0;
 }
 
 static bool is_due(const struct bench *bench, enum timing timing, unsigned block)
 {
     if ((bench->device->info.timings & CUDAL2_BIT(timing)) == 0 || timing == bench->headline)
         return false;
-    return is_others_block(bench, block);
+    return block_takes_others(bench, block);
 }
 
 static int take_others(struct turn *turn, char **text, struct error *err)
@@ -217,7 +220,7 @@ static int take_equal_paths(struct turn *turn, struct error *err)
     unsigned order[RECORD_MAX_CONTENDERS];
     struct bench *bench = turn->bench;
     int code = 0;
-    if (!is_others_block(bench, turn->block))
+    if (!block_takes_others(bench, turn->block))
         return 0;
     for (unsigned i = 0; i < bench->n_entrants; i++)
         order[i] = i;
@@ -232,7 +235,7 @@ static int take_null(struct turn *turn, struct error *err)
 {
     struct bench *bench = turn->bench;
     double ns = NAN;
-    if (!is_others_block(bench, turn->block))
+    if (!block_takes_others(bench, turn->block))
         return 0;
     bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
     if (turn->gap_ns >= 0 && bench->null_segment != NULL)
