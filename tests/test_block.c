@@ -98,12 +98,35 @@ static void assert_taken(const char *digits, bool lead, bool back)
 static void short_launches_run_once(void **state)
 {
     (void)state;
-    open_block(4, 79e3);
+    open_block(4, 19e3);
     measure(1);
     assert_int_equal(strlen(written()), 4);
     assert_taken(written(), false, false);
     assert_int_equal(f.bench.record->passes, 0);
     fixture_close(&f);
+}
+
+/* Segments of 0.25 ms in turn until 2 ms have passed, in every block. */
+static void launches_of_20_us_wake_the_device(void **state)
+{
+    const double durations[] = {20e3, 25e3, 79e3};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        open_block(3, durations[i]);
+        for (unsigned block = 1; block <= 2; block++) {
+            double busy = f.bench.record->busy_seconds;
+            measure(block);
+            const struct contender_record *r = &f.bench.record->contenders[0];
+            double segment_ns = durations[i] * (r->launches + r->primers);
+            size_t lead = (size_t)ceil(2e6 / segment_ns);
+            assert_int_equal(n_taken, lead + 3);
+            for (size_t k = 0; k < n_taken; k++)
+                assert_int_equal(taken[k], written()[k < lead ? k % 3 : k - lead] - '0' + 'a');
+            assert_true(fabs(f.bench.record->busy_seconds - busy - 1e-9 * segment_ns * (double)n_taken) < 1e-6);
+            assert_int_equal(r->timings[TIMING_DEVICE].n, block);
+        }
+        fixture_close(&f);
+    }
 }
 
 static void long_launches_run_there_and_back(void **state)
@@ -216,13 +239,12 @@ static void who_fails_in_the_lead_leaves(void **state)
 
 /* ---- load before the first block ---- */
 
-/* Rounds that were taken before the lead and the block, of n contenders. */
-static size_t rounds(size_t n, bool lead, bool back)
+/* Segments that were taken before the lead and the block, of n contenders. */
+static size_t load(size_t n, bool lead, bool back)
 {
     size_t own = (size_t)lead + n * (back ? 2 : 1);
     assert_true(n_taken >= own);
-    assert_int_equal((n_taken - own) % n, 0);
-    return (n_taken - own) / n;
+    return n_taken - own;
 }
 
 static void a_cooled_device_is_loaded(void **state)
@@ -232,13 +254,12 @@ static void a_cooled_device_is_loaded(void **state)
     f.bench.cooled = true;
     double before = (double)f.device->ops->now(f.device);
     measure(1);
-    /* A round is three segments of 0.4 ms: 35 ms are 29.2 of them. */
-    assert_int_equal(rounds(3, true, true), 30);
+    assert_int_equal(load(3, true, true), 88); /* of 0.4 ms */
     assert_false(f.bench.cooled);
     assert_true((double)f.device->ops->now(f.device) - before >= 35e6);
     assert_int_equal(f.bench.record->contenders[0].timings[TIMING_DEVICE].n, 1);
     measure(2);
-    assert_int_equal(rounds(3, true, true), 0);
+    assert_int_equal(load(3, true, true), 0);
     fixture_close(&f);
 }
 
@@ -246,13 +267,13 @@ static void a_cooled_device_is_loaded(void **state)
 static void load_is_for_80_us_to_1_ms(void **state)
 {
     (void)state;
-    const double durations[] = {79.9e3, 80e3, 0.99e6, 1e6};
+    const double durations[] = {19.9e3, 80e3, 0.99e6, 1e6};
     for (size_t i = 0; i < 4; i++) {
         bool lasting = i == 1 || i == 2;
         open_block(2, durations[i]);
         f.bench.cooled = true;
         measure(1);
-        assert_true((rounds(2, i > 0, lasting) > 0) == lasting);
+        assert_true((load(2, i > 0, lasting) > 0) == lasting);
         assert_int_equal(f.bench.record->passes, lasting ? 2 : 0);
         fixture_close(&f);
     }
@@ -528,6 +549,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_launches_run_once),
+        cmocka_unit_test(launches_of_20_us_wake_the_device),
         cmocka_unit_test(long_launches_run_there_and_back),
         cmocka_unit_test(a_drift_cancels),
         cmocka_unit_test(a_value_is_the_mean_of_both),

@@ -17,6 +17,9 @@
 /* So long the device is kept busy before the first block of such a cell, and after a check. 75 ms left the next blocks
  * 5 to 9% slower than the later ones, none left them 7 to 8% faster. */
 #define PREHEAT_NS 35e6
+/* Graphs from 20 to 80 us have no first replay (segment.h), so the device comes to their block from milliseconds of
+ * idleness: for 1 to 1.6 ms of load launches bound by the memory read 7 to 11% slower. */
+#define WAKE_NS 2e6
 
 /* What block_measure carries from one launch to the next. */
 struct turn {
@@ -116,24 +119,43 @@ static int take_lead(struct turn *turn, struct entrant *e, struct error *err)
     return 0;
 }
 
+/* Untimed segments of all in turn for so long. */
+static int keep_busy(struct turn *turn, const unsigned *order, double ns, struct error *err)
+{
+    struct bench *bench = turn->bench;
+    double now = (double)bench->device->ops->now(bench->device), deadline = now + ns, before = 0;
+    int code = 0;
+    while (code == 0 && before < now && now < deadline) { /* no time passes when nobody is left */
+        before = now;
+        for (size_t i = 0; i < bench->n_entrants && code == 0 && now < deadline; i++) {
+            code = take_lead(turn, &bench->entrants[order[i]], err);
+            now = (double)bench->device->ops->now(bench->device);
+        }
+    }
+    return code;
+}
+
 /* The clock of long work is what the power limit leaves of it: on an H200 the first three or four blocks of a cell of
  * 0.1 ms to 1 ms, and two after a check, ran up to 18% faster than all others, and contenders differ in what they gain
  * by that. What is measured is work that lasts. */
 static int preheat(struct turn *turn, const unsigned *order, struct error *err)
 {
     struct bench *bench = turn->bench;
-    double now = (double)bench->device->ops->now(bench->device), deadline = now + PREHEAT_NS, before = 0;
-    int code = 0;
-    if (!bench->cooled || !is_lasting(bench))
+    bool wanted = bench->cooled && is_lasting(bench);
+    if (wanted)
+        bench->cooled = false;
+    return wanted ? keep_busy(turn, order, PREHEAT_NS, err) : 0;
+}
+
+/* What a block begins with, so that its first places are like the others. */
+static int lead(struct turn *turn, const unsigned *order, struct error *err)
+{
+    struct bench *bench = turn->bench;
+    if (!is_sustained(bench) || bench->fastest_ns < SEGMENT_SETTLED_FROM_NS)
         return 0;
-    bench->cooled = false;
-    while (code == 0 && before < now && now < deadline) { /* no time passes when nobody is left */
-        before = now;
-        for (size_t i = 0; i < bench->n_entrants && code == 0; i++)
-            code = take_lead(turn, &bench->entrants[order[i]], err);
-        now = (double)bench->device->ops->now(bench->device);
-    }
-    return code;
+    if (bench->fastest_ns < LASTING_FROM_NS)
+        return keep_busy(turn, order, WAKE_NS, err);
+    return take_lead(turn, &bench->entrants[order[0]], err);
 }
 
 static void reverse(unsigned *order, size_t n)
@@ -153,8 +175,8 @@ static int take_headline(struct turn *turn, unsigned *order, char **text, struct
     turn->passes = passes_of(bench);
     bench->record->passes = turn->passes > 1 ? turn->passes : 0;
     int code = preheat(turn, order, err);
-    if (code == 0 && is_sustained(bench) && bench->fastest_ns >= LASTING_FROM_NS)
-        code = take_lead(turn, &bench->entrants[order[0]], err);
+    if (code == 0)
+        code = lead(turn, order, err);
     for (turn->pass = 0; turn->pass < turn->passes && code == 0; turn->pass++) {
         char *nowhere = unwritten;
         code = take_all(turn, order, turn->pass == 0 ? text : &nowhere, err);
