@@ -118,11 +118,12 @@ static void launches_of_20_us_wake_the_device(void **state)
             measure(block);
             const struct contender_record *r = &f.bench.record->contenders[0];
             double segment_ns = durations[i] * (r->launches + r->primers);
-            size_t lead = (size_t)ceil(2e6 / segment_ns);
+            size_t lead = (size_t)ceil(2e6 / segment_ns), replays = block == 1 ? 3 : 0; /* one of each graph */
             assert_int_equal(n_taken, lead + 3);
             for (size_t k = 0; k < n_taken; k++)
                 assert_int_equal(taken[k], written()[k < lead ? k % 3 : k - lead] - '0' + 'a');
-            assert_true(fabs(f.bench.record->busy_seconds - busy - 1e-9 * segment_ns * (double)n_taken) < 1e-6);
+            assert_true(fabs(f.bench.record->busy_seconds - busy - 1e-9 * segment_ns * (double)(n_taken + replays)) <
+                        1e-6);
             assert_int_equal(r->timings[TIMING_DEVICE].n, block);
         }
         fixture_close(&f);
@@ -194,7 +195,7 @@ static void every_segment_counts_as_busy(void **state)
     open_block(2, 100e3);
     measure(1);
     /* Two contenders there and back and the lead, of two launches and two primers each. */
-    assert_true(fabs(f.bench.record->busy_seconds - 5 * 4 * 100e-6) < 1e-9);
+    assert_true(fabs(f.bench.record->busy_seconds - (5 + 2) * 4 * 100e-6) < 1e-9); /* two first replays */
     fixture_close(&f);
 }
 

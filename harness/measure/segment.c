@@ -104,6 +104,7 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_shape(bench, entrant, &shape, err);
+    entrant->replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     if (code == 0 && bench->null_segment == NULL)
