@@ -7,6 +7,7 @@
 #include "base/half.h"
 
 #define FIRST_SET 0x8000u /* in the id of a work: it ran on set 0 */
+#define MOVED 0x4000u     /* its matrices have moved */
 
 struct actor_state {
     struct fixture *fixture;
@@ -23,11 +24,18 @@ static int actor_setup(const struct contender *c, const struct cudal2_setup *set
     struct actor *actor = &current->actors[c - current->contenders];
     struct actor_state *s = malloc(sizeof *s);
     struct actor_state value = {.fixture = current, .actor = actor, .setup = *setup, .variant = -1};
+    if (actor->refuse_setups_from > 0 && actor->setups + 1 >= (unsigned)actor->refuse_setups_from) {
+        free(s);
+        snprintf(why, CUDAL2_WHY, "setup refused on purpose");
+        return CUDAL2_LIBRARY_ERROR;
+    }
     if (setup->variant != NULL && sscanf(setup->variant, "v%d", &value.variant) != 1) {
         free(s);
         snprintf(why, CUDAL2_WHY, "no variant %s", setup->variant);
         return CUDAL2_BAD_VARIANT;
     }
+    if (actor->first_place == NULL)
+        actor->first_place = setup->sets[0].a;
     memcpy(s, &value, sizeof value);
     actor->setups++;
     *state = s;
@@ -101,8 +109,8 @@ static int actor_launch(const struct contender *c, void *state, size_t set, char
         fake_break(s->fixture->device, "illegal address");
     load(s);
     multiply(s, set);
-    uint32_t first = set == 0 ? FIRST_SET : 0;
-    fake_enqueue(s->fixture->device, first | (s->actor->id * 16 + (uint32_t)(s->variant + 1)));
+    uint32_t first = set == 0 ? FIRST_SET : 0, moved = s->setup.sets[0].a == s->actor->first_place ? 0 : MOVED;
+    fake_enqueue(s->fixture->device, first | moved | (s->actor->id * 16 + (uint32_t)(s->variant + 1)));
     return CUDAL2_OK;
 }
 
@@ -142,12 +150,14 @@ static double duration(void *context, const struct fake_moment *moment)
     struct fixture *f = context;
     if (moment->id == FAKE_NULL || moment->id == FAKE_UNKNOWN)
         return 700;
-    uint32_t id = moment->id & ~FIRST_SET;
+    uint32_t id = moment->id & ~(FIRST_SET | MOVED);
     const struct actor *actor = &f->actors[id / 16];
     uint32_t variant = id % 16;
     double ns = variant == 0 ? actor->duration_ns : actor->variant_ns[variant - 1];
-    if (variant != 0 && id != moment->id && actor->variant_first_ns[variant - 1] > 0)
+    if (variant != 0 && (moment->id & FIRST_SET) != 0 && actor->variant_first_ns[variant - 1] > 0)
         ns = actor->variant_first_ns[variant - 1];
+    if (variant != 0 && (moment->id & MOVED) != 0 && actor->variant_moved_ns[variant - 1] > 0)
+        ns = actor->variant_moved_ns[variant - 1];
     double penalty = moment->idle_ns > 1e6 ? f->idle_penalty_ns : 0;
     return ns * f->noise[moment->count % 1024] + penalty;
 }

@@ -17,11 +17,14 @@ struct actor {
     double stretch;         /* multiplies its outputs by 1 + this where the inputs are not all 0 or 1 */
     double stray;           /* adds this to its last element there */
     int fail_launches_from; /* launch hooks from this count on return an error; 0 never */
+    int refuse_setups_from; /* setups from this count on are refused; 0 never */
     int break_from;         /* the launch hook of this count loses the device; 0 never */
     char instructions[32];  /* it says it multiplies with */
     size_t n_variants;
     double variant_ns[8];       /* duration of variant i, key "v<i>" */
     double variant_first_ns[8]; /* the same on set 0, where that is another; 0: it is not */
+    double variant_moved_ns[8]; /* the same where matrices lie elsewhere than at its first setup; 0: no difference */
+    const void *first_place;    /* of A of its first set, at its first setup */
     bool variant_wrong[8];
     int variant_half_step[8];
     double variant_load_ns[8]; /* the host spends on its first launch after a setup */

@@ -127,6 +127,45 @@ static void a_lucky_place_does_not_win(void **state)
     }
 }
 
+/* Some kernels take 1.4 times as long in half of all allocations. */
+static void a_lucky_allocation_does_not_win(void **state)
+{
+    const double ns[] = {14e3, 14.3e3, 15.2e3};
+    (void)state;
+    open_race(ns, 3);
+    f.actors[0].variant_moved_ns[0] = 20e3;
+    race();
+    assert_string_equal(result.ranked[0].key, "v1");
+    assert_true(time_of(0) > 16.9e3 && time_of(0) < 17.1e3); /* it left with one time of each */
+    assert_int_equal(f.actors[0].setups, 3 + 3);             /* once for each finalist and place */
+    close_race();
+}
+
+/* From 200 us on one launch is a segment, and what is moved is large. */
+static void long_races_stay_where_they_are(void **state)
+{
+    const double ns[] = {210e3, 211e3};
+    (void)state;
+    open_race(ns, 2);
+    f.actors[0].variant_moved_ns[0] = 300e3;
+    race();
+    assert_string_equal(result.ranked[0].key, "v0");
+    assert_int_equal(f.actors[0].setups, 2);
+    close_race();
+}
+
+static void a_variant_that_cannot_be_set_up_again_leaves(void **state)
+{
+    const double ns[] = {14e3, 14.1e3, 14.2e3};
+    (void)state;
+    open_race(ns, 3);
+    f.actors[0].refuse_setups_from = 5; /* the second finalist's, on the second places */
+    race();
+    assert_string_equal(result.ranked[0].key, "v0");
+    assert_int_equal(result.n, 1);
+    close_race();
+}
+
 static void a_failing_variant_leaves_the_others_racing(void **state)
 {
     const double ns[] = {300e3, 310e3, 320e3};
@@ -149,6 +188,9 @@ int main(void)
         cmocka_unit_test(a_lucky_first_look_is_doubted),
         cmocka_unit_test(short_ones_are_timed_as_graphs),
         cmocka_unit_test(a_lucky_place_does_not_win),
+        cmocka_unit_test(a_lucky_allocation_does_not_win),
+        cmocka_unit_test(long_races_stay_where_they_are),
+        cmocka_unit_test(a_variant_that_cannot_be_set_up_again_leaves),
         cmocka_unit_test(a_failing_variant_leaves_the_others_racing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ static void long_launches_have_short_races(void **state)
     assert_true(plan.start_cut == 2.0 && plan.spread == 0.03);
     assert_int_equal(plan.heats, 2);
     assert_int_equal(plan.finals, 6);
+    assert_int_equal(plan.moves_at, 3);
     assert_false(plan.keeps_times);
     plan = race_plan(&offline, 30e3);
     assert_true(plan.start_cut == 1.5 && plan.spread == 0.04);
@@ -33,6 +34,7 @@ static void long_launches_have_short_races(void **state)
     assert_true(plan.start_cut == 1.3 && plan.spread == 0.06);
     assert_int_equal(plan.heats, 1);
     assert_int_equal(plan.finals, 5);
+    assert_int_equal(plan.moves_at, 0);
     assert_true(plan.keeps_times);
 }
 
@@ -43,16 +45,19 @@ static void single_launches_have_more_rounds(void **state)
     struct race_plan plan = race_plan(&terms, 5e3);
     assert_int_equal(plan.heats, 4);
     assert_int_equal(plan.finals, 16);
+    assert_int_equal(plan.moves_at, 12);
     assert_int_equal(plan.finalists, 6);
     assert_true(plan.final_cut == 1.15 && plan.spread == 0);
     terms.server = false;
     plan = race_plan(&terms, 5e3);
     assert_int_equal(plan.heats, 4);
     assert_int_equal(plan.finals, 8);
+    assert_int_equal(plan.moves_at, 8);
     assert_true(plan.start_cut == 2.0 && plan.final_cut == 1.10);
     plan = race_plan(&terms, 2e6);
     assert_int_equal(plan.heats, 2);
     assert_int_equal(plan.finals, 4);
+    assert_int_equal(plan.moves_at, 0);
     assert_int_equal(plan.finalists, 4);
 }
 
@@ -64,6 +69,7 @@ static void paper_loses_nobody(void **state)
     struct race_plan plan = race_plan(&terms, 5e3);
     assert_int_equal(plan.heats, 0);
     assert_int_equal(plan.finals, 150);
+    assert_int_equal(plan.moves_at, 0);
     assert_true(isinf(plan.start_cut));
     assert_true(race_goes_on(&plan, &last));
     assert_int_equal(race_most_rounds(&terms), 150);

@@ -236,6 +236,20 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     entrant->state = NULL;
 }
 
+int bench_move(struct bench *bench, uint64_t seed, struct error *err)
+{
+    struct operands_request request;
+    struct operands *fresh = NULL;
+    struct error no_room;
+    bench_operands_request(bench, seed, &request);
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        entrant_teardown(bench, &bench->entrants[i]);
+    int code = operands_alloc(bench->device, &request, &fresh, &no_room);
+    operands_free(bench->device, bench->operands);
+    bench->operands = fresh;
+    return code == 0 ? 0 : operands_alloc(bench->device, &request, &bench->operands, err);
+}
+
 int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stage, struct error *err)
 {
     struct error settle_err;

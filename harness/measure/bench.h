@@ -113,6 +113,11 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
 /* What the operands of a group must hold for the entrants; `seed` decides the places. */
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
 
+/* Matrices at other places, which `seed` decides: allocated before the old ones are released, unless that much is not
+ * there, and not filled. Whoever of bench->entrants is set up is torn down; other entrants must not be. Non-zero only
+ * when the worker must end. */
+int bench_move(struct bench *bench, uint64_t seed, struct error *err);
+
 /* Threads of the process now, for entrant_threads; 0 where they are not counted. */
 unsigned bench_threads(const struct bench *bench);
 /* What began since then, the entrant has begun. A thread is no fault: the record says that there are some. */

@@ -11,28 +11,11 @@
 
 #define COOLED_AFTER_NS 3e6
 
-/* Fresh memory at other addresses: allocated before the old is released, unless that much is not there. */
-static int renew_operands(struct bench *bench, unsigned group, struct error *err)
-{
-    struct operands_request request;
-    bench_operands_request(bench, random_derive(bench->seed, "addresses", group), &request);
-    struct operands *fresh = NULL;
-    for (size_t i = 0; i < bench->n_entrants; i++)
-        entrant_teardown(bench, &bench->entrants[i]);
-    struct error no_room;
-    int code = operands_alloc(bench->device, &request, &fresh, &no_room);
-    operands_free(bench->device, bench->operands);
-    bench->operands = fresh;
-    if (code != 0)
-        code = operands_alloc(bench->device, &request, &bench->operands, err);
-    return code;
-}
-
 static int fill_group(struct bench *bench, unsigned group, struct error *err)
 {
     uint64_t seed = random_derive(bench->seed, "group", group) >> 8;
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
-    int code = group == 0 ? 0 : renew_operands(bench, group, err);
+    int code = group == 0 ? 0 : bench_move(bench, random_derive(bench->seed, "addresses", group), err);
     if (code == 0)
         code = operands_fill(bench->device, bench->operands, FILL_NORMAL, seed, 0, err);
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;

@@ -41,9 +41,17 @@ struct race {
     enum timing timing;
 };
 
-static void racer_open(struct race *race, struct racer *racer)
+static void racer_set_up(struct race *race, struct racer *racer)
 {
     char why[CUDAL2_WHY];
+    struct entrant *e = &racer->entrant;
+    bench_stage(race->bench, e, "tune", race->bench->config->limits.tune_seconds);
+    if (entrant_try_setup(race->bench, e, racer->variant.key, why) != CUDAL2_OK)
+        entrant_fail(race->bench, e, "setup_error", "tune", why);
+}
+
+static void racer_open(struct race *race, struct racer *racer)
+{
     struct entrant *e = &racer->entrant;
     *e = *race->owner;
     e->record = &racer->scratch;
@@ -52,9 +60,7 @@ static void racer_open(struct race *race, struct racer *racer)
     memcpy(racer->scratch.name, race->owner->record->name, sizeof racer->scratch.name);
     snprintf(racer->scratch.status, sizeof racer->scratch.status, "ok");
     memcpy(e->variant, racer->variant.key, sizeof e->variant);
-    bench_stage(race->bench, e, "tune", race->bench->config->limits.tune_seconds);
-    if (entrant_try_setup(race->bench, e, racer->variant.key, why) != CUDAL2_OK)
-        entrant_fail(race->bench, e, "setup_error", "tune", why);
+    racer_set_up(race, racer);
 }
 
 static double least_median(struct race *race)
@@ -118,6 +124,29 @@ static int start_final(struct race *race, struct error *err)
             continue;
         code = look_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
         r->n = race->plan.keeps_times ? r->n : 0;
+    }
+    return code;
+}
+
+/* New places for all matrices, and everyone who is left set up and prepared on them. */
+static int move_all(struct race *race, struct error *err)
+{
+    struct bench *bench = race->bench;
+    for (size_t i = 0; i < race->n; i++)
+        entrant_teardown(bench, &race->racers[i].entrant);
+    bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
+    int code = bench_move(bench, random_next(&bench->random), err);
+    if (code == 0)
+        code = operands_fill(bench->device, bench->operands, FILL_NORMAL, random_derive(bench->seed, "tune", 0) >> 8, 0,
+                             err);
+    if (code == 0)
+        code = bench->device->ops->sync(bench->device, err);
+    for (size_t i = 0; i < race->n && code == 0; i++) {
+        struct racer *r = &race->racers[i];
+        if (r->entrant.alive)
+            racer_set_up(race, r);
+        if (r->entrant.alive)
+            code = look_prepare(bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
     }
     return code;
 }
@@ -235,6 +264,8 @@ static int run_all(struct race *race, struct error *err)
     for (unsigned round = 0; round < rounds && code == 0; round++) {
         if (race->plan.heats > 0 && round == race->plan.heats)
             code = start_final(race, err);
+        if (code == 0 && round > 0 && round == race->plan.moves_at)
+            code = move_all(race, err);
         if (code == 0)
             code = run_round(race, round, err);
         if (code == 0 && !race->terms.paper && round + 1 < rounds)

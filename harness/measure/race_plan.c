@@ -13,6 +13,14 @@
 #define LONG_HEATS 2u
 #define LONG_FINALS 4u
 
+/* After the first round of a final that loses its runners from the second on, in the middle of one that loses nobody.
+ */
+static unsigned round_of_move(const struct race_plan *plan, double fastest_ns)
+{
+    bool moves = plan->finals > 1 && fastest_ns < SINGLE_FROM_NS;
+    return moves ? plan->heats + (plan->spread > 0 ? 1 : plan->finals / 2) : 0;
+}
+
 static struct race_plan segment_plan(unsigned rounds, double fastest_ns)
 {
     struct race_plan plan = {.start_cut = 2.0,
@@ -34,6 +42,7 @@ static struct race_plan segment_plan(unsigned rounds, double fastest_ns)
         plan.spread = 0.06;
         plan.keeps_times = true;
     }
+    plan.moves_at = round_of_move(&plan, fastest_ns);
     return plan;
 }
 
@@ -54,6 +63,7 @@ static struct race_plan launch_plan(const struct race_terms *terms, double faste
         plan.heats = LONG_HEATS;
         plan.finals = LONG_FINALS;
     }
+    plan.moves_at = round_of_move(&plan, fastest_ns);
     return plan;
 }
 
