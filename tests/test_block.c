@@ -106,7 +106,7 @@ static void short_launches_run_once(void **state)
     fixture_close(&f);
 }
 
-/* Segments of 0.25 ms in turn until 2 ms have passed, in every block. */
+/* Segments of 0.25 ms in turn until 3 ms have passed, in every block. */
 static void launches_of_20_us_wake_the_device(void **state)
 {
     const double durations[] = {20e3, 25e3, 79e3};
@@ -118,7 +118,7 @@ static void launches_of_20_us_wake_the_device(void **state)
             measure(block);
             const struct contender_record *r = &f.bench.record->contenders[0];
             double segment_ns = durations[i] * (r->launches + r->primers);
-            size_t lead = (size_t)ceil(2e6 / segment_ns), replays = block == 1 ? 3 : 0; /* one of each graph */
+            size_t lead = (size_t)ceil(3e6 / segment_ns), replays = block == 1 ? 3 : 0; /* one of each graph */
             assert_int_equal(n_taken, lead + 3);
             for (size_t k = 0; k < n_taken; k++)
                 assert_int_equal(taken[k], written()[k < lead ? k % 3 : k - lead] - '0' + 'a');

@@ -15,11 +15,11 @@
 #define LASTING_FROM_NS 80e3
 #define LASTING_BELOW_NS 1e6
 /* So long the device is kept busy before the first block of such a cell, and after a check. 75 ms left the next blocks
- * 5 to 9% slower than the later ones, none left them 7 to 8% faster. */
+ * 5 to 9% slower than the later ones, none left them 7 to 8% faster, and 35 ms leave them within 2%. */
 #define PREHEAT_NS 35e6
 /* Graphs from 20 to 80 us have no first replay (segment.h), so the device comes to their block from milliseconds of
- * idleness: for 1 to 1.6 ms of load launches bound by the memory read 7 to 11% slower. */
-#define WAKE_NS 2e6
+ * idleness: for 1 to 2.7 ms of load launches bound by the memory read 5 to 11% slower. */
+#define WAKE_NS 3e6
 
 /* What block_measure carries from one launch to the next. */
 struct turn {
