@@ -462,10 +462,12 @@ static void other_timings_are_rarer_where_they_are_dear(void **state)
     assert_int_equal(last, 30);
     assert_int_equal(other_blocks(100e3, MODE_OFFLINE, 32, &last), 16);
     assert_int_equal(other_blocks(1e6, MODE_OFFLINE, 32, &last), 16);
-    assert_int_equal(other_blocks(1.01e6, MODE_OFFLINE, 32, &last), 4);
+    assert_int_equal(other_blocks(1.01e6, MODE_OFFLINE, 32, &last), 5); /* 0, 4, 8, 16, 24 */
     assert_int_equal(last, 24);
-    assert_int_equal(other_blocks(1e3, MODE_SERVER, 32, &last), 4);
+    assert_int_equal(other_blocks(1e3, MODE_SERVER, 32, &last), 5);
     assert_int_equal(last, 24);
+    assert_int_equal(other_blocks(1e3, MODE_SERVER, 8, &last), 2);
+    assert_int_equal(last, 4);
 }
 
 static void other_timings_are_rarer_later(void **state)
@@ -474,8 +476,8 @@ static void other_timings_are_rarer_later(void **state)
     (void)state;
     assert_int_equal(other_blocks(1e3, MODE_OFFLINE, 64, &last), 16 + 4);
     assert_int_equal(last, 56);
-    assert_int_equal(other_blocks(1.01e6, MODE_OFFLINE, 64, &last), 8);
-    assert_int_equal(other_blocks(1e3, MODE_SERVER, 64, &last), 8);
+    assert_int_equal(other_blocks(1.01e6, MODE_OFFLINE, 64, &last), 9);
+    assert_int_equal(other_blocks(1e3, MODE_SERVER, 64, &last), 9);
 }
 
 /* How often the cache is emptied in a block of two contenders without an untimed launch ahead. */

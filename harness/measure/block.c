@@ -9,7 +9,7 @@
 
 #define OTHERS_DEAR_NS 1e6
 #define OTHERS_OFTEN 32u
-#define OTHERS_RARER 4u
+#define OTHERS_DEAR_OFTEN 8u /* the least blocks of a grid's cell: two of them */
 /* Launches this long feel the power limit, and a cell's first blocks run cooler than the rest; from the second figure
  * on one block takes long enough to be its own load, and a second segment gains nothing. */
 #define LASTING_FROM_NS 80e3
@@ -202,8 +202,8 @@ static int take_headline(struct turn *turn, unsigned *order, char **text, struct
 bool block_takes_others(const struct bench *bench, unsigned block)
 {
     bool dear = bench->mode == MODE_SERVER || bench->fastest_ns > OTHERS_DEAR_NS;
-    bool rarer = dear || block >= OTHERS_OFTEN;
-    return block % (bench->config->other_timings_every * (rarer ? OTHERS_RARER : 1)) == 0;
+    unsigned rarer = block >= (dear ? OTHERS_DEAR_OFTEN : OTHERS_OFTEN) ? 4 : dear ? 2 : 1;
+    return block % (bench->config->other_timings_every * rarer) == 0;
 }
 
 static bool is_due(const struct bench *bench, enum timing timing, unsigned block)
