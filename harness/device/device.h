@@ -150,7 +150,7 @@ struct device_ops {
      * hold once. NULL: one by one. */
     int (*fill_many)(struct device *d, const struct fill_item *items, size_t n, struct error *err);
     int (*sync)(struct device *d, struct error *err);
-    /* Evicts the caches: writes and reads more than the L2. */
+    /* Evicts the caches: reads more than the L2 holds. */
     int (*flush)(struct device *d, struct error *err);
     /* fp32 reference of A*B (fp32 accumulate) into reference[m*n]; operands.b is in `layout`. */
     int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,

@@ -66,7 +66,7 @@ struct bench {
     bool cooled;       /* the device has idled longer than between two segments since the last block */
     size_t n_sets;     /* of all contenders */
     bool warmed;       /* every path has run in this process: long launches need no further warm-up */
-    bool shared_sets;  /* problems too large for sets of their own, paper's protocol: only an A/A copy has them */
+    bool shared_sets;  /* too large for the cache, paper's protocol: only an A/A copy has sets of its own */
     void *workspace;
     struct entrant entrants[RECORD_MAX_CONTENDERS];
     size_t n_entrants;
