@@ -89,7 +89,8 @@ struct config {
     bool seed_given;
     uint64_t seed;
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */
-    unsigned other_timings_every; /* non-headline timings in every n-th block, later ones rarer (measure/block.h); default 4 */
+    unsigned other_timings_every; /* non-headline timings in every n-th block, later ones rarer (measure/block.h);
+                                     default 4 */
 };
 
 /* Reads and checks the file. EXIT_CODE_DATA with "file: $.path: what was expected". */
