@@ -50,8 +50,10 @@ static __device__ __forceinline__ void store(bits_t *memory, u64 at, u64 total, 
     if (at + ELEMENTS <= total && ((u64)memory & 15) == 0) {
         *(uint4 *)(memory + at) = all;
     } else {
-        for (int e = 0; e < ELEMENTS && at + e < total; e++)
-            memory[at + e] = one[e];
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            if (at + e < total)
+                memory[at + e] = one[e];
     }
 }
 
