@@ -1,0 +1,165 @@
+/* measure/block on the scripted clock: how often the other timings come, what is prepared for them, and in whose cache.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bench_fixture.h"
+#include "measure/block.h"
+#include "measure/cell_loop.h"
+#include "measure/segment.h"
+
+static struct fixture f;
+static struct order order;
+
+/* n contenders of the same duration, ready for their first block. */
+static void open_block(size_t n, double duration_ns)
+{
+    struct error err;
+    fixture_open(&f, n);
+    for (size_t i = 0; i < n; i++)
+        f.actors[i].duration_ns = duration_ns;
+    f.bench.in_blocks = true;
+    f.bench.record->groups = 1;
+    fixture_start(&f);
+    f.bench.fastest_ns = duration_ns;
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(segment_estimate(&f.bench, &f.bench.entrants[i], &err), 0);
+        assert_int_equal(segment_prepare(&f.bench, &f.bench.entrants[i], SEGMENT_TARGET_NS, duration_ns, &err), 0);
+    }
+    order_begin(&order, (unsigned)n, 5);
+}
+
+static void measure(unsigned block)
+{
+    struct error err;
+    if (block_measure(&f.bench, block, &order, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* Blocks of so many in which the event timing was taken, with other_timings_every at 2. */
+static unsigned other_blocks(double duration_ns, enum mode mode, unsigned blocks, unsigned *last)
+{
+    open_block(1, duration_ns);
+    f.bench.mode = f.bench.record->mode = mode;
+    f.config.other_timings_every = 2;
+    for (unsigned block = 0; block < blocks; block++)
+        measure(block);
+    const struct cell_record *r = f.bench.record;
+    const struct series *s = &r->contenders[0].timings[TIMING_EVENT];
+    unsigned n = (unsigned)s->n;
+    *last = s->block[n - 1];
+    assert_int_equal(r->contenders[0].timings[TIMING_WALL].n, n);
+    assert_int_equal(r->null_graph.n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(s->ns[i] >= duration_ns && s->ns[i] < duration_ns + 1e4); /* one launch, whatever the passes */
+    fixture_close(&f);
+    return n;
+}
+
+static void other_timings_are_rarer_where_they_are_dear(void **state)
+{
+    unsigned last;
+    (void)state;
+    assert_int_equal(other_blocks(1e3, MODE_OFFLINE, 32, &last), 16);
+    assert_int_equal(last, 30);
+    assert_int_equal(other_blocks(100e3, MODE_OFFLINE, 32, &last), 16);
+    assert_int_equal(other_blocks(1e6, MODE_OFFLINE, 32, &last), 16);
+    assert_int_equal(other_blocks(1.01e6, MODE_OFFLINE, 32, &last), 5); /* 0, 4, 8, 16, 24 */
+    assert_int_equal(last, 24);
+    assert_int_equal(other_blocks(1e3, MODE_SERVER, 32, &last), 5);
+    assert_int_equal(last, 24);
+    assert_int_equal(other_blocks(1e3, MODE_SERVER, 8, &last), 2);
+    assert_int_equal(last, 4);
+}
+
+static void other_timings_are_rarer_later(void **state)
+{
+    unsigned last;
+    (void)state;
+    assert_int_equal(other_blocks(1e3, MODE_OFFLINE, 64, &last), 16 + 4);
+    assert_int_equal(last, 56);
+    assert_int_equal(other_blocks(1.01e6, MODE_OFFLINE, 64, &last), 9);
+    assert_int_equal(other_blocks(1e3, MODE_SERVER, 64, &last), 9);
+}
+
+/* How often the cache is emptied in a block of two contenders without an untimed launch ahead. */
+static uint64_t flushes_of(bool shared, bool in_blocks, enum protocol protocol, enum cache_state cache)
+{
+    open_block(2, 10e3);
+    f.config.other_timings_every = 1000;
+    f.config.protocol = protocol;
+    f.config.cache[MODE_OFFLINE] = cache;
+    f.bench.shared_sets = shared;
+    f.bench.in_blocks = in_blocks;
+    uint64_t before = fake_counts(f.device).flushes;
+    measure(1);
+    uint64_t flushes = fake_counts(f.device).flushes - before;
+    fixture_close(&f);
+    return flushes;
+}
+
+static void who_shares_matrices_finds_an_empty_cache(void **state)
+{
+    (void)state;
+    assert_int_equal(flushes_of(true, true, PROTOCOL_ADAPTIVE, CACHE_WARM), 2);
+    assert_int_equal(flushes_of(true, true, PROTOCOL_ADAPTIVE, CACHE_FLUSH), 2);
+    assert_int_equal(flushes_of(false, true, PROTOCOL_ADAPTIVE, CACHE_WARM), 0);
+    assert_int_equal(flushes_of(true, false, PROTOCOL_ADAPTIVE, CACHE_WARM), 0); /* in a race everyone has the same */
+    assert_int_equal(flushes_of(true, true, PROTOCOL_PAPER, CACHE_WARM), 0);     /* its loop is two launches */
+}
+
+static unsigned graphs_made;
+
+static int same_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err)
+{
+    (void)d;
+    (void)err;
+    *out = *work;
+    graphs_made++;
+    return 0;
+}
+
+static void nothing_to_release(struct device *d, struct device_work *graph)
+{
+    (void)d;
+    (void)graph;
+}
+
+/* Graphs of one are made for the groups that time them and for no other: in a cell of 16 groups every third. */
+static void equal_paths_are_prepared_where_they_are_taken(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.config.other_timings_every = 3;
+    f.config.stop.group_blocks = 1;
+    graphs_made = 0;
+    fixture_start(&f);
+    f.bench.entrants[0].has_variants = true;
+    struct device_ops ops = *f.bench.device->ops;
+    ops.graph_work = same_work;
+    ops.release_graph_work = nothing_to_release;
+    f.bench.device->ops = &ops;
+    assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+    assert_int_equal(f.bench.record->groups, 16);
+    assert_int_equal(graphs_made, 6);
+    const struct series *s = &f.bench.record->contenders[0].equal_path[TIMING_EVENT];
+    assert_int_equal(s->n, 6);
+    for (size_t i = 0; i < s->n; i++)
+        assert_int_equal(s->block[i], 3 * i);
+    fixture_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_timings_are_rarer_where_they_are_dear),
+        cmocka_unit_test(who_shares_matrices_finds_an_empty_cache),
+        cmocka_unit_test(other_timings_are_rarer_later),
+        cmocka_unit_test(equal_paths_are_prepared_where_they_are_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
