@@ -187,9 +187,8 @@ $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 	$(Q)$(CXX) $< $(PLUGIN_LD) -Wl,--unresolved-symbols=ignore-in-shared-libs $(TORCH_LIBS) -ldl -o $@
 
 # --- tests: each names the fixtures it links beside its own file ---
-$(BUILD)/tests/test_measure $(BUILD)/tests/test_paper $(BUILD)/tests/test_variants $(BUILD)/tests/test_verify \
-$(BUILD)/tests/test_deviation $(BUILD)/tests/test_honesty $(BUILD)/tests/test_race \
-$(BUILD)/tests/test_activity $(BUILD)/tests/test_visits $(BUILD)/tests/test_block: $(BUILD)/obj/tests/bench_fixture.o
+$(addprefix $(BUILD)/tests/test_,measure paper variants verify deviation honesty race activity visits block block_others): \
+	$(BUILD)/obj/tests/bench_fixture.o
 $(addprefix $(BUILD)/tests/test_,supervisor loading resume audit): $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
 $(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o
 $(addprefix $(BUILD)/tests/test_,compile deviation family gunzip manifest module plan precompile space table tuned variants verify): \
