@@ -329,6 +329,12 @@ static void what_is_loaded_and_settled(void **state)
             assert_true(e->prepared.loaded && e->prepared.settled);
         }
     }
+    f.bench.mode = MODE_SERVER; /* where every graph is timed once */
+    f.device->ops->release_segment(f.device, e->segment);
+    e->segment = NULL;
+    prepare_fast(e, 60e3);
+    assert_true(e->prepared.loaded);
+    assert_false(e->prepared.settled);
     fixture_close(&f);
 }
 

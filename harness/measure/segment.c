@@ -86,9 +86,10 @@ static int prepare_null(struct bench *bench, const struct device_shape *shape, s
 }
 
 /* Whether a graph's first replay may count. */
-static bool is_settled(double fastest_ns, double own_ns)
+static bool is_settled(const struct bench *bench, double fastest_ns, double own_ns)
 {
-    bool between = fastest_ns >= SEGMENT_SETTLED_FROM_NS && fastest_ns < SEGMENT_SETTLED_BELOW_NS;
+    bool between =
+        bench->mode == MODE_OFFLINE && fastest_ns >= SEGMENT_SETTLED_FROM_NS && fastest_ns < SEGMENT_SETTLED_BELOW_NS;
     return between || own_ns >= SEGMENT_TARGET_NS;
 }
 
@@ -97,7 +98,7 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
     shape.loaded = bench->warmed;
-    shape.settled = bench->warmed && is_settled(fastest_ns, entrant->estimate_ns);
+    shape.settled = bench->warmed && is_settled(bench, fastest_ns, entrant->estimate_ns);
     entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
     entrant->record->primers = bench->headline == TIMING_DEVICE ? device_shape_untimed(&shape) : 0;
     if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)

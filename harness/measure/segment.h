@@ -29,9 +29,9 @@
 /* Of launches this short a cell has so few blocks that a third place costs more than it tells. */
 #define SEGMENT_FEW_VISITS_NS 8e3
 #define SEGMENT_FEW_VISITS 2.0
-/* Whose graph is timed without a first replay, by the fastest of the cell. Shorter ones scatter ten times as much
- * without it; from 20 to 80 us it takes a third of a block's time and scatters a tenth less; above, up to 200 us, it
- * takes less and keeps the clock where it is. */
+/* Whose graph is timed offline without a first replay, by the fastest of the cell. Shorter ones scatter ten times as
+ * much without it; from 20 to 80 us it takes a quarter of a block's time and scatters a tenth less; above, up to 200
+ * us, it takes less and keeps the clock where it is. */
 #define SEGMENT_SETTLED_FROM_NS 20e3
 #define SEGMENT_SETTLED_BELOW_NS 80e3
 /* A slow contender in a cell of fast ones gets fewer launches, so that it does not own the cell's time. */
