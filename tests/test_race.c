@@ -141,6 +141,25 @@ static void a_lucky_allocation_does_not_win(void **state)
     close_race();
 }
 
+/* Segments that are measured in a race of two that are 2% apart. */
+static uint64_t measures_at(double fastest_ns)
+{
+    const double ns[] = {fastest_ns, 1.02 * fastest_ns};
+    open_race(ns, 2);
+    uint64_t before = fake_counts(f.device).measures;
+    race();
+    uint64_t measures = fake_counts(f.device).measures - before;
+    close_race();
+    return measures;
+}
+
+/* The round after a move decides: each finalist's new graph has been replayed once by then. */
+static void short_ones_are_replayed_after_a_move(void **state)
+{
+    (void)state;
+    assert_int_equal(measures_at(19e3), measures_at(21e3) + 2);
+}
+
 /* From 200 us on one launch is a segment, and what is moved is large. */
 static void long_races_stay_where_they_are(void **state)
 {
@@ -189,6 +208,7 @@ int main(void)
         cmocka_unit_test(short_ones_are_timed_as_graphs),
         cmocka_unit_test(a_lucky_place_does_not_win),
         cmocka_unit_test(a_lucky_allocation_does_not_win),
+        cmocka_unit_test(short_ones_are_replayed_after_a_move),
         cmocka_unit_test(long_races_stay_where_they_are),
         cmocka_unit_test(a_variant_that_cannot_be_set_up_again_leaves),
         cmocka_unit_test(a_failing_variant_leaves_the_others_racing),
