@@ -30,6 +30,13 @@ expect_code 1 "a slower plugin: exit status 1"
 [ "$(grep -c '^SLOWER ' "$work/out")" -eq 2 ]
 verdict $? "a slower plugin: SLOWER in both cells" "$(cat "$work/out")"
 expect_text "$work/err" '^cudal2-bench: 2 regressions; the worst: steady-nn in offline/' "a slower plugin: one line on stderr"
+if command -v script >/dev/null; then
+    script -qec "'$bench' compare '$work/base.json' '$work/slow.json' --delta 50 --no-color" /dev/null >"$work/out" 2>&1 </dev/null
+    code=$?
+    expect_code 1 "a slower plugin on a terminal"
+    [ "$(grep -c '2 regressions; the worst' "$work/out")" -eq 1 ]
+    verdict $? "a slower plugin on a terminal: said once" "$(tail -3 "$work/out")"
+fi
 run compare "$work/slow.json" "$work/base.json" --delta 50
 expect_code 0 "a faster plugin is no regression"
 [ "$(grep -c '^FASTER ' "$work/out")" -eq 2 ]

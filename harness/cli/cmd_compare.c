@@ -71,7 +71,11 @@ static int print(const struct compare_runs *runs, enum compare_format format, co
         return err->code;
     fputs(text, stdout);
     free(text);
-    return compare_outcome(runs, err);
+    int code = compare_outcome(runs, err);
+    /* The table ends with that line: who sees both streams has read it. */
+    if (format == COMPARE_TEXT && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+        err->text[0] = '\0';
+    return code;
 }
 
 int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)
