@@ -3,6 +3,7 @@
 #include "device/fill.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +19,8 @@ struct wanted {
 
 /* A launch's list: what is wanted, then the addresses, `bytes` in all. */
 struct fill_list {
-    struct fill_item *items; /* sorted by content; owned */
-    struct wanted *wanted;   /* owned */
-    const void **addresses;  /* behind room for a wanted of each item */
+    struct wanted *wanted;  /* owned */
+    const void **addresses; /* behind room for a wanted of each item */
     size_t n, bytes;
     uint64_t most; /* 16-byte pieces of the largest */
 };
@@ -60,57 +60,42 @@ int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct er
                    : rc;
 }
 
-/* By content: two that are equal here hold the same. */
-static int compare_contents(const void *a, const void *b)
+/* What lies between the address and the count says it all. */
+static int by_content(const void *a, const void *b)
 {
-    const struct fill *x = &((const struct fill_item *)a)->fill, *y = &((const struct fill_item *)b)->fill;
-    if (x->seed != y->seed)
-        return x->seed < y->seed ? -1 : 1;
-    if (x->rows != y->rows)
-        return x->rows < y->rows ? -1 : 1;
-    if (x->cols != y->cols)
-        return x->cols < y->cols ? -1 : 1;
-    if (x->column_major != y->column_major)
-        return x->column_major ? 1 : -1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return (x->density > y->density) - (x->density < y->density);
+    size_t from = offsetof(struct wanted, key), to = offsetof(struct wanted, copies);
+    return memcmp((const char *)a + from, (const char *)b + from, to - from);
 }
 
-static void close_list(struct fill_list *list)
-{
-    free(list->items);
-    free(list->wanted);
-}
-
+/* Each item by itself, sorted by content. */
 static int open_list(const struct fill_item *items, size_t n, struct fill_list *list, struct error *err)
 {
-    *list = (struct fill_list){.bytes = n * (sizeof *list->wanted + sizeof *list->addresses)};
-    list->items = malloc(n * sizeof *items);
+    *list = (struct fill_list){.n = n, .bytes = n * (sizeof *list->wanted + sizeof *list->addresses)};
     list->wanted = calloc(1, list->bytes);
-    if (!list->items || !list->wanted) {
-        close_list(list);
+    if (!list->wanted)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for a list of %zu fills", n);
-    }
     list->addresses = (const void **)(list->wanted + n);
-    memcpy(list->items, items, n * sizeof *items);
+    for (size_t i = 0; i < n; i++) {
+        list->wanted[i] = wanted_of(&items[i]);
+        list->most = items_of(&items[i].fill) > list->most ? items_of(&items[i].fill) : list->most;
+    }
+    qsort(list->wanted, n, sizeof *list->wanted, by_content);
     return 0;
 }
 
-/* The list will lie at `base` of the device's memory. */
-static void make_list(struct fill_list *list, size_t n, cu_pointer base)
+/* One entry for each content, with its addresses. The list will lie at `base` of the device's memory. */
+static void join_list(struct fill_list *list, cu_pointer base)
 {
-    const struct fill_item *items = list->items;
-    qsort(list->items, n, sizeof *items, compare_contents);
+    const size_t n = list->n;
+    list->n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || compare_contents(&items[i - 1], &items[i]) != 0) {
-            struct wanted *w = &list->wanted[list->n++];
-            *w = wanted_of(&items[i]);
-            w->to = (const void *)(uintptr_t)(base + n * sizeof *w + i * sizeof *list->addresses);
-            list->most = items_of(&items[i].fill) > list->most ? items_of(&items[i].fill) : list->most;
+        const struct wanted one = list->wanted[i];
+        list->addresses[i] = one.to;
+        if (i == 0 || by_content(&one, &list->wanted[list->n - 1]) != 0) {
+            list->wanted[list->n] = one;
+            list->wanted[list->n++].to = (const void *)(uintptr_t)(base + n * sizeof one + i * sizeof one.to);
         }
         list->wanted[list->n - 1].copies++;
-        list->addresses[i] = items[i].memory;
     }
 }
 
@@ -162,10 +147,10 @@ int cuda_fill_many(struct device *d, const struct fill_item *items, size_t n, st
         return rc;
     rc = room_for_list(c, list.bytes, err);
     if (rc == 0) {
-        make_list(&list, n, c->fills.list);
+        join_list(&list, c->fills.list);
         rc = run_list(c, &list, items[0].fill.dtype, err);
     }
-    close_list(&list);
+    free(list.wanted);
     return rc;
 }
 
