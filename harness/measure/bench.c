@@ -250,6 +250,17 @@ int bench_move(struct bench *bench, uint64_t seed, struct error *err)
     return code == 0 ? 0 : operands_alloc(bench->device, &request, &bench->operands, err);
 }
 
+uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index)
+{
+    return random_derive(bench->seed, purpose, index) >> 8; /* sets count up from it */
+}
+
+int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err)
+{
+    int code = operands_fill(bench->device, bench->operands, FILL_NORMAL, bench_values(bench, purpose, index), 0, err);
+    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+}
+
 int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stage, struct error *err)
 {
     struct error settle_err;

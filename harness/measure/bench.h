@@ -118,6 +118,11 @@ void bench_operands_request(const struct bench *bench, uint64_t seed, struct ope
  * when the worker must end. */
 int bench_move(struct bench *bench, uint64_t seed, struct error *err);
 
+/* Fills all matrices with N(0,1), of a seed that follows from the cell's, and waits for it. */
+int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
+/* That seed. */
+uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index);
+
 /* Threads of the process now, for entrant_threads; 0 where they are not counted. */
 unsigned bench_threads(const struct bench *bench);
 /* What began since then, the entrant has begun. A thread is no fault: the record says that there are some. */

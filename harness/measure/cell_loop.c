@@ -13,12 +13,9 @@
 
 static int fill_group(struct bench *bench, unsigned group, struct error *err)
 {
-    uint64_t seed = random_derive(bench->seed, "group", group) >> 8;
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = group == 0 ? 0 : bench_move(bench, random_derive(bench->seed, "addresses", group), err);
-    if (code == 0)
-        code = operands_fill(bench->device, bench->operands, FILL_NORMAL, seed, 0, err);
-    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+    return code == 0 ? bench_fill(bench, "group", group, err) : code;
 }
 
 static double fastest_estimate(const struct bench *bench)

@@ -219,8 +219,7 @@ static int run_pair(struct bench *bench, struct entrant *candidate, struct entra
 
 static int prepare_all(struct bench *bench, struct error *err)
 {
-    int code =
-        operands_fill(bench->device, bench->operands, FILL_NORMAL, random_derive(bench->seed, "group", 0) >> 8, 0, err);
+    int code = bench_fill(bench, "group", 0, err);
     struct device_shape one = {.launches = 1, .n_sets = 1};
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];

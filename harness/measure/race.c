@@ -128,13 +128,18 @@ static int start_final(struct race *race, struct error *err)
     return code;
 }
 
+static int run_untimed(struct race *race, struct racer *r, struct error *err)
+{
+    double no_gap = -1, ns = 0;
+    return segment_time(race->bench, &r->entrant, race->timing, &no_gap, &ns, err);
+}
+
 /* A graph's first replay is not like the others where launches are short, and the round after a move decides. */
 static int replay_once(struct race *race, struct racer *r, struct error *err)
 {
-    double no_gap = -1, ns = 0;
     if (race->fastest_ns >= SEGMENT_SETTLED_FROM_NS)
         return 0;
-    int code = segment_time(race->bench, &r->entrant, race->timing, &no_gap, &ns, err);
+    int code = run_untimed(race, r, err);
     return code == 0 ? 0 : entrant_fault(race->bench, &r->entrant, "tune", err);
 }
 
@@ -147,10 +152,7 @@ static int move_all(struct race *race, struct error *err)
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = bench_move(bench, random_next(&bench->random), err);
     if (code == 0)
-        code = operands_fill(bench->device, bench->operands, FILL_NORMAL, random_derive(bench->seed, "tune", 0) >> 8, 0,
-                             err);
-    if (code == 0)
-        code = bench->device->ops->sync(bench->device, err);
+        code = bench_fill(bench, "tune", 0, err);
     for (size_t i = 0; i < race->n && code == 0; i++) {
         struct racer *r = &race->racers[i];
         if (r->entrant.alive)
@@ -192,12 +194,8 @@ static int run_round(struct race *race, unsigned round, struct error *err)
                              random_next(&race->bench->random) >> 8, 0, err);
     bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
     /* Listing 8's untimed call, so that the first of the order is as warm as the rest. */
-    if (code == 0 && race->terms.paper && race->racers[order[race->n - 1]].entrant.alive) {
-        struct racer warm = race->racers[order[race->n - 1]];
-        double ns;
-        double no_gap = -1;
-        code = segment_time(race->bench, &warm.entrant, race->timing, &no_gap, &ns, err);
-    }
+    if (code == 0 && race->terms.paper && race->racers[order[race->n - 1]].entrant.alive)
+        code = run_untimed(race, &race->racers[order[race->n - 1]], err);
     for (size_t i = 0; i < race->n && code == 0; i++)
         if (race->racers[order[i]].entrant.alive)
             code = time_racer(race, &race->racers[order[i]], round, err);

@@ -69,7 +69,7 @@ int trial_fill_fresh(struct trial *t, struct error *err)
 int trial_restore(struct trial *t, struct error *err)
 {
     unsigned group = t->bench->record->groups > 0 ? t->bench->record->groups - 1 : 0;
-    const struct operands_values values = {FILL_NORMAL, random_derive(t->bench->seed, "group", group) >> 8, 0};
+    const struct operands_values values = {FILL_NORMAL, bench_values(t->bench, "group", group), 0};
     return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
 }
 

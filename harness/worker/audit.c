@@ -128,10 +128,7 @@ static int open_bench(struct audit *a, struct error *err)
         code = operands_alloc(bench->device, &request, &bench->operands, err);
     if (code == 0 && bench->config->workspace_bytes > 0)
         code = bench->device->ops->alloc(bench->device, (size_t)bench->config->workspace_bytes, &bench->workspace, err);
-    if (code == 0)
-        code = operands_fill(bench->device, bench->operands, FILL_NORMAL,
-                             random_derive(bench->seed, "activity", 2) >> 8, 0, err);
-    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+    return code == 0 ? bench_fill(bench, "activity", 2, err) : code;
 }
 
 static void close_bench(struct bench *bench)

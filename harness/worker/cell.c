@@ -99,10 +99,7 @@ static int take_memory(struct bench *bench, struct error *err)
     int code = operands_alloc(bench->device, &request, &bench->operands, err);
     if (code == 0 && bench->config->workspace_bytes > 0)
         code = bench->device->ops->alloc(bench->device, (size_t)bench->config->workspace_bytes, &bench->workspace, err);
-    if (code == 0)
-        code = operands_fill(bench->device, bench->operands, FILL_NORMAL, random_derive(bench->seed, "tune", 0) >> 8, 0,
-                             err);
-    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+    return code == 0 ? bench_fill(bench, "tune", 0, err) : code;
 }
 
 /* The next one of a search's ranking, for an entrant that stands for a place behind the winner. */
