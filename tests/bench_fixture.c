@@ -1,10 +1,16 @@
 #include "bench_fixture.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/half.h"
+#include "measure/segment.h"
 
 #define FIRST_SET 0x8000u /* in the id of a work: it ran on set 0 */
 #define MOVED 0x4000u     /* its matrices have moved */
@@ -236,6 +242,23 @@ void fixture_start(struct fixture *f)
             f->contenders[i].ops = &variant_ops;
         else
             entrant_setup(&f->bench, e);
+    }
+}
+
+void fixture_open_block(struct fixture *f, size_t n, double duration_ns)
+{
+    struct error err;
+    fixture_open(f, n);
+    for (size_t i = 0; i < n; i++)
+        f->actors[i].duration_ns = duration_ns;
+    f->bench.in_blocks = true;
+    f->bench.record->groups = 1;
+    fixture_start(f);
+    f->bench.fastest_ns = duration_ns;
+    for (size_t i = 0; i < n; i++) {
+        struct entrant *e = &f->bench.entrants[i];
+        assert_int_equal(segment_estimate(&f->bench, e, &err), 0);
+        assert_int_equal(segment_prepare(&f->bench, e, SEGMENT_TARGET_NS, duration_ns, &err), 0);
     }
 }
 

@@ -48,4 +48,8 @@ void fixture_open(struct fixture *f, size_t n);
 void fixture_start(struct fixture *f);
 void fixture_close(struct fixture *f);
 
+/* n contenders of the same duration, prepared for their first block: fixture_open, fixture_start and what cell_loop
+ * does before it. */
+void fixture_open_block(struct fixture *f, size_t n, double duration_ns);
+
 #endif

@@ -37,21 +37,9 @@ static void forget(void)
     taken[0] = '\0';
 }
 
-/* n contenders of the same duration, ready for their first block. */
 static void open_block(size_t n, double duration_ns)
 {
-    struct error err;
-    fixture_open(&f, n);
-    for (size_t i = 0; i < n; i++)
-        f.actors[i].duration_ns = duration_ns;
-    f.bench.in_blocks = true;
-    f.bench.record->groups = 1;
-    fixture_start(&f);
-    f.bench.fastest_ns = duration_ns;
-    for (size_t i = 0; i < n; i++) {
-        assert_int_equal(segment_estimate(&f.bench, &f.bench.entrants[i], &err), 0);
-        assert_int_equal(segment_prepare(&f.bench, &f.bench.entrants[i], SEGMENT_TARGET_NS, duration_ns, &err), 0);
-    }
+    fixture_open_block(&f, n, duration_ns);
     f.bench.report = note;
     order_begin(&order, (unsigned)n, 5);
     forget();
