@@ -70,7 +70,7 @@ static int by_content(const void *a, const void *b)
 /* Each item by itself, sorted by content. */
 static int open_list(const struct fill_item *items, size_t n, struct fill_list *list, struct error *err)
 {
-    *list = (struct fill_list){.n = n, .bytes = n * (sizeof *list->wanted + sizeof *list->addresses)};
+    *list = (struct fill_list){.bytes = n * (sizeof *list->wanted + sizeof *list->addresses)};
     list->wanted = calloc(1, list->bytes);
     if (!list->wanted)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for a list of %zu fills", n);
@@ -84,18 +84,18 @@ static int open_list(const struct fill_item *items, size_t n, struct fill_list *
 }
 
 /* One entry for each content, with its addresses. The list will lie at `base` of the device's memory. */
-static void join_list(struct fill_list *list, cu_pointer base)
+static void join_list(struct fill_list *list, size_t n, cu_pointer base)
 {
-    const size_t n = list->n;
-    list->n = 0;
+    struct wanted *last = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct wanted one = list->wanted[i];
         list->addresses[i] = one.to;
-        if (i == 0 || by_content(&one, &list->wanted[list->n - 1]) != 0) {
-            list->wanted[list->n] = one;
-            list->wanted[list->n++].to = (const void *)(uintptr_t)(base + n * sizeof one + i * sizeof one.to);
+        if (last == NULL || by_content(&one, last) != 0) {
+            last = &list->wanted[list->n++];
+            *last = one;
+            last->to = (const void *)(uintptr_t)(base + n * sizeof one + i * sizeof one.to);
         }
-        list->wanted[list->n - 1].copies++;
+        last->copies++;
     }
 }
 
@@ -147,7 +147,7 @@ int cuda_fill_many(struct device *d, const struct fill_item *items, size_t n, st
         return rc;
     rc = room_for_list(c, list.bytes, err);
     if (rc == 0) {
-        join_list(&list, c->fills.list);
+        join_list(&list, n, c->fills.list);
         rc = run_list(c, &list, items[0].fill.dtype, err);
     }
     free(list.wanted);
