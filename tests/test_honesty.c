@@ -254,16 +254,36 @@ static void memory_that_is_lost_each_time_is_found(void **state)
 #define SLOW_NS 1e6
 #define FAST_NS 1e4
 
+static uint64_t digest_of_a(size_t set)
+{
+    struct error err;
+    uint64_t digest = 0;
+    const struct cudal2_operands *o = operands_sets(f.bench.operands, CUDAL2_NN) + f.bench.entrants[0].first_set + set;
+    const struct probe_region a = {(void *)(uintptr_t)o->a, 8 * 16 * 2};
+    assert_int_equal(f.device->probes->digest(f.device, &a, 1, &digest, &err), 0);
+    return digest;
+}
+
 /* Faster whenever A holds what it held at the launch before; the output is always right. */
 static void remembered(const struct contender *c, void *state, size_t set, char *why)
 {
     static uint64_t last;
-    struct error err;
-    uint64_t now = 0;
-    const struct cudal2_operands *o = operands_sets(f.bench.operands, CUDAL2_NN) + f.bench.entrants[0].first_set + set;
-    const struct probe_region a = {(void *)(uintptr_t)o->a, 8 * 16 * 2};
-    assert_int_equal(f.device->probes->digest(f.device, &a, 1, &now, &err), 0);
+    uint64_t now = digest_of_a(set);
     f.actors[0].duration_ns = now == last ? FAST_NS : SLOW_NS;
+    last = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+/* Faster once A has held the same for so many launches. */
+static unsigned patience;
+
+static void patient(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t last;
+    static unsigned hits;
+    uint64_t now = digest_of_a(set);
+    hits = now == last ? hits + 1 : 0;
+    f.actors[0].duration_ns = hits >= patience ? FAST_NS : SLOW_NS;
     last = now;
     cheat.honest->launch(c, state, set, why);
 }
@@ -305,6 +325,38 @@ static void remembered_outputs_are_found(void **state)
         assert_string_equal(f.bench.record->contenders[1].status, "ok");
         fixture_close(&f);
     }
+}
+
+static size_t fast_samples(void)
+{
+    const struct series *s = &f.bench.record->contenders[0].timings[TIMING_WALL];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->ns[i] < SLOW_NS / 2;
+    return n;
+}
+
+/* From the first launches of a group on, or only in its last block: then most samples are honest, and still it is
+ * found. Whoever waits longer than a group lasts has gained nothing. */
+static void patience_is_no_way_round(void **state)
+{
+    const unsigned launches[] = {3, 40, 150, 172};
+    (void)state;
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        patience = launches[i];
+        open_cell_timed(TIMING_WALL, patient);
+        run_cell();
+        assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        assert_true(i + 1 < sizeof launches / sizeof *launches || fast_samples() < 6);
+        fixture_close(&f);
+    }
+    patience = 1000;
+    open_cell_timed(TIMING_WALL, patient);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_int_equal(fast_samples(), 0);
+    fixture_close(&f);
 }
 
 /* Where the host is in the time, being slow after a pause is no fault; a device has no reason to be. */
@@ -487,6 +539,7 @@ int main(void)
         cmocka_unit_test(skipped_work_is_found),
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),
         cmocka_unit_test(remembered_outputs_are_found),
+        cmocka_unit_test(patience_is_no_way_round),
         cmocka_unit_test(a_pause_is_told_from_new_inputs),
         cmocka_unit_test(a_period_of_its_own_is_no_fault),
         cmocka_unit_test(threads_of_a_contender_are_told),

@@ -14,28 +14,33 @@
 #define NOVEL_ROUNDS 16
 #define NOVEL_LEAST_ROUNDS 6
 #define NOVEL_ROUNDS_NS 2e9
-/* Launches that make inputs well known: more than a contender sees of the same ones before it is timed, and never the
- * same number, so that no period of its own decides which launch is timed. */
-#define NOVEL_REPEATS 8
-#define NOVEL_MORE_REPEATS 16
-#define NOVEL_REPEATS_NS 50e6
+/* Launches that make inputs well known: more than a contender sees of the same ones in a group, as far as they take no
+ * longer than this. Never the same number, so that no period of its own decides which launch is timed. */
+#define NOVEL_REPEATS_NS 200e6
+#define NOVEL_MOST_REPEATS 500.0
+#define NOVEL_MORE_REPEATS 16.0
+#define NOVEL_LEAST_MORE 2.0
 /* Of the latest samples. */
 #define NOVEL_USUAL 15
 
 struct novel {
     struct trial *trial;
     struct device_segment *segment; /* one launch on the trial's set; NULL where launches are timed one by one */
-    double usual_ns;
-    double fresh_ns; /* the least: noise only adds */
+    double usual_ns;                /* of the latest samples the median, */
+    double best_ns;                 /* and the least: one that plays back only now and then is to be found too */
+    double fresh_ns;                /* the least: noise only adds */
     double seen_ns[NOVEL_ROUNDS];
     size_t rounds;
 };
 
-static double usual_ns(const struct trial *t)
+static void look_back(struct novel *v)
 {
+    const struct trial *t = v->trial;
     const struct series *s = &t->entrant->record->timings[t->bench->headline];
     size_t n = s->n < NOVEL_USUAL ? s->n : NOVEL_USUAL;
-    return n == 0 ? t->entrant->estimate_ns : stats_median(s->ns + (s->n - n), n);
+    const double *latest = n == 0 ? &t->entrant->estimate_ns : s->ns + (s->n - n);
+    v->usual_ns = stats_median(latest, n == 0 ? 1 : n);
+    v->best_ns = stats_quantile(latest, n == 0 ? 1 : n, 0);
 }
 
 static bool is_slower(double ns, double than_ns)
@@ -82,19 +87,35 @@ static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err
     return code == 0 ? trial_judge_rounded(t, t->set, err) : code;
 }
 
+/* How often a group launches it on the same inputs, twice over for what nobody counted: whoever waits for longer before
+ * it plays back gains nothing. */
+static double launches_of_group(const struct trial *t)
+{
+    const struct device_shape *segment = &t->entrant->prepared; /* no launches where nothing is prepared */
+    double of_block = segment->launches + device_shape_untimed(segment) + (TIMING_COUNT - 1.0);
+    return 2.0 * t->bench->config->stop.group_blocks * of_block;
+}
+
+/* Drawn beforehand: were it the clock that ends them, a contender that is slow at every second launch could end them.
+ */
+static uint64_t draw_repeats(const struct novel *v)
+{
+    double bearable = fmin(NOVEL_REPEATS_NS / fmax(v->usual_ns, 1), NOVEL_MOST_REPEATS);
+    double least = fmax(fmin(launches_of_group(v->trial), bearable), 1);
+    double more = fmax(fmin(bearable, NOVEL_MORE_REPEATS), NOVEL_LEAST_MORE);
+    return (uint64_t)least + random_below(v->trial->random, (uint64_t)more);
+}
+
 static int make_known(struct novel *v, struct error *err)
 {
-    uint64_t launches = NOVEL_REPEATS + random_below(v->trial->random, NOVEL_MORE_REPEATS);
-    double ns = 0, spent = 0;
+    double ns = 0;
     int code = 0;
-    for (uint64_t i = 0; i < launches && spent < NOVEL_REPEATS_NS && code == 0; i++) {
+    for (uint64_t left = draw_repeats(v); left > 0 && code == 0; left--)
         code = time_launch(v, &ns, err);
-        spent += ns;
-    }
     return code;
 }
 
-/* *cleared: a launch on new inputs was as fast as those that are timed. */
+/* *cleared: a launch on new inputs was as fast as the fastest of those that are timed. */
 static int run_round(struct novel *v, bool *cleared, struct error *err)
 {
     struct trial *t = v->trial;
@@ -102,7 +123,7 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
     double ns = 0;
     int code = time_on(v, seed, &ns, err);
     v->fresh_ns = fmin(v->fresh_ns, ns);
-    *cleared = !is_slower(v->fresh_ns, v->usual_ns);
+    *cleared = !is_slower(v->fresh_ns, v->best_ns);
     if (code != 0 || *cleared || t->verdict != NULL)
         return code;
     code = make_known(v, err);
@@ -141,9 +162,10 @@ static void judge(const struct novel *v)
 int trial_novel(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct novel v = {.trial = t, .usual_ns = usual_ns(t), .fresh_ns = INFINITY};
+    struct novel v = {.trial = t, .fresh_ns = INFINITY};
     double start = (double)d->ops->now(d);
     bool cleared = false;
+    look_back(&v);
     int code = prepare(&v, err);
     while (!cleared && t->verdict == NULL && code == 0 && !is_enough(&v, start))
         code = run_round(&v, &cleared, err);

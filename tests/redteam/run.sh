@@ -26,7 +26,7 @@ config() { # config CANDIDATE
     cat <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
  "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
- "stop": {"min_blocks": 16, "look_every": 8, "max_blocks": 24, "group_blocks": 4, "max_cell_seconds": 5},
+ "stop": {"min_blocks": 16, "look_every": 8, "max_blocks": 24, "group_blocks": 8, "max_cell_seconds": 5},
  "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
 }
