@@ -178,7 +178,7 @@ static void default_config(struct config *c)
                  .max_blocks = 64,
                  .group_blocks = 4,
                  .delta = {0.005, 0.02},
-                 .max_cell_seconds = 60},
+                 .max_cell_seconds = {60, 60}},
         .limits = {60, 60, 30, 120, 0},
         .gap = {.kind = GAP_FIXED, .mean_ns = 2e6},
         .verify = true,

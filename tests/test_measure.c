@@ -214,7 +214,7 @@ static void a_cell_out_of_time_knows_its_width(void **state)
 {
     (void)state;
     fixture_open(&f, 2);
-    f.config.stop.max_cell_seconds = 1e-6;
+    f.config.stop.max_cell_seconds[MODE_OFFLINE] = 1e-6;
     f.config.stop.group_blocks = 2;
     for (size_t i = 0; i < 1024; i++)
         f.noise[i] = 1 + 0.001 * (double)(i % 7);
@@ -224,7 +224,7 @@ static void a_cell_out_of_time_knows_its_width(void **state)
     assert_true(isinf(f.bench.record->worst_half_width)); /* one group has no interval */
     fixture_close(&f);
     fixture_open(&f, 2);
-    f.config.stop.max_cell_seconds = 4e-3;
+    f.config.stop.max_cell_seconds[MODE_OFFLINE] = 4e-3;
     f.config.stop.group_blocks = 2;
     for (size_t i = 0; i < 1024; i++)
         f.noise[i] = 1 + 0.001 * (double)(i % 7);
@@ -240,13 +240,30 @@ static void a_cell_out_of_time_gets_its_least(void **state)
 {
     (void)state;
     fixture_open(&f, 2);
-    f.config.stop.max_cell_seconds = 1e-6;
+    f.config.stop.max_cell_seconds[MODE_OFFLINE] = 1e-6;
     f.config.stop.group_blocks = 1;
     f.config.stop.least_blocks = 5;
     run_loop(2);
     assert_int_equal(f.bench.record->blocks, 5);
     assert_false(f.bench.record->converged);
     fixture_close(&f);
+}
+
+/* Gaps fill the time there; without a cap of its own the common one holds. */
+static void server_mode_has_a_cap_of_its_own(void **state)
+{
+    const double caps[][MODE_COUNT] = {{60, 1e-6}, {1e-6, 0}, {1e-6, 60}};
+    (void)state;
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        fixture_open(&f, 2);
+        f.bench.mode = MODE_SERVER;
+        memcpy(f.config.stop.max_cell_seconds, caps[i], sizeof caps[i]);
+        f.config.stop.group_blocks = 1;
+        f.config.stop.least_blocks = 5;
+        run_loop(2);
+        assert_true((f.bench.record->blocks == 5) == (i < 2));
+        fixture_close(&f);
+    }
 }
 
 static void faulty_launch_leaves_others_running(void **state)
@@ -320,6 +337,7 @@ int main(void)
         cmocka_unit_test(noise_is_capped_not_converged),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),
         cmocka_unit_test(a_cell_out_of_time_gets_its_least),
+        cmocka_unit_test(server_mode_has_a_cap_of_its_own),
         cmocka_unit_test(faulty_launch_leaves_others_running),
         cmocka_unit_test(implausible_speed_is_refused),
         cmocka_unit_test(nothing_is_left_behind),

@@ -231,6 +231,11 @@ static int read_rest(struct json_at root, struct config *c, struct error *err)
     return read_aa(json_member(root, "aa"), c, err);
 }
 
+double stop_cell_seconds(const struct stop_config *stop, enum mode mode)
+{
+    return stop->max_cell_seconds[mode] > 0 ? stop->max_cell_seconds[mode] : stop->max_cell_seconds[MODE_OFFLINE];
+}
+
 static int check_stop(const struct stop_config *stop, struct error *err)
 {
     if (stop->max_blocks < stop->min_blocks)

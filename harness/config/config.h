@@ -34,11 +34,14 @@ struct gap_config {
  * decides (measure/stop.h) is <= delta, or at max. */
 struct stop_config {
     unsigned min_blocks, look_every, max_blocks;
-    unsigned group_blocks;    /* blocks per group, each at other places and with fresh inputs */
-    double delta[MODE_COUNT]; /* log units, about a relative half-width */
-    double max_cell_seconds;  /* cap on the measuring of one cell */
-    unsigned least_blocks;    /* that a cell gets even when its time is up; 0: none */
+    unsigned group_blocks;               /* blocks per group, each at other places and with fresh inputs */
+    double delta[MODE_COUNT];            /* log units, about a relative half-width */
+    unsigned least_blocks;               /* that a cell gets even when its time is up; 0: none */
+    double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in server mode 0: as offline */
 };
+
+/* The cap of a cell in that mode. */
+double stop_cell_seconds(const struct stop_config *stop, enum mode mode);
 
 struct limits_config {
     double setup_seconds, verify_seconds, launch_seconds, tune_seconds; /* deadlines of one contender's stage */

@@ -165,7 +165,7 @@ int cell_loop_run(struct bench *bench, struct error *err)
     struct order order;
     enum stop_decision decision = anyone_alive(bench) ? STOP_CONTINUE : STOP_CAPPED;
     double start = (double)bench->device->ops->now(bench->device);
-    double deadline = start + bench->config->stop.max_cell_seconds * 1e9;
+    double deadline = start + stop_cell_seconds(&bench->config->stop, bench->mode) * 1e9;
     int code = 0;
     bench->in_blocks = true;
     bench->cooled = true;
