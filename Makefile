@@ -203,6 +203,12 @@ $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 	$(call say,LD)
 	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
+# A study over committed journals (docs/method.md, section 5).
+$(BUILD)/tests/bench_stop: $(BUILD)/obj/tests/bench_stop.o $(BUILD)/libharness.a
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) $(LIBS) -o $@
+
 # The clock check reads CUPTI's kernel records: its headers and library come with the CUDA toolkit.
 $(CUPTI_TESTS:%=$(BUILD)/obj/tests/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(CUPTI_TESTS:%=$(BUILD)/tests/%): LIBS += $(CUDA_LD) -lcupti
@@ -210,7 +216,7 @@ $(CUPTI_TESTS:%=$(BUILD)/tests/%): LIBS += $(CUDA_LD) -lcupti
 $(addprefix $(BUILD)/tests/test_,plugin registry watching): | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
 
-tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM)
+tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM) $(BUILD)/tests/bench_stop
 tests-run: tests-build
 	scripts/run-tests.sh $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
 

@@ -70,6 +70,15 @@ expect_code 65 "a damaged run ends it"
 results "$work/nowhere"
 expect_code 64 "a directory that is not there is refused"
 
+journal=results/h200/2026-11-21d-offline-f16/journal.jsonl.gz
+if [ -e "$journal" ]; then
+    "${CUDAL2_BUILD:-build}/tests/bench_stop" "$journal" 8 4 1.8 >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 0 "a stop rule is played over a committed run"
+    expect_text "$work/out" 'cells 1000,.*copies 1000' "each cell once, each with its copy"
+    "${CUDAL2_BUILD:-build}/tests/bench_stop" "$journal" 192 4 1000 >"$work/late" 2>&1
+    expect_text "$work/late" 'converged (.|..),capped' "and waits as long as it is told to"
+fi
 if ls results/*/*/result.json.gz >/dev/null 2>&1; then
     results --check
     expect_code 0 "the committed tables and figures are those of the committed runs"

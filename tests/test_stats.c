@@ -103,9 +103,10 @@ static void interval_trending_groups_are_inflated(void **state)
         values[i] = 0.1 * i;
         group[i] = i;
     }
-    stats_interval(values, group, 12, &out);
-    close_to(out.inflation, 2.5, 1e-9); /* r1 of a straight line of twelve is 0.75, significant from 0.370 on */
-    close_to(out.half_width, 2.200985160082949 * sqrt(1.43 / 11) / sqrt(12) * sqrt(2.5), 1e-9);
+    stats_interval(values, group, 9, &out);
+    close_to(out.inflation, 1 + 2 * 2.0 / 3,
+             1e-9); /* r1 of a straight line of nine is 2/3, significant from 0.427 on */
+    close_to(out.half_width, 2.306004135033371 * sqrt(0.6 / 8) / 3 * sqrt(7.0 / 3), 1e-9);
     stats_interval(values, group, 6, &out);
     close_to(out.inflation, 2, 1e-9); /* r1 of a straight line of six is 0.5: too few groups to test it */
     double zigzag[] = {0, 1, 0, 1, 1, 0, 1, 0};
@@ -114,6 +115,22 @@ static void interval_trending_groups_are_inflated(void **state)
     double faint[] = {0, 0.3, 1, 0.2, 0.4, 0, 0.9, 0.5};
     stats_interval(faint, group, 8, &out);
     close_to(out.inflation, 1, 1e-9); /* 8 groups, r1 below 0.453 */
+}
+
+/* Of ten groups the least and the largest are dropped: 0 and 90 count as 1 and 8 in the winsorised deviation. */
+static void interval_drops_a_tenth(void **state)
+{
+    const double values[] = {3, 7, 90, 1, 5, 2, 8, 0, 6, 4};
+    const unsigned group[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    struct interval out, nine;
+    (void)state;
+    stats_interval(values, group, 10, &out);
+    close_to(out.estimate, 4.5, 1e-12);
+    close_to(out.inflation, 1, 0);
+    /* 3 7 8 1 5 2 8 1 6 4: mean 4.5, squares 66.5; 8 values are left */
+    close_to(out.half_width, 2.364624251592785 * sqrt(66.5 / 9) * sqrt(10) / 8, 1e-9);
+    stats_interval(values, group, 9, &nine);
+    close_to(nine.estimate, 122.0 / 9, 1e-12); /* too few: all count */
 }
 
 static void interval_needs_two_groups(void **state)
@@ -181,7 +198,34 @@ static void interval_covers_95_percent(void **state)
     close_to(coverage(4, 0), 0.95, 0.01);
     close_to(coverage(8, 0), 0.95, 0.01);
     close_to(coverage(16, 0), 0.95, 0.01);
+    close_to(coverage(40, 0), 0.95, 0.01);
     close_to(coverage(8, 2), 0.95, 0.01); /* each process has a shift of its own */
+}
+
+/* A launch in server mode finds the device asleep or awake: in one of seven blocks that adds or takes a tenth, by luck.
+ * The interval holds the true value as often, and is less than six tenths as wide as that of the mean. */
+static void interval_bears_luck(void **state)
+{
+    enum { RUNS = 4000, GROUPS = 40 };
+    struct random r;
+    double values[GROUPS], narrower = 0;
+    unsigned group[GROUPS];
+    int inside = 0;
+    (void)state;
+    random_seed(&r, 77);
+    for (int run = 0; run < RUNS; run++) {
+        for (unsigned g = 0; g < GROUPS; g++) {
+            double luck = random_unit(&r) < 0.07 ? 0.1 : 0;
+            group[g] = g;
+            values[g] = 0.005 * normal(&r) + luck - (random_unit(&r) < 0.07 ? 0.1 : 0);
+        }
+        struct interval out;
+        stats_interval(values, group, GROUPS, &out);
+        inside += fabs(out.estimate) <= out.half_width;
+        narrower += out.half_width / (stats_t95(GROUPS - 1) * stats_sd(values, GROUPS) / sqrt(GROUPS)) / RUNS;
+    }
+    assert_in_range(inside, 0.94 * RUNS, RUNS);
+    assert_true(narrower < 0.6);
 }
 
 /* ---- orders ---- */
@@ -260,9 +304,11 @@ int main(void)
         cmocka_unit_test(t_table),
         cmocka_unit_test(interval_by_hand),
         cmocka_unit_test(interval_trending_groups_are_inflated),
+        cmocka_unit_test(interval_drops_a_tenth),
         cmocka_unit_test(interval_needs_two_groups),
         cmocka_unit_test(interval_ignores_the_order_of_blocks),
         cmocka_unit_test(interval_covers_95_percent),
+        cmocka_unit_test(interval_bears_luck),
         cmocka_unit_test(orders_are_balanced),
         cmocka_unit_test(orders_follow_the_seed),
     };

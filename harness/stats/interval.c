@@ -125,16 +125,36 @@ static double lag1_autocorrelation(const double *values, size_t n)
     return squares > 0 ? cross / squares : 0;
 }
 
-static void interval_of_means(const double *means, size_t groups, struct interval *out)
+/* Of the sorted group values this share is dropped at each end, rounded down: none below ten. */
+#define DROPPED_SHARE 0.1
+
+/* The values, in their own order, with what the trimmed mean drops drawn in to what it keeps. */
+static void winsorise(double *values, size_t n, const double *sorted, size_t drop)
 {
-    out->estimate = stats_mean(means, groups);
+    for (size_t i = 0; i < n; i++)
+        values[i] = fmin(fmax(values[i], sorted[drop]), sorted[n - 1 - drop]);
+}
+
+static double inflation_of(const double *values, size_t groups)
+{
+    double r1 = lag1_autocorrelation(values, groups);
+    bool counts = groups < TESTABLE_GROUPS ? r1 > 0 : r1 * sqrt((double)groups) > SIGNIFICANT_R1;
+    return counts ? 1 + 2 * r1 : 1;
+}
+
+/* Trimmed mean and its interval by Tukey and McLaughlin; values[] is winsorised on the way. */
+static void interval_of_values(double *values, size_t groups, const double *sorted, struct interval *out)
+{
+    size_t drop = (size_t)(DROPPED_SHARE * (double)groups);
+    size_t kept = groups - 2 * drop;
+    double count = (double)groups;
+    out->estimate = stats_mean(sorted + drop, kept);
     if (groups < 2)
         return;
-    double r1 = lag1_autocorrelation(means, groups);
-    double count = (double)groups;
-    bool counts = groups < TESTABLE_GROUPS ? r1 > 0 : r1 * sqrt(count) > SIGNIFICANT_R1;
-    out->inflation = counts ? 1 + 2 * r1 : 1;
-    out->half_width = stats_t95(count - 1) * stats_sd(means, groups) / sqrt(count) * sqrt(out->inflation);
+    winsorise(values, groups, sorted, drop);
+    out->inflation = inflation_of(values, groups);
+    double error = stats_sd(values, groups) * sqrt(count) / (double)kept;
+    out->half_width = stats_t95((double)kept - 1) * error * sqrt(out->inflation);
     out->valid = true;
 }
 
@@ -157,8 +177,12 @@ void stats_interval(const double *log_ratio, const unsigned *group, size_t n, st
     *out = (struct interval){.estimate = NAN, .half_width = NAN, .inflation = 1, .n = n};
     if (n == 0)
         return;
-    double *means = malloc(n * sizeof *means);
-    if (means && stats_group_values(log_ratio, group, n, means, &out->groups) == 0)
-        interval_of_means(means, out->groups, out);
-    free(means);
+    double *values = malloc(n * sizeof *values);
+    double *sorted = NULL;
+    if (values && stats_group_values(log_ratio, group, n, values, &out->groups) == 0)
+        sorted = sorted_copy(values, out->groups);
+    if (sorted)
+        interval_of_values(values, out->groups, sorted, out);
+    free(sorted);
+    free(values);
 }

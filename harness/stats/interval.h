@@ -18,12 +18,14 @@ double stats_t95(double dof);
 double stats_pearson(const double *x, const double *y, size_t n);
 double stats_spearman(const double *x, const double *y, size_t n);
 
-/* A 95% interval for the mean log ratio of paired blocks.
+/* A 95% interval for the trimmed mean log ratio of paired blocks.
  * Unit of inference: the group (other places, fresh inputs). A group's value is the trimmed mean of its log ratios
- * (a quarter dropped at each end); the estimate is the mean of the group values, the half-width
- * t95(G-1) * sd / sqrt(G) * sqrt(inflation), inflation = 1 + 2 r1 where the lag-1 autocorrelation r1 of
- * the group values is significant (sqrt(G) r1 > 1.28; below 8 groups: positive), else 1. With 8 groups an insignificant
- * r1 is mostly noise, and taking it at its word widened the worst of 15 pairs by a third. All in log units. */
+ * (a quarter dropped at each end); the estimate is the trimmed mean of the G group values (a tenth dropped at each end,
+ * rounded down: none below ten; h are left), the half-width t95(h-1) * s * sqrt(G) / h * sqrt(inflation), where s is
+ * the standard deviation of the winsorised group values (Tukey and McLaughlin 1963) and inflation = 1 + 2 r1 where
+ * their lag-1 autocorrelation r1 is significant (sqrt(G) r1 > 1.28; below 8 groups: positive), else 1. With 8 groups an
+ * insignificant r1 is mostly noise, and taking it at its word widened the worst of 15 pairs by a third. All in log
+ * units. */
 struct interval {
     bool valid; /* at least two groups */
     double estimate, half_width, inflation;

@@ -1,0 +1,138 @@
+/*
+ * bench_stop - what a stop rule would have made of a run that is there: reads its journal, looks at each cell as the
+ * rule would have (measure/stop.h), and stops where that says so. No GPU.
+ *
+ *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS
+ *
+ * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before
+ * either
+ * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
+ * are and exclude 0 where they stop.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/stop.h"
+#include "result/journal.h"
+#include "result/pair.h"
+#include "stats/interval.h"
+
+#define PHASE_MEASURE 4
+
+struct tally {
+    struct stop_config stop;
+    double seconds_cap, seconds;
+    unsigned long cells, converged, capped, open, blocks, copies, excluded;
+};
+
+/* The record as it was after so many blocks. */
+static void cut(struct cell_record *r, unsigned blocks)
+{
+    r->blocks = blocks;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        struct series *s = &r->contenders[i].timings[r->headline];
+        while (s->n > 0 && s->block[s->n - 1] >= blocks)
+            s->n--;
+    }
+}
+
+static void restore(struct cell_record *r, unsigned blocks, const size_t *n)
+{
+    r->blocks = blocks;
+    for (size_t i = 0; i < r->n_contenders; i++)
+        r->contenders[i].timings[r->headline].n = n[i];
+}
+
+static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (copy->copy_of[0] != '\0' && strcmp(r->contenders[i].name, copy->copy_of) == 0)
+            return &r->contenders[i];
+    return NULL;
+}
+
+static void judge_copies(struct tally *t, const struct cell_record *r)
+{
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *copy = &r->contenders[i], *original = original_of(r, copy);
+        struct pair pair;
+        struct interval interval;
+        if (original == NULL || pair_collect(r, &original->timings[r->headline], &copy->timings[r->headline],
+                                             PAIR_HEALTHY_BLOCKS, &pair) != 0)
+            continue;
+        stats_interval(pair.log_ratio, pair.group, pair.n, &interval);
+        pair_free(&pair);
+        t->copies += interval.valid;
+        t->excluded += interval.valid && fabs(interval.estimate) > interval.half_width;
+    }
+}
+
+/* How many blocks the rule takes; *end says why it stops there. */
+static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap, enum stop_decision *end)
+{
+    size_t n[RECORD_MAX_CONTENDERS];
+    unsigned all = r->blocks, blocks = 0;
+    for (size_t i = 0; i < r->n_contenders; i++)
+        n[i] = r->contenders[i].timings[r->headline].n;
+    *end = STOP_CONTINUE;
+    while (*end == STOP_CONTINUE && blocks < all && blocks < cap) {
+        restore(r, all, n);
+        cut(r, ++blocks);
+        *end = stop_decide(&t->stop, r);
+    }
+    if (*end == STOP_CONTINUE && blocks == cap)
+        *end = STOP_CAPPED;
+    return blocks;
+}
+
+static void add(struct tally *t, struct cell_record *r)
+{
+    enum stop_decision end;
+    double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
+    unsigned cap = (unsigned)fmax(ceil(t->seconds_cap / seconds), t->stop.min_blocks);
+    unsigned blocks = play(t, r, cap, &end);
+    t->cells++;
+    t->converged += end == STOP_CONVERGED;
+    t->capped += end == STOP_CAPPED;
+    t->open += end == STOP_CONTINUE;
+    t->blocks += blocks;
+    t->seconds += blocks * seconds;
+    judge_copies(t, r);
+}
+
+static int read_cell(void *context, const char *kind, struct json_at data, struct error *err)
+{
+    struct cell_record *r = NULL;
+    (void)kind;
+    int code = record_from_json(data, &r, err);
+    if (code == 0 && r->blocks > 0)
+        add(context, r);
+    record_free(r);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct error err = {0};
+    if (argc != 5) {
+        fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS\n", stderr);
+        return EXIT_CODE_USAGE;
+    }
+    struct tally t = {.stop = {.min_blocks = (unsigned)atoi(argv[2]),
+                               .look_every = (unsigned)atoi(argv[3]),
+                               .max_blocks = 192,
+                               .delta = {0.005, 0.02}},
+                      .seconds_cap = atof(argv[4])};
+    const struct journal_filter cells = {"cell", read_cell, &t};
+    int code = journal_read_kind(argv[1], &cells, &err);
+    if (code != 0)
+        fprintf(stderr, "bench_stop: %s\n", err.text);
+    else
+        printf(
+            "%s,%s,%s,%s,cells %lu,converged %lu,capped %lu,open %lu,blocks %lu,seconds %.0f,copies %lu,excluded %lu\n",
+            argv[1], argv[2], argv[3], argv[4], t.cells, t.converged, t.capped, t.open, t.blocks, t.seconds, t.copies,
+            t.excluded);
+    return code;
+}
