@@ -1,6 +1,8 @@
 # cudal2-bench. `make` builds, `make demo` runs the main job, `make test` proves it, `make help` lists the rest.
 # BUILD=dir builds elsewhere; LIBTORCH=dir, CUDA_HOME=dir and PYTHON=python3 steer the probes (scripts/probe.sh).
 BUILD ?= build
+# One name for one directory, or what was compiled under the other (its .d files name it) would never be made again.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 ifeq ($(origin CC),default)
 CC := gcc
 endif

@@ -1,0 +1,13 @@
+#!/bin/bash
+# What make makes again: whoever includes a header, by whatever name the build directory is called. Nothing is built (-n).
+. "$(dirname "$0")/e2e.inc.sh"
+build=$(cd "${CUDAL2_BUILD:-build}" && pwd)
+near=$(realpath --relative-to="$PWD" "$build")
+for name in "$build" "$build/." "$near" "./$near/"; do
+    make -n -W harness/stats/interval.h BUILD="$name" V=1 all >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 0 "make with BUILD=${name/#$PWD/PWD}"
+    expect_text "$work/out" 'harness/stats/interval\.c' "makes again what includes a header"
+    expect_no_text "$work/out" 'harness/base/random\.c' "and nothing else"
+done
+finish
