@@ -17,6 +17,8 @@
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
  *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache
+ *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
+ *   SKEW                 1: CTAs begin at different places of K and go round, so that they do not walk in step
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores
  *
@@ -84,12 +86,13 @@ DEVICE struct place place_tile(const struct work &w, int index)
 
 /* --- producer --------------------------------------------------------------------------------------------- */
 
+template <int EVICT_FIRST>
 DEVICE void load_box(u32 to, const TensorMap *map, int x, int y, u32 barrier, int peers, u16 mask)
 {
     if (peers > 1) {
-        tensor_load_multicast(to, map, x, y, barrier, mask);
+        tensor_load_multicast<EVICT_FIRST>(to, map, x, y, barrier, mask);
     } else {
-        tensor_load(to, map, x, y, barrier);
+        tensor_load<EVICT_FIRST>(to, map, x, y, barrier);
     }
 }
 
@@ -110,16 +113,26 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
         mask_b |= (u16)(1 << (w.peers + i + cn * CLUSTER_M));
     }
     barrier_expect(full, A_BYTES + B_BYTES);
-    load_box(a + cn * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + cn * (BM / CLUSTER_N), full, CLUSTER_N, mask_a);
+    load_box<STREAM == 1>(a + cn * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + cn * (BM / CLUSTER_N), full, CLUSTER_N,
+                          mask_a);
 #if LAYOUT_TN
-    load_box(b + cm * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + cm * (BN / CLUSTER_M), full, CLUSTER_M, mask_b);
+    load_box<STREAM == 2>(b + cm * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + cm * (BN / CLUSTER_M), full, CLUSTER_M,
+                          mask_b);
 #else
 #pragma unroll 1 /* unrolled, it outgrows the producer's registers */
     for (int j = 0; j < BOXES; ++j) {
-        load_box(b + j * BOX_BYTES + cm * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64, k + cm * (BK / CLUSTER_M),
-                 full, CLUSTER_M, mask_b);
+        load_box<STREAM == 2>(b + j * BOX_BYTES + cm * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64,
+                              k + cm * (BK / CLUSTER_M), full, CLUSTER_M, mask_b);
     }
 #endif
+}
+
+/* The step of K that is copied as the i-th; with SKEW clusters begin at places spread over K, and each goes round. */
+DEVICE int step_of(const struct work &w, int i)
+{
+    const int length = w.k_end - w.k_begin;
+    const int k = i + (SKEW ? length * (int)(blockIdx.x / CLUSTER) / (int)(gridDim.x / CLUSTER) : 0);
+    return SKEW && k >= w.k_end ? k - length : k;
 }
 
 /* By one whole warp, of which a thread is elected for each stage. */
@@ -131,7 +144,7 @@ DEVICE void produce(const struct work &w, int tiles)
         for (int k = w.k_begin; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
             if (elect_one()) {
-                load_stage(w, p, r.stage, k * BK);
+                load_stage(w, p, r.stage, step_of(w, k) * BK);
             }
             __syncwarp();
             advance(r);

@@ -83,34 +83,54 @@ DEVICE void tensor_prefetch(const TensorMap *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/* A box from global to shared memory; x counts elements of the inner dimension. */
-DEVICE void tensor_load(u32 to, const TensorMap *map, int x, int y, u32 barrier)
+/* What is marked with it is the first to leave the L2 cache. */
+DEVICE u64 evict_first()
 {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-            to),
-        "l"(map), "r"(x), "r"(y), "r"(barrier)
-        : "memory");
+    u64 policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
+/* A box from global to shared memory; x counts elements of the inner dimension. EVICT_FIRST: as evict_first(). */
+template <int EVICT_FIRST> DEVICE void tensor_load(u32 to, const TensorMap *map, int x, int y, u32 barrier)
+{
+    if (EVICT_FIRST) {
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+                     "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                     "l"(map), "r"(x), "r"(y), "r"(barrier), "l"(evict_first())
+                     : "memory");
+    } else {
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+                     "[%4];" ::"r"(to),
+                     "l"(map), "r"(x), "r"(y), "r"(barrier)
+                     : "memory");
+    }
 }
 
 /* The same into every CTA of the cluster whose bit of `mask` is set. */
+template <int EVICT_FIRST>
 DEVICE void tensor_load_multicast(u32 to, const TensorMap *map, int x, int y, u32 barrier, u16 mask)
 {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
-                 "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
-                 "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
-                 : "memory");
+    if (EVICT_FIRST) {
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                     ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(to),
+                     "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask), "l"(evict_first())
+                     : "memory");
+    } else {
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+            "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
+            "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
+            : "memory");
+    }
 }
 
-/* EVICT_FIRST: the lines are the first to leave the L2 cache. */
 template <int EVICT_FIRST> DEVICE void tensor_store(const TensorMap *map, u32 from, int x, int y)
 {
     if (EVICT_FIRST) {
-        u64 policy;
-        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
         asm volatile(
             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(map),
-            "r"(x), "r"(y), "r"(from), "l"(policy)
+            "r"(x), "r"(y), "r"(from), "l"(evict_first())
             : "memory");
     } else {
         asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
