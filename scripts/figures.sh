@@ -7,7 +7,7 @@
 #   figure3-MODE-GROUP  speedup over the strongest baseline by problem size, three panels (Fig. 3)
 #   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
 #   ablation-MODE-GROUP speedup by BM, all else equal (section 5.2), where the results hold such candidates
-# No display is needed; one version of gnuplot gives the same bytes each time. CUDAL2_BENCH names the program (default
+# No display is needed; one version of gnuplot gives the same SVG each time. CUDAL2_BENCH names the program (default
 # build/cudal2-bench). Exit status: that of report, or 69 without gnuplot or program.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -79,7 +79,7 @@ draw() {
     local format
     for format in ${formats//,/ }; do
         gnuplot -e "$(terminal "$format" "$3" "$4")" -e "set output '$out/$1.$format'" -e "$5" "$here/figures/common.gp" "$here/figures/$2.gp"
-        # cairo writes the time of day into a PDF; a figure is a function of its data.
+        # cairo writes the time of day into a PDF; a figure is a function of its data. (Newer versions compress it out of reach.)
         [ "$format" != pdf ] || LC_ALL=C sed -i 's/CreationDate (D:[0-9]\{14\}/CreationDate (D:20000101000000/' "$out/$1.pdf"
     done
     echo "$out/$1"
