@@ -10,6 +10,7 @@
 #        sensitivity       times and speedups by cache state and gap (scripts/sensitivity.sh)
 #        odd:ACC           verification of the kernel set on 300 ragged problems (configs/odd.json)
 #        ncu               what a profiler counts for five problems of different classes, on the first GPU (ncu.csv)
+#        tune:CONFIG:ACC:N a search over the config's shapes, N configurations a shape and layout; goes on likewise
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -61,6 +62,13 @@ run_config() { # CONFIG MODE ACC
     return $rc
 }
 
+run_tune() { # CONFIG ACC BREADTH
+    local base=$out/tune-$1-$2 resume=
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout -s TERM "$limit" "$bench" tune --config "configs/$1.json" --accumulate "$2" --breadth "$3" --device "$device" \
+        --output "$base.json" $resume
+}
+
 first_of() { # first_of cuda:0,1,2: cuda:0; auto stays
     printf '%s' "${1%%,*}"
 }
@@ -94,6 +102,7 @@ for step in "$@"; do
         test) scripts/gpu-tests.sh "$build" ;;
         paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
+        tune:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_tune "$c" "$a" "$n" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
