@@ -266,6 +266,22 @@ static void server_mode_has_a_cap_of_its_own(void **state)
     }
 }
 
+/* In every group's record, though only the first group had to find it out. */
+static void a_lower_rung_has_its_reason(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.contenders[1].is.flags = CUDAL2_SYNCS;
+    run_loop(2);
+    const struct cell_record *r = f.bench.record;
+    assert_true(r->groups > 1);
+    assert_string_equal(r->contenders[0].rung, "graph");
+    assert_string_equal(r->contenders[0].rung_reason, "");
+    assert_string_equal(r->contenders[1].rung, "events");
+    assert_true(strlen(r->contenders[1].rung_reason) > 0);
+    fixture_close(&f);
+}
+
 static void faulty_launch_leaves_others_running(void **state)
 {
     (void)state;
@@ -338,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),
         cmocka_unit_test(a_cell_out_of_time_gets_its_least),
         cmocka_unit_test(server_mode_has_a_cap_of_its_own),
+        cmocka_unit_test(a_lower_rung_has_its_reason),
         cmocka_unit_test(faulty_launch_leaves_others_running),
         cmocka_unit_test(implausible_speed_is_refused),
         cmocka_unit_test(nothing_is_left_behind),

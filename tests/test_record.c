@@ -175,6 +175,7 @@ static struct cell_record *telling_record(void)
     strcpy(c->reason, "signal 11");
     strcpy(c->copy_of, "cublas-nn");
     strcpy(c->family, "renamed");
+    strcpy(c->rung_reason, "declares that it synchronises");
     c->host_sync = true;
     c->attributes = cJSON_Parse("{\"algo\":66,\"tile\":\"128x256\"}");
     c->tuning = cJSON_Parse("{\"variants\":8}");
@@ -222,6 +223,7 @@ static void assert_same_contender(const struct contender_record *d, const struct
     assert_string_equal(d->reason, "signal 11");
     assert_string_equal(d->copy_of, "cublas-nn");
     assert_string_equal(d->rung, "graph");
+    assert_string_equal(d->rung_reason, "declares that it synchronises");
     assert_true(d->host_sync && !d->candidate && d->invalid);
     assert_true(d->launches == 48 && d->primers == 1);
     assert_true(cJSON_Compare(d->attributes, c->attributes, true));

@@ -36,6 +36,10 @@ static void keep_segment(const struct bench *bench, struct entrant *e)
         bench->record->visits = visits;
     enum device_rung rung = bench->device->ops->rung(e->segment);
     snprintf(e->record->rung, sizeof e->record->rung, "%s", device_rung_names[rung]);
+    /* A later group begins on the rung that the first one came down to, and gives no reason. */
+    const char *reason = bench->device->ops->rung_reason(e->segment);
+    if (reason[0] != '\0')
+        snprintf(e->record->rung_reason, sizeof e->record->rung_reason, "%s", reason);
     e->record->host_sync = rung == RUNG_EVENTS;
 }
 

@@ -32,8 +32,9 @@ struct contender_record {
     enum cudal2_layout layout;
     char status[32], stage[16], reason[RECORD_REASON_MAX];
     bool invalid; /* timed although it failed verification (verify.time_anyway): no table may count its times */
-    char copy_of[RECORD_NAME_MAX]; /* A/A: the contender this one is a second copy of; "" otherwise */
-    char rung[16];                 /* ladder rung of the device timing: graph, blocked, events */
+    char copy_of[RECORD_NAME_MAX];       /* A/A: the contender this one is a second copy of; "" otherwise */
+    char rung[16];                       /* ladder rung of the device timing: graph, blocked, events */
+    char rung_reason[RECORD_REASON_MAX]; /* why it is not the first; "" on the first */
     bool host_sync;
     unsigned launches, primers; /* of a device-timed segment */
     cJSON *attributes;          /* owned; object from describe(), or NULL */

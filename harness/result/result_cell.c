@@ -105,6 +105,7 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     if (timed && !c->invalid)
         put_rates(&t, r, c, peak);
     tree_put_text(&t, "rung", c->rung);
+    tree_put_text(&t, "rung_reason", c->rung_reason);
     tree_put_true(&t, "host_sync", c->host_sync);
     tree_put_count(&t, "launches", c->launches);
     tree_put_copy(&t, "attributes", c->attributes);
