@@ -27,22 +27,29 @@ struct tally {
     unsigned long cells, converged, capped, open, blocks, copies, excluded;
 };
 
+/* A record's blocks, and how many values of the headline timing each contender has. */
+struct extent {
+    unsigned blocks;
+    size_t n[RECORD_MAX_CONTENDERS];
+};
+
+static struct extent extent_of(const struct cell_record *r)
+{
+    struct extent all = {.blocks = r->blocks};
+    for (size_t i = 0; i < r->n_contenders; i++)
+        all.n[i] = r->contenders[i].timings[r->headline].n;
+    return all;
+}
+
 /* The record as it was after so many blocks. */
-static void cut(struct cell_record *r, unsigned blocks)
+static void cut(struct cell_record *r, const struct extent *all, unsigned blocks)
 {
     r->blocks = blocks;
     for (size_t i = 0; i < r->n_contenders; i++) {
         struct series *s = &r->contenders[i].timings[r->headline];
-        while (s->n > 0 && s->block[s->n - 1] >= blocks)
+        for (s->n = all->n[i]; s->n > 0 && s->block[s->n - 1] >= blocks;)
             s->n--;
     }
-}
-
-static void restore(struct cell_record *r, unsigned blocks, const size_t *n)
-{
-    r->blocks = blocks;
-    for (size_t i = 0; i < r->n_contenders; i++)
-        r->contenders[i].timings[r->headline].n = n[i];
 }
 
 static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
@@ -69,17 +76,14 @@ static void judge_copies(struct tally *t, const struct cell_record *r)
     }
 }
 
-/* How many blocks the rule takes; *end says why it stops there. */
+/* How many blocks the rule takes; the record is left as it was then, and *end says why it stops. */
 static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap, enum stop_decision *end)
 {
-    size_t n[RECORD_MAX_CONTENDERS];
-    unsigned all = r->blocks, blocks = 0;
-    for (size_t i = 0; i < r->n_contenders; i++)
-        n[i] = r->contenders[i].timings[r->headline].n;
+    const struct extent all = extent_of(r);
+    unsigned blocks = 0;
     *end = STOP_CONTINUE;
-    while (*end == STOP_CONTINUE && blocks < all && blocks < cap) {
-        restore(r, all, n);
-        cut(r, ++blocks);
+    while (*end == STOP_CONTINUE && blocks < all.blocks && blocks < cap) {
+        cut(r, &all, ++blocks);
         *end = stop_decide(&t->stop, r);
     }
     if (*end == STOP_CONTINUE && blocks == cap)
@@ -90,6 +94,7 @@ static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap,
 static void add(struct tally *t, struct cell_record *r)
 {
     enum stop_decision end;
+    const struct extent all = extent_of(r);
     double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
     unsigned cap = (unsigned)fmax(ceil(t->seconds_cap / seconds), t->stop.min_blocks);
     unsigned blocks = play(t, r, cap, &end);
@@ -100,6 +105,7 @@ static void add(struct tally *t, struct cell_record *r)
     t->blocks += blocks;
     t->seconds += blocks * seconds;
     judge_copies(t, r);
+    cut(r, &all, all.blocks);
 }
 
 static int read_cell(void *context, const char *kind, struct json_at data, struct error *err)
