@@ -6,7 +6,7 @@
  *   WARPS_M, WARPS_N  the CTA's warps over the tile
  *   STAGES, PREFETCH  shared-memory stages, and how many of them are loaded ahead (0: STAGES - 1)
  *   SWIZZLE           1: 16-byte chunks of a row XORed so that eight rows of a fragment touch all banks;
- *                     0: rows padded by PAD elements instead
+ *                     0: rows padded by PAD elements instead (8: without bank conflicts)
  *   RASTER            tiles are walked in columns RASTER tiles wide (block swizzle), 1: row by row
  *   REGISTERS         1 or 2 fragment buffers: with 2 the next k16 step is read while this one multiplies
  *   STAGGER           1: the copies of A are issued at the first k16 step of a stage, those of B halfway through
