@@ -164,6 +164,8 @@ static double duration(void *context, const struct fake_moment *moment)
         ns = actor->variant_first_ns[variant - 1];
     if (variant != 0 && (moment->id & MOVED) != 0 && actor->variant_moved_ns[variant - 1] > 0)
         ns = actor->variant_moved_ns[variant - 1];
+    if (variant != 0 && moment->idle_ns > 1e6 && actor->variant_rested_ns[variant - 1] > 0)
+        ns = actor->variant_rested_ns[variant - 1];
     double penalty = moment->idle_ns > 1e6 ? f->idle_penalty_ns : 0;
     return ns * f->noise[moment->count % 1024] + penalty;
 }

@@ -21,10 +21,11 @@ struct actor {
     int break_from;         /* the launch hook of this count loses the device; 0 never */
     char instructions[32];  /* it says it multiplies with */
     size_t n_variants;
-    double variant_ns[8];       /* duration of variant i, key "v<i>" */
-    double variant_first_ns[8]; /* the same on set 0, where that is another; 0: it is not */
-    double variant_moved_ns[8]; /* the same where matrices lie elsewhere than at its first setup; 0: no difference */
-    const void *first_place;    /* of A of its first set, at its first setup */
+    double variant_ns[8];        /* duration of variant i, key "v<i>" */
+    double variant_first_ns[8];  /* the same on set 0, where that is another; 0: it is not */
+    double variant_moved_ns[8];  /* the same where matrices lie elsewhere than at its first setup; 0: no difference */
+    double variant_rested_ns[8]; /* the same after over a millisecond of idleness; 0: no difference */
+    const void *first_place;     /* of A of its first set, at its first setup */
     bool variant_wrong[8];
     int variant_half_step[8];
     double variant_load_ns[8]; /* the host spends on its first launch after a setup */

@@ -11,9 +11,6 @@
 #include "measure/segment.h"
 #include "stats/interval.h"
 
-/* In server mode the final waits a tenth of the cell's gaps: what wakes the GPU is common to all variants, and only
- * their order is asked for. */
-#define SERVER_GAP_SHARE 0.1
 #define HEAT_TARGET_NS 50e3
 /* Fastest looks that are taken again, at most. */
 #define DOUBTED 2
@@ -177,8 +174,8 @@ static int time_racer(struct race *race, struct racer *r, unsigned round, struct
 {
     double gap_ns = -1;
     double ns = 0;
-    if (race->terms.server && !race->terms.paper && round >= race->plan.heats)
-        gap_ns = SERVER_GAP_SHARE * arrivals_draw(&race->bench->config->gap, &race->bench->random);
+    if (race->plan.gap_share > 0 && round >= race->plan.heats)
+        gap_ns = race->plan.gap_share * arrivals_draw(&race->bench->config->gap, &race->bench->random);
     bench_stage(race->bench, &r->entrant, "tune", race->bench->config->limits.tune_seconds);
     int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);
     if (code != 0)
