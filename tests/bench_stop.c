@@ -4,8 +4,7 @@
  *
  *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS
  *
- * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before
- * either
+ * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before that
  * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
  * are and exclude 0 where they stop.
  */

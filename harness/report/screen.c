@@ -293,8 +293,11 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
 static bool has_server_cells(const struct screen *screen)
 {
     const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells")) if (strcmp(tree_text(cell, "mode"), "server") ==
-                                                                       0) return true;
+    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
+    {
+        if (strcmp(tree_text(cell, "mode"), "server") == 0)
+            return true;
+    }
     return false;
 }
 
