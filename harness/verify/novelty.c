@@ -108,10 +108,13 @@ static uint64_t draw_repeats(const struct novel *v)
 
 static int make_known(struct novel *v, struct error *err)
 {
+    const struct trial *t = v->trial;
     double ns = 0;
     int code = 0;
-    for (uint64_t left = draw_repeats(v); left > 0 && code == 0; left--)
+    for (uint64_t left = draw_repeats(v); left > 0 && code == 0; left--) {
+        bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
         code = time_launch(v, &ns, err);
+    }
     return code;
 }
 
