@@ -11,14 +11,14 @@
 #include "report/screen.h"
 #include "result_fixture.h"
 
-/* Two cells of which so many converged. */
-static char *screen_of(unsigned converged)
+/* So many cells of which so many converged. */
+static char *screen_of(unsigned converged, unsigned cells)
 {
     static const struct screen_options options = {.columns = 100};
     struct journal *j = begin();
     struct error err = {0};
     char *text = NULL;
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < cells; i++) {
         struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
         r->converged = i < converged;
         if (i == 1)
@@ -51,7 +51,7 @@ static bool line_has(const char *line, const char *what)
 static void all_converged_has_a_mean(void **state)
 {
     (void)state;
-    char *text = screen_of(2);
+    char *text = screen_of(2, 2);
     assert_null(strstr(text, "reached the wanted precision"));
     const char *row = line_of(text, "\ndevice") + 1;
     assert_true(line_has(row, "torch.matmul") && line_has(row, "2/2"));
@@ -62,16 +62,25 @@ static void all_converged_has_a_mean(void **state)
 static void some_converged_is_said(void **state)
 {
     (void)state;
-    char *text = screen_of(1);
+    char *text = screen_of(1, 2);
     line_of(text, "\n1 of 2 shapes reached the wanted precision\n");
     assert_false(line_has(line_of(text, "\ndevice") + 1, " - "));
+    free(text);
+}
+
+static void few_converged_have_no_mean(void **state)
+{
+    (void)state;
+    char *text = screen_of(1, 3);
+    line_of(text, "\n1 of 3 shapes reached the wanted precision: no mean of so few\n");
+    assert_true(line_has(line_of(text, "\ndevice") + 1, " - "));
     free(text);
 }
 
 static void none_converged_has_no_mean(void **state)
 {
     (void)state;
-    char *text = screen_of(0);
+    char *text = screen_of(0, 2);
     line_of(text, "\nno shape reached the wanted precision: no mean");
     const char *row = line_of(text, "\ndevice") + 1;
     assert_true(line_has(row, " - ") && line_has(row, "2/2"));
@@ -114,7 +123,7 @@ static void the_widest_intervals_are_shown(void **state)
 static void one_is_singular(void **state)
 {
     (void)state;
-    char *text = screen_of(2);
+    char *text = screen_of(2, 2);
     line_of(text, "2 cells: 2 ok");
     line_of(text, "1 block in 1 cell saw a thermal or hardware slowdown and does not count\n");
     assert_null(strstr(text, " 1 cells"));
@@ -124,8 +133,8 @@ static void one_is_singular(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(all_converged_has_a_mean), TEST(some_converged_is_said),
-                                       TEST(none_converged_has_no_mean), TEST(the_widest_intervals_are_shown),
-                                       TEST(one_is_singular)};
+    const struct CMUnitTest tests[] = {TEST(all_converged_has_a_mean),       TEST(some_converged_is_said),
+                                       TEST(few_converged_have_no_mean),     TEST(none_converged_has_no_mean),
+                                       TEST(the_widest_intervals_are_shown), TEST(one_is_singular)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

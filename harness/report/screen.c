@@ -93,7 +93,7 @@ static void summary_columns(struct sheet *s)
 }
 
 /* How far the cells of a group came: the mean of noisy ratios is large whatever the kernels do (the mean of x and 1/x
- * is above 1), so where nothing converged no mean is shown. */
+ * is above 1, and a stall of the reference counts in full), so where fewer than half converged no mean is shown. */
 struct outcome {
     size_t measured, converged;
 };
@@ -115,7 +115,7 @@ static struct outcome outcome_of(const struct screen *screen, const cJSON *like)
 
 static bool is_noise(struct outcome outcome)
 {
-    return outcome.measured > 0 && outcome.converged == 0;
+    return 2 * outcome.converged < outcome.measured;
 }
 
 static void summary_row(struct sheet *s, const cJSON *row, bool noise)
@@ -154,12 +154,12 @@ static void add_summary(const struct screen *screen, struct sheet *s, const cJSO
 static void add_outcome(char *title, size_t capacity, struct outcome outcome)
 {
     size_t used = strlen(title);
-    if (is_noise(outcome))
+    if (outcome.measured > 0 && outcome.converged == 0)
         snprintf(title + used, capacity - used,
                  "\nno shape reached the wanted precision: no mean, and the rest is a hint at best");
     else if (outcome.converged < outcome.measured)
-        snprintf(title + used, capacity - used, "\n%zu of %zu shape%s reached the wanted precision", outcome.converged,
-                 outcome.measured, outcome.measured == 1 ? "" : "s");
+        snprintf(title + used, capacity - used, "\n%zu of %zu shapes reached the wanted precision%s", outcome.converged,
+                 outcome.measured, is_noise(outcome) ? ": no mean of so few" : "");
 }
 
 static void print_summary(struct screen *screen, const cJSON *cell)
