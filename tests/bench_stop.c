@@ -51,18 +51,10 @@ static void cut(struct cell_record *r, const struct extent *all, unsigned blocks
     }
 }
 
-static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
-{
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (copy->copy_of[0] != '\0' && strcmp(r->contenders[i].name, copy->copy_of) == 0)
-            return &r->contenders[i];
-    return NULL;
-}
-
 static void judge_copies(struct tally *t, const struct cell_record *r)
 {
     for (size_t i = 0; i < r->n_contenders; i++) {
-        const struct contender_record *copy = &r->contenders[i], *original = original_of(r, copy);
+        const struct contender_record *copy = &r->contenders[i], *original = record_contender(r, copy->copy_of);
         struct pair pair;
         struct interval interval;
         if (original == NULL || pair_collect(r, &original->timings[r->headline], &copy->timings[r->headline],

@@ -139,17 +139,9 @@ void side_cell_free(struct side_cell *cell)
     *cell = (struct side_cell){0};
 }
 
-static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
-{
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (copy->copy_of[0] && strcmp(r->contenders[i].name, copy->copy_of) == 0)
-            return &r->contenders[i];
-    return NULL;
-}
-
 int side_cell_aa(const struct cell_record *r, const struct contender_record *copy, double *value)
 {
-    const struct contender_record *original = original_of(r, copy);
+    const struct contender_record *original = record_contender(r, copy->copy_of);
     struct pair pair;
     if (!original || !is_ok(original) || !is_ok(copy) || !pair_is_comparable(original, copy, r->headline))
         return 0;

@@ -237,10 +237,8 @@ static int prepare_all(struct bench *bench, struct error *err)
 
 static bool is_ok(const struct cell_record *r, const cJSON *name)
 {
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].name, name->valuestring) == 0)
-            return strcmp(r->contenders[i].status, "ok") == 0;
-    return false;
+    const struct contender_record *c = record_contender(r, name->valuestring);
+    return c != NULL && strcmp(c->status, "ok") == 0;
 }
 
 /* Who failed in a later pair keeps no score from an earlier one. */

@@ -44,14 +44,6 @@ static void look_at_pair(struct worst *w, const struct contender_record *candida
     w->any = true;
 }
 
-static const struct contender_record *find(const struct cell_record *r, const char *name)
-{
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].name, name) == 0)
-            return &r->contenders[i];
-    return NULL;
-}
-
 static double median_of(const struct cell_record *r, const struct contender_record *c)
 {
     return stats_median(c->timings[r->headline].ns, c->timings[r->headline].n);
@@ -86,7 +78,7 @@ static void look_at_candidate(struct worst *w, const struct contender_record *ca
 
 static void look_at_copy(struct worst *w, const struct contender_record *copy)
 {
-    const struct contender_record *original = find(w->record, copy->copy_of);
+    const struct contender_record *original = record_contender(w->record, copy->copy_of);
     if (original && takes_part(w->record, original))
         look_at_pair(w, copy, original);
 }

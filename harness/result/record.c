@@ -68,6 +68,14 @@ void record_free(struct cell_record *r)
     free(r);
 }
 
+const struct contender_record *record_contender(const struct cell_record *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_contenders && name[0] != '\0'; i++)
+        if (strcmp(r->contenders[i].name, name) == 0)
+            return &r->contenders[i];
+    return NULL;
+}
+
 bool record_is_refuted(const char *status)
 {
     static const char *const verdicts[] = {"wrong_result",

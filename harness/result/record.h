@@ -90,6 +90,9 @@ void series_free(struct series *s);
 struct cell_record *record_new(void); /* NULL out of memory; zeroed */
 void record_free(struct cell_record *r);
 
+/* The contender of that name; NULL when there is none, and for "". */
+const struct contender_record *record_contender(const struct cell_record *r, const char *name);
+
 /* Whether a contender's status says that it answered wrongly or did something else than it was billed and timed for: a
  * verdict of verification or of an honesty check, which makes the run's exit code 3. */
 bool record_is_refuted(const char *status);

@@ -169,10 +169,8 @@ static void compare_all(struct comparison_lists *lists, const struct entries *en
 
 static const struct contender_record *original_of(const struct cell_record *r, const struct contender_record *copy)
 {
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].name, copy->copy_of) == 0 && strcmp(r->contenders[i].status, "ok") == 0)
-            return &r->contenders[i];
-    return NULL;
+    const struct contender_record *original = record_contender(r, copy->copy_of);
+    return original != NULL && strcmp(original->status, "ok") == 0 ? original : NULL;
 }
 
 /* Copy against original: the truth is 0, so these show bias and false alarms of everything else. */

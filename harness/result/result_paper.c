@@ -13,14 +13,6 @@ struct paper_pair {
     double iterations, mean, low, high, geomean, candidate_ns, reference_ns, batches;
 };
 
-static const struct contender_record *find(const struct cell_record *r, const char *name)
-{
-    for (size_t i = 0; i < r->n_contenders; i++)
-        if (strcmp(r->contenders[i].name, name) == 0)
-            return &r->contenders[i];
-    return NULL;
-}
-
 static double end_of(const cJSON *ci, int index)
 {
     const cJSON *end = cJSON_GetArrayItem(ci, index);
@@ -31,8 +23,8 @@ static double end_of(const cJSON *ci, int index)
 static bool read_pair(const struct cell_record *r, const cJSON *entry, struct paper_pair *out)
 {
     const cJSON *ci = tree_member(entry, "ci95");
-    *out = (struct paper_pair){.candidate = find(r, tree_text(entry, "candidate")),
-                               .reference = find(r, tree_text(entry, "reference")),
+    *out = (struct paper_pair){.candidate = record_contender(r, tree_text(entry, "candidate")),
+                               .reference = record_contender(r, tree_text(entry, "reference")),
                                .iterations = tree_number(entry, "iterations"),
                                .mean = tree_number(entry, "mean_of_ratios"),
                                .low = end_of(ci, 0),
