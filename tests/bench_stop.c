@@ -18,8 +18,6 @@
 #include "result/pair.h"
 #include "stats/interval.h"
 
-#define PHASE_MEASURE 4
-
 struct tally {
     struct stop_config stop;
     double seconds_cap, seconds;

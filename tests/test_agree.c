@@ -50,7 +50,7 @@ static struct cell_record *cell(int64_t m, double ratio)
     struct cell_record *r = fixture_record(m, MODE_OFFLINE);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "mine", true)->attributes = cJSON_Parse("{\"kernel\":\"k1\"}");
-    r->phase_seconds[4] = 2;
+    r->phase_seconds[PHASE_MEASURE] = 2;
     for (int b = 0; b < 8; b++) {
         unsigned block = fixture_block(r, 2);
         series_add(&r->contenders[0].timings[TIMING_DEVICE], block, 100000);
@@ -129,7 +129,7 @@ static void a_paper_run_is_held_against_intervals(void **state)
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "mine", true);
-    r->phase_seconds[4] = 40;
+    r->phase_seconds[PHASE_MEASURE] = 40;
     r->paper_pairs =
         cJSON_Parse("[{\"candidate\":\"mine\",\"reference\":\"torch.matmul\",\"iterations\":9,\"batches\":20,"
                     "\"mean_of_ratios\":0.101,\"ci95\":[0.1,0.102],\"geomean\":0.2,\"candidate_mean_ns\":1,"

@@ -44,7 +44,7 @@ static struct cell_record *sample(void)
     snprintf(r->status, sizeof r->status, "ok");
     r->blocks = 3;
     r->converged = true;
-    r->phase_seconds[4] = 1.25;
+    r->phase_seconds[PHASE_MEASURE] = 1.25;
     return r;
 }
 

@@ -88,7 +88,7 @@ static struct cell_record *full_record(double scale_ns)
         r->health[i].block = 8 * i + 7;
         r->health[i].health = (struct device_health){true, 1980, 2619, 412345, 46, 4, false};
     }
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < PHASE_COUNT; i++)
         r->phase_seconds[i] = 0.1234567 * i;
     r->busy_seconds = 0.4567891234;
     return r;
@@ -210,7 +210,7 @@ static void assert_same_cell(const struct cell_record *back, const struct cell_r
     assert_int_equal(back->health[0].health.power_mw, 412345);
     assert_true(back->health[2].health.slowdown && back->health[2].health.known);
     assert_false(back->health[3].health.known);
-    assert_true(fabs(back->phase_seconds[5] - 0.617) < 1e-12);
+    assert_true(fabs(back->phase_seconds[PHASE_OTHER] - 0.617) < 1e-12);
 }
 
 static void assert_same_contender(const struct contender_record *d, const struct contender_record *c)

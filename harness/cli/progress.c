@@ -90,7 +90,7 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
     char key[RECORD_KEY_MAX], eta[24];
     double seconds = 0;
     record_key(&r->problem, r->mode, key);
-    for (size_t i = 0; i < sizeof r->phase_seconds / sizeof r->phase_seconds[0]; i++)
+    for (int i = 0; i < PHASE_COUNT; i++)
         seconds += r->phase_seconds[i];
     text_add(out, "[%zu/%zu] %s%s%s  ", p->done, p->n_cells, key, r->label[0] ? " " : "", r->label);
     if (strcmp(r->status, "ok") != 0 && strcmp(r->status, "partial") != 0)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const phase_names[] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
+const char *const phase_names[PHASE_COUNT + 1] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
 
 int series_add(struct series *s, unsigned block, double ns)
 {

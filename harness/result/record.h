@@ -54,6 +54,10 @@ struct health_sample {
     struct device_health health;
 };
 
+/* What a cell's time goes to. */
+enum phase { PHASE_OPERANDS, PHASE_SETUP, PHASE_VERIFY, PHASE_TUNE, PHASE_MEASURE, PHASE_OTHER, PHASE_COUNT };
+extern const char *const phase_names[]; /* "operands", "setup", ..., NULL */
+
 struct cell_record {
     struct cudal2_problem problem;
     char label[RECORD_NAME_MAX]; /* the config's name for the shape, or "" */
@@ -79,11 +83,9 @@ struct cell_record {
     struct series null_graph; /* empty kernel in the same topology, ns */
     struct health_sample *health;
     size_t n_health;
-    double phase_seconds[6]; /* operands, setup, verify, tune, measure, other */
-    double busy_seconds;     /* GPU time of contenders' launches, primers included (formula in method.md) */
+    double phase_seconds[PHASE_COUNT];
+    double busy_seconds; /* GPU time of contenders' launches, primers included (formula in method.md) */
 };
-
-extern const char *const phase_names[]; /* of phase_seconds */
 
 int series_add(struct series *s, unsigned block, double ns); /* 0, or -1 out of memory */
 void series_free(struct series *s);

@@ -9,9 +9,6 @@
 #include "verify/novelty.h"
 #include "verify/trial.h"
 
-#define PHASE_MEASURE 4
-#define PHASE_OTHER 5
-
 /* How long a launch may take to betray work that it left behind: twice its time, within these. */
 #define LATE_LEAST_NS 200e3
 #define LATE_MOST_NS 20e6

@@ -14,7 +14,6 @@
 #include "worker/entrants.h"
 #include "worker/places.h"
 
-enum phase { PHASE_OPERANDS, PHASE_SETUP, PHASE_VERIFY, PHASE_TUNE, PHASE_MEASURE };
 
 static double now_seconds(const struct bench *bench)
 {
