@@ -6,10 +6,11 @@
 
 #include "base/file.h"
 #include "compile/kernels.h"
-#include "compile/nvrtc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "nvrtc_fixture.h"
 
 static bool find_kernels(void)
 {
@@ -28,13 +29,7 @@ static bool find_kernels(void)
  * says why. */
 static bool mock_environment(char *cache)
 {
-    struct error err;
-    int major, minor;
-    if (nvrtc_version(&major, &minor, &err) != 0) {
-        printf("skipped: %s\n", err.text);
-        return false;
-    }
-    return find_kernels() && mkdtemp(cache) && setenv("CUDAL2_CACHE", cache, 1) == 0;
+    return has_nvrtc() && find_kernels() && mkdtemp(cache) && setenv("CUDAL2_CACHE", cache, 1) == 0;
 }
 
 /* Removes the cache; returns the status of the tests. */

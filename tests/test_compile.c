@@ -12,19 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nvrtc_fixture.h"
 #include "scratch_fixture.h"
 
 static char kernels[1024]; /* the repository's kernel directory */
-
-static void require_nvrtc(void)
-{
-    struct error err;
-    int major, minor;
-    if (nvrtc_version(&major, &minor, &err) != 0) {
-        print_message("skipped: %s\n", err.text);
-        skip();
-    }
-}
 
 static int compile(const char *path, int cc, const struct compile_define *defines, size_t n, struct compile_result *out,
                    struct error *err)

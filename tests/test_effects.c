@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile/compile.h"
-#include "compile/nvrtc.h"
 #include "h200_fixture.h"
+#include "nvrtc_fixture.h"
+#include "scratch_fixture.h"
 
 #define ATTEMPTS 2 /* pairs that are compiled with all else at its default, and as many from the search space */
 #define STRIDE 7   /* through the space */
@@ -23,21 +23,12 @@ static const struct cudal2_problem problems[] = {
 };
 
 struct pair {
+    const struct module_set *set;
     const struct manifest *manifest;
     struct manifest_conditions conditions;
     const int64_t *values[2];
     struct manifest_plan plans[2];
 };
-
-static void skip_without_nvrtc(void)
-{
-    struct error err;
-    int major, minor;
-    if (nvrtc_version(&major, &minor, &err) != 0) {
-        print_message("skipped: %s\n", err.text);
-        skip();
-    }
-}
 
 /* A problem that both take; false when there is none. */
 static bool plan_both(struct pair *p)
@@ -60,30 +51,16 @@ static bool launches_differ(const struct manifest_plan *a, const struct manifest
            memcmp(a->cluster, b->cluster, sizeof a->cluster) != 0 || a->shared_bytes != b->shared_bytes;
 }
 
-static bool is_compiled_in(const char *name)
+/* Of the cubin that the values give. */
+static void hash_code(const struct pair *p, const int64_t *values, char hash[DIGEST_HEX])
 {
-    static const char *const of_the_launch[] = {"M", "N", "K", "SM_COUNT", "L2_BYTES"};
-    for (size_t i = 0; i < sizeof of_the_launch / sizeof *of_the_launch; i++)
-        if (strcmp(name, of_the_launch[i]) == 0)
-            return false;
-    return true;
-}
-
-/* Of the cubin, with `extra` defined as 1 (NULL: nothing more). */
-static void hash_code(const struct manifest *m, const struct manifest_plan *plan, const char *extra,
-                      char hash[DIGEST_HEX])
-{
-    struct compile_define defines[MANIFEST_MAX_NAMES + 1];
-    struct compile_request request = {m->source_path, "kernels", h200.info.cc, defines, 0};
+    struct cudal2_variant variant;
+    const struct module_compile_request request = {variant.key, p->conditions.problem, p->conditions.layout};
     struct compile_result result;
-    struct error err;
-    for (size_t i = 0; i < plan->n_names; i++)
-        if (is_compiled_in(plan->names[i].name))
-            defines[request.n_defines++] = (struct compile_define){plan->names[i].name, plan->names[i].value};
-    if (extra)
-        defines[request.n_defines++] = (struct compile_define){extra, 1};
-    if (compile_cubin(&request, &result, &err) != 0)
-        fail_msg("%s: %s", m->source_path, err.text);
+    char why[CUDAL2_WHY];
+    assert_int_equal(manifest_key(p->manifest, values, variant.key, sizeof variant.key), 0);
+    if (module_set_compile(p->set, &request, &result, why) != CUDAL2_OK)
+        fail_msg("%s: %s", variant.key, why);
     memcpy(hash, result.hash, DIGEST_HEX);
     compile_result_free(&result);
 }
@@ -92,7 +69,7 @@ static bool code_differs(const struct pair *p)
 {
     char hash[2][DIGEST_HEX];
     for (int i = 0; i < 2; i++)
-        hash_code(p->manifest, &p->plans[i], NULL, hash[i]);
+        hash_code(p, p->values[i], hash[i]);
     return strcmp(hash[0], hash[1]) != 0;
 }
 
@@ -153,17 +130,23 @@ static bool shows_in_space(struct trial *t, const struct space *s)
     return false;
 }
 
-static bool counts(const struct space *s, const struct manifest *m, size_t parameter)
+static struct trial trial_of(const struct module_set *set, const struct manifest *m, size_t parameter)
+{
+    return (struct trial){.pair = {.set = set,
+                                   .manifest = m,
+                                   .conditions = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32},
+                                                  .layout = CUDAL2_NN,
+                                                  .cc = h200.info.cc,
+                                                  .sm_count = h200.info.sm_count,
+                                                  .l2_bytes = (int64_t)h200.info.l2_bytes}},
+                          .parameter = parameter,
+                          .attempts = ATTEMPTS};
+}
+
+static bool counts(const struct module_set *set, const struct space *s, const struct manifest *m, size_t parameter)
 {
     int64_t defaults[MANIFEST_MAX_PARAMETERS];
-    struct trial t = {.pair = {.manifest = m,
-                               .conditions = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32},
-                                              .layout = CUDAL2_NN,
-                                              .cc = h200.info.cc,
-                                              .sm_count = h200.info.sm_count,
-                                              .l2_bytes = (int64_t)h200.info.l2_bytes}},
-                      .parameter = parameter,
-                      .attempts = ATTEMPTS};
+    struct trial t = trial_of(set, m, parameter);
     manifest_defaults(m, defaults);
     return shows(&t, defaults) || shows_in_space(&t, s) || shows_beside_another(&t, defaults);
 }
@@ -174,47 +157,52 @@ static void every_parameter_counts(void **state)
     struct module_set *set = open_cudal2();
     struct space s;
     (void)state;
-    skip_without_nvrtc();
+    require_nvrtc();
     open_space(set, &conditions, &s);
     assert_int_equal(s.n_kernels, 3);
     for (size_t k = 0; k < s.n_kernels; k++)
         for (size_t i = 0; i < s.kernels[k]->n_parameters; i++)
-            if (!counts(&s, s.kernels[k], i))
+            if (!counts(set, &s, s.kernels[k], i))
                 fail_msg("%s: %s changes neither launch nor code", s.kernels[k]->name,
                          s.kernels[k]->parameters[i].name);
     space_free(&s);
     module_set_close(set);
 }
 
-/* What the code does not ask for leaves the same bytes, so an idle parameter would be found. */
-static void an_idle_definition_changes_nothing(void **state)
+/* A parameter that nothing asks for is found to be idle. */
+static void an_idle_parameter_is_found(void **state)
 {
-    struct module_set *set = open_cudal2();
-    const struct manifest *m = module_set_manifest(set, "tiny");
-    int64_t values[MANIFEST_MAX_PARAMETERS];
-    struct pair p = {.manifest = m,
-                     .conditions = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32},
-                                    .layout = CUDAL2_NN,
-                                    .cc = h200.info.cc,
-                                    .sm_count = h200.info.sm_count,
-                                    .l2_bytes = (int64_t)h200.info.l2_bytes},
-                     .values = {values, values}};
-    char hash[2][DIGEST_HEX];
+    int64_t defaults[MANIFEST_MAX_PARAMETERS];
+    char path[256];
+    struct module_set *set;
+    struct error err;
     (void)state;
-    skip_without_nvrtc();
-    manifest_defaults(m, values);
-    assert_true(plan_both(&p));
-    hash_code(m, &p.plans[0], NULL, hash[0]);
-    hash_code(m, &p.plans[0], "IDLE", hash[1]);
-    assert_string_equal(hash[0], hash[1]);
+    require_nvrtc();
+    scratch_write("idle.cu", "extern \"C\" __global__ void gemm(u16 *c) { c[threadIdx.x] = BUSY; }\n");
+    scratch_write(
+        "idle.json",
+        "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"idle\",\"source\":\"idle.cu\","
+        "\"entry\":\"gemm\",\"arch_min\":80,\"arch_max\":0,\"dtypes\":[\"f16\"],\"accumulate\":[\"f32\"],\"layouts\":["
+        "\"nn\"],"
+        "\"parameters\":{\"IDLE\":{\"values\":[0,1],\"default\":0},\"BUSY\":{\"values\":[3,4],\"default\":3}},"
+        "\"grid\":[\"1\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],\"shared_bytes\":\"0\",\"workspace_bytes\":\"0\","
+        "\"arguments\":[\"c\"]}");
+    snprintf(path, sizeof path, "%s/idle.json", scratch);
+    if (module_set_open(path, "kernels", &h200, &set, &err))
+        fail_msg("%s", err.text);
+    const struct manifest *m = module_set_manifest(set, "idle");
+    struct trial idle = trial_of(set, m, 0), busy = trial_of(set, m, 1);
+    manifest_defaults(m, defaults);
+    assert_false(shows(&idle, defaults) || shows_beside_another(&idle, defaults));
+    assert_true(shows(&busy, defaults));
     module_set_close(set);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_idle_definition_changes_nothing),
+        cmocka_unit_test(an_idle_parameter_is_found),
         cmocka_unit_test(every_parameter_counts),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nvrtc_fixture.h"
 #include "scratch_fixture.h"
 
 static char kernels[1024];
@@ -163,16 +164,6 @@ static int try_setup(const char *path, const struct cudal2_setup *setup, char *w
     assert_null(state);
     module_set_close(set);
     return status;
-}
-
-static void require_nvrtc(void)
-{
-    struct error err;
-    int major, minor;
-    if (nvrtc_version(&major, &minor, &err) != 0) {
-        print_message("skipped: %s\n", err.text);
-        skip();
-    }
 }
 
 static void a_compile_error_is_told_apart(void **state)
