@@ -127,24 +127,23 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
 #endif
 }
 
-/* The step of K that is copied as the i-th; with SKEW clusters begin at places spread over K, and each goes round. */
-DEVICE int step_of(const struct work &w, int i)
+/* Steps of K by which this cluster begins later than the first one; it goes round. */
+DEVICE int skew_of(const struct work &w)
 {
-    const int length = w.k_end - w.k_begin;
-    const int k = i + (SKEW ? length * (int)(blockIdx.x / CLUSTER) / (int)(gridDim.x / CLUSTER) : 0);
-    return SKEW && k >= w.k_end ? k - length : k;
+    return (w.k_end - w.k_begin) * (int)(blockIdx.x / CLUSTER) / (int)(gridDim.x / CLUSTER);
 }
 
 /* By one whole warp, of which a thread is elected for each stage. */
 DEVICE void produce(const struct work &w, int tiles)
 {
+    const int length = w.k_end - w.k_begin, skew = SKEW ? skew_of(w) : 0;
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
     for (int t = blockIdx.x / CLUSTER; t < tiles; t += gridDim.x / CLUSTER) {
         const struct place p = place_tile(w, t);
         for (int k = w.k_begin; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
             if (elect_one()) {
-                load_stage(w, p, r.stage, step_of(w, k) * BK);
+                load_stage(w, p, r.stage, (k + skew - (SKEW && k + skew >= w.k_end ? length : 0)) * BK);
             }
             __syncwarp();
             advance(r);

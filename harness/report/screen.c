@@ -305,10 +305,11 @@ static bool has_server_cells(const struct screen *screen)
 static void print_witness(struct screen *screen, const cJSON *ratio)
 {
     double median = tree_number(ratio, "median");
+    bool from_idle = has_server_cells(screen);
     text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s\n", median,
              tree_number(ratio, "min"), tree_number(ratio, "max"),
-             has_server_cells(screen) ? ", which holds the waking from idle" : "");
-    if (!has_server_cells(screen) && fabs(median - 1) > WATCHED_APART)
+             from_idle ? ", which holds the waking from idle" : "");
+    if (!from_idle && fabs(median - 1) > WATCHED_APART)
         text_add(&screen->text,
                  "  Over %.0f%% apart: device times hold more, or less, than the kernels (docs/method.md)\n",
                  100 * WATCHED_APART);

@@ -38,9 +38,9 @@ static void look_back(struct novel *v)
     const struct trial *t = v->trial;
     const struct series *s = &t->entrant->record->timings[t->bench->headline];
     size_t n = s->n < NOVEL_USUAL ? s->n : NOVEL_USUAL;
-    const double *latest = n == 0 ? &t->entrant->estimate_ns : s->ns + (s->n - n);
-    v->usual_ns = stats_median(latest, n == 0 ? 1 : n);
-    v->best_ns = stats_quantile(latest, n == 0 ? 1 : n, 0);
+    const double *latest = s->ns + (s->n - n);
+    v->usual_ns = n == 0 ? t->entrant->estimate_ns : stats_median(latest, n);
+    v->best_ns = n == 0 ? v->usual_ns : stats_quantile(latest, n, 0);
 }
 
 static bool is_slower(double ns, double than_ns)
