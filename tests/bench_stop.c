@@ -6,7 +6,8 @@
  *
  * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before that
  * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
- * are and exclude 0 where they stop.
+ * are and exclude 0 where they stop. "Expected" are the cells that would converge, and all seconds, if the intervals of
+ * the open ones went on to narrow with the square root of the blocks.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +21,8 @@
 
 struct tally {
     struct stop_config stop;
-    double seconds_cap, seconds;
-    unsigned long cells, converged, capped, open, blocks, copies, excluded;
+    double seconds_cap, seconds, expected_seconds;
+    unsigned long cells, converged, capped, open, expected, blocks, copies, excluded;
 };
 
 /* A record's blocks, and how many values of the headline timing each contender has. */
@@ -80,17 +81,29 @@ static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap,
     return blocks;
 }
 
+/* Blocks until the interval of an open cell is narrow enough, or `cap`. */
+static double expected_blocks(const struct tally *t, struct cell_record *r, unsigned cap)
+{
+    stop_judge(&t->stop, r);
+    double wide = r->worst_half_width / t->stop.delta[r->mode], wanted = r->blocks * wide * wide;
+    return wanted <= cap ? wanted : cap;
+}
+
 static void add(struct tally *t, struct cell_record *r)
 {
     enum stop_decision end;
     const struct extent all = extent_of(r);
     double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
-    unsigned cap = (unsigned)fmax(ceil(t->seconds_cap / seconds), t->stop.min_blocks);
+    unsigned in_time = (unsigned)fmax(ceil(t->seconds_cap / seconds), t->stop.min_blocks);
+    unsigned cap = in_time < t->stop.max_blocks ? in_time : t->stop.max_blocks;
     unsigned blocks = play(t, r, cap, &end);
     t->cells++;
     t->converged += end == STOP_CONVERGED;
     t->capped += end == STOP_CAPPED;
     t->open += end == STOP_CONTINUE;
+    double expected = end == STOP_CONTINUE ? expected_blocks(t, r, cap) : blocks;
+    t->expected += end == STOP_CONVERGED || (end == STOP_CONTINUE && expected < cap);
+    t->expected_seconds += expected * seconds;
     t->blocks += blocks;
     t->seconds += blocks * seconds;
     judge_copies(t, r);
@@ -125,9 +138,10 @@ int main(int argc, char **argv)
     if (code != 0)
         fprintf(stderr, "bench_stop: %s\n", err.text);
     else
-        printf(
-            "%s,%s,%s,%s,cells %lu,converged %lu,capped %lu,open %lu,blocks %lu,seconds %.0f,copies %lu,excluded %lu\n",
-            argv[1], argv[2], argv[3], argv[4], t.cells, t.converged, t.capped, t.open, t.blocks, t.seconds, t.copies,
-            t.excluded);
+        printf("%s,%s,%s,%s,cells %lu,converged %lu,capped %lu,open %lu,expected %lu,blocks %lu,seconds %.0f,expected "
+               "%.0f,"
+               "copies %lu,excluded %lu\n",
+               argv[1], argv[2], argv[3], argv[4], t.cells, t.converged, t.capped, t.open, t.expected, t.blocks,
+               t.seconds, t.expected_seconds, t.copies, t.excluded);
     return code;
 }
