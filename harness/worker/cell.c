@@ -14,7 +14,6 @@
 #include "worker/entrants.h"
 #include "worker/places.h"
 
-
 static double now_seconds(const struct bench *bench)
 {
     return 1e-9 * (double)bench->device->ops->now(bench->device);
