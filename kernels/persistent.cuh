@@ -1,0 +1,65 @@
+/*
+ * persistent.cuh - what persistent.cu's roles share: sizes, what a CTA works on, the order of tiles. The parameters are
+ * told there.
+ */
+#ifndef CUDAL2_PERSISTENT_CUH
+#define CUDAL2_PERSISTENT_CUH
+
+#include "consumers.cuh"
+#include "walk.cuh"
+
+#define BK 64
+#define CLUSTER (CLUSTER_M * CLUSTER_N)
+#define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
+#define THREADS ((CONSUMERS + 1) * 128)
+#define SHARES (SPLIT_K * PARTS)              /* of K */
+#define ROWS (PINGPONG ? BM : BM / CONSUMERS) /* of a tile that a consumer multiplies */
+#define MI (ROWS / 64)
+#define A_BYTES (BM * BK * 2)
+#define BOX_BYTES (64 * 64 * 2)
+#define BOXES ((BN + 63) / 64) /* 64 columns wide, of a tile */
+#define B_BYTES (LAYOUT_TN ? BN * BK * 2 : BOXES * BOX_BYTES)
+#define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
+#define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
+#define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
+
+typedef wgmma_register accumulator[MI][WG_REGISTERS];
+
+struct work {
+    const TensorMap *map_a, *map_b, *map_c, *map_narrow;
+    u16 *c;
+    int m, n;
+    int k_begin, k_end; /* in stages */
+    u32 stages_a, stages_b, stages_c, full, empty;
+    u32 left, right;    /* of stage 0: the low words of the operands' descriptors, for this consumer */
+    u32 rank, peers;    /* among the CTAs that split K; of the first CTA that shares operands with this one */
+    int cm, cn;         /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
+    u32 slots, arrived; /* of the pieces of the sum */
+    float4 *workspace;
+};
+
+/* --- the order of tiles ----------------------------------------------------------------------------------- */
+
+DEVICE int cluster_rows(const struct work &w)
+{
+    return (w.m + BM * CLUSTER_M - 1) / (BM * CLUSTER_M);
+}
+
+DEVICE int cluster_cols(const struct work &w)
+{
+    return (w.n + BN * CLUSTER_N - 1) / (BN * CLUSTER_N);
+}
+
+DEVICE struct place place_tile(const struct work &w, int index)
+{
+    int row, col;
+#if DOWN
+    band(index, cluster_cols(w), cluster_rows(w), col, row);
+#else
+    band(index, cluster_rows(w), cluster_cols(w), row, col);
+#endif
+    const struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
+    return p;
+}
+
+#endif
