@@ -20,8 +20,6 @@
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
  *   SKEW                 1: CTAs begin at different places of K and go round, so that they do not walk in step
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
- *   BURST                steps of K whose copies are issued together, once there is room for all of them
- *   LEAD                 steps whose copies are issued before the CTA's threads first meet, as barriers are ready
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
  *                        2: stmatrix, then each warp stores its rows by 16 bytes a lane, waiting for no other
  *
@@ -31,36 +29,6 @@
  */
 #include "persistent.cuh"
 #include "store.cuh"
-
-/* --- start ------------------------------------------------------------------------------------------------ */
-
-/* By one thread. */
-DEVICE void make_barriers(const struct work &w)
-{
-    tensor_prefetch(w.map_a);
-    tensor_prefetch(w.map_b);
-    for (int s = 0; s < STAGES; ++s) {
-        barrier_init(w.full + s * 8, 1);
-        barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
-    }
-#if SPLIT_K > 1 && REDUCE == 1
-    barrier_init(w.arrived, 1);
-    barrier_expect(w.arrived, bytes_owned(w.rank));
-#endif
-    barrier_init_fence<(CLUSTER * CLUSTER_K > 1)>();
-}
-
-/* All threads of the CTA, and of its cluster, know the barriers to be ready. */
-DEVICE void meet_all()
-{
-    __syncthreads();
-#if CLUSTER > 1 || SPLIT_K > 1 && REDUCE == 1
-    cluster_arrive_relaxed(); /* the fence above has made the barriers visible */
-#endif
-#if CLUSTER > 1
-    cluster_wait();
-#endif
-}
 
 /* --- producer --------------------------------------------------------------------------------------------- */
 
@@ -111,30 +79,21 @@ DEVICE int skew_of(const struct work &w)
     return (w.k_end - w.k_begin) * (int)(blockIdx.x / CLUSTER) / (int)(gridDim.x / CLUSTER);
 }
 
-/* By one whole warp, of which a thread is elected for each stage. With LEAD the warp meets the others in between. */
+/* By one whole warp, of which a thread is elected for each stage. */
 DEVICE void produce(const struct work &w, int tiles)
 {
     const int length = w.k_end - w.k_begin, skew = SKEW ? skew_of(w) : 0;
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
-    int issued = 0;
     for (int t = blockIdx.x / CLUSTER; t < tiles; t += gridDim.x / CLUSTER) {
         const struct place p = place_tile(w, t);
         for (int k = w.k_begin; k < w.k_end; ++k) {
-            if (LEAD > 0 && issued++ == LEAD) {
-                meet_all();
-            }
-            if (BURST == 1 || r.stage % BURST == 0) { /* stages are handed back in their order */
-                barrier_wait(w.empty + (r.stage + BURST - 1) * 8, r.parity);
-            }
+            barrier_wait(w.empty + r.stage * 8, r.parity);
             if (elect_one()) {
                 load_stage(w, p, r.stage, (k + skew - (SKEW && k + skew >= w.k_end ? length : 0)) * BK);
             }
             __syncwarp();
             advance(r);
         }
-    }
-    if (LEAD > 0 && issued <= LEAD) {
-        meet_all();
     }
 }
 
@@ -224,6 +183,37 @@ DEVICE void consume(const struct work &w, int tiles, int group)
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
 
+/* By the first warp, a stage a lane: one thread alone would take twice as many steps as there are stages. */
+DEVICE void make_barriers(const struct work &w)
+{
+    const int lane = (int)threadIdx.x;
+    if (lane == 0) {
+        tensor_prefetch(w.map_a);
+        tensor_prefetch(w.map_b);
+#if SPLIT_K > 1 && REDUCE == 1
+        barrier_init(w.arrived, 1);
+        barrier_expect(w.arrived, bytes_owned(w.rank));
+#endif
+    }
+    if (lane < STAGES) {
+        barrier_init(w.full + lane * 8, 1);
+        barrier_init(w.empty + lane * 8, USERS * 4 * CLUSTER);
+    }
+    barrier_init_fence<(CLUSTER * CLUSTER_K > 1)>();
+}
+
+/* All threads of the CTA, and of its cluster, know the barriers to be ready. */
+DEVICE void meet_all()
+{
+    __syncthreads();
+#if CLUSTER > 1 || SPLIT_K > 1 && REDUCE == 1
+    cluster_arrive_relaxed(); /* the fence above has made the barriers visible */
+#endif
+#if CLUSTER > 1
+    cluster_wait();
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
          const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow, u16 *c, int m, int n,
@@ -245,12 +235,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.rank = REDUCE == 2 ? blockIdx.z : rank / CLUSTER, w.peers = rank / CLUSTER * CLUSTER;
     w.cm = CLUSTER > 1 ? (int)peer % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)peer / CLUSTER_M : 0;
     w.workspace = workspace;
-#if LEAD == 0
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < 32) {
         make_barriers(w);
     }
     meet_all();
-#endif
     const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
     if (group == 0) {
 #ifdef PRODUCER_REGISTERS
@@ -259,24 +247,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
 #endif
         if (__shfl_sync(~0u, threadIdx.x / 32, 0) == 0) {
-#if LEAD > 0
-            if (elect_one()) {
-                make_barriers(w);
-            }
-            __syncwarp();
-#endif
             produce(w, tiles);
-        } else if (LEAD > 0) {
-            meet_all();
         }
         __syncwarp();
 #if SPLIT_K > 1
         finish_producing();
 #endif
     } else {
-        if (LEAD > 0) {
-            meet_all();
-        }
 #ifdef PRODUCER_REGISTERS
 #if MIN_BLOCKS == 1
         registers_grow<CONSUMER_REGISTERS>();
