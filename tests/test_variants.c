@@ -151,6 +151,23 @@ static void a_missing_problem_asks_its_neighbours(void **state)
 }
 
 /* What the contender refuses is passed over: the very problem's winner, then the nearest neighbour's. */
+/* Offline winners are a good guess from idle, and no more. */
+static void another_modes_table_is_not_alone(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    f.bench.mode = MODE_SERVER;
+    add_entry(8, 1, -1, 0);
+    assert_int_equal(gather(out), 3);
+    assert_string_equal(out[0].key, "v1");
+    assert_string_equal(out[1].key, "v0");
+    assert_string_equal(out[2].key, "v2");
+    assert_string_equal(said("source"), "tuned");
+    assert_int_equal(list("own")->valueint, 2);
+    fixture_close(&f);
+}
+
 static void what_does_not_fit_is_passed_over(void **state)
 {
     struct cudal2_variant out[RACE_MAX_VARIANTS];
@@ -278,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_close_runner_up_races),
         cmocka_unit_test(a_loss_in_a_race_keeps_its_name),
         cmocka_unit_test(a_missing_problem_asks_its_neighbours),
+        cmocka_unit_test(another_modes_table_is_not_alone),
         cmocka_unit_test(what_does_not_fit_is_passed_over),
         cmocka_unit_test(without_a_fit_the_contender_lists_its_own),
         cmocka_unit_test(tables_leave_the_memory_alone),

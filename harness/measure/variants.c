@@ -230,6 +230,20 @@ static void gather_matches(struct gathering *g, const struct tuned_query *query)
     }
 }
 
+/* A table of the other mode knows what the kernels do, not what they do from idle: what the contender lists itself
+ * races beside its choice. */
+static void add_own(struct gathering *g)
+{
+    struct cudal2_variant own[RACE_MAX_VARIANTS];
+    char why[CUDAL2_WHY];
+    size_t before = g->n;
+    int n = list_own(g->bench, g->entrant, own, why);
+    for (int i = 0; i < n && g->n < RACE_MAX_VARIANTS; i++)
+        if (!known(g->out, g->n, own[i].key))
+            g->out[g->n++] = own[i];
+    json_put_number(g->entrant->record->tuning, "own", (double)(g->n - before));
+}
+
 static size_t gather_tuned(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out)
 {
     const struct tuned_query query = {entrant->contender->family, entrant->contender->is.layout, bench->problem};
@@ -237,6 +251,8 @@ static size_t gather_tuned(struct bench *bench, struct entrant *entrant, struct 
     struct gathering g = {.bench = bench, .entrant = entrant, .table = table, .out = out};
     if (table)
         gather_matches(&g, &query);
+    if (g.n > 0 && table->mode != bench->mode)
+        add_own(&g);
     return g.n;
 }
 
