@@ -79,13 +79,12 @@ DEVICE int skew_of(const struct work &w)
     return (w.k_end - w.k_begin) * (int)(blockIdx.x / CLUSTER) / (int)(gridDim.x / CLUSTER);
 }
 
-/* By one whole warp, of which a thread is elected for each stage. */
-DEVICE void produce(const struct work &w, int tiles)
+/* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. */
+DEVICE void produce(const struct work &w, int tiles, struct place p)
 {
     const int length = w.k_end - w.k_begin, skew = SKEW ? skew_of(w) : 0;
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
-    for (int t = blockIdx.x / CLUSTER; t < tiles; t += gridDim.x / CLUSTER) {
-        const struct place p = place_tile(w, t);
+    for (int t = blockIdx.x / CLUSTER; t < tiles;) {
         for (int k = w.k_begin; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
             if (elect_one()) {
@@ -93,6 +92,10 @@ DEVICE void produce(const struct work &w, int tiles)
             }
             __syncwarp();
             advance(r);
+        }
+        t += gridDim.x / CLUSTER;
+        if (t < tiles) {
+            p = place_tile(w, t);
         }
     }
 }
@@ -164,13 +167,14 @@ DEVICE void consume(const struct work &w, int tiles, int group)
     skip(r, group * length);
 #endif
     for (; t < tiles; t += step * (PINGPONG ? 2 : 1)) {
+        const struct place p = place_tile(w, t);
 #if PINGPONG
         if (t != first) {
             await_turn(group);
         }
 #endif
         multiply_tile(w, acc, r, group, t + step >= tiles);
-        store_tile(w, acc, place_tile(w, t), group, box_count);
+        store_tile(w, acc, p, group, box_count);
 #if PINGPONG
         skip(r, length);
 #endif
@@ -183,22 +187,19 @@ DEVICE void consume(const struct work &w, int tiles, int group)
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
 
-/* By the first warp, a stage a lane: one thread alone would take twice as many steps as there are stages. */
+/* By one thread: barriers live at uniform addresses, and a loop over lanes costs a fence for each. */
 DEVICE void make_barriers(const struct work &w)
 {
-    const int lane = (int)threadIdx.x;
-    if (lane == 0) {
-        tensor_prefetch(w.map_a);
-        tensor_prefetch(w.map_b);
+    tensor_prefetch(w.map_a);
+    tensor_prefetch(w.map_b);
+    for (int s = 0; s < STAGES; ++s) {
+        barrier_init(w.full + s * 8, 1);
+        barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
+    }
 #if SPLIT_K > 1 && REDUCE == 1
-        barrier_init(w.arrived, 1);
-        barrier_expect(w.arrived, bytes_owned(w.rank));
+    barrier_init(w.arrived, 1);
+    barrier_expect(w.arrived, bytes_owned(w.rank));
 #endif
-    }
-    if (lane < STAGES) {
-        barrier_init(w.full + lane * 8, 1);
-        barrier_init(w.empty + lane * 8, USERS * 4 * CLUSTER);
-    }
     barrier_init_fence<(CLUSTER * CLUSTER_K > 1)>();
 }
 
@@ -235,19 +236,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.rank = REDUCE == 2 ? blockIdx.z : rank / CLUSTER, w.peers = rank / CLUSTER * CLUSTER;
     w.cm = CLUSTER > 1 ? (int)peer % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)peer / CLUSTER_M : 0;
     w.workspace = workspace;
-    if (threadIdx.x < 32) {
+    const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
+    const int warp = __shfl_sync(~0u, (int)threadIdx.x / 32, 0);
+    struct place first = {0, 0};
+    if (warp == 0) {
+        first = place_tile(w, blockIdx.x / CLUSTER); /* while another warp makes the barriers */
+    } else if (threadIdx.x == 32) {
         make_barriers(w);
     }
     meet_all();
-    const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
     if (group == 0) {
 #ifdef PRODUCER_REGISTERS
 #if MIN_BLOCKS == 1
         registers_shrink<PRODUCER_REGISTERS>();
 #endif
 #endif
-        if (__shfl_sync(~0u, threadIdx.x / 32, 0) == 0) {
-            produce(w, tiles);
+        if (warp == 0) {
+            produce(w, tiles, first);
         }
         __syncwarp();
 #if SPLIT_K > 1

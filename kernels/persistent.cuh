@@ -58,7 +58,10 @@ DEVICE struct place place_tile(const struct work &w, int index)
 #else
     band(index, cluster_rows(w), cluster_cols(w), row, col);
 #endif
-    const struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
+    struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
+    asm volatile(""
+                 : "+r"(p.row),
+                   "+r"(p.col)); /* or the divisions sink to where the tile is stored, and are waited for */
     return p;
 }
 
