@@ -12,8 +12,7 @@
  *   STAGES               shared-memory stages
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
- *                        launch without a workspace and in a fixed order; together with CLUSTER_M and CLUSTER_N the
- *                        cluster has SPLIT_K groups of sharing CTAs
+ *                        launch without a workspace and in a fixed order
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
  *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache
@@ -97,6 +96,11 @@ DEVICE void produce(const struct work &w, int tiles, struct place p)
         if (t < tiles) {
             p = place_tile(w, t);
         }
+    }
+    /* A CTA stays until its peers have handed back all that they share with it: their arrivals find its barriers. */
+    for (int s = 0; s < (CLUSTER > 1 ? STAGES : 0); ++s) {
+        barrier_wait(w.empty + r.stage * 8, r.parity);
+        advance(r);
     }
 }
 
@@ -268,11 +272,4 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         w.right = wgmma_descriptor_low(w.stages_b, LAYOUT_TN ? 16 : BOX_BYTES);
         consume(w, tiles, group - 1);
     }
-#if CLUSTER > 1
-    /* No CTA leaves while its peers may still signal its barriers. */
-#if SPLIT_K == 1 || REDUCE != 1
-    cluster_arrive_relaxed();
-#endif
-    cluster_wait();
-#endif
 }

@@ -60,11 +60,10 @@ DEVICE void finish_producing()
 /* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */
 DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
 {
-    const u32 peer = w.cm + w.cn * CLUSTER_M;
 #pragma unroll
     for (int f = 0; f < FRAGMENTS; ++f) {
         const u32 slot = w.slots + (w.rank * OWNED + f / SPLIT_K) * SLOT + thread * PIECE_BYTES;
-        send_piece(slot, f % SPLIT_K * CLUSTER + peer, make_piece(acc[f / (BN / 8)], f % (BN / 8)), w.arrived);
+        send_piece(slot, f % SPLIT_K, make_piece(acc[f / (BN / 8)], f % (BN / 8)), w.arrived);
     }
 }
 
@@ -108,13 +107,8 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     cluster_arrive();
     cluster_wait();
 #else
-#if CLUSTER == 1
-    cluster_wait(); /* of start(): the owners' barriers are ready */
-#endif
+    cluster_wait(); /* of meet_all(): the owners' barriers are ready */
     send_pieces(w, acc, thread);
-#if CLUSTER > 1
-    cluster_arrive_relaxed(); /* done with the peers' barriers; waited for at the end */
-#endif
     barrier_wait_cluster(w.arrived, 0);
 #endif
     store_owned(w, p, thread);
@@ -128,10 +122,8 @@ DEVICE void finish_producing()
     cluster_wait();
     cluster_arrive_relaxed();
     cluster_wait();
-#elif CLUSTER == 1
-    cluster_wait();
 #else
-    cluster_arrive_relaxed();
+    cluster_wait();
 #endif
 }
 #elif EPILOGUE == 0
