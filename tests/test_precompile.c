@@ -112,6 +112,35 @@ static void only_what_the_run_asks_for(void **state)
     module_set_close(set);
 }
 
+/* What a tuning table names is compiled too, or alone; what it names of other sets is theirs. */
+static void keys_are_compiled(void **state)
+{
+    (void)state;
+    write_set(good);
+    struct module_set *set = open_set();
+    const struct precompile_key keys[] = {{"set", "both:BM=64", CUDAL2_NN, CUDAL2_ACC_F32},
+                                          {"set", "both:BM=32", CUDAL2_NN, CUDAL2_ACC_F32}, /* an entry's */
+                                          {"set", "no such kernel", CUDAL2_NN, CUDAL2_ACC_F32},
+                                          {"other", "both:BM=64", CUDAL2_TN, CUDAL2_ACC_F32}};
+    struct precompile_request request = request_all(2);
+    struct compile_result one;
+    request.keys = keys;
+    request.n_keys = 4;
+    for (request.turn = 0; request.turn < 3; request.turn++) { /* wherever it begins, it does all */
+        request.keys_only = false;
+        assert_int_equal(module_set_precompile(set, &request), 10);
+        request.keys_only = true;
+        assert_int_equal(module_set_precompile(set, &request), 2);
+    }
+    compile_one(set, CUDAL2_NN, 64, &one);
+    assert_true(one.cached);
+    compile_result_free(&one);
+    compile_one(set, CUDAL2_TN, 64, &one);
+    assert_false(one.cached);
+    compile_result_free(&one);
+    module_set_close(set);
+}
+
 static void what_does_not_compile_is_left_for_setup(void **state)
 {
     (void)state;
@@ -163,9 +192,8 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_the_cache),
-        cmocka_unit_test(only_what_the_run_asks_for),
-        cmocka_unit_test(what_does_not_compile_is_left_for_setup),
+        cmocka_unit_test(fills_the_cache),   cmocka_unit_test(only_what_the_run_asks_for),
+        cmocka_unit_test(keys_are_compiled), cmocka_unit_test(what_does_not_compile_is_left_for_setup),
         cmocka_unit_test(the_real_set),
     };
     if (!has_nvrtc())

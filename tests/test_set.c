@@ -1,5 +1,7 @@
 /* The committed kernel set on a described H200: it has something for every problem, and not too much. */
+#include "contender/manifest.h"
 #include "contender/module.h"
+#include "contender/tuned.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +9,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "h200_fixture.h"
 
@@ -33,6 +37,23 @@ static void between_1_and_12(const struct module_set *set, int64_t m, int64_t n,
     }
 }
 
+static void taken(const struct module_set *set, const struct tuned_table *t, const struct tuned_entry *e)
+{
+    const char *key = t->variants[e->variant].key;
+    const struct manifest_conditions conditions = {.problem = {e->m, e->n, e->k, t->dtype, t->accumulate},
+                                                   .layout = e->layout,
+                                                   .cc = h200.info.cc,
+                                                   .sm_count = h200.info.sm_count,
+                                                   .l2_bytes = (int64_t)h200.info.l2_bytes};
+    char kernel[MANIFEST_NAME_MAX], why[CUDAL2_WHY] = "not of the set";
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    struct manifest_plan plan;
+    snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(key, ":"), key);
+    const struct manifest *m = module_set_manifest(set, kernel);
+    if (!m || !manifest_parse_key(m, key, values) || manifest_plan(m, &conditions, values, &plan, why) != CUDAL2_OK)
+        fail_msg("%s %ldx%ldx%ld: %s: %s", t->name, (long)e->m, (long)e->n, (long)e->k, key, why);
+}
+
 static void the_papers_shapes(void **state)
 {
     struct module_set *set = open_cudal2();
@@ -41,6 +62,25 @@ static void the_papers_shapes(void **state)
         for (int n = 0; n < 10; n++)
             for (int k = 0; k < 10; k++)
                 between_1_and_12(set, paper[m], paper[n], paper[k]);
+    module_set_close(set);
+}
+
+/* A table that names what the kernels refuse would silently be passed over. */
+static void the_tables_hold_what_the_kernels_take(void **state)
+{
+    static const char *const files[] = {"kernels/tuned/nvidia-h200-f16.json", "kernels/tuned/nvidia-h200-f32.json"};
+    struct module_set *set = open_cudal2();
+    (void)state;
+    for (int f = 0; f < 2; f++) {
+        struct tuned_table *t;
+        struct error err;
+        if (tuned_load(files[f], &t, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(t->n_entries, 2000);
+        for (size_t i = 0; i < t->n_entries; i++)
+            taken(set, t, &t->entries[i]);
+        tuned_free(t);
+    }
     module_set_close(set);
 }
 
@@ -68,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_shapes),
+        cmocka_unit_test(the_tables_hold_what_the_kernels_take),
         cmocka_unit_test(other_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

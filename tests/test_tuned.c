@@ -130,6 +130,32 @@ static void the_nearest_comes_first(void **state)
     tuned_free(t);
 }
 
+static void the_very_problem_has_its_keys(void **state)
+{
+    (void)state;
+    struct tuned_table *t = load_whole();
+    const char *keys[2];
+    struct tuned_query q = query_of(64, 64, 64, CUDAL2_NN);
+    assert_ptr_equal(tuned_exact(t, &q), &t->entries[0]);
+    assert_int_equal(tuned_keys(t, &t->entries[0], keys), 2); /* 1.5% behind */
+    assert_ptr_equal(keys[0], t->variants[t->entries[0].variant].key);
+    assert_ptr_equal(keys[1], t->variants[1].key);
+    t->entries[0].runner_up_ns = 1021;
+    assert_int_equal(tuned_keys(t, &t->entries[0], keys), 1);
+    assert_int_equal(tuned_keys(t, &t->entries[1], keys), 1);
+    q.layout = CUDAL2_TN;
+    assert_ptr_equal(tuned_exact(t, &q), &t->entries[1]);
+    q.problem.k = 65;
+    assert_null(tuned_exact(t, &q));
+    q = query_of(64, 64, 64, CUDAL2_NN);
+    q.family = "cudal3";
+    assert_null(tuned_exact(t, &q));
+    q = query_of(64, 64, 64, CUDAL2_NN);
+    q.problem.accumulate = CUDAL2_ACC_F32;
+    assert_null(tuned_exact(t, &q));
+    tuned_free(t);
+}
+
 static void other_types_are_not_answered(void **state)
 {
     (void)state;
@@ -246,9 +272,13 @@ static int make_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_everything),           cmocka_unit_test(bad_tables_name_the_place),
-        cmocka_unit_test(the_nearest_comes_first),    cmocka_unit_test(other_types_are_not_answered),
-        cmocka_unit_test(names_come_from_the_device), cmocka_unit_test(tables_belong_to_a_device),
+        cmocka_unit_test(reads_everything),
+        cmocka_unit_test(bad_tables_name_the_place),
+        cmocka_unit_test(the_nearest_comes_first),
+        cmocka_unit_test(other_types_are_not_answered),
+        cmocka_unit_test(the_very_problem_has_its_keys),
+        cmocka_unit_test(names_come_from_the_device),
+        cmocka_unit_test(tables_belong_to_a_device),
         cmocka_unit_test(server_mode_has_its_own),
     };
     return cmocka_run_group_tests(tests, make_directory, scratch_remove);

@@ -29,16 +29,27 @@ int module_set_open(const char *name_or_path, const char *kernel_directory, stru
 /* Unloads the set's modules. No contender of it may be used afterwards. */
 void module_set_close(struct module_set *set);
 
+/* A kernel by the key of its variant; whoever made the list owns the texts. */
+struct precompile_key {
+    const char *family, *key;
+    enum cudal2_layout layout;
+    enum cudal2_accumulate accumulate;
+};
+
 /* Which compiled kernels a run may ask for. */
 struct precompile_request {
     enum cudal2_dtype dtype;
     uint32_t accumulates, layouts; /* bits */
     unsigned threads;
+    unsigned turn;                     /* of processes that fill one cache: each begins elsewhere, none does all */
+    bool keys_only;                    /* leave out the set's own entries */
+    const struct precompile_key *keys; /* further kernels; those of other families are passed over */
+    size_t n_keys;
 };
 
-/* Compiles every entry of the set for these types and layouts into the cache on disk, in parallel, so that races do not
- * wait for one compiler after the other. What does not compile is left for setup to tell. Loads nothing and needs no
- * GPU. Returns how many kernels are in the cache now. */
+/* Compiles every entry of the set for these types and layouts, and what the keys name, into the cache on disk, in
+ * parallel, so that races do not wait for one compiler after the other. What does not compile is left for setup to
+ * tell. Loads nothing and needs no GPU. Returns how many kernels are in the cache now. */
 size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request);
 
 /* "cudal2": the family name of its contenders. Valid until close. */

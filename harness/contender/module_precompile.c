@@ -1,6 +1,7 @@
 /* Filling the cubin cache before the first race. */
 #include "contender/module_set.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,11 +9,12 @@
 #include <string.h>
 
 #define MAX_THREADS 64u
+#define GOLDEN 0.6180339887498949 /* its multiples lie spread over the circle, however many there are */
 
 struct precompilation {
     const struct module_set *set;
     struct module_identity *jobs;
-    size_t n_jobs;
+    size_t n_jobs, first;
     atomic_size_t next, done;
 };
 
@@ -44,6 +46,20 @@ static void add_entry(struct precompilation *p, const struct set_entry *entry, c
         for (job.accumulate = 0; job.accumulate < 2; job.accumulate++)
             if ((request->layouts & CUDAL2_BIT(job.layout)) && (request->accumulates & CUDAL2_BIT(job.accumulate)))
                 add_job(p, &job);
+}
+
+static void add_key(struct precompilation *p, const struct precompile_key *key,
+                    const struct precompile_request *request)
+{
+    struct module_identity job = {
+        .dtype = (int)request->dtype, .accumulate = (int)key->accumulate, .layout = (int)key->layout};
+    if (strcmp(key->family, p->set->name) != 0)
+        return;
+    for (; job.kernel < p->set->n_kernels; job.kernel++)
+        if (manifest_parse_key(p->set->kernels[job.kernel], key->key, job.values)) {
+            add_job(p, &job);
+            return;
+        }
 }
 
 /* ---- compiling ---- */
@@ -96,7 +112,7 @@ static void *work(void *context)
 {
     struct precompilation *p = context;
     for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->n_jobs;)
-        compile_job(p, &p->jobs[i]);
+        compile_job(p, &p->jobs[(p->first + i) % p->n_jobs]);
     return NULL;
 }
 
@@ -115,11 +131,14 @@ static void run_threads(struct precompilation *p, unsigned threads)
 size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request)
 {
     struct precompilation p = {.set = set};
-    p.jobs = malloc(4 * set->n_entries * sizeof *p.jobs);
+    p.jobs = malloc((4 * set->n_entries + request->n_keys) * sizeof *p.jobs);
     if (!p.jobs)
         return 0;
-    for (size_t i = 0; i < set->n_entries; i++)
+    for (size_t i = 0; i < set->n_entries && !request->keys_only; i++)
         add_entry(&p, &set->entries[i], request);
+    for (size_t i = 0; i < request->n_keys; i++)
+        add_key(&p, &request->keys[i], request);
+    p.first = (size_t)(fmod(GOLDEN * request->turn, 1.0) * (double)p.n_jobs);
     run_threads(&p, request->threads);
     free(p.jobs);
     return p.done;

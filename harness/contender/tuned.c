@@ -277,11 +277,36 @@ static size_t insert(struct tuned_match *out, size_t n, size_t capacity, struct 
     return n < capacity ? n + 1 : n;
 }
 
+static bool answers(const struct tuned_table *t, const struct tuned_query *q)
+{
+    return t->dtype == q->problem.dtype && t->accumulate == q->problem.accumulate;
+}
+
+const struct tuned_entry *tuned_exact(const struct tuned_table *t, const struct tuned_query *query)
+{
+    const struct cudal2_problem *p = &query->problem;
+    for (size_t i = 0; answers(t, query) && i < t->n_entries; i++) {
+        const struct tuned_entry *e = &t->entries[i];
+        if (e->m == p->m && e->n == p->n && e->k == p->k && e->layout == query->layout &&
+            strcmp(t->families[e->family], query->family) == 0)
+            return e;
+    }
+    return NULL;
+}
+
+size_t tuned_keys(const struct tuned_table *t, const struct tuned_entry *e, const char *keys[2])
+{
+    bool close = e->runner_up >= 0 && e->runner_up_ns <= TUNED_CLOSE * e->time_ns;
+    keys[0] = t->variants[e->variant].key;
+    keys[1] = close ? t->variants[e->runner_up].key : NULL;
+    return close ? 2 : 1;
+}
+
 size_t tuned_nearest(const struct tuned_table *t, const struct tuned_query *query, struct tuned_match *out,
                      size_t capacity)
 {
     size_t n = 0;
-    if (capacity == 0 || t->dtype != query->problem.dtype || t->accumulate != query->problem.accumulate)
+    if (capacity == 0 || !answers(t, query))
         return 0;
     for (size_t i = 0; i < t->n_entries; i++) {
         const struct tuned_entry *e = &t->entries[i];

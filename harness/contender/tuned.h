@@ -72,6 +72,14 @@ struct tuned_match {
 size_t tuned_nearest(const struct tuned_table *t, const struct tuned_query *query, struct tuned_match *out,
                      size_t capacity);
 
+/* The entry of this very problem and layout; NULL when there is none. */
+const struct tuned_entry *tuned_exact(const struct tuned_table *t, const struct tuned_query *query);
+
+/* The keys of an entry that are worth racing for its very problem: the winner's, and the runner-up's when that was
+ * within TUNED_CLOSE. Returns how many; the texts are the table's. */
+#define TUNED_CLOSE 1.02
+size_t tuned_keys(const struct tuned_table *t, const struct tuned_entry *e, const char *keys[2]);
+
 /* ---- the tables of a run ---- */
 
 #define TUNED_MAX_TABLES 16

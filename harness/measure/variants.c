@@ -8,7 +8,6 @@
 #include "base/digest.h"
 #include "base/file.h"
 
-#define RUNNER_UP_WITHIN 1.02
 #define NEIGHBOURS 3
 #define NEIGHBOURS_TRIED 48
 
@@ -185,10 +184,9 @@ struct gathering {
 static void add_entry(struct gathering *g, const struct tuned_match *match)
 {
     const struct tuned_entry *e = match->entry;
-    const char *keys[2] = {g->table->variants[e->variant].key, NULL};
-    if (match->distance <= 0 && e->runner_up >= 0 && e->runner_up_ns <= RUNNER_UP_WITHIN * e->time_ns)
-        keys[1] = g->table->variants[e->runner_up].key;
-    for (int i = 0; i < 2 && keys[i]; i++)
+    const char *keys[2];
+    size_t n = tuned_keys(g->table, e, keys);
+    for (size_t i = 0; i < (match->distance <= 0 ? n : 1); i++)
         if (!known(g->out, g->n, keys[i]) && fits(g->bench, g->entrant, keys[i]))
             snprintf(g->out[g->n++].key, sizeof g->out->key, "%s", keys[i]);
 }

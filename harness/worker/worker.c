@@ -17,11 +17,12 @@
 #include "worker/possible.h"
 #include "worker/protocol.h"
 #include "worker/stage_page.h"
+#include "worker/wanted.h"
 
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
 #define COMPILE_THREADS 16
-#define COMPILE_SECONDS 600.0 /* a hundred kernels on one slow core */
+#define COMPILE_SECONDS 600.0 /* a thousand kernels on two slow cores */
 #define READY_SECONDS 60.0    /* from there to `ready` */
 #define LOAD_SETUPS 3.0       /* a library from a cold network disk takes longer than a contender's setup */
 
@@ -215,20 +216,28 @@ static int check_possible(const struct worker *w, const struct start_request *st
 /* Kernels for which NVRTC would otherwise run one by one inside the first races. */
 static void precompile(struct worker *w)
 {
+    if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
+        return;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const struct wanted_request question = {&w->config, dtype_of(w), w->config.accumulates, &w->tuned};
+    struct wanted wanted;
+    wanted_collect(&question, &wanted);
     const struct precompile_request request = {
-        .dtype = w->config.dtype_native ? CUDAL2_F16 : w->config.dtype,
+        .dtype = question.dtype,
         .accumulates = w->config.accumulates,
         .layouts = w->config.layouts,
         .threads = cpus < 1                 ? 1
                    : cpus > COMPILE_THREADS ? COMPILE_THREADS
                                             : (unsigned)cpus,
+        .turn = (unsigned)w->index,
+        .keys_only = !wanted.own,
+        .keys = wanted.keys,
+        .n_keys = wanted.n,
     };
-    if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
-        return;
     stage_page_write(w->page, "", STAGE_COMPILE, COMPILE_SECONDS);
     registry_precompile(w->registry, &request);
     stage_page_write(w->page, "", "start", READY_SECONDS);
+    wanted_free(&wanted);
 }
 
 static cJSON *recorder_to_json(const struct watcher *watcher)

@@ -1,0 +1,86 @@
+#include "worker/wanted.h"
+
+#include <stdlib.h>
+
+struct collection {
+    const struct wanted_request *request;
+    struct wanted *out;
+    size_t capacity;
+};
+
+static void add(struct collection *c, const struct tuned_query *query, const char *key)
+{
+    struct wanted *out = c->out;
+    if (out->n == c->capacity) {
+        size_t capacity = 2 * c->capacity + 64;
+        struct precompile_key *keys = realloc(out->keys, capacity * sizeof *keys);
+        if (!keys) {
+            out->own = true;
+            return;
+        }
+        out->keys = keys;
+        c->capacity = capacity;
+    }
+    out->keys[out->n++] = (struct precompile_key){query->family, key, query->layout, query->problem.accumulate};
+}
+
+/* The table of this mode, else the other's, as tuned_tables_find; but only with an entry for this very problem. */
+static void add_query(struct collection *c, const struct tuned_query *query, enum mode mode)
+{
+    const struct tuned_tables *tables = c->request->tuned;
+    const struct tuned_table *found = NULL;
+    for (size_t i = 0; i < tables->n; i++)
+        if ((!found || tables->tables[i]->mode == mode) && tuned_exact(tables->tables[i], query))
+            found = tables->tables[i];
+    if (!found || found->mode != mode)
+        c->out->own = true;
+    if (!found)
+        return;
+    const char *keys[2];
+    size_t n = tuned_keys(found, tuned_exact(found, query), keys);
+    for (size_t i = 0; i < n; i++)
+        add(c, query, keys[i]);
+}
+
+static void add_problems(struct collection *c, struct tuned_query query, enum mode mode)
+{
+    const struct config *config = c->request->config;
+    for (size_t i = 0; i < config->n_shapes; i++) {
+        query.problem.m = config->shapes[i].m;
+        query.problem.n = config->shapes[i].n;
+        query.problem.k = config->shapes[i].k;
+        for (int layout = 0; layout < 2; layout++) {
+            query.layout = (enum cudal2_layout)layout;
+            if (config->layouts & CUDAL2_BIT(layout))
+                add_query(c, &query, mode);
+        }
+    }
+}
+
+static void add_family(struct collection *c, const char *family)
+{
+    struct tuned_query query = {.family = family, .problem = {.dtype = c->request->dtype}};
+    for (int accumulate = 0; accumulate < 2; accumulate++)
+        for (int mode = 0; mode < 2; mode++) {
+            query.problem.accumulate = (enum cudal2_accumulate)accumulate;
+            if ((c->request->accumulates & CUDAL2_BIT(accumulate)) && (c->request->config->modes & CUDAL2_BIT(mode)))
+                add_problems(c, query, (enum mode)mode);
+        }
+}
+
+void wanted_collect(const struct wanted_request *request, struct wanted *out)
+{
+    struct collection c = {.request = request, .out = out};
+    char *const *candidates = request->config->candidates;
+    *out = (struct wanted){0};
+    if (request->tuned->n == 0)
+        out->own = true;
+    for (size_t i = 0; candidates[i] && request->tuned->n > 0; i++)
+        add_family(&c, candidates[i]);
+}
+
+void wanted_free(struct wanted *w)
+{
+    free(w->keys);
+    *w = (struct wanted){0};
+}

@@ -1,0 +1,29 @@
+/*
+ * wanted.h - the kernels that the cells of a run will ask for, so that they are compiled all at once before the first
+ * cell and not one by one in its races.
+ */
+#ifndef CUDAL2_WORKER_WANTED_H
+#define CUDAL2_WORKER_WANTED_H
+
+#include "config/config.h"
+#include "contender/module.h"
+#include "contender/tuned.h"
+
+struct wanted_request {
+    const struct config *config;
+    enum cudal2_dtype dtype;
+    uint32_t accumulates; /* bits */
+    const struct tuned_tables *tuned;
+};
+
+struct wanted {
+    struct precompile_key *keys; /* of the tables' entries for the config's problems; the texts are the tables' */
+    size_t n;
+    bool own; /* some problem races what its contender lists itself */
+};
+
+/* Empty, with `own`, when memory runs out: then each kernel is compiled when it is asked for. Free in every case. */
+void wanted_collect(const struct wanted_request *request, struct wanted *out);
+void wanted_free(struct wanted *w);
+
+#endif
