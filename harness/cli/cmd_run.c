@@ -152,6 +152,7 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         *err = report_error;
         code = err->code;
     }
+    fflush(stdout); /* or in one file for both, the last line stands in the middle of the table */
     if (has_table(code) && !options->quiet)
         fprintf(stderr, "result: %s\n", output);
 out:
