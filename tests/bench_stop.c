@@ -2,7 +2,7 @@
  * bench_stop - what a stop rule would have made of a run that is there: reads its journal, looks at each cell as the
  * rule would have (measure/stop.h), and stops where that says so. No GPU.
  *
- *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS
+ *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE]
  *
  * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before that
  * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
@@ -21,7 +21,7 @@
 
 struct tally {
     struct stop_config stop;
-    double seconds_cap, seconds, expected_seconds;
+    double seconds, expected_seconds;
     unsigned long cells, converged, capped, open, expected, blocks, copies, excluded;
 };
 
@@ -69,12 +69,15 @@ static void judge_copies(struct tally *t, const struct cell_record *r)
 /* How many blocks the rule takes; the record is left as it was then, and *end says why it stops. */
 static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap, enum stop_decision *end)
 {
+    double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
     const struct extent all = extent_of(r);
     unsigned blocks = 0;
     *end = STOP_CONTINUE;
     while (*end == STOP_CONTINUE && blocks < all.blocks && blocks < cap) {
         cut(r, &all, ++blocks);
         *end = stop_decide(&t->stop, r);
+        if (*end == STOP_CONTINUE && stop_is_hopeless(&t->stop, r, blocks * seconds))
+            *end = STOP_CAPPED;
     }
     if (*end == STOP_CONTINUE && blocks == cap)
         *end = STOP_CAPPED;
@@ -94,7 +97,7 @@ static void add(struct tally *t, struct cell_record *r)
     enum stop_decision end;
     const struct extent all = extent_of(r);
     double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
-    unsigned in_time = (unsigned)fmax(ceil(t->seconds_cap / seconds), t->stop.min_blocks);
+    unsigned in_time = (unsigned)fmax(ceil(stop_cell_seconds(&t->stop, r->mode) / seconds), t->stop.min_blocks);
     unsigned cap = in_time < t->stop.max_blocks ? in_time : t->stop.max_blocks;
     unsigned blocks = play(t, r, cap, &end);
     t->cells++;
@@ -124,24 +127,26 @@ static int read_cell(void *context, const char *kind, struct json_at data, struc
 int main(int argc, char **argv)
 {
     struct error err = {0};
-    if (argc != 5) {
-        fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS\n", stderr);
+    if (argc != 5 && argc != 6) {
+        fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE]\n", stderr);
         return EXIT_CODE_USAGE;
     }
     struct tally t = {.stop = {.min_blocks = (unsigned)atoi(argv[2]),
                                .look_every = (unsigned)atoi(argv[3]),
                                .max_blocks = 192,
-                               .delta = {0.005, 0.02}},
-                      .seconds_cap = atof(argv[4])};
+                               .delta = {0.005, 0.02},
+                               .max_cell_seconds = {atof(argv[4]), atof(argv[4])},
+                               .hopeless_share = argc == 6 ? atof(argv[5]) : 0}};
     const struct journal_filter cells = {"cell", read_cell, &t};
     int code = journal_read_kind(argv[1], &cells, &err);
     if (code != 0)
         fprintf(stderr, "bench_stop: %s\n", err.text);
     else
-        printf("%s,%s,%s,%s,cells %lu,converged %lu,capped %lu,open %lu,expected %lu,blocks %lu,seconds %.0f,expected "
-               "%.0f,"
-               "copies %lu,excluded %lu\n",
-               argv[1], argv[2], argv[3], argv[4], t.cells, t.converged, t.capped, t.open, t.expected, t.blocks,
-               t.seconds, t.expected_seconds, t.copies, t.excluded);
+        printf(
+            "%s,%s,%s,%s,%g,cells %lu,converged %lu,capped %lu,open %lu,expected %lu,blocks %lu,seconds %.0f,expected "
+            "%.0f,"
+            "copies %lu,excluded %lu\n",
+            argv[1], argv[2], argv[3], argv[4], t.stop.hopeless_share, t.cells, t.converged, t.capped, t.open,
+            t.expected, t.blocks, t.seconds, t.expected_seconds, t.copies, t.excluded);
     return code;
 }

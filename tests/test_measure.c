@@ -209,6 +209,27 @@ static void noise_is_capped_not_converged(void **state)
     fixture_close(&f);
 }
 
+/* The same noise under a cap that it would still be too wide at: no time is spent on it after the first look. */
+static void noise_without_hope_ends_early(void **state)
+{
+    (void)state;
+    for (int hopeless = 0; hopeless < 2; hopeless++) {
+        fixture_open(&f, 2);
+        struct random r;
+        random_seed(&r, 9);
+        for (size_t i = 0; i < 1024; i++)
+            f.noise[i] = 1 + 2 * random_unit(&r);
+        f.actors[0].duration_ns = f.actors[1].duration_ns = 300e3;
+        f.config.stop.max_cell_seconds[MODE_OFFLINE] = 0.5;
+        f.config.stop.hopeless_share = hopeless ? 0.001 : 0;
+        run_loop(2);
+        assert_false(f.bench.record->converged);
+        assert_int_equal(f.bench.record->blocks, hopeless ? 16 : 64);
+        assert_true(f.bench.record->worst_half_width > 0.005);
+        fixture_close(&f);
+    }
+}
+
 /* Time runs out before the first look: the record still says how wide the interval is. */
 static void a_cell_out_of_time_knows_its_width(void **state)
 {
@@ -351,6 +372,7 @@ int main(void)
         cmocka_unit_test(server_waits_before_each_launch),
         cmocka_unit_test(rotating_uses_every_set_between_two_launches),
         cmocka_unit_test(noise_is_capped_not_converged),
+        cmocka_unit_test(noise_without_hope_ends_early),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),
         cmocka_unit_test(a_cell_out_of_time_gets_its_least),
         cmocka_unit_test(server_mode_has_a_cap_of_its_own),

@@ -106,7 +106,7 @@ static void the_widest_intervals_are_shown(void **state)
     cJSON *tree = cJSON_Parse(json);
     assert_non_null(tree);
     assert_int_equal(screen_report(tree, &options, &text, &err), 0);
-    const char *at = line_of(text, "Stopped at a cap before the wanted precision (the widest intervals; all in");
+    const char *at = line_of(text, "Ended before the wanted precision (the widest intervals; all in");
     for (const char *c = order; *c; c++) {
         const char wanted[] = {'<', *c, '>', '\0'};
         at = strstr(at, wanted);

@@ -113,6 +113,33 @@ static void gives_up_at_the_cap(void **state)
     record_free(r);
 }
 
+/* Intervals narrow with the square root of the time: 2% after a quarter of the cap becomes 1%. */
+static void hope_ends_by_the_square_root(void **state)
+{
+    struct stop_config s = {.delta = {0.005, 0.02}, .max_cell_seconds = {4, 16}, .hopeless_share = 0.25};
+    struct cell_record *r = record_new();
+    (void)state;
+    assert_non_null(r);
+    r->worst_half_width = 0.0126; /* 0.0063 at the cap, 1.26 times what is wanted */
+    assert_true(stop_is_hopeless(&s, r, 1));
+    assert_false(stop_is_hopeless(&s, r, 0.99)); /* too early to tell */
+    assert_false(stop_is_hopeless(&s, r, 4));    /* the cap's own business */
+    r->worst_half_width = 0.0124;
+    assert_false(stop_is_hopeless(&s, r, 1));
+    assert_true(stop_is_hopeless(&s, r, 2)); /* as wide after twice the time */
+    r->worst_half_width = INFINITY;
+    assert_true(stop_is_hopeless(&s, r, 1));
+    r->worst_half_width = NAN; /* nothing to compare */
+    assert_false(stop_is_hopeless(&s, r, 1));
+    r->worst_half_width = 0.0504;
+    r->mode = MODE_SERVER;
+    assert_true(stop_is_hopeless(&s, r, 4));
+    assert_false(stop_is_hopeless(&s, r, 3.9));
+    s.hopeless_share = 0;
+    assert_false(stop_is_hopeless(&s, r, 4));
+    record_free(r);
+}
+
 static void a_wandering_ratio_is_not_stopped_early(void **state)
 {
     unsigned looks = 0;
@@ -317,6 +344,7 @@ int main(void)
         cmocka_unit_test(converges_at_the_first_look),
         cmocka_unit_test(common_drift_cancels),
         cmocka_unit_test(gives_up_at_the_cap),
+        cmocka_unit_test(hope_ends_by_the_square_root),
         cmocka_unit_test(a_wandering_ratio_is_not_stopped_early),
         cmocka_unit_test(server_mode_has_its_own_delta),
         cmocka_unit_test(every_pair_counts),

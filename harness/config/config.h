@@ -38,6 +38,7 @@ struct stop_config {
     double delta[MODE_COUNT];            /* log units, about a relative half-width */
     unsigned least_blocks;               /* that a cell gets even when its time is up; 0: none */
     double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in server mode 0: as offline */
+    double hopeless_share;               /* of that cap, after which a cell that will not converge ends; 0: never */
 };
 
 /* The cap of a cell in that mode. */

@@ -140,8 +140,17 @@ static int look_between(struct bench *bench, struct error *err)
     return code;
 }
 
+/* The cap is reached, or the wanted width will not be reached by then. */
+static bool is_time_up(const struct bench *bench, double start)
+{
+    const struct stop_config *stop = &bench->config->stop;
+    double seconds = 1e-9 * ((double)bench->device->ops->now(bench->device) - start);
+    bool up = seconds > stop_cell_seconds(stop, bench->mode) || stop_is_hopeless(stop, bench->record, seconds);
+    return up && bench->record->blocks >= stop->least_blocks;
+}
+
 /* All blocks of one group; *decision says whether more are wanted. */
-static int run_group(struct bench *bench, struct order *order, double deadline, enum stop_decision *decision,
+static int run_group(struct bench *bench, struct order *order, double start, enum stop_decision *decision,
                      struct error *err)
 {
     const struct stop_config *stop = &bench->config->stop;
@@ -155,9 +164,7 @@ static int run_group(struct bench *bench, struct order *order, double deadline, 
     }
     if (code == 0)
         code = sample_health(bench, bench->record->blocks - 1, err);
-    bool late =
-        (double)bench->device->ops->now(bench->device) > deadline && bench->record->blocks >= stop->least_blocks;
-    if (code == 0 && *decision == STOP_CONTINUE && (late || !anyone_alive(bench))) {
+    if (code == 0 && *decision == STOP_CONTINUE && (is_time_up(bench, start) || !anyone_alive(bench))) {
         *decision = STOP_CAPPED;
         stop_judge(stop, bench->record);
     }
@@ -169,7 +176,6 @@ int cell_loop_run(struct bench *bench, struct error *err)
     struct order order;
     enum stop_decision decision = anyone_alive(bench) ? STOP_CONTINUE : STOP_CAPPED;
     double start = (double)bench->device->ops->now(bench->device);
-    double deadline = start + stop_cell_seconds(&bench->config->stop, bench->mode) * 1e9;
     int code = 0;
     bench->in_blocks = true;
     bench->cooled = true;
@@ -177,7 +183,7 @@ int cell_loop_run(struct bench *bench, struct error *err)
     for (unsigned group = 0; decision == STOP_CONTINUE && code == 0; group++) {
         code = open_group(bench, group, err);
         if (code == 0)
-            code = run_group(bench, &order, deadline, &decision, err);
+            code = run_group(bench, &order, start, &decision, err);
     }
     return code;
 }

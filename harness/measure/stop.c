@@ -7,6 +7,8 @@
 #include "result/pair.h"
 #include "stats/interval.h"
 
+#define HOPELESS 1.25 /* times the wanted width: intervals narrow by luck, too */
+
 /* The pair with the widest interval so far. */
 struct worst {
     struct cell_record *record;
@@ -141,4 +143,12 @@ enum stop_decision stop_decide(const struct stop_config *stop, struct cell_recor
     if (record->worst_pair[0] == '\0') /* nothing can be compared, so more blocks narrow nothing */
         return STOP_INCOMPARABLE;
     return at_cap ? STOP_CAPPED : STOP_CONTINUE;
+}
+
+bool stop_is_hopeless(const struct stop_config *stop, const struct cell_record *record, double seconds)
+{
+    double cap = stop_cell_seconds(stop, record->mode);
+    if (!(stop->hopeless_share > 0) || seconds < stop->hopeless_share * cap || seconds >= cap)
+        return false;
+    return record->worst_half_width * sqrt(seconds / cap) > HOPELESS * stop->delta[record->mode];
 }

@@ -20,4 +20,9 @@ enum stop_decision stop_decide(const struct stop_config *stop, struct cell_recor
  * before the first: its record says how wide its intervals really are. Fewer than min_blocks never converge. */
 void stop_judge(const struct stop_config *stop, struct cell_record *record);
 
+/* Whether a cell that has been measured for so many seconds will not converge by its cap: the interval that its last
+ * look found widest, narrowing with the square root of the time, would still be 1.25 times as wide as wanted. False
+ * before the share of the cap that the config names, and without one. */
+bool stop_is_hopeless(const struct stop_config *stop, const struct cell_record *record, double seconds);
+
 #endif

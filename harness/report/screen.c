@@ -407,7 +407,7 @@ static void print_not_converged(struct screen *screen)
     const cJSON *list = tree_member(convergence, "not_converged"), *row = NULL;
     int n = cJSON_GetArraySize(list);
     if (n > 0)
-        text_add(&screen->text, "Stopped at a cap before the wanted precision (%s in the result):\n",
+        text_add(&screen->text, "Ended before the wanted precision (%s in the result):\n",
                  n > SCREEN_LISTED ? "the widest intervals; all" : "all");
     for (int shown = 0; shown < SCREEN_LISTED && (row = widest_below(list, row)); shown++)
         add_unconverged(&screen->text, row);
