@@ -157,6 +157,24 @@ static void the_fourth_runs_parameters_count(void **state)
     assert_true(seconds(512, 512, 8192, &t) < before);
 }
 
+/* 64 x 12288 x 16384: 403 MB of B pass once. With K of 1024 they stay in the L2 from launch to launch, if they may. */
+static void streams_pay_where_nothing_stays(void **state)
+{
+    struct model_tile t = plain, streams = plain;
+    (void)state;
+    t.n = streams.n = 96;
+    t.m = streams.m = 64;
+    streams.streams = 2;
+    assert_true(seconds(64, 12288, 16384, &streams) < seconds(64, 12288, 16384, &t));
+    assert_true(seconds(64, 12288, 16384, &streams) > 0.95 * seconds(64, 12288, 16384, &t));
+    assert_true(seconds(64, 12288, 1024, &streams) > 1.05 * seconds(64, 12288, 1024, &t));
+    streams.streams = 1; /* A is small, whatever becomes of it */
+    double ratio = seconds(64, 12288, 16384, &streams) / seconds(64, 12288, 16384, &t);
+    assert_true(ratio > 0.995 && ratio < 1.005);
+    streams.streams = 3;
+    assert_true(isinf(seconds(64, 64, 64, &streams)));
+}
+
 static void nonsense_is_infinite(void **state)
 {
     struct model_tile t = plain;
@@ -296,10 +314,15 @@ static void winners_are_near_the_front(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_under_the_floor), cmocka_unit_test(waves_are_counted),
-        cmocka_unit_test(a_last_wave_costs),          cmocka_unit_test(each_term_has_its_direction),
-        cmocka_unit_test(what_is_shared_matters),     cmocka_unit_test(the_fourth_runs_parameters_count),
-        cmocka_unit_test(nonsense_is_infinite),       cmocka_unit_test(times_are_foretold),
+        cmocka_unit_test(nothing_is_under_the_floor),
+        cmocka_unit_test(waves_are_counted),
+        cmocka_unit_test(a_last_wave_costs),
+        cmocka_unit_test(each_term_has_its_direction),
+        cmocka_unit_test(what_is_shared_matters),
+        cmocka_unit_test(the_fourth_runs_parameters_count),
+        cmocka_unit_test(streams_pay_where_nothing_stays),
+        cmocka_unit_test(nonsense_is_infinite),
+        cmocka_unit_test(times_are_foretold),
         cmocka_unit_test(winners_are_near_the_front),
     };
     return cmocka_run_group_tests(tests, foretell_races, NULL);

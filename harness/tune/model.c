@@ -39,6 +39,7 @@
 #define F32_FLOPS 0.972       /* the power limit is lower by that for fp32 accumulators */
 #define TOGETHER_COST 0.014   /* of that limit, lost when all warps of a CTA store at once and multiply at once */
 #define STORE_COST 0.18       /* stores that stay in the L2 drive out what is read: so much more to move */
+#define STREAM_GAIN 0.015     /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
 
 /* Multiprocessors of 132 that clusters of so many CTAs find, measured on an H200 (cudaOccupancyMaxActiveClusters): a
  * cluster lives in one GPC, and not every GPC has 16 multiprocessors or more. */
@@ -199,6 +200,13 @@ static double work_cycles(const struct work *w)
 
 /* ---- the floor ---- */
 
+/* Bytes of an operand that leaves the L2 first: all of them come from DRAM again, each launch. */
+static double streamed_bytes(const struct work *w)
+{
+    double rows = w->t->streams == 1 ? (double)w->p->m : w->t->streams == 2 ? (double)w->p->n : 0.0;
+    return 2.0 * rows * (double)w->p->k;
+}
+
 /* Seconds to move operands and result, from DRAM as far as they do not stay in the L2 from launch to launch. What a
  * wave has read is read again when the bands come back to it too late. */
 static double memory_seconds(const struct work *w)
@@ -206,14 +214,16 @@ static double memory_seconds(const struct work *w)
     const struct model_machine *machine = w->machine;
     double m = (double)w->p->m, n = (double)w->p->n, k = (double)w->p->k, panel = L2_PANEL * machine->l2_bytes;
     double a = 2.0 * m * k, b = 2.0 * n * k, c = 2.0 * m * n, band = fmin(w->t->band, w->cols);
-    double missed = between(0.0, ((a + b + c) / machine->l2_bytes - L2_HOLDS) / (L2_LOSES - L2_HOLDS), 1.0);
-    double found = (1 - missed) * (a + b + c) / L2_BYTES_PER_S;
+    double stream = streamed_bytes(w), stays = a + b + c - stream;
+    double missed = between(0.0, (stays / machine->l2_bytes - L2_HOLDS) / (L2_LOSES - L2_HOLDS), 1.0);
+    double found = (1 - missed) * stays / L2_BYTES_PER_S;
     if (a > panel)
         a *= ceil_div(w->cols, band);
     if (2.0 * k * band * w->t->n > panel)
         b *= fmax(1.0, w->rows * band / w->at_once);
-    double moved = missed * (a + b + c * (w->t->evicts ? 1.0 : 1 + STORE_COST)), rate = machine->memory_bytes_per_s;
-    return found + (rate > 0 ? moved / rate : 0.0);
+    double moved = missed * (a + b + c * (w->t->evicts ? 1.0 : 1 + STORE_COST) - stream);
+    moved += stream * (stream > machine->l2_bytes ? 1.0 - STREAM_GAIN : 1.0);
+    return found + (machine->memory_bytes_per_s > 0 ? moved / machine->memory_bytes_per_s : 0.0);
 }
 
 static double floor_seconds(const struct work *w)
@@ -229,8 +239,9 @@ static bool sensible(const struct model_machine *machine, const struct cudal2_pr
 {
     return p->m > 0 && p->n > 0 && p->k > 0 && t->m > 0 && t->n > 0 && t->step_k > 0 && t->stages > 0 && t->split > 0 &&
            t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->band > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
-           t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 &&
-           machine->sm_count > 0 && machine->clock_hz > 0 && machine->l2_bytes > 0;
+           t->streams >= 0 && t->streams <= 2 && t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS &&
+           t->a_readers > 0 && t->b_readers > 0 && machine->sm_count > 0 && machine->clock_hz > 0 &&
+           machine->l2_bytes > 0;
 }
 
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,

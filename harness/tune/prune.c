@@ -99,7 +99,7 @@ static size_t take_some(struct choice *choice, size_t kernel, size_t want)
     for (size_t i = 0; i < choice->n && got < want; i++) {
         const struct guess *guess = &choice->guesses[i];
         const struct configuration *c = &r->space->configurations[guess->index];
-        if (guess->seconds > PRUNE_WITHIN * choice->fastest)
+        if (guess->seconds > (kernel == SIZE_MAX ? PRUNE_WITHIN : PRUNE_SHARE_WITHIN) * choice->fastest)
             break;
         if (choice->taken[i] || (kernel != SIZE_MAX && c->kernel != kernel) || is_crowded(choice, i) ||
             !takes_problem(r, c))

@@ -7,7 +7,8 @@
 
 #include "tune/space.h"
 
-#define PRUNE_WITHIN 1.6 /* of the fastest prediction; nothing slower is measured */
+#define PRUNE_WITHIN 1.6       /* of the fastest prediction; nothing slower is measured */
+#define PRUNE_SHARE_WITHIN 1.4 /* of it: a kernel keeps places only where it may win */
 #define PRUNE_MAX 96
 
 struct prune_request {
@@ -19,9 +20,10 @@ struct prune_request {
     size_t breadth; /* how many at most, up to PRUNE_MAX */
 };
 
-/* Indices into the space's configurations, the fastest prediction first. Each kernel whose best is within PRUNE_WITHIN
- * gets at least a sixth of the breadth, if it has that many; one tile and split gets half of it at most. Rejected
- * configurations and those that refuse the problem are passed over. Returns how many; 0 when none can do it. */
+/* Indices into the space's configurations, the fastest prediction first. Each kernel whose best is within
+ * PRUNE_SHARE_WITHIN gets at least a sixth of the breadth, if it has that many there; one tile and split gets half of
+ * it at most. Rejected configurations and those that refuse the problem are passed over. Returns how many; 0 when none
+ * can do it. */
 size_t prune_choose(const struct prune_request *request, size_t *out);
 
 /* The figures that the model takes of a device: what is sustained, as a share of the peaks it tells. */

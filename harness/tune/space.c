@@ -10,11 +10,12 @@ static const char *const kernel_keys[] = {"kernel", "description", "model", "lar
 static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
-static const char *const figure_keys[] = {
-    "m",      "n",    "step_k", "stages", "split",  "cluster",  "per_sm",   "warps",    "a_readers", "b_readers",
-    "slices", "band", "wgmma",  "direct", "evicts", "overlaps", "exchange", "copied_n", "own_rows",  NULL};
+static const char *const figure_keys[] = {"m",        "n",       "step_k",    "stages",    "split",    "cluster",
+                                          "per_sm",   "warps",   "a_readers", "b_readers", "slices",   "band",
+                                          "wgmma",    "direct",  "evicts",    "overlaps",  "exchange", "copied_n",
+                                          "own_rows", "streams", NULL};
 #define N_FIGURES 12
-#define N_KEYS 19
+#define N_KEYS 20
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -63,6 +64,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->exchange = at_most(flags[4], MODEL_EXCHANGE_PARTS);
     t->copied_n = at_most(flags[5], INT32_MAX);
     t->own_rows = flags[6] != 0;
+    t->streams = at_most(flags[7], 2);
     return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "run/supervisor.h"
 #include "tune/table.h"
 
-#define TUNE_BREADTH 24
+#define TUNE_BREADTH 32
 #define TUNE_FINALISTS 3
 #define TUNE_COMPILE_SECONDS 60.0 /* of one configuration */
 
