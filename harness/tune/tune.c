@@ -13,12 +13,12 @@
 
 #define MAX_FAMILIES 16
 
-/* Blocks of a final, each a group with allocations and inputs of its own: six choose and six time. */
-#define MIN_BLOCKS 12
-#define MAX_BLOCKS 24
+/* Blocks of a final, each a group with allocations and inputs of its own: eight choose and eight time. */
+#define MIN_BLOCKS 16
+#define MAX_BLOCKS 48
 #define GROUP_BLOCKS 1
 #define LOOK_EVERY 4
-#define DELTA 0.01
+#define DELTA 0.006
 #define LAUNCH_SECONDS 5.0
 #define TUNE_SECONDS 15.0
 
