@@ -153,21 +153,26 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
     return !w->config.dtype_native ? w->config.dtype : on_cuda ? CUDAL2_F16 : CUDAL2_F32;
 }
 
+/* Types other than f16 accumulate in f32. */
+static uint32_t accumulates_of(const struct worker *w)
+{
+    return dtype_of(w) == CUDAL2_F16 ? w->config.accumulates : CUDAL2_BIT(CUDAL2_ACC_F32);
+}
+
 /* The tuning tables; a machine without a kernel directory has none of its own. */
 static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
 {
     char directory[4096];
     struct error ignored;
     bool found = kernel_directory_find(start->kernel_directory, directory, sizeof directory, &ignored) == 0;
-    enum cudal2_dtype dtype = dtype_of(w);
     const struct tuned_request request = {
         .files = start->tuned,
         .directory = found ? directory : NULL,
         .none = start->no_tuned,
         .force = start->force_tuned,
         .device = &w->device->info,
-        .dtype = dtype,
-        .accumulates = dtype == CUDAL2_F16 ? w->config.accumulates : CUDAL2_BIT(CUDAL2_ACC_F32),
+        .dtype = dtype_of(w),
+        .accumulates = accumulates_of(w),
         .modes = w->config.modes,
     };
     return tuned_tables_open(&request, &w->tuned, err);
@@ -203,12 +208,11 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
 /* Not asked when a plugin died while loading: that verdict belongs into the cells. */
 static int check_possible(const struct worker *w, const struct start_request *start, struct error *err)
 {
-    enum cudal2_dtype dtype = dtype_of(w);
     const struct possible_question question = {
         .registry = w->registry,
         .device = &w->device->info,
-        .dtype = dtype,
-        .accumulates = dtype == CUDAL2_F16 ? w->config.accumulates : CUDAL2_BIT(CUDAL2_ACC_F32),
+        .dtype = dtype_of(w),
+        .accumulates = accumulates_of(w),
     };
     return start->n_refused > 0 ? 0 : possible_check(&question, err);
 }
@@ -219,12 +223,12 @@ static void precompile(struct worker *w)
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    const struct wanted_request question = {&w->config, dtype_of(w), w->config.accumulates, &w->tuned};
+    const struct wanted_request question = {&w->config, dtype_of(w), accumulates_of(w), &w->tuned};
     struct wanted wanted;
     wanted_collect(&question, &wanted);
     const struct precompile_request request = {
         .dtype = question.dtype,
-        .accumulates = w->config.accumulates,
+        .accumulates = question.accumulates,
         .layouts = w->config.layouts,
         .threads = cpus < 1                 ? 1
                    : cpus > COMPILE_THREADS ? COMPILE_THREADS
