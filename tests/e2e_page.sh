@@ -111,7 +111,7 @@ expect_code 65 "two drivers in one result are refused"
 run report "$work/warn.json" --mixed --format html --output "$work/warn"
 expect_code 0 "and accepted with --mixed"
 show "$work/warn/report.html" 1280
-said warnings "The run is not complete: 1 cell not measured yet|Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 cell stopped at a cap, with wider intervals than asked for|A/A: more intervals of a contender against its own copy exclude 0 than chance explains|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
+said warnings "The run is not complete: 1 cell not measured yet|Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 cell ended before that, with wider intervals than asked for|A/A: more intervals of a contender against its own copy exclude 0 than chance explains|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
 said details "offline/f16-f32-8x8x8|offline 512×64×64: bad-nn wrong_result: off by one|offline 1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (5 cells)|offline 256×64×64: 8 of 64 blocks dropped|offline 128×64×64: ±3.45%, a over b|offline device: 6 of 20; std 2.00%|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
 
 # --- 1000 shapes ---

@@ -87,7 +87,7 @@ static void none_converged_has_no_mean(void **state)
     free(text);
 }
 
-/* Of 12 cells that stopped at a cap ten are shown: the widest, equal ones in their order, those without one first. */
+/* Of 12 cells that ended too early ten are shown: the widest, equal ones in their order, those without one first. */
 static void the_widest_intervals_are_shown(void **state)
 {
     static const char *const half_widths[] = {"0.01", "0.02", "0.24",  "0.02", "null", "0.03",

@@ -56,7 +56,7 @@ function warningList() {
   const slow = D.cells.filter((cell) => cell.d > 0);
   if (slow.length) add(`Throttled: thermal or hardware slowdown in ${plural(slow.length, "cell")}; those blocks are dropped`, slow.map((cell) => `${key(cell)}: ${cell.d} of ${cell.b} blocks dropped`));
   const wide = D.cells.filter((cell) => !cell.c && (cell.s === "ok" || cell.s === "partial"));
-  if (wide.length) add(`Not converged: ${plural(wide.length, "cell")} stopped at a cap, with wider intervals than asked for`,
+  if (wide.length) add(`Not converged: ${plural(wide.length, "cell")} ended before that, with wider intervals than asked for`,
     wide.sort((a, b) => b.w - a.w).map((cell) => `${key(cell)}: \u00b1${known(cell.w) ? (100 * cell.w).toFixed(2) : "?"}%, ${cell.wp ?? ""}`));
   /* One in twenty may; three standard deviations more are no chance. */
   const alarms = (D.summary.aa ?? []).filter(({ with_interval: n, excludes_one: out }) => n >= 10 && out > 0.05 * n + 3 * Math.sqrt(0.0475 * n));
