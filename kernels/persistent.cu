@@ -207,7 +207,8 @@ DEVICE void make_barriers(const struct work &w)
     barrier_init_fence<(CLUSTER * CLUSTER_K > 1)>();
 }
 
-/* All threads of the CTA, and of its cluster, know the barriers to be ready. */
+/* All threads of the CTA know the barriers to be ready, and with CLUSTER_M or CLUSTER_N those of the cluster; with
+ * REDUCE 1 the cluster is waited for where its pieces are sent. */
 DEVICE void meet_all()
 {
     __syncthreads();

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "nvrtc_fixture.h"
 #include "scratch_fixture.h"
@@ -141,6 +142,39 @@ static void keys_are_compiled(void **state)
     module_set_close(set);
 }
 
+/* When a kernel of the cache was written, in ns. */
+static int64_t written(const char *key)
+{
+    char path[1200];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/cubin/%s", getenv("CUDAL2_CACHE"), key);
+    assert_int_equal(stat(path, &file), 0);
+    return (int64_t)file.st_mtim.tv_sec * 1000000000 + file.st_mtim.tv_nsec;
+}
+
+/* One of the first jobs and one of the last: the second turn begins 0.618 of the way through, at the sixth of nine. */
+static void turns_begin_elsewhere(void **state)
+{
+    (void)state;
+    write_set(good);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        struct module_set *set = open_set();
+        struct precompile_request request = request_all(1);
+        struct compile_result early, late;
+        setenv("CUDAL2_CACHE", scratch_path(turn == 0 ? "turn0" : "turn1"), 1);
+        request.turn = turn;
+        assert_int_equal(module_set_precompile(set, &request), 9);
+        compile_one(set, CUDAL2_NN, 16, &early);
+        compile_one(set, CUDAL2_TN, 32, &late);
+        assert_true(early.cached && late.cached);
+        assert_int_equal(written(early.key) < written(late.key), turn == 0);
+        compile_result_free(&early);
+        compile_result_free(&late);
+        module_set_close(set);
+    }
+    setenv("CUDAL2_CACHE", scratch, 1);
+}
+
 static void what_does_not_compile_is_left_for_setup(void **state)
 {
     (void)state;
@@ -192,8 +226,11 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_the_cache),   cmocka_unit_test(only_what_the_run_asks_for),
-        cmocka_unit_test(keys_are_compiled), cmocka_unit_test(what_does_not_compile_is_left_for_setup),
+        cmocka_unit_test(fills_the_cache),
+        cmocka_unit_test(only_what_the_run_asks_for),
+        cmocka_unit_test(keys_are_compiled),
+        cmocka_unit_test(turns_begin_elsewhere),
+        cmocka_unit_test(what_does_not_compile_is_left_for_setup),
         cmocka_unit_test(the_real_set),
     };
     if (!has_nvrtc())

@@ -37,9 +37,9 @@ static void between_1_and_12(const struct module_set *set, int64_t m, int64_t n,
     }
 }
 
-static void taken(const struct module_set *set, const struct tuned_table *t, const struct tuned_entry *e)
+static void taken(const struct module_set *set, const struct tuned_table *t, const struct tuned_entry *e,
+                  const char *key)
 {
-    const char *key = t->variants[e->variant].key;
     const struct manifest_conditions conditions = {.problem = {e->m, e->n, e->k, t->dtype, t->accumulate},
                                                    .layout = e->layout,
                                                    .cc = h200.info.cc,
@@ -77,8 +77,11 @@ static void the_tables_hold_what_the_kernels_take(void **state)
         if (tuned_load(files[f], &t, &err))
             fail_msg("%s", err.text);
         assert_int_equal(t->n_entries, 2000);
-        for (size_t i = 0; i < t->n_entries; i++)
-            taken(set, t, &t->entries[i]);
+        for (size_t i = 0; i < t->n_entries; i++) {
+            const char *keys[2];
+            for (size_t n = tuned_keys(t, &t->entries[i], keys); n-- > 0;)
+                taken(set, t, &t->entries[i], keys[n]);
+        }
         tuned_free(t);
     }
     module_set_close(set);

@@ -84,6 +84,32 @@ static void products_keep_the_rules(void **state)
     module_set_close(set);
 }
 
+/* Every figure of the file arrives in its own member. */
+static void figures_have_their_places(void **state)
+{
+    static const char text[] = SPACE(
+        "\"model\":{\"m\":\"BM\",\"n\":\"2\",\"step_k\":\"3\",\"stages\":\"4\",\"split\":\"5\",\"cluster\":\"6\","
+        "\"per_sm\":\"7\",\"warps\":\"8\",\"a_readers\":\"9\",\"b_readers\":\"10\",\"slices\":\"11\",\"band\":\"12\","
+        "\"wgmma\":\"BM\",\"evicts\":\"1\",\"overlaps\":\"2\",\"exchange\":\"3\",\"copied_n\":\"13\","
+        "\"own_rows\":\"BM == 16\",\"streams\":\"2\"},\"grids\":[{\"BM\":[16]}]");
+    struct module_set *set = open_toy();
+    struct space s;
+    struct error err;
+    (void)state;
+    if (expand(set, text, CUDAL2_TN, &s, &err))
+        fail_msg("%s", err.text);
+    const struct model_tile *t = &s.configurations[0].tile;
+    assert_true(t->m == 16 && t->n == 2 && t->step_k == 3 && t->stages == 4 && t->split == 5 && t->cluster == 6);
+    assert_true(t->per_sm == 7 && t->warps == 8 && t->a_readers == 9 && t->b_readers == 10 && t->slices == 11);
+    assert_true(t->band == 12 && t->wgmma && !t->direct && t->evicts && t->own_rows);
+    assert_int_equal(t->overlaps, 2);
+    assert_int_equal(t->exchange, 3);
+    assert_int_equal(t->copied_n, 13);
+    assert_int_equal(t->streams, 2);
+    space_free(&s);
+    module_set_close(set);
+}
+
 static void only_the_largest_legal_value_stays(void **state)
 {
     static const char *const keys[] = {"toy:BM=16,STAGES=4,SPLIT=1", "toy:BM=32,STAGES=4,SPLIT=1",
@@ -205,6 +231,29 @@ static void the_committed_space_serves_every_class(void **state)
     module_set_close(set);
 }
 
+static size_t count_kernel(const struct space *s, const int64_t mnk[3], const char *kernel)
+{
+    size_t out[PRUNE_MAX], found = 0;
+    for (size_t n = prune(s, CUDAL2_TN, mnk, 64 << 20, out); n-- > 0;)
+        found += is_kernel(s, out[n], kernel);
+    return found;
+}
+
+/* mma.sync keeps its two places of sixteen where it may win, and none where the model has it 1.5 times behind. */
+static void a_kernel_far_behind_has_no_share(void **state)
+{
+    struct module_set *set = open_cudal2();
+    const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN);
+    const int64_t near[] = {1024, 512, 64}, far[] = {128, 4096, 2048};
+    struct space s;
+    (void)state;
+    open_space(set, &conditions, &s);
+    assert_true(count_kernel(&s, near, "multistage") >= 2);
+    assert_int_equal(count_kernel(&s, far, "multistage"), 0);
+    space_free(&s);
+    module_set_close(set);
+}
+
 /* Sizes that are no multiple of 8 are for the one kernel that takes them. */
 static void ragged_sizes_have_a_kernel(void **state)
 {
@@ -236,10 +285,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_keep_the_rules),
+        cmocka_unit_test(figures_have_their_places),
         cmocka_unit_test(only_the_largest_legal_value_stays),
         cmocka_unit_test(bad_spaces_name_the_place),
         cmocka_unit_test(what_cannot_win_is_passed_over),
         cmocka_unit_test(the_committed_space_serves_every_class),
+        cmocka_unit_test(a_kernel_far_behind_has_no_share),
         cmocka_unit_test(ragged_sizes_have_a_kernel),
     };
     return cmocka_run_group_tests(tests, make_toy, scratch_remove);

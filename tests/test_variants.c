@@ -150,7 +150,6 @@ static void a_missing_problem_asks_its_neighbours(void **state)
     fixture_close(&f);
 }
 
-/* What the contender refuses is passed over: the very problem's winner, then the nearest neighbour's. */
 /* Offline winners are a good guess from idle, and no more. */
 static void another_modes_table_is_not_alone(void **state)
 {
@@ -168,6 +167,7 @@ static void another_modes_table_is_not_alone(void **state)
     fixture_close(&f);
 }
 
+/* What the contender refuses is passed over: the very problem's winner, then the nearest neighbour's. */
 static void what_does_not_fit_is_passed_over(void **state)
 {
     struct cudal2_variant out[RACE_MAX_VARIANTS];

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <string.h>
 
 static struct shape shapes[] = {{.m = 8, .n = 8, .k = 16}, {.m = 64, .n = 8, .k = 16}};
-static char *candidates[] = {"a", NULL, NULL};
+static const char *run_families[] = {"a", "b"};
+static size_t n_run_families;
 static struct config config;
 
 /* An offline table with the first shape in both layouts (a close runner-up in TN) and one that the config lacks. */
@@ -40,7 +40,7 @@ static int start(void **state)
                              .layouts = 3,
                              .modes = CUDAL2_BIT(MODE_OFFLINE),
                              .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16)};
-    memcpy(config.candidates, candidates, sizeof candidates);
+    n_run_families = 1;
     entries[0] = entry(8, CUDAL2_NN, 0, -1);
     entries[1] = entry(8, CUDAL2_TN, 1, 2);
     entries[2] = entry(512, CUDAL2_NN, 3, -1);
@@ -63,7 +63,8 @@ static int start(void **state)
 
 static struct wanted collect(void)
 {
-    const struct wanted_request request = {&config, CUDAL2_F16, config.accumulates, &tables};
+    const struct wanted_request request = {&config,    run_families,       n_run_families,
+                                           CUDAL2_F16, config.accumulates, &tables};
     struct wanted w;
     wanted_collect(&request, &w);
     return w;
@@ -103,11 +104,12 @@ static void a_gap_in_the_table_asks_for_the_sets_own(void **state)
     assert_int_equal(w.n, 3);
     wanted_free(&w);
     config.n_shapes = 1;
-    config.candidates[1] = "kernels/mine.json"; /* no table speaks of it */
+    n_run_families = 2; /* no table speaks of "b", say of a set that is a baseline */
     w = collect();
     assert_true(w.own);
+    assert_int_equal(w.n, 3);
     wanted_free(&w);
-    config.candidates[1] = NULL;
+    n_run_families = 1;
     tables.n = 0;
     w = collect();
     assert_true(w.own);

@@ -75,6 +75,9 @@ int registry_open(const struct registry_request *request, struct device *device,
 /* module_set_precompile for every kernel set. Returns the sum. */
 struct precompile_request;
 size_t registry_precompile(const struct registry *r, const struct precompile_request *request);
+/* Names of the kernel sets, which are the families of their contenders, whatever their roles: at most `capacity`;
+ * returns how many. Valid until registry_close. */
+size_t registry_sets(const struct registry *r, const char **names, size_t capacity);
 void registry_close(struct registry *r);
 size_t registry_count(const struct registry *r);
 const struct contender *registry_at(const struct registry *r, size_t index);

@@ -318,6 +318,16 @@ int registry_open(const struct registry_request *request, struct device *device,
     return rc;
 }
 
+size_t registry_sets(const struct registry *r, const char **names, size_t capacity)
+{
+    size_t n = 0;
+    while (n < r->n_sets && n < capacity) {
+        names[n] = module_set_name(r->sets[n]);
+        n++;
+    }
+    return n;
+}
+
 size_t registry_precompile(const struct registry *r, const struct precompile_request *request)
 {
     size_t n = 0;

@@ -71,12 +71,9 @@ static void add_family(struct collection *c, const char *family)
 void wanted_collect(const struct wanted_request *request, struct wanted *out)
 {
     struct collection c = {.request = request, .out = out};
-    char *const *candidates = request->config->candidates;
-    *out = (struct wanted){0};
-    if (request->tuned->n == 0)
-        out->own = true;
-    for (size_t i = 0; candidates[i] && request->tuned->n > 0; i++)
-        add_family(&c, candidates[i]);
+    *out = (struct wanted){.own = request->tuned->n == 0};
+    for (size_t i = 0; i < request->n_families && request->tuned->n > 0; i++)
+        add_family(&c, request->families[i]);
 }
 
 void wanted_free(struct wanted *w)

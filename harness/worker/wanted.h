@@ -10,7 +10,9 @@
 #include "contender/tuned.h"
 
 struct wanted_request {
-    const struct config *config;
+    const struct config *config; /* its problems, layouts and modes */
+    const char *const *families; /* of the kernel sets that the run has */
+    size_t n_families;
     enum cudal2_dtype dtype;
     uint32_t accumulates; /* bits */
     const struct tuned_tables *tuned;
@@ -22,7 +24,8 @@ struct wanted {
     bool own; /* some problem races what its contender lists itself */
 };
 
-/* Empty, with `own`, when memory runs out: then each kernel is compiled when it is asked for. Free in every case. */
+/* What there was room for, with `own`, when memory runs out: the rest is compiled when it is asked for. Free in every
+ * case. */
 void wanted_collect(const struct wanted_request *request, struct wanted *out);
 void wanted_free(struct wanted *w);
 

@@ -21,6 +21,7 @@
 
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
+#define MAX_SETS 64u
 #define COMPILE_THREADS 16
 #define COMPILE_SECONDS 600.0 /* a thousand kernels on two slow cores */
 #define READY_SECONDS 60.0    /* from there to `ready` */
@@ -223,7 +224,10 @@ static void precompile(struct worker *w)
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    const struct wanted_request question = {&w->config, dtype_of(w), accumulates_of(w), &w->tuned};
+    const char *families[MAX_SETS];
+    size_t n_families = registry_sets(w->registry, families, MAX_SETS);
+    const struct wanted_request question = {&w->config,  families,          n_families,
+                                            dtype_of(w), accumulates_of(w), &w->tuned};
     struct wanted wanted;
     wanted_collect(&question, &wanted);
     const struct precompile_request request = {
@@ -234,7 +238,7 @@ static void precompile(struct worker *w)
                    : cpus > COMPILE_THREADS ? COMPILE_THREADS
                                             : (unsigned)cpus,
         .turn = (unsigned)w->index,
-        .keys_only = !wanted.own,
+        .keys_only = !wanted.own && !w->config.verify_only, /* which verifies all that a set lists */
         .keys = wanted.keys,
         .n_keys = wanted.n,
     };
