@@ -136,15 +136,10 @@ static int choose_key(const struct module_set *set, const struct manifest_condit
                       const struct cudal2_setup *setup, struct module_identity *identity, struct manifest_plan *plan,
                       char *why)
 {
-    for (size_t i = 0; i < set->n_kernels; i++) {
-        if (!manifest_parse_key(set->kernels[i], setup->variant, identity->values))
-            continue;
-        identity->kernel = i;
-        int status = manifest_plan(set->kernels[i], conditions, identity->values, plan, why);
-        return status == CUDAL2_OK ? check_workspace(set->kernels[i], plan, setup, why) : status;
-    }
-    snprintf(why, CUDAL2_WHY, "no kernel of the set knows the variant \"%.180s\"", setup->variant);
-    return CUDAL2_BAD_VARIANT;
+    int status = set_find_key(set, setup->variant, identity, why);
+    if (status == CUDAL2_OK)
+        status = manifest_plan(set->kernels[identity->kernel], conditions, identity->values, plan, why);
+    return status == CUDAL2_OK ? check_workspace(set->kernels[identity->kernel], plan, setup, why) : status;
 }
 
 /* ---- arguments ---- */

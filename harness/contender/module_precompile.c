@@ -53,13 +53,9 @@ static void add_key(struct precompilation *p, const struct precompile_key *key,
 {
     struct module_identity job = {
         .dtype = (int)request->dtype, .accumulate = (int)key->accumulate, .layout = (int)key->layout};
-    if (strcmp(key->family, p->set->name) != 0)
-        return;
-    for (; job.kernel < p->set->n_kernels; job.kernel++)
-        if (manifest_parse_key(p->set->kernels[job.kernel], key->key, job.values)) {
-            add_job(p, &job);
-            return;
-        }
+    char why[CUDAL2_WHY];
+    if (strcmp(key->family, p->set->name) == 0 && set_find_key(p->set, key->key, &job, why) == CUDAL2_OK)
+        add_job(p, &job);
 }
 
 /* ---- compiling ---- */
@@ -92,11 +88,8 @@ int module_set_compile(const struct module_set *set, const struct module_compile
     struct module_identity job = {
         .dtype = (int)request->type.dtype, .accumulate = (int)request->type.accumulate, .layout = (int)request->layout};
     *out = (struct compile_result){0};
-    for (; job.kernel < set->n_kernels; job.kernel++)
-        if (manifest_parse_key(set->kernels[job.kernel], request->key, job.values))
-            return compile_one(set, &job, out, why);
-    snprintf(why, CUDAL2_WHY, "no kernel of the set knows the variant \"%.180s\"", request->key);
-    return CUDAL2_BAD_VARIANT;
+    int status = set_find_key(set, request->key, &job, why);
+    return status == CUDAL2_OK ? compile_one(set, &job, out, why) : status;
 }
 
 static void compile_job(struct precompilation *p, const struct module_identity *job)

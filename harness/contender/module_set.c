@@ -271,6 +271,18 @@ const struct manifest *module_set_manifest(const struct module_set *set, const c
     return NULL;
 }
 
+int set_find_key(const struct module_set *set, const char *key, struct module_identity *out, char *why)
+{
+    for (size_t i = 0; i < set->n_kernels; i++) {
+        if (!manifest_parse_key(set->kernels[i], key, out->values))
+            continue;
+        out->kernel = i;
+        return CUDAL2_OK;
+    }
+    snprintf(why, CUDAL2_WHY, "no kernel of the set knows the variant \"%.180s\"", key);
+    return CUDAL2_BAD_VARIANT;
+}
+
 /* ---- contenders ---- */
 
 static bool runs_on(const struct manifest *m, const struct device_info *info)

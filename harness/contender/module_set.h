@@ -56,6 +56,9 @@ struct module_set {
     struct loaded_module *loaded;
 };
 
+/* The kernel that knows the variant's key, and the values it stands for, into *out; dtype, accumulate type and layout
+ * are the caller's. CUDAL2_BAD_VARIANT with the key in why[CUDAL2_WHY] when none does. */
+int set_find_key(const struct module_set *set, const char *key, struct module_identity *out, char *why);
 /* The compiled and loaded kernel, from this process's list or made now (compile/ has the disk cache). Failure: 0 is not
  * returned and why starts with "compile_error: " or "load_error: ". */
 int set_load(struct module_set *set, const struct module_identity *identity, const struct manifest_plan *plan,
