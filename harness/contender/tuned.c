@@ -282,13 +282,25 @@ static bool answers(const struct tuned_table *t, const struct tuned_query *q)
     return t->dtype == q->problem.dtype && t->accumulate == q->problem.accumulate;
 }
 
+static bool of_family(const struct tuned_table *t, const struct tuned_entry *e, const struct tuned_query *q)
+{
+    return strcmp(t->families[e->family], q->family) == 0;
+}
+
+bool tuned_knows(const struct tuned_table *t, const struct tuned_query *query)
+{
+    for (size_t i = 0; answers(t, query) && i < t->n_entries; i++)
+        if (of_family(t, &t->entries[i], query))
+            return true;
+    return false;
+}
+
 const struct tuned_entry *tuned_exact(const struct tuned_table *t, const struct tuned_query *query)
 {
     const struct cudal2_problem *p = &query->problem;
     for (size_t i = 0; answers(t, query) && i < t->n_entries; i++) {
         const struct tuned_entry *e = &t->entries[i];
-        if (e->m == p->m && e->n == p->n && e->k == p->k && e->layout == query->layout &&
-            strcmp(t->families[e->family], query->family) == 0)
+        if (e->m == p->m && e->n == p->n && e->k == p->k && e->layout == query->layout && of_family(t, e, query))
             return e;
     }
     return NULL;
@@ -310,7 +322,7 @@ size_t tuned_nearest(const struct tuned_table *t, const struct tuned_query *quer
         return 0;
     for (size_t i = 0; i < t->n_entries; i++) {
         const struct tuned_entry *e = &t->entries[i];
-        if (strcmp(t->families[e->family], query->family) == 0)
+        if (of_family(t, e, query))
             n = insert(out, n, capacity, (struct tuned_match){e, distance(e, query)});
     }
     return n;

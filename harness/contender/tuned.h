@@ -75,6 +75,9 @@ size_t tuned_nearest(const struct tuned_table *t, const struct tuned_query *quer
 /* The entry of this very problem and layout; NULL when there is none. */
 const struct tuned_entry *tuned_exact(const struct tuned_table *t, const struct tuned_query *query);
 
+/* Whether the table has an entry of the query's family and types, whatever the problem's size. */
+bool tuned_knows(const struct tuned_table *t, const struct tuned_query *query);
+
 /* The keys of an entry that are worth racing for its very problem: the winner's, and the runner-up's when that was
  * within TUNED_CLOSE. Returns how many; the texts are the table's. */
 #define TUNED_CLOSE 1.02

@@ -62,10 +62,9 @@ const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const 
                                             enum mode mode)
 {
     const struct tuned_table *found = NULL;
-    struct tuned_match nearest;
     for (size_t i = 0; i < t->n; i++) {
         bool better = !found || (found->mode != mode && t->tables[i]->mode == mode);
-        if (better && tuned_nearest(t->tables[i], query, &nearest, 1) > 0)
+        if (better && tuned_knows(t->tables[i], query))
             found = t->tables[i];
     }
     return found;

@@ -24,20 +24,15 @@ static void add(struct collection *c, const struct tuned_query *query, const cha
     out->keys[out->n++] = (struct precompile_key){query->family, key, query->layout, query->problem.accumulate};
 }
 
-/* The table of this mode, else the other's, as tuned_tables_find; but only with an entry for this very problem. */
+/* What a race asks of the tables, and `own` where it asks the contender too (measure/variants.c). */
 static void add_query(struct collection *c, const struct tuned_query *query, enum mode mode)
 {
-    const struct tuned_tables *tables = c->request->tuned;
-    const struct tuned_table *found = NULL;
-    for (size_t i = 0; i < tables->n; i++)
-        if ((!found || tables->tables[i]->mode == mode) && tuned_exact(tables->tables[i], query))
-            found = tables->tables[i];
-    if (!found || found->mode != mode)
-        c->out->own = true;
-    if (!found)
-        return;
+    const struct tuned_table *table = tuned_tables_find(c->request->tuned, query, mode);
+    const struct tuned_entry *entry = table ? tuned_exact(table, query) : NULL;
     const char *keys[2];
-    size_t n = tuned_keys(found, tuned_exact(found, query), keys);
+    if (!entry || table->mode != mode)
+        c->out->own = true;
+    size_t n = entry ? tuned_keys(table, entry, keys) : 0;
     for (size_t i = 0; i < n; i++)
         add(c, query, keys[i]);
 }
