@@ -43,6 +43,18 @@ static bool name_valid(const char *name)
     return length < CONFIG_LABEL_MAX && strspn(name, plain) == length;
 }
 
+enum cudal2_dtype config_dtype(const struct config *c, bool on_cuda)
+{
+    if (!c->dtype_native)
+        return c->dtype;
+    return on_cuda ? CUDAL2_F16 : CUDAL2_F32;
+}
+
+uint32_t config_accumulates(const struct config *c, enum cudal2_dtype dtype)
+{
+    return dtype == CUDAL2_F16 ? c->accumulates : CUDAL2_BIT(CUDAL2_ACC_F32);
+}
+
 int config_add_name(char **names, const char *name, struct error *err)
 {
     size_t count = 0;

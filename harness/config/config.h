@@ -107,6 +107,12 @@ void config_free(struct config *c);
  * again after changing a field. EXIT_CODE_DATA, the text names the key ("$.stop.max_blocks: ..."). */
 int config_check(const struct config *c, struct error *err);
 
+/* The type that the config's problems have on such a device. */
+enum cudal2_dtype config_dtype(const struct config *c, bool on_cuda);
+
+/* The accumulate types (bits) for a dtype: other types than f16 accumulate in f32 alone. */
+uint32_t config_accumulates(const struct config *c, enum cudal2_dtype dtype);
+
 /* Appends an owned copy of `name` to baselines or candidates. EXIT_CODE_DATA: empty, too long, already there, full. */
 int config_add_name(char **names, const char *name, struct error *err);
 

@@ -33,18 +33,6 @@ static size_t bit_count(uint32_t bits)
     return (size_t)__builtin_popcount(bits);
 }
 
-static enum cudal2_dtype plan_dtype(const struct config *config, bool on_cuda)
-{
-    if (!config->dtype_native)
-        return config->dtype;
-    return on_cuda ? CUDAL2_F16 : CUDAL2_F32;
-}
-
-static uint32_t plan_accumulates(const struct config *config, enum cudal2_dtype dtype)
-{
-    return dtype == CUDAL2_F16 ? config->accumulates : CUDAL2_BIT(CUDAL2_ACC_F32);
-}
-
 static double adaptive_cost(const struct config *config, bool on_cuda, const struct plan_cell *cell)
 {
     double compute = problem_flops(&cell->problem) / (on_cuda ? CUDA_FLOPS : CPU_FLOPS);
@@ -79,8 +67,8 @@ static void cell_fill(struct plan_cell *cell, const struct config *config, bool 
 
 static void plan_fill(struct plan *p, const struct config *config, bool on_cuda, uint64_t seed)
 {
-    enum cudal2_dtype dtype = plan_dtype(config, on_cuda);
-    uint32_t accumulates = plan_accumulates(config, dtype);
+    enum cudal2_dtype dtype = config_dtype(config, on_cuda);
+    uint32_t accumulates = config_accumulates(config, dtype);
     for (int mode = 0; mode < MODE_COUNT; mode++)
         for (int acc = CUDAL2_ACC_F16; acc <= CUDAL2_ACC_F32; acc++)
             for (size_t i = 0; i < config->n_shapes; i++) {
@@ -114,7 +102,7 @@ static void plan_hash(struct plan *p)
 int plan_build(const struct config *config, bool on_cuda, uint64_t seed, struct plan *out, struct error *err)
 {
     *out = (struct plan){0};
-    size_t per_shape = bit_count(config->modes) * bit_count(plan_accumulates(config, plan_dtype(config, on_cuda)));
+    size_t per_shape = bit_count(config->modes) * bit_count(config_accumulates(config, config_dtype(config, on_cuda)));
     if (per_shape * config->n_shapes == 0)
         return error_set(err, EXIT_CODE_DATA,
                          "the config names no cell to measure (no shape, mode or accumulate type)");

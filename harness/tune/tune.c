@@ -71,7 +71,7 @@ int tune_adjust(struct config *config, struct error *err)
 {
     if (count_names(config->candidates) == 0)
         return error_set(err, EXIT_CODE_USAGE, "there is nothing to tune: the config has no candidate (--candidate)");
-    bool f16 = config->dtype_native || config->dtype == CUDAL2_F16;
+    bool f16 = config_dtype(config, true) == CUDAL2_F16;
     if (f16 && __builtin_popcount(config->accumulates) != 1)
         return error_set(err, EXIT_CODE_USAGE,
                          "a table is for one accumulate type: choose with --accumulate f16 or --accumulate f32");
@@ -196,7 +196,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
     *f = (struct family){
         .described = {.info = t->device},
         .layouts = config->layouts,
-        .dtype = config->dtype_native ? CUDAL2_F16 : config->dtype,
+        .dtype = config_dtype(config, true),
         .accumulate = (config->accumulates & CUDAL2_BIT(CUDAL2_ACC_F32)) ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
         .workspace_bytes = config->workspace_bytes,
         .breadth = t->request->breadth ? t->request->breadth : TUNE_BREADTH,

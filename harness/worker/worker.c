@@ -150,14 +150,7 @@ static void tell_loading(void *context, const char *plugin)
 
 static enum cudal2_dtype dtype_of(const struct worker *w)
 {
-    bool on_cuda = w->device->info.device_bit == CUDAL2_ON_CUDA;
-    return !w->config.dtype_native ? w->config.dtype : on_cuda ? CUDAL2_F16 : CUDAL2_F32;
-}
-
-/* Types other than f16 accumulate in f32. */
-static uint32_t accumulates_of(const struct worker *w)
-{
-    return dtype_of(w) == CUDAL2_F16 ? w->config.accumulates : CUDAL2_BIT(CUDAL2_ACC_F32);
+    return config_dtype(&w->config, w->device->info.device_bit == CUDAL2_ON_CUDA);
 }
 
 /* The tuning tables; a machine without a kernel directory has none of its own. */
@@ -173,7 +166,7 @@ static int open_tuned(struct worker *w, const struct start_request *start, struc
         .force = start->force_tuned,
         .device = &w->device->info,
         .dtype = dtype_of(w),
-        .accumulates = accumulates_of(w),
+        .accumulates = config_accumulates(&w->config, dtype_of(w)),
         .modes = w->config.modes,
     };
     return tuned_tables_open(&request, &w->tuned, err);
@@ -213,7 +206,7 @@ static int check_possible(const struct worker *w, const struct start_request *st
         .registry = w->registry,
         .device = &w->device->info,
         .dtype = dtype_of(w),
-        .accumulates = accumulates_of(w),
+        .accumulates = config_accumulates(&w->config, dtype_of(w)),
     };
     return start->n_refused > 0 ? 0 : possible_check(&question, err);
 }
@@ -226,8 +219,8 @@ static void precompile(struct worker *w)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     const char *families[MAX_SETS];
     size_t n_families = registry_sets(w->registry, families, MAX_SETS);
-    const struct wanted_request question = {&w->config,  families,          n_families,
-                                            dtype_of(w), accumulates_of(w), &w->tuned};
+    const struct wanted_request question = {
+        &w->config, families, n_families, dtype_of(w), config_accumulates(&w->config, dtype_of(w)), &w->tuned};
     struct wanted wanted;
     wanted_collect(&question, &wanted);
     const struct precompile_request request = {
