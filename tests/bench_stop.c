@@ -66,10 +66,15 @@ static void judge_copies(struct tally *t, const struct cell_record *r)
     }
 }
 
+static double block_seconds(const struct cell_record *r)
+{
+    return r->phase_seconds[PHASE_MEASURE] / r->blocks;
+}
+
 /* How many blocks the rule takes; the record is left as it was then, and *end says why it stops. */
 static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap, enum stop_decision *end)
 {
-    double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
+    double seconds = block_seconds(r);
     const struct extent all = extent_of(r);
     unsigned blocks = 0;
     *end = STOP_CONTINUE;
@@ -96,7 +101,7 @@ static void add(struct tally *t, struct cell_record *r)
 {
     enum stop_decision end;
     const struct extent all = extent_of(r);
-    double seconds = r->phase_seconds[PHASE_MEASURE] / r->blocks;
+    double seconds = block_seconds(r);
     unsigned in_time = (unsigned)fmax(ceil(stop_cell_seconds(&t->stop, r->mode) / seconds), t->stop.min_blocks);
     unsigned cap = in_time < t->stop.max_blocks ? in_time : t->stop.max_blocks;
     unsigned blocks = play(t, r, cap, &end);
@@ -142,11 +147,9 @@ int main(int argc, char **argv)
     if (code != 0)
         fprintf(stderr, "bench_stop: %s\n", err.text);
     else
-        printf(
-            "%s,%s,%s,%s,%g,cells %lu,converged %lu,capped %lu,open %lu,expected %lu,blocks %lu,seconds %.0f,expected "
-            "%.0f,"
-            "copies %lu,excluded %lu\n",
-            argv[1], argv[2], argv[3], argv[4], t.stop.hopeless_share, t.cells, t.converged, t.capped, t.open,
-            t.expected, t.blocks, t.seconds, t.expected_seconds, t.copies, t.excluded);
+        printf("%s,%s,%s,%s,%g,cells %lu,converged %lu,capped %lu,open %lu,expected %lu,blocks %lu,seconds %.0f,"
+               "expected %.0f,copies %lu,excluded %lu\n",
+               argv[1], argv[2], argv[3], argv[4], t.stop.hopeless_share, t.cells, t.converged, t.capped, t.open,
+               t.expected, t.blocks, t.seconds, t.expected_seconds, t.copies, t.excluded);
     return code;
 }

@@ -193,15 +193,21 @@ static void rotating_uses_every_set_between_two_launches(void **state)
     fixture_close(&f);
 }
 
-static void noise_is_capped_not_converged(void **state)
+/* Two contenders alike, under noise that no interval narrows in. */
+static void open_noisy(void)
 {
-    (void)state;
-    fixture_open(&f, 2);
     struct random r;
+    fixture_open(&f, 2);
     random_seed(&r, 9);
     for (size_t i = 0; i < 1024; i++)
         f.noise[i] = 1 + 2 * random_unit(&r);
     f.actors[0].duration_ns = f.actors[1].duration_ns = 300e3;
+}
+
+static void noise_is_capped_not_converged(void **state)
+{
+    (void)state;
+    open_noisy();
     run_loop(2);
     assert_false(f.bench.record->converged);
     assert_int_equal(f.bench.record->blocks, 64);
@@ -214,12 +220,7 @@ static void noise_without_hope_ends_early(void **state)
 {
     (void)state;
     for (int hopeless = 0; hopeless < 2; hopeless++) {
-        fixture_open(&f, 2);
-        struct random r;
-        random_seed(&r, 9);
-        for (size_t i = 0; i < 1024; i++)
-            f.noise[i] = 1 + 2 * random_unit(&r);
-        f.actors[0].duration_ns = f.actors[1].duration_ns = 300e3;
+        open_noisy();
         f.config.stop.max_cell_seconds[MODE_OFFLINE] = 0.5;
         f.config.stop.hopeless_share = hopeless ? 0.001 : 0;
         run_loop(2);
@@ -230,26 +231,26 @@ static void noise_without_hope_ends_early(void **state)
     }
 }
 
+static void run_out_of_time(double cell_seconds)
+{
+    fixture_open(&f, 2);
+    f.config.stop.max_cell_seconds[MODE_OFFLINE] = cell_seconds;
+    f.config.stop.group_blocks = 2;
+    for (size_t i = 0; i < 1024; i++)
+        f.noise[i] = 1 + 0.001 * (double)(i % 7);
+    run_loop(2);
+}
+
 /* Time runs out before the first look: the record still says how wide the interval is. */
 static void a_cell_out_of_time_knows_its_width(void **state)
 {
     (void)state;
-    fixture_open(&f, 2);
-    f.config.stop.max_cell_seconds[MODE_OFFLINE] = 1e-6;
-    f.config.stop.group_blocks = 2;
-    for (size_t i = 0; i < 1024; i++)
-        f.noise[i] = 1 + 0.001 * (double)(i % 7);
-    run_loop(2);
+    run_out_of_time(1e-6);
     assert_int_equal(f.bench.record->blocks, 2);
     assert_false(f.bench.record->converged);
     assert_true(isinf(f.bench.record->worst_half_width)); /* one group has no interval */
     fixture_close(&f);
-    fixture_open(&f, 2);
-    f.config.stop.max_cell_seconds[MODE_OFFLINE] = 4e-3;
-    f.config.stop.group_blocks = 2;
-    for (size_t i = 0; i < 1024; i++)
-        f.noise[i] = 1 + 0.001 * (double)(i % 7);
-    run_loop(2);
+    run_out_of_time(4e-3);
     assert_in_range(f.bench.record->blocks, 4, 15); /* fewer than the first look wants */
     assert_false(f.bench.record->converged);
     assert_true(f.bench.record->worst_half_width > 0 && f.bench.record->worst_half_width < 0.1);
