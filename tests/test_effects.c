@@ -132,15 +132,11 @@ static bool shows_in_space(struct trial *t, const struct space *s)
 
 static struct trial trial_of(const struct module_set *set, const struct manifest *m, size_t parameter)
 {
-    return (struct trial){.pair = {.set = set,
-                                   .manifest = m,
-                                   .conditions = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32},
-                                                  .layout = CUDAL2_NN,
-                                                  .cc = h200.info.cc,
-                                                  .sm_count = h200.info.sm_count,
-                                                  .l2_bytes = (int64_t)h200.info.l2_bytes}},
-                          .parameter = parameter,
-                          .attempts = ATTEMPTS};
+    const struct cudal2_problem problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32};
+    return (struct trial){
+        .pair = {.set = set, .manifest = m, .conditions = manifest_conditions_on(&h200.info, &problem, CUDAL2_NN)},
+        .parameter = parameter,
+        .attempts = ATTEMPTS};
 }
 
 static bool counts(const struct module_set *set, const struct space *s, const struct manifest *m, size_t parameter)

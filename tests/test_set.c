@@ -40,11 +40,8 @@ static void between_1_and_12(const struct module_set *set, int64_t m, int64_t n,
 static void taken(const struct module_set *set, const struct tuned_table *t, const struct tuned_entry *e,
                   const char *key)
 {
-    const struct manifest_conditions conditions = {.problem = {e->m, e->n, e->k, t->dtype, t->accumulate},
-                                                   .layout = e->layout,
-                                                   .cc = h200.info.cc,
-                                                   .sm_count = h200.info.sm_count,
-                                                   .l2_bytes = (int64_t)h200.info.l2_bytes};
+    const struct cudal2_problem problem = {e->m, e->n, e->k, t->dtype, t->accumulate};
+    const struct manifest_conditions conditions = manifest_conditions_on(&h200.info, &problem, e->layout);
     char kernel[MANIFEST_NAME_MAX], why[CUDAL2_WHY] = "not of the set";
     int64_t values[MANIFEST_MAX_PARAMETERS];
     struct manifest_plan plan;

@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "contender/expr.h"
+#include "device/device.h"
 
 #define MANIFEST_NAME_MAX 48
 #define MANIFEST_MAX_BYTES (1u << 20)
@@ -85,6 +86,10 @@ struct manifest_conditions {
     int cc, sm_count;
     int64_t l2_bytes;
 };
+
+/* On this device. */
+struct manifest_conditions manifest_conditions_on(const struct device_info *device,
+                                                  const struct cudal2_problem *problem, enum cudal2_layout layout);
 
 /* The names that every expression and every `when` of a set may use; returns MANIFEST_FIXED_NAMES. */
 size_t manifest_fixed_names(const struct manifest_conditions *conditions, struct expr_variable *out);

@@ -16,6 +16,16 @@ static void put(struct expr_variable *v, const char *name, int64_t value)
     v->value = value;
 }
 
+struct manifest_conditions manifest_conditions_on(const struct device_info *device,
+                                                  const struct cudal2_problem *problem, enum cudal2_layout layout)
+{
+    return (struct manifest_conditions){.problem = *problem,
+                                        .layout = layout,
+                                        .cc = device->cc,
+                                        .sm_count = device->sm_count,
+                                        .l2_bytes = (int64_t)device->l2_bytes};
+}
+
 size_t manifest_fixed_names(const struct manifest_conditions *c, struct expr_variable *out)
 {
     put(&out[0], "M", c->problem.m);

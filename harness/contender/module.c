@@ -30,12 +30,7 @@ struct module_state {
 /* What the set is asked to do by this setup. */
 static struct manifest_conditions conditions_of(const struct set_face *face, const struct cudal2_setup *setup)
 {
-    const struct device_info *info = &face->set->device->info;
-    return (struct manifest_conditions){.problem = setup->problem,
-                                        .layout = face->layout,
-                                        .cc = info->cc,
-                                        .sm_count = info->sm_count,
-                                        .l2_bytes = (int64_t)info->l2_bytes};
+    return manifest_conditions_on(&face->set->device->info, &setup->problem, face->layout);
 }
 
 /* ---- choosing ---- */

@@ -64,15 +64,9 @@ static void add_key(struct precompilation *p, const struct precompile_key *key,
 static int compile_one(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
                        char *why)
 {
-    const struct manifest_conditions conditions = {.problem = {.m = 1,
-                                                               .n = 1,
-                                                               .k = 1,
-                                                               .dtype = (enum cudal2_dtype)job->dtype,
-                                                               .accumulate = (enum cudal2_accumulate)job->accumulate},
-                                                   .layout = (enum cudal2_layout)job->layout,
-                                                   .cc = set->device->info.cc,
-                                                   .sm_count = set->device->info.sm_count,
-                                                   .l2_bytes = (int64_t)set->device->info.l2_bytes};
+    const struct cudal2_problem any = {1, 1, 1, (enum cudal2_dtype)job->dtype, (enum cudal2_accumulate)job->accumulate};
+    const struct manifest_conditions conditions =
+        manifest_conditions_on(&set->device->info, &any, (enum cudal2_layout)job->layout);
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
     struct error err;

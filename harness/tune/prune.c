@@ -56,11 +56,9 @@ static size_t guess_all(const struct prune_request *r, struct guess *guesses)
 
 static bool takes_problem(const struct prune_request *r, const struct configuration *c)
 {
-    const struct manifest_conditions conditions = {.problem = problem_of(r),
-                                                   .layout = r->conditions.layout,
-                                                   .cc = r->conditions.device->cc,
-                                                   .sm_count = r->conditions.device->sm_count,
-                                                   .l2_bytes = (int64_t)r->conditions.device->l2_bytes};
+    const struct cudal2_problem problem = problem_of(r);
+    const struct manifest_conditions conditions =
+        manifest_conditions_on(r->conditions.device, &problem, r->conditions.layout);
     struct manifest_plan plan;
     char why[CUDAL2_WHY];
     return manifest_plan(r->space->kernels[c->kernel], &conditions, c->values, &plan, why) == CUDAL2_OK &&

@@ -312,13 +312,8 @@ int space_open(const struct module_set *set, const char *path, const struct spac
     if (!x)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
     x->space = out;
-    x->conditions = (struct manifest_conditions){
-        .problem = {1, 1, 1, conditions->dtype, conditions->accumulate},
-        .layout = conditions->layout,
-        .cc = conditions->device->cc,
-        .sm_count = conditions->device->sm_count,
-        .l2_bytes = (int64_t)conditions->device->l2_bytes,
-    };
+    const struct cudal2_problem any = {1, 1, 1, conditions->dtype, conditions->accumulate};
+    x->conditions = manifest_conditions_on(conditions->device, &any, conditions->layout);
     int code = json_read_file(path, SPACE_MAX_BYTES, &tree, err);
     if (!code)
         code = read_space(x, set, json_root(tree, path), err);
