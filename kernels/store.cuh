@@ -16,6 +16,13 @@ DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
     }
 }
 
+/* The pairs of n8-tile j in rows `row` and `row` + 8, by their holder; `col` is its column in n8-tile 0. */
+DEVICE void store_n8(const struct work &w, const wgmma_register (&d)[WG_REGISTERS], int j, int row, int col)
+{
+    store_pair(w, row, col + j * 8, packed(d, j, 0));
+    store_pair(w, row + 8, col + j * 8, packed(d, j, 1));
+}
+
 #if SPLIT_K > 1
 DEVICE void store_fragment(const struct work &w, const struct place &p, int thread, int f, float4 sum)
 {
@@ -135,8 +142,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     for (int i = 0; i < MI; ++i) {
 #pragma unroll
         for (int j = 0; j < BN / 8; ++j) {
-            store_pair(w, top + i * 64, p.col + j * 8 + lane % 4 * 2, packed(acc[i], j, 0));
-            store_pair(w, top + i * 64 + 8, p.col + j * 8 + lane % 4 * 2, packed(acc[i], j, 1));
+            store_n8(w, acc[i], j, top + i * 64, p.col + lane % 4 * 2);
         }
     }
 }
@@ -184,7 +190,7 @@ DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8
         tensor_store<EVICT>(w.map_c, buffer, col + n8 * 8, row);
     } else {
 #pragma unroll
-        for (int j = 0; n8 + j < BN / 8; j += 2) {
+        for (int j = 0; n8 + j + 1 < BN / 8; j += 2) {
             tensor_store<EVICT>(w.map_narrow, buffer + j / 2 * NARROW_BYTES, col + (n8 + j) * 8, row);
         }
     }
@@ -213,6 +219,9 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
             if (thread == 0) {
                 store_box(w, buffer, p.col, top + i * 64, box * 8);
             }
+        }
+        if (BN % 16 != 0) { /* 8 columns are too narrow for a box with the swizzle */
+            store_n8(w, acc[i], BN / 8 - 1, top + i * 64 + thread / 32 * 16 + thread % 32 / 4, p.col + thread % 4 * 2);
         }
     }
 }

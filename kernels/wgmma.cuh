@@ -100,10 +100,11 @@ template <int EVICT_FIRST> DEVICE void tensor_load(u32 to, const TensorMap *map,
                      "l"(map), "r"(x), "r"(y), "r"(barrier), "l"(evict_first())
                      : "memory");
     } else {
-        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
-                     "[%4];" ::"r"(to),
-                     "l"(map), "r"(x), "r"(y), "r"(barrier)
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+            "[%4];" ::"r"(to),
+            "l"(map), "r"(x), "r"(y), "r"(barrier)
+            : "memory");
     }
 }
 
@@ -264,6 +265,15 @@ DEVICE u64 wgmma_descriptor(u32 low)
 #define WG_PLACES_128 WG_PLACES_112 WG_P14 WG_P15
 #define WG_OPERANDS_128 WG_OPERANDS_112, WG_O(112), WG_O(120)
 
+/* Half a row more, for widths of 8 modulo 16 in fp32. */
+#define WG_O4(i) WG_CONSTRAINT(d[i]), WG_CONSTRAINT(d[i + 1]), WG_CONSTRAINT(d[i + 2]), WG_CONSTRAINT(d[i + 3])
+#define WG_PLACES_76 WG_PLACES_72 ",%72,%73,%74,%75"
+#define WG_OPERANDS_76 WG_OPERANDS_72, WG_O4(72)
+#define WG_PLACES_84 WG_PLACES_80 ",%80,%81,%82,%83"
+#define WG_OPERANDS_84 WG_OPERANDS_80, WG_O4(80)
+#define WG_PLACES_92 WG_PLACES_88 ",%88,%89,%90,%91"
+#define WG_OPERANDS_92 WG_OPERANDS_88, WG_O4(88)
+
 /* A warpgroup's accumulators for 64 x BN: fp32, or packed pairs of fp16. */
 #if WIDE_ACCUMULATOR
 typedef float wgmma_register;
@@ -322,16 +332,31 @@ typedef u32 wgmma_register;
 #define WG_OPERANDS WG_OPERANDS_72
 #define WG_REST "%72, %73, p, 1, 1, 0, %75;"
 #define WG_SCALE "%74"
+#elif WG_REGISTERS == 76
+#define WG_PLACES WG_PLACES_76
+#define WG_OPERANDS WG_OPERANDS_76
+#define WG_REST "%76, %77, p, 1, 1, 0, %79;"
+#define WG_SCALE "%78"
 #elif WG_REGISTERS == 80
 #define WG_PLACES WG_PLACES_80
 #define WG_OPERANDS WG_OPERANDS_80
 #define WG_REST "%80, %81, p, 1, 1, 0, %83;"
 #define WG_SCALE "%82"
+#elif WG_REGISTERS == 84
+#define WG_PLACES WG_PLACES_84
+#define WG_OPERANDS WG_OPERANDS_84
+#define WG_REST "%84, %85, p, 1, 1, 0, %87;"
+#define WG_SCALE "%86"
 #elif WG_REGISTERS == 88
 #define WG_PLACES WG_PLACES_88
 #define WG_OPERANDS WG_OPERANDS_88
 #define WG_REST "%88, %89, p, 1, 1, 0, %91;"
 #define WG_SCALE "%90"
+#elif WG_REGISTERS == 92
+#define WG_PLACES WG_PLACES_92
+#define WG_OPERANDS WG_OPERANDS_92
+#define WG_REST "%92, %93, p, 1, 1, 0, %95;"
+#define WG_SCALE "%94"
 #elif WG_REGISTERS == 96
 #define WG_PLACES WG_PLACES_96
 #define WG_OPERANDS WG_OPERANDS_96
