@@ -18,7 +18,7 @@ static const char whole[] =
     "kernel\",\"schema_version\":1,\"name\":\"demo\",\"source\":\"demo.cu\",\"entry\":\"gemm\","
     "\"arch_min\":80,\"arch_max\":90,\"dtypes\":[\"f16\",\"bf16\"],\"accumulate\":[\"f32\"],\"layouts\":[\"tn\"],"
     "\"parameters\":{\"BM\":{\"values\":[16,32,64],\"default\":32},\"BN\":{\"values\":[16,32,64],\"default\":64},"
-    "\"SPLIT\":{\"values\":[1,2,4],\"default\":1}},"
+    "\"SPLIT\":{\"values\":[1,2,4],\"default\":1,\"launch\":true}},"
     "\"constraints\":[{\"rule\":\"BM*BN <= 2048\",\"why\":\"registers\"}],"
     "\"problem_constraints\":[{\"rule\":\"K % 8 == 0\",\"why\":\"16-byte rows\"}],"
     "\"defines\":{\"TILE\":\"BM*BN\",\"TWICE\":\"TILE*2\"},"
@@ -26,7 +26,7 @@ static const char whole[] =
     "\"cluster\":[\"SPLIT\",\"1\",\"1\"],\"shared_bytes\":\"TWICE*2\","
     "\"workspace_bytes\":\"M*N*SPLIT*4\",\"memset_workspace_bytes\":\"16\","
     "\"arguments\":[\"a\",\"b\",\"c\",\"m\",\"n\",\"k\",\"workspace\",{\"int32\":\"TILE\"},"
-    "{\"tensor_map\":\"b\",\"box\":[\"64\",\"BN\"],\"swizzle\":\"128\"}]}";
+    "{\"tensor_map\":\"b\",\"box\":[\"64\",\"BN\"],\"swizzle\":\"128\",\"fetch\":\"SPLIT*64\"}]}";
 
 static int load_text(const char *text, struct manifest **out, struct error *err)
 {
@@ -87,6 +87,8 @@ static void reads_everything(void **state)
     assert_int_equal(m->arguments[8].kind, ARGUMENT_TENSOR_MAP);
     assert_int_equal(m->arguments[8].which, 1);
     assert_int_equal(m->arguments[8].swizzle, 3);
+    assert_string_equal(expr_text(m->arguments[8].fetch), "SPLIT*64");
+    assert_true(m->parameters[2].launch && !m->parameters[1].launch);
     manifest_free(m);
 }
 
@@ -204,6 +206,8 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("\"ceildiv(N,BN)\",1]", "\"1\"]", "$.grid");
     assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]", "box");
     assert_refused("\"swizzle\":\"128\"", "\"swizzle\":\"96\"", "swizzle");
+    assert_refused("\"SPLIT*64\"", "\"SPLITS*64\"", "unknown name SPLITS");
+    assert_refused("\"launch\":true", "\"launch\":1", "launch");
     assert_refused("\"tensor_map\":\"b\"", "\"tensor_map\":\"d\"", "tensor_map");
     assert_refused("\"workspace\",{", "\"scratch\",{", "$.arguments[6]");
     assert_refused("{\"int32\":\"TILE\"}", "{\"int32\":\"TILES\"}", "unknown name TILES");

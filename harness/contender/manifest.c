@@ -130,8 +130,8 @@ static int read_word(struct json_at at, char *out, size_t capacity, struct error
 
 static int read_parameter(struct json_at at, struct manifest_parameter *p, struct error *err)
 {
-    static const char *const keys[] = {"values", "default", "description", NULL};
-    struct json_at values = json_member(at, "values");
+    static const char *const keys[] = {"values", "default", "launch", "description", NULL};
+    struct json_at values = json_member(at, "values"), launch = json_member(at, "launch");
     int count;
     if (json_only_keys(at, keys, err) != 0 || json_read_array(values, 1, &count, err) != 0)
         return err->code;
@@ -146,7 +146,8 @@ static int read_parameter(struct json_at at, struct manifest_parameter *p, struc
         p->n_values = (size_t)i + 1;
     }
     struct json_at fallback = json_member(at, "default");
-    if (json_read_int(fallback, INT32_MIN, INT32_MAX, &p->fallback, err) != 0)
+    if (json_read_int(fallback, INT32_MIN, INT32_MAX, &p->fallback, err) != 0 ||
+        (present(launch) && json_read_bool(launch, &p->launch, err) != 0))
         return err->code;
     return manifest_value_listed(p, p->fallback)
                ? 0
@@ -215,8 +216,9 @@ static int read_rules(struct json_at at, struct manifest_rule *rules, size_t *n,
 
 static int read_tensor_map(struct json_at at, struct manifest_argument *a, struct error *err)
 {
-    static const char *const keys[] = {"tensor_map", "box", "swizzle", NULL};
+    static const char *const keys[] = {"tensor_map", "box", "swizzle", "fetch", NULL};
     struct json_at box = json_member(at, "box"), swizzle = json_member(at, "swizzle");
+    struct json_at fetch = json_member(at, "fetch");
     int count;
     a->kind = ARGUMENT_TENSOR_MAP;
     if (json_only_keys(at, keys, err) != 0 ||
@@ -225,7 +227,8 @@ static int read_tensor_map(struct json_at at, struct manifest_argument *a, struc
         return err->code;
     if (count != 2)
         return json_fail(box, err, "expected 2 elements (elements of a row, rows), not %d", count);
-    if (present(swizzle) && json_read_choice(swizzle, swizzles, &a->swizzle, err) != 0)
+    if ((present(swizzle) && json_read_choice(swizzle, swizzles, &a->swizzle, err) != 0) ||
+        (present(fetch) && read_expr(fetch, &a->fetch, err) != 0))
         return err->code;
     return read_expr(json_element(box, 0), &a->box[0], err) != 0 ? err->code
                                                                  : read_expr(json_element(box, 1), &a->box[1], err);
@@ -365,9 +368,10 @@ static int check_names_of(const struct manifest *m, const struct expr_scope *sco
     for (size_t i = 0; i < m->n_problem_constraints && rc == 0; i++)
         rc = check_expr(m->problem_constraints[i].rule, scope, at, "problem_constraints", err);
     for (size_t i = 0; i < m->n_arguments && rc == 0; i++) {
-        rc = check_expr(m->arguments[i].value, scope, at, "arguments", err);
-        for (int d = 0; d < 2 && rc == 0; d++)
-            rc = check_expr(m->arguments[i].box[d], scope, at, "arguments", err);
+        const struct manifest_argument *a = &m->arguments[i];
+        const struct expr *all[] = {a->value, a->box[0], a->box[1], a->fetch};
+        for (int e = 0; e < 4 && rc == 0; e++)
+            rc = check_expr(all[e], scope, at, "arguments", err);
     }
     return rc;
 }
@@ -458,6 +462,7 @@ void manifest_free(struct manifest *m)
         expr_free(m->arguments[i].value);
         expr_free(m->arguments[i].box[0]);
         expr_free(m->arguments[i].box[1]);
+        expr_free(m->arguments[i].fetch);
     }
     for (size_t i = 0; i < m->n_defines; i++)
         expr_free(m->defines[i].value);

@@ -27,6 +27,7 @@ struct manifest_parameter {
     size_t n_values;
     int64_t values[MANIFEST_MAX_VALUES];
     int64_t fallback; /* the default */
+    bool launch;      /* of the launch alone, in expressions: no -D, so that its values share their code */
 };
 
 struct manifest_rule {
@@ -54,7 +55,10 @@ struct manifest_argument {
     struct expr *value;  /* ARGUMENT_INT32 */
     struct expr *box[2]; /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
     int swizzle;         /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
+    struct expr *fetch;  /* ARGUMENT_TENSOR_MAP: bytes that the L2 fetches at a time; NULL: MANIFEST_FETCH */
 };
+
+#define MANIFEST_FETCH 256
 
 struct manifest {
     char name[MANIFEST_NAME_MAX];

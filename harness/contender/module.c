@@ -160,6 +160,7 @@ static int encode_map(const struct module_state *s, const struct cudal2_setup *s
     struct cuda_tensor_request request = {.memory = memory, .dtype = setup->problem.dtype, .swizzle = a->swizzle};
     struct error err;
     int64_t box[2];
+    request.fetch = MANIFEST_FETCH;
     request.rows = size_of_matrix(setup, a->which, true);
     request.columns = size_of_matrix(setup, a->which, false);
     for (int i = 0; i < 2; i++) {
@@ -171,6 +172,10 @@ static int encode_map(const struct module_state *s, const struct cudal2_setup *s
     }
     request.box_columns = (unsigned)box[0];
     request.box_rows = (unsigned)box[1];
+    if (a->fetch && expr_eval(a->fetch, &scope, &request.fetch, &err) != 0) {
+        snprintf(why, CUDAL2_WHY, "%s: %.200s", s->kernel->name, err.text);
+        return CUDAL2_LIBRARY_ERROR;
+    }
     int rc = cuda_tensor_map_encode(s->device, &request, out, &err);
     if (rc == 0)
         return CUDAL2_OK;

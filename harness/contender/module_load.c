@@ -23,12 +23,13 @@ static struct loaded_module *find_loaded(const struct module_set *set, const str
 
 /* M, N, K and the GPU's figures are run-time values: they never become part of the code, so that one module serves all.
  */
-static size_t collect_defines(const struct expr_scope *names, struct compile_define *out)
+static size_t collect_defines(const struct manifest *m, const struct expr_scope *names, struct compile_define *out)
 {
     size_t n = 0;
     static const char *const compiled[] = {"DTYPE", "ACC_F32", "LAYOUT_TN"};
     for (size_t i = 0; i < names->count; i++) {
-        bool wanted = i >= FIRST_PARAMETER;
+        bool is_parameter = i >= FIRST_PARAMETER && i - FIRST_PARAMETER < m->n_parameters;
+        bool wanted = i >= FIRST_PARAMETER && !(is_parameter && m->parameters[i - FIRST_PARAMETER].launch);
         for (size_t j = 0; j < 3 && !wanted; j++)
             wanted = strcmp(names->variables[i].name, compiled[j]) == 0;
         if (wanted)
@@ -41,12 +42,13 @@ int set_compile(const struct module_set *set, const struct module_identity *iden
                 struct compile_result *out, char *why)
 {
     struct compile_define defines[MANIFEST_MAX_NAMES];
+    const struct manifest *m = set->kernels[identity->kernel];
     struct error err;
-    struct compile_request request = {.path = set->kernels[identity->kernel]->source_path,
+    struct compile_request request = {.path = m->source_path,
                                       .kernel_directory = set->kernel_directory,
                                       .cc = set->device->info.cc,
                                       .defines = defines,
-                                      .n_defines = collect_defines(names, defines)};
+                                      .n_defines = collect_defines(m, names, defines)};
     int rc = compile_cubin(&request, out, &err);
     if (rc == 0)
         return CUDAL2_OK;

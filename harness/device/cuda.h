@@ -46,10 +46,11 @@ struct cuda_tensor_request {
     enum cudal2_dtype dtype;
     int64_t rows, columns;
     unsigned box_rows, box_columns;
-    int swizzle; /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
+    int swizzle;   /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
+    int64_t fetch; /* bytes that the L2 fetches where one is missing: 0 (what is asked for), 64, 128, 256 */
 };
 
-/* Out-of-bounds elements read as zero; L2 promotion 256 bytes. */
+/* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows or a fetch that the hardware does not know. */
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *request, struct cuda_tensor_map *out,
                            struct error *err);
 

@@ -106,6 +106,17 @@ int cuda_clear(struct device *d, void *memory, size_t bytes, char *why)
     return say(&c->driver, result, "cuMemsetD8Async", why);
 }
 
+/* -1: the hardware has no such promotion. */
+static int promotion_of(int64_t fetch)
+{
+    static const int64_t bytes[] = {
+        [CU_TENSOR_L2_NONE] = 0, [CU_TENSOR_L2_64] = 64, [CU_TENSOR_L2_128] = 128, [CU_TENSOR_L2_256] = 256};
+    for (int i = 0; i < 4; i++)
+        if (bytes[i] == fetch)
+            return i;
+    return -1;
+}
+
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r, struct cuda_tensor_map *out,
                            struct error *err)
 {
@@ -119,8 +130,11 @@ int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r
     if (strides[0] % 16 != 0)
         return error_set(err, EXIT_CODE_DATA, "a tensor map needs rows of a multiple of 16 bytes; these have %llu",
                          (unsigned long long)strides[0]);
+    if (promotion_of(r->fetch) < 0)
+        return error_set(err, EXIT_CODE_DATA, "a tensor map fetches 0, 64, 128 or 256 bytes, not %lld",
+                         (long long)r->fetch);
     cu_result result = c->driver.tensor_map(out->opaque, types[r->dtype], 2, (void *)(uintptr_t)r->memory, dimensions,
-                                            strides, box, ones, 0, r->swizzle, CU_TENSOR_L2_256, 0);
+                                            strides, box, ones, 0, r->swizzle, promotion_of(r->fetch), 0);
     return driver_check(&c->driver, result, err, "cuTensorMapEncodeTiled(%lld x %lld, box %u x %u, swizzle %d)",
                         (long long)r->rows, (long long)r->columns, r->box_rows, r->box_columns, r->swizzle);
 }
