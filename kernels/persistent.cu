@@ -17,7 +17,7 @@
  *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
- *   SKEW                 1: CTAs begin at different places of K and go round, so that they do not walk in step
+ *   FETCH                bytes that the L2 fetches where some of A or B are missing (in the tensor maps, not here)
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
  *                        2: stmatrix, then each warp stores its rows by 16 bytes a lane, waiting for no other
@@ -51,11 +51,11 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
     u16 mask_a = 0, mask_b = 0;
 #pragma unroll
     for (int i = 0; i < CLUSTER_N; ++i) {
-        mask_a |= (u16)(1 << (w.peers + cm + i * CLUSTER_M));
+        mask_a |= (u16)(1 << (cm + i * CLUSTER_M));
     }
 #pragma unroll
     for (int i = 0; i < CLUSTER_M; ++i) {
-        mask_b |= (u16)(1 << (w.peers + i + cn * CLUSTER_M));
+        mask_b |= (u16)(1 << (i + cn * CLUSTER_M));
     }
     barrier_expect(full, A_BYTES + B_BYTES);
     load_box<STREAM == 1>(a + cn * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + cn * (BM / CLUSTER_N), full, CLUSTER_N,
@@ -72,22 +72,15 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
 #endif
 }
 
-/* Steps of K by which this cluster begins later than the first one; it goes round. */
-DEVICE int skew_of(const struct work &w)
-{
-    return (w.k_end - w.k_begin) * (int)(blockIdx.x / CLUSTER) / (int)(gridDim.x / CLUSTER);
-}
-
 /* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. */
 DEVICE void produce(const struct work &w, int tiles, struct place p)
 {
-    const int length = w.k_end - w.k_begin, skew = SKEW ? skew_of(w) : 0;
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
     for (int t = blockIdx.x / CLUSTER; t < tiles;) {
         for (int k = w.k_begin; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
             if (elect_one()) {
-                load_stage(w, p, r.stage, (k + skew - (SKEW && k + skew >= w.k_end ? length : 0)) * BK);
+                load_stage(w, p, r.stage, k * BK);
             }
             __syncwarp();
             advance(r);
@@ -115,7 +108,7 @@ DEVICE void release(const struct work &w, int stage)
             barrier_arrive(w.empty + stage * 8);
         }
     } else if (lane < CLUSTER) {
-        barrier_arrive_at(w.empty + stage * 8, w.peers + lane);
+        barrier_arrive_at(w.empty + stage * 8, lane);
     }
 }
 
@@ -237,9 +230,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
-    const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0, peer = rank % CLUSTER;
-    w.rank = REDUCE == 2 ? blockIdx.z : rank / CLUSTER, w.peers = rank / CLUSTER * CLUSTER;
-    w.cm = CLUSTER > 1 ? (int)peer % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)peer / CLUSTER_M : 0;
+    const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
+    w.rank = REDUCE == 2 ? blockIdx.z : rank; /* a cluster shares K or operands, not both */
+    w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
     w.workspace = workspace;
     const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
     const int warp = __shfl_sync(~0u, (int)threadIdx.x / 32, 0);

@@ -32,7 +32,7 @@ struct work {
     int k_begin, k_end; /* in stages */
     u32 stages_a, stages_b, stages_c, full, empty;
     u32 left, right;    /* of stage 0: the low words of the operands' descriptors, for this consumer */
-    u32 rank, peers;    /* among the CTAs that split K; of the first CTA that shares operands with this one */
+    u32 rank;           /* among the CTAs that split K */
     int cm, cn;         /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
     u32 slots, arrived; /* of the pieces of the sum */
     float4 *workspace;

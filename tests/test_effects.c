@@ -45,10 +45,23 @@ static bool plan_both(struct pair *p)
     return false;
 }
 
-static bool launches_differ(const struct manifest_plan *a, const struct manifest_plan *b)
+/* How much at a time the tensor maps have the L2 fetch: a digest of it. */
+static int64_t fetches(const struct manifest *m, const struct manifest_plan *plan)
 {
-    return memcmp(a->grid, b->grid, sizeof a->grid) != 0 || memcmp(a->block, b->block, sizeof a->block) != 0 ||
-           memcmp(a->cluster, b->cluster, sizeof a->cluster) != 0 || a->shared_bytes != b->shared_bytes;
+    const struct expr_scope scope = {plan->names, plan->n_names};
+    struct error err;
+    int64_t sum = 0, bytes;
+    for (size_t i = 0; i < m->n_arguments; i++)
+        if (m->arguments[i].fetch && expr_eval(m->arguments[i].fetch, &scope, &bytes, &err) == 0)
+            sum = sum * 1000 + bytes;
+    return sum;
+}
+
+static bool launches_differ(const struct manifest *m, const struct manifest_plan *a, const struct manifest_plan *b)
+{
+    return fetches(m, a) != fetches(m, b) || memcmp(a->grid, b->grid, sizeof a->grid) != 0 ||
+           memcmp(a->block, b->block, sizeof a->block) != 0 || memcmp(a->cluster, b->cluster, sizeof a->cluster) != 0 ||
+           a->shared_bytes != b->shared_bytes;
 }
 
 /* Of the cubin that the values give. */
@@ -94,7 +107,7 @@ static bool shows(struct trial *t, const int64_t *values)
         if (other[t->parameter] == values[t->parameter] ||
             manifest_check(t->pair.manifest, &t->pair.conditions, other, why) != CUDAL2_OK || !plan_both(&t->pair))
             continue;
-        if (launches_differ(&t->pair.plans[0], &t->pair.plans[1]))
+        if (launches_differ(t->pair.manifest, &t->pair.plans[0], &t->pair.plans[1]))
             return true;
         t->attempts--;
         if (code_differs(&t->pair))
@@ -165,6 +178,33 @@ static void every_parameter_counts(void **state)
     module_set_close(set);
 }
 
+/* What is said to be of the launch alone must not be what the code is made with: its values share a cubin. */
+static void a_parameter_of_the_launch_leaves_the_code_alone(void **state)
+{
+    const struct cudal2_problem problem = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct module_set *set = open_cudal2();
+    const struct manifest *m = module_set_manifest(set, "persistent");
+    struct pair p = {.set = set, .manifest = m, .conditions = manifest_conditions_on(&h200.info, &problem, CUDAL2_NN)};
+    int64_t values[2][MANIFEST_MAX_PARAMETERS];
+    size_t n = 0;
+    (void)state;
+    require_nvrtc();
+    for (size_t i = 0; i < m->n_parameters; i++) {
+        if (!m->parameters[i].launch)
+            continue;
+        n++;
+        for (int v = 0; v < 2; v++) {
+            manifest_defaults(m, values[v]);
+            values[v][i] = m->parameters[i].values[v];
+            p.values[v] = values[v];
+        }
+        assert_false(code_differs(&p));
+        assert_true(plan_both(&p) && launches_differ(m, &p.plans[0], &p.plans[1]));
+    }
+    assert_int_equal(n, 1);
+    module_set_close(set);
+}
+
 /* A parameter that nothing asks for is found to be idle. */
 static void an_idle_parameter_is_found(void **state)
 {
@@ -198,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_idle_parameter_is_found),
+        cmocka_unit_test(a_parameter_of_the_launch_leaves_the_code_alone),
         cmocka_unit_test(every_parameter_counts),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -191,6 +191,20 @@ static void streams_pay_where_nothing_stays(void **state)
     assert_true(isinf(seconds(64, 64, 64, &streams)));
 }
 
+/* Fetching line by line pays for what comes from memory, and says nothing of what the L2 holds. */
+static void fetching_less_pays_where_nothing_stays(void **state)
+{
+    struct model_tile t = plain, lines = plain;
+    (void)state;
+    t.m = lines.m = 64;
+    lines.fetch = 128;
+    double ratio = seconds(64, 12288, 16384, &lines) / seconds(64, 12288, 16384, &t);
+    assert_true(ratio > 0.97 && ratio < 0.99);
+    assert_true(fabs(seconds(64, 12288, 1024, &lines) / seconds(64, 12288, 1024, &t) - 1) < 1e-9);
+    t.fetch = 256;
+    assert_true(fabs(seconds(64, 12288, 16384, &lines) / seconds(64, 12288, 16384, &t) - ratio) < 1e-9);
+}
+
 static void nonsense_is_infinite(void **state)
 {
     struct model_tile t = plain;
@@ -330,11 +344,17 @@ static void winners_are_near_the_front(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_under_the_floor), cmocka_unit_test(waves_are_counted),
-        cmocka_unit_test(a_last_wave_costs),          cmocka_unit_test(each_term_has_its_direction),
-        cmocka_unit_test(what_is_shared_matters),     cmocka_unit_test(the_fourth_runs_parameters_count),
-        cmocka_unit_test(own_rows_save_a_wait),       cmocka_unit_test(streams_pay_where_nothing_stays),
-        cmocka_unit_test(nonsense_is_infinite),       cmocka_unit_test(times_are_foretold),
+        cmocka_unit_test(nothing_is_under_the_floor),
+        cmocka_unit_test(waves_are_counted),
+        cmocka_unit_test(a_last_wave_costs),
+        cmocka_unit_test(each_term_has_its_direction),
+        cmocka_unit_test(what_is_shared_matters),
+        cmocka_unit_test(the_fourth_runs_parameters_count),
+        cmocka_unit_test(own_rows_save_a_wait),
+        cmocka_unit_test(streams_pay_where_nothing_stays),
+        cmocka_unit_test(fetching_less_pays_where_nothing_stays),
+        cmocka_unit_test(nonsense_is_infinite),
+        cmocka_unit_test(times_are_foretold),
         cmocka_unit_test(winners_are_near_the_front),
     };
     return cmocka_run_group_tests(tests, foretell_races, NULL);

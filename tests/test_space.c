@@ -127,6 +127,26 @@ static void only_the_largest_legal_value_stays(void **state)
     module_set_close(set);
 }
 
+/* A grid may want all values of what the kernel keeps the largest of; what the grids share is there once. */
+static void a_grid_may_keep_all_values(void **state)
+{
+    static const char *const keys[] = {"toy:BM=16,STAGES=4,SPLIT=1", "toy:BM=16,STAGES=1,SPLIT=1",
+                                       "toy:BM=16,STAGES=2,SPLIT=1", "toy:BM=32,STAGES=4,SPLIT=1", NULL};
+    struct module_set *set = open_toy();
+    struct space s;
+    struct error err;
+    (void)state;
+    assert_int_equal(expand(set,
+                            SPACE(MODEL ",\"largest\":\"STAGES\",\"grids\":[{\"BM\":[16],\"STAGES\":[1,4,2]},"
+                                        "{\"largest\":null,\"BM\":[16],\"STAGES\":[1,4,2]},"
+                                        "{\"BM\":[32],\"STAGES\":[1,4,2]}]"),
+                            CUDAL2_NN, &s, &err),
+                     0);
+    check_keys(&s, keys);
+    space_free(&s);
+    module_set_close(set);
+}
+
 static void refuse(const struct module_set *set, const char *text, const char *place)
 {
     struct space s;
@@ -150,6 +170,7 @@ static void bad_spaces_name_the_place(void **state)
     refuse(set, SPACE("\"model\":{\"m\":\"16 +\"},\"grids\":[{}]"), "$.kernels[0].model.m");
     refuse(set, SPACE("\"model\":{\"o\":\"16\"},\"grids\":[{}]"), "unknown key");
     refuse(set, SPACE(MODEL ",\"largest\":\"BK\",\"grids\":[{}]"), "$.kernels[0].largest");
+    refuse(set, SPACE(MODEL ",\"grids\":[{\"largest\":\"STAGES\"}]"), "$.kernels[0].grids[0].largest");
     refuse(set,
            "{\"schema\":\"cudal2-bench/"
            "kernel-space\",\"schema_version\":1,\"name\":\"toy\",\"kernels\":[{\"kernel\":\"toys\",\"grids\":[{}]}]}",
@@ -287,6 +308,7 @@ int main(void)
         cmocka_unit_test(products_keep_the_rules),
         cmocka_unit_test(figures_have_their_places),
         cmocka_unit_test(only_the_largest_legal_value_stays),
+        cmocka_unit_test(a_grid_may_keep_all_values),
         cmocka_unit_test(bad_spaces_name_the_place),
         cmocka_unit_test(what_cannot_win_is_passed_over),
         cmocka_unit_test(the_committed_space_serves_every_class),

@@ -40,6 +40,9 @@
 #define TOGETHER_COST 0.014   /* of that limit, lost when all warps of a CTA store at once and multiply at once */
 #define STORE_COST 0.18       /* stores that stay in the L2 drive out what is read: so much more to move */
 #define STREAM_GAIN 0.015     /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
+#define FETCH_WIDE 256        /* bytes, two lines at once */
+#define FETCH_GAIN 0.02       /* of what comes from memory line by line, if it is... */
+#define FETCH_FROM 2.0        /* ...so many times what the L2 holds: measured, not fitted */
 
 /* Multiprocessors of 132 that clusters of so many CTAs find, measured on an H200 (cudaOccupancyMaxActiveClusters): a
  * cluster lives in one GPC, and not every GPC has 16 multiprocessors or more. */
@@ -223,6 +226,8 @@ static double memory_seconds(const struct work *w)
         b *= fmax(1.0, w->rows * band / w->at_once);
     double moved = missed * (a + b + c * (w->t->evicts ? 1.0 : 1 + STORE_COST) - stream);
     moved += stream * (stream > machine->l2_bytes ? 1.0 - STREAM_GAIN : 1.0);
+    if (w->t->fetch > 0 && w->t->fetch < FETCH_WIDE && 2.0 * k * (m + n) > FETCH_FROM * machine->l2_bytes)
+        moved *= 1.0 - FETCH_GAIN;
     return found + (machine->memory_bytes_per_s > 0 ? moved / machine->memory_bytes_per_s : 0.0);
 }
 

@@ -56,6 +56,7 @@ struct model_tile {
     bool own_rows;               /* each warp stores its rows when they are ready, waiting for no other */
     int overlaps;                /* of a tile's epilogue with the next tile: 0 nothing, 1 its loads, 2 its products */
     int streams;                 /* the operand that leaves the L2 first: 0 none, 1 A, 2 B */
+    int fetch;                   /* bytes that the L2 fetches where one is missing; 0: as many as it can */
     int exchange;                /* enum model_exchange; asked only when split > 1 */
     int copied_n;                /* columns of B that are copied for a tile; 0: n */
 };

@@ -13,9 +13,9 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 static const char *const figure_keys[] = {"m",        "n",       "step_k",    "stages",    "split",    "cluster",
                                           "per_sm",   "warps",   "a_readers", "b_readers", "slices",   "band",
                                           "wgmma",    "direct",  "evicts",    "overlaps",  "exchange", "copied_n",
-                                          "own_rows", "streams", NULL};
+                                          "own_rows", "streams", "fetch",     NULL};
 #define N_FIGURES 12
-#define N_KEYS 20
+#define N_KEYS 21
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -23,7 +23,8 @@ struct expansion {
     const struct manifest *manifest;
     struct manifest_conditions conditions;
     struct expr *figures[N_KEYS]; /* NULL: absent */
-    int largest;                  /* parameter, or -1 */
+    int largest_of_kernel;        /* parameter, or -1 */
+    int largest;                  /* the same in the grid at hand, which may want none */
     size_t kernel, capacity;
     int64_t grid[MANIFEST_MAX_PARAMETERS][MANIFEST_MAX_VALUES];
     size_t counts[MANIFEST_MAX_PARAMETERS];
@@ -65,6 +66,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->copied_n = at_most(flags[5], INT32_MAX);
     t->own_rows = flags[6] != 0;
     t->streams = at_most(flags[7], 2);
+    t->fetch = at_most(flags[8], 256);
     return 0;
 }
 
@@ -198,6 +200,7 @@ static int read_grid(struct expansion *x, struct json_at at, struct error *err)
     const struct manifest *m = x->manifest;
     if (!cJSON_IsObject(at.node))
         return json_fail(at, err, "expected an object of parameters");
+    x->largest = x->largest_of_kernel;
     for (size_t i = 0; i < m->n_parameters; i++) {
         x->grid[i][0] = m->parameters[i].fallback;
         x->counts[i] = 1;
@@ -205,6 +208,10 @@ static int read_grid(struct expansion *x, struct json_at at, struct error *err)
     for (const cJSON *child = at.node->child; child; child = child->next) {
         struct json_at member = json_member(at, child->string);
         int i = parameter_of(m, child->string);
+        if (strcmp(child->string, "largest") == 0 && cJSON_IsNull(child)) {
+            x->largest = -1;
+            continue;
+        }
         if (i < 0)
             return json_fail(member, err, "kernel %s has no parameter of this name", m->name);
         if (read_values(member, &m->parameters[i], x->grid[i], &x->counts[i], err))
@@ -236,13 +243,14 @@ static int read_figures(struct expansion *x, struct json_at at, struct error *er
 static int read_largest(struct expansion *x, struct json_at at, struct error *err)
 {
     const char *name;
-    x->largest = -1;
+    x->largest_of_kernel = -1;
     if (!at.node)
         return 0;
     if (json_read_string(at, &name, err))
         return err->code;
-    x->largest = parameter_of(x->manifest, name);
-    return x->largest >= 0 ? 0 : json_fail(at, err, "kernel %s has no parameter of this name", x->manifest->name);
+    x->largest_of_kernel = parameter_of(x->manifest, name);
+    return x->largest_of_kernel >= 0 ? 0
+                                     : json_fail(at, err, "kernel %s has no parameter of this name", x->manifest->name);
 }
 
 static int read_kernel(struct expansion *x, const struct module_set *set, struct json_at at, struct error *err)
