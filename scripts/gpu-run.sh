@@ -11,6 +11,7 @@
 #        odd:ACC           verification of the kernel set on 300 ragged problems (configs/odd.json)
 #        ncu               what a profiler counts for five problems of different classes, on the first GPU (ncu.csv)
 #        tune:CONFIG:ACC:N a search over the config's shapes, N configurations a shape and layout; goes on likewise
+#        update:CONFIG:ACC:N the same, and what it finds goes into this device's table in the kernel directory
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -69,6 +70,14 @@ run_tune() { # CONFIG ACC BREADTH
         --output "$base.json" $resume
 }
 
+run_update() { # CONFIG ACC BREADTH; the journal lies where the program is started
+    local config=$PWD/configs/$1.json program resume=
+    program=$(realpath "$bench")
+    [ -f "$out/cudal2-tune-$1-$2-offline.journal.jsonl" ] && resume=--resume
+    (cd "$out" && timeout -s TERM "$limit" "$program" tune --config "$config" --accumulate "$2" --breadth "$3" --device "$device" \
+        --update $resume)
+}
+
 first_of() { # first_of cuda:0,1,2: cuda:0; auto stays
     printf '%s' "${1%%,*}"
 }
@@ -103,6 +112,7 @@ for step in "$@"; do
         paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
         tune:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_tune "$c" "$a" "$n" ;;
+        update:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_update "$c" "$a" "$n" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
