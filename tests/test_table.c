@@ -79,12 +79,15 @@ static void write_journal(struct cell_record **records, size_t n)
 
 static struct tuned_table *table_of(struct cell_record **records, size_t n, struct table_summary *summary, char **text)
 {
+    struct table *table;
     struct tuned_table *t;
     struct error err;
     write_journal(records, n);
-    if (table_from_journal(journal_path, text, summary, &err) ||
+    if (table_open(journal_path, &table, &err) || table_text(table, text, &err) ||
         file_write_atomic(table_path, *text, strlen(*text), &err) || tuned_load(table_path, &t, &err))
         fail_msg("%s", err.text);
+    *summary = *table_summary(table);
+    table_close(table);
     return t;
 }
 
@@ -197,15 +200,14 @@ static void rejections_are_counted(void **state)
 
 static void a_journal_without_a_search_is_none(void **state)
 {
-    struct table_summary summary;
+    struct table *table;
     struct error err;
-    char *text;
     (void)state;
     struct cell_record *r = cell_with(64, usual, 2);
     write_journal(&r, 1);
-    assert_int_equal(table_from_journal(journal_path, &text, &summary, &err), EXIT_CODE_DATA);
-    assert_null(text);
+    assert_int_equal(table_open(journal_path, &table, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, journal_path));
+    table_close(table);
 }
 
 static int make_paths(void **state)

@@ -5,49 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "contender/tuned.h"
 #include "result/journal.h"
 #include "result/record.h"
 #include "stats/interval.h"
+#include "tune/lines.h"
 
-/* One line of the table in the making. Strings are owned by the gathered records. */
-struct line {
-    const struct cell_record *record;
-    const char *family;
-    enum cudal2_layout layout;
-    const char *variant, *runner_up, *reference;
-    double time_ns, low_ns, high_ns, runner_up_ns, reference_ns;
-};
-
-struct gathered {
+struct table {
     cJSON *env, *run; /* the first environment; what `run` says of the build */
     struct cell_record **records;
     size_t n_records;
-    struct line *lines;
-    size_t n_lines, without, rejected;
+    const struct cell_record *measured; /* the first with a line: all cells are of one mode, timing and cache state */
+    struct table_lines lines;           /* texts: the records' */
+    cJSON *head;
+    struct table_summary summary;
 };
 
 /* ---- reading ---- */
 
-static int keep_record(struct gathered *g, struct json_at data, struct error *err)
+static int keep_record(struct table *t, struct json_at data, struct error *err)
 {
-    struct cell_record **grown = realloc(g->records, (g->n_records + 1) * sizeof *grown);
+    struct cell_record **grown = realloc(t->records, (t->n_records + 1) * sizeof *grown);
     if (!grown)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a tuning journal");
-    g->records = grown;
-    if (record_from_json(data, &g->records[g->n_records], err))
+    t->records = grown;
+    if (record_from_json(data, &t->records[t->n_records], err))
         return err->code;
-    g->n_records++;
+    t->n_records++;
     return 0;
 }
 
 static int visit(void *context, const char *kind, struct json_at data, struct error *err)
 {
-    struct gathered *g = context;
+    struct table *t = context;
     if (strcmp(kind, "cell") == 0)
-        return keep_record(g, data, err);
-    cJSON **place = strcmp(kind, "env") == 0 ? &g->env : strcmp(kind, "run") == 0 ? &g->run : NULL;
+        return keep_record(t, data, err);
+    cJSON **place = strcmp(kind, "env") == 0 ? &t->env : strcmp(kind, "run") == 0 ? &t->run : NULL;
     if (place && !*place)
         *place = cJSON_Duplicate(data.node, true);
     return 0;
@@ -135,8 +128,8 @@ static bool may_win(const struct contender_record *c)
 }
 
 /* The fastest on the even groups: of the line's finalists or of the baselines, but not `except`. NULL: none. */
-static const struct contender_record *fastest(const struct cell_record *r, const struct line *line, bool finalists,
-                                              const struct contender_record *except)
+static const struct contender_record *fastest(const struct cell_record *r, const struct table_line *line,
+                                              bool finalists, const struct contender_record *except)
 {
     const struct contender_record *best = NULL;
     double best_ns = INFINITY;
@@ -153,9 +146,8 @@ static const struct contender_record *fastest(const struct cell_record *r, const
     return best;
 }
 
-static bool fill_line(struct line *line)
+static bool fill_line(const struct cell_record *r, struct table_line *line)
 {
-    const struct cell_record *r = line->record;
     const struct contender_record *winner = fastest(r, line, true, NULL);
     if (!winner)
         return false;
@@ -187,172 +179,72 @@ static size_t count_rejected(const struct contender_record *c)
     return c->candidate ? (size_t)cJSON_GetArraySize(list) : 0;
 }
 
-static int add_lines(struct gathered *g, const struct cell_record *r, struct error *err)
+static int add_lines(struct table *t, const struct cell_record *r, struct error *err)
 {
     for (size_t i = 0; i < r->n_contenders; i++) {
-        struct line line = {.record = r, .family = r->contenders[i].family, .layout = r->contenders[i].layout};
-        g->rejected += count_rejected(&r->contenders[i]);
+        const struct contender_record *c = &r->contenders[i];
+        struct table_line line = {.problem = r->problem, .layout = c->layout, .family = c->family};
+        t->summary.rejected += count_rejected(c);
         if (!opens_line(r, i))
             continue;
-        if (!fill_line(&line)) {
-            g->without++;
+        if (!fill_line(r, &line)) {
+            t->summary.without++;
             continue;
         }
-        struct line *grown = realloc(g->lines, (g->n_lines + 1) * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a tuning table");
-        g->lines = grown;
-        g->lines[g->n_lines++] = line;
+        if (lines_add(&t->lines, &line, err))
+            return err->code;
+        if (!t->measured)
+            t->measured = r;
     }
     return 0;
 }
 
-/* The order of the table, whatever the order in which the cells were measured. */
-static int by_place(const void *a, const void *b)
-{
-    const struct line *x = a, *y = b;
-    const struct cudal2_problem *p = &x->record->problem, *q = &y->record->problem;
-    int family = strcmp(x->family, y->family);
-    const int64_t left[] = {p->m, p->n, p->k, (int64_t)x->layout}, right[] = {q->m, q->n, q->k, (int64_t)y->layout};
-    for (int i = 0; family == 0 && i < 4; i++)
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    return family;
-}
+/* ---- the head ---- */
 
-/* ---- writing ---- */
-
-/* The place of a text in a JSON array of texts, added at its end if need be. */
-static int index_of(cJSON *list, const char *text)
+/* Of the families that were searched. */
+static cJSON *versions_to_json(const struct table *t)
 {
-    int n = 0;
-    const cJSON *node;
-    cJSON_ArrayForEach(node, list)
-    {
-        if (strcmp(node->valuestring, text) == 0)
-            return n;
-        n++;
-    }
-    cJSON_AddItemToArray(list, cJSON_CreateString(text));
-    return n;
-}
-
-static double tenths(double ns)
-{
-    return round(10 * ns) / 10;
-}
-
-static void put_ns(cJSON *o, const char *key, double ns)
-{
-    if (isfinite(ns))
-        cJSON_AddNumberToObject(o, key, tenths(ns));
-}
-
-static cJSON *line_to_json(const struct line *line, cJSON *families, cJSON *variants)
-{
-    const struct cudal2_problem *p = &line->record->problem;
+    const cJSON *libraries = cJSON_GetObjectItemCaseSensitive(t->env, "libraries");
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "m", (double)p->m);
-    cJSON_AddNumberToObject(o, "n", (double)p->n);
-    cJSON_AddNumberToObject(o, "k", (double)p->k);
-    cJSON_AddNumberToObject(o, "family", index_of(families, line->family));
-    cJSON_AddStringToObject(o, "layout", layout_names[line->layout]);
-    cJSON_AddNumberToObject(o, "variant", index_of(variants, line->variant));
-    put_ns(o, "time_ns", line->time_ns);
-    put_ns(o, "low_ns", line->low_ns);
-    put_ns(o, "high_ns", line->high_ns);
-    if (line->runner_up) {
-        cJSON_AddNumberToObject(o, "runner_up", index_of(variants, line->runner_up));
-        put_ns(o, "runner_up_ns", line->runner_up_ns);
-    }
-    if (line->reference) {
-        cJSON_AddStringToObject(o, "reference", line->reference);
-        put_ns(o, "reference_ns", line->reference_ns);
+    for (size_t i = 0; i < t->lines.n; i++) {
+        const char *family = t->lines.items[i].family;
+        const cJSON *versions = cJSON_GetObjectItemCaseSensitive(libraries, family);
+        if (versions && !cJSON_GetObjectItemCaseSensitive(o, family))
+            cJSON_AddItemToObject(o, family, cJSON_Duplicate(versions, true));
     }
     return o;
 }
 
-static cJSON *head_to_json(const struct gathered *g, const cJSON *families)
+static cJSON *head_to_json(const struct table *t)
 {
-    const struct cell_record *first = g->lines[0].record;
-    const cJSON *libraries = cJSON_GetObjectItemCaseSensitive(g->env, "libraries"), *family;
+    const struct cell_record *r = t->measured;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "schema", TUNED_SCHEMA);
     cJSON_AddNumberToObject(o, "schema_version", TUNED_SCHEMA_VERSION);
-    cJSON_AddStringToObject(o, "device", member(g->env, "device", "name"));
-    cJSON_AddStringToObject(o, "driver", member(g->env, "device", "driver"));
-    cJSON_AddStringToObject(o, "dtype", dtype_names[first->problem.dtype]);
-    cJSON_AddStringToObject(o, "accumulate", accumulate_names[first->problem.accumulate]);
-    cJSON_AddStringToObject(o, "mode", mode_names[first->mode]);
-    cJSON_AddStringToObject(o, "timing", timing_names[first->headline]);
-    cJSON_AddStringToObject(o, "cache", cache_state_names[first->cache]);
-    cJSON_AddStringToObject(o, "commit", member(g->run, "build", "commit"));
-    cJSON *kept = cJSON_AddObjectToObject(o, "libraries");
-    cJSON_ArrayForEach(family, families)
-    {
-        const cJSON *versions = cJSON_GetObjectItemCaseSensitive(libraries, family->valuestring);
-        if (versions)
-            cJSON_AddItemToObject(kept, family->valuestring, cJSON_Duplicate(versions, true));
-    }
+    cJSON_AddStringToObject(o, "device", member(t->env, "device", "name"));
+    cJSON_AddStringToObject(o, "driver", member(t->env, "device", "driver"));
+    cJSON_AddStringToObject(o, "dtype", dtype_names[r->problem.dtype]);
+    cJSON_AddStringToObject(o, "accumulate", accumulate_names[r->problem.accumulate]);
+    cJSON_AddStringToObject(o, "mode", mode_names[r->mode]);
+    cJSON_AddStringToObject(o, "timing", timing_names[r->headline]);
+    cJSON_AddStringToObject(o, "cache", cache_state_names[r->cache]);
+    cJSON_AddStringToObject(o, "commit", member(t->run, "build", "commit"));
+    cJSON_AddItemToObject(o, "libraries", versions_to_json(t));
     return o;
-}
-
-/* Each element on a line of its own. */
-static void put_list(struct text *t, const char *key, const cJSON *list, const char *end)
-{
-    const cJSON *node;
-    text_add(t, " \"%s\": [", key);
-    cJSON_ArrayForEach(node, list)
-    {
-        char *one = json_print(node, false);
-        text_add(t, "%s\n  %s", node == list->child ? "" : ",", one ? one : "null");
-        t->failed |= one == NULL;
-        free(one);
-    }
-    text_add(t, "\n ]%s\n", end);
-}
-
-static char *print(const struct gathered *g)
-{
-    struct text t = {0};
-    cJSON *families = cJSON_CreateArray(), *variants = cJSON_CreateArray(), *entries = cJSON_CreateArray();
-    for (size_t i = 0; i < g->n_lines; i++)
-        cJSON_AddItemToArray(entries, line_to_json(&g->lines[i], families, variants));
-    cJSON *head = head_to_json(g, families);
-    text_add(&t, "{\n");
-    const cJSON *node;
-    cJSON_ArrayForEach(node, head)
-    {
-        char *one = json_print(node, false);
-        text_add(&t, " \"%s\": %s,\n", node->string, one ? one : "null");
-        t.failed |= one == NULL;
-        free(one);
-    }
-    put_list(&t, "families", families, ",");
-    put_list(&t, "variants", variants, ",");
-    put_list(&t, "entries", entries, "");
-    text_add(&t, "}\n");
-    cJSON_Delete(head);
-    cJSON_Delete(families);
-    cJSON_Delete(variants);
-    cJSON_Delete(entries);
-    if (t.failed)
-        text_free(&t);
-    return t.bytes;
 }
 
 /* ---- the whole ---- */
 
-static void summarise(const struct gathered *g, struct table_summary *s)
+static void summarise(struct table *t)
 {
-    const struct cell_record *first = g->lines[0].record;
+    struct table_summary *s = &t->summary;
     struct device_info device = {0};
     double sum = 0;
     size_t n = 0;
-    *s = (struct table_summary){
-        .cells = g->n_records, .entries = g->n_lines, .without = g->without, .rejected = g->rejected};
-    for (size_t i = 0; i < g->n_lines; i++) {
-        const struct line *line = &g->lines[i];
+    s->cells = t->n_records;
+    s->entries = t->lines.n;
+    for (size_t i = 0; i < t->lines.n; i++) {
+        const struct table_line *line = &t->lines.items[i];
         if (!isfinite(line->reference_ns))
             continue;
         s->ahead += line->time_ns < line->reference_ns;
@@ -360,37 +252,51 @@ static void summarise(const struct gathered *g, struct table_summary *s)
         n++;
     }
     s->geomean = n > 0 ? exp(sum / (double)n) : (double)NAN;
-    snprintf(device.name, sizeof device.name, "%s", member(g->env, "device", "name"));
-    tuned_name(&device, &first->problem, first->mode, s->name);
+    snprintf(device.name, sizeof device.name, "%s", member(t->env, "device", "name"));
+    tuned_name(&device, &t->measured->problem, t->measured->mode, s->name);
 }
 
-static void release(struct gathered *g)
+int table_open(const char *journal_path, struct table **out, struct error *err)
 {
-    for (size_t i = 0; i < g->n_records; i++)
-        record_free(g->records[i]);
-    free(g->records);
-    free(g->lines);
-    cJSON_Delete(g->env);
-    cJSON_Delete(g->run);
-}
-
-int table_from_journal(const char *journal_path, char **text, struct table_summary *summary, struct error *err)
-{
-    struct gathered g = {0};
-    *text = NULL;
-    int code = journal_read(journal_path, visit, &g, NULL, err);
-    for (size_t i = 0; i < g.n_records && !code; i++)
-        code = add_lines(&g, g.records[i], err);
-    if (!code && g.n_lines == 0)
+    struct table *t = calloc(1, sizeof *t);
+    *out = t;
+    if (!t)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a tuning table");
+    int code = journal_read(journal_path, visit, t, NULL, err);
+    for (size_t i = 0; i < t->n_records && !code; i++)
+        code = add_lines(t, t->records[i], err);
+    if (!code && !t->measured)
         code = error_set(err, EXIT_CODE_DATA,
                          "%s: no problem has a variant that was measured (candidates without variants cannot be tuned)",
                          journal_path);
     if (!code) {
-        qsort(g.lines, g.n_lines, sizeof *g.lines, by_place);
-        summarise(&g, summary);
-        *text = print(&g);
-        code = *text ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a tuning table");
+        lines_sort(&t->lines);
+        summarise(t);
+        t->head = head_to_json(t);
     }
-    release(&g);
     return code;
+}
+
+int table_text(const struct table *t, char **text, struct error *err)
+{
+    return lines_print(&t->lines, t->head, text, err);
+}
+
+const struct table_summary *table_summary(const struct table *t)
+{
+    return &t->summary;
+}
+
+void table_close(struct table *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->n_records; i++)
+        record_free(t->records[i]);
+    free(t->records);
+    lines_free(&t->lines);
+    cJSON_Delete(t->head);
+    cJSON_Delete(t->env);
+    cJSON_Delete(t->run);
+    free(t);
 }

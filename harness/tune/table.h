@@ -21,7 +21,15 @@ struct table_summary {
     char name[192];        /* nvidia-h200-f16: what the file should be called for `run` to find it */
 };
 
-/* The text of the table, owned by the caller. EXIT_CODE_DATA for a journal that is none, or has no cell yet. */
-int table_from_journal(const char *journal_path, char **text, struct table_summary *summary, struct error *err);
+struct table;
+
+/* EXIT_CODE_DATA for a journal that is none, or of which no entry can be made. Close in every case. */
+int table_open(const char *journal_path, struct table **out, struct error *err);
+void table_close(struct table *t);
+
+const struct table_summary *table_summary(const struct table *t);
+
+/* The text of the table, owned by the caller. */
+int table_text(const struct table *t, char **text, struct error *err);
 
 #endif

@@ -270,24 +270,35 @@ static int own_path(const struct tuner *t, char *out, size_t capacity, struct er
     return 0;
 }
 
+static int write_table(struct tuner *t, const struct table *table, struct error *err)
+{
+    char *text = NULL, path[sizeof t->table_path];
+    int code = table_text(table, &text, err);
+    if (!code && t->request->output)
+        snprintf(path, sizeof path, "%s", t->request->output);
+    else if (!code)
+        code = own_path(t, path, sizeof path, err);
+    if (!code)
+        code = file_write_atomic(path, text, strlen(text), err);
+    if (!code)
+        memcpy(t->table_path, path, sizeof path);
+    free(text);
+    return code;
+}
+
 /* A table in part goes only where the user said: the device's own may be a whole one. */
 static int on_write(void *context, const char *journal_path, const char *output, struct error *err)
 {
     struct tuner *t = context;
-    char *text = NULL, path[sizeof t->table_path];
+    struct table *table = NULL;
     (void)output;
-    int code = table_from_journal(journal_path, &text, &t->summary, err);
-    bool whole = !code && t->summary.cells == t->request->config->n_shapes;
-    if (!code && t->request->output)
-        snprintf(path, sizeof path, "%s", t->request->output);
-    else if (whole)
-        code = own_path(t, path, sizeof path, err);
-    if (!code && (t->request->output || whole)) {
-        code = file_write_atomic(path, text, strlen(text), err);
-        if (!code)
-            memcpy(t->table_path, path, sizeof path);
+    int code = table_open(journal_path, &table, err);
+    if (!code) {
+        t->summary = *table_summary(table);
+        if (t->request->output || t->summary.cells == t->request->config->n_shapes)
+            code = write_table(t, table, err);
     }
-    free(text);
+    table_close(table);
     return code;
 }
 
