@@ -21,11 +21,12 @@ static char path[128];
     ",\"time_ns\":1000,\"low_ns\":990,\"high_ns\":1010"
 static const char whole[] =
     "{\"schema\":\"cudal2-bench/tuned\",\"schema_version\":1,\"device\":\"NVIDIA H200\",\"driver\":\"580.1\","
-    "\"dtype\":\"f16\",\"accumulate\":\"f16\",\"mode\":\"offline\",\"timing\":\"device\",\"cache\":\"warm\","
+    "\"dtype\":\"f16\",\"accumulate\":\"f16\",\"mode\":\"offline\",\"timing\":\"event\",\"cache\":\"flush\","
     "\"commit\":\"abc\",\"families\":[\"cudal2\"],\"variants\":[\"tiny:BM=16\",\"tiny:BM=32\",\"persistent:BM=64\"],"
     "\"entries\":[" ENTRY(64, 64, 64, "nn", 0) ",\"runner_up\":1,\"runner_up_ns\":1015,\"reference\":\"lt-nn\","
                                                "\"reference_ns\":2000}," ENTRY(64, 64, 64, "tn", 1) "}," ENTRY(
-                                                   4096, 64, 64, "nn", 2) "}," ENTRY(64, 64, 1024, "nn", 1) "}]}";
+                                                   4096, 64, 64, "nn", 2) "}," ENTRY(64, 64, 1024, "nn",
+                                                                                     1) ",\"commit\":\"older\"}]}";
 
 static int load(const char *text, struct tuned_table **t, struct error *err)
 {
@@ -77,6 +78,10 @@ static void reads_everything(void **state)
     assert_int_equal(t->entries[1].runner_up, -1);
     assert_true(isnan(t->entries[1].runner_up_ns) && isnan(t->entries[1].reference_ns));
     assert_int_equal(t->entries[1].layout, CUDAL2_TN);
+    assert_string_equal(t->entries[2].commit, "");
+    assert_string_equal(t->entries[3].commit, "older");
+    assert_int_equal(t->timing, TIMING_EVENT);
+    assert_int_equal(t->cache, CACHE_FLUSH);
     tuned_free(t);
 }
 
@@ -88,6 +93,10 @@ static void bad_tables_name_the_place(void **state)
     refuse("\"dtype\":\"f16\"", "\"dtype\":\"f17\"", "$.dtype");
     refuse("\"commit\":\"abc\",", "", "$.commit");
     refuse("\"timing\"", "\"timings\"", "unknown key");
+    refuse("\"timing\":\"event\",", "", "$.timing");
+    refuse("\"cache\":\"flush\"", "\"cache\":\"cold\"", "$.cache");
+    refuse("\"commit\":\"older\"", "\"commit\":\"\"", "$.entries[3].commit");
+    refuse("\"older\"", "\"0123456789012345678901234567890123456789012345678901234567890123\"", "$.entries[3].commit");
     refuse("\"variant\":0", "\"variant\":3", "$.entries[0].variant");
     refuse("\"family\":0", "\"family\":1", "$.entries[0].family");
     refuse("\"m\":64", "\"m\":0", "$.entries[0].m");

@@ -17,7 +17,8 @@ static const char *const top_keys[] = {"schema",     "schema_version", "device",
                                        "libraries",  "families",       "variants", "entries", NULL};
 static const char *const entry_keys[] = {
     "m",      "n",       "k",         "family",       "layout",    "variant",      "time_ns",
-    "low_ns", "high_ns", "runner_up", "runner_up_ns", "reference", "reference_ns", NULL};
+    "low_ns", "high_ns", "runner_up", "runner_up_ns", "reference", "reference_ns", "commit",
+    NULL};
 static const char *const schemas[] = {TUNED_SCHEMA, NULL};
 
 /* ---- reading ---- */
@@ -78,7 +79,8 @@ static int read_times(struct json_at at, struct tuned_entry *e, struct error *er
 
 static int read_entry(struct json_at at, const struct tuned_table *t, struct tuned_entry *e, struct error *err)
 {
-    struct json_at runner_up = json_member(at, "runner_up"), reference = json_member(at, "reference");
+    struct json_at runner_up = json_member(at, "runner_up"), reference = json_member(at, "reference"),
+                   commit = json_member(at, "commit");
     int layout = 0;
     e->runner_up = -1;
     if (json_only_keys(at, entry_keys, err) || read_sizes(at, e, err) ||
@@ -86,7 +88,8 @@ static int read_entry(struct json_at at, const struct tuned_table *t, struct tun
         json_read_choice(json_member(at, "layout"), layout_names, &layout, err) ||
         read_index(json_member(at, "variant"), t->n_variants, &e->variant, err) ||
         (runner_up.node && read_index(runner_up, t->n_variants, &e->runner_up, err)) ||
-        (reference.node && read_text(reference, e->reference, sizeof e->reference, err)))
+        (reference.node && read_text(reference, e->reference, sizeof e->reference, err)) ||
+        (commit.node && read_text(commit, e->commit, sizeof e->commit, err)))
         return err->code;
     e->layout = (enum cudal2_layout)layout;
     return read_times(at, e, err);
@@ -162,7 +165,7 @@ static int read_entries(struct json_at at, struct tuned_table *t, struct error *
 
 static int read_head(struct json_at root, struct tuned_table *t, struct error *err)
 {
-    int schema, dtype, accumulate, mode;
+    int schema, dtype, accumulate, mode, timing, cache;
     int64_t version;
     if (json_only_keys(root, top_keys, err) || json_read_choice(json_member(root, "schema"), schemas, &schema, err) ||
         json_read_int(json_member(root, "schema_version"), TUNED_SCHEMA_VERSION, TUNED_SCHEMA_VERSION, &version, err) ||
@@ -171,11 +174,15 @@ static int read_head(struct json_at root, struct tuned_table *t, struct error *e
         read_text(json_member(root, "commit"), t->commit, sizeof t->commit, err) ||
         json_read_choice(json_member(root, "dtype"), dtype_names, &dtype, err) ||
         json_read_choice(json_member(root, "accumulate"), accumulate_names, &accumulate, err) ||
-        json_read_choice(json_member(root, "mode"), mode_names, &mode, err))
+        json_read_choice(json_member(root, "mode"), mode_names, &mode, err) ||
+        json_read_choice(json_member(root, "timing"), timing_names, &timing, err) ||
+        json_read_choice(json_member(root, "cache"), cache_state_names, &cache, err))
         return err->code;
     t->dtype = (enum cudal2_dtype)dtype;
     t->accumulate = (enum cudal2_accumulate)accumulate;
     t->mode = (enum mode)mode;
+    t->timing = (enum timing)timing;
+    t->cache = (enum cache_state)cache;
     return 0;
 }
 

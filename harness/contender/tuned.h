@@ -32,6 +32,7 @@ struct tuned_entry {
     double runner_up_ns; /* NaN: none */
     char reference[64];  /* the fastest baseline of the final; "": none */
     double reference_ns; /* NaN: none */
+    char commit[64];     /* that measured it; "": the table's */
 };
 
 struct tuned_table {
@@ -41,6 +42,8 @@ struct tuned_table {
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
     enum mode mode;
+    enum timing timing; /* of the times, and the cache state that they were measured in */
+    enum cache_state cache;
     size_t n_families, n_variants, n_entries;
     char (*families)[64]; /* owned, as the rest */
     struct cudal2_variant *variants;
