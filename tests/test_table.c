@@ -3,6 +3,7 @@
 #include "tune/table.h"
 #include "base/file.h"
 #include "contender/tuned.h"
+#include "tune/lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,76 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "journal_fixture.h"
 #include "scratch_fixture.h"
+#include "table_fixture.h"
 
 static char journal_path[128], table_path[128];
-
-/* Six groups of two blocks; a contender's time is even_ns in even groups and odd_ns in odd ones. */
-struct lane {
-    const char *name, *variant;
-    double even_ns, odd_ns;
-    bool first; /* the one that was searched */
-};
-
-static void add_lane(struct cell_record *r, const struct lane *lane)
-{
-    bool candidate = strncmp(lane->name, "lt", 2) != 0;
-    char plain[32];
-    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(lane->name, "+"), lane->name);
-    struct contender_record *c = fixture_contender(r, plain, candidate);
-    snprintf(c->name, sizeof c->name, "%s", lane->name);
-    if (lane->variant) {
-        c->tuning = cJSON_CreateObject();
-        if (lane->first)
-            cJSON_AddStringToObject(c->tuning, "source", "search");
-        cJSON_AddStringToObject(c->tuning, "variant", lane->variant);
-    }
-    for (unsigned block = 0; block < r->blocks; block++) {
-        double ns = r->group_of[block] % 2 == 0 ? lane->even_ns : lane->odd_ns;
-        assert_int_equal(series_add(&c->timings[TIMING_DEVICE], block, ns), 0);
-    }
-}
-
-static struct cell_record *new_cell(int64_t m)
-{
-    struct cell_record *r = fixture_record(m, MODE_OFFLINE);
-    for (int i = 0; i < 12; i++)
-        fixture_block(r, 2);
-    return r;
-}
-
-static struct cell_record *cell_with(int64_t m, const struct lane *lanes, size_t n)
-{
-    struct cell_record *r = new_cell(m);
-    for (size_t i = 0; i < n; i++)
-        add_lane(r, &lanes[i]);
-    return r;
-}
-
-/* Takes the records over. */
-static void write_journal(struct cell_record **records, size_t n)
-{
-    unlink(journal_path);
-    struct journal *j = new_journal(journal_path);
-    put_text(j, "run", "{\"build\":{\"commit\":\"abc123\"}}");
-    put_text(j, "env",
-             "{\"device\":{\"name\":\"NVIDIA H200\",\"driver\":\"580.1\"},\"libraries\":{\"cudal2\":{\"set\":"
-             "\"x\"},\"lt\":{\"lt\":\"13\"}}}");
-    put_text(j, "env", "{\"device\":{\"name\":\"another\",\"driver\":\"1\"}}");
-    for (size_t i = 0; i < n; i++)
-        put_cell(j, records[i]);
-    journal_close(j);
-}
 
 static struct tuned_table *table_of(struct cell_record **records, size_t n, struct table_summary *summary, char **text)
 {
     struct table *table;
     struct tuned_table *t;
     struct error err;
-    write_journal(records, n);
+    write_search(journal_path, "abc123", records, n);
     if (table_open(journal_path, &table, &err) || table_text(table, text, &err) ||
         file_write_atomic(table_path, *text, strlen(*text), &err) || tuned_load(table_path, &t, &err))
         fail_msg("%s", err.text);
@@ -90,13 +33,6 @@ static struct tuned_table *table_of(struct cell_record **records, size_t n, stru
     table_close(table);
     return t;
 }
-
-static const struct lane usual[] = {
-    {"lt-nn", NULL, 2000, 2000, false},          {"lt-tn", NULL, 1900, 1900, false},
-    {"cudal2-nn", "k:A=1", 1000, 1100, true},    {"cudal2-nn+2", "k:A=2", 990, 1200, false},
-    {"cudal2-nn+3", "k:A=3", 1500, 900, false},  {"cudal2-tn", "k:A=2", 800, 810, true},
-    {"cudal2-tn+2", "k:A=1", 1700, 1700, false},
-};
 
 static void the_choice_does_not_flatter_the_time(void **state)
 {
@@ -204,10 +140,35 @@ static void a_journal_without_a_search_is_none(void **state)
     struct error err;
     (void)state;
     struct cell_record *r = cell_with(64, usual, 2);
-    write_journal(&r, 1);
+    write_search(journal_path, "abc123", &r, 1);
     assert_int_equal(table_open(journal_path, &table, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, journal_path));
     table_close(table);
+}
+
+/* What nobody could read is not written. */
+static void more_variants_than_a_reader_takes_are_refused(void **state)
+{
+    static char keys[TUNED_MAX_VARIANTS + 1][16];
+    struct table_lines lines = {0};
+    struct error err;
+    char *text;
+    (void)state;
+    cJSON *head = cJSON_CreateObject();
+    for (int i = 0; i <= TUNED_MAX_VARIANTS; i++) {
+        snprintf(keys[i], sizeof keys[i], "k:%d", i);
+        struct table_line line = {.problem = {i + 1, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .family = "x"};
+        line.variant = keys[i];
+        assert_int_equal(lines_add(&lines, &line, &err), 0);
+    }
+    assert_int_equal(lines_print(&lines, head, &text, &err), EXIT_CODE_DATA);
+    assert_null(text);
+    assert_non_null(strstr(err.text, "4097"));
+    lines.n--;
+    assert_int_equal(lines_print(&lines, head, &text, &err), 0);
+    free(text);
+    lines_free(&lines);
+    cJSON_Delete(head);
 }
 
 static int make_paths(void **state)
@@ -228,6 +189,7 @@ int main(void)
         cmocka_unit_test(few_blocks_are_enough),
         cmocka_unit_test(rejections_are_counted),
         cmocka_unit_test(a_journal_without_a_search_is_none),
+        cmocka_unit_test(more_variants_than_a_reader_takes_are_refused),
     };
     return cmocka_run_group_tests(tests, make_paths, scratch_remove);
 }

@@ -16,7 +16,8 @@ struct table {
     struct cell_record **records;
     size_t n_records;
     const struct cell_record *measured; /* the first with a line: all cells are of one mode, timing and cache state */
-    struct table_lines lines;           /* texts: the records' */
+    struct table_lines lines;           /* texts: the records' and those of `kept` */
+    struct tuned_table *kept;           /* by table_merge */
     cJSON *head;
     struct table_summary summary;
 };
@@ -277,6 +278,21 @@ int table_open(const char *journal_path, struct table **out, struct error *err)
     return code;
 }
 
+int table_merge(struct table *t, const char *path, struct error *err)
+{
+    const struct cell_record *r = t->measured;
+    const struct merge_kind kind = {.device = member(t->env, "device", "name"),
+                                    .dtype = r->problem.dtype,
+                                    .accumulate = r->problem.accumulate,
+                                    .mode = r->mode,
+                                    .timing = r->headline,
+                                    .cache = r->cache};
+    if (merge_read(path, &kind, &t->kept, err))
+        return err->code;
+    t->summary.merged = true;
+    return merge_keep(t->kept, member(t->run, "build", "commit"), &t->lines, &t->summary.counts, err);
+}
+
 int table_text(const struct table *t, char **text, struct error *err)
 {
     return lines_print(&t->lines, t->head, text, err);
@@ -295,6 +311,7 @@ void table_close(struct table *t)
         record_free(t->records[i]);
     free(t->records);
     lines_free(&t->lines);
+    tuned_free(t->kept);
     cJSON_Delete(t->head);
     cJSON_Delete(t->env);
     cJSON_Delete(t->run);

@@ -1,5 +1,6 @@
 /*
- * table.h - from a tuning journal to a tuning table (contender/tuned.h): a pure function of the journal.
+ * table.h - from a tuning journal to a tuning table (contender/tuned.h): a pure function of the journal, and with
+ * --update of the table that it goes into.
  *
  * For each problem and layout of a searched family the finalists are compared on the groups of one half (even numbers)
  * and the winner's time is taken from the other half, so that the choice does not flatter the time: the same rule by
@@ -10,15 +11,18 @@
 
 #include "base/json.h"
 #include "base/problem.h"
+#include "tune/merge.h"
 
 /* What the table has come to, for a line to the user. */
 struct table_summary {
-    size_t cells, entries; /* problems in the journal; entries of the table */
+    size_t cells, entries; /* problems in the journal; entries made from them */
     size_t without;        /* problem and layout of a searched family of which no finalist was left */
     size_t rejected;       /* variants struck off in races and by verification, over all problems */
     size_t ahead;          /* entries whose time is below the reference's */
     double geomean;        /* of reference over time; NaN without a reference */
-    char name[192];        /* nvidia-h200-f16: what the file should be called for `run` to find it */
+    bool merged;           /* table_merge has been called: */
+    struct merge_counts counts;
+    char name[192]; /* nvidia-h200-f16: what the file should be called for `run` to find it */
 };
 
 struct table;
@@ -28,6 +32,9 @@ int table_open(const char *journal_path, struct table **out, struct error *err);
 void table_close(struct table *t);
 
 const struct table_summary *table_summary(const struct table *t);
+
+/* Keeps what the table at `path`, if there is one, has besides (merge.h). Once; EXIT_CODE_DATA as merge_read. */
+int table_merge(struct table *t, const char *path, struct error *err);
 
 /* The text of the table, owned by the caller. */
 int table_text(const struct table *t, char **text, struct error *err);
