@@ -1,6 +1,7 @@
 #!/bin/bash
 # cudal2-bench tune on the CPU device: from shapes to a table, through variants that are wrong, crash and hang, through kill -9 and
-# --resume; and `run` with the table: its own shapes, a neighbour's, a neighbour's that does not fit, another device's table.
+# --resume; a few shapes searched again into a table; and `run` with the table: its own shapes, a neighbour's, a neighbour's that
+# does not fit, another device's table.
 . "$(dirname "$0")/e2e.inc.sh"
 kernels=$work/kernels
 mkdir -p "$kernels"
@@ -89,6 +90,35 @@ run --config "$work/r.json" --device cpu --output "$work/x.json" --tuned "$work/
 expect_code 65 "a table that is not one is refused"
 expect_text "$work/err" 'entries\[0\].variant' "with the place"
 rm -rf "$kernels/tuned"
+
+# --- a few shapes are searched again ---
+config "$work/u.json" '{"m": 32, "n": 64, "k": 64}, {"m": 256, "n": 64, "k": 64}' '"offline"' "\"$plugins/tunable.so\""
+whole=$work/whole.json
+sed 's/"commit": "[^"]*"/"commit": "older"/' "$table" >"$whole"
+entries='[[e["m"], e["k"], t["variants"][e["variant"]], e.get("commit", "new")] for e in t["entries"]]'
+CUDAL2_TUNABLE=plain,slow run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update
+expect_code 0 "--update goes into a table that is there"
+expect_text "$work/out" '2 entries from 2 problems \(1 replaced, 1 added, 2 kept\)' "and says what became of its entries"
+[ "$(field "$whole" "$entries")" = "[[32, 64, 'plain', 'new'], [128, 64, 'plain', 'older'], [128, 128, 'plain', 'older'], [256, 64, 'plain', 'new']]" ]
+verdict $? "the others are kept, under the commit that measured them" "$(field "$whole" "$entries")"
+[ "$(grep -c '"m":128' "$whole")" -eq 2 ] && [ "$(field "$whole" "[e['time_ns'] for e in t['entries'] if e['m'] == 128]")" = "$(field "$table" "[e['time_ns'] for e in t['entries'] if e['m'] == 128]")" ]
+verdict $? "with their times"
+[ "$(field "$whole" 't["commit"]')" = "$(field "$table" 't["commit"]')" ]
+verdict $? "the table's own commit is the new search's" "$(field "$whole" 't["commit"]')"
+cp "$whole" "$work/first.json"
+CUDAL2_TUNABLE=plain,slow run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update --resume
+expect_code 0 "--resume with nothing left"
+cmp -s "$whole" "$work/first.json"
+verdict $? "writes the same table again"
+run --config "$work/r.json" --device cpu --output "$work/updated.json" --tuned "$whole"
+expect_code 0 "run takes such a table"
+mv "$work/other.json" "$work/else.json"
+cp "$work/else.json" "$work/first.json"
+run tune --config "$work/u.json" --device cpu --output "$work/else.json" --update
+expect_code 65 "another device's table is refused"
+expect_text "$work/err" '^cudal2-bench: --update: .*Another GPU' "by name"
+[ "$(grep -c '^cudal2-bench: ' "$work/err")" -eq 1 ] && [ ! -e "$work/else.journal.jsonl" ] && cmp -s "$work/else.json" "$work/first.json"
+verdict $? "in one line, before anything is measured, and not written over" "$(cat "$work/err")"
 
 # --- variants that take the worker with them are lost alone ---
 rm -f "$table" "$journal"

@@ -163,6 +163,8 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench do", 1, "doctor");
     offered("cudal2-bench ''", 1, "compare doctor help list report run tune verify");
     offered("cudal2-bench doctor --m", 2, "");
+    offered("cudal2-bench tune --u", 2, "--update");
+    offered("cudal2-bench run --u", 2, "");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
 }
 

@@ -116,6 +116,10 @@ static void test_commands(void **state)
     assert_null(o.published[2]);
     assert_true(o.mixed);
     assert_string_equal(o.output, "dir");
+    accept("tune -c c", &o);
+    assert_false(o.update);
+    accept("tune -c c --update", &o);
+    assert_true(o.update);
     accept("compare --confirm=c.json base.json --delta 2.5 --force new.json --format junit --device cpu --quiet", &o);
     assert_int_equal(o.command, COMMAND_COMPARE);
     assert_true(o.force && o.quiet);
@@ -200,6 +204,7 @@ static void test_refusals(void **state)
         {"report --table one r.json", "--table: expected 1..4, a whole number, found \"one\""},
         {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
         {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},
+        {"run -c c --update", "--update does not apply to \"run\" (see cudal2-bench run --help)"},
         {"--resume list", "--resume does not apply to \"list\" (see cudal2-bench list --help)"},
         {"-c c --man", "--man does not apply to \"run\" (see cudal2-bench run --help)"},
         {"worker --quiet", "--quiet does not apply to \"worker\" (see cudal2-bench worker --help)"},

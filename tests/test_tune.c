@@ -1,4 +1,5 @@
-/* tune/tune: a measuring config becomes a tuning one, or is refused with what to say instead. */
+/* tune/tune: a measuring config becomes a tuning one, or is refused with what to say instead; a table that a search
+ * cannot go into is refused before it begins. */
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -7,8 +8,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "contender/tuned.h"
+#include "scratch_fixture.h"
+#include "table_fixture.h"
 #include "worker/cell.h"
 
 #define HEAD                                                                                                           \
@@ -17,6 +23,7 @@
     "{\"m\":64,\"n\":64,\"k\":64}],\"dtype\":\"f16\","
 
 static struct config config;
+static char output[128];
 static struct error err;
 
 static void parse(const char *rest)
@@ -114,6 +121,180 @@ static void an_environment_without_a_device_is_refused(void **state)
     config_free(&config);
 }
 
+#define H200 "{\"device\":{\"name\":\"NVIDIA H200\",\"kind\":\"cuda\",\"cc\":90}}"
+
+/* A search of two problems on the device that write_search tells of. The candidate has no space to search in. */
+static struct tuner *search_of(struct tune_request *request, const char *accumulate, const char *mode)
+{
+    struct tuner *tuner;
+    char rest[200];
+    snprintf(rest, sizeof rest,
+             "\"accumulate\":[\"%s\"],\"modes\":[\"%s\"],\"baselines\":[\"cublas\"],\"candidates\":[\"./x.so\"]",
+             accumulate, mode);
+    parse(rest);
+    if (tune_adjust(&config, &err) || tune_open(request, &tuner, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(tune_director(tuner)->extends, request->update);
+    return tuner;
+}
+
+static struct tuner *search_with(struct tune_request *request)
+{
+    return search_of(request, "f32", "offline");
+}
+
+static void close_search(struct tuner *tuner)
+{
+    tune_close(tuner);
+    config_free(&config);
+}
+
+/* After one of the two problems. */
+static int write_part(struct tuner *tuner, const char *commit, int64_t m)
+{
+    const struct run_director *director = tune_director(tuner);
+    struct cell_record *r = cell_with(m, usual, 7);
+    write_search(scratch_path("part.jsonl"), commit, &r, 1);
+    return director->write(director->context, scratch_path("part.jsonl"), "", &err);
+}
+
+/* A kernel directory of its own in the scratch one, and where `run` looks for the device's table in it. */
+static const char *own_kernels(void)
+{
+    static char directory[256];
+    snprintf(directory, sizeof directory, "%s", scratch_path("kernels"));
+    scratch_write("kernels/harness/prelude.cuh", "");
+    return directory;
+}
+#define OWN_TABLE scratch_path("kernels/tuned/nvidia-h200-f32.json")
+
+static void a_table_in_part_goes_only_into_an_update(void **state)
+{
+    struct tune_request request = {.config = &config, .kernel_directory = own_kernels()};
+    struct tuned_table *table;
+    (void)state;
+    struct tuner *tuner = search_with(&request);
+    assert_int_equal(ready(tune_director(tuner), H200), 0);
+    assert_int_equal(write_part(tuner, "first", 64), 0);
+    assert_string_equal(tune_table_path(tuner), "");
+    assert_int_equal(access(OWN_TABLE, F_OK), -1);
+    close_search(tuner);
+
+    request.update = true;
+    tuner = search_with(&request);
+    assert_int_equal(ready(tune_director(tuner), H200), 0);
+    assert_int_equal(write_part(tuner, "first", 64), 0);
+    assert_string_equal(tune_table_path(tuner), OWN_TABLE);
+    assert_int_equal(write_part(tuner, "second", 128), 0);
+    assert_int_equal(tune_summary(tuner)->counts.added, 2);
+    assert_int_equal(tune_summary(tuner)->counts.kept, 2);
+    assert_int_equal(tuned_load(OWN_TABLE, &table, &err), 0);
+    assert_int_equal(table->n_entries, 4);
+    assert_string_equal(table->entries[0].commit, "first");
+    tuned_free(table);
+    close_search(tuner);
+}
+
+/* `replacement` for `from` in a good table at --output: refused before anything is compiled or measured, and not
+ * written over at the end either. */
+static void refuse_target(const char *from, const char *replacement, const char *why)
+{
+    struct tune_request request = {.config = &config, .output = output, .update = true};
+    char *good = NULL, *after = NULL, bad[4000];
+    size_t length;
+    unlink(output);
+    struct tuner *tuner = search_with(&request);
+    assert_int_equal(ready(tune_director(tuner), H200), 0); /* nothing there yet */
+    assert_int_equal(write_part(tuner, "first", 64), 0);
+    close_search(tuner);
+    assert_int_equal(file_read(output, sizeof bad, &good, &length, &err), 0);
+    const char *at = strstr(good, from);
+    assert_non_null(at);
+    snprintf(bad, sizeof bad, "%.*s%s%s", (int)(at - good), good, replacement, at + strlen(from));
+    scratch_write("out.json", bad);
+    tuner = search_with(&request);
+    assert_int_equal(ready(tune_director(tuner), H200), EXIT_CODE_DATA);
+    if (!strstr(err.text, why))
+        fail_msg("\"%s\" does not tell %s", err.text, why);
+    assert_int_equal(write_part(tuner, "second", 64), EXIT_CODE_DATA);
+    assert_string_equal(tune_table_path(tuner), "");
+    close_search(tuner);
+    assert_int_equal(file_read(output, sizeof bad, &after, &length, &err), 0);
+    assert_string_equal(after, bad);
+    free(good);
+    free(after);
+}
+
+static void a_table_that_cannot_be_updated_is_told_at_once(void **state)
+{
+    (void)state;
+    refuse_target("NVIDIA H200", "NVIDIA H100", "NVIDIA H100");
+    refuse_target("\"dtype\": \"f16\"", "\"dtype\": \"bf16\"", "dtype");
+    refuse_target("\"accumulate\": \"f32\"", "\"accumulate\": \"f16\"", "accumulate");
+    refuse_target("\"mode\": \"offline\"", "\"mode\": \"server\"", "mode");
+    refuse_target("\"timing\": \"device\"", "\"timing\": \"wall\"", "timing");
+    refuse_target("\"cache\": \"warm\"", "\"cache\": \"rotate\"", "cache");
+    refuse_target("\"commit\"", "\"comit\"", "comit");
+}
+
+static void expect_ready(struct tune_request *request, const char *accumulate, const char *mode, int code)
+{
+    struct tuner *tuner = search_of(request, accumulate, mode);
+    if (ready(tune_director(tuner), H200) != code)
+        fail_msg("%s, %s: not %d (%s)", accumulate, mode, code, err.text);
+    close_search(tuner);
+}
+
+/* Each accumulate type and mode has a table of its own in the kernel directory, and goes into no other's. */
+static void a_search_knows_its_table_beforehand(void **state)
+{
+    static const char *const searches[][3] = {{"f16", "offline", "f16"},
+                                              {"f32", "offline", "f32"},
+                                              {"f16", "server", "f16-server"},
+                                              {"f32", "server", "f32-server"}};
+    struct tune_request request = {.config = &config, .kernel_directory = own_kernels(), .update = true};
+    char name[64];
+    (void)state;
+    for (int bad = 0; bad < 4; bad++) {
+        for (int i = 0; i < 4; i++) {
+            snprintf(name, sizeof name, "kernels/tuned/nvidia-h200-%s.json", searches[i][2]);
+            unlink(scratch_path(name));
+            if (i == bad)
+                scratch_write(name, "no table");
+        }
+        for (int i = 0; i < 4; i++)
+            expect_ready(&request, searches[i][0], searches[i][1], i == bad ? EXIT_CODE_DATA : 0);
+    }
+    request.output = output;
+    unlink(output);
+    struct tuner *tuner = search_with(&request);
+    assert_int_equal(write_part(tuner, "first", 64), 0); /* without `ready`: nothing was left to measure */
+    close_search(tuner);
+    for (int i = 0; i < 4; i++)
+        expect_ready(&request, searches[i][0], searches[i][1], i == 1 ? 0 : EXIT_CODE_DATA);
+}
+
+/* Without --update a table is overwritten as ever. */
+static void only_an_update_reads_the_table(void **state)
+{
+    struct tune_request request = {.config = &config, .output = output};
+    (void)state;
+    scratch_write("out.json", "no table");
+    struct tuner *tuner = search_with(&request);
+    assert_int_equal(ready(tune_director(tuner), H200), 0);
+    assert_int_equal(write_part(tuner, "first", 64), 0);
+    assert_false(tune_summary(tuner)->merged);
+    close_search(tuner);
+}
+
+static int make_paths(void **state)
+{
+    if (scratch_make(state))
+        return -1;
+    snprintf(output, sizeof output, "%s", scratch_path("out.json"));
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +303,10 @@ int main(void)
         cmocka_unit_test(a_choice_that_is_missing_is_asked_for),
         cmocka_unit_test(a_plain_candidate_is_sent_off_alone),
         cmocka_unit_test(an_environment_without_a_device_is_refused),
+        cmocka_unit_test(a_table_in_part_goes_only_into_an_update),
+        cmocka_unit_test(a_table_that_cannot_be_updated_is_told_at_once),
+        cmocka_unit_test(a_search_knows_its_table_beforehand),
+        cmocka_unit_test(only_an_update_reads_the_table),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_paths, scratch_remove);
 }

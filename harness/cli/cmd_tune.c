@@ -30,6 +30,8 @@ static void print_summary(const struct tuner *tuner)
     if (s->entries == 0)
         return;
     printf("%s: %zu entries from %zu problems", s->name, s->entries, s->cells);
+    if (s->merged)
+        printf(" (%zu replaced, %zu added, %zu kept)", s->counts.replaced, s->counts.added, s->counts.kept);
     if (s->without > 0)
         printf(", %zu without a winner", s->without);
     if (s->rejected > 0)
@@ -73,6 +75,7 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
         .kernel_directory = options->kernels,
         .breadth = (size_t)options->breadth,
         .output = options->output,
+        .update = options->update,
         .stop = run_stop_flag(),
         .note = options->quiet ? NULL : print_note,
     };

@@ -53,6 +53,7 @@ enum option_id {
     OPTION_IN_PROCESS,
     OPTION_BREADTH,
     OPTION_BUDGET,
+    OPTION_UPDATE,
     OPTION_BASELINES,
     OPTION_CANDIDATE,
     OPTION_PLUGINS,
@@ -118,7 +119,7 @@ struct options {
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process; /* verification */
-    bool mixed, agreement, force, resume, quiet, no_color, man, help, version;
+    bool update, mixed, agreement, force, resume, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;

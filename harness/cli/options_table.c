@@ -96,6 +96,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                         "configurations of a kernel set to race for each shape and layout; default: 24"},
     [OPTION_BUDGET] = {"budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(TUNE), "SECONDS", NULL, AT(budget_seconds),
                        SEARCH, "stop after this time; --resume goes on"},
+    [OPTION_UPDATE] = {"update", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(update), SEARCH,
+                       "into the table that is there: replace what this search measured, keep the other entries"},
     [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
                           "LIST", family_names, AT(baselines), CONTENDERS,
                           "comma-separated families, instead of the config's"},

@@ -59,12 +59,14 @@ static int check_output(const char *output, struct error *err)
     return 0;
 }
 
-static int refuse_existing(const char *output, const char *journal, struct error *err)
+static int refuse_existing(const struct run_options *options, const char *journal, struct error *err)
 {
+    const char *output = options->output;
+    bool extends = options->director && options->director->extends;
     if (access(journal, F_OK) == 0)
         return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: go on with --resume, or choose another --output",
                          journal);
-    if (access(output, F_OK) == 0)
+    if (!extends && access(output, F_OK) == 0)
         return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: choose another --output, or remove it", output);
     return 0;
 }
@@ -286,7 +288,7 @@ static int open_journal(struct opening *o, struct error *err)
     const struct run_options *options = o->options;
     if (options->resume && access(l->journal_path, F_OK) == 0)
         return journal_resume(l->journal_path, visit, o, &l->journal, err);
-    if (refuse_existing(options->output, l->journal_path, err))
+    if (refuse_existing(options, l->journal_path, err))
         return err->code;
     if (journal_create(l->journal_path, &l->journal, err))
         return err->code;

@@ -22,6 +22,7 @@ struct run_director {
     int (*request)(void *context, struct cell_request *request, struct error *err);
     /* Takes result_write's place: makes `output` from the journal. */
     int (*write)(void *context, const char *journal_path, const char *output, struct error *err);
+    bool extends; /* `output` may be there before the run: write adds to it */
 };
 
 struct run_options {

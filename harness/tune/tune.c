@@ -117,6 +117,54 @@ static void tell_compiled(const struct tuner *t, const struct family *f, const s
          c->compiled, c->spilled, c->serialised, c->failed, c->last_failure[0] ? ": " : "", c->last_failure);
 }
 
+/* ---- where the table goes ---- */
+
+/* --output, or where `run` looks for the table of that name. */
+static int target_path(const struct tuner *t, const char *name, char *out, size_t capacity, struct error *err)
+{
+    char directory[2048];
+    int n;
+    if (t->request->output) {
+        n = snprintf(out, capacity, "%s", t->request->output);
+    } else {
+        if (kernel_directory_find(t->request->kernel_directory, directory, sizeof directory, err))
+            return err->code;
+        n = snprintf(out, capacity, "%s/tuned/%s.json", directory, name);
+    }
+    return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
+}
+
+/* What this search will have measured: known before it has. */
+static struct merge_kind kind_of(const struct tuner *t)
+{
+    const struct config *config = t->request->config;
+    bool on_cuda = t->device.device_bit == CUDAL2_ON_CUDA;
+    enum cudal2_dtype dtype = config_dtype(config, on_cuda);
+    enum mode mode = (config->modes & CUDAL2_BIT(MODE_SERVER)) ? MODE_SERVER : MODE_OFFLINE;
+    bool f32 = (config_accumulates(config, dtype) & CUDAL2_BIT(CUDAL2_ACC_F32)) != 0;
+    return (struct merge_kind){.device = t->device.name,
+                               .dtype = dtype,
+                               .accumulate = f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
+                               .mode = mode,
+                               .timing = on_cuda ? config->headline : TIMING_WALL,
+                               .cache = config->cache[mode]};
+}
+
+/* A search of hours must not end with a table that it cannot go into. */
+static int check_target(const struct tuner *t, struct error *err)
+{
+    const struct merge_kind kind = kind_of(t);
+    const struct cudal2_problem problem = {.dtype = kind.dtype, .accumulate = kind.accumulate};
+    char name[TUNED_NAME_MAX], path[sizeof t->table_path];
+    struct tuned_table *table = NULL;
+    tuned_name(&t->device, &problem, kind.mode, name);
+    int code = target_path(t, name, path, sizeof path, err);
+    if (!code)
+        code = merge_read(path, &kind, &table, err);
+    tuned_free(table);
+    return code;
+}
+
 /* ---- the first worker is up ---- */
 
 static int read_figure(struct json_at device, const char *key, double *out, struct error *err)
@@ -217,7 +265,7 @@ static int on_ready(void *context, const cJSON *env, struct error *err)
     if (t->ready)
         return 0;
     t->ready = true;
-    if (read_device(t, env, err))
+    if (read_device(t, env, err) || (t->request->update && check_target(t, err)))
         return err->code;
     for (size_t i = 0; candidates[i] && t->device.device_bit == CUDAL2_ON_CUDA; i++)
         if (add_family(t, candidates[i], err))
@@ -255,29 +303,25 @@ static int on_request(void *context, struct cell_request *request, struct error 
 
 /* ---- the end ---- */
 
-/* Where `run` looks for this device's table. */
-static int own_path(const struct tuner *t, char *out, size_t capacity, struct error *err)
+/* The kernel directory's tuned/ may not be there yet. */
+static int make_parent(const char *path, struct error *err)
 {
-    char directory[2048];
-    if (kernel_directory_find(t->request->kernel_directory, directory, sizeof directory, err))
-        return err->code;
-    int n = snprintf(out, capacity, "%s/tuned", directory);
-    if (n < 0 || (size_t)n >= capacity || file_make_directories(out, err))
-        return n < 0 || (size_t)n >= capacity
-                   ? error_set(err, EXIT_CODE_DATA, "the kernel directory's path is too long")
-                   : err->code;
-    snprintf(out + n, capacity - (size_t)n, "/%s.json", t->summary.name);
-    return 0;
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) : 0, path);
+    return directory[0] ? file_make_directories(directory, err) : 0;
 }
 
-static int write_table(struct tuner *t, const struct table *table, struct error *err)
+static int write_table(struct tuner *t, struct table *table, struct error *err)
 {
     char *text = NULL, path[sizeof t->table_path];
-    int code = table_text(table, &text, err);
-    if (!code && t->request->output)
-        snprintf(path, sizeof path, "%s", t->request->output);
-    else if (!code)
-        code = own_path(t, path, sizeof path, err);
+    int code = target_path(t, t->summary.name, path, sizeof path, err);
+    if (!code && t->request->update)
+        code = table_merge(table, path, err);
+    if (!code)
+        code = table_text(table, &text, err);
+    if (!code && !t->request->output)
+        code = make_parent(path, err);
     if (!code)
         code = file_write_atomic(path, text, strlen(text), err);
     if (!code)
@@ -286,7 +330,7 @@ static int write_table(struct tuner *t, const struct table *table, struct error 
     return code;
 }
 
-/* A table in part goes only where the user said: the device's own may be a whole one. */
+/* A table in part goes only where the user said, the device's own may be a whole one; or into what is there. */
 static int on_write(void *context, const char *journal_path, const char *output, struct error *err)
 {
     struct tuner *t = context;
@@ -295,8 +339,10 @@ static int on_write(void *context, const char *journal_path, const char *output,
     int code = table_open(journal_path, &table, err);
     if (!code) {
         t->summary = *table_summary(table);
-        if (t->request->output || t->summary.cells == t->request->config->n_shapes)
+        bool whole = t->summary.cells == t->request->config->n_shapes;
+        if (whole || t->request->output || t->request->update)
             code = write_table(t, table, err);
+        t->summary = *table_summary(table);
     }
     table_close(table);
     return code;
@@ -312,7 +358,8 @@ int tune_open(const struct tune_request *request, struct tuner **out, struct err
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search");
     t->request = request;
     t->kept = cJSON_CreateArray();
-    t->director = (struct run_director){.context = t, .ready = on_ready, .request = on_request, .write = on_write};
+    t->director = (struct run_director){
+        .context = t, .ready = on_ready, .request = on_request, .write = on_write, .extends = request->update};
     return 0;
 }
 

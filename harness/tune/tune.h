@@ -24,6 +24,7 @@ struct tune_request {
     const char *kernel_directory; /* NULL: the default */
     size_t breadth;               /* configurations raced per problem and layout; 0: TUNE_BREADTH */
     const char *output;           /* the table; NULL: tuned/ of the kernel directory, once every problem is there */
+    bool update;                  /* into the table that is there, also in part: merge.h */
     const volatile int *stop;     /* heard while compiling; may be NULL */
     void (*note)(void *context, const char *line); /* what compiling came to; may be NULL */
     void *note_context;
