@@ -14,6 +14,7 @@
 #include "fake_worker.h"
 #include "run_fixture.h"
 #include "base/file.h"
+#include "result/result.h"
 #include "run/offenders.h"
 
 /* Every cell once, `name` with this verdict in the first three and left out of the rest, the other two ok. */
@@ -353,6 +354,65 @@ static void test_crashes_in_two_workers(void **state)
 
 /* ---- what a worker is given ---- */
 
+/* What a director has seen. */
+struct steering {
+    int ready, requests, early; /* early: requests before any worker was up */
+};
+
+static int steer_ready(void *context, const cJSON *env, struct error *err)
+{
+    struct steering *s = context;
+    (void)err;
+    assert_non_null(env);
+    s->ready++;
+    return 0;
+}
+
+static int steer_request(void *context, struct cell_request *request, struct error *err)
+{
+    struct steering *s = context;
+    (void)err;
+    assert_non_null(request);
+    s->requests++;
+    s->early += s->ready == 0;
+    return 0;
+}
+
+static int steer_write(void *context, const char *journal_path, const char *output, struct error *err)
+{
+    (void)context;
+    return result_write(journal_path, output, err);
+}
+
+/* The tuner chooses for the device it has been told of: the first cells, too. */
+static void test_director_is_asked_when_a_worker_is_up(void **state)
+{
+    struct steering s = {0};
+    const struct run_director director = {
+        .context = &s, .ready = steer_ready, .request = steer_request, .write = steer_write};
+    (void)state;
+    two_workers();
+    t.options.director = &director;
+    assert_int_equal(go(""), 0);
+    assert_int_equal(s.early, 0);
+    assert_int_equal(s.requests, N_CELLS);
+    assert_in_range(s.ready, 1, 2);
+}
+
+/* A cell that is sent again to the next worker is the same one. */
+static void test_director_is_asked_once_for_each_cell(void **state)
+{
+    struct steering s = {0};
+    const struct run_director director = {
+        .context = &s, .ready = steer_ready, .request = steer_request, .write = steer_write};
+    (void)state;
+    t.options.director = &director;
+    assert_int_equal(go("beta=crash"), 0);
+    assert_int_equal(s.early, 0);
+    assert_int_equal(s.requests, N_CELLS);
+    assert_true(s.ready > 1);
+}
+
 static void test_child_is_clean(void **state)
 {
     char path[128], *text = NULL;
@@ -421,6 +481,8 @@ int main(int argc, char **argv)
         TEST(test_two_workers_share_the_cells),
         TEST(test_one_of_two_workers_is_enough),
         TEST(test_crashes_in_two_workers),
+        TEST(test_director_is_asked_when_a_worker_is_up),
+        TEST(test_director_is_asked_once_for_each_cell),
         TEST(test_child_is_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,7 @@ struct slot {
     uint64_t not_before_ns; /* the next start */
     int start_failures;     /* in a row */
     long cell;              /* of the plan; -1 none. Stays while the worker is replaced */
+    bool directed;          /* the run's director has been asked about this cell */
     int harness_deaths;     /* in this cell, nobody to blame */
     struct cell_request request;
     uint64_t sent_ns; /* when it went to the worker, by our clock */

@@ -135,17 +135,28 @@ static long pending_cell(const struct run *run)
     return -1;
 }
 
-static int take_cell(struct run *run, struct slot *slot, long cell, struct error *err)
+static void take_cell(struct run *run, struct slot *slot, long cell)
 {
-    const struct run_director *director = run->options->director;
     const struct plan_cell *c = &run->ledger.plan.cells[cell];
     run->given[cell] = true;
     slot->cell = cell;
     slot->harness_deaths = 0;
+    slot->directed = false;
     slot->request = (struct cell_request){.problem = c->problem, .mode = c->mode, .seed = c->seed};
     snprintf(slot->request.label, sizeof slot->request.label, "%s", c->label);
     offenders_exclude(&run->ledger.offenders, &slot->request);
-    return director ? director->request(director->context, &slot->request, err) : 0;
+}
+
+/* A cell is taken before its worker is up, and the director knows nothing until then: it is asked when the cell leaves,
+ * and once, for a worker that dies is sent the same again. */
+static int send_cell(struct run *run, struct slot *slot, struct error *err)
+{
+    const struct run_director *director = run->options->director;
+    if (director && !slot->directed && director->request(director->context, &slot->request, err))
+        return err->code;
+    slot->directed = true;
+    slot_send_cell(slot);
+    return 0;
 }
 
 /* ---- blame ---- */
@@ -326,13 +337,13 @@ static int advance(struct run *run, struct slot *slot, bool *active, struct erro
     *active = true;
     if (slot->cell < 0 && !stopping && (slot->state == SLOT_IDLE || slot->state == SLOT_EMPTY)) {
         long cell = pending_cell(run);
-        if (cell >= 0 && take_cell(run, slot, cell, err))
-            return err->code;
+        if (cell >= 0)
+            take_cell(run, slot, cell);
     }
     bool work = slot->cell >= 0 && !stopping;
     if (slot->state == SLOT_IDLE && work)
-        slot_send_cell(slot);
-    else if (slot->state == SLOT_IDLE)
+        return send_cell(run, slot, err);
+    if (slot->state == SLOT_IDLE)
         slot_send_quit(slot);
     else if (slot->state == SLOT_STARTING && stopping)
         slot_kill(slot); /* nothing is lost, and it may take a minute to come up */
