@@ -2,7 +2,7 @@
  * bench_stop - what a stop rule would have made of a run that is there: reads its journal, looks at each cell as the
  * rule would have (measure/stop.h), and stops where that says so. No GPU.
  *
- *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE]
+ *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN]]
  *
  * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before that
  * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
@@ -132,8 +132,9 @@ static int read_cell(void *context, const char *kind, struct json_at data, struc
 int main(int argc, char **argv)
 {
     struct error err = {0};
-    if (argc != 5 && argc != 6) {
-        fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE]\n", stderr);
+    if (argc < 5 || argc > 7) {
+        fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN]]\n",
+              stderr);
         return EXIT_CODE_USAGE;
     }
     struct tally t = {.stop = {.min_blocks = (unsigned)atoi(argv[2]),
@@ -141,7 +142,8 @@ int main(int argc, char **argv)
                                .max_blocks = 192,
                                .delta = {0.005, 0.02},
                                .max_cell_seconds = {atof(argv[4]), atof(argv[4])},
-                               .hopeless_share = argc == 6 ? atof(argv[5]) : 0}};
+                               .hopeless_share = argc > 5 ? atof(argv[5]) : 0}};
+    t.stop.hopeless_within[MODE_OFFLINE] = t.stop.hopeless_within[MODE_SERVER] = argc > 6 ? atof(argv[6]) : 0;
     const struct journal_filter cells = {"cell", read_cell, &t};
     int code = journal_read_kind(argv[1], &cells, &err);
     if (code != 0)

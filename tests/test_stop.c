@@ -135,6 +135,12 @@ static void hope_ends_by_the_square_root(void **state)
     r->mode = MODE_SERVER;
     assert_true(stop_is_hopeless(&s, r, 4));
     assert_false(stop_is_hopeless(&s, r, 3.9));
+    s.hopeless_within[MODE_OFFLINE] = 2;
+    assert_true(stop_is_hopeless(&s, r, 4)); /* another mode's */
+    s.hopeless_within[MODE_SERVER] = 2.5;
+    assert_false(stop_is_hopeless(&s, r, 4)); /* over 5%: not left at that */
+    s.hopeless_within[MODE_SERVER] = 2.6;
+    assert_true(stop_is_hopeless(&s, r, 4));
     s.hopeless_share = 0;
     assert_false(stop_is_hopeless(&s, r, 4));
     record_free(r);

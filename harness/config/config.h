@@ -39,6 +39,7 @@ struct stop_config {
     unsigned least_blocks;               /* that a cell gets even when its time is up; 0: none */
     double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in server mode 0: as offline */
     double hopeless_share;               /* of that cap, after which a cell that will not converge ends; 0: never */
+    double hopeless_within[MODE_COUNT];  /* ... but not while its interval is so many times delta; 0: however wide */
 };
 
 /* The cap of a cell in that mode. */

@@ -29,6 +29,8 @@ const struct config_field config_fields[] = {
     {"stop", "max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_OFFLINE]), 0.01, DAY_SECONDS, 20, NULL},
     {"stop", "server_max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_SERVER]), 0, DAY_SECONDS, 0, NULL},
     {"stop", "hopeless_share", FIELD_NUMBER, AT(stop.hopeless_share), 0, 1, 0, NULL},
+    {"stop", "hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_OFFLINE]), 0, 1000, 0, NULL},
+    {"stop", "server_hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_SERVER]), 0, 1000, 0, NULL},
     {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL},
     {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL},
     {"limits", "launch_seconds", FIELD_NUMBER, AT(limits.launch_seconds), 0.1, DAY_SECONDS, 30, NULL},

@@ -147,8 +147,10 @@ enum stop_decision stop_decide(const struct stop_config *stop, struct cell_recor
 
 bool stop_is_hopeless(const struct stop_config *stop, const struct cell_record *record, double seconds)
 {
-    double cap = stop_cell_seconds(stop, record->mode);
-    if (!(stop->hopeless_share > 0) || seconds < stop->hopeless_share * cap || seconds >= cap)
+    double cap = stop_cell_seconds(stop, record->mode), delta = stop->delta[record->mode];
+    double within = stop->hopeless_within[record->mode];
+    if (!(stop->hopeless_share > 0) || seconds < stop->hopeless_share * cap || seconds >= cap ||
+        (within > 0 && record->worst_half_width > within * delta))
         return false;
-    return record->worst_half_width * sqrt(seconds / cap) > HOPELESS * stop->delta[record->mode];
+    return record->worst_half_width * sqrt(seconds / cap) > HOPELESS * delta;
 }

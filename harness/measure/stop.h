@@ -22,7 +22,8 @@ void stop_judge(const struct stop_config *stop, struct cell_record *record);
 
 /* Whether a cell that has been measured for so many seconds will not converge by its cap: the interval that its last
  * look found widest, narrowing with the square root of the time, would still be 1.25 times as wide as wanted. False
- * before the share of the cap that the config names, and without one. */
+ * before the share of the cap that the config names, and without one; also while the interval is too wide to be left at
+ * that (hopeless_within). */
 bool stop_is_hopeless(const struct stop_config *stop, const struct cell_record *record, double seconds);
 
 #endif
