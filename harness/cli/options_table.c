@@ -93,7 +93,7 @@ const struct option_info option_table[OPTION_COUNT] = {
                            VERIFICATION,
                            "without a worker, for debuggers: a kernel that crashes takes the program with it"},
     [OPTION_BREADTH] = {"breadth", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(TUNE), "N", NULL, AT(breadth), SEARCH,
-                        "configurations of a kernel set to race for each shape and layout; default: 24"},
+                        "configurations of a kernel set to race for each shape and layout; default: 32"},
     [OPTION_BUDGET] = {"budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(TUNE), "SECONDS", NULL, AT(budget_seconds),
                        SEARCH, "stop after this time; --resume goes on"},
     [OPTION_UPDATE] = {"update", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(update), SEARCH,
