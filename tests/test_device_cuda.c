@@ -405,16 +405,6 @@ static void tensor_maps_describe_the_matrix(void **state)
     assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), 0);
     const uint64_t expected[] = {CU_TENSOR_BF16, 2, 0x1000, 64, 300, 128, 32, 128, 1, 0, 3, CU_TENSOR_L2_256, 0};
     assert_memory_equal(map.opaque, expected, sizeof expected);
-    const int64_t fetches[] = {0, 64, 128};
-    for (uint64_t i = 0; i < 3; i++) {
-        r.fetch = fetches[i];
-        assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), 0);
-        assert_int_equal(map.opaque[11], i); /* CU_TENSOR_MAP_L2_PROMOTION_NONE, _L2_64B, _L2_128B */
-    }
-    r.fetch = 96;
-    assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), EXIT_CODE_DATA);
-    assert_non_null(strstr(err.text, "256 bytes, not 96"));
-    r.fetch = 256;
     r.columns = 63;
     assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "16 bytes"));

@@ -64,8 +64,8 @@ static int refuse_existing(const struct run_options *options, const char *journa
     const char *output = options->output;
     bool extends = options->director && options->director->extends;
     if (access(journal, F_OK) == 0)
-        return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: go on with --resume, or choose another --output",
-                         journal);
+        return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: go on with --resume, or %s", journal,
+                         extends ? "remove it" : "choose another --output");
     if (!extends && access(output, F_OK) == 0)
         return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: choose another --output, or remove it", output);
     return 0;

@@ -338,3 +338,21 @@ void slot_look(struct slot *slot, struct slot_event *event)
     if (event->kind == SLOT_NOTHING && moved && (slot->state == SLOT_BUSY || slot->state == SLOT_STARTING))
         event->kind = SLOT_STAGE;
 }
+
+bool slot_culprit(const struct slot *slot, const struct slot_event *event, struct exclusion *out)
+{
+    *out = (struct exclusion){0};
+    if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0)
+        return false;
+    snprintf(out->name, sizeof out->name, "%s", slot->now.contender);
+    snprintf(out->status, sizeof out->status, "%s", event->verdict);
+    snprintf(out->stage, sizeof out->stage, "%s", slot->now.stage);
+    snprintf(out->reason, sizeof out->reason, "%s", event->reason);
+    return true;
+}
+
+bool slot_ended_well(const struct slot *slot, const struct slot_event *event)
+{
+    return strcmp(slot->now.stage, "quit") == 0 && strcmp(event->verdict, "early_exit") == 0 &&
+           strcmp(event->reason, "exited with code 0") == 0;
+}

@@ -72,6 +72,12 @@ void slot_send_quit(struct slot *slot);
  * SLOT_NOTHING. A message that is garbage or lacks the nonce ends the process. */
 void slot_look(struct slot *slot, struct slot_event *event);
 
+/* Of a worker that was lost: whom its end is to be blamed on, *out being what they are then left out for. False when no
+ * contender was running, or when it was nobody's doing. */
+bool slot_culprit(const struct slot *slot, const struct slot_event *event, struct exclusion *out);
+/* Whether it ended as it was told to. An exit handler that somebody left behind costs no cell, but is worth a line. */
+bool slot_ended_well(const struct slot *slot, const struct slot_event *event);
+
 /* What slot_look does with a line of the worker's (fuzzing). */
 void slot_take_line(struct slot *slot, const char *line, size_t length, struct slot_event *event);
 

@@ -164,14 +164,8 @@ static int send_cell(struct run *run, struct slot *slot, struct error *err)
 /* False when nobody can be blamed: no contender was running, or one that is already out. */
 static bool exclude(struct run *run, struct slot *slot, const struct slot_event *event)
 {
-    struct exclusion blamed = {0};
-    if (!slot->now.contender[0] || strcmp(event->verdict, "infrastructure") == 0)
-        return false;
-    snprintf(blamed.name, sizeof blamed.name, "%s", slot->now.contender);
-    snprintf(blamed.status, sizeof blamed.status, "%s", event->verdict);
-    snprintf(blamed.stage, sizeof blamed.stage, "%s", slot->now.stage);
-    snprintf(blamed.reason, sizeof blamed.reason, "%s", event->reason);
-    return offenders_blame(&run->ledger.offenders, &slot->request, &blamed);
+    struct exclusion blamed;
+    return slot_culprit(slot, event, &blamed) && offenders_blame(&run->ledger.offenders, &slot->request, &blamed);
 }
 
 static int lost_in_cell(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
@@ -216,13 +210,6 @@ static void lost_at_start(struct run *run, struct slot *slot, const struct slot_
         retire(run, slot);
 }
 
-/* As it was told to. An exit handler that somebody left behind costs no cell, but is worth a line. */
-static bool ended_well(const struct slot *slot, const struct slot_event *event)
-{
-    return strcmp(slot->now.stage, "quit") == 0 && strcmp(event->verdict, "early_exit") == 0 &&
-           strcmp(event->reason, "exited with code 0") == 0;
-}
-
 static int worker_lost(struct run *run, struct slot *slot, const struct slot_event *event, struct error *err)
 {
     bool stuck = slot->state == SLOT_RETIRED;
@@ -231,7 +218,7 @@ static int worker_lost(struct run *run, struct slot *slot, const struct slot_eve
         lost_at_start(run, slot, event);
     else if (slot->cell >= 0)
         code = lost_in_cell(run, slot, event, err);
-    else if (!ended_well(slot, event))
+    else if (!slot_ended_well(slot, event))
         note(run, "%s: the worker did not end well, in stage %s: %s: %s", slot->device, slot->now.stage, event->verdict,
              event->reason);
     if (!code && stuck) {
