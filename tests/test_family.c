@@ -53,6 +53,44 @@ static bool has(const cJSON *list, const char *key)
     return false;
 }
 
+/* A search that goes into a table lets what that has race again: first, and under the name of today. */
+static void known_winners_compete(void **state)
+{
+    static const char table[] =
+        "{\"schema\":\"cudal2-bench/tuned\",\"schema_version\":1,\"device\":\"NVIDIA H200\",\"driver\":\"1\","
+        "\"dtype\":\"f16\",\"accumulate\":\"f16\",\"mode\":\"offline\",\"timing\":\"device\",\"cache\":\"warm\","
+        "\"commit\":\"c\",\"families\":[\"cudal2\"],\"variants\":[\"persistent:BM=64,BN=32,STAGES=2,CONSUMERS=1\","
+        "\"persistent:BM=64,BN=32,STAGES=3,CONSUMERS=1\",\"gone:A=1\"],\"entries\":["
+        "{\"m\":1024,\"n\":1024,\"k\":1024,\"family\":0,\"layout\":\"tn\",\"variant\":0,\"time_ns\":100,"
+        "\"runner_up\":1,\"runner_up_ns\":101},"
+        "{\"m\":1024,\"n\":1024,\"k\":2048,\"family\":0,\"layout\":\"tn\",\"variant\":2,\"time_ns\":100}]}";
+    static const char winner[] = "persistent:BM=64,BN=32,STAGES=2,CONSUMERS=1,",
+                      second[] = "persistent:BM=64,BN=32,STAGES=3,";
+    struct family f = family_on_h200(8);
+    struct cudal2_problem p = {1024, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct tuned_table *known;
+    struct error err;
+    bool has_space = false;
+    (void)state;
+    scratch_write("known.json", table);
+    if (tuned_load(scratch_path("known.json"), &known, &err) || family_open(&f, "cudal2", "kernels", &has_space, &err))
+        fail_msg("%s", err.text);
+    f.known = known;
+    cJSON *list = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(list), 8);
+    assert_memory_equal(cJSON_GetArrayItem(list, 0)->valuestring, winner, sizeof winner - 1);
+    assert_non_null(strstr(cJSON_GetArrayItem(list, 0)->valuestring, ",FETCH=256,")); /* all parameters are named */
+    assert_memory_equal(cJSON_GetArrayItem(list, 1)->valuestring, second, sizeof second - 1);
+    cJSON_Delete(list);
+    p.k = 2048; /* a kernel that is no more does not race */
+    list = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(list), 8);
+    assert_false(has(list, "gone:A=1"));
+    cJSON_Delete(list);
+    family_close(&f);
+    tuned_free(known);
+}
+
 /* The set's own entries come first, the model fills up, nothing is there twice. */
 static void own_entries_compete(void **state)
 {
@@ -175,9 +213,8 @@ static int make_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objections_name_the_fault),
-        cmocka_unit_test(own_entries_compete),
-        cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
+        cmocka_unit_test(objections_name_the_fault), cmocka_unit_test(known_winners_compete),
+        cmocka_unit_test(own_entries_compete),       cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
         cmocka_unit_test(bad_kernels_make_room),
     };
     return cmocka_run_group_tests(tests, make_kernels, scratch_remove);

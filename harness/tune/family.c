@@ -86,20 +86,45 @@ static bool is_rejected(const struct space *s, const char *key)
     return false;
 }
 
+/* The key as the manifests of today write it; false where none knows it. */
+static bool key_of_today(const struct space *s, const char *key, struct cudal2_variant *out)
+{
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    for (size_t i = 0; i < s->n_kernels; i++)
+        if (manifest_parse_key(s->kernels[i], key, values))
+            return manifest_key(s->kernels[i], values, out->key, sizeof out->key) == 0;
+    return false;
+}
+
+/* What the table has for this very problem: its winner, and a runner-up that was close. */
+static size_t known_keys(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
+                         struct cudal2_variant *keys)
+{
+    const struct tuned_query query = {.family = module_set_name(f->set), .problem = *problem, .layout = layout};
+    const struct tuned_entry *entry = f->known ? tuned_exact(f->known, &query) : NULL;
+    const char *known[2];
+    size_t n = 0, n_known = entry ? tuned_keys(f->known, entry, known) : 0;
+    for (size_t i = 0; i < n_known && n < f->breadth; i++)
+        n += key_of_today(&f->spaces[layout], known[i], &keys[n]) && !is_rejected(&f->spaces[layout], keys[n].key) &&
+             !is_there(keys, n, keys[n].key);
+    return n;
+}
+
 static size_t own_entries(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
-                          struct cudal2_variant *keys)
+                          struct cudal2_variant *keys, size_t n)
 {
     const struct cudal2_setup setup = {
         .problem = *problem, .layout = layout, .workspace_bytes = (size_t)f->workspace_bytes};
+    struct cudal2_variant *own = calloc(MAX_KEYS, sizeof *own);
     struct contender c;
     char why[CUDAL2_WHY];
-    size_t kept = 0;
     module_set_contender(f->set, layout, &c);
-    int n = c.ops->list_variants(&c, &setup, keys, f->breadth < MAX_KEYS ? f->breadth : MAX_KEYS, why);
-    for (int i = 0; i < n; i++)
-        if (!is_rejected(&f->spaces[layout], keys[i].key))
-            keys[kept++] = keys[i];
-    return kept;
+    int n_own = own ? c.ops->list_variants(&c, &setup, own, f->breadth < MAX_KEYS ? f->breadth : MAX_KEYS, why) : 0;
+    for (int i = 0; i < n_own && n < f->breadth; i++)
+        if (!is_rejected(&f->spaces[layout], own[i].key) && !is_there(keys, n, own[i].key))
+            keys[n++] = own[i];
+    free(own);
+    return n;
 }
 
 static struct prune_request prune_request_of(const struct family *f, enum cudal2_layout layout,
@@ -121,7 +146,8 @@ static size_t choose(const struct family *f, enum cudal2_layout layout, const st
                      struct cudal2_variant *keys)
 {
     const struct prune_request request = prune_request_of(f, layout, problem);
-    size_t chosen[PRUNE_MAX], n = own_entries(f, layout, problem, keys), n_chosen = prune_choose(&request, chosen);
+    size_t chosen[PRUNE_MAX], n_chosen = prune_choose(&request, chosen);
+    size_t n = own_entries(f, layout, problem, keys, known_keys(f, layout, problem, keys));
     for (size_t i = 0; i < n_chosen && n < f->breadth && n < MAX_KEYS; i++) {
         const struct configuration *c = &f->spaces[layout].configurations[chosen[i]];
         if (space_key(&f->spaces[layout], c, keys[n].key, sizeof keys[n].key) == 0 && !is_there(keys, n, keys[n].key))

@@ -5,6 +5,7 @@
 #ifndef CUDAL2_TUNE_FAMILY_H
 #define CUDAL2_TUNE_FAMILY_H
 
+#include "contender/tuned.h"
 #include "contender/module.h"
 #include "device/device.h"
 #include "tune/pool.h"
@@ -18,7 +19,8 @@ struct family {
     enum cudal2_accumulate accumulate;
     uint64_t workspace_bytes;
     size_t breadth;
-    struct space spaces[2]; /* by layout */
+    struct space spaces[2];          /* by layout */
+    const struct tuned_table *known; /* NULL, or what an earlier search found: it races again */
 };
 
 /* Opens the set and its space. *has_space is false, and nothing is open, when `candidate` is no kernel set with a
@@ -27,8 +29,8 @@ int family_open(struct family *f, const char *candidate, const char *kernel_dire
                 struct error *err);
 void family_close(struct family *f);
 
-/* Keys to race for a problem in a layout: the set's entries that fit, then the model's choice, `breadth` in all and no
- * key twice. A JSON array owned by the caller. */
+/* Keys to race for a problem in a layout: what `known` has for this very problem, the set's entries that fit, then the
+ * model's choice, `breadth` in all and no key twice. A JSON array owned by the caller. */
 cJSON *family_choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem);
 
 struct family_problems {

@@ -25,7 +25,7 @@ struct merge_kind {
 int merge_read(const char *path, const struct merge_kind *kind, struct tuned_table **out, struct error *err);
 
 struct merge_counts {
-    size_t replaced, added; /* of the search's lines: those that the table had, and those that it lacked */
+    size_t replaced, added; /* of the search's lines: those that the table had when it was last written, and the rest */
     size_t kept;            /* entries that were not searched */
 };
 

@@ -30,7 +30,8 @@ struct tuner {
     size_t n_families;
     struct family families[MAX_FAMILIES];
     struct cudal2_problem *problems;
-    cJSON *kept; /* array of every search sent: a cell may be sent again after its worker died */
+    struct tuned_table *known; /* with --update: the table as it was before; NULL: none */
+    cJSON *kept;               /* array of every search sent: a cell may be sent again after its worker died */
     char table_path[4096];
     struct table_summary summary;
 };
@@ -150,19 +151,15 @@ static struct merge_kind kind_of(const struct tuner *t)
                                .cache = config->cache[mode]};
 }
 
-/* A search of hours must not end with a table that it cannot go into. */
-static int check_target(const struct tuner *t, struct error *err)
+/* A search of hours must not end with a table that it cannot go into. What that has of a problem races again. */
+static int read_target(struct tuner *t, struct error *err)
 {
     const struct merge_kind kind = kind_of(t);
     const struct cudal2_problem problem = {.dtype = kind.dtype, .accumulate = kind.accumulate};
     char name[TUNED_NAME_MAX], path[sizeof t->table_path];
-    struct tuned_table *table = NULL;
     tuned_name(&t->device, &problem, kind.mode, name);
     int code = target_path(t, name, path, sizeof path, err);
-    if (!code)
-        code = merge_read(path, &kind, &table, err);
-    tuned_free(table);
-    return code;
+    return code ? code : merge_read(path, &kind, &t->known, err);
 }
 
 /* ---- the first worker is up ---- */
@@ -248,6 +245,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
         .accumulate = (config->accumulates & CUDAL2_BIT(CUDAL2_ACC_F32)) ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
         .workspace_bytes = config->workspace_bytes,
         .breadth = t->request->breadth ? t->request->breadth : TUNE_BREADTH,
+        .known = t->known,
     };
     int code = family_open(f, candidate, t->request->kernel_directory, &has_space, err);
     if (code || !has_space)
@@ -265,7 +263,7 @@ static int on_ready(void *context, const cJSON *env, struct error *err)
     if (t->ready)
         return 0;
     t->ready = true;
-    if (read_device(t, env, err) || (t->request->update && check_target(t, err)))
+    if (read_device(t, env, err) || (t->request->update && read_target(t, err)))
         return err->code;
     for (size_t i = 0; candidates[i] && t->device.device_bit == CUDAL2_ON_CUDA; i++)
         if (add_family(t, candidates[i], err))
@@ -289,9 +287,10 @@ static void add_contenders(const struct family *f, const struct cudal2_problem *
 static int on_request(void *context, struct cell_request *request, struct error *err)
 {
     struct tuner *t = context;
-    cJSON *search = cJSON_CreateObject();
+    cJSON *search = t->ready ? cJSON_CreateObject() : NULL;
     if (!search)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search");
+        return error_set(err, EXIT_CODE_INTERNAL, "%s",
+                         t->ready ? "out of memory for a search" : "a search was asked for before its device is known");
     for (size_t i = 0; i < t->n_families; i++)
         add_contenders(&t->families[i], &request->problem, search);
     cJSON_AddNullToObject(search, "*");
@@ -369,6 +368,7 @@ void tune_close(struct tuner *t)
         return;
     for (size_t i = 0; i < t->n_families; i++)
         family_close(&t->families[i]);
+    tuned_free(t->known);
     cJSON_Delete(t->kept);
     free(t->problems);
     free(t);
