@@ -18,23 +18,17 @@ DEVICE u32 packed(const wgmma_register (&d)[WG_REGISTERS], int j, int h)
 #endif
 }
 
-/* The same, 0 beyond the tile. */
-DEVICE u32 packed_or_zero(const wgmma_register (&d)[WG_REGISTERS], int j, int h)
-{
-    return j < BN / 8 ? packed(d, j < BN / 8 ? j : 0, h) : 0;
-}
-
 /* 64 x 64 of C in one swizzled box, or what BN leaves of it in boxes 16 wide unless WIDE; `n8` is the first of the
- * accumulator's. Of the last 8 columns of an odd number of them a box 16 wide is not filled. */
+ * accumulator's. What is narrower than 16 is left out. */
 template <bool WIDE> DEVICE void fill_box(u32 buffer, const wgmma_register (&d)[WG_REGISTERS], int n8, int thread)
 {
     const int lane = thread % 32, row = thread / 32 * 16 + lane % 16;
 #pragma unroll
-    for (int j = 0; j < 8 && n8 + j + !WIDE < BN / 8; j += 2) {
+    for (int j = 0; j < 8 && n8 + j + 1 < BN / 8; j += 2) {
         const u32 wide = row * 128 + ((j + lane / 16) ^ (row & 7)) * 16,
                   narrow = j / 2 * NARROW_BYTES + row * 32 + ((lane / 16) ^ (row >> 2 & 1)) * 16;
         stmatrix4(buffer + (WIDE || n8 < BN / 64 * 8 ? wide : narrow), packed(d, n8 + j, 0), packed(d, n8 + j, 1),
-                  packed_or_zero(d, n8 + j + 1, 0), packed_or_zero(d, n8 + j + 1, 1));
+                  packed(d, n8 + j + 1, 0), packed(d, n8 + j + 1, 1));
     }
 }
 

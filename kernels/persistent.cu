@@ -231,7 +231,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
     const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
-    w.rank = REDUCE == 2 ? blockIdx.z : rank; /* a cluster shares K or operands, not both */
+    static_assert(CLUSTER == 1 || CLUSTER_K == 1, "a cluster shares K or operands, not both");
+    w.rank = REDUCE == 2 ? blockIdx.z : rank;
     w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
     w.workspace = workspace;
     const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
