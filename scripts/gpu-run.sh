@@ -70,10 +70,12 @@ run_tune() { # CONFIG ACC BREADTH
         --output "$base.json" $resume
 }
 
-run_update() { # CONFIG ACC BREADTH; the journal lies where the program is started
-    local config=$PWD/configs/$1.json program resume=
+run_update() { # CONFIG ACC BREADTH; the journal lies where the program is started, that of a search that ended is put aside
+    local config=$PWD/configs/$1.json journal=$out/cudal2-tune-$1-$2-offline.journal.jsonl program resume=
     program=$(realpath "$bench")
-    [ -f "$out/cudal2-tune-$1-$2-offline.journal.jsonl" ] && resume=--resume
+    CUDAL2_KERNELS=$(realpath "$CUDAL2_KERNELS")
+    [ -f "$journal" ] && grep -q '"kind":"end"' "$journal" && mv "$journal" "$journal.$(date -u +%Y%m%dT%H%M%S)"
+    [ -f "$journal" ] && resume=--resume
     (cd "$out" && timeout -s TERM "$limit" "$program" tune --config "$config" --accumulate "$2" --breadth "$3" --device "$device" \
         --update $resume)
 }
