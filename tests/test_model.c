@@ -201,6 +201,13 @@ static void fetching_less_pays_where_nothing_stays(void **state)
     double ratio = seconds(64, 12288, 16384, &lines) / seconds(64, 12288, 16384, &t);
     assert_true(ratio > 0.97 && ratio < 0.99);
     assert_true(fabs(seconds(64, 12288, 1024, &lines) / seconds(64, 12288, 1024, &t) - 1) < 1e-9);
+    assert_true(fabs(seconds(64, 12288, 3800, &lines) / seconds(64, 12288, 3800, &t) - 1) <
+                1e-9);                                                       /* 1.5 times the L2 */
+    ratio = seconds(64, 12288, 6400, &lines) / seconds(64, 12288, 6400, &t); /* 2.5 times */
+    assert_true(ratio > 0.97 && ratio < 0.99);
+    ratio = seconds(12288, 64, 16384, &lines) / seconds(12288, 64, 16384, &t); /* it may be A */
+    assert_true(ratio > 0.97 && ratio < 0.99);
+    ratio = seconds(64, 12288, 16384, &lines) / seconds(64, 12288, 16384, &t);
     t.fetch = 256;
     assert_true(fabs(seconds(64, 12288, 16384, &lines) / seconds(64, 12288, 16384, &t) - ratio) < 1e-9);
 }

@@ -91,7 +91,7 @@ static void figures_have_their_places(void **state)
         "\"model\":{\"m\":\"BM\",\"n\":\"2\",\"step_k\":\"3\",\"stages\":\"4\",\"split\":\"5\",\"cluster\":\"6\","
         "\"per_sm\":\"7\",\"warps\":\"8\",\"a_readers\":\"9\",\"b_readers\":\"10\",\"slices\":\"11\",\"band\":\"12\","
         "\"wgmma\":\"BM\",\"evicts\":\"1\",\"overlaps\":\"2\",\"exchange\":\"3\",\"copied_n\":\"13\","
-        "\"own_rows\":\"BM == 16\",\"streams\":\"2\"},\"grids\":[{\"BM\":[16]}]");
+        "\"own_rows\":\"BM == 16\",\"streams\":\"2\",\"fetch\":\"128\"},\"grids\":[{\"BM\":[16]}]");
     struct module_set *set = open_toy();
     struct space s;
     struct error err;
@@ -106,6 +106,7 @@ static void figures_have_their_places(void **state)
     assert_int_equal(t->exchange, 3);
     assert_int_equal(t->copied_n, 13);
     assert_int_equal(t->streams, 2);
+    assert_int_equal(t->fetch, 128);
     space_free(&s);
     module_set_close(set);
 }

@@ -131,12 +131,16 @@ static void hope_ends_by_the_square_root(void **state)
     assert_true(stop_is_hopeless(&s, r, 1));
     r->worst_half_width = NAN; /* nothing to compare */
     assert_false(stop_is_hopeless(&s, r, 1));
+    r->worst_half_width = 0.0126;
+    s.hopeless_within[MODE_SERVER] = 2;
+    assert_true(stop_is_hopeless(&s, r, 1)); /* another mode's */
+    s.hopeless_within[MODE_OFFLINE] = 2;
+    assert_false(stop_is_hopeless(&s, r, 1));
+    s.hopeless_within[MODE_SERVER] = 0;
     r->worst_half_width = 0.0504;
     r->mode = MODE_SERVER;
     assert_true(stop_is_hopeless(&s, r, 4));
     assert_false(stop_is_hopeless(&s, r, 3.9));
-    s.hopeless_within[MODE_OFFLINE] = 2;
-    assert_true(stop_is_hopeless(&s, r, 4)); /* another mode's */
     s.hopeless_within[MODE_SERVER] = 2.5;
     assert_false(stop_is_hopeless(&s, r, 4)); /* over 5%: not left at that */
     s.hopeless_within[MODE_SERVER] = 2.6;

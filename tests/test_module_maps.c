@@ -1,0 +1,118 @@
+/*
+ * What a manifest says of a tensor map reaches the driver, and a parameter of the launch alone stays out of the code: a
+ * kernel module on the CUDA device over a driver of the test's own. Needs NVRTC and no GPU.
+ */
+#include "contender/module.h"
+#include "device/cuda_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock_cuda.h"
+#include "mock_cuda_run.h"
+#include "scratch_fixture.h"
+
+static struct device *d;
+
+/* A kernel that does not compile where LINE is defined. */
+static void write_kernel(const char *map)
+{
+    char manifest[1000];
+    snprintf(manifest, sizeof manifest,
+             "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"maps\",\"source\":\"maps.cu\","
+             "\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\"],\"layouts\":[\"nn\"],"
+             "\"parameters\":{\"BM\":{\"values\":[16],\"default\":16},"
+             "\"LINE\":{\"values\":[0,64,96,128,256],\"default\":128,\"launch\":true}},"
+             "\"grid\":[\"1\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],"
+             "\"arguments\":[{\"tensor_map\":\"a\",\"box\":[\"64\",\"BM\"]%s}]}",
+             map);
+    scratch_write("maps.json", manifest);
+    scratch_write("maps.cu", "#ifdef LINE\n#error LINE\n#endif\n"
+                             "extern \"C\" __global__ void gemm(const __grid_constant__ tensor_map map)\n"
+                             "{ if (BM == 0) ((volatile u32 *)0)[0] = (u32)map.opaque[0]; }\n");
+}
+
+/* The status of a setup with this variant. */
+static int set_up(const char *variant, char *why)
+{
+    struct cudal2_operands operands = {(void *)0x10000, (void *)0x20000, (void *)0x30000};
+    struct cudal2_setup setup = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F16},
+                                 .layout = CUDAL2_NN,
+                                 .sets = &operands,
+                                 .n_sets = 1,
+                                 .variant = variant,
+                                 .threads = 1};
+    struct module_set *set;
+    struct contender c;
+    struct error err;
+    void *state = NULL;
+    if (module_set_open(scratch_path("maps.json"), getenv("CUDAL2_KERNELS"), d, &set, &err) != 0)
+        fail_msg("%s", err.text);
+    module_set_contender(set, CUDAL2_NN, &c);
+    int status = c.ops->setup(&c, &setup, &state, why);
+    if (status == CUDAL2_OK)
+        c.ops->teardown(&c, state);
+    module_set_close(set);
+    return status;
+}
+
+static void expect_promotion(const char *variant, int promotion)
+{
+    char why[CUDAL2_WHY] = "";
+    mock.promotion = -1;
+    if (set_up(variant, why) != CUDAL2_OK)
+        fail_msg("%s: %s", variant, why);
+    assert_int_equal(mock.promotion, promotion);
+}
+
+static void fetch_reaches_the_tensor_map(void **state)
+{
+    char why[CUDAL2_WHY] = "";
+    (void)state;
+    write_kernel(",\"fetch\":\"LINE\"");
+    expect_promotion("maps:BM=16,LINE=0", CU_TENSOR_L2_NONE);
+    expect_promotion("maps:BM=16,LINE=64", CU_TENSOR_L2_64);
+    expect_promotion("maps:BM=16,LINE=128", CU_TENSOR_L2_128);
+    expect_promotion("maps:BM=16,LINE=256", CU_TENSOR_L2_256);
+    assert_int_equal(set_up("maps:BM=16,LINE=96", why), CUDAL2_UNSUPPORTED);
+    assert_non_null(strstr(why, "256 bytes, not 96"));
+}
+
+static void without_it_the_map_fetches_256(void **state)
+{
+    (void)state;
+    write_kernel("");
+    expect_promotion("maps:BM=16,LINE=128", CU_TENSOR_L2_256);
+}
+
+static int open_mock(void **state)
+{
+    struct error err;
+    (void)state;
+    memset(&mock, 0, sizeof mock);
+    if (cuda_open_with(resolve, 0, &d, &err) != 0) {
+        print_message("%s\n", err.text);
+        return -1;
+    }
+    return scratch_make(state);
+}
+
+static int close_mock(void **state)
+{
+    d->ops->close(d);
+    return scratch_remove(state);
+}
+
+int main(void)
+{
+    char cache[] = "/tmp/cudal2-maps-XXXXXX";
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_mock, close_mock),
+        cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_mock, close_mock)};
+    if (!mock_environment(cache))
+        return 77;
+    return mock_leave(cache, cmocka_run_group_tests(tests, NULL, NULL));
+}
