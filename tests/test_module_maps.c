@@ -2,7 +2,7 @@
  * What a manifest says of a tensor map reaches the driver, and a parameter of the launch alone stays out of the code: a
  * kernel module on the CUDA device over a driver of the test's own. Needs NVRTC and no GPU.
  */
-#include "contender/module.h"
+#include "contender/module_set.h"
 #include "device/cuda_device.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static void write_kernel(const char *map)
     snprintf(manifest, sizeof manifest,
              "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"maps\",\"source\":\"maps.cu\","
              "\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[\"f16\"],\"layouts\":[\"nn\"],"
-             "\"parameters\":{\"BM\":{\"values\":[16],\"default\":16},"
+             "\"parameters\":{\"BM\":{\"values\":[16,32],\"default\":16},"
              "\"LINE\":{\"values\":[0,64,96,128,256],\"default\":128,\"launch\":true}},"
              "\"grid\":[\"1\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],"
              "\"arguments\":[{\"tensor_map\":\"a\",\"box\":[\"64\",\"BM\"]%s}]}",
@@ -88,6 +88,25 @@ static void without_it_the_map_fetches_256(void **state)
     expect_promotion("maps:BM=16,LINE=128", CU_TENSOR_L2_256);
 }
 
+/* One module serves all values of a parameter of the launch. */
+static void such_values_share_a_module(void **state)
+{
+    static const char *const keys[] = {"maps:BM=16,LINE=128", "maps:BM=16,LINE=256", "maps:BM=32,LINE=128"};
+    struct module_identity identities[3] = {{0}};
+    struct module_set *set;
+    struct error err;
+    char why[CUDAL2_WHY];
+    (void)state;
+    write_kernel("");
+    if (module_set_open(scratch_path("maps.json"), getenv("CUDAL2_KERNELS"), d, &set, &err) != 0)
+        fail_msg("%s", err.text);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(set_find_key(set, keys[i], &identities[i], why), CUDAL2_OK);
+    assert_true(set_same_identity(set, &identities[0], &identities[1]));
+    assert_false(set_same_identity(set, &identities[0], &identities[2]));
+    module_set_close(set);
+}
+
 static int open_mock(void **state)
 {
     struct error err;
@@ -111,7 +130,8 @@ int main(void)
     char cache[] = "/tmp/cudal2-maps-XXXXXX";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_mock, close_mock),
-        cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_mock, close_mock)};
+        cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_mock, close_mock),
+        cmocka_unit_test_setup_teardown(such_values_share_a_module, open_mock, close_mock)};
     if (!mock_environment(cache))
         return 77;
     return mock_leave(cache, cmocka_run_group_tests(tests, NULL, NULL));

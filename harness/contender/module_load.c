@@ -9,8 +9,13 @@
 
 bool set_same_identity(const struct module_set *set, const struct module_identity *a, const struct module_identity *b)
 {
-    return a->kernel == b->kernel && a->dtype == b->dtype && a->accumulate == b->accumulate && a->layout == b->layout &&
-           memcmp(a->values, b->values, set->kernels[a->kernel]->n_parameters * sizeof *a->values) == 0;
+    if (a->kernel != b->kernel || a->dtype != b->dtype || a->accumulate != b->accumulate || a->layout != b->layout)
+        return false;
+    const struct manifest *m = set->kernels[a->kernel];
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (!m->parameters[i].launch && a->values[i] != b->values[i])
+            return false;
+    return true;
 }
 
 static struct loaded_module *find_loaded(const struct module_set *set, const struct module_identity *identity)
