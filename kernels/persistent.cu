@@ -17,7 +17,8 @@
  *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
- *   FETCH                bytes that the L2 fetches where some of A or B are missing (in the tensor maps, not here)
+ *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
+ *                        tensor maps, not here)
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
  *                        2: stmatrix, then each warp stores its rows by 16 bytes a lane, waiting for no other
