@@ -5,6 +5,19 @@
 #include <unistd.h>
 
 #include "journal_fixture.h"
+#include "scratch_fixture.h"
+
+/* Of the search and of its table, in the test's own directory. */
+__attribute__((unused)) static char journal_path[128], table_path[128];
+
+__attribute__((unused)) static int make_table_paths(void **state)
+{
+    if (scratch_make(state))
+        return -1;
+    snprintf(journal_path, sizeof journal_path, "%s", scratch_path("t.journal.jsonl"));
+    snprintf(table_path, sizeof table_path, "%s", scratch_path("t.json"));
+    return 0;
+}
 
 /* A contender's time is even_ns in even groups and odd_ns in odd ones. */
 struct lane {

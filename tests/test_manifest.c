@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "scratch_fixture.h"
+#include "edited.h"
 
 static char path[128];
 
@@ -34,19 +35,9 @@ static int load_text(const char *text, struct manifest **out, struct error *err)
     return manifest_load(path, out, err);
 }
 
-/* `whole` with the first `from` replaced. */
-static char *edited(const char *from, const char *to)
-{
-    const char *at = strstr(whole, from);
-    char *text = NULL;
-    assert_non_null(at);
-    assert_true(asprintf(&text, "%.*s%s%s", (int)(at - whole), whole, to, at + strlen(from)) > 0);
-    return text;
-}
-
 static void assert_refused(const char *from, const char *to, const char *says)
 {
-    char *text = edited(from, to);
+    char *text = edited(whole, from, to);
     struct manifest *m = NULL;
     struct error err = {0};
     if (load_text(text, &m, &err) != EXIT_CODE_DATA)
@@ -158,7 +149,7 @@ static void assert_broken_plan(const char *from, const char *to, const char *say
     struct error err;
     struct manifest_plan plan;
     char why[CUDAL2_WHY] = "";
-    char *text = edited(from, to);
+    char *text = edited(whole, from, to);
     const int64_t values[MANIFEST_MAX_PARAMETERS] = {16, 64, 2};
     if (load_text(text, &m, &err) != 0)
         fail_msg("%s", err.text);

@@ -15,8 +15,8 @@
 
 #include "scratch_fixture.h"
 #include "table_fixture.h"
+#include "edited.h"
 
-static char journal_path[128], table_path[128];
 static struct error err;
 
 /* The same problem searched again: another winner. */
@@ -293,13 +293,9 @@ static void the_committed_table_is_kept_whole(void **state)
 /* The table with the first `from` replaced by `to` is refused for `why`. */
 static void refuse(const char *from, const char *to, const char *why)
 {
-    char text[4000];
     struct table *table;
     begin();
-    char *good = read_table();
-    const char *at = strstr(good, from);
-    assert_non_null(at);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
+    char *good = read_table(), *text = edited(good, from, to);
     write_table(text);
     assert_int_equal(table_open(journal_path, &table, &err), 0);
     if (table_merge(table, table_path, &err) != EXIT_CODE_DATA)
@@ -311,6 +307,7 @@ static void refuse(const char *from, const char *to, const char *why)
     char *after = read_table();
     assert_string_equal(after, text);
     free(after);
+    free(text);
     free(good);
 }
 
@@ -348,15 +345,6 @@ static void a_file_that_is_no_table_is_refused(void **state)
     table_close(table);
 }
 
-static int make_paths(void **state)
-{
-    if (scratch_make(state))
-        return -1;
-    snprintf(journal_path, sizeof journal_path, "%s", scratch_path("t.journal.jsonl"));
-    snprintf(table_path, sizeof table_path, "%s", scratch_path("t.json"));
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,5 +359,5 @@ int main(void)
         cmocka_unit_test(a_table_of_another_kind_is_refused),
         cmocka_unit_test(a_file_that_is_no_table_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_paths, scratch_remove);
+    return cmocka_run_group_tests(tests, make_table_paths, scratch_remove);
 }

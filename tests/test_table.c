@@ -18,8 +18,6 @@
 #include "scratch_fixture.h"
 #include "table_fixture.h"
 
-static char journal_path[128], table_path[128];
-
 static struct tuned_table *table_of(struct cell_record **records, size_t n, struct table_summary *summary, char **text)
 {
     struct table *table;
@@ -171,15 +169,6 @@ static void more_variants_than_a_reader_takes_are_refused(void **state)
     cJSON_Delete(head);
 }
 
-static int make_paths(void **state)
-{
-    if (scratch_make(state))
-        return -1;
-    snprintf(journal_path, sizeof journal_path, "%s", scratch_path("t.journal.jsonl"));
-    snprintf(table_path, sizeof table_path, "%s", scratch_path("t.json"));
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,5 +180,5 @@ int main(void)
         cmocka_unit_test(a_journal_without_a_search_is_none),
         cmocka_unit_test(more_variants_than_a_reader_takes_are_refused),
     };
-    return cmocka_run_group_tests(tests, make_paths, scratch_remove);
+    return cmocka_run_group_tests(tests, make_table_paths, scratch_remove);
 }

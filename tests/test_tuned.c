@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "scratch_fixture.h"
+#include "edited.h"
 
 static char path[128];
 
@@ -47,17 +48,15 @@ static struct tuned_table *load_whole(void)
 /* `whole` with the first `from` replaced by `to` must be refused, and the message must name `place`. */
 static void refuse(const char *from, const char *to, const char *place)
 {
-    char text[sizeof whole + 256];
+    char *text = edited(whole, from, to);
     struct tuned_table *t;
     struct error err;
-    const char *at = strstr(whole, from);
-    assert_non_null(at);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole), whole, to, at + strlen(from));
     if (load(text, &t, &err) == 0)
         fail_msg("accepted %s", to);
     assert_int_equal(err.code, EXIT_CODE_DATA);
     if (!strstr(err.text, place))
         fail_msg("\"%s\" does not name %s", err.text, place);
+    free(text);
 }
 
 static void reads_everything(void **state)
