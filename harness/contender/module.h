@@ -61,6 +61,8 @@ void module_set_contender(const struct module_set *set, enum cudal2_layout layou
 
 /* The manifest of a kernel of the set; NULL when it has none of this name. Valid until close. */
 const struct manifest *module_set_manifest(const struct module_set *set, const char *kernel);
+/* A variant's key as the manifests write it, each parameter named. False when no kernel of the set knows it. */
+bool module_set_key(const struct module_set *set, const char *key, struct cudal2_variant *out);
 /* Where the set looks for kernels. */
 const char *module_set_directory(const struct module_set *set);
 

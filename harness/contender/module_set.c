@@ -283,6 +283,14 @@ int set_find_key(const struct module_set *set, const char *key, struct module_id
     return CUDAL2_BAD_VARIANT;
 }
 
+bool module_set_key(const struct module_set *set, const char *key, struct cudal2_variant *out)
+{
+    struct module_identity found;
+    char why[CUDAL2_WHY];
+    return set_find_key(set, key, &found, why) == CUDAL2_OK &&
+           manifest_key(set->kernels[found.kernel], found.values, out->key, sizeof out->key) == 0;
+}
+
 /* ---- contenders ---- */
 
 static bool runs_on(const struct manifest *m, const struct device_info *info)

@@ -86,16 +86,6 @@ static bool is_rejected(const struct space *s, const char *key)
     return false;
 }
 
-/* The key as the manifests of today write it; false where none knows it. */
-static bool key_of_today(const struct space *s, const char *key, struct cudal2_variant *out)
-{
-    int64_t values[MANIFEST_MAX_PARAMETERS];
-    for (size_t i = 0; i < s->n_kernels; i++)
-        if (manifest_parse_key(s->kernels[i], key, values))
-            return manifest_key(s->kernels[i], values, out->key, sizeof out->key) == 0;
-    return false;
-}
-
 /* What the table has for this very problem: its winner, and a runner-up that was close. */
 static size_t known_keys(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
                          struct cudal2_variant *keys)
@@ -105,7 +95,7 @@ static size_t known_keys(const struct family *f, enum cudal2_layout layout, cons
     const char *known[2];
     size_t n = 0, n_known = entry ? tuned_keys(f->known, entry, known) : 0;
     for (size_t i = 0; i < n_known && n < f->breadth; i++)
-        n += key_of_today(&f->spaces[layout], known[i], &keys[n]) && !is_rejected(&f->spaces[layout], keys[n].key) &&
+        n += module_set_key(f->set, known[i], &keys[n]) && !is_rejected(&f->spaces[layout], keys[n].key) &&
              !is_there(keys, n, keys[n].key);
     return n;
 }

@@ -234,6 +234,7 @@ static int compile_family(struct tuner *t, struct family *f, struct error *err)
 static int add_family(struct tuner *t, const char *candidate, struct error *err)
 {
     const struct config *config = t->request->config;
+    const struct merge_kind kind = kind_of(t);
     struct family *f = &t->families[t->n_families];
     bool has_space = false;
     if (t->n_families == MAX_FAMILIES)
@@ -241,8 +242,8 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
     *f = (struct family){
         .described = {.info = t->device},
         .layouts = config->layouts,
-        .dtype = config_dtype(config, true),
-        .accumulate = (config->accumulates & CUDAL2_BIT(CUDAL2_ACC_F32)) ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
+        .dtype = kind.dtype,
+        .accumulate = kind.accumulate,
         .workspace_bytes = config->workspace_bytes,
         .breadth = t->request->breadth ? t->request->breadth : TUNE_BREADTH,
         .known = t->known,
@@ -287,10 +288,11 @@ static void add_contenders(const struct family *f, const struct cudal2_problem *
 static int on_request(void *context, struct cell_request *request, struct error *err)
 {
     struct tuner *t = context;
-    cJSON *search = t->ready ? cJSON_CreateObject() : NULL;
+    if (!t->ready)
+        return error_set(err, EXIT_CODE_INTERNAL, "a search was asked for before its device is known");
+    cJSON *search = cJSON_CreateObject();
     if (!search)
-        return error_set(err, EXIT_CODE_INTERNAL, "%s",
-                         t->ready ? "out of memory for a search" : "a search was asked for before its device is known");
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search");
     for (size_t i = 0; i < t->n_families; i++)
         add_contenders(&t->families[i], &request->problem, search);
     cJSON_AddNullToObject(search, "*");
