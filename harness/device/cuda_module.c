@@ -130,11 +130,12 @@ int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r
     if (strides[0] % 16 != 0)
         return error_set(err, EXIT_CODE_DATA, "a tensor map needs rows of a multiple of 16 bytes; these have %llu",
                          (unsigned long long)strides[0]);
-    if (promotion_of(r->fetch) < 0)
+    int promotion = promotion_of(r->fetch);
+    if (promotion < 0)
         return error_set(err, EXIT_CODE_DATA, "a tensor map fetches 0, 64, 128 or 256 bytes, not %lld",
                          (long long)r->fetch);
     cu_result result = c->driver.tensor_map(out->opaque, types[r->dtype], 2, (void *)(uintptr_t)r->memory, dimensions,
-                                            strides, box, ones, 0, r->swizzle, promotion_of(r->fetch), 0);
+                                            strides, box, ones, 0, r->swizzle, promotion, 0);
     return driver_check(&c->driver, result, err, "cuTensorMapEncodeTiled(%lld x %lld, box %u x %u, swizzle %d)",
                         (long long)r->rows, (long long)r->columns, r->box_rows, r->box_columns, r->swizzle);
 }
