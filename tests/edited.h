@@ -10,9 +10,11 @@
 static inline char *edited(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
-    char *out = NULL;
+    size_t size = strlen(text) + strlen(to) + 1;
+    char *out = malloc(size);
     assert_non_null(at);
-    assert_true(asprintf(&out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
+    assert_non_null(out);
+    assert_true(snprintf(out, size, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) > 0);
     return out;
 }
 

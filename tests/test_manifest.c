@@ -19,7 +19,7 @@ static const char whole[] =
     "kernel\",\"schema_version\":1,\"name\":\"demo\",\"source\":\"demo.cu\",\"entry\":\"gemm\","
     "\"arch_min\":80,\"arch_max\":90,\"dtypes\":[\"f16\",\"bf16\"],\"accumulate\":[\"f32\"],\"layouts\":[\"tn\"],"
     "\"parameters\":{\"BM\":{\"values\":[16,32,64],\"default\":32},\"BN\":{\"values\":[16,32,64],\"default\":64},"
-    "\"SPLIT\":{\"values\":[1,2,4],\"default\":1,\"launch\":true}},"
+    "\"SPLIT\":{\"values\":[1,2,4],\"default\":1}},"
     "\"constraints\":[{\"rule\":\"BM*BN <= 2048\",\"why\":\"registers\"}],"
     "\"problem_constraints\":[{\"rule\":\"K % 8 == 0\",\"why\":\"16-byte rows\"}],"
     "\"defines\":{\"TILE\":\"BM*BN\",\"TWICE\":\"TILE*2\"},"
@@ -79,7 +79,7 @@ static void reads_everything(void **state)
     assert_int_equal(m->arguments[8].which, 1);
     assert_int_equal(m->arguments[8].swizzle, 3);
     assert_string_equal(expr_text(m->arguments[8].fetch), "SPLIT*64");
-    assert_true(m->parameters[2].launch && !m->parameters[1].launch);
+    assert_false(m->parameters[2].launch);
     manifest_free(m);
 }
 
@@ -198,12 +198,29 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]", "box");
     assert_refused("\"swizzle\":\"128\"", "\"swizzle\":\"96\"", "swizzle");
     assert_refused("\"SPLIT*64\"", "\"SPLITS*64\"", "unknown name SPLITS");
-    assert_refused("\"launch\":true", "\"launch\":1", "launch");
+    assert_refused("\"default\":1}", "\"default\":1,\"launch\":1}", "launch");
     assert_refused("\"tensor_map\":\"b\"", "\"tensor_map\":\"d\"", "tensor_map");
     assert_refused("\"workspace\",{", "\"scratch\",{", "$.arguments[6]");
     assert_refused("{\"int32\":\"TILE\"}", "{\"int32\":\"TILES\"}", "unknown name TILES");
     assert_refused("\"arch_min\":80", "\"arch_min\":\"80\"", "$.arch_min");
     assert_refused("]}", "]", "demo.json");
+}
+
+/* Of the launch alone: everything but a define, which would make it part of the code, may use it. */
+static void a_launch_parameter_is_no_define(void **state)
+{
+    (void)state;
+    char *launch = edited(whole, "\"default\":1}", "\"default\":1,\"launch\":true}");
+    char *define = edited(launch, "\"TILE*2\"", "\"TILE*SPLIT\"");
+    struct manifest *m;
+    struct error err = {0};
+    assert_int_equal(load_text(launch, &m, &err), 0);
+    assert_true(m->parameters[2].launch && !m->parameters[1].launch);
+    manifest_free(m);
+    assert_int_equal(load_text(define, &m, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "unknown name SPLIT"));
+    free(launch);
+    free(define);
 }
 
 static void keys_go_there_and_back(void **state)
@@ -260,6 +277,7 @@ int main(void)
         cmocka_unit_test(impossible_pairings_give_the_reason),
         cmocka_unit_test(impossible_launches_are_errors),
         cmocka_unit_test(bad_manifests_name_the_place),
+        cmocka_unit_test(a_launch_parameter_is_no_define),
         cmocka_unit_test(keys_go_there_and_back),
     };
     return cmocka_run_group_tests(tests, make_path, scratch_remove);

@@ -376,20 +376,28 @@ static int check_names_of(const struct manifest *m, const struct expr_scope *sco
     return rc;
 }
 
+/* Adds the parameters of the launch alone, or the others, to n names; returns how many there are then. */
+static size_t name_parameters(const struct manifest *m, bool launch, struct expr_variable *names, size_t n)
+{
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (m->parameters[i].launch == launch)
+            memcpy(names[n++].name, m->parameters[i].name, EXPR_NAME_MAX);
+    return n;
+}
+
 /* Unknown and clashing names are found when the manifest is read, not at the first problem that needs them. */
 static int check_names(const struct manifest *m, struct json_at at, struct error *err)
 {
     const struct manifest_conditions any = {.problem = {1, 1, 1, CUDAL2_F16, CUDAL2_ACC_F16}};
     struct expr_variable names[MANIFEST_MAX_NAMES];
-    size_t n = manifest_fixed_names(&any, names);
-    for (size_t i = 0; i < m->n_parameters; i++)
-        memcpy(names[n++].name, m->parameters[i].name, EXPR_NAME_MAX);
+    size_t n = name_parameters(m, false, names, manifest_fixed_names(&any, names));
     for (size_t i = 0; i < m->n_defines; i++) {
         const struct expr_scope so_far = {names, n};
         if (check_expr(m->defines[i].value, &so_far, at, "defines", err) != 0)
             return err->code;
         memcpy(names[n++].name, m->defines[i].name, EXPR_NAME_MAX);
     }
+    n = name_parameters(m, true, names, n); /* last: a define of one would make it part of the code */
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
             if (strcmp(names[i].name, names[j].name) == 0)
