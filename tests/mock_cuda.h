@@ -55,7 +55,7 @@ static struct {
     void (*ran)(const struct op *op, double start_ns); /* NULL, or told of every kernel when it runs */
     struct cu_launch_config last_config;
     struct cu_launch_attribute last_attribute;
-    int promotion; /* of the last tensor map */
+    int promotion, swizzle; /* of the last tensor map */
 } mock;
 
 static cu_result status(void)
@@ -466,6 +466,7 @@ static cu_result m_tensor_map(void *map, int type, uint32_t rank, void *memory, 
                        (uint64_t)fill};
     memcpy(map, seen, sizeof seen);
     mock.promotion = promotion;
+    mock.swizzle = swizzle;
     return box[0] > 256 ? 1 : CU_OK;
 }
 

@@ -399,7 +399,7 @@ static void modules_launch_with_clusters(void **state)
 static void tensor_maps_describe_the_matrix(void **state)
 {
     (void)state;
-    struct cuda_tensor_request r = {(void *)0x1000, CUDAL2_BF16, 300, 64, 128, 32, 3, 256};
+    struct cuda_tensor_request r = {(void *)0x1000, CUDAL2_BF16, 300, 64, 128, 32, 128, 256};
     struct cuda_tensor_map map;
     struct error err;
     assert_int_equal(cuda_tensor_map_encode(d, &r, &map, &err), 0);

@@ -77,7 +77,7 @@ static void reads_everything(void **state)
     assert_int_equal(m->arguments[7].kind, ARGUMENT_INT32);
     assert_int_equal(m->arguments[8].kind, ARGUMENT_TENSOR_MAP);
     assert_int_equal(m->arguments[8].which, 1);
-    assert_int_equal(m->arguments[8].swizzle, 3);
+    assert_string_equal(expr_text(m->arguments[8].swizzle), "128");
     assert_string_equal(expr_text(m->arguments[8].fetch), "SPLIT*64");
     assert_false(m->parameters[2].launch);
     manifest_free(m);
@@ -196,7 +196,7 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("\"why\":\"registers\"", "\"reason\":\"x\"", "reason");
     assert_refused("\"ceildiv(N,BN)\",1]", "\"1\"]", "$.grid");
     assert_refused("\"box\":[\"64\",\"BN\"]", "\"box\":[\"64\"]", "box");
-    assert_refused("\"swizzle\":\"128\"", "\"swizzle\":\"96\"", "swizzle");
+    assert_refused("\"swizzle\":\"128\"", "\"swizzle\":\"WIDE\"", "WIDE");
     assert_refused("\"SPLIT*64\"", "\"SPLITS*64\"", "unknown name SPLITS");
     assert_refused("\"default\":1}", "\"default\":1,\"launch\":1}", "launch");
     assert_refused("\"tensor_map\":\"b\"", "\"tensor_map\":\"d\"", "tensor_map");

@@ -81,6 +81,31 @@ static void fetch_reaches_the_tensor_map(void **state)
     assert_non_null(strstr(why, "256 bytes, not 96"));
 }
 
+/* By a parameter of the launch or of the code, likewise; without one there is none. */
+static void swizzle_reaches_the_tensor_map(void **state)
+{
+    static const struct {
+        const char *text;
+        int swizzle;
+    } cases[] = {{"", CU_TENSOR_PLAIN},
+                 {",\"swizzle\":\"0\"", CU_TENSOR_PLAIN},
+                 {",\"swizzle\":\"BM*2\"", CU_TENSOR_SWIZZLE_32},
+                 {",\"swizzle\":\"LINE == 128 ? 64 : 0\"", CU_TENSOR_SWIZZLE_64},
+                 {",\"swizzle\":\"LINE\"", CU_TENSOR_SWIZZLE_128}};
+    char why[CUDAL2_WHY] = "";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_kernel(cases[i].text);
+        mock.swizzle = -1;
+        if (set_up("maps:BM=16,LINE=128", why) != CUDAL2_OK)
+            fail_msg("%s: %s", cases[i].text, why);
+        assert_int_equal(mock.swizzle, cases[i].swizzle);
+    }
+    write_kernel(",\"swizzle\":\"256\"");
+    assert_int_equal(set_up("maps:BM=16,LINE=128", why), CUDAL2_UNSUPPORTED);
+    assert_non_null(strstr(why, "128 bytes, not 256"));
+}
+
 static void without_it_the_map_fetches_256(void **state)
 {
     (void)state;
@@ -130,6 +155,7 @@ int main(void)
     char cache[] = "/tmp/cudal2-maps-XXXXXX";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_mock, close_mock),
+        cmocka_unit_test_setup_teardown(swizzle_reaches_the_tensor_map, open_mock, close_mock),
         cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_mock, close_mock),
         cmocka_unit_test_setup_teardown(such_values_share_a_module, open_mock, close_mock)};
     if (!mock_environment(cache))

@@ -36,7 +36,6 @@ static const char *const dtypes[] = {"f16", "bf16", "f32", NULL};
 static const char *const accumulates[] = {"f16", "f32", NULL};
 static const char *const layouts[] = {"nn", "tn", NULL};
 static const char *const operands[] = {"a", "b", "c", NULL};
-static const char *const swizzles[] = {"none", "32", "64", "128", NULL};
 static const char *const plain_arguments[] = {"a", "b", "c", "m", "n", "k", "workspace", NULL};
 
 static bool present(struct json_at at)
@@ -227,7 +226,7 @@ static int read_tensor_map(struct json_at at, struct manifest_argument *a, struc
         return err->code;
     if (count != 2)
         return json_fail(box, err, "expected 2 elements (elements of a row, rows), not %d", count);
-    if ((present(swizzle) && json_read_choice(swizzle, swizzles, &a->swizzle, err) != 0) ||
+    if ((present(swizzle) && read_expr(swizzle, &a->swizzle, err) != 0) ||
         (present(fetch) && read_expr(fetch, &a->fetch, err) != 0))
         return err->code;
     return read_expr(json_element(box, 0), &a->box[0], err) != 0 ? err->code
@@ -369,8 +368,8 @@ static int check_names_of(const struct manifest *m, const struct expr_scope *sco
         rc = check_expr(m->problem_constraints[i].rule, scope, at, "problem_constraints", err);
     for (size_t i = 0; i < m->n_arguments && rc == 0; i++) {
         const struct manifest_argument *a = &m->arguments[i];
-        const struct expr *all[] = {a->value, a->box[0], a->box[1], a->fetch};
-        for (int e = 0; e < 4 && rc == 0; e++)
+        const struct expr *all[] = {a->value, a->box[0], a->box[1], a->swizzle, a->fetch};
+        for (int e = 0; e < 5 && rc == 0; e++)
             rc = check_expr(all[e], scope, at, "arguments", err);
     }
     return rc;
@@ -470,6 +469,7 @@ void manifest_free(struct manifest *m)
         expr_free(m->arguments[i].value);
         expr_free(m->arguments[i].box[0]);
         expr_free(m->arguments[i].box[1]);
+        expr_free(m->arguments[i].swizzle);
         expr_free(m->arguments[i].fetch);
     }
     for (size_t i = 0; i < m->n_defines; i++)

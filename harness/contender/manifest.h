@@ -51,11 +51,11 @@ enum argument_kind {
 
 struct manifest_argument {
     enum argument_kind kind;
-    int which;           /* 0, 1, 2 of a b c or m n k */
-    struct expr *value;  /* ARGUMENT_INT32 */
-    struct expr *box[2]; /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
-    int swizzle;         /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
-    struct expr *fetch;  /* ARGUMENT_TENSOR_MAP: bytes that the L2 fetches at a time; NULL: MANIFEST_FETCH */
+    int which;            /* 0, 1, 2 of a b c or m n k */
+    struct expr *value;   /* ARGUMENT_INT32 */
+    struct expr *box[2];  /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
+    struct expr *swizzle; /* ARGUMENT_TENSOR_MAP: bytes of a row that are swizzled as one; NULL: 0, none */
+    struct expr *fetch;   /* ARGUMENT_TENSOR_MAP: bytes that the L2 fetches at a time; NULL: MANIFEST_FETCH */
 };
 
 #define MANIFEST_FETCH 256

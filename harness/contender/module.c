@@ -157,7 +157,7 @@ static int encode_map(const struct module_state *s, const struct cudal2_setup *s
                       const void *memory, struct cuda_tensor_map *out, char *why)
 {
     const struct expr_scope scope = {s->plan.names, s->plan.n_names};
-    struct cuda_tensor_request request = {.memory = memory, .dtype = setup->problem.dtype, .swizzle = a->swizzle};
+    struct cuda_tensor_request request = {.memory = memory, .dtype = setup->problem.dtype};
     struct error err;
     int64_t box[2];
     request.fetch = MANIFEST_FETCH;
@@ -172,7 +172,8 @@ static int encode_map(const struct module_state *s, const struct cudal2_setup *s
     }
     request.box_columns = (unsigned)box[0];
     request.box_rows = (unsigned)box[1];
-    if (a->fetch && expr_eval(a->fetch, &scope, &request.fetch, &err) != 0) {
+    if ((a->swizzle && expr_eval(a->swizzle, &scope, &request.swizzle, &err) != 0) ||
+        (a->fetch && expr_eval(a->fetch, &scope, &request.fetch, &err) != 0)) {
         snprintf(why, CUDAL2_WHY, "%s: %.200s", s->kernel->name, err.text);
         return CUDAL2_LIBRARY_ERROR;
     }

@@ -46,11 +46,12 @@ struct cuda_tensor_request {
     enum cudal2_dtype dtype;
     int64_t rows, columns;
     unsigned box_rows, box_columns;
-    int swizzle;   /* 0 none, 1: 32, 2: 64, 3: 128 bytes */
-    int64_t fetch; /* bytes that the L2 fetches where one is missing: 0 (what is asked for), 64, 128, 256 */
+    int64_t swizzle; /* bytes of a row of the box that are swizzled as one: 0 (none), 32, 64, 128 */
+    int64_t fetch;   /* bytes that the L2 fetches where one is missing: 0 (what is asked for), 64, 128, 256 */
 };
 
-/* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows or a fetch that the hardware does not know. */
+/* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows, a swizzle or a fetch that the hardware does not know.
+ */
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *request, struct cuda_tensor_map *out,
                            struct error *err);
 

@@ -106,15 +106,27 @@ int cuda_clear(struct device *d, void *memory, size_t bytes, char *why)
     return say(&c->driver, result, "cuMemsetD8Async", why);
 }
 
-/* -1: the hardware has no such promotion. */
-static int promotion_of(int64_t fetch)
+/* -1: the hardware has no such promotion, no such swizzle. */
+static int place_of(int64_t value, const int64_t (*bytes)[4])
 {
-    static const int64_t bytes[] = {
-        [CU_TENSOR_L2_NONE] = 0, [CU_TENSOR_L2_64] = 64, [CU_TENSOR_L2_128] = 128, [CU_TENSOR_L2_256] = 256};
     for (int i = 0; i < 4; i++)
-        if (bytes[i] == fetch)
+        if ((*bytes)[i] == value)
             return i;
     return -1;
+}
+
+static int promotion_of(int64_t fetch)
+{
+    static const int64_t bytes[4] = {
+        [CU_TENSOR_L2_NONE] = 0, [CU_TENSOR_L2_64] = 64, [CU_TENSOR_L2_128] = 128, [CU_TENSOR_L2_256] = 256};
+    return place_of(fetch, &bytes);
+}
+
+static int swizzle_of(int64_t swizzle)
+{
+    static const int64_t bytes[4] = {
+        [CU_TENSOR_PLAIN] = 0, [CU_TENSOR_SWIZZLE_32] = 32, [CU_TENSOR_SWIZZLE_64] = 64, [CU_TENSOR_SWIZZLE_128] = 128};
+    return place_of(swizzle, &bytes);
 }
 
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r, struct cuda_tensor_map *out,
@@ -130,12 +142,15 @@ int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r
     if (strides[0] % 16 != 0)
         return error_set(err, EXIT_CODE_DATA, "a tensor map needs rows of a multiple of 16 bytes; these have %llu",
                          (unsigned long long)strides[0]);
-    int promotion = promotion_of(r->fetch);
+    int promotion = promotion_of(r->fetch), swizzle = swizzle_of(r->swizzle);
     if (promotion < 0)
         return error_set(err, EXIT_CODE_DATA, "a tensor map fetches 0, 64, 128 or 256 bytes, not %lld",
                          (long long)r->fetch);
+    if (swizzle < 0)
+        return error_set(err, EXIT_CODE_DATA, "a tensor map swizzles 0, 32, 64 or 128 bytes, not %lld",
+                         (long long)r->swizzle);
     cu_result result = c->driver.tensor_map(out->opaque, types[r->dtype], 2, (void *)(uintptr_t)r->memory, dimensions,
-                                            strides, box, ones, 0, r->swizzle, promotion, 0);
-    return driver_check(&c->driver, result, err, "cuTensorMapEncodeTiled(%lld x %lld, box %u x %u, swizzle %d)",
-                        (long long)r->rows, (long long)r->columns, r->box_rows, r->box_columns, r->swizzle);
+                                            strides, box, ones, 0, swizzle, promotion, 0);
+    return driver_check(&c->driver, result, err, "cuTensorMapEncodeTiled(%lld x %lld, box %u x %u, swizzle %lld)",
+                        (long long)r->rows, (long long)r->columns, r->box_rows, r->box_columns, (long long)r->swizzle);
 }
