@@ -180,6 +180,14 @@ DEVICE void stmatrix4(u32 address, u32 r0, u32 r1, u32 r2, u32 r3)
                  "r"(r2), "r"(r3)
                  : "memory");
 }
+
+/* The same, each 8 x 8 turned: what a lane holds of a row lies in a column. */
+DEVICE void stmatrix4_transposed(u32 address, u32 r0, u32 r1, u32 r2, u32 r3)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0),
+                 "r"(r1), "r"(r2), "r"(r3)
+                 : "memory");
+}
 #endif
 
 /* 16 bytes from global to shared memory past L1; `bytes` of them are read, the rest are zero. */

@@ -32,4 +32,17 @@ template <bool WIDE> DEVICE void fill_box(u32 buffer, const wgmma_register (&d)[
     }
 }
 
+/* Where the products lie across: 64 rows x 64 columns of C in one swizzled box. n8-tile j of the accumulator are eight
+ * rows, of which a warp holds 16 columns; what BM leaves of the last box fills it in part. */
+DEVICE void fill_box_across(u32 buffer, const wgmma_register (&d)[WG_REGISTERS], int n8, int thread)
+{
+    const int lane = thread % 32, column = thread / 32 * 2 + lane / 8 % 2;
+#pragma unroll
+    for (int j = 0; j < 8 && n8 + j < WG_N / 8; j += 2) {
+        const int row = (j + lane / 16) * 8 + lane % 8, next = n8 + j + (n8 + j + 1 < WG_N / 8);
+        stmatrix4_transposed(buffer + row * 128 + (column ^ (row & 7)) * 16, packed(d, n8 + j, 0), packed(d, n8 + j, 1),
+                             packed(d, next, 0), packed(d, next, 1));
+    }
+}
+
 #endif

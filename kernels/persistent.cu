@@ -9,6 +9,8 @@
  *   BM, BN               tile; PINGPONG 0: its rows are split among the consumers, 1: each consumer takes every other
  *                        tile alone, so that one multiplies while the other stores; where BN is not a multiple of 64,
  *                        NN copies the whole last box all the same
+ *   ACROSS               1: the products' rows are the tile's columns (C is made transposed, and turned on its way to
+ *                        shared memory): BN is what comes in 64s and is split, BM what may be 160 or 168
  *   STAGES               shared-memory stages
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
@@ -115,14 +117,14 @@ DEVICE void release(const struct work &w, int stage)
 
 DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int accumulate)
 {
-    const u32 left = w.left + stage * (A_BYTES >> 4), right = w.right + stage * (B_BYTES >> 4);
+    const u32 left = w.left + stage * (LEFT_BYTES >> 4), right = w.right + stage * (RIGHT_BYTES >> 4);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < BK / 16; ++k) {
 #pragma unroll
         for (int i = 0; i < MI; ++i) {
-            wgmma<!LAYOUT_TN>(acc[i], wgmma_descriptor(left + ((i * BOX_BYTES + k * 32) >> 4)),
-                              wgmma_descriptor(right + (k * (LAYOUT_TN ? 32 : 2048) >> 4)), accumulate || k);
+            wgmma(acc[i], wgmma_descriptor(left + ((i * BOX_BYTES + k * (WG_LEFT_TRANSPOSED ? 2048 : 32)) >> 4)),
+                  wgmma_descriptor(right + (k * (WG_RIGHT_TRANSPOSED ? 2048 : 32) >> 4)), accumulate || k);
         }
     }
     wgmma_commit();
@@ -264,8 +266,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         registers_grow<CONSUMER_REGISTERS>();
 #endif
 #endif
-        w.left = wgmma_descriptor_low(w.stages_a + (PINGPONG ? 0 : (group - 1) * ROWS * BK * 2), 16);
-        w.right = wgmma_descriptor_low(w.stages_b, LAYOUT_TN ? 16 : BOX_BYTES);
+        const u32 own = PINGPONG ? 0 : (group - 1) * ROWS * BK * 2; /* 64 rows are as many bytes in either layout */
+        w.left = wgmma_descriptor_low((ACROSS ? w.stages_b : w.stages_a) + own, 16);
+        w.right = wgmma_descriptor_low(ACROSS ? w.stages_a : w.stages_b, WG_RIGHT_TRANSPOSED ? BOX_BYTES : 16);
         consume(w, tiles, group - 1);
     }
 }

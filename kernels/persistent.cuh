@@ -12,13 +12,16 @@
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
 #define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
 #define THREADS ((CONSUMERS + 1) * 128)
-#define SHARES (SPLIT_K * PARTS)              /* of K */
-#define ROWS (PINGPONG ? BM : BM / CONSUMERS) /* of a tile that a consumer multiplies */
+#define SHARES (SPLIT_K * PARTS)                  /* of K */
+#define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */
+#define ROWS (PINGPONG ? TALL : TALL / CONSUMERS) /* of it that a consumer multiplies */
 #define MI (ROWS / 64)
 #define A_BYTES (BM * BK * 2)
 #define BOX_BYTES (64 * 64 * 2)
 #define BOXES ((BN + 63) / 64) /* 64 columns wide, of a tile */
 #define B_BYTES (LAYOUT_TN ? BN * BK * 2 : BOXES * BOX_BYTES)
+#define LEFT_BYTES (ACROSS ? B_BYTES : A_BYTES) /* of a stage: what has the products' rows, and the rest */
+#define RIGHT_BYTES (ACROSS ? A_BYTES : B_BYTES)
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */

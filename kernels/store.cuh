@@ -183,7 +183,21 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     }
 }
 #else
-/* By one thread. */
+/* By one thread. `n8`: the first of the accumulator's that the box holds. */
+#if ACROSS
+DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8)
+{
+    if (n8 < BM / 64 * 8) {
+        tensor_store<EVICT>(w.map_c, buffer, col, row + n8 * 8);
+    } else {
+#pragma unroll
+        for (int j = 0; n8 + j < BM / 8; ++j) {
+            tensor_store<EVICT>(w.map_narrow, buffer + j * 1024, col, row + (n8 + j) * 8);
+        }
+    }
+    tensor_store_commit();
+}
+#else
 DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8)
 {
     if (n8 < BN / 64 * 8) {
@@ -196,6 +210,7 @@ DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8
     }
     tensor_store_commit();
 }
+#endif
 
 /*
  * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from
@@ -203,25 +218,30 @@ DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8
  */
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &box_count)
 {
-    const int thread = (int)threadIdx.x % 128, top = p.row + (PINGPONG ? 0 : group * ROWS);
+    const int thread = (int)threadIdx.x % 128, first = PINGPONG ? 0 : group * ROWS;
 #pragma unroll
     for (int i = 0; i < MI; ++i) {
+        const int row = p.row + (ACROSS ? 0 : first + i * 64), col = p.col + (ACROSS ? first + i * 64 : 0);
 #pragma unroll
-        for (int box = 0; box < BOXES; ++box) {
+        for (int n8 = 0; n8 < WG_N / 8; n8 += 8) {
             const u32 buffer = w.stages_c + (group * 2 + box_count++ % 2) * BOX_BYTES;
             if (thread == 0) {
                 tensor_store_wait<1>(); /* the store before the last has left this buffer */
             }
             group_barrier(group);
-            fill_box<false>(buffer, acc[i], box * 8, thread);
+#if ACROSS
+            fill_box_across(buffer, acc[i], n8, thread);
+#else
+            fill_box<false>(buffer, acc[i], n8, thread);
+#endif
             proxy_fence();
             group_barrier(group);
             if (thread == 0) {
-                store_box(w, buffer, p.col, top + i * 64, box * 8);
+                store_box(w, buffer, col, row, n8);
             }
         }
-        if (BN % 16 != 0) { /* 8 columns are too narrow for a box with the swizzle */
-            store_n8(w, acc[i], BN / 8 - 1, top + i * 64 + thread / 32 * 16 + thread % 32 / 4, p.col + thread % 4 * 2);
+        if (!ACROSS && BN % 16 != 0) { /* 8 columns are too narrow for a box with the swizzle */
+            store_n8(w, acc[i], WG_N / 8 - 1, row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2);
         }
     }
 }
