@@ -125,6 +125,28 @@ static void what_is_shared_matters(void **state)
     assert_true(seconds(4 * 64, 32 * 64, 8192, &b) < 0.95 * seconds(4 * 64, 32 * 64, 8192, &a));
 }
 
+/* With both layouts alike (TN), walking down a problem's columns is walking along the rows of its mirror image. */
+static void down_is_the_mirror_image(void **state)
+{
+    static const int64_t sizes[][3] = {{4096, 16384, 16384}, {16384, 2048, 8192}, {512, 1024, 4096}, {128, 12288, 256}};
+    struct model_tile t = plain, mirror = plain;
+    bool differs = false;
+    (void)state;
+    t.m = 192, t.b_readers = 2, t.cluster = 2, t.streams = 1;
+    mirror.n = 192, mirror.a_readers = 2, mirror.cluster = 2, mirror.streams = 2, mirror.down = true;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+        double along = seconds(m, n, k, &t), down = seconds(n, m, k, &mirror);
+        assert_true(fabs(along - down) < 1e-9 * along);
+        differs = differs || fabs(along - seconds(n, m, k, &t)) > 1e-3 * along;
+    }
+    assert_true(differs);
+    t = plain; /* what is wide is walked down: fewer bands, and what they share stays */
+    double before = seconds(2048, 16384, 16384, &t);
+    t.down = true;
+    assert_true(seconds(2048, 16384, 16384, &t) < before);
+}
+
 static void the_fourth_runs_parameters_count(void **state)
 {
     struct model_tile t = plain;
@@ -356,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_last_wave_costs),
         cmocka_unit_test(each_term_has_its_direction),
         cmocka_unit_test(what_is_shared_matters),
+        cmocka_unit_test(down_is_the_mirror_image),
         cmocka_unit_test(the_fourth_runs_parameters_count),
         cmocka_unit_test(own_rows_save_a_wait),
         cmocka_unit_test(streams_pay_where_nothing_stays),

@@ -124,17 +124,24 @@ static double columns_of_b(const struct work *w)
     return w->t->copied_n > 0 ? w->t->copied_n : w->t->n;
 }
 
+/* How many of `most` CTAs that want the same line are served one by one: `together` of them ask for it at once. */
+static double times_served(double most, double together)
+{
+    return between(1.0, most / fmin(most, together), MOST_SERVED);
+}
+
 /* Bytes that the L2 gives out for one step of `running` CTAs. They cover some rows and columns of tiles; each line of A
- * is asked for once a column, each line of B once a row, less those that a cluster or neighbours ask for together. The
- * walk goes along a row first, so it is A that neighbours share. */
+ * is asked for once a column, each line of B once a row, less those that a cluster or neighbours ask for together:
+ * A's where the walk goes along a row first, else B's. */
 static double given_out(const struct work *w, double running)
 {
     const struct model_tile *t = w->t;
-    double tiles = fmin(running, w->at_once) / t->split;
-    double cols = fmin(w->cols, fmax(fmin(t->band, w->cols), tiles / w->rows)), rows = fmin(w->rows, tiles / cols);
-    double a_shared = fmin(cols, t->a_readers * fmax(1.0, PAIR / t->cluster));
-    double a_times = between(1.0, cols / a_shared, MOST_SERVED),
-           b_times = between(1.0, rows / t->b_readers, MOST_SERVED);
+    double tiles = fmin(running, w->at_once) / t->split, pair = fmax(1.0, PAIR / t->cluster);
+    double across = t->down ? w->rows : w->cols, along = t->down ? w->cols : w->rows;
+    double wide = fmin(across, fmax(fmin(t->band, across), tiles / along)), high = fmin(along, tiles / wide);
+    double cols = t->down ? high : wide, rows = t->down ? wide : high;
+    double a_times = times_served(cols, t->a_readers * (t->down ? 1.0 : pair)),
+           b_times = times_served(rows, t->b_readers * (t->down ? pair : 1.0));
     double a = rows * t->m * a_times, b = cols * columns_of_b(w) * b_times * cost_of_b(w);
     return 2.0 * t->step_k * t->split * (a + b);
 }
@@ -210,21 +217,31 @@ static double streamed_bytes(const struct work *w)
     return 2.0 * rows * (double)w->p->k;
 }
 
-/* Seconds to move operands and result, from DRAM as far as they do not stay in the L2 from launch to launch. What a
- * wave has read is read again when the bands come back to it too late. */
+/* Bytes that waves read again because the bands come back to them too late: those of the operand that each band reads
+ * as a whole, and of the one that a band reads a part of, when that part does not fit into `panel`. */
+static double read_again(const struct work *w, double panel)
+{
+    const struct model_tile *t = w->t;
+    double a = 2.0 * (double)w->p->m * (double)w->p->k, b = 2.0 * (double)w->p->n * (double)w->p->k;
+    double across = t->down ? w->rows : w->cols, along = t->down ? w->cols : w->rows, band = fmin(t->band, across);
+    double whole = t->down ? b : a, part = t->down ? a : b, side = t->down ? t->m : t->n, bytes = 0.0;
+    if (whole > panel)
+        bytes += whole * (ceil_div(across, band) - 1.0);
+    if (2.0 * (double)w->p->k * band * side > panel)
+        bytes += part * fmax(0.0, along * band / w->at_once - 1.0);
+    return bytes;
+}
+
+/* Seconds to move operands and result, from DRAM as far as they do not stay in the L2 from launch to launch. */
 static double memory_seconds(const struct work *w)
 {
     const struct model_machine *machine = w->machine;
     double m = (double)w->p->m, n = (double)w->p->n, k = (double)w->p->k, panel = L2_PANEL * machine->l2_bytes;
-    double a = 2.0 * m * k, b = 2.0 * n * k, c = 2.0 * m * n, band = fmin(w->t->band, w->cols);
+    double a = 2.0 * m * k, b = 2.0 * n * k, c = 2.0 * m * n, again = read_again(w, panel);
     double stream = streamed_bytes(w), stays = a + b + c - stream;
     double missed = between(0.0, (stays / machine->l2_bytes - L2_HOLDS) / (L2_LOSES - L2_HOLDS), 1.0);
     double found = (1 - missed) * stays / L2_BYTES_PER_S;
-    if (a > panel)
-        a *= ceil_div(w->cols, band);
-    if (2.0 * k * band * w->t->n > panel)
-        b *= fmax(1.0, w->rows * band / w->at_once);
-    double moved = missed * (a + b + c * (w->t->evicts ? 1.0 : 1 + STORE_COST) - stream);
+    double moved = missed * (a + b + again + c * (w->t->evicts ? 1.0 : 1 + STORE_COST) - stream);
     moved += stream * (stream > machine->l2_bytes ? 1.0 - STREAM_GAIN : 1.0);
     if (w->t->fetch > 0 && w->t->fetch < FETCH_WIDE && 2.0 * k * (m + n) > FETCH_FROM * machine->l2_bytes)
         moved *= 1.0 - FETCH_GAIN;

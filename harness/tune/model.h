@@ -49,7 +49,8 @@ struct model_tile {
     double warps;                /* of a CTA, that multiply */
     double a_readers, b_readers; /* CTAs of a cluster that one copy of A (of B) serves */
     double slices;               /* partial sums of a tile inside a CTA */
-    double band;                 /* tiles side by side before the walk goes on to the next row of tiles */
+    double band;                 /* tiles side by side before the walk goes on to the next row (column) of tiles */
+    bool down;                   /* bands are rows of tiles, walked column by column; else columns, row by row */
     bool wgmma;                  /* operands by TMA; else mma.sync, operands by cp.async */
     bool direct;                 /* operands straight into registers */
     bool evicts;                 /* what is stored leaves the L2 first */

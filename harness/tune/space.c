@@ -13,9 +13,9 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 static const char *const figure_keys[] = {"m",        "n",       "step_k",    "stages",    "split",    "cluster",
                                           "per_sm",   "warps",   "a_readers", "b_readers", "slices",   "band",
                                           "wgmma",    "direct",  "evicts",    "overlaps",  "exchange", "copied_n",
-                                          "own_rows", "streams", "fetch",     NULL};
+                                          "own_rows", "streams", "fetch",     "down",      NULL};
 #define N_FIGURES 12
-#define N_KEYS 21
+#define N_KEYS 22
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -67,6 +67,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->own_rows = flags[6] != 0;
     t->streams = at_most(flags[7], 2);
     t->fetch = at_most(flags[8], 256);
+    t->down = flags[9] != 0;
     return 0;
 }
 
