@@ -398,7 +398,7 @@ static void test_refuses_settings(void **state)
                 "c.json: $.server.mean_gap_ms: expected a number from 0.001 to 60000, "
                 "found 0");
     refuse_with("\"offline\":{\"cache\":\"cold\"}",
-                "c.json: $.offline.cache: expected one of warm, rotate, flush, found "
+                "c.json: $.offline.cache: expected one of warm, rotate, flush, left, found "
                 "\"cold\"");
     refuse_with("\"workspace_bytes\":-1",
                 "c.json: $.workspace_bytes: expected an integer from 0 to 1099511627776, found "

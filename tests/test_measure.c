@@ -193,6 +193,36 @@ static void rotating_uses_every_set_between_two_launches(void **state)
     fixture_close(&f);
 }
 
+/* As in the paper's loop: nothing runs between two timed launches, and nothing is emptied, though all have the same
+ * matrices and blocks are on; the warm state launches once untimed, or empties the cache. */
+static void what_the_rival_left_stays(void **state)
+{
+    static const struct {
+        enum cache_state cache;
+        bool shared;
+        unsigned launches, flushes;
+    } cases[] = {
+        {CACHE_LEFT, false, 1, 0}, {CACHE_LEFT, true, 1, 0}, {CACHE_WARM, false, 2, 0}, {CACHE_WARM, true, 2, 1}};
+    struct error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double gap_ns = -1, ns = 0;
+        fixture_open(&f, 1);
+        f.config.cache[MODE_OFFLINE] = cases[i].cache;
+        fixture_start(&f);
+        struct entrant *e = &f.bench.entrants[0];
+        assert_int_equal(segment_estimate(&f.bench, e, &err), 0);
+        f.bench.shared_sets = cases[i].shared;
+        f.bench.in_blocks = true;
+        unsigned launches = f.actors[0].launches;
+        uint64_t flushes = fake_counts(f.device).flushes;
+        assert_int_equal(segment_time(&f.bench, e, TIMING_EVENT, &gap_ns, &ns, &err), 0);
+        assert_int_equal(f.actors[0].launches - launches, cases[i].launches);
+        assert_int_equal(fake_counts(f.device).flushes - flushes, cases[i].flushes);
+        fixture_close(&f);
+    }
+}
+
 /* Two contenders alike, under noise that no interval narrows in. */
 static void open_noisy(void)
 {
@@ -372,6 +402,7 @@ int main(void)
         cmocka_unit_test(every_block_has_everyone_once),
         cmocka_unit_test(server_waits_before_each_launch),
         cmocka_unit_test(rotating_uses_every_set_between_two_launches),
+        cmocka_unit_test(what_the_rival_left_stays),
         cmocka_unit_test(noise_is_capped_not_converged),
         cmocka_unit_test(noise_without_hope_ends_early),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),

@@ -99,9 +99,21 @@ static void only_warm_offline_segments_visit(void **state)
     assert_stays(MODE_OFFLINE, TIMING_DEVICE, 1);
     config.cache[MODE_OFFLINE] = CACHE_ROTATE;
     assert_stays(MODE_OFFLINE, TIMING_DEVICE, 55); /* two L2s hold 53.3 of 2.25 MiB; and one more */
+    config.cache[MODE_OFFLINE] = CACHE_LEFT;
+    assert_stays(MODE_OFFLINE, TIMING_DEVICE, 1);
     config.cache[MODE_OFFLINE] = CACHE_WARM;
     config.protocol = PROTOCOL_PAPER;
     assert_stays(MODE_OFFLINE, TIMING_DEVICE, 3);
+}
+
+static void what_is_left_is_shared(void **state)
+{
+    (void)state;
+    assert_false(choose(64, 64, 64).shared);
+    config.cache[MODE_SERVER] = CACHE_LEFT; /* each mode has a state of its own */
+    assert_false(choose(64, 64, 64).shared);
+    config.cache[MODE_OFFLINE] = CACHE_LEFT;
+    assert_true(choose(64, 64, 64).shared);
 }
 
 static void a_device_without_segments_has_one_set(void **state)
@@ -156,6 +168,7 @@ int main(void)
         cmocka_unit_test_setup(three_is_the_least, plain_config),
         cmocka_unit_test_setup(places_never_exceed_eight_nor_the_cache, plain_config),
         cmocka_unit_test_setup(only_warm_offline_segments_visit, plain_config),
+        cmocka_unit_test_setup(what_is_left_is_shared, plain_config),
         cmocka_unit_test_setup(a_device_without_segments_has_one_set, plain_config),
         cmocka_unit_test_setup(what_is_not_cached_is_shared, plain_config),
         cmocka_unit_test_setup(without_segments_who_fits_has_its_own, plain_config),

@@ -10,7 +10,7 @@
 
 enum mode { MODE_OFFLINE = 0, MODE_SERVER = 1, MODE_COUNT = 2 };
 enum timing { TIMING_DEVICE = 0, TIMING_EVENT = 1, TIMING_WALL = 2, TIMING_COUNT = 3 };
-enum cache_state { CACHE_WARM = 0, CACHE_ROTATE = 1, CACHE_FLUSH = 2 };
+enum cache_state { CACHE_WARM = 0, CACHE_ROTATE = 1, CACHE_FLUSH = 2, CACHE_LEFT = 3 };
 
 /* NULL-terminated, indexed by the enums: "f16","bf16","f32" / "f16","f32" / "nn","tn" / ... */
 extern const char *const dtype_names[];

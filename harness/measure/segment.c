@@ -138,16 +138,23 @@ static int run_untimed(struct bench *bench, const struct device_work *work, size
     return bench->device->ops->sync(bench->device, err);
 }
 
+/* What the rival left stays, as in the paper's own loop: asked for, or what `warm` means under the paper's protocol. */
+static bool takes_what_is_left(const struct bench *bench)
+{
+    enum cache_state cache = bench->config->cache[bench->mode];
+    return cache == CACHE_LEFT || (bench->config->protocol == PROTOCOL_PAPER && cache == CACHE_WARM);
+}
+
 /* Whether the next contender would find its neighbour's output, and inputs, in the cache where it has its own: with
  * stores that make no room for themselves it would meet them there for ever. */
 static bool leaves_traces(const struct bench *bench)
 {
-    return bench->shared_sets && bench->in_blocks && bench->config->protocol == PROTOCOL_ADAPTIVE;
+    return bench->shared_sets && bench->in_blocks && bench->config->protocol == PROTOCOL_ADAPTIVE &&
+           !takes_what_is_left(bench);
 }
 
 /* Brings the cache to the state that the config asks for before a launch of `work` on set 0. Rotating means that all
- * other sets have been used since that one was. Under the paper's protocol `warm` is what the rival left, as in the
- * paper's own loop. */
+ * other sets have been used since that one was. */
 static int set_cache(struct bench *bench, const struct entrant *entrant, const struct device_work *work, bool primed,
                      struct error *err)
 {
@@ -159,9 +166,7 @@ static int set_cache(struct bench *bench, const struct entrant *entrant, const s
         return 0;
     if (cache == CACHE_ROTATE)
         return run_untimed(bench, &entrant->work, 1, bench->sets_each - 1, err);
-    if (bench->config->protocol == PROTOCOL_PAPER)
-        return 0;
-    return run_untimed(bench, work, 0, 0, err);
+    return takes_what_is_left(bench) ? 0 : run_untimed(bench, work, 0, 0, err);
 }
 
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,

@@ -122,7 +122,7 @@ static double untimed_launches(const struct trial *t)
 {
     const struct bench *bench = t->bench;
     enum cache_state cache = bench->config->cache[bench->mode];
-    if (segment_primed(bench, t->entrant, bench->headline) || cache == CACHE_FLUSH)
+    if (segment_primed(bench, t->entrant, bench->headline) || cache == CACHE_FLUSH || cache == CACHE_LEFT)
         return 0;
     return cache == CACHE_ROTATE ? (double)bench->sets_each : 1;
 }

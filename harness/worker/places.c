@@ -41,7 +41,7 @@ static size_t sets_of_one(const struct config *config, const struct device_info 
     bool segments = (info->timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
     if (config->cache[mode] == CACHE_ROTATE)
         return (size_t)fmax(1, fmin(ceil(2.0 * l2 / problem_bytes(p)) + 1, most));
-    if (config->cache[mode] == CACHE_FLUSH || mode == MODE_SERVER || !segments)
+    if (config->cache[mode] == CACHE_FLUSH || config->cache[mode] == CACHE_LEFT || mode == MODE_SERVER || !segments)
         return 1;
     return (size_t)fmax(1, fmin(floor(l2 / 4 / set_bytes(p)), WARM_PLACES));
 }
@@ -54,13 +54,15 @@ static unsigned visits_of_one(const struct device_info *info, const struct cudal
     return (unsigned)fmax(1, fmin(fmin(floor(fit), WARM_PLACES / (double)sets), MOST_VISITS));
 }
 
-/* The paper's loop gives both kernels of a pair the same matrices. */
-static bool is_shared(const struct config *config, const struct device_info *info, const struct cudal2_problem *p)
+/* The paper's loop gives both kernels of a pair the same matrices: what a launch finds is what the rival left. */
+static bool is_shared(const struct config *config, const struct device_info *info, const struct cudal2_problem *p,
+                      enum mode mode)
 {
     bool cached = set_bytes(p) <= CACHED_L2S * (double)info->l2_bytes;
     bool segments = (info->timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
     bool affordable = OWN_SETS * set_bytes(p) <= OWN_MEMORY * (double)info->memory_bytes;
-    return (!cached && (segments || !affordable)) || config->protocol == PROTOCOL_PAPER;
+    return (!cached && (segments || !affordable)) || config->protocol == PROTOCOL_PAPER ||
+           config->cache[mode] == CACHE_LEFT;
 }
 
 struct places places_choose(const struct config *config, const struct device_info *info,
@@ -70,5 +72,5 @@ struct places places_choose(const struct config *config, const struct device_inf
     bool visiting = mode == MODE_OFFLINE && config->cache[mode] == CACHE_WARM && headline == TIMING_DEVICE &&
                     config->protocol == PROTOCOL_ADAPTIVE;
     unsigned visits = visiting ? visits_of_one(info, problem, sets) : 1;
-    return (struct places){sets * visits, visits, is_shared(config, info, problem)};
+    return (struct places){sets * visits, visits, is_shared(config, info, problem, mode)};
 }
