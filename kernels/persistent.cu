@@ -10,7 +10,7 @@
  *                        tile alone, so that one multiplies while the other stores; where BN is not a multiple of 64,
  *                        NN copies the whole last box all the same
  *   ACROSS               1: the products' rows are the tile's columns (C is made transposed, and turned on its way to
- *                        shared memory): BN is what comes in 64s and is split, BM what may be 160 or 168
+ *                        shared memory): BN is what comes in 64s and is split, BM what may be any of 8s
  *   STAGES               shared-memory stages
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
@@ -45,7 +45,7 @@ DEVICE void load_box(u32 to, const TensorMap *map, int x, int y, u32 barrier, in
 }
 
 /* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
- * likewise B. */
+ * likewise B. A slice may be half a swizzled group of eight rows: the copy swizzles by the address in shared memory. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
     const int cm = w.cm, cn = w.cn;

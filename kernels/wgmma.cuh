@@ -289,6 +289,11 @@ DEVICE u64 wgmma_descriptor(u32 low)
 #else
 #define WG_LEFT "0"
 #endif
+#if WG_RIGHT_TRANSPOSED
+#define WG_RIGHT "1"
+#else
+#define WG_RIGHT "0"
+#endif
 
 /* A warpgroup's accumulators for 64 x WG_N: fp32, or packed pairs of fp16. */
 #if WIDE_ACCUMULATOR
@@ -306,92 +311,92 @@ typedef u32 wgmma_register;
 #if WG_REGISTERS == 8
 #define WG_PLACES WG_PLACES_8
 #define WG_OPERANDS WG_OPERANDS_8
-#define WG_REST "%8, %9, p, 1, 1, " WG_LEFT ", %11;"
+#define WG_REST "%8, %9, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%10"
 #elif WG_REGISTERS == 16
 #define WG_PLACES WG_PLACES_16
 #define WG_OPERANDS WG_OPERANDS_16
-#define WG_REST "%16, %17, p, 1, 1, " WG_LEFT ", %19;"
+#define WG_REST "%16, %17, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%18"
 #elif WG_REGISTERS == 24
 #define WG_PLACES WG_PLACES_24
 #define WG_OPERANDS WG_OPERANDS_24
-#define WG_REST "%24, %25, p, 1, 1, " WG_LEFT ", %27;"
+#define WG_REST "%24, %25, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%26"
 #elif WG_REGISTERS == 32
 #define WG_PLACES WG_PLACES_32
 #define WG_OPERANDS WG_OPERANDS_32
-#define WG_REST "%32, %33, p, 1, 1, " WG_LEFT ", %35;"
+#define WG_REST "%32, %33, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%34"
 #elif WG_REGISTERS == 40
 #define WG_PLACES WG_PLACES_40
 #define WG_OPERANDS WG_OPERANDS_40
-#define WG_REST "%40, %41, p, 1, 1, " WG_LEFT ", %43;"
+#define WG_REST "%40, %41, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%42"
 #elif WG_REGISTERS == 48
 #define WG_PLACES WG_PLACES_48
 #define WG_OPERANDS WG_OPERANDS_48
-#define WG_REST "%48, %49, p, 1, 1, " WG_LEFT ", %51;"
+#define WG_REST "%48, %49, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%50"
 #elif WG_REGISTERS == 56
 #define WG_PLACES WG_PLACES_56
 #define WG_OPERANDS WG_OPERANDS_56
-#define WG_REST "%56, %57, p, 1, 1, " WG_LEFT ", %59;"
+#define WG_REST "%56, %57, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%58"
 #elif WG_REGISTERS == 64
 #define WG_PLACES WG_PLACES_64
 #define WG_OPERANDS WG_OPERANDS_64
-#define WG_REST "%64, %65, p, 1, 1, " WG_LEFT ", %67;"
+#define WG_REST "%64, %65, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%66"
 #elif WG_REGISTERS == 72
 #define WG_PLACES WG_PLACES_72
 #define WG_OPERANDS WG_OPERANDS_72
-#define WG_REST "%72, %73, p, 1, 1, " WG_LEFT ", %75;"
+#define WG_REST "%72, %73, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%74"
 #elif WG_REGISTERS == 76
 #define WG_PLACES WG_PLACES_76
 #define WG_OPERANDS WG_OPERANDS_76
-#define WG_REST "%76, %77, p, 1, 1, " WG_LEFT ", %79;"
+#define WG_REST "%76, %77, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%78"
 #elif WG_REGISTERS == 80
 #define WG_PLACES WG_PLACES_80
 #define WG_OPERANDS WG_OPERANDS_80
-#define WG_REST "%80, %81, p, 1, 1, " WG_LEFT ", %83;"
+#define WG_REST "%80, %81, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%82"
 #elif WG_REGISTERS == 84
 #define WG_PLACES WG_PLACES_84
 #define WG_OPERANDS WG_OPERANDS_84
-#define WG_REST "%84, %85, p, 1, 1, " WG_LEFT ", %87;"
+#define WG_REST "%84, %85, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%86"
 #elif WG_REGISTERS == 88
 #define WG_PLACES WG_PLACES_88
 #define WG_OPERANDS WG_OPERANDS_88
-#define WG_REST "%88, %89, p, 1, 1, " WG_LEFT ", %91;"
+#define WG_REST "%88, %89, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%90"
 #elif WG_REGISTERS == 92
 #define WG_PLACES WG_PLACES_92
 #define WG_OPERANDS WG_OPERANDS_92
-#define WG_REST "%92, %93, p, 1, 1, " WG_LEFT ", %95;"
+#define WG_REST "%92, %93, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%94"
 #elif WG_REGISTERS == 96
 #define WG_PLACES WG_PLACES_96
 #define WG_OPERANDS WG_OPERANDS_96
-#define WG_REST "%96, %97, p, 1, 1, " WG_LEFT ", %99;"
+#define WG_REST "%96, %97, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%98"
 #elif WG_REGISTERS == 104
 #define WG_PLACES WG_PLACES_104
 #define WG_OPERANDS WG_OPERANDS_104
-#define WG_REST "%104, %105, p, 1, 1, " WG_LEFT ", %107;"
+#define WG_REST "%104, %105, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%106"
 #elif WG_REGISTERS == 112
 #define WG_PLACES WG_PLACES_112
 #define WG_OPERANDS WG_OPERANDS_112
-#define WG_REST "%112, %113, p, 1, 1, " WG_LEFT ", %115;"
+#define WG_REST "%112, %113, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%114"
 #elif WG_REGISTERS == 128
 #define WG_PLACES WG_PLACES_128
 #define WG_OPERANDS WG_OPERANDS_128
-#define WG_REST "%128, %129, p, 1, 1, " WG_LEFT ", %131;"
+#define WG_REST "%128, %129, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
 #define WG_SCALE "%130"
 #else
 #error "no wgmma of that width here"
@@ -404,7 +409,7 @@ DEVICE void wgmma(wgmma_register (&d)[WG_REGISTERS], u64 left, u64 right, int ac
                  "wgmma.mma_async.sync.aligned.m64n" CUDAL2_STRING(WG_N) "k16." WG_TYPE "." ELEMENT "." ELEMENT
                                                                          " {" WG_PLACES "}, " WG_REST "\n}"
                  : WG_OPERANDS
-                 : "l"(left), "l"(right), "r"(accumulate), "n"(WG_RIGHT_TRANSPOSED));
+                 : "l"(left), "l"(right), "r"(accumulate));
 }
 
 #endif

@@ -48,7 +48,7 @@ config() {
     cat >"$1" <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "e2e", "shapes": [$2], "dtype": "native", "accumulate": ["f32"],
  "layouts": ["nn"], "modes": [$3], "baselines": ["$plugins/honest.so"], "candidates": [$4],
- "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 2, "tune_seconds": 20}${5:+, $5}}
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": ${launch_seconds:-2}, "tune_seconds": 20}${5:+, $5}}
 END
 }
 

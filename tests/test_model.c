@@ -128,14 +128,20 @@ static void what_is_shared_matters(void **state)
 /* With both layouts alike (TN), walking down a problem's columns is walking along the rows of its mirror image. */
 static void down_is_the_mirror_image(void **state)
 {
-    static const int64_t sizes[][3] = {{4096, 16384, 16384}, {16384, 2048, 8192}, {512, 1024, 4096}, {128, 12288, 256}};
+    /* the last: a band's part of A fits where a tile is 128 high, and does not where it is 192 */
+    static const int64_t sizes[][3] = {
+        {4096, 16384, 16384}, {16384, 2048, 8192}, {512, 1024, 4096}, {128, 12288, 256}, {16384, 4096, 12288}};
+    const size_t n_sizes = sizeof sizes / sizeof *sizes;
     struct model_tile t = plain, mirror = plain;
     bool differs = false;
     (void)state;
-    t.m = 192, t.b_readers = 2, t.cluster = 2, t.streams = 1;
-    mirror.n = 192, mirror.a_readers = 2, mirror.cluster = 2, mirror.streams = 2, mirror.down = true;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        int64_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+    t.streams = 1, mirror.streams = 2, mirror.down = true;
+    for (size_t i = 0; i < 4 * n_sizes; i++) {
+        int64_t m = sizes[i % n_sizes][0], n = sizes[i % n_sizes][1], k = sizes[i % n_sizes][2];
+        t.cluster = mirror.cluster = i / n_sizes % 2 ? 2 : 1; /* alone, neighbours share what a cluster does not */
+        t.m = mirror.n = i < 2 * n_sizes ? 192 : 64;          /* small tiles ask the most of the L2 */
+        t.n = mirror.m = i < 2 * n_sizes ? 128 : 64;
+        t.b_readers = mirror.a_readers = i < 2 * n_sizes ? 2 : 1;
         double along = seconds(m, n, k, &t), down = seconds(n, m, k, &mirror);
         assert_true(fabs(along - down) < 1e-9 * along);
         differs = differs || fabs(along - seconds(n, m, k, &t)) > 1e-3 * along;

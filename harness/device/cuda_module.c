@@ -106,11 +106,11 @@ int cuda_clear(struct device *d, void *memory, size_t bytes, char *why)
     return say(&c->driver, result, "cuMemsetD8Async", why);
 }
 
-/* -1: the hardware has no such promotion, no such swizzle. */
-static int place_of(int64_t value, const int64_t (*bytes)[4])
+/* -1: none of them. */
+static int place_of(int64_t value, const int64_t bytes[4])
 {
     for (int i = 0; i < 4; i++)
-        if ((*bytes)[i] == value)
+        if (bytes[i] == value)
             return i;
     return -1;
 }
@@ -119,14 +119,14 @@ static int promotion_of(int64_t fetch)
 {
     static const int64_t bytes[4] = {
         [CU_TENSOR_L2_NONE] = 0, [CU_TENSOR_L2_64] = 64, [CU_TENSOR_L2_128] = 128, [CU_TENSOR_L2_256] = 256};
-    return place_of(fetch, &bytes);
+    return place_of(fetch, bytes);
 }
 
 static int swizzle_of(int64_t swizzle)
 {
     static const int64_t bytes[4] = {
         [CU_TENSOR_PLAIN] = 0, [CU_TENSOR_SWIZZLE_32] = 32, [CU_TENSOR_SWIZZLE_64] = 64, [CU_TENSOR_SWIZZLE_128] = 128};
-    return place_of(swizzle, &bytes);
+    return place_of(swizzle, bytes);
 }
 
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r, struct cuda_tensor_map *out,
