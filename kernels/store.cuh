@@ -183,34 +183,21 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     }
 }
 #else
-/* By one thread. `n8`: the first of the accumulator's that the box holds. */
-#if ACROSS
+/* By one thread. `n8`: the first of the accumulator's that the box holds. What is no whole box leaves in boxes 16 wide,
+ * across in boxes 8 high; in either the box of n8-tile j lies 1024 * j bytes behind the first. */
 DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8)
 {
-    if (n8 < BM / 64 * 8) {
-        tensor_store<EVICT>(w.map_c, buffer, col, row + n8 * 8);
+    const int right = ACROSS ? 0 : 8, down = ACROSS ? 8 : 0, step = ACROSS ? 1 : 2;
+    if (n8 < WG_N / 64 * 8) {
+        tensor_store<EVICT>(w.map_c, buffer, col + n8 * right, row + n8 * down);
     } else {
 #pragma unroll
-        for (int j = 0; n8 + j < BM / 8; ++j) {
-            tensor_store<EVICT>(w.map_narrow, buffer + j * 1024, col, row + (n8 + j) * 8);
+        for (int j = 0; n8 + j + step <= WG_N / 8; j += step) {
+            tensor_store<EVICT>(w.map_narrow, buffer + j * 1024, col + (n8 + j) * right, row + (n8 + j) * down);
         }
     }
     tensor_store_commit();
 }
-#else
-DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8)
-{
-    if (n8 < BN / 64 * 8) {
-        tensor_store<EVICT>(w.map_c, buffer, col + n8 * 8, row);
-    } else {
-#pragma unroll
-        for (int j = 0; n8 + j + 1 < BN / 8; j += 2) {
-            tensor_store<EVICT>(w.map_narrow, buffer + j / 2 * NARROW_BYTES, col + (n8 + j) * 8, row);
-        }
-    }
-    tensor_store_commit();
-}
-#endif
 
 /*
  * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from

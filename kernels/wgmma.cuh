@@ -311,92 +311,92 @@ typedef u32 wgmma_register;
 #if WG_REGISTERS == 8
 #define WG_PLACES WG_PLACES_8
 #define WG_OPERANDS WG_OPERANDS_8
-#define WG_REST "%8, %9, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%8, %9"
 #define WG_SCALE "%10"
 #elif WG_REGISTERS == 16
 #define WG_PLACES WG_PLACES_16
 #define WG_OPERANDS WG_OPERANDS_16
-#define WG_REST "%16, %17, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%16, %17"
 #define WG_SCALE "%18"
 #elif WG_REGISTERS == 24
 #define WG_PLACES WG_PLACES_24
 #define WG_OPERANDS WG_OPERANDS_24
-#define WG_REST "%24, %25, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%24, %25"
 #define WG_SCALE "%26"
 #elif WG_REGISTERS == 32
 #define WG_PLACES WG_PLACES_32
 #define WG_OPERANDS WG_OPERANDS_32
-#define WG_REST "%32, %33, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%32, %33"
 #define WG_SCALE "%34"
 #elif WG_REGISTERS == 40
 #define WG_PLACES WG_PLACES_40
 #define WG_OPERANDS WG_OPERANDS_40
-#define WG_REST "%40, %41, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%40, %41"
 #define WG_SCALE "%42"
 #elif WG_REGISTERS == 48
 #define WG_PLACES WG_PLACES_48
 #define WG_OPERANDS WG_OPERANDS_48
-#define WG_REST "%48, %49, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%48, %49"
 #define WG_SCALE "%50"
 #elif WG_REGISTERS == 56
 #define WG_PLACES WG_PLACES_56
 #define WG_OPERANDS WG_OPERANDS_56
-#define WG_REST "%56, %57, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%56, %57"
 #define WG_SCALE "%58"
 #elif WG_REGISTERS == 64
 #define WG_PLACES WG_PLACES_64
 #define WG_OPERANDS WG_OPERANDS_64
-#define WG_REST "%64, %65, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%64, %65"
 #define WG_SCALE "%66"
 #elif WG_REGISTERS == 72
 #define WG_PLACES WG_PLACES_72
 #define WG_OPERANDS WG_OPERANDS_72
-#define WG_REST "%72, %73, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%72, %73"
 #define WG_SCALE "%74"
 #elif WG_REGISTERS == 76
 #define WG_PLACES WG_PLACES_76
 #define WG_OPERANDS WG_OPERANDS_76
-#define WG_REST "%76, %77, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%76, %77"
 #define WG_SCALE "%78"
 #elif WG_REGISTERS == 80
 #define WG_PLACES WG_PLACES_80
 #define WG_OPERANDS WG_OPERANDS_80
-#define WG_REST "%80, %81, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%80, %81"
 #define WG_SCALE "%82"
 #elif WG_REGISTERS == 84
 #define WG_PLACES WG_PLACES_84
 #define WG_OPERANDS WG_OPERANDS_84
-#define WG_REST "%84, %85, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%84, %85"
 #define WG_SCALE "%86"
 #elif WG_REGISTERS == 88
 #define WG_PLACES WG_PLACES_88
 #define WG_OPERANDS WG_OPERANDS_88
-#define WG_REST "%88, %89, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%88, %89"
 #define WG_SCALE "%90"
 #elif WG_REGISTERS == 92
 #define WG_PLACES WG_PLACES_92
 #define WG_OPERANDS WG_OPERANDS_92
-#define WG_REST "%92, %93, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%92, %93"
 #define WG_SCALE "%94"
 #elif WG_REGISTERS == 96
 #define WG_PLACES WG_PLACES_96
 #define WG_OPERANDS WG_OPERANDS_96
-#define WG_REST "%96, %97, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%96, %97"
 #define WG_SCALE "%98"
 #elif WG_REGISTERS == 104
 #define WG_PLACES WG_PLACES_104
 #define WG_OPERANDS WG_OPERANDS_104
-#define WG_REST "%104, %105, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%104, %105"
 #define WG_SCALE "%106"
 #elif WG_REGISTERS == 112
 #define WG_PLACES WG_PLACES_112
 #define WG_OPERANDS WG_OPERANDS_112
-#define WG_REST "%112, %113, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%112, %113"
 #define WG_SCALE "%114"
 #elif WG_REGISTERS == 128
 #define WG_PLACES WG_PLACES_128
 #define WG_OPERANDS WG_OPERANDS_128
-#define WG_REST "%128, %129, p, 1, 1, " WG_LEFT ", " WG_RIGHT ";"
+#define WG_DESCRIPTORS "%128, %129"
 #define WG_SCALE "%130"
 #else
 #error "no wgmma of that width here"
@@ -407,7 +407,8 @@ DEVICE void wgmma(wgmma_register (&d)[WG_REGISTERS], u64 left, u64 right, int ac
 {
     asm volatile("{\n.reg .pred p;\n setp.ne.b32 p, " WG_SCALE ", 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n" CUDAL2_STRING(WG_N) "k16." WG_TYPE "." ELEMENT "." ELEMENT
-                                                                         " {" WG_PLACES "}, " WG_REST "\n}"
+                                                                         " {" WG_PLACES "}, " WG_DESCRIPTORS
+                                                                         ", p, 1, 1, " WG_LEFT ", " WG_RIGHT ";\n}"
                  : WG_OPERANDS
                  : "l"(left), "l"(right), "r"(accumulate));
 }

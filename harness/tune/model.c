@@ -63,8 +63,9 @@ struct work {
     const struct cudal2_problem *p;
     const struct model_tile *t;
     bool nn, f32;
-    double rows, cols; /* of tiles */
-    double at_once;    /* CTAs that run at the same time */
+    double rows, cols;    /* of tiles */
+    double across, along; /* tiles from band to band, and along a band */
+    double at_once;       /* CTAs that run at the same time */
 };
 
 static double hiding(double a, double b, double shown)
@@ -96,13 +97,16 @@ static double capacity(const struct model_machine *machine, const struct model_t
 static struct work work_of(const struct model_machine *machine, const struct cudal2_problem *p,
                            enum cudal2_layout layout, const struct model_tile *t)
 {
+    double rows = ceil_div((double)p->m, t->m), cols = ceil_div((double)p->n, t->n);
     return (struct work){.machine = machine,
                          .p = p,
                          .t = t,
                          .nn = layout == CUDAL2_NN,
                          .f32 = p->accumulate == CUDAL2_ACC_F32 || p->dtype == CUDAL2_BF16,
-                         .rows = ceil_div((double)p->m, t->m),
-                         .cols = ceil_div((double)p->n, t->n),
+                         .rows = rows,
+                         .cols = cols,
+                         .across = t->down ? rows : cols,
+                         .along = t->down ? cols : rows,
                          .at_once = capacity(machine, t)};
 }
 
@@ -137,8 +141,8 @@ static double given_out(const struct work *w, double running)
 {
     const struct model_tile *t = w->t;
     double tiles = fmin(running, w->at_once) / t->split, pair = fmax(1.0, PAIR / t->cluster);
-    double across = t->down ? w->rows : w->cols, along = t->down ? w->cols : w->rows;
-    double wide = fmin(across, fmax(fmin(t->band, across), tiles / along)), high = fmin(along, tiles / wide);
+    double wide = fmin(w->across, fmax(fmin(t->band, w->across), tiles / w->along));
+    double high = fmin(w->along, tiles / wide);
     double cols = t->down ? high : wide, rows = t->down ? wide : high;
     double a_times = times_served(cols, t->a_readers * (t->down ? 1.0 : pair)),
            b_times = times_served(rows, t->b_readers * (t->down ? pair : 1.0));
@@ -218,17 +222,16 @@ static double streamed_bytes(const struct work *w)
 }
 
 /* Bytes that waves read again because the bands come back to them too late: those of the operand that each band reads
- * as a whole, and of the one that a band reads a part of, when that part does not fit into `panel`. */
-static double read_again(const struct work *w, double panel)
+ * as a whole, and of the one that a band reads a part of, when they do not fit into `panel`; A is `a` bytes, B `b`. */
+static double read_again(const struct work *w, double a, double b, double panel)
 {
     const struct model_tile *t = w->t;
-    double a = 2.0 * (double)w->p->m * (double)w->p->k, b = 2.0 * (double)w->p->n * (double)w->p->k;
-    double across = t->down ? w->rows : w->cols, along = t->down ? w->cols : w->rows, band = fmin(t->band, across);
+    double band = fmin(t->band, w->across);
     double whole = t->down ? b : a, part = t->down ? a : b, side = t->down ? t->m : t->n, bytes = 0.0;
     if (whole > panel)
-        bytes += whole * (ceil_div(across, band) - 1.0);
+        bytes += whole * (ceil_div(w->across, band) - 1.0);
     if (2.0 * (double)w->p->k * band * side > panel)
-        bytes += part * fmax(0.0, along * band / w->at_once - 1.0);
+        bytes += part * fmax(0.0, w->along * band / w->at_once - 1.0);
     return bytes;
 }
 
@@ -237,7 +240,7 @@ static double memory_seconds(const struct work *w)
 {
     const struct model_machine *machine = w->machine;
     double m = (double)w->p->m, n = (double)w->p->n, k = (double)w->p->k, panel = L2_PANEL * machine->l2_bytes;
-    double a = 2.0 * m * k, b = 2.0 * n * k, c = 2.0 * m * n, again = read_again(w, panel);
+    double a = 2.0 * m * k, b = 2.0 * n * k, c = 2.0 * m * n, again = read_again(w, a, b, panel);
     double stream = streamed_bytes(w), stays = a + b + c - stream;
     double missed = between(0.0, (stays / machine->l2_bytes - L2_HOLDS) / (L2_LOSES - L2_HOLDS), 1.0);
     double found = (1 - missed) * stays / L2_BYTES_PER_S;
