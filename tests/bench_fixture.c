@@ -193,12 +193,22 @@ static void default_config(struct config *c)
 
 void fixture_open(struct fixture *f, size_t n)
 {
+    fixture_open_held(f, n, false, 0);
+}
+
+void fixture_open_held(struct fixture *f, size_t n, bool holds, double hand_over_ns)
+{
     struct error err;
     memset(f, 0, sizeof *f);
     current = f;
     for (size_t i = 0; i < 1024; i++)
         f->noise[i] = 1;
-    struct fake_script script = {.duration_ns = duration, .context = f, .launch_ns = 3000, .sync_ns = 2000};
+    struct fake_script script = {.duration_ns = duration,
+                                 .context = f,
+                                 .launch_ns = 3000,
+                                 .sync_ns = 2000,
+                                 .hand_over_ns = hand_over_ns,
+                                 .holds = holds};
     if (fake_open(&script, &f->device, &err) != 0)
         abort();
     f->device->info.peak_flops = 0;

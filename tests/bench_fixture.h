@@ -45,6 +45,8 @@ struct fixture {
 /* n contenders "a-nn", "b-nn", ... the first a candidate, the rest baselines; config with small defaults. Problem
  * 8x8x16 f16. */
 void fixture_open(struct fixture *f, size_t n);
+/* The same on a device that can hold graphs, or cannot, and whose host takes hand_over_ns over the rest of one. */
+void fixture_open_held(struct fixture *f, size_t n, bool holds, double hand_over_ns);
 /* Allocates operands and sets every entrant up. */
 void fixture_start(struct fixture *f);
 void fixture_close(struct fixture *f);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { MAX_OPS = 512 };
-enum op_kind { OP_KERNEL, OP_EVENT, OP_BLOCKER, OP_NODE };
+enum op_kind { OP_KERNEL, OP_EVENT, OP_BLOCKER, OP_NODE, OP_WAIT };
 
 struct op {
     enum op_kind kind;
@@ -24,6 +24,8 @@ struct op {
     double *stamp;
     struct signals signals;
     volatile uint32_t *released, *timed_out;
+    const volatile uint32_t *flag; /* what a wait looks at until it is not behind `value` */
+    uint32_t value;
     uintptr_t function; /* 2 the blocker, 3 the empty kernel, 4 digest, else 1 */
     unsigned grid, block;
     bool in_graph, second; /* of a graph that was launched; in the second stream */
@@ -42,10 +44,11 @@ static struct {
     double clock;
     bool context_current, lost;
     int live_graphs, live_execs, live_events, live_memory;
-    int kernels, graph_launches, uploads, blockers, persisting_resets, limit_sets, streams;
+    int kernels, graph_launches, waits, uploads, blockers, persisting_resets, limit_sets, streams;
     size_t limits[8];
-    cu_result refuse_instantiate;
-    int copy_host; /* memory type that copy nodes report as source */
+    cu_result refuse_instantiate, refuse_wait, refuse_graph;
+    double hand_over_ns; /* what comes after a graph's first node where nothing holds the stream */
+    int copy_host;       /* memory type that copy nodes report as source */
     struct {
         cu_pointer base;
         size_t reserved;
@@ -82,6 +85,8 @@ static void execute(void)
             *op->stamp = mock.clock;
         else if (op->kind == OP_BLOCKER && *op->released == 0)
             *op->timed_out = 1;
+        else if (op->kind == OP_WAIT && (int32_t)(*op->flag - op->value) < 0)
+            fail_msg("the stream waits for ever");
         if (mock.ran && (op->kind == OP_KERNEL || op->kind == OP_BLOCKER))
             mock.ran(op, mock.clock);
         mock.clock += op->ns;
@@ -292,74 +297,7 @@ static cu_result m_event_elapsed(float *milliseconds, cu_event start, cu_event e
     return CU_OK;
 }
 
-static cu_result m_graph_nodes(cu_graph graph, cu_node *nodes, size_t *count)
-{
-    if (nodes)
-        for (size_t i = 0; i < *count; i++)
-            nodes[i] = (cu_node)&graph->ops[i];
-    *count = graph->n;
-    return CU_OK;
-}
-
-static cu_result m_node_type(cu_node node, int *type)
-{
-    *type = ((struct op *)node)->node_type;
-    return CU_OK;
-}
-
-static cu_result m_node_copy(cu_node node, struct cu_copy *copy)
-{
-    (void)node;
-    copy->from.memory_type = mock.copy_host;
-    copy->to.memory_type = 2;
-    return CU_OK;
-}
-
-static cu_result m_graph_instantiate(cu_graph_exec *exec, cu_graph graph, unsigned long long flags)
-{
-    assert_int_equal(flags, 0);
-    if (mock.refuse_instantiate != CU_OK)
-        return mock.refuse_instantiate;
-    *exec = (cu_graph_exec)graph;
-    mock.live_execs++;
-    return CU_OK;
-}
-
-static cu_result m_graph_upload(cu_graph_exec exec, cu_stream stream)
-{
-    (void)exec;
-    (void)stream;
-    mock.uploads++;
-    return CU_OK;
-}
-
-static cu_result m_graph_launch(cu_graph_exec exec, cu_stream stream)
-{
-    const struct cu_graph_opaque *graph = (const struct cu_graph_opaque *)exec;
-    (void)stream;
-    mock.graph_launches++;
-    for (size_t i = 0; i < graph->n; i++) {
-        struct op op = graph->ops[i];
-        op.in_graph = true;
-        append(&op);
-    }
-    return status();
-}
-
-static cu_result m_graph_exec_destroy(cu_graph_exec exec)
-{
-    (void)exec;
-    mock.live_execs--;
-    return CU_OK;
-}
-
-static cu_result m_graph_destroy(cu_graph graph)
-{
-    free(graph);
-    mock.live_graphs--;
-    return CU_OK;
-}
-
+#include "mock_cuda_graph.h"
 #include "mock_cuda_memory.h"
 
 static cu_result m_module_load(cu_module *module, const void *image)

@@ -82,10 +82,12 @@ static void visits_and_passes_are_told(void **state)
     struct error err = {0};
     r->visits = 8;
     r->passes = 2;
+    r->held = true;
     cJSON *data = record_to_json(r);
     assert_int_equal(record_from_json(json_root(data, "cell"), &read, &err), 0);
     assert_int_equal(read->visits, 8);
     assert_int_equal(read->passes, 2);
+    assert_true(read->held);
     record_free(read);
     cJSON_Delete(data);
     put_cell(j, r);
@@ -93,6 +95,7 @@ static void visits_and_passes_are_told(void **state)
     data = record_to_json(r);
     assert_null(tree_member(data, "visits"));
     assert_null(tree_member(data, "passes"));
+    assert_null(tree_member(data, "held"));
     cJSON_Delete(data);
     put_cell(j, r);
     journal_close(j);
@@ -100,8 +103,10 @@ static void visits_and_passes_are_told(void **state)
     const cJSON *cell = tree_member(tree, "cells")->child;
     assert_true(tree_number(cell, "visits") == 8);
     assert_true(tree_number(cell, "passes") == 2);
+    assert_true(cJSON_IsTrue(tree_member(cell, "held")));
     assert_null(tree_member(cell->next, "visits"));
     assert_null(tree_member(cell->next, "passes"));
+    assert_null(tree_member(cell->next, "held"));
     cJSON_Delete(tree);
 }
 

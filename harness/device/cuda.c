@@ -173,6 +173,16 @@ static int enter_context(struct cuda_device *c, struct error *err)
     return rc;
 }
 
+/* Whether the driver has it for this device is found out by doing it. */
+static int try_hold(struct cuda_device *c, struct error *err)
+{
+    struct error refused;
+    int rc = cuda_hold(c, &refused);
+    cuda_hand_over(c);
+    c->base.info.holds = rc == 0;
+    return cuda_stream_wait(c, err);
+}
+
 /* The blocker must never be the first launch of anything, its own included: run it once, released in advance. */
 static int warm_kernels(struct cuda_device *c, struct error *err)
 {
@@ -209,6 +219,8 @@ int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, st
         cuda_read_info(c, ordinal);
         cuda_remember_limits(c);
         rc = warm_kernels(c, err);
+        if (rc == 0)
+            rc = try_hold(c, err);
     }
     if (rc == 0)
         *out = &c->base;

@@ -42,9 +42,9 @@ struct kernel_slot {
 #define KEPT_FENCES 3     /* a problem has three matrices */
 #define KERNEL_VARIANTS 6 /* dtype * 2 + layout */
 
-/* Host memory that a spinning kernel reads and writes. */
+/* Host memory that a spinning kernel reads and writes, and what a held stream waits for. */
 struct signals {
-    volatile uint32_t released, timed_out;
+    volatile uint32_t released, timed_out, handed_over;
 };
 
 struct cuda_device {
@@ -58,6 +58,7 @@ struct cuda_device {
     char kernel_directory[1024];
     struct kernel_slot kernels[KERNEL_COUNT][KERNEL_VARIANTS];
     struct signals *signals;
+    uint32_t holds; /* how often the stream was held; signals->handed_over follows it */
     cu_pointer flush_buffer, compare_parts;
     size_t flush_bytes;
     size_t limits[N_LIMITS]; /* as found when the device was opened */
@@ -140,6 +141,10 @@ enum device_rung cuda_rung(const struct device_segment *segment);
 const char *cuda_rung_reason(const struct device_segment *segment);
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);
 void cuda_release_segment(struct device *d, struct device_segment *segment);
+/* Holds the stream, by its front end alone: nothing runs on the device, and what is enqueued from here on begins when
+ * cuda_hand_over says that all of it is there. Every hold needs one. */
+int cuda_hold(struct cuda_device *c, struct error *err);
+void cuda_hand_over(struct cuda_device *c);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
  * graph. */
 int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,

@@ -203,9 +203,26 @@ const char *cuda_rung_reason(const struct device_segment *segment)
     return segment->reason;
 }
 
+int cuda_hold(struct cuda_device *c, struct error *err)
+{
+    cu_pointer flag = (cu_pointer)(uintptr_t)&c->signals->handed_over;
+    return driver_check(&c->driver, c->driver.stream_wait_value(c->stream, flag, ++c->holds, CU_WAIT_GEQ), err,
+                        "cuStreamWaitValue32");
+}
+
+void cuda_hand_over(struct cuda_device *c)
+{
+    __atomic_store_n(&c->signals->handed_over, c->holds, __ATOMIC_RELEASE);
+}
+
 static int run_graph(struct cuda_device *c, const struct device_segment *s, struct error *err)
 {
-    int rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch");
+    bool held = s->shape.held && c->base.info.holds;
+    int rc = held ? cuda_hold(c, err) : 0;
+    if (rc == 0)
+        rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch");
+    if (held)
+        cuda_hand_over(c);
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }
 

@@ -85,7 +85,8 @@ enum cu_flags {
     CU_STREAM_OWN = 1,     /* CU_STREAM_NON_BLOCKING: not ordered with the legacy stream */
     CU_CAPTURE_THREAD = 1, /* CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
     CU_RECORD_EXTERNAL = 1,
-    CU_HOST_PORTABLE_MAPPED = 3
+    CU_HOST_PORTABLE_MAPPED = 3,
+    CU_WAIT_GEQ = 0 /* until (int32_t)(*address - value) >= 0 */
 };
 
 enum cu_launch_attributes { CU_LAUNCH_ACCESS_WINDOW = 1, CU_LAUNCH_CLUSTER = 4 };
@@ -181,6 +182,8 @@ enum cu_tensor_promotion { CU_TENSOR_L2_NONE, CU_TENSOR_L2_64, CU_TENSOR_L2_128,
     X(stream_create, "cuStreamCreate", (cu_stream * stream, unsigned flags))                                           \
     X(stream_destroy, "cuStreamDestroy", (cu_stream stream))                                                           \
     X(stream_sync, "cuStreamSynchronize", (cu_stream stream))                                                          \
+    X(stream_wait_value, "cuStreamWaitValue32",                                                                        \
+      (cu_stream stream, cu_pointer address, uint32_t value, unsigned flags))                                          \
     X(stream_attribute, "cuStreamSetAttribute", (cu_stream stream, int attribute, const union cu_launch_value *value)) \
     X(capture_begin, "cuStreamBeginCapture", (cu_stream stream, int mode))                                             \
     X(capture_end, "cuStreamEndCapture", (cu_stream stream, cu_graph * graph))                                         \

@@ -175,6 +175,13 @@ static void synchronise(struct fake_device *f)
         f->now_ns = f->idle_at;
 }
 
+/* What a graph waits for after its start event, with nothing of its own between. */
+static double wait_for_host(const struct fake_device *f, const struct device_segment *s)
+{
+    bool held = s->shape.held && f->script.holds;
+    return s->rung == RUNG_GRAPH && s->shape.primers == 0 && !held ? f->script.hand_over_ns : 0;
+}
+
 /* One visit; its span of timed launches is added to *ns. */
 static int run_visit(struct fake_device *f, const struct device_segment *s, unsigned visit, double *ns,
                      struct error *err)
@@ -183,11 +190,15 @@ static int run_visit(struct fake_device *f, const struct device_segment *s, unsi
     unsigned primers = visit == 0 ? shape->primers : shape->again;
     unsigned total = primers + shape->launches / device_shape_visits(shape);
     double started = f->now_ns, host = s->rung == RUNG_EVENTS ? f->script.launch_ns : 0;
+    double late = wait_for_host(f, s);
     bool timed = f->timed;
     for (unsigned i = 0; i < total; i++) {
         f->timed = timed && i >= primers;
-        if (i == primers)
+        if (i == primers) {
             started = f->now_ns > f->idle_at ? f->now_ns : f->idle_at;
+            if (visit == 0 && late > 0)
+                f->idle_at = started + late;
+        }
         f->idle_at += host;
         if (launch(f, s->has_work ? &s->work : NULL, device_shape_set(shape, visit, i), err) != 0)
             return err->code;
@@ -397,6 +408,7 @@ int fake_open(const struct fake_script *script, struct device **out, struct erro
                                         .device_bit = CUDAL2_ON_CUDA,
                                         .timings = script->timings ? script->timings : all,
                                         .threads = 1,
+                                        .holds = script->holds,
                                         .name = "fake device",
                                         .uuid = "FAKE-0",
                                         .driver = "0",

@@ -30,6 +30,9 @@ struct fake_script {
     void *context;
     double launch_ns;      /* host cost of one launch: seen by event and wall */
     double sync_ns;        /* host cost of a synchronise: seen by wall */
+    double hand_over_ns;   /* the host hands the rest of a graph over so long after its start: in the device timing of
+                            * what has no primers, unless it is held */
+    bool holds;            /* info.holds */
     uint32_t timings;      /* bits of enum timing it can take; 0: all three */
     uint64_t memory_bytes; /* what memory_free reports and alloc grants in total; 0: 1 GiB */
 };

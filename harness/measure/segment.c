@@ -19,7 +19,8 @@ static unsigned primers_for(const struct bench *bench, const struct device_shape
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns)
 {
     unsigned places = bench->visits > 1 ? bench->visits : 1;
-    struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each / places};
+    struct device_shape shape = {
+        .launches = 1, .n_sets = bench->sets_each / places, .held = bench->mode == MODE_SERVER};
     if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
         return shape;
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
@@ -63,7 +64,8 @@ static int prepare_shape(struct bench *bench, struct entrant *entrant, const str
 
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
 {
-    struct device_shape one = {.visits = 1, .launches = 1, .n_sets = bench->sets_each};
+    struct device_shape one = {
+        .visits = 1, .launches = 1, .n_sets = bench->sets_each, .held = bench->mode == MODE_SERVER};
     double least = INFINITY;
     int code = 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
@@ -105,7 +107,10 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_shape(bench, entrant, &shape, err);
-    entrant->replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
+    bool is_graph = code == 0 && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
+    entrant->replayed = is_graph && !shape.settled;
+    if (is_graph && shape.held && bench->headline == TIMING_DEVICE)
+        bench->record->held = bench->device->info.holds;
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     if (code == 0 && bench->null_segment == NULL)

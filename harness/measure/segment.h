@@ -41,6 +41,10 @@
  * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
+/* In server mode the graph is held until the host has handed all of it over (device_shape.held), and the cell's record
+ * says so where the device can: else the host is in the time. On an H200 (results/h200/2026-11-22b-studies) a launch
+ * from idle scattered by 1.3 us without and by 0.02 to 0.05 us with it, the kernel itself by 0.015 us either way. */
+
 /* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts. A
  * contender's fault makes it fail; non-zero only when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);

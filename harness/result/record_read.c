@@ -357,6 +357,8 @@ static int read_course(struct json_at at, struct cell_record *r, struct error *e
     if (code == 0)
         code = form_take_unsigned(at, "passes", &r->passes, err);
     if (code == 0)
+        code = form_take_bool(at, "held", &r->held, err);
+    if (code == 0)
         code = form_take_unsigned(at, "dropped_blocks", &r->dropped_blocks, err);
     if (code == 0)
         code = json_read_bool(json_member(at, "converged"), &r->converged, err);
@@ -403,6 +405,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "group_blocks",
                                        "visits",
                                        "passes",
+                                       "held",
                                        "dropped_blocks",
                                        "converged",
                                        "worst_half_width",

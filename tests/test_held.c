@@ -1,0 +1,207 @@
+/*
+ * Graphs that begin when the host has handed all of them over: on the CUDA device over a driver of the test's own, on
+ * the scripted clock in both modes, and what two runs make of it that differ there.
+ */
+#include "device/cuda_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_fixture.h"
+#include "measure/segment.h"
+#include "mock_cuda.h"
+#include "mock_cuda_run.h"
+
+/* ---- the CUDA device ---- */
+
+static struct device *d;
+
+static int launch_one(void *context, size_t set, char *why)
+{
+    (void)context;
+    (void)set;
+    (void)why;
+    append(&(struct op){.kind = OP_KERNEL, .node_type = CU_NODE_KERNEL, .ns = 1000});
+    return CUDAL2_OK;
+}
+
+static const struct device_work work = {launch_one, NULL, 0};
+static const struct device_shape held = {.launches = 1, .n_sets = 1, .held = true},
+                                 free_running = {.launches = 1, .n_sets = 1};
+
+static double measured(const struct device_shape *shape, enum device_rung rung)
+{
+    struct device_segment *s;
+    struct error err;
+    double ns = -1;
+    if (d->ops->prepare(d, &work, shape, rung, &s, &err) != 0 || d->ops->measure(d, s, &ns, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(d->ops->rung(s), rung);
+    d->ops->release_segment(d, s);
+    return ns;
+}
+
+static bool near(double got, double expected)
+{
+    return fabs(got - expected) < 0.01;
+}
+
+static void a_held_graph_has_no_host_in_it(void **state)
+{
+    (void)state;
+    assert_true(d->info.holds);
+    mock.hand_over_ns = 3000;
+    mock.waits = 0;
+    assert_true(near(measured(&free_running, RUNG_GRAPH), 4000));
+    assert_int_equal(mock.waits, 0);
+    assert_true(near(measured(&held, RUNG_GRAPH), 1000));
+    assert_int_equal(mock.waits, 1);
+    assert_true(near(measured(&held, RUNG_GRAPH), 1000)); /* a second hold waits for a second hand-over */
+}
+
+static void other_rungs_are_not_held(void **state)
+{
+    (void)state;
+    mock.waits = 0;
+    assert_true(near(measured(&held, RUNG_BLOCKED), 1000));
+    assert_true(near(measured(&held, RUNG_EVENTS), 1000));
+    assert_int_equal(mock.waits, 0);
+}
+
+/* The driver of this device has no such call for it: graphs are timed as they were. */
+static void a_refused_hold_is_found_when_the_device_opens(void **state)
+{
+    struct error err;
+    (void)state;
+    d->ops->close(d);
+    mock.refuse_wait = CU_NOT_SUPPORTED;
+    if (cuda_open_with(resolve, 0, &d, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_false(d->info.holds);
+    mock.hand_over_ns = 3000;
+    assert_true(near(measured(&held, RUNG_GRAPH), 4000));
+}
+
+/* The mock fails a test whose stream waits for ever. */
+static void who_cannot_launch_does_not_hold_the_stream(void **state)
+{
+    struct device_segment *s;
+    struct error err;
+    double ns;
+    (void)state;
+    assert_int_equal(d->ops->prepare(d, &work, &held, RUNG_GRAPH, &s, &err), 0);
+    mock.refuse_graph = CU_NOT_SUPPORTED;
+    assert_int_equal(d->ops->measure(d, s, &ns, &err), EXIT_CODE_INTERNAL);
+    assert_non_null(strstr(err.text, "cuGraphLaunch"));
+    assert_int_equal(d->ops->sync(d, &err), 0);
+    mock.refuse_graph = CU_OK;
+    assert_int_equal(d->ops->measure(d, s, &ns, &err), 0);
+    assert_true(near(ns, 1000));
+    mock.refuse_wait = CU_NOT_SUPPORTED;
+    assert_int_equal(d->ops->measure(d, s, &ns, &err), EXIT_CODE_INTERNAL);
+    assert_non_null(strstr(err.text, "cuStreamWaitValue32"));
+    assert_int_equal(mock.n, 0); /* and nothing was launched */
+    d->ops->release_segment(d, s);
+}
+
+/* The count of holds is compared modulo 2^32. */
+static void the_count_of_holds_may_wrap(void **state)
+{
+    struct cuda_device *c = cuda_of(d);
+    (void)state;
+    c->holds = UINT32_MAX - 1;
+    c->signals->handed_over = UINT32_MAX - 1;
+    mock.hand_over_ns = 3000;
+    for (int i = 0; i < 4; i++)
+        assert_true(near(measured(&held, RUNG_GRAPH), 1000));
+    assert_int_equal(c->holds, 2);
+}
+
+static int open_mock(void **state)
+{
+    struct error err;
+    (void)state;
+    memset(&mock, 0, sizeof mock);
+    if (cuda_open_with(resolve, 0, &d, &err) == 0)
+        return 0;
+    print_error("%s\n", err.text);
+    return -1;
+}
+
+static int close_mock(void **state)
+{
+    (void)state;
+    d->ops->close(d);
+    return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
+}
+
+/* ---- cells on the scripted clock ---- */
+
+static struct fixture f;
+
+/* The headline time of the first contender, 2 us long, where a host takes 3 us over the rest of a graph. */
+static double cell_time(enum mode mode, bool holds, double duration_ns)
+{
+    struct error err;
+    double gap_ns = mode == MODE_SERVER ? 1000 : -1, ns = 0;
+    fixture_open_held(&f, 2, holds, 3000);
+    f.actors[0].duration_ns = f.actors[1].duration_ns = duration_ns;
+    f.bench.mode = f.bench.record->mode = mode;
+    fixture_start(&f);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(segment_prepare(&f.bench, &f.bench.entrants[i], SEGMENT_TARGET_NS, duration_ns, &err), 0);
+    assert_int_equal(segment_time(&f.bench, &f.bench.entrants[0], TIMING_DEVICE, &gap_ns, &ns, &err), 0);
+    return ns;
+}
+
+static void launches_from_idle_are_held(void **state)
+{
+    (void)state;
+    assert_true(near(cell_time(MODE_SERVER, true, 2000), 2000));
+    assert_true(f.bench.record->held);
+    fixture_close(&f);
+}
+
+static void a_record_says_where_they_were_not(void **state)
+{
+    (void)state;
+    assert_true(near(cell_time(MODE_SERVER, false, 2000), 5000));
+    assert_false(f.bench.record->held);
+    fixture_close(&f);
+}
+
+/* A segment that begins with primers has the host's part behind it when it is timed. */
+static void launches_in_a_row_need_no_hold(void **state)
+{
+    (void)state;
+    assert_true(near(cell_time(MODE_OFFLINE, true, 2000), 2000));
+    assert_false(f.bench.record->held);
+    fixture_close(&f);
+}
+
+#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
+
+int main(void)
+{
+    char cache[] = "/tmp/cudal2-test-held-XXXXXX";
+    const struct CMUnitTest scripted[] = {
+        cmocka_unit_test(launches_from_idle_are_held),
+        cmocka_unit_test(a_record_says_where_they_were_not),
+        cmocka_unit_test(launches_in_a_row_need_no_hold),
+    };
+    const struct CMUnitTest mocked[] = {
+        ON_MOCK(a_held_graph_has_no_host_in_it),
+        ON_MOCK(other_rungs_are_not_held),
+        ON_MOCK(a_refused_hold_is_found_when_the_device_opens),
+        ON_MOCK(who_cannot_launch_does_not_hold_the_stream),
+        ON_MOCK(the_count_of_holds_may_wrap),
+    };
+    int failed = cmocka_run_group_tests(scripted, NULL, NULL);
+    if (!mock_environment(cache))
+        return failed ? failed : 77;
+    return mock_leave(cache, failed + cmocka_run_group_tests(mocked, NULL, NULL));
+}
