@@ -185,6 +185,11 @@ static void wrong_result_comes_first(void **state)
     compare_free(&c);
 }
 
+static void hold(struct cell_record *r, int cell)
+{
+    r->held = cell == 3; /* the one in server mode */
+}
+
 static void verdict_needs_comparable_times(void **state)
 {
     struct compare_runs c;
@@ -194,6 +199,12 @@ static void verdict_needs_comparable_times(void **state)
     open_pair(&plain, &fresh, &c);
     assert_int_equal(c.counts[VERDICT_INVALID], 4);
     assert_string_equal(c.rows[0].reason, "timed as graph in BASE and as blocked in NEW");
+    compare_free(&c);
+    fresh = other;
+    fresh.change = hold;
+    open_pair(&plain, &fresh, &c);
+    assert_int_equal(c.counts[VERDICT_SAME], 3);
+    assert_string_equal(row_of(&c, SERVER)->reason, "timed as graph in BASE and as held graph in NEW");
     compare_free(&c);
     fresh = other;
     fresh.torch_elsewhere = true; /* then the next baseline serves */
