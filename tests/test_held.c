@@ -30,15 +30,14 @@ static int launch_one(void *context, size_t set, char *why)
 }
 
 static const struct device_work work = {launch_one, NULL, 0};
-static const struct device_shape held = {.launches = 1, .n_sets = 1, .held = true},
-                                 free_running = {.launches = 1, .n_sets = 1};
+static const struct device_shape one = {.launches = 1, .n_sets = 1};
 
-static double measured(const struct device_shape *shape, enum device_rung rung)
+static double measured(enum device_rung rung)
 {
     struct device_segment *s;
     struct error err;
     double ns = -1;
-    if (d->ops->prepare(d, &work, shape, rung, &s, &err) != 0 || d->ops->measure(d, s, &ns, &err) != 0)
+    if (d->ops->prepare(d, &work, &one, rung, &s, &err) != 0 || d->ops->measure(d, s, &ns, &err) != 0)
         fail_msg("%s", err.text);
     assert_int_equal(d->ops->rung(s), rung);
     d->ops->release_segment(d, s);
@@ -56,19 +55,18 @@ static void a_held_graph_has_no_host_in_it(void **state)
     assert_true(d->info.holds);
     mock.hand_over_ns = 3000;
     mock.waits = 0;
-    assert_true(near(measured(&free_running, RUNG_GRAPH), 4000));
-    assert_int_equal(mock.waits, 0);
-    assert_true(near(measured(&held, RUNG_GRAPH), 1000));
+    assert_true(near(measured(RUNG_GRAPH), 1000));
     assert_int_equal(mock.waits, 1);
-    assert_true(near(measured(&held, RUNG_GRAPH), 1000)); /* a second hold waits for a second hand-over */
+    assert_true(near(measured(RUNG_GRAPH), 1000)); /* a second hold waits for a second hand-over */
+    assert_int_equal(mock.waits, 2);
 }
 
 static void other_rungs_are_not_held(void **state)
 {
     (void)state;
     mock.waits = 0;
-    assert_true(near(measured(&held, RUNG_BLOCKED), 1000));
-    assert_true(near(measured(&held, RUNG_EVENTS), 1000));
+    assert_true(near(measured(RUNG_BLOCKED), 1000));
+    assert_true(near(measured(RUNG_EVENTS), 1000));
     assert_int_equal(mock.waits, 0);
 }
 
@@ -83,7 +81,7 @@ static void a_refused_hold_is_found_when_the_device_opens(void **state)
         fail_msg("%s", err.text);
     assert_false(d->info.holds);
     mock.hand_over_ns = 3000;
-    assert_true(near(measured(&held, RUNG_GRAPH), 4000));
+    assert_true(near(measured(RUNG_GRAPH), 4000));
 }
 
 /* The mock fails a test whose stream waits for ever. */
@@ -93,7 +91,7 @@ static void who_cannot_launch_does_not_hold_the_stream(void **state)
     struct error err;
     double ns;
     (void)state;
-    assert_int_equal(d->ops->prepare(d, &work, &held, RUNG_GRAPH, &s, &err), 0);
+    assert_int_equal(d->ops->prepare(d, &work, &one, RUNG_GRAPH, &s, &err), 0);
     mock.refuse_graph = CU_NOT_SUPPORTED;
     assert_int_equal(d->ops->measure(d, s, &ns, &err), EXIT_CODE_INTERNAL);
     assert_non_null(strstr(err.text, "cuGraphLaunch"));
@@ -117,7 +115,7 @@ static void the_count_of_holds_may_wrap(void **state)
     c->signals->handed_over = UINT32_MAX - 1;
     mock.hand_over_ns = 3000;
     for (int i = 0; i < 4; i++)
-        assert_true(near(measured(&held, RUNG_GRAPH), 1000));
+        assert_true(near(measured(RUNG_GRAPH), 1000));
     assert_int_equal(c->holds, 2);
 }
 

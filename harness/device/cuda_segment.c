@@ -217,7 +217,7 @@ void cuda_hand_over(struct cuda_device *c)
 
 static int run_graph(struct cuda_device *c, const struct device_segment *s, struct error *err)
 {
-    bool held = s->shape.held && c->base.info.holds;
+    bool held = c->base.info.holds;
     int rc = held ? cuda_hold(c, err) : 0;
     if (rc == 0)
         rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch");

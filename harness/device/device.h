@@ -35,7 +35,9 @@ struct device_info {
     uint64_t l2_bytes, memory_bytes;
     double peak_flops;       /* dense fp16/bf16 tensor FLOP/s at the maximum SM clock; 0 unknown */
     double peak_bytes_per_s; /* DRAM at the maximum memory clock; 0 unknown */
-    bool holds;              /* a graph can be held until the host has handed all of it over (device_shape.held) */
+    /* Graphs are held until the host has handed all of them over. Else the device begins with what is there first: where
+     * that is the start event, how long the host takes over the rest is part of the time. */
+    bool holds;
 };
 
 struct device_health {
@@ -106,9 +108,6 @@ struct device_shape {
     bool loaded;  /* the work has run before: no warm-up launch, unless it cannot be captured without one, and the
                    * caller waits for the first replay */
     bool settled; /* its first replay may count: there is none before */
-    /* On the rung graph, where info.holds: the device begins when it has all of the graph. Else it begins with what is
-     * there first, the start event, and how long the host takes over the rest is part of the time. */
-    bool held;
 };
 
 #define DEVICE_MAX_VISITS 8u

@@ -178,8 +178,7 @@ static void synchronise(struct fake_device *f)
 /* What a graph waits for after its start event, with nothing of its own between. */
 static double wait_for_host(const struct fake_device *f, const struct device_segment *s)
 {
-    bool held = s->shape.held && f->script.holds;
-    return s->rung == RUNG_GRAPH && s->shape.primers == 0 && !held ? f->script.hand_over_ns : 0;
+    return s->rung == RUNG_GRAPH && s->shape.primers == 0 && !f->script.holds ? f->script.hand_over_ns : 0;
 }
 
 /* One visit; its span of timed launches is added to *ns. */

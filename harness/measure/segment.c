@@ -5,13 +5,10 @@
 #include "measure/arrivals.h"
 
 /* Untimed launches before the timed ones; more than `bearable` of a slow contender are not worth their time. */
-static unsigned primers_for(const struct bench *bench, const struct device_shape *shape, double lead_ns,
-                            double fastest_ns, double bearable)
+static unsigned primers_for(const struct bench *bench, const struct device_shape *shape, double bearable)
 {
-    bool leads = fastest_ns < SEGMENT_LEAD_BELOW_NS && (bench->in_blocks || fastest_ns >= SEGMENT_LEAD_FROM_NS);
-    double wanted = leads ? ceil(lead_ns / fmax(fastest_ns, 1))
-                          : ceil((double)shape->launches / device_shape_visits(shape) / SEGMENT_PRIMER_SHARE);
-    double primers = fmax(fmin(fmin(wanted, SEGMENT_MAX_PRIMERS), bearable), SEGMENT_LEAST_PRIMERS);
+    double wanted = ceil((double)shape->launches / device_shape_visits(shape) / SEGMENT_PRIMER_SHARE);
+    double primers = fmax(fmin(wanted, bearable), SEGMENT_LEAST_PRIMERS);
     double sets = (double)(shape->n_sets / device_shape_visits(shape)); /* of one visit */
     return (unsigned)(bench->config->cache[bench->mode] == CACHE_WARM ? fmax(primers, sets) : primers);
 }
@@ -19,8 +16,7 @@ static unsigned primers_for(const struct bench *bench, const struct device_shape
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns)
 {
     unsigned places = bench->visits > 1 ? bench->visits : 1;
-    struct device_shape shape = {
-        .launches = 1, .n_sets = bench->sets_each / places, .held = bench->mode == MODE_SERVER};
+    struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each / places};
     if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
         return shape;
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
@@ -32,7 +28,7 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     shape.n_sets *= shape.visits;
     if (fastest_ns >= SEGMENT_TARGET_NS)
         return shape;
-    shape.primers = primers_for(bench, &shape, SEGMENT_LEAD * target_ns, fastest_ns, bearable);
+    shape.primers = primers_for(bench, &shape, bearable);
     shape.again = (unsigned)fmax(SEGMENT_AGAIN, (double)(shape.n_sets / shape.visits));
     return shape;
 }
@@ -64,8 +60,7 @@ static int prepare_shape(struct bench *bench, struct entrant *entrant, const str
 
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
 {
-    struct device_shape one = {
-        .visits = 1, .launches = 1, .n_sets = bench->sets_each, .held = bench->mode == MODE_SERVER};
+    struct device_shape one = {.visits = 1, .launches = 1, .n_sets = bench->sets_each};
     double least = INFINITY;
     int code = 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
@@ -109,7 +104,7 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
     int code = prepare_shape(bench, entrant, &shape, err);
     bool is_graph = code == 0 && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
     entrant->replayed = is_graph && !shape.settled;
-    if (is_graph && shape.held && bench->headline == TIMING_DEVICE)
+    if (is_graph && bench->mode == MODE_SERVER && bench->headline == TIMING_DEVICE)
         bench->record->held = bench->device->info.holds;
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */

@@ -16,14 +16,6 @@
  * bring the L2 to its steady state. */
 #define SEGMENT_PRIMER_SHARE 8u
 #define SEGMENT_LEAST_PRIMERS 2u
-/* Launches below 12 us (in a race from 3.5 us on) get primers for half as long again as the timed span, at most so
- * many. With an eighth of L, kernels of 4 to 11 us and long K read 4 to 14% slower in most blocks than in some, all
- * contenders alike, as if the first 200 us ran in another state of the GPU; with 48 primers every block reads the same
- * (half-widths of 0.14 to 0.29% instead of 1.2 to 2.3%). Longer launches showed none of this. */
-#define SEGMENT_LEAD_FROM_NS 3.5e3
-#define SEGMENT_LEAD_BELOW_NS 12e3
-#define SEGMENT_LEAD 1.5
-#define SEGMENT_MAX_PRIMERS 48u
 /* The same at each further place that a segment visits, one for each of the visit's sets. */
 #define SEGMENT_AGAIN SEGMENT_LEAST_PRIMERS
 /* Of launches this short a cell has so few blocks that a third place costs more than it tells. */
@@ -41,9 +33,11 @@
  * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
-/* In server mode the graph is held until the host has handed all of it over (device_shape.held), and the cell's record
- * says so where the device can: else the host is in the time. On an H200 (results/h200/2026-11-22b-studies) a launch
- * from idle scattered by 1.3 us without and by 0.02 to 0.05 us with it, the kernel itself by 0.015 us either way. */
+/* A graph is held until the host has handed all of it over (device.h, holds), and a cell in server mode, whose graphs
+ * begin with the start event, says whether it was: else the host is in the time. On an H200
+ * (results/h200/2026-11-22b-studies) a launch from idle scattered by 1.3 us without and by 0.02 to 0.05 us with it, the
+ * kernel itself by 0.015 us either way; and primers for 300 us, which launches below 12 us had because they read in two
+ * states, changed nothing any more. */
 
 /* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts. A
  * contender's fault makes it fail; non-zero only when the worker must end. */

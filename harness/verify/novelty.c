@@ -52,12 +52,8 @@ static int prepare(struct novel *v, struct error *err)
 {
     const struct trial *t = v->trial;
     struct device *d = t->bench->device;
-    const struct device_shape one = {.launches = 1,
-                                     .first_set = t->set,
-                                     .n_sets = t->entrant->n_sets,
-                                     .loaded = true,
-                                     .settled = true,
-                                     .held = true};
+    const struct device_shape one = {
+        .launches = 1, .first_set = t->set, .n_sets = t->entrant->n_sets, .loaded = true, .settled = true};
     if (t->bench->headline != TIMING_DEVICE)
         return 0;
     return d->ops->prepare(d, &t->entrant->work, &one, d->ops->rung(t->entrant->segment), &v->segment, err);
