@@ -276,7 +276,7 @@ static void test_screen(void **state)
         "\nGPU activity: 1 launch watched in 1 cell, 0 refuted, 1 could not be watched; one-kernel launches take "
         "0.80 of their device time by CUPTI (0.80 to 0.80)\n"
         "  Over 2% apart: device times hold more, or less, than the kernels (docs/method.md)\n");
-    expect_line("server", "0.80 of their device time by CUPTI (0.80 to 0.80), which holds the waking from idle\n");
+    expect_line("server", "0.80 of their device time by CUPTI (0.80 to 0.80), which holds the start of a graph\n");
     unlink(journal_path);
     j = begin_run();
     put_text(j, "activity", "{\"unavailable\":\"no CUPTI: nowhere\"}");

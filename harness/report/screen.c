@@ -301,14 +301,14 @@ static bool has_server_cells(const struct screen *screen)
     return false;
 }
 
-/* From idle a device time holds the waking of the GPU as well, so the two are not to agree there. */
+/* From idle a device time is of one launch, with a graph's start in it, so the two are not to agree there. */
 static void print_witness(struct screen *screen, const cJSON *ratio)
 {
     double median = tree_number(ratio, "median");
     bool from_idle = has_server_cells(screen);
     text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s\n", median,
              tree_number(ratio, "min"), tree_number(ratio, "max"),
-             from_idle ? ", which holds the waking from idle" : "");
+             from_idle ? ", which holds the start of a graph" : "");
     if (!from_idle && fabs(median - 1) > WATCHED_APART)
         text_add(&screen->text,
                  "  Over %.0f%% apart: device times hold more, or less, than the kernels (docs/method.md)\n",
