@@ -35,8 +35,8 @@ struct device_info {
     uint64_t l2_bytes, memory_bytes;
     double peak_flops;       /* dense fp16/bf16 tensor FLOP/s at the maximum SM clock; 0 unknown */
     double peak_bytes_per_s; /* DRAM at the maximum memory clock; 0 unknown */
-    /* Graphs are held until the host has handed all of them over. Else the device begins with what is there first: where
-     * that is the start event, how long the host takes over the rest is part of the time. */
+    /* Graphs are held until the host has handed all of them over. Else the device begins with what is there first:
+     * where that is the start event, how long the host takes over the rest is part of the time. */
     bool holds;
 };
 
