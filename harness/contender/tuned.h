@@ -110,8 +110,9 @@ struct tuned_tables {
 int tuned_tables_open(const struct tuned_request *request, struct tuned_tables *out, struct error *err);
 void tuned_tables_close(struct tuned_tables *t);
 
-/* The table to ask for a problem in a mode: of that mode, else of the other; NULL when there is none with entries of
- * this family. */
+/* The table to ask for a problem in a mode: one that has this very problem, of that mode if there is one, else of the
+ * other; then one with neighbours, likewise, the first of equal ones. NULL when there is none with entries of this
+ * family. */
 const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const struct tuned_query *query,
                                             enum mode mode);
 

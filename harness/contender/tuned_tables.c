@@ -58,14 +58,25 @@ void tuned_tables_close(struct tuned_tables *t)
     *t = (struct tuned_tables){0};
 }
 
+/* What a table is worth for a query: 0 nothing, and the very problem more than the very mode. */
+static int worth_of(const struct tuned_table *t, const struct tuned_query *query, enum mode mode)
+{
+    if (!tuned_knows(t, query))
+        return 0;
+    return 1 + (t->mode == mode) + 2 * (tuned_exact(t, query) != NULL);
+}
+
 const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const struct tuned_query *query,
                                             enum mode mode)
 {
     const struct tuned_table *found = NULL;
+    int best = 0;
     for (size_t i = 0; i < t->n; i++) {
-        bool better = !found || (found->mode != mode && t->tables[i]->mode == mode);
-        if (better && tuned_knows(t->tables[i], query))
+        int worth = worth_of(t->tables[i], query, mode);
+        if (worth > best) {
+            best = worth;
             found = t->tables[i];
+        }
     }
     return found;
 }
