@@ -11,7 +11,7 @@
 #        odd:ACC           verification of the kernel set on 300 ragged problems (configs/odd.json)
 #        ncu               what a profiler counts for five problems of different classes, on the first GPU (ncu.csv)
 #        tune:CONFIG:ACC:N a search over the config's shapes, N configurations a shape and layout; goes on likewise
-#        update:CONFIG:ACC:N the same, and what it finds goes into this device's table in the kernel directory
+#        update:CONFIG:ACC:N[:MODE] the same, and what it finds goes into this device's table for the mode in the kernel directory
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -70,13 +70,13 @@ run_tune() { # CONFIG ACC BREADTH
         --output "$base.json" $resume
 }
 
-run_update() { # CONFIG ACC BREADTH; the journal lies where the program is started, that of a search that ended is put aside
-    local config=$PWD/configs/$1.json journal=$out/cudal2-tune-$1-$2-offline.journal.jsonl program resume=
+run_update() { # CONFIG ACC BREADTH MODE; the journal lies where the program is started, that of a search that ended is put aside
+    local config=$PWD/configs/$1.json journal=$out/cudal2-tune-$1-$2-$4.journal.jsonl program resume=
     program=$(realpath "$bench")
     CUDAL2_KERNELS=$(realpath "$CUDAL2_KERNELS")
     [ -f "$journal" ] && grep -q '"kind":"end"' "$journal" && mv "$journal" "$journal.$(date -u +%Y%m%dT%H%M%S)"
     [ -f "$journal" ] && resume=--resume
-    (cd "$out" && timeout -s TERM "$limit" "$program" tune --config "$config" --accumulate "$2" --breadth "$3" --device "$device" \
+    (cd "$out" && timeout -s TERM "$limit" "$program" tune --config "$config" --mode "$4" --accumulate "$2" --breadth "$3" --device "$device" \
         --update $resume)
 }
 
@@ -114,7 +114,7 @@ for step in "$@"; do
         paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
         tune:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_tune "$c" "$a" "$n" ;;
-        update:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_update "$c" "$a" "$n" ;;
+        update:*:*:*) IFS=: read -r _ c a n m <<<"$step" && run_update "$c" "$a" "$n" "${m:-offline}" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
