@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_OPS = 512 };
 enum op_kind { OP_KERNEL, OP_EVENT, OP_BLOCKER, OP_NODE, OP_WAIT };
@@ -47,6 +48,7 @@ static struct {
     int kernels, graph_launches, waits, uploads, blockers, persisting_resets, limit_sets, streams;
     size_t limits[8];
     cu_result refuse_instantiate, refuse_wait, refuse_graph;
+    bool serialises;     /* a launch comes back when the stream has done it */
     double hand_over_ns; /* what comes after a graph's first node where nothing holds the stream */
     int copy_host;       /* memory type that copy nodes report as source */
     struct {

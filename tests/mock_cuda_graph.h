@@ -48,7 +48,7 @@ static cu_result m_graph_upload(cu_graph_exec exec, cu_stream stream)
 
 static cu_result m_stream_wait_value(cu_stream stream, cu_pointer address, uint32_t value, unsigned flags)
 {
-    assert_int_equal(flags, CU_WAIT_GEQ);
+    assert_int_equal(flags, 0); /* CU_STREAM_WAIT_VALUE_GEQ */
     assert_ptr_equal(stream, (cu_stream)&mock.queue);
     if (mock.refuse_wait != CU_OK)
         return mock.refuse_wait;
@@ -74,6 +74,8 @@ static cu_result m_graph_launch(cu_graph_exec exec, cu_stream stream)
         return mock.refuse_graph;
     mock.graph_launches++;
     bool held = is_held();
+    for (int i = 0; mock.serialises && is_held() && i < 5000; i++)
+        usleep(1000);
     for (size_t i = 0; i < graph->n; i++) {
         struct op op = graph->ops[i];
         op.in_graph = true;

@@ -452,7 +452,8 @@ static int open_mock(void **state)
         print_error("%s\n", err.text);
         return -1;
     }
-    mock.kernels = mock.blockers = 0;
+    assert_int_equal(mock.n, 0);
+    mock.kernels = mock.blockers = mock.graph_launches = mock.uploads = 0;
     return 0;
 }
 

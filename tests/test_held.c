@@ -84,6 +84,36 @@ static void a_refused_hold_is_found_when_the_device_opens(void **state)
     assert_true(near(measured(RUNG_GRAPH), 4000));
 }
 
+/* As under CUDA_LAUNCH_BLOCKING: a launch that never came back would be the end of the program. */
+static void a_driver_that_serialises_is_found_when_the_device_opens(void **state)
+{
+    struct error err;
+    (void)state;
+    d->ops->close(d);
+    mock.serialises = true;
+    if (cuda_open_with(resolve, 0, &d, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_false(d->info.holds);
+    mock.waits = 0;
+    assert_true(near(measured(RUNG_GRAPH), 1000));
+    assert_int_equal(mock.waits, 0);
+}
+
+/* Too many nodes for one held graph: it is timed, and says that it was not held. */
+static void a_large_graph_is_not_held(void **state)
+{
+    const struct device_shape most = {.launches = 256, .n_sets = 1}, more = {.launches = 257, .n_sets = 1};
+    struct device_segment *s;
+    struct error err;
+    (void)state;
+    assert_int_equal(d->ops->prepare(d, &work, &most, RUNG_GRAPH, &s, &err), 0);
+    assert_true(d->ops->held(s));
+    d->ops->release_segment(d, s);
+    assert_int_equal(d->ops->prepare(d, &work, &more, RUNG_GRAPH, &s, &err), 0);
+    assert_false(d->ops->held(s));
+    d->ops->release_segment(d, s);
+}
+
 /* The mock fails a test whose stream waits for ever. */
 static void who_cannot_launch_does_not_hold_the_stream(void **state)
 {
@@ -111,12 +141,12 @@ static void the_count_of_holds_may_wrap(void **state)
 {
     struct cuda_device *c = cuda_of(d);
     (void)state;
-    c->holds = UINT32_MAX - 1;
+    c->hold_count = UINT32_MAX - 1;
     c->signals->handed_over = UINT32_MAX - 1;
     mock.hand_over_ns = 3000;
     for (int i = 0; i < 4; i++)
         assert_true(near(measured(RUNG_GRAPH), 1000));
-    assert_int_equal(c->holds, 2);
+    assert_int_equal(c->hold_count, 2);
 }
 
 static int open_mock(void **state)
@@ -141,17 +171,25 @@ static int close_mock(void **state)
 
 static struct fixture f;
 
-/* The headline time of the first contender, 2 us long, where a host takes 3 us over the rest of a graph. */
-static double cell_time(enum mode mode, bool holds, double duration_ns)
+/* Where a host takes 3 us over the rest of a graph. */
+static void open_cell(enum mode mode, bool holds, double duration_ns, uint32_t second_flags)
 {
     struct error err;
-    double gap_ns = mode == MODE_SERVER ? 1000 : -1, ns = 0;
     fixture_open_held(&f, 2, holds, 3000);
-    f.actors[0].duration_ns = f.actors[1].duration_ns = duration_ns;
     f.bench.mode = f.bench.record->mode = mode;
     fixture_start(&f);
-    for (size_t i = 0; i < 2; i++)
+    f.bench.entrants[1].work.flags = second_flags;
+    for (size_t i = 0; i < 2; i++) {
+        f.actors[i].duration_ns = f.bench.entrants[i].estimate_ns = duration_ns;
         assert_int_equal(segment_prepare(&f.bench, &f.bench.entrants[i], SEGMENT_TARGET_NS, duration_ns, &err), 0);
+    }
+}
+
+/* The device time of the first contender. */
+static double cell_time(void)
+{
+    struct error err;
+    double gap_ns = f.bench.mode == MODE_SERVER ? 1000 : -1, ns = 0;
     assert_int_equal(segment_time(&f.bench, &f.bench.entrants[0], TIMING_DEVICE, &gap_ns, &ns, &err), 0);
     return ns;
 }
@@ -159,7 +197,8 @@ static double cell_time(enum mode mode, bool holds, double duration_ns)
 static void launches_from_idle_are_held(void **state)
 {
     (void)state;
-    assert_true(near(cell_time(MODE_SERVER, true, 2000), 2000));
+    open_cell(MODE_SERVER, true, 2000, 0);
+    assert_true(near(cell_time(), 2000));
     assert_true(f.bench.record->held);
     fixture_close(&f);
 }
@@ -167,17 +206,40 @@ static void launches_from_idle_are_held(void **state)
 static void a_record_says_where_they_were_not(void **state)
 {
     (void)state;
-    assert_true(near(cell_time(MODE_SERVER, false, 2000), 5000));
+    open_cell(MODE_SERVER, false, 2000, 0);
+    assert_true(near(cell_time(), 5000));
     assert_false(f.bench.record->held);
     fixture_close(&f);
 }
 
-/* A segment that begins with primers has the host's part behind it when it is timed. */
+/* A segment that begins with primers has the host's part behind it when it is timed; a long launch has none. */
 static void launches_in_a_row_need_no_hold(void **state)
 {
     (void)state;
-    assert_true(near(cell_time(MODE_OFFLINE, true, 2000), 2000));
+    open_cell(MODE_OFFLINE, false, 2000, 0);
+    assert_true(near(cell_time(), 2000));
+    fixture_close(&f);
+    open_cell(MODE_OFFLINE, true, 2000, 0);
+    assert_true(near(cell_time(), 2000));
     assert_false(f.bench.record->held);
+    fixture_close(&f);
+    open_cell(MODE_OFFLINE, false, 250e3, 0);
+    assert_true(near(cell_time(), 253e3));
+    fixture_close(&f);
+    open_cell(MODE_OFFLINE, true, 250e3, 0);
+    assert_true(near(cell_time(), 250e3));
+    assert_true(f.bench.record->held);
+    fixture_close(&f);
+}
+
+/* Who is on another rung is not held, and does not speak for those who are. */
+static void other_rungs_do_not_count(void **state)
+{
+    (void)state;
+    open_cell(MODE_SERVER, true, 2000, CUDAL2_NO_CAPTURE);
+    assert_int_equal(f.device->ops->rung(f.bench.entrants[1].segment), RUNG_BLOCKED);
+    assert_false(f.device->ops->held(f.bench.entrants[1].segment));
+    assert_true(f.bench.record->held);
     fixture_close(&f);
 }
 
@@ -190,12 +252,15 @@ int main(void)
         cmocka_unit_test(launches_from_idle_are_held),
         cmocka_unit_test(a_record_says_where_they_were_not),
         cmocka_unit_test(launches_in_a_row_need_no_hold),
+        cmocka_unit_test(other_rungs_do_not_count),
     };
     const struct CMUnitTest mocked[] = {
         ON_MOCK(a_held_graph_has_no_host_in_it),
         ON_MOCK(other_rungs_are_not_held),
         ON_MOCK(a_refused_hold_is_found_when_the_device_opens),
         ON_MOCK(who_cannot_launch_does_not_hold_the_stream),
+        ON_MOCK(a_driver_that_serialises_is_found_when_the_device_opens),
+        ON_MOCK(a_large_graph_is_not_held),
         ON_MOCK(the_count_of_holds_may_wrap),
     };
     int failed = cmocka_run_group_tests(scripted, NULL, NULL);

@@ -271,6 +271,7 @@ static int open_mock(void **state)
         print_error("%s\n", err.text);
         return -1;
     }
+    mock.graph_launches = mock.uploads = 0;
     return 0;
 }
 

@@ -91,7 +91,8 @@ static int fill_candidate(const struct cell_record *r, const struct contender_re
     snprintf(out->name, sizeof out->name, "%s", c->name);
     snprintf(out->status, sizeof out->status, "%s", c->status);
     snprintf(out->reason, sizeof out->reason, "%s", c->reason);
-    snprintf(out->rung, sizeof out->rung, "%s%s", r->held && c->rung[0] ? "held " : "", c->rung);
+    snprintf(out->rung, sizeof out->rung, "%s%s",
+             r->held && r->headline == TIMING_DEVICE && strcmp(c->rung, "graph") == 0 ? "held " : "", c->rung);
     fill_variant(c, out->variant);
     return is_ok(c) ? fill_pairs(r, c, family, out) : 0;
 }

@@ -139,6 +139,12 @@ static const char *cpu_rung_reason(const struct device_segment *segment)
     return "the CPU has no device timing";
 }
 
+static bool cpu_held(const struct device_segment *segment)
+{
+    (void)segment;
+    return false;
+}
+
 static int cpu_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
 {
     (void)d;
@@ -216,6 +222,7 @@ static const struct device_ops cpu_ops = {
     .prepare = cpu_prepare,
     .rung = cpu_rung,
     .rung_reason = cpu_rung_reason,
+    .held = cpu_held,
     .measure = cpu_measure,
     .release_segment = cpu_release_segment,
     .time_event = cpu_time_event,

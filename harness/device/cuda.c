@@ -113,6 +113,7 @@ static const struct device_ops cuda_ops = {
     .prepare = cuda_prepare,
     .rung = cuda_rung,
     .rung_reason = cuda_rung_reason,
+    .held = cuda_segment_held,
     .measure = cuda_measure,
     .release_segment = cuda_release_segment,
     .time_event = cuda_time_event,
@@ -173,16 +174,6 @@ static int enter_context(struct cuda_device *c, struct error *err)
     return rc;
 }
 
-/* Whether the driver has it for this device is found out by doing it. */
-static int try_hold(struct cuda_device *c, struct error *err)
-{
-    struct error refused;
-    int rc = cuda_hold(c, &refused);
-    cuda_hand_over(c);
-    c->base.info.holds = rc == 0;
-    return cuda_stream_wait(c, err);
-}
-
 /* The blocker must never be the first launch of anything, its own included: run it once, released in advance. */
 static int warm_kernels(struct cuda_device *c, struct error *err)
 {
@@ -220,7 +211,7 @@ int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, st
         cuda_remember_limits(c);
         rc = warm_kernels(c, err);
         if (rc == 0)
-            rc = try_hold(c, err);
+            rc = cuda_try_hold(c, err);
     }
     if (rc == 0)
         *out = &c->base;

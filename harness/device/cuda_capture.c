@@ -112,6 +112,10 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
     return driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a refused capture");
 }
 
+/* A held graph must fit into what the driver hands over without waiting. Of 178 nodes it does; larger ones begin with
+ * hundreds of kernels for a launch, or have primers. */
+#define HELD_MOST 256u
+
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
 {
     struct census census;
@@ -139,6 +143,7 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
         return refuse(c, s, reason.text, err);
     }
     *captured = true;
+    s->held = c->base.info.holds && census.work <= HELD_MOST;
     if (s->shape.settled)
         return cuda_stream_wait(c, err);
     rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");

@@ -58,7 +58,7 @@ struct cuda_device {
     char kernel_directory[1024];
     struct kernel_slot kernels[KERNEL_COUNT][KERNEL_VARIANTS];
     struct signals *signals;
-    uint32_t holds; /* how often the stream was held; signals->handed_over follows it */
+    uint32_t hold_count; /* how often the stream was held; signals->handed_over follows it */
     cu_pointer flush_buffer, compare_parts;
     size_t flush_bytes;
     size_t limits[N_LIMITS]; /* as found when the device was opened */
@@ -133,6 +133,7 @@ struct device_segment {
     cu_event start[DEVICE_MAX_VISITS], stop[DEVICE_MAX_VISITS]; /* one pair a visit */
     cu_graph graph;
     cu_graph_exec exec;
+    bool held; /* on the rung graph: as device_ops.held */
 };
 
 int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
@@ -145,6 +146,10 @@ void cuda_release_segment(struct device *d, struct device_segment *segment);
  * cuda_hand_over says that all of it is there. Every hold needs one. */
 int cuda_hold(struct cuda_device *c, struct error *err);
 void cuda_hand_over(struct cuda_device *c);
+/* Finds out by doing it whether a graph can be held: the driver may not have the call for this device, and one that
+ * serialises launches (CUDA_LAUNCH_BLOCKING, a tool) would never come back from them. Says it in info.holds. */
+int cuda_try_hold(struct cuda_device *c, struct error *err);
+bool cuda_segment_held(const struct device_segment *segment);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
  * graph. */
 int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,

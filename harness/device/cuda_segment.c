@@ -203,25 +203,17 @@ const char *cuda_rung_reason(const struct device_segment *segment)
     return segment->reason;
 }
 
-int cuda_hold(struct cuda_device *c, struct error *err)
+bool cuda_segment_held(const struct device_segment *segment)
 {
-    cu_pointer flag = (cu_pointer)(uintptr_t)&c->signals->handed_over;
-    return driver_check(&c->driver, c->driver.stream_wait_value(c->stream, flag, ++c->holds, CU_WAIT_GEQ), err,
-                        "cuStreamWaitValue32");
-}
-
-void cuda_hand_over(struct cuda_device *c)
-{
-    __atomic_store_n(&c->signals->handed_over, c->holds, __ATOMIC_RELEASE);
+    return segment->held;
 }
 
 static int run_graph(struct cuda_device *c, const struct device_segment *s, struct error *err)
 {
-    bool held = c->base.info.holds;
-    int rc = held ? cuda_hold(c, err) : 0;
+    int rc = s->held ? cuda_hold(c, err) : 0;
     if (rc == 0)
         rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch");
-    if (held)
+    if (s->held)
         cuda_hand_over(c);
     return rc == 0 ? cuda_stream_wait(c, err) : rc;
 }

@@ -35,9 +35,7 @@ struct device_info {
     uint64_t l2_bytes, memory_bytes;
     double peak_flops;       /* dense fp16/bf16 tensor FLOP/s at the maximum SM clock; 0 unknown */
     double peak_bytes_per_s; /* DRAM at the maximum memory clock; 0 unknown */
-    /* Graphs are held until the host has handed all of them over. Else the device begins with what is there first:
-     * where that is the start event, how long the host takes over the rest is part of the time. */
-    bool holds;
+    bool holds;              /* graphs can be held (device_ops.held) */
 };
 
 struct device_health {
@@ -176,6 +174,10 @@ struct device_ops {
     enum device_rung (*rung)(const struct device_segment *segment);
     /* Why the segment is not on the rung it was asked for; "" when it is. Lives as long as the segment. */
     const char *(*rung_reason)(const struct device_segment *segment);
+    /* On the rung graph: whether the device begins when the host has handed all of the graph over. Else it begins with
+     * what is there first, and where that is the start event (a shape without primers) how long the host takes over the
+     * rest is part of the time. */
+    bool (*held)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);

@@ -34,6 +34,7 @@ struct device_segment {
     struct device_shape shape;
     enum device_rung rung;
     const char *reason;
+    bool held;
 };
 
 static struct fake_device *fake_of(struct device *d)
@@ -178,7 +179,7 @@ static void synchronise(struct fake_device *f)
 /* What a graph waits for after its start event, with nothing of its own between. */
 static double wait_for_host(const struct fake_device *f, const struct device_segment *s)
 {
-    return s->rung == RUNG_GRAPH && s->shape.primers == 0 && !f->script.holds ? f->script.hand_over_ns : 0;
+    return s->rung == RUNG_GRAPH && s->shape.primers == 0 && !s->held ? f->script.hand_over_ns : 0;
 }
 
 /* One visit; its span of timed launches is added to *ns. */
@@ -263,6 +264,7 @@ static int fake_prepare(struct device *d, const struct device_work *work, const 
         s->work = *work;
     s->shape = *shape;
     s->rung = start_rung(work, lowest, &s->reason);
+    s->held = f->script.holds && s->rung == RUNG_GRAPH;
     if (run_segment(f, s, false, &ignored, err) != 0) {
         free(s);
         return err->code;
@@ -280,6 +282,11 @@ static enum device_rung fake_rung(const struct device_segment *segment)
 static const char *fake_rung_reason(const struct device_segment *segment)
 {
     return segment->reason;
+}
+
+static bool fake_held(const struct device_segment *segment)
+{
+    return segment->held;
 }
 
 static int fake_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
@@ -380,6 +387,7 @@ static const struct device_ops fake_ops = {
     .prepare = fake_prepare,
     .rung = fake_rung,
     .rung_reason = fake_rung_reason,
+    .held = fake_held,
     .measure = fake_measure,
     .release_segment = fake_release_segment,
     .time_event = fake_time_event,

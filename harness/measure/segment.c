@@ -4,11 +4,11 @@
 
 #include "measure/arrivals.h"
 
-/* Untimed launches before the timed ones; more than `bearable` of a slow contender are not worth their time. */
-static unsigned primers_for(const struct bench *bench, const struct device_shape *shape, double bearable)
+/* Untimed launches before the timed ones. */
+static unsigned primers_for(const struct bench *bench, const struct device_shape *shape)
 {
     double wanted = ceil((double)shape->launches / device_shape_visits(shape) / SEGMENT_PRIMER_SHARE);
-    double primers = fmax(fmin(wanted, bearable), SEGMENT_LEAST_PRIMERS);
+    double primers = fmax(wanted, SEGMENT_LEAST_PRIMERS);
     double sets = (double)(shape->n_sets / device_shape_visits(shape)); /* of one visit */
     return (unsigned)(bench->config->cache[bench->mode] == CACHE_WARM ? fmax(primers, sets) : primers);
 }
@@ -28,7 +28,7 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     shape.n_sets *= shape.visits;
     if (fastest_ns >= SEGMENT_TARGET_NS)
         return shape;
-    shape.primers = primers_for(bench, &shape, bearable);
+    shape.primers = primers_for(bench, &shape);
     shape.again = (unsigned)fmax(SEGMENT_AGAIN, (double)(shape.n_sets / shape.visits));
     return shape;
 }
@@ -90,6 +90,20 @@ static bool is_settled(const struct bench *bench, double fastest_ns, double own_
     return between || own_ns >= SEGMENT_TARGET_NS;
 }
 
+void segment_note_held(struct bench *bench, const struct device_shape *shape)
+{
+    const struct device_ops *ops = bench->device->ops;
+    bool all = true, some = false;
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        const struct device_segment *segment = bench->entrants[i].segment;
+        if (segment == NULL || ops->rung(segment) != RUNG_GRAPH)
+            continue;
+        some = true;
+        all = all && ops->held(segment);
+    }
+    bench->record->held = shape->primers == 0 && some && all;
+}
+
 int segment_prepare(struct bench *bench, struct entrant *entrant, double target_ns, double fastest_ns,
                     struct error *err)
 {
@@ -102,10 +116,9 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_shape(bench, entrant, &shape, err);
-    bool is_graph = code == 0 && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
-    entrant->replayed = is_graph && !shape.settled;
-    if (is_graph && bench->mode == MODE_SERVER && bench->headline == TIMING_DEVICE)
-        bench->record->held = bench->device->info.holds;
+    entrant->replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
+    if (code == 0)
+        segment_note_held(bench, &shape);
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     if (code == 0 && bench->null_segment == NULL)

@@ -68,7 +68,7 @@ struct cell_record {
     char reason[RECORD_REASON_MAX];
     int worker; /* index into the run's env[] */
     unsigned groups, blocks, dropped_blocks;
-    bool held;               /* graphs were held until all of them had been handed over (device_shape.held) */
+    bool held;               /* graphs begin with their start event, and all are held (device_ops.held) */
     unsigned visits, passes; /* places that a segment visits; segments that a headline value is the mean of; 0: one */
     cJSON *verification;     /* owned; what deviations were held against (verify/deviation.h), or NULL */
     bool converged;
