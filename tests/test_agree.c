@@ -117,6 +117,27 @@ static void another_kernel_is_said(void **state)
     assert_true(a.rows[0].other_variant);
 }
 
+static void the_host_in_one_of_them_is_said(void **state)
+{
+    struct error err = {0};
+    struct cell_record *r = cell(64, 1.2);
+    (void)state;
+    r->held = true;
+    write_run(base_path, "G", cell(64, 1.1));
+    write_run(fresh_path, "G", r);
+    assert_int_equal(compare(false, &err), 0);
+    assert_true(a.rows[0].other_start);
+    assert_int_equal(a.n_other_starts, a.n_rows);
+    agree_free(&a);
+    unlink(base_path);
+    r = cell(64, 1.1);
+    r->held = true;
+    write_run(base_path, "G", r);
+    assert_int_equal(compare(false, &err), 0);
+    assert_false(a.rows[0].other_start);
+    assert_int_equal(a.n_other_starts, 0);
+}
+
 /* The paper's score is the mean of ratios, whatever the geometric mean is. */
 static void a_paper_run_is_held_against_intervals(void **state)
 {
@@ -172,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(differences_by_hand),
         TEST(another_kernel_is_said),
+        TEST(the_host_in_one_of_them_is_said),
         TEST(a_paper_run_is_held_against_intervals),
         TEST(what_cannot_be_compared),
     };

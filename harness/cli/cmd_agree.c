@@ -15,6 +15,10 @@ static void add_cost(struct text *out, const struct agreement *a)
     if (a->seconds[0] > 0 && a->seconds[1] > 0)
         text_add(out, " (%.3g times)", a->seconds[1] / a->seconds[0]);
     text_add(out, "\n");
+    if (a->n_other_starts > 0)
+        text_add(out,
+                 "in %zu pairs of device times graphs were held in one run alone: the other has the host in them\n",
+                 a->n_other_starts);
 }
 
 static void print_json(struct text *out, const struct sheet *groups, const struct sheet *rows,

@@ -89,6 +89,11 @@ static bool is_other_variant(const cJSON *base, const cJSON *fresh, const char *
     return ours && theirs && !cJSON_Compare(ours, theirs, true);
 }
 
+static bool is_other_start(const cJSON *base, const cJSON *fresh)
+{
+    return cJSON_IsTrue(tree_member(base, "held")) != cJSON_IsTrue(tree_member(fresh, "held"));
+}
+
 static void read_interval(const cJSON *speedup, struct agree_row *row)
 {
     const cJSON *ci = tree_member(speedup, "ci95");
@@ -114,6 +119,7 @@ static bool read_row(const cJSON *base, const cJSON *fresh, const cJSON *ours, c
     snprintf(row->reference, sizeof row->reference, "%s", reference);
     read_interval(ours, row);
     row->other_variant = is_other_variant(base, fresh, candidate) || is_other_variant(base, fresh, reference);
+    row->other_start = row->timing == TIMING_DEVICE && is_other_start(base, fresh);
     return true;
 }
 
@@ -128,7 +134,9 @@ static int add_cell(struct agreement *a, const cJSON *base, const cJSON *fresh)
     cJSON_ArrayForEach(ours, tree_member(base, "speedups"))
     {
         const cJSON *theirs = find_pair(fresh, ours);
-        a->n_rows += theirs && read_row(base, fresh, ours, theirs, &a->rows[a->n_rows]);
+        if (!theirs || !read_row(base, fresh, ours, theirs, &a->rows[a->n_rows]))
+            continue;
+        a->n_other_starts += a->rows[a->n_rows++].other_start;
     }
     a->n_cells++;
     a->seconds[0] += tree_number(base, "wall_seconds");
@@ -271,7 +279,8 @@ static void add_row(struct sheet *s, const struct agree_row *row)
     sheet_add(s, row->fresh, "%+.2f%%", 100 * row->fresh);
     sheet_add(s, difference(row), "%.2f", 100 * difference(row));
     const char *place = isnan(row->low) ? "no interval" : agree_is_inside(row) ? "inside" : "outside";
-    sheet_add(s, NAN, "%s%s", place, row->other_variant ? ", another variant" : "");
+    sheet_add(s, NAN, "%s%s%s", place, row->other_variant ? ", another variant" : "",
+              row->other_start ? ", held in one" : "");
 }
 
 void agree_rows_sheet(const struct agreement *a, struct sheet *s)

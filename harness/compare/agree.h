@@ -22,6 +22,7 @@ struct agree_row {
     double base, fresh; /* the geometric mean, or the mean of ratios of a run by the paper's protocol */
     double low, high;   /* BASE's 95% interval; NaN without one */
     bool other_variant; /* one of the two contenders was another kernel or algorithm in NEW */
+    bool other_start;   /* device times, whose graphs were held in one of the runs and not in the other */
 };
 
 /* |fresh - base| over the rows of one mode and timing. */
@@ -37,8 +38,9 @@ struct agreement {
     size_t n_rows;
     struct agree_group groups[MODE_COUNT * TIMING_COUNT]; /* those with rows */
     size_t n_groups;
-    double seconds[2]; /* spent on the common cells by BASE and NEW */
-    size_t n_cells;    /* common */
+    double seconds[2];     /* spent on the common cells by BASE and NEW */
+    size_t n_cells;        /* common */
+    size_t n_other_starts; /* rows with other_start */
 };
 
 /* EXIT_CODE_INCOMPARABLE: no pair in common, or another device or driver without force; EXIT_CODE_DATA as
