@@ -45,6 +45,17 @@ static void check_nvml(const struct device_info *gpu)
     nvml_close(nvml);
 }
 
+/* See device_ops.held. */
+static void check_hold(const struct device_info *gpu)
+{
+    if (gpu->holds)
+        say_ok("held graphs", "device times from idle have no host in them");
+    else
+        say_missing("held graphs",
+                    "a launch does not come back while the stream waits: device times from idle have the host in them",
+                    "unset CUDA_LAUNCH_BLOCKING and run without a profiler; drivers from 525 on can");
+}
+
 static void check_gpus(void)
 {
     int count = device_count_gpus();
@@ -60,6 +71,7 @@ static void check_gpus(void)
                  device->info.driver, device->info.uuid);
         say_ok("GPU", text);
         check_nvml(&device->info);
+        check_hold(&device->info);
         device->ops->close(device);
     }
     if (count == 0)
