@@ -32,6 +32,29 @@ static bool mock_environment(char *cache)
     return has_nvrtc() && find_kernels() && mkdtemp(cache) && setenv("CUDAL2_CACHE", cache, 1) == 0;
 }
 
+/* For a test's set-up: a fresh driver, and the device on it; what opening it took is not counted. -1, and it says why.
+ */
+static inline int mock_open(struct device **out)
+{
+    struct error err;
+    memset(&mock, 0, sizeof mock);
+    mock.limits[CU_LIMIT_PERSISTING_L2] = 1024;
+    if (cuda_open_with(resolve, 0, out, &err) != 0) {
+        print_error("%s\n", err.text);
+        return -1;
+    }
+    assert_int_equal(mock.n, 0); /* nothing of it is left in the stream */
+    mock.kernels = mock.blockers = mock.graph_launches = mock.uploads = mock.waits = 0;
+    return 0;
+}
+
+/* For its teardown: -1 where events or memory are left. */
+static inline int mock_close(struct device *d)
+{
+    d->ops->close(d);
+    return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
+}
+
 /* Removes the cache; returns the status of the tests. */
 static int mock_leave(const char *cache, int status_of_tests)
 {

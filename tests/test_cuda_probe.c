@@ -210,16 +210,8 @@ static void fenced_memory_borders_on_nothing(void **state)
 
 static int open_mock(void **state)
 {
-    struct error err;
     (void)state;
-    memset(&mock, 0, sizeof mock);
-    mock.limits[CU_LIMIT_PERSISTING_L2] = 1024;
-    if (cuda_open_with(resolve, 0, &d, &err) != 0) {
-        print_error("%s\n", err.text);
-        return -1;
-    }
-    mock.blockers = 0;
-    return 0;
+    return mock_open(&d);
 }
 
 /* Everything that the probes took is given back. */

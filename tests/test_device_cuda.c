@@ -445,23 +445,13 @@ static void a_missing_call_is_named(void **state)
 static int open_mock(void **state)
 {
     (void)state;
-    struct error err;
-    memset(&mock, 0, sizeof mock);
-    mock.limits[CU_LIMIT_PERSISTING_L2] = 1024;
-    if (cuda_open_with(resolve, 0, &d, &err) != 0) {
-        print_error("%s\n", err.text);
-        return -1;
-    }
-    assert_int_equal(mock.n, 0);
-    mock.kernels = mock.blockers = mock.graph_launches = mock.uploads = 0;
-    return 0;
+    return mock_open(&d);
 }
 
 static int close_mock(void **state)
 {
     (void)state;
-    d->ops->close(d);
-    return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
+    return mock_close(d);
 }
 
 #define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)

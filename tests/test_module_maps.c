@@ -134,14 +134,7 @@ static void such_values_share_a_module(void **state)
 
 static int open_mock(void **state)
 {
-    struct error err;
-    (void)state;
-    memset(&mock, 0, sizeof mock);
-    if (cuda_open_with(resolve, 0, &d, &err) != 0) {
-        print_message("%s\n", err.text);
-        return -1;
-    }
-    return scratch_make(state);
+    return mock_open(&d) == 0 ? scratch_make(state) : -1;
 }
 
 static int close_mock(void **state)

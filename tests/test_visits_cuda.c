@@ -265,21 +265,13 @@ static void an_escape_is_found_without_a_warm_launch(void **state)
 static int open_mock(void **state)
 {
     (void)state;
-    struct error err;
-    memset(&mock, 0, sizeof mock);
-    if (cuda_open_with(resolve, 0, &d, &err) != 0) {
-        print_error("%s\n", err.text);
-        return -1;
-    }
-    mock.graph_launches = mock.uploads = 0;
-    return 0;
+    return mock_open(&d);
 }
 
 static int close_mock(void **state)
 {
     (void)state;
-    d->ops->close(d);
-    return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
+    return mock_close(d);
 }
 
 #define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
