@@ -89,11 +89,6 @@ static bool is_other_variant(const cJSON *base, const cJSON *fresh, const char *
     return ours && theirs && !cJSON_Compare(ours, theirs, true);
 }
 
-static bool is_other_start(const cJSON *base, const cJSON *fresh)
-{
-    return cJSON_IsTrue(tree_member(base, "held")) != cJSON_IsTrue(tree_member(fresh, "held"));
-}
-
 static void read_interval(const cJSON *speedup, struct agree_row *row)
 {
     const cJSON *ci = tree_member(speedup, "ci95");
@@ -119,7 +114,7 @@ static bool read_row(const cJSON *base, const cJSON *fresh, const cJSON *ours, c
     snprintf(row->reference, sizeof row->reference, "%s", reference);
     read_interval(ours, row);
     row->other_variant = is_other_variant(base, fresh, candidate) || is_other_variant(base, fresh, reference);
-    row->other_start = row->timing == TIMING_DEVICE && is_other_start(base, fresh);
+    row->other_start = row->timing == TIMING_DEVICE && tree_true(base, "held") != tree_true(fresh, "held");
     return true;
 }
 

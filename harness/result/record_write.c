@@ -313,8 +313,7 @@ static void put_course(struct tree *w, const struct cell_record *r)
     tree_put(w, "group_blocks", group_sizes(r));
     tree_put_count(w, "visits", r->visits);
     tree_put_count(w, "passes", r->passes);
-    if (r->held)
-        tree_put(w, "held", cJSON_CreateTrue());
+    tree_put_true(w, "held", r->held);
     tree_put_count(w, "dropped_blocks", r->dropped_blocks);
     tree_put(w, "converged", cJSON_CreateBool(r->converged));
     tree_put_number(w, "worst_half_width", round_to(r->worst_half_width, 1e6));

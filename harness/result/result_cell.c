@@ -150,8 +150,7 @@ static void put_course(struct tree *t, const struct cell_record *r, const struct
     tree_put_number(t, "blocks", r->blocks);
     tree_put_count(t, "visits", r->visits);
     tree_put_count(t, "passes", r->passes);
-    if (r->held)
-        tree_put(t, "held", cJSON_CreateTrue());
+    tree_put_true(t, "held", r->held);
     tree_put_number(t, "dropped_blocks", r->dropped_blocks);
     tree_put(t, "converged", cJSON_CreateBool(r->converged));
     tree_put_number(t, "worst_half_width", round_to(r->worst_half_width, 1e6));

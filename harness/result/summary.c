@@ -297,7 +297,7 @@ static cJSON *convergence(const cJSON *cells)
     cJSON *list = cJSON_CreateArray();
     cJSON_ArrayForEach(cell, cells)
     {
-        bool reached = cJSON_IsTrue(tree_member(cell, "converged"));
+        bool reached = tree_true(cell, "converged");
         measured += is_measured(cell);
         incomparable += tree_number(cell, "blocks") > 0 && is_incomparable(cell);
         converged += is_measured(cell) && reached;
