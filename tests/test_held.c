@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench_fixture.h"
+#include "measure/cell_loop.h"
 #include "measure/segment.h"
 #include "mock_cuda.h"
 #include "mock_cuda_run.h"
@@ -151,20 +152,14 @@ static void the_count_of_holds_may_wrap(void **state)
 
 static int open_mock(void **state)
 {
-    struct error err;
     (void)state;
-    memset(&mock, 0, sizeof mock);
-    if (cuda_open_with(resolve, 0, &d, &err) == 0)
-        return 0;
-    print_error("%s\n", err.text);
-    return -1;
+    return mock_open(&d);
 }
 
 static int close_mock(void **state)
 {
     (void)state;
-    d->ops->close(d);
-    return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
+    return mock_close(d);
 }
 
 /* ---- cells on the scripted clock ---- */
@@ -183,53 +178,56 @@ static void open_cell(enum mode mode, bool holds, double duration_ns, uint32_t s
         f.actors[i].duration_ns = f.bench.entrants[i].estimate_ns = duration_ns;
         assert_int_equal(segment_prepare(&f.bench, &f.bench.entrants[i], SEGMENT_TARGET_NS, duration_ns, &err), 0);
     }
+    segment_note_held(&f.bench);
 }
 
-/* The device time of the first contender. */
-static double cell_time(void)
+/* The device time of the first contender, and whether the record says that it was held. */
+static void expect_cell(enum mode mode, bool holds, double duration_ns, double expected_ns, bool held)
 {
     struct error err;
-    double gap_ns = f.bench.mode == MODE_SERVER ? 1000 : -1, ns = 0;
+    double gap_ns = mode == MODE_SERVER ? 1000 : -1, ns = 0;
+    open_cell(mode, holds, duration_ns, 0);
     assert_int_equal(segment_time(&f.bench, &f.bench.entrants[0], TIMING_DEVICE, &gap_ns, &ns, &err), 0);
-    return ns;
+    assert_true(near(ns, expected_ns));
+    assert_int_equal(f.bench.record->held, held);
+    fixture_close(&f);
 }
 
 static void launches_from_idle_are_held(void **state)
 {
     (void)state;
-    open_cell(MODE_SERVER, true, 2000, 0);
-    assert_true(near(cell_time(), 2000));
-    assert_true(f.bench.record->held);
-    fixture_close(&f);
+    expect_cell(MODE_SERVER, true, 2000, 2000, true);
 }
 
 static void a_record_says_where_they_were_not(void **state)
 {
     (void)state;
-    open_cell(MODE_SERVER, false, 2000, 0);
-    assert_true(near(cell_time(), 5000));
-    assert_false(f.bench.record->held);
-    fixture_close(&f);
+    expect_cell(MODE_SERVER, false, 2000, 5000, false);
 }
 
 /* A segment that begins with primers has the host's part behind it when it is timed; a long launch has none. */
 static void launches_in_a_row_need_no_hold(void **state)
 {
     (void)state;
-    open_cell(MODE_OFFLINE, false, 2000, 0);
-    assert_true(near(cell_time(), 2000));
-    fixture_close(&f);
-    open_cell(MODE_OFFLINE, true, 2000, 0);
-    assert_true(near(cell_time(), 2000));
-    assert_false(f.bench.record->held);
-    fixture_close(&f);
-    open_cell(MODE_OFFLINE, false, 250e3, 0);
-    assert_true(near(cell_time(), 253e3));
-    fixture_close(&f);
-    open_cell(MODE_OFFLINE, true, 250e3, 0);
-    assert_true(near(cell_time(), 250e3));
-    assert_true(f.bench.record->held);
-    fixture_close(&f);
+    expect_cell(MODE_OFFLINE, false, 2000, 2000, false);
+    expect_cell(MODE_OFFLINE, true, 2000, 2000, false);
+    expect_cell(MODE_OFFLINE, false, 250e3, 253e3, false);
+    expect_cell(MODE_OFFLINE, true, 250e3, 250e3, true);
+}
+
+/* A whole cell, by the loop that prepares and times it. */
+static void the_loop_says_it(void **state)
+{
+    struct error err;
+    (void)state;
+    for (int holds = 0; holds < 2; holds++) {
+        fixture_open_held(&f, 2, holds, 3000);
+        f.bench.mode = f.bench.record->mode = MODE_SERVER;
+        fixture_start(&f);
+        assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+        assert_int_equal(f.bench.record->held, holds);
+        fixture_close(&f);
+    }
 }
 
 /* Who is on another rung is not held, and does not speak for those who are. */
@@ -253,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_record_says_where_they_were_not),
         cmocka_unit_test(launches_in_a_row_need_no_hold),
         cmocka_unit_test(other_rungs_do_not_count),
+        cmocka_unit_test(the_loop_says_it),
     };
     const struct CMUnitTest mocked[] = {
         ON_MOCK(a_held_graph_has_no_host_in_it),

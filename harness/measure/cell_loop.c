@@ -73,6 +73,7 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
         if (e->alive && code == 0)
             keep_segment(bench, e);
     }
+    segment_note_held(bench);
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 

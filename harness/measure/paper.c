@@ -232,7 +232,7 @@ static int prepare_all(struct bench *bench, struct error *err)
         if (code != 0)
             code = entrant_fault(bench, e, "measure", err);
     }
-    segment_note_held(bench, &one);
+    segment_note_held(bench);
     return code;
 }
 

@@ -90,18 +90,18 @@ static bool is_settled(const struct bench *bench, double fastest_ns, double own_
     return between || own_ns >= SEGMENT_TARGET_NS;
 }
 
-void segment_note_held(struct bench *bench, const struct device_shape *shape)
+void segment_note_held(struct bench *bench)
 {
     const struct device_ops *ops = bench->device->ops;
-    bool all = true, some = false;
+    size_t begin = 0, held = 0;
     for (size_t i = 0; i < bench->n_entrants; i++) {
-        const struct device_segment *segment = bench->entrants[i].segment;
-        if (segment == NULL || ops->rung(segment) != RUNG_GRAPH)
+        const struct entrant *e = &bench->entrants[i];
+        if (e->segment == NULL || ops->rung(e->segment) != RUNG_GRAPH || e->prepared.primers > 0)
             continue;
-        some = true;
-        all = all && ops->held(segment);
+        begin++;
+        held += ops->held(e->segment);
     }
-    bench->record->held = shape->primers == 0 && some && all;
+    bench->record->held = begin > 0 && held == begin;
 }
 
 int segment_prepare(struct bench *bench, struct entrant *entrant, double target_ns, double fastest_ns,
@@ -117,8 +117,6 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     int code = prepare_shape(bench, entrant, &shape, err);
     entrant->replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
-    if (code == 0)
-        segment_note_held(bench, &shape);
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     if (code == 0 && bench->null_segment == NULL)

@@ -33,12 +33,6 @@
  * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
-/* Graphs are held until the host has handed all of them over (device_ops.held), and a cell whose graphs begin with the
- * start event says whether they were: else the host is in the time. On an H200 (results/h200/2026-11-22b-studies) the
- * middle nine tenths of a kernel's launches from idle lie within 0.6 and 2.4 us without and 0.03 us with it, as the
- * kernel itself does. Launches below 12 us had primers for 300 us because they read in two states; with graphs held and
- * an eighth of the launches they do not. */
-
 /* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts. A
  * contender's fault makes it fail; non-zero only when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
@@ -47,8 +41,11 @@ int segment_estimate(struct bench *bench, struct entrant *entrant, struct error 
 int segment_prepare(struct bench *bench, struct entrant *entrant, double target_ns, double fastest_ns,
                     struct error *err);
 
-/* Says in the record whether the graphs that are prepared, where they begin with their start event, are all held. */
-void segment_note_held(struct bench *bench, const struct device_shape *shape);
+/* Says in the record whether the graphs that are prepared, where they begin with their start event (no primers), are
+ * all held until the host has handed them over (device_ops.held): else the host is in the time. On an H200
+ * (results/h200/2026-11-22b-studies) the middle nine tenths of a kernel's launches from idle lie within 0.6 and 2.4 us
+ * without and 0.03 us with it, as the kernel itself does. */
+void segment_note_held(struct bench *bench);
 
 /* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
  * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
