@@ -112,8 +112,9 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
     return driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a refused capture");
 }
 
-/* A held graph must fit into what the driver hands over without waiting. Of 178 nodes it does; larger ones begin with
- * hundreds of kernels for a launch, or have primers. */
+/* A held graph must fit into what the driver hands over without waiting. Of 117 launches it did
+ * (results/h200/2026-11-22b-studies, primers-1); how many it may be was not tried. Larger ones have primers, or
+ * hundreds of kernels for a launch. */
 #define HELD_MOST 256u
 
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)

@@ -118,7 +118,7 @@ void cuda_fences_close(struct cuda_device *c);
 /* cuda_probe.c */
 void cuda_probes_close(struct cuda_device *c);
 
-/* cuda_segment.c, cuda_capture.c: device timing. */
+/* cuda_segment.c, cuda_capture.c, cuda_hold.c: device timing. */
 /* Holds the stream until it is released or limit_ns have passed; signals->timed_out says which. */
 int cuda_blocker_start(struct cuda_device *c, uint64_t limit_ns, struct error *err);
 void cuda_blocker_release(struct cuda_device *c);
@@ -143,7 +143,7 @@ const char *cuda_rung_reason(const struct device_segment *segment);
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);
 void cuda_release_segment(struct device *d, struct device_segment *segment);
 /* Holds the stream, by its front end alone: nothing runs on the device, and what is enqueued from here on begins when
- * cuda_hand_over says that all of it is there. Every hold needs one. */
+ * cuda_hand_over says that all of it is there. Every hold that succeeds needs one. */
 int cuda_hold(struct cuda_device *c, struct error *err);
 void cuda_hand_over(struct cuda_device *c);
 /* Finds out by doing it whether a graph can be held: the driver may not have the call for this device, and one that

@@ -47,21 +47,20 @@ static void *watch(void *context)
 static int launch_guarded(struct cuda_device *c, const struct device_segment *s, bool *held, struct error *err)
 {
     struct guard guard = {.device = c};
+    struct error refused;
     pthread_t thread;
     *held = false;
-    if (pthread_create(&thread, NULL, watch, &guard) != 0)
+    if (cuda_hold(c, &refused) != 0) /* the driver may have no such call for this device */
         return 0;
-    struct error refused;
-    int rc = cuda_hold(c, &refused); /* a driver may have no such call for this device */
-    *held = rc == 0;
-    if (rc == 0)
+    int rc = 0;
+    bool watched = pthread_create(&thread, NULL, watch, &guard) == 0;
+    if (watched) {
         rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (held)");
-    else
-        rc = 0;
-    __atomic_store_n(&guard.returned, true, __ATOMIC_RELEASE);
-    pthread_join(thread, NULL);
+        __atomic_store_n(&guard.returned, true, __ATOMIC_RELEASE);
+        pthread_join(thread, NULL);
+    }
     cuda_hand_over(c);
-    *held = *held && rc == 0 && !guard.needed;
+    *held = watched && rc == 0 && !guard.needed;
     return rc;
 }
 
