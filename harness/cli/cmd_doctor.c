@@ -53,7 +53,7 @@ static void check_hold(const struct device_info *gpu)
     else
         say_missing("held graphs",
                     "a launch does not come back while the stream waits: device times from idle have the host in them",
-                    "unset CUDA_LAUNCH_BLOCKING and run without a profiler; drivers from 525 on can");
+                    "unset CUDA_LAUNCH_BLOCKING and run without a profiler");
 }
 
 static void check_gpus(void)
