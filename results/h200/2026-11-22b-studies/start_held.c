@@ -2,29 +2,7 @@
  * been launched (W), put there before the gap (P), with the wait inside the graph (M), without a graph (S); an empty
  * kernel with (N) and without the wait (NA); and a kernel that reads 16 MB, as A, W and P (R, RW, RP).
  * start_held TRIALS MEAN_GAP_NS KERNELS.cubin. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#define CK(x)                                                                                                          \
-    do {                                                                                                               \
-        CUresult r_ = (x);                                                                                             \
-        if (r_) {                                                                                                      \
-            const char *s_;                                                                                            \
-            cuGetErrorString(r_, &s_);                                                                                 \
-            fprintf(stderr, "%s:%d %s: %s\n", __FILE__, __LINE__, #x, s_);                                             \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1e9 + t.tv_nsec;
-}
+#include "start.h"
 enum { A, W, P, M, S, N, NA, R, RW, RP, NV };
 static const char *names[] = {"A", "W", "P", "M", "S", "N", "NA", "R", "RW", "RP"};
 struct var {

@@ -2,29 +2,7 @@
  * (C), a stamp (D) or the kernel again (F) in it. The kernel stamps the GPU's clock at the start and end of each CTA.
  * start_stamps TRIALS MEAN_GAP_NS REPS WARM KERNELS.cubin; CSV with times in ns: base the start event on a timeline of
  * events, ev1.. later events from it, k0min k0max the first and last CTA's start, k1min k1max their ends. */
-#define _GNU_SOURCE
-#include <cuda.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#define CK(x)                                                                                                          \
-    do {                                                                                                               \
-        CUresult r_ = (x);                                                                                             \
-        if (r_) {                                                                                                      \
-            const char *s_;                                                                                            \
-            cuGetErrorString(r_, &s_);                                                                                 \
-            fprintf(stderr, "%s:%d %s: %s\n", __FILE__, __LINE__, #x, s_);                                             \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1e9 + t.tv_nsec;
-}
+#include "start.h"
 #define CTAS 128
 #define NEV 4
 enum { A, B, C, D, F, NV };
