@@ -99,6 +99,50 @@ static void who_shares_matrices_finds_an_empty_cache(void **state)
     assert_int_equal(flushes_of(true, true, PROTOCOL_PAPER, CACHE_WARM), 0);     /* its loop is two launches */
 }
 
+/* How often a graph is replayed in a block of two contenders, with the other timings and the empty graph or without. */
+static uint64_t replays_of(enum mode mode, enum cache_state cache, bool others)
+{
+    open_block(2, 10e3);
+    f.bench.mode = f.bench.record->mode = mode;
+    f.config.other_timings_every = others ? 1 : 1000;
+    f.config.cache[mode] = cache;
+    uint64_t before = fake_counts(f.device).measures;
+    measure(others ? 0 : 1);
+    uint64_t replays = fake_counts(f.device).measures - before;
+    fixture_close(&f);
+    return replays;
+}
+
+/* Before the gap, each by its own graph; the empty one too. Launches without a graph have none to replay. */
+static void what_is_timed_from_idle_is_what_primed_it(void **state)
+{
+    (void)state;
+    assert_int_equal(replays_of(MODE_SERVER, CACHE_WARM, false), 2 * 2);
+    assert_int_equal(replays_of(MODE_SERVER, CACHE_WARM, true), 2 * 2 + 2);
+    assert_int_equal(replays_of(MODE_SERVER, CACHE_FLUSH, false), 2);
+    assert_int_equal(replays_of(MODE_SERVER, CACHE_LEFT, false), 2);
+    assert_int_equal(replays_of(MODE_OFFLINE, CACHE_WARM, false), 2);
+    assert_int_equal(replays_of(MODE_OFFLINE, CACHE_WARM, true), 2 + 1);
+}
+
+static void who_has_no_graph_is_primed_by_a_launch(void **state)
+{
+    double gap_ns = 1000, ns = 0;
+    struct error err;
+    (void)state;
+    open_block(1, 10e3);
+    struct entrant *e = &f.bench.entrants[0];
+    f.device->ops->release_segment(f.device, e->segment);
+    assert_int_equal(f.device->ops->prepare(f.device, &e->work, &e->prepared, RUNG_BLOCKED, &e->segment, &err), 0);
+    f.bench.mode = f.bench.record->mode = MODE_SERVER;
+    uint64_t before = fake_counts(f.device).measures;
+    unsigned launches = f.actors[0].launches;
+    assert_int_equal(segment_time(&f.bench, e, TIMING_DEVICE, &gap_ns, &ns, &err), 0);
+    assert_int_equal(fake_counts(f.device).measures, before + 1);
+    assert_int_equal(f.actors[0].launches - launches, 1 + e->prepared.launches + device_shape_untimed(&e->prepared));
+    fixture_close(&f);
+}
+
 static unsigned graphs_made;
 
 static int same_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err)
@@ -147,6 +191,8 @@ int main(void)
         cmocka_unit_test(other_timings_are_rarer_where_they_are_dear),
         cmocka_unit_test(who_shares_matrices_finds_an_empty_cache),
         cmocka_unit_test(other_timings_are_rarer_later),
+        cmocka_unit_test(what_is_timed_from_idle_is_what_primed_it),
+        cmocka_unit_test(who_has_no_graph_is_primed_by_a_launch),
         cmocka_unit_test(equal_paths_are_prepared_where_they_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

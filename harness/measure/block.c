@@ -30,32 +30,6 @@ struct turn {
     unsigned pass, passes;
 };
 
-/* GPU time that one timed launch kept the device busy: all launches of the segment, primers included. */
-static double busy_ns(const struct bench *bench, const struct entrant *e, enum timing timing, double ns)
-{
-    if (timing == bench->headline)
-        return ns * (double)(e->record->launches + e->record->primers);
-    return fmin(ns, e->estimate_ns);
-}
-
-/* The untimed launch that precedes a segment without primers of its own, when the cache is kept warm. */
-static double primer_ns(const struct bench *bench, const struct entrant *e, enum timing timing)
-{
-    bool primed = segment_primed(bench, e, timing) || bench->config->cache[bench->mode] != CACHE_WARM;
-    return primed ? 0 : e->estimate_ns;
-}
-
-/* A first replay took as long as the same graph takes when it is timed. */
-static void add_busy(const struct turn *turn, struct entrant *e, double ns)
-{
-    bool headline = turn->timing == turn->bench->headline;
-    double once = busy_ns(turn->bench, e, turn->timing, ns);
-    double replay = headline && e->replayed ? once : 0;
-    if (headline)
-        e->replayed = false;
-    turn->bench->record->busy_seconds += 1e-9 * (once + replay + primer_ns(turn->bench, e, turn->timing));
-}
-
 static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, struct error *err)
 {
     struct contender_record *r = e->record;
@@ -63,7 +37,6 @@ static int keep(struct turn *turn, struct entrant *e, double ns, double gap_ns, 
         entrant_refuse_speed(turn->bench, e, turn->timing, ns);
         return 0;
     }
-    add_busy(turn, e, ns);
     e->passes_ns = turn->pass == 0 ? ns : e->passes_ns + ns;
     if (turn->pass + 1 < turn->passes)
         return 0;
@@ -123,10 +96,7 @@ static int take_lead(struct turn *turn, struct entrant *e, struct error *err)
         return 0;
     bench_stage(turn->bench, e, "measure", turn->bench->config->limits.launch_seconds);
     int code = segment_time(turn->bench, e, turn->timing, &gap_ns, &ns, err);
-    if (code != 0)
-        return entrant_fault(turn->bench, e, "measure", err);
-    add_busy(turn, e, ns);
-    return 0;
+    return code == 0 ? 0 : entrant_fault(turn->bench, e, "measure", err);
 }
 
 /* Untimed segments of all in turn for so long. */
@@ -241,7 +211,6 @@ static int take_equal_path(struct turn *turn, struct entrant *e, struct error *e
         int code = segment_time_equal_path(bench, e, (enum timing)t, turn->gap_ns, &ns, err);
         if (code != 0)
             return entrant_fault(bench, e, "measure", err);
-        bench->record->busy_seconds += 1e-9 * (fmin(ns, e->estimate_ns) + primer_ns(bench, e, (enum timing)t));
         if (series_add(&e->record->equal_path[t], turn->block, ns) != 0)
             return error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples");
     }
@@ -271,9 +240,7 @@ static int take_null(struct turn *turn, struct error *err)
     if (!block_takes_others(bench, turn->block))
         return 0;
     bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
-    if (turn->gap_ns >= 0 && bench->null_segment != NULL)
-        arrivals_wait(bench->device, turn->gap_ns);
-    int code = segment_null(bench, &ns, err);
+    int code = segment_null(bench, turn->gap_ns, &ns, err);
     if (code == 0 && !isnan(ns) && series_add(&bench->record->null_graph, turn->block, ns) != 0)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples");
     return code;

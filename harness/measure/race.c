@@ -125,18 +125,10 @@ static int start_final(struct race *race, struct error *err)
     return code;
 }
 
-static void add_busy(struct race *race, const struct racer *r, double ns)
-{
-    race->bench->record->busy_seconds += 1e-9 * ns * (double)(r->scratch.launches + r->scratch.primers);
-}
-
 static int run_untimed(struct race *race, struct racer *r, struct error *err)
 {
     double no_gap = -1, ns = 0;
-    int code = segment_time(race->bench, &r->entrant, race->timing, &no_gap, &ns, err);
-    if (code == 0)
-        add_busy(race, r, ns);
-    return code;
+    return segment_time(race->bench, &r->entrant, race->timing, &no_gap, &ns, err);
 }
 
 /* A graph's first replay is not like the others where launches are short, and the round after a move decides. */
@@ -180,7 +172,6 @@ static int time_racer(struct race *race, struct racer *r, unsigned round, struct
     int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);
     if (code != 0)
         return entrant_fault(race->bench, &r->entrant, "tune", err);
-    add_busy(race, r, ns);
     r->lasted = round + 1;
     if (round >= race->discarded)
         r->ns[r->n++] = ns;

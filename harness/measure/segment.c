@@ -33,14 +33,33 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     return shape;
 }
 
+/* GPU time that one timed launch kept the device busy: all launches of the segment, primers and a first replay that is
+ * not counted yet included. */
+static double busy_ns(const struct bench *bench, const struct entrant *entrant, enum timing timing, double ns)
+{
+    unsigned launches = entrant->prepared.launches + device_shape_untimed(&entrant->prepared);
+    if (timing == TIMING_DEVICE)
+        return ns * (double)launches * (entrant->replayed ? 2 : 1);
+    bool estimated = timing != bench->headline && entrant->estimate_ns > 0;
+    return estimated ? fmin(ns, entrant->estimate_ns) : ns;
+}
+
+static void add_busy(struct bench *bench, struct entrant *entrant, enum timing timing, double ns)
+{
+    bench->record->busy_seconds += 1e-9 * busy_ns(bench, entrant, timing, ns);
+    if (timing == TIMING_DEVICE)
+        entrant->replayed = false;
+}
+
 static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns, struct error *err)
 {
     struct device *d = bench->device;
-    if (timing == TIMING_EVENT)
-        return d->ops->time_event(d, &entrant->work, 0, ns, err);
-    if (timing == TIMING_WALL)
-        return d->ops->time_wall(d, &entrant->work, 0, ns, err);
-    return d->ops->measure(d, entrant->segment, ns, err);
+    int code = timing == TIMING_EVENT  ? d->ops->time_event(d, &entrant->work, 0, ns, err)
+               : timing == TIMING_WALL ? d->ops->time_wall(d, &entrant->work, 0, ns, err)
+                                       : d->ops->measure(d, entrant->segment, ns, err);
+    if (code == 0)
+        add_busy(bench, entrant, timing, *ns);
+    return code;
 }
 
 static int prepare_shape(struct bench *bench, struct entrant *entrant, const struct device_shape *shape,
@@ -149,6 +168,23 @@ static int run_untimed(struct bench *bench, const struct device_work *work, size
     return bench->device->ops->sync(bench->device, err);
 }
 
+static int prime_by(struct bench *bench, const struct entrant *entrant, const struct device_work *work,
+                    struct error *err)
+{
+    bench->record->busy_seconds += 1e-9 * entrant->estimate_ns;
+    return run_untimed(bench, work, 0, 0, err);
+}
+
+/* The entrant's own untimed launch. Where a graph of one is timed, it is that graph: what the device must read of a
+ * graph before it can run a kernel is in its caches then as well, as it is in a server that replays one. */
+static int prime(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err)
+{
+    double ns = 0;
+    if (timing != TIMING_DEVICE || bench->device->ops->rung(entrant->segment) != RUNG_GRAPH)
+        return prime_by(bench, entrant, &entrant->work, err);
+    return time_once(bench, entrant, timing, &ns, err);
+}
+
 /* What the rival left stays, as in the paper's own loop: asked for, or what `warm` means under the paper's protocol. */
 static bool takes_what_is_left(const struct bench *bench)
 {
@@ -164,41 +200,45 @@ static bool leaves_traces(const struct bench *bench)
            !takes_what_is_left(bench);
 }
 
-/* Brings the cache to the state that the config asks for before a launch of `work` on set 0. Rotating means that all
- * other sets have been used since that one was. */
-static int set_cache(struct bench *bench, const struct entrant *entrant, const struct device_work *work, bool primed,
-                     struct error *err)
+/* Brings the cache to the state that the config asks for before a launch on set 0, but for the entrant's own untimed
+ * launch: *bare where that is wanted. Rotating means that all other sets have been used since that one was. */
+static int set_cache(struct bench *bench, const struct entrant *entrant, bool primed, bool *bare, struct error *err)
 {
     enum cache_state cache = bench->config->cache[bench->mode];
     int code = cache == CACHE_FLUSH || leaves_traces(bench) ? bench->device->ops->flush(bench->device, err) : 0;
-    if (code != 0 || cache == CACHE_FLUSH)
+    *bare = code == 0 && cache == CACHE_WARM && !primed && !takes_what_is_left(bench);
+    if (code != 0 || cache != CACHE_ROTATE || primed)
         return code;
-    if (primed)
-        return 0;
-    if (cache == CACHE_ROTATE)
-        return run_untimed(bench, &entrant->work, 1, bench->sets_each - 1, err);
-    return takes_what_is_left(bench) ? 0 : run_untimed(bench, work, 0, 0, err);
+    bench->record->busy_seconds += 1e-9 * entrant->estimate_ns * (double)(bench->sets_each - 1);
+    return run_untimed(bench, &entrant->work, 1, bench->sets_each - 1, err);
 }
 
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err)
 {
     struct device *d = bench->device;
-    int code = set_cache(bench, entrant, &entrant->graph_work, entrant->estimate_ns >= SEGMENT_TARGET_NS, err);
+    bool bare = false;
+    int code = set_cache(bench, entrant, entrant->estimate_ns >= SEGMENT_TARGET_NS, &bare, err);
+    if (code == 0 && bare)
+        code = prime_by(bench, entrant, &entrant->graph_work, err);
     if (code != 0)
         return code;
     if (gap_ns >= 0)
         arrivals_wait(d, gap_ns);
-    if (timing == TIMING_EVENT)
-        return d->ops->time_event(d, &entrant->graph_work, 0, ns, err);
-    return d->ops->time_wall(d, &entrant->graph_work, 0, ns, err);
+    code = timing == TIMING_EVENT ? d->ops->time_event(d, &entrant->graph_work, 0, ns, err)
+                                  : d->ops->time_wall(d, &entrant->graph_work, 0, ns, err);
+    if (code == 0)
+        bench->record->busy_seconds += 1e-9 * fmin(*ns, entrant->estimate_ns);
+    return code;
 }
 
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
-    bool primed = segment_primed(bench, entrant, timing);
-    int code = set_cache(bench, entrant, &entrant->work, primed, err);
+    bool bare = false;
+    int code = set_cache(bench, entrant, segment_primed(bench, entrant, timing), &bare, err);
+    if (code == 0 && bare)
+        code = prime(bench, entrant, timing, err);
     if (code != 0)
         return code;
     if (*gap_ns >= 0)
@@ -206,10 +246,17 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
     return time_once(bench, entrant, timing, ns, err);
 }
 
-int segment_null(struct bench *bench, double *ns, struct error *err)
+/* From idle it is primed as an entrant is. */
+int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err)
 {
+    struct device *d = bench->device;
+    int code = 0;
     *ns = NAN;
     if (bench->null_segment == NULL)
         return 0;
-    return bench->device->ops->measure(bench->device, bench->null_segment, ns, err);
+    if (gap_ns >= 0) {
+        code = d->ops->measure(d, bench->null_segment, ns, err);
+        arrivals_wait(d, gap_ns);
+    }
+    return code == 0 ? d->ops->measure(d, bench->null_segment, ns, err) : code;
 }

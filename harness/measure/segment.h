@@ -57,10 +57,11 @@ bool segment_primed(const struct bench *bench, const struct entrant *entrant, en
 
 /* Takes one time of the entrant: flushes the cache when asked, else brings it to the state `warm` means where the
  * segment has no primer of its own (server mode, and event and wall in both modes): the entrant's own untimed launch,
- * finished before the gap begins, so that no contender inherits what its neighbour left (not under the paper's
- * protocol, whose iterations are two timed launches and nothing else). Waits the gap in server mode
- * (gap_ns >= 0; the actual gap comes back in *gap_ns), launches, reads. *ns is the time of one launch. Errors are the
- * entrant's unless the device is lost. */
+ * of the very graph where a graph is timed, finished before the gap begins, so that no contender inherits what its
+ * neighbour left (not under the paper's protocol, whose iterations are two timed launches and nothing else). Waits the
+ * gap in server mode (gap_ns >= 0; the actual gap comes back in *gap_ns), launches, reads. *ns is the time of one
+ * launch. What all launches of it kept the device busy for is added to the record. Errors are the entrant's unless the
+ * device is lost. */
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err);
 
@@ -69,6 +70,6 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
                             struct error *err);
 
 /* The same for the empty kernel in the headline's topology; *ns NaN where the device has none. */
-int segment_null(struct bench *bench, double *ns, struct error *err);
+int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err);
 
 #endif
