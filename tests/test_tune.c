@@ -274,6 +274,34 @@ static void a_search_knows_its_table_beforehand(void **state)
         expect_ready(&request, searches[i][0], searches[i][1], i == 1 ? 0 : EXIT_CODE_DATA);
 }
 
+static char noted[256];
+
+static void note_down(void *context, const char *line)
+{
+    (void)context;
+    if (strstr(line, "offline table"))
+        snprintf(noted, sizeof noted, "%s", line);
+}
+
+/* What is known of a problem offline races from idle too; where that cannot be read, the search says so and goes on. */
+static void a_server_search_knows_the_offline_table(void **state)
+{
+    struct tune_request request = {.config = &config, .kernel_directory = own_kernels(), .note = note_down};
+    (void)state;
+    for (int bad = 0; bad < 2; bad++) {
+        noted[0] = '\0';
+        unlink(scratch_path("kernels/tuned/nvidia-h200-f32.json"));
+        if (bad)
+            scratch_write("kernels/tuned/nvidia-h200-f32.json", "no table");
+        expect_ready(&request, "f32", "server", 0);
+        assert_int_equal(strstr(noted, "nvidia-h200-f32.json") != NULL, bad);
+        noted[0] = '\0';
+        expect_ready(&request, "f32", "offline", 0);
+        assert_string_equal(noted, "");
+    }
+    unlink(scratch_path("kernels/tuned/nvidia-h200-f32.json"));
+}
+
 /* Without --update a table is overwritten as ever. */
 static void only_an_update_reads_the_table(void **state)
 {
@@ -306,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_table_in_part_goes_only_into_an_update),
         cmocka_unit_test(a_table_that_cannot_be_updated_is_told_at_once),
         cmocka_unit_test(a_search_knows_its_table_beforehand),
+        cmocka_unit_test(a_server_search_knows_the_offline_table),
         cmocka_unit_test(only_an_update_reads_the_table),
     };
     return cmocka_run_group_tests(tests, make_paths, scratch_remove);

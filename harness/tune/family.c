@@ -86,17 +86,27 @@ static bool is_rejected(const struct space *s, const char *key)
     return false;
 }
 
-/* What the table has for this very problem: its winner, and a runner-up that was close. */
+/* What a table has for this very problem: its winner, and a runner-up that was close. Returns how many keys there are
+ * then. */
+static size_t add_known(const struct family *f, const struct tuned_table *table, const struct tuned_query *query,
+                        struct cudal2_variant *keys, size_t n)
+{
+    const struct tuned_entry *entry = table ? tuned_exact(table, query) : NULL;
+    const char *known[2];
+    size_t n_known = entry ? tuned_keys(table, entry, known) : 0;
+    for (size_t i = 0; i < n_known && n < f->breadth; i++)
+        n += module_set_key(f->set, known[i], &keys[n]) && !is_rejected(&f->spaces[query->layout], keys[n].key) &&
+             !is_there(keys, n, keys[n].key);
+    return n;
+}
+
 static size_t known_keys(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
                          struct cudal2_variant *keys)
 {
     const struct tuned_query query = {.family = module_set_name(f->set), .problem = *problem, .layout = layout};
-    const struct tuned_entry *entry = f->known ? tuned_exact(f->known, &query) : NULL;
-    const char *known[2];
-    size_t n = 0, n_known = entry ? tuned_keys(f->known, entry, known) : 0;
-    for (size_t i = 0; i < n_known && n < f->breadth; i++)
-        n += module_set_key(f->set, known[i], &keys[n]) && !is_rejected(&f->spaces[layout], keys[n].key) &&
-             !is_there(keys, n, keys[n].key);
+    size_t n = 0;
+    for (size_t i = 0; i < FAMILY_TABLES; i++)
+        n = add_known(f, f->known[i], &query, keys, n);
     return n;
 }
 

@@ -11,6 +11,9 @@
 #include "tune/pool.h"
 #include "tune/prune.h"
 
+/* Tables whose entries race again: the one that a search goes into, and the offline one in server mode. */
+#define FAMILY_TABLES 2
+
 struct family {
     struct device described; /* has only info: nothing here touches a device */
     struct module_set *set;
@@ -19,8 +22,8 @@ struct family {
     enum cudal2_accumulate accumulate;
     uint64_t workspace_bytes;
     size_t breadth;
-    struct space spaces[2];          /* by layout */
-    const struct tuned_table *known; /* NULL, or what an earlier search found: it races again */
+    struct space spaces[2];                         /* by layout */
+    const struct tuned_table *known[FAMILY_TABLES]; /* NULL, or what an earlier search found: it races again */
 };
 
 /* Opens the set and its space. *has_space is false, and nothing is open, when `candidate` is no kernel set with a

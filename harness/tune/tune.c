@@ -16,6 +16,7 @@
 /* Blocks of a final, each a group with allocations and inputs of its own: eight choose and eight time. */
 #define MIN_BLOCKS 16
 #define MAX_BLOCKS 48
+#define MAX_SERVER_BLOCKS 32 /* each costs a gap a contender */
 #define GROUP_BLOCKS 1
 #define LOOK_EVERY 4
 #define DELTA 0.006
@@ -30,8 +31,9 @@ struct tuner {
     size_t n_families;
     struct family families[MAX_FAMILIES];
     struct cudal2_problem *problems;
-    struct tuned_table *known; /* with --update: the table as it was before; NULL: none */
-    cJSON *kept;               /* array of every search sent: a cell may be sent again after its worker died */
+    /* With --update the table as it was before; in server mode the offline one; NULL: none. */
+    struct tuned_table *known[FAMILY_TABLES];
+    cJSON *kept; /* array of every search sent: a cell may be sent again after its worker died */
     char table_path[4096];
     struct table_summary summary;
 };
@@ -86,7 +88,7 @@ int tune_adjust(struct config *config, struct error *err)
     config->activity = ACTIVITY_OFF; /* a table is no result: who uses it is watched */
     config->stop.min_blocks = MIN_BLOCKS;
     config->stop.look_every = LOOK_EVERY;
-    config->stop.max_blocks = MAX_BLOCKS;
+    config->stop.max_blocks = (config->modes & CUDAL2_BIT(MODE_SERVER)) != 0 ? MAX_SERVER_BLOCKS : MAX_BLOCKS;
     config->stop.group_blocks = GROUP_BLOCKS;
     for (int mode = 0; mode < MODE_COUNT; mode++)
         config->stop.delta[mode] = DELTA;
@@ -120,18 +122,23 @@ static void tell_compiled(const struct tuner *t, const struct family *f, const s
 
 /* ---- where the table goes ---- */
 
-/* --output, or where `run` looks for the table of that name. */
-static int target_path(const struct tuner *t, const char *name, char *out, size_t capacity, struct error *err)
+/* Where `run` looks for the table of that name. */
+static int path_of(const struct tuner *t, const char *name, char *out, size_t capacity, struct error *err)
 {
     char directory[2048];
-    int n;
-    if (t->request->output) {
-        n = snprintf(out, capacity, "%s", t->request->output);
-    } else {
-        if (kernel_directory_find(t->request->kernel_directory, directory, sizeof directory, err))
-            return err->code;
-        n = snprintf(out, capacity, "%s/tuned/%s.json", directory, name);
-    }
+    if (kernel_directory_find(t->request->kernel_directory, directory, sizeof directory, err))
+        return err->code;
+    int n = snprintf(out, capacity, "%s/tuned/%s.json", directory, name);
+    return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
+}
+
+/* --output, or there. */
+static int target_path(const struct tuner *t, const char *name, char *out, size_t capacity, struct error *err)
+{
+    const char *output = t->request->output;
+    if (!output)
+        return path_of(t, name, out, capacity, err);
+    int n = snprintf(out, capacity, "%s", output);
     return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
 }
 
@@ -151,15 +158,42 @@ static struct merge_kind kind_of(const struct tuner *t)
                                .cache = config->cache[mode]};
 }
 
+static void name_of(const struct tuner *t, const struct merge_kind *kind, char name[TUNED_NAME_MAX])
+{
+    const struct cudal2_problem problem = {.dtype = kind->dtype, .accumulate = kind->accumulate};
+    tuned_name(&t->device, &problem, kind->mode, name);
+}
+
 /* A search of hours must not end with a table that it cannot go into. What that has of a problem races again. */
 static int read_target(struct tuner *t, struct error *err)
 {
     const struct merge_kind kind = kind_of(t);
-    const struct cudal2_problem problem = {.dtype = kind.dtype, .accumulate = kind.accumulate};
     char name[TUNED_NAME_MAX], path[sizeof t->table_path];
-    tuned_name(&t->device, &problem, kind.mode, name);
+    name_of(t, &kind, name);
     int code = target_path(t, name, path, sizeof path, err);
-    return code ? code : merge_read(path, &kind, &t->known, err);
+    return code ? code : merge_read(path, &kind, &t->known[0], err);
+}
+
+/* What is fastest in a row is rarely slow from idle, and `run` falls back on it where the server table has nothing. A
+ * search can do without. */
+static void read_offline(struct tuner *t)
+{
+    struct merge_kind kind = kind_of(t);
+    char name[TUNED_NAME_MAX], path[sizeof t->table_path];
+    struct error refused;
+    kind.mode = MODE_OFFLINE;
+    kind.cache = t->request->config->cache[MODE_OFFLINE];
+    name_of(t, &kind, name);
+    if (path_of(t, name, path, sizeof path, &refused) || merge_read(path, &kind, &t->known[1], &refused))
+        note(t, "without the offline table's entries: %s", refused.text);
+}
+
+static int read_tables(struct tuner *t, struct error *err)
+{
+    bool server = kind_of(t).mode == MODE_SERVER && t->device.device_bit == CUDAL2_ON_CUDA;
+    if (server)
+        read_offline(t);
+    return t->request->update ? read_target(t, err) : 0;
 }
 
 /* ---- the first worker is up ---- */
@@ -246,7 +280,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
         .accumulate = kind.accumulate,
         .workspace_bytes = config->workspace_bytes,
         .breadth = t->request->breadth ? t->request->breadth : TUNE_BREADTH,
-        .known = t->known,
+        .known = {t->known[0], t->known[1]},
     };
     int code = family_open(f, candidate, t->request->kernel_directory, &has_space, err);
     if (code || !has_space)
@@ -264,7 +298,7 @@ static int on_ready(void *context, const cJSON *env, struct error *err)
     if (t->ready)
         return 0;
     t->ready = true;
-    if (read_device(t, env, err) || (t->request->update && read_target(t, err)))
+    if (read_device(t, env, err) || read_tables(t, err))
         return err->code;
     for (size_t i = 0; candidates[i] && t->device.device_bit == CUDAL2_ON_CUDA; i++)
         if (add_family(t, candidates[i], err))
@@ -370,7 +404,8 @@ void tune_close(struct tuner *t)
         return;
     for (size_t i = 0; i < t->n_families; i++)
         family_close(&t->families[i]);
-    tuned_free(t->known);
+    for (size_t i = 0; i < FAMILY_TABLES; i++)
+        tuned_free(t->known[i]);
     cJSON_Delete(t->kept);
     free(t->problems);
     free(t);
