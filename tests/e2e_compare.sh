@@ -172,7 +172,8 @@ head -c 900 "$work/kept-base/journal.jsonl.gz" >"$work/bad.jsonl.gz"
 refuse 65 "a compressed journal that is cut short" 'bad.jsonl.gz.*cut short' "$work/bad.jsonl.gz" "$work/same.json"
 mkdir "$work/empty"
 refuse 65 "a directory without a run" 'no journal.jsonl or result.json' "$work/empty" "$work/same.json"
-refuse 64 "one file" 'BASE and NEW' "$work/base.json"
+refuse 64 "one file" 'BASE and NEW, not 1' "$work/base.json"
+refuse 64 "three files" 'BASE and NEW, not 3 .--agreement takes several BASE' "$work/base.json" "$work/same.json" "$work/same.json"
 refuse 64 "a format of report" 'latex' "$work/base.json" "$work/same.json" --format latex
 refuse 64 "a delta of everything" 'below 100' "$work/base.json" "$work/same.json" --delta 100
 finish

@@ -130,6 +130,9 @@ static void test_commands(void **state)
     accept("compare --confirm base.json new.json", &o);
     assert_string_equal(o.confirm, "");
     assert_int_equal(o.n_operands, 2);
+    accept("compare --agreement 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", &o);
+    assert_int_equal(o.n_operands, 16);
+    assert_string_equal(o.operands[15], "16");
     accept("report -- --odd-name", &o);
     assert_string_equal(o.operands[0], "--odd-name");
     accept("worker", &o);
@@ -193,8 +196,8 @@ static void test_refusals(void **state)
         {"frobnicate", "unknown command \"frobnicate\" (see cudal2-bench --help)"},
         {"c.json", "unknown command \"c.json\" (a config is given with --config)"},
         {"run c.json", "unexpected argument \"c.json\""},
-        {"compare", "compare needs BASE NEW (see cudal2-bench compare --help)"},
-        {"compare a b c", "unexpected argument \"c\""},
+        {"compare", "compare needs BASE... NEW (see cudal2-bench compare --help)"},
+        {"compare 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "unexpected argument \"17\""},
         {"compare a b --delta 0", "--delta: expected PERCENT, a number above 0, found \"0\""},
         {"report a --confirm", "--confirm does not apply to \"report\" (see cudal2-bench report --help)"},
         {"report --format pdf r.json",

@@ -73,6 +73,17 @@ static void t_table(void **state)
     assert_true(isnan(stats_t95(NAN)));
 }
 
+/* 2.364624 (7 degrees) * sqrt(32/7) * sqrt(9/8). */
+static void prediction(void **state)
+{
+    const double values[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    (void)state;
+    close_to(stats_prediction(values, 8), 5.362464, 1e-5);
+    close_to(stats_prediction(values, 2), 12.706205 * sqrt(2) * sqrt(1.5), 1e-5);
+    assert_true(isnan(stats_prediction(values, 1)));
+    assert_true(isnan(stats_prediction(values, 0)));
+}
+
 /* Groups of four: one value dropped at each end, so the outliers 9 and -9 do not count. */
 static void interval_by_hand(void **state)
 {
@@ -302,6 +313,7 @@ int main(void)
         cmocka_unit_test(moments),
         cmocka_unit_test(correlations),
         cmocka_unit_test(t_table),
+        cmocka_unit_test(prediction),
         cmocka_unit_test(interval_by_hand),
         cmocka_unit_test(interval_trending_groups_are_inflated),
         cmocka_unit_test(interval_drops_a_tenth),

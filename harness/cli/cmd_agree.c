@@ -1,4 +1,4 @@
-/* `compare --agreement BASE NEW`: by how much two runs differ, as tables. */
+/* `compare --agreement BASE... NEW`: by how much runs differ, as tables. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -8,17 +8,21 @@
 
 #include "compare/agree.h"
 
+_Static_assert(AGREE_BASES_MAX + 1 == OPTIONS_OPERANDS_MAX, "as many operands as runs can be compared");
+
 static void add_cost(struct text *out, const struct agreement *a)
 {
-    text_add(out, "%zu common cell%s, measured in %.1f s by BASE and %.1f s by NEW", a->n_cells,
-             a->n_cells == 1 ? "" : "s", a->seconds[0], a->seconds[1]);
+    bool several = a->n_bases > 1;
+    text_add(out, "%zu common cell%s, measured in %.1f s by ", a->n_cells, a->n_cells == 1 ? "" : "s", a->seconds[0]);
+    if (several)
+        text_add(out, "%zu runs of ", a->n_bases);
+    text_add(out, "BASE and %.1f s by NEW", a->seconds[1]);
     if (a->seconds[0] > 0 && a->seconds[1] > 0)
         text_add(out, " (%.3g times)", a->seconds[1] / a->seconds[0]);
     text_add(out, "\n");
     if (a->n_other_starts > 0)
-        text_add(out,
-                 "in %zu pairs of device times graphs were held in one run alone: the other has the host in them\n",
-                 a->n_other_starts);
+        text_add(out, "in %zu pairs of device times graphs were held in %s the host in them\n", a->n_other_starts,
+                 several ? "some runs alone: the others have" : "one run alone: the other has");
 }
 
 static void print_json(struct text *out, const struct sheet *groups, const struct sheet *rows,
@@ -28,6 +32,7 @@ static void print_json(struct text *out, const struct sheet *groups, const struc
     cJSON_AddItemToObject(root, "groups", sheet_to_json(groups));
     cJSON_AddItemToObject(root, "rows", sheet_to_json(rows));
     json_put_number(root, "cells", (double)a->n_cells);
+    json_put_number(root, "base_runs", (double)a->n_bases);
     json_put_number(root, "base_seconds", a->seconds[0]);
     json_put_number(root, "new_seconds", a->seconds[1]);
     char *text = json_print(root, true);
@@ -72,12 +77,13 @@ static int print(const struct agreement *a, const struct options *options, struc
 int command_agree(const struct options *options, struct error *err)
 {
     struct agreement agreement;
-    if (options->n_operands != 2)
-        return error_set(err, EXIT_CODE_USAGE, "compare --agreement needs two runs, BASE and NEW");
+    if (options->n_operands < 2)
+        return error_set(err, EXIT_CODE_USAGE, "compare --agreement needs two runs or more, BASE... and NEW");
     if (options->confirm || options_given(options, OPTION_DELTA))
         return error_set(err, EXIT_CODE_USAGE, "--agreement cannot go with --confirm or --delta");
+    size_t n_bases = options->n_operands - 1;
     struct agree_request request = {
-        .base = options->operands[0], .fresh = options->operands[1], .force = options->force};
+        .bases = options->operands, .n_bases = n_bases, .fresh = options->operands[n_bases], .force = options->force};
     if (agree_open(&request, &agreement, err))
         return err->code;
     int code = print(&agreement, options, err);

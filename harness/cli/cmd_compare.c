@@ -23,7 +23,9 @@ static int find_format(const struct options *options, enum compare_format *out, 
 static int read_request(const struct options *options, struct compare_request *out, struct error *err)
 {
     if (options->n_operands != 2)
-        return error_set(err, EXIT_CODE_USAGE, "compare needs two runs, BASE and NEW");
+        return error_set(err, EXIT_CODE_USAGE,
+                         "compare needs two runs, BASE and NEW, not %zu (--agreement takes several BASE)",
+                         options->n_operands);
     if (options->delta_percent >= 100)
         return error_set(err, EXIT_CODE_USAGE, "--delta: expected a percentage below 100, found %g",
                          options->delta_percent);

@@ -37,7 +37,7 @@ const struct command_info command_table[COMMAND_COUNT] = {
                         "check GPU, driver and libraries, and name the command that gets what is missing"},
     [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false,
                         "make tables, a page or exports from results and journals"},
-    [COMMAND_COMPARE] = {"compare", "BASE NEW", 2, false,
+    [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false,
                          "tell which candidates lost speed between two runs (results or journals)"},
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false,
@@ -126,7 +126,9 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(mixed), REPORTS,
                       "accept results of different devices or drivers in one report"},
     [OPTION_AGREEMENT] = {"agreement", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(COMPARE), NULL, NULL, AT(agreement),
-                          GATE, "no verdicts: by how much the speedups of the two runs differ (repeatability)"},
+                          GATE,
+                          "no verdicts: by how much the speedups of NEW differ from BASE's (repeatability); of several "
+                          "BASE, which only this takes, from their mean"},
     [OPTION_CONFIRM] = {"confirm", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_FILE, ON(COMPARE), "FILE", NULL, AT(confirm),
                         GATE,
                         "measure what looks slower again, beside NEW, and judge by that, or by an earlier such FILE"},

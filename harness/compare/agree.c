@@ -11,42 +11,91 @@
 
 /* ---- reading ---- */
 
-static int load(const char *path, cJSON **out, struct error *err)
-{
-    const char *const paths[] = {path};
-    struct load_request request = {.paths = paths, .n = 1};
-    return load_results(&request, out, err);
-}
+struct run {
+    cJSON *tree;         /* owned */
+    const cJSON **cells; /* owned; sorted by key */
+    size_t n_cells;
+};
 
-static int refuse_other_device(const cJSON *base, const cJSON *fresh, struct error *err)
-{
-    static const char *const keys[] = {"name", "driver"};
-    const cJSON *ours = tree_member(cJSON_GetArrayItem(tree_member(base, "env"), 0), "device");
-    const cJSON *theirs = tree_member(cJSON_GetArrayItem(tree_member(fresh, "env"), 0), "device");
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(tree_text(ours, keys[i]), tree_text(theirs, keys[i])) != 0)
-            return error_set(err, EXIT_CODE_INCOMPARABLE,
-                             "the device's %s is \"%s\" in BASE and \"%s\" in NEW (--force compares all the same)",
-                             keys[i], tree_text(ours, keys[i]), tree_text(theirs, keys[i]));
-    return 0;
-}
+/* The BASE runs, and NEW behind them. */
+struct runs {
+    struct run run[AGREE_BASES_MAX + 1];
+    size_t n;
+};
 
 static int by_key(const void *a, const void *b)
 {
     return strcmp(tree_text(*(const cJSON *const *)a, "key"), tree_text(*(const cJSON *const *)b, "key"));
 }
 
-/* The cells sorted by key; *n of them, owned. NULL out of memory. */
-static const cJSON **sorted_cells(const cJSON *result, size_t *n)
+static int load(const char *path, struct run *out, struct error *err)
 {
-    const cJSON *cell, *cells = tree_member(result, "cells");
-    const cJSON **list = malloc(((size_t)cJSON_GetArraySize(cells) + 1) * sizeof *list);
-    *n = 0;
-    if (!list)
-        return NULL;
-    cJSON_ArrayForEach(cell, cells) list[(*n)++] = cell;
-    qsort(list, *n, sizeof *list, by_key);
-    return list;
+    const char *const paths[] = {path};
+    struct load_request request = {.paths = paths, .n = 1};
+    if (load_results(&request, &out->tree, err))
+        return err->code;
+    const cJSON *cell, *cells = tree_member(out->tree, "cells");
+    out->cells = malloc(((size_t)cJSON_GetArraySize(cells) + 1) * sizeof *out->cells);
+    if (!out->cells)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the cells of %s", path);
+    cJSON_ArrayForEach(cell, cells) out->cells[out->n_cells++] = cell;
+    qsort(out->cells, out->n_cells, sizeof *out->cells, by_key);
+    return 0;
+}
+
+static int load_all(const struct agree_request *request, struct runs *out, struct error *err)
+{
+    int code = 0;
+    *out = (struct runs){.n = request->n_bases + 1};
+    for (size_t i = 0; i < out->n && !code; i++)
+        code = load(i < request->n_bases ? request->bases[i] : request->fresh, &out->run[i], err);
+    return code;
+}
+
+static void free_all(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        free(runs->run[i].cells);
+        cJSON_Delete(runs->run[i].tree);
+    }
+}
+
+/* `name` is what the message calls the BASE run. */
+static int refuse_other_device(const char *name, const struct run *base, const struct run *fresh, struct error *err)
+{
+    static const char *const keys[] = {"name", "driver"};
+    const cJSON *ours = tree_member(cJSON_GetArrayItem(tree_member(base->tree, "env"), 0), "device");
+    const cJSON *theirs = tree_member(cJSON_GetArrayItem(tree_member(fresh->tree, "env"), 0), "device");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(tree_text(ours, keys[i]), tree_text(theirs, keys[i])) != 0)
+            return error_set(err, EXIT_CODE_INCOMPARABLE,
+                             "the device's %s is \"%s\" in %s and \"%s\" in NEW (--force compares all the same)",
+                             keys[i], tree_text(ours, keys[i]), name, tree_text(theirs, keys[i]));
+    return 0;
+}
+
+/* One run given twice, or two that drew the same inputs, places and orders, would make the interval too narrow. */
+static int refuse_same_seed(const struct agree_request *request, const struct runs *runs, struct error *err)
+{
+    for (size_t i = 1; i < request->n_bases; i++) {
+        const char *seed = tree_text(tree_member(runs->run[i].tree, "run"), "seed");
+        for (size_t j = 0; j < i && seed[0]; j++)
+            if (strcmp(seed, tree_text(tree_member(runs->run[j].tree, "run"), "seed")) == 0)
+                return error_set(err, EXIT_CODE_INCOMPARABLE,
+                                 "%s and %s have the same seed: they are one run, or two that drew the same inputs, "
+                                 "places and orders (--force compares all the same)",
+                                 request->bases[j], request->bases[i]);
+    }
+    return 0;
+}
+
+static int refuse(const struct agree_request *request, const struct runs *runs, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < request->n_bases && !code; i++)
+        code = refuse_other_device(request->n_bases == 1 ? "BASE" : request->bases[i], &runs->run[i],
+                                   &runs->run[request->n_bases], err);
+    return code ? code : refuse_same_seed(request, runs, err);
 }
 
 static int choice_of(const char *text, const char *const names[])
@@ -58,6 +107,11 @@ static int choice_of(const char *text, const char *const names[])
 }
 
 /* ---- pairs ---- */
+
+/* A pair of contenders in one run. */
+struct sight {
+    const cJSON *cell, *speedup;
+};
 
 static bool same_pair(const cJSON *a, const cJSON *b)
 {
@@ -75,10 +129,34 @@ static const cJSON *find_pair(const cJSON *cell, const cJSON *wanted)
     return NULL;
 }
 
-/* The score of a run by the paper's protocol is the mean of ratios; ours is the geometric mean. */
-static double score(const cJSON *cell, const cJSON *speedup)
+/* False when one of the runs has no such pair. */
+static bool find_pairs(struct sight *sights, size_t n, const cJSON *wanted)
 {
-    return tree_number(speedup, tree_member(cell, "paper_pairs") ? "mean_of_ratios" : "geomean");
+    for (size_t i = 0; i < n; i++) {
+        sights[i].speedup = find_pair(sights[i].cell, wanted);
+        if (!sights[i].speedup)
+            return false;
+    }
+    return true;
+}
+
+/* The same for a cell of this key. */
+static bool find_cells(const struct runs *runs, const cJSON *wanted, struct sight *out)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run *run = &runs->run[i];
+        const cJSON **cell = bsearch(&wanted, run->cells, run->n_cells, sizeof *run->cells, by_key);
+        if (!cell)
+            return false;
+        out[i].cell = *cell;
+    }
+    return true;
+}
+
+/* The score of a run by the paper's protocol is the mean of ratios; ours is the geometric mean. */
+static double score(const struct sight *at)
+{
+    return tree_number(at->speedup, tree_member(at->cell, "paper_pairs") ? "mean_of_ratios" : "geomean");
 }
 
 /* A -max has no attributes of its own: nothing is said about it. */
@@ -97,63 +175,75 @@ static void read_interval(const cJSON *speedup, struct agree_row *row)
     row->high = known && cJSON_IsNumber(ci->child->next) ? ci->child->next->valuedouble : NAN;
 }
 
-/* False when one of the runs has no figure. */
-static bool read_row(const cJSON *base, const cJSON *fresh, const cJSON *ours, const cJSON *theirs,
-                     struct agree_row *row)
+/* Each process counts once, whatever its own interval is: what they differ by is what one more may differ by. */
+static void predict(const struct sight *bases, size_t n, struct agree_row *row)
 {
-    const char *candidate = tree_text(ours, "candidate"), *reference = tree_text(ours, "reference");
-    int mode = choice_of(tree_text(base, "mode"), mode_names);
-    int timing = choice_of(tree_text(ours, "timing"), timing_names);
-    *row = (struct agree_row){.base = score(base, ours), .fresh = score(fresh, theirs)};
+    double logs[AGREE_BASES_MAX];
+    for (size_t i = 0; i < n; i++)
+        logs[i] = log1p(score(&bases[i]));
+    double mean = stats_mean(logs, n), reach = stats_prediction(logs, n);
+    row->base = expm1(mean);
+    row->low = expm1(mean - reach);
+    row->high = expm1(mean + reach);
+}
+
+static void compare_kinds(const struct sight *base, const struct sight *fresh, struct agree_row *row)
+{
+    row->other_variant |= is_other_variant(base->cell, fresh->cell, row->candidate) ||
+                          is_other_variant(base->cell, fresh->cell, row->reference);
+    row->other_start |= row->timing == TIMING_DEVICE && tree_true(base->cell, "held") != tree_true(fresh->cell, "held");
+}
+
+/* False when one of the runs has no figure. */
+static bool read_row(const struct sight *sights, size_t n_bases, struct agree_row *row)
+{
+    const struct sight *fresh = &sights[n_bases];
+    int mode = choice_of(tree_text(fresh->cell, "mode"), mode_names);
+    int timing = choice_of(tree_text(fresh->speedup, "timing"), timing_names);
+    *row = (struct agree_row){.base = score(&sights[0]), .fresh = score(fresh)};
+    if (n_bases == 1)
+        read_interval(sights[0].speedup, row);
+    else
+        predict(sights, n_bases, row);
     if (mode < 0 || timing < 0 || isnan(row->base) || isnan(row->fresh))
         return false;
     row->mode = (enum mode)mode;
     row->timing = (enum timing)timing;
-    snprintf(row->key, sizeof row->key, "%s", tree_text(base, "key"));
-    snprintf(row->candidate, sizeof row->candidate, "%s", candidate);
-    snprintf(row->reference, sizeof row->reference, "%s", reference);
-    read_interval(ours, row);
-    row->other_variant = is_other_variant(base, fresh, candidate) || is_other_variant(base, fresh, reference);
-    row->other_start = row->timing == TIMING_DEVICE && tree_true(base, "held") != tree_true(fresh, "held");
+    snprintf(row->key, sizeof row->key, "%s", tree_text(fresh->cell, "key"));
+    snprintf(row->candidate, sizeof row->candidate, "%s", tree_text(fresh->speedup, "candidate"));
+    snprintf(row->reference, sizeof row->reference, "%s", tree_text(fresh->speedup, "reference"));
+    for (size_t i = 0; i < n_bases; i++)
+        compare_kinds(&sights[i], fresh, row);
     return true;
 }
 
-static int add_cell(struct agreement *a, const cJSON *base, const cJSON *fresh)
+static int add_cell(struct agreement *a, struct sight *sights)
 {
-    const cJSON *ours;
-    size_t more = (size_t)cJSON_GetArraySize(tree_member(base, "speedups"));
+    const cJSON *wanted, *all = tree_member(sights[0].cell, "speedups");
+    size_t more = (size_t)cJSON_GetArraySize(all);
     struct agree_row *grown = realloc(a->rows, (a->n_rows + more + 1) * sizeof *grown);
     if (!grown)
         return -1;
     a->rows = grown;
-    cJSON_ArrayForEach(ours, tree_member(base, "speedups"))
+    cJSON_ArrayForEach(wanted, all)
     {
-        const cJSON *theirs = find_pair(fresh, ours);
-        if (!theirs || !read_row(base, fresh, ours, theirs, &a->rows[a->n_rows]))
-            continue;
-        a->n_other_starts += a->rows[a->n_rows++].other_start;
+        if (find_pairs(sights, a->n_bases + 1, wanted) && read_row(sights, a->n_bases, &a->rows[a->n_rows]))
+            a->n_other_starts += a->rows[a->n_rows++].other_start;
     }
     a->n_cells++;
-    a->seconds[0] += tree_number(base, "wall_seconds");
-    a->seconds[1] += tree_number(fresh, "wall_seconds");
+    for (size_t i = 0; i <= a->n_bases; i++)
+        a->seconds[i == a->n_bases] += tree_number(sights[i].cell, "wall_seconds");
     return 0;
 }
 
-static int add_cells(struct agreement *a, const cJSON *base, const cJSON *fresh)
+static int add_cells(struct agreement *a, const struct runs *runs)
 {
-    size_t n[2];
-    const cJSON **ours = sorted_cells(base, &n[0]), **theirs = sorted_cells(fresh, &n[1]);
-    int failed = !ours || !theirs ? -1 : 0;
-    for (size_t i = 0, j = 0; !failed && i < n[0] && j < n[1];) {
-        int order = by_key(&ours[i], &theirs[j]);
-        if (order == 0)
-            failed = add_cell(a, ours[i], theirs[j]);
-        i += order <= 0;
-        j += order >= 0;
-    }
-    free(ours);
-    free(theirs);
-    return failed;
+    const struct run *first = &runs->run[0];
+    struct sight sights[AGREE_BASES_MAX + 1];
+    for (size_t i = 0; i < first->n_cells; i++)
+        if (find_cells(runs, first->cells[i], sights) && add_cell(a, sights))
+            return -1;
+    return 0;
 }
 
 /* ---- what they come to ---- */
@@ -211,22 +301,19 @@ static int summarise(struct agreement *a)
 
 int agree_open(const struct agree_request *request, struct agreement *out, struct error *err)
 {
-    cJSON *base = NULL, *fresh = NULL;
-    *out = (struct agreement){0};
-    int code = load(request->base, &base, err);
-    if (!code)
-        code = load(request->fresh, &fresh, err);
+    struct runs runs;
+    *out = (struct agreement){.n_bases = request->n_bases};
+    int code = load_all(request, &runs, err);
     if (!code && !request->force)
-        code = refuse_other_device(base, fresh, err);
-    if (!code && (add_cells(out, base, fresh) || summarise(out)))
+        code = refuse(request, &runs, err);
+    if (!code && (add_cells(out, &runs) || summarise(out)))
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory for the comparison");
     if (!code && out->n_rows == 0)
-        code = error_set(err, EXIT_CODE_INCOMPARABLE, "%s and %s have no pair of contenders in common", request->base,
-                         request->fresh);
+        code = error_set(err, EXIT_CODE_INCOMPARABLE, "%s%s and %s have no pair of contenders in common",
+                         request->bases[0], request->n_bases > 1 ? ", the other BASE runs" : "", request->fresh);
     if (code)
         agree_free(out);
-    cJSON_Delete(base);
-    cJSON_Delete(fresh);
+    free_all(&runs);
     return code;
 }
 
@@ -240,14 +327,20 @@ void agree_free(struct agreement *a)
 
 void agree_groups_sheet(const struct agreement *a, struct sheet *s)
 {
-    snprintf(s->title, sizeof s->title, "Absolute difference of a speedup between the two runs, in percentage points");
+    if (a->n_bases == 1)
+        snprintf(s->title, sizeof s->title,
+                 "Absolute difference of a speedup between the two runs, in percentage points");
+    else
+        snprintf(s->title, sizeof s->title,
+                 "Absolute difference of a speedup between NEW and the mean of %zu BASE runs, in percentage points",
+                 a->n_bases);
     sheet_column(s, "mode", "mode", true);
     sheet_column(s, "timing", "timing", true);
     sheet_column(s, "pairs", "n", false);
     sheet_column(s, "median", "median", false);
     sheet_column(s, "90th percentile", "p90", false);
     sheet_column(s, "largest", "most", false);
-    sheet_column(s, "in BASE's interval", "inside", false);
+    sheet_column(s, a->n_bases == 1 ? "in BASE's interval" : "inside", "inside", false);
     for (size_t i = 0; i < a->n_groups; i++) {
         const struct agree_group *g = &a->groups[i];
         sheet_add(s, NAN, "%s", mode_names[g->mode]);
@@ -260,7 +353,7 @@ void agree_groups_sheet(const struct agreement *a, struct sheet *s)
     }
 }
 
-static void add_row(struct sheet *s, const struct agree_row *row)
+static void add_row(struct sheet *s, const struct agree_row *row, bool several)
 {
     sheet_add(s, NAN, "%s", row->key);
     sheet_add(s, NAN, "%s", timing_names[row->timing]);
@@ -274,8 +367,8 @@ static void add_row(struct sheet *s, const struct agree_row *row)
     sheet_add(s, row->fresh, "%+.2f%%", 100 * row->fresh);
     sheet_add(s, difference(row), "%.2f", 100 * difference(row));
     const char *place = isnan(row->low) ? "no interval" : agree_is_inside(row) ? "inside" : "outside";
-    sheet_add(s, NAN, "%s%s%s", place, row->other_variant ? ", another variant" : "",
-              row->other_start ? ", held in one" : "");
+    const char *held = several ? ", held in some" : ", held in one";
+    sheet_add(s, NAN, "%s%s%s", place, row->other_variant ? ", another variant" : "", row->other_start ? held : "");
 }
 
 void agree_rows_sheet(const struct agreement *a, struct sheet *s)
@@ -289,11 +382,11 @@ void agree_rows_sheet(const struct agreement *a, struct sheet *s)
     sheet_column(s, "timing", "timing", true);
     sheet_column(s, "candidate", "candidate", true);
     sheet_column(s, "against", "reference", true);
-    sheet_column(s, "BASE", "base", false);
-    sheet_column(s, "its 95% interval", "ci95", false);
+    sheet_column(s, a->n_bases == 1 ? "BASE" : "mean of BASE", "base", false);
+    sheet_column(s, a->n_bases == 1 ? "its 95% interval" : "one more run's 95% interval", "ci95", false);
     sheet_column(s, "NEW", "new", false);
     sheet_column(s, "difference", "difference", false);
     sheet_column(s, "NEW is", "place", true);
     for (size_t i = 0; i < shown; i++)
-        add_row(s, &a->rows[i]);
+        add_row(s, &a->rows[i], a->n_bases > 1);
 }

@@ -1,7 +1,8 @@
 /*
- * agree.h - `compare --agreement BASE NEW`: by how much two runs of the same thing differ. Where compare looks for
+ * agree.h - `compare --agreement BASE... NEW`: by how much runs of the same thing differ. Where compare looks for
  * losses, this measures repeatability: two independent runs, or a run by the adaptive protocol (BASE) and one by the
- * paper's (NEW), whose means should lie in BASE's intervals.
+ * paper's (NEW), whose means should lie in BASE's intervals. The interval of one run speaks of its own process alone;
+ * several BASE runs, each a process of its own, give one that holds what processes differ by.
  */
 #ifndef CUDAL2_COMPARE_AGREE_H
 #define CUDAL2_COMPARE_AGREE_H
@@ -9,27 +10,34 @@
 #include "report/sheet.h"
 #include "result/record.h"
 
+#define AGREE_BASES_MAX 15
+
+/* Paths of a result.json or journal; only journals have every timing and single layouts. */
 struct agree_request {
-    const char *base, *fresh; /* result.json or journal; only journals have every timing and single layouts */
-    bool force;               /* also runs of different devices or drivers */
+    const char *const *bases;
+    size_t n_bases; /* 1 .. AGREE_BASES_MAX */
+    const char *fresh;
+    bool force; /* also runs of different devices or drivers, and BASE runs of one seed */
 };
 
-/* One candidate against one reference in one cell and timing, in both runs. Speedups are ratios minus 1. */
+/* One candidate against one reference in one cell and timing, in all runs. Speedups are ratios minus 1. */
 struct agree_row {
     char key[RECORD_KEY_MAX], candidate[RECORD_NAME_MAX + 8], reference[RECORD_NAME_MAX + 8];
     enum mode mode;
     enum timing timing;
-    double base, fresh; /* the geometric mean, or the mean of ratios of a run by the paper's protocol */
-    double low, high;   /* BASE's 95% interval; NaN without one */
-    bool other_variant; /* one of the two contenders was another kernel or algorithm in NEW */
-    bool other_start;   /* device times, whose graphs were held in one of the runs and not in the other */
+    double base, fresh; /* the geometric mean, or the mean of ratios of a run by the paper's protocol; of several BASE
+                         * runs exp(mean of the logs of 1 + speedup) - 1 */
+    double low, high;   /* of one BASE its 95% interval, of several the 95% prediction interval of those logs for one
+                         * more run; NaN without one */
+    bool other_variant; /* one of the two contenders was another kernel or algorithm in NEW than in a BASE */
+    bool other_start;   /* device times, whose graphs were held in NEW and not in a BASE, or the other way round */
 };
 
 /* |fresh - base| over the rows of one mode and timing. */
 struct agree_group {
     enum mode mode;
     enum timing timing;
-    size_t n, with_interval, inside; /* inside: NEW's value lies in BASE's interval */
+    size_t n, with_interval, inside; /* inside: NEW's value lies in the row's interval */
     double median, p90, most;        /* NaN without rows */
 };
 
@@ -38,13 +46,14 @@ struct agreement {
     size_t n_rows;
     struct agree_group groups[MODE_COUNT * TIMING_COUNT]; /* those with rows */
     size_t n_groups;
-    double seconds[2];     /* spent on the common cells by BASE and NEW */
-    size_t n_cells;        /* common */
+    size_t n_bases;
+    double seconds[2];     /* spent on the common cells by BASE, all its runs together, and by NEW */
+    size_t n_cells;        /* common to all runs */
     size_t n_other_starts; /* rows with other_start */
 };
 
-/* EXIT_CODE_INCOMPARABLE: no pair in common, or another device or driver without force; EXIT_CODE_DATA as
- * load_results. On failure *out needs no free. */
+/* EXIT_CODE_INCOMPARABLE: no pair that all runs have, or without force another device or driver than NEW's in a BASE,
+ * or one seed in two BASE runs; EXIT_CODE_DATA as load_results. On failure *out needs no free. */
 int agree_open(const struct agree_request *request, struct agreement *out, struct error *err);
 void agree_free(struct agreement *a);
 
@@ -53,7 +62,7 @@ void agree_free(struct agreement *a);
 void agree_groups_sheet(const struct agreement *a, struct sheet *out);
 void agree_rows_sheet(const struct agreement *a, struct sheet *out);
 
-/* Whether NEW's value lies in BASE's interval; false without one. */
+/* Whether NEW's value lies in the row's interval; false without one. */
 bool agree_is_inside(const struct agree_row *row);
 
 #endif

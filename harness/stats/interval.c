@@ -69,6 +69,12 @@ double stats_sd(const double *values, size_t n)
     return sqrt(squares / (double)(n - 1));
 }
 
+double stats_prediction(const double *values, size_t n)
+{
+    double count = (double)n;
+    return stats_t95(count - 1) * stats_sd(values, n) * sqrt(1 + 1 / count);
+}
+
 struct keyed {
     unsigned group;
     double value;
