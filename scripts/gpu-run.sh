@@ -6,7 +6,7 @@
 # steps: doctor            what is here
 #        clock             device time against CUPTI, 20 shapes (tests/gpu_clock)
 #        test              the GPU tests
-#        paper:W:S         the paper's protocol beside the adaptive one (scripts/paper-check.sh), W s of warm-up and S s for each pair
+#        paper:W:S[:R]     the paper's protocol beside R adaptive runs (1; scripts/paper-check.sh), W s of warm-up and S s for each pair
 #        sensitivity       times and speedups by cache state and gap (scripts/sensitivity.sh)
 #        odd:ACC           verification of the kernel set on 300 ragged problems (configs/odd.json)
 #        ncu               what a profiler counts for five problems of different classes, on the first GPU (ncu.csv)
@@ -88,6 +88,12 @@ run_odd() { # ACC
     "$bench" verify cudal2 --config configs/odd.json --accumulate "$1" --device "$(first_of "$device")" --format json >"$out/odd-$1.json"
 }
 
+run_paper() { # paper:W:S[:R]
+    local w s r
+    IFS=: read -r _ w s r <<<"$1"
+    scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" -r "${r:-1}"
+}
+
 # Few tiles and short K, few tiles and long K, one wave, many waves, bound by writing C: the kernel that wins each of them.
 run_ncu() {
     local metrics=gpu__time_duration.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_executed_pipe_tensor.sum
@@ -111,7 +117,7 @@ for step in "$@"; do
         doctor) "$bench" doctor && "$bench" list ;;
         clock) "$build/tests/gpu_clock" >"$out/clock.csv" && cat "$out/clock.csv" ;;
         test) scripts/gpu-tests.sh "$build" ;;
-        paper:*:*) IFS=: read -r _ w s <<<"$step" && scripts/paper-check.sh -p "$bench" -o "$out/paper" -d "$device" -w "$w" -s "$s" ;;
+        paper:*:*) run_paper "$step" ;;
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
         tune:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_tune "$c" "$a" "$n" ;;
         update:*:*:*) IFS=: read -r _ c a n m <<<"$step" && run_update "$c" "$a" "$n" "${m:-offline}" ;;

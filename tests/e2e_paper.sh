@@ -31,6 +31,46 @@ expect_code 64 "a format that agreement does not know"
 run compare --agreement "$work/check/adaptive.json"
 expect_code 64 "agreement of one run"
 
+# --- several adaptive runs ---
+check_runs() { # check_runs RUNS [OPTION...]
+    "$(dirname "$0")/../scripts/paper-check.sh" -p "$bench" -c "$work/paper.json" -o "$work/runs" -d cpu -w 0.1 -s 0.4 -r "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+for runs in 0 x 16 1.5; do
+    check_runs "$runs"
+    expect_code 64 "-r $runs"
+    expect_text "$work/err" '^usage: paper-check.sh ' "-r $runs: usage"
+done
+check_runs 3 -- --seed 5
+expect_code 64 "one seed for three runs"
+sed 's/"protocol"/"seed": 5, "protocol"/' "$work/paper.json" >"$work/seeded.json"
+check_runs 3 -c "$work/seeded.json"
+expect_code 64 "a config with a seed for three runs"
+[ ! -e "$work/runs" ]
+verdict $? "a usage error leaves nothing behind"
+check_runs 3
+expect_code 0 "three adaptive runs"
+[ "$(sed -nE 's/^paper-check: ([a-z0-9-]+): exit .*/\1/p' "$work/err" | tr '\n' ' ')" = "adaptive adaptive-2 paper adaptive-3 " ]
+verdict $? "two before the paper's run and one after it" "$(grep '^paper-check' "$work/err")"
+[ "$(sed -nsE '1s/.*"seed":"([0-9]+)".*/\1/p' "$work"/runs/adaptive*.journal.jsonl | sort -u | wc -l)" -eq 3 ]
+verdict $? "three seeds" "$(head -qn 1 "$work"/runs/adaptive*.journal.jsonl | grep -o '"seed":"[0-9]*"')"
+expect_text "$work/out" 'between NEW and the mean of 3 BASE runs, in percentage points$' "the mean of the three is compared"
+expect_text "$work/out" " mean of BASE +one more run's 95% interval +NEW " "with where one more run lies"
+expect_text "$work/out" '^1 common cell, measured in .* s by 3 runs of BASE and .* s by NEW' "and the cost of all"
+[ -s "$work/runs/agreement.txt" ] && tail -n "$(wc -l <"$work/runs/agreement.txt")" "$work/out" | cmp -s - "$work/runs/agreement.txt"
+verdict $? "the table is kept"
+expect_text "$work/runs/agreement-first.txt" ' BASE +its 95% interval +NEW ' "and the first run alone against the paper's"
+expect_text "$work/runs/agreement-first.txt" '^1 common cell, measured in [0-9.]+ s by BASE and' "whose cost is of one run"
+cat "$work"/runs/*.json >"$work/before"
+check_runs 3
+cat "$work"/runs/*.json | cmp -s - "$work/before"
+verdict $? "a second call measures nothing"
+run compare --agreement "$work"/runs/adaptive.json "$work"/runs/adaptive-[23].json "$work/runs/paper.json" --format json
+expect_text "$work/out" '"base_runs": ?3,' "json says how many runs"
+run compare --agreement "$work/runs/adaptive.json" "$work/runs/adaptive.journal.jsonl" "$work/runs/paper.json"
+expect_code 2 "one run twice"
+expect_text "$work/err" 'have the same seed' "is refused"
+
 # --- scripts/sensitivity.sh makes its table from what is measured ---
 sensitivity() {
     "$(dirname "$0")/../scripts/sensitivity.sh" -o "$work/sensitivity" -t >"$work/out" 2>"$work/err"
