@@ -211,7 +211,10 @@ static int run(const char *plugins, unsigned rounds, double *worst, struct error
     struct config config = {.workspace_bytes = 64u << 20};
     struct registry *registry = NULL;
     struct bench bench = {.config = &config, .mode = MODE_OFFLINE, .headline = TIMING_DEVICE, .sets_each = 1};
-    int code = device_open_cuda(0, &bench.device, err);
+    bench.record = record_new();
+    int code = bench.record == NULL ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for a cell") : 0;
+    if (code == 0)
+        code = device_open_cuda(0, &bench.device, err);
     if (code == 0)
         code = registry_open(&request, bench.device, &registry, err);
     if (code == 0)
@@ -220,6 +223,7 @@ static int run(const char *plugins, unsigned rounds, double *worst, struct error
         bench.problem = (struct cudal2_problem){shapes[i][0], shapes[i][1], shapes[i][2], CUDAL2_F16, CUDAL2_ACC_F16};
         code = run_shape(&bench, registry, rounds, worst, err);
     }
+    record_free(bench.record);
     return code;
 }
 
