@@ -7,13 +7,13 @@
 #include "measure/arrivals.h"
 #include "measure/segment.h"
 
-#define OTHERS_DEAR_NS 1e6
+#define OTHERS_DEAR_NS 30e3
 #define OTHERS_OFTEN 32u
 #define OTHERS_DEAR_OFTEN 8u /* the least blocks of a grid's cell: two of them */
 /* Launches this long feel the power limit, and a cell's first blocks run cooler than the rest; from the second figure
- * on one block takes long enough to be its own load, and a second segment gains nothing. */
+ * on one block takes long enough to be its own load, and a second segment costs more than it gains. */
 #define LASTING_FROM_NS 80e3
-#define LASTING_BELOW_NS 1e6
+#define LASTING_BELOW_NS 1.6e6
 /* So long the device is kept busy before the first block of such a cell, and after a check. 75 ms left the next blocks
  * 5 to 9% slower than the later ones, none left them 7 to 8% faster, and 35 ms leave them within 2%. */
 #define PREHEAT_NS 35e6
