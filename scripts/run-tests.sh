@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-tests.sh BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
-# what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed.
+# what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on TERM or
+# INT the test that runs is ended with all that it started, which would otherwise keep a GPU from whoever comes next.
 set -u
 build=${1:?usage: run-tests.sh BUILD TEST...}
 shift
@@ -18,6 +19,14 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 passed=0
 failed=0
 skipped=0
+running=
+
+stop() { # stop STATUS: timeout passes the signal on to everything that the test started
+    [ -n "$running" ] && kill -TERM "$running" && wait "$running"
+    exit "$1"
+}
+trap 'stop 143' TERM
+trap 'stop 130' INT
 
 count() { # count LOG PATTERN: the number in the last line that matches
     sed -n "s/$2/\1/p" "$1" | tail -1
@@ -32,8 +41,11 @@ for test in "$@"; do
     log=$logs/$name.log
     start=${EPOCHREALTIME//[.,]/} # microseconds
     # -k: a test that ignores TERM is ended all the same.
-    timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null
+    timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null &
+    running=$!
+    wait "$running"
     status=$?
+    running=
     tenths=$(((${EPOCHREALTIME//[.,]/} - start + 50000) / 100000))
     seconds="$((tenths / 10)).$((tenths % 10)) s"
     ran=$(count "$log" '^\[==========\][^0-9]*\([0-9]*\) test(s) run\.$')

@@ -1,0 +1,39 @@
+#!/bin/bash
+# scripts/run-tests.sh itself: what it counts, and what it leaves behind when it is ended.
+. "$(dirname "$0")/e2e.inc.sh"
+runner=$(dirname "$0")/../scripts/run-tests.sh
+write_test() { # write_test NAME: a test whose body is on stdin
+    { echo '#!/bin/bash' && cat; } >"$work/$1.sh"
+    chmod +x "$work/$1.sh"
+}
+write_test good <<<'echo "ok - one"; echo "ok - two"'
+write_test bad <<<'echo "ok - one"; echo "not ok - two"; exit 1'
+write_test elsewhere <<<'echo "no such device"; exit 77'
+"$runner" "$work/build" "$work/good.sh" "$work/bad.sh" "$work/elsewhere.sh" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 1 "a failed check"
+expect_text "$work/out" '^3 passed, 1 failed$' "is counted beside those that passed"
+expect_text "$work/out" '^skip +elsewhere +no such device$' "and what is not for here says why"
+
+# What a test started goes with it, or it would keep the device from the next.
+write_test slow <<END
+sleep 98765 &
+echo \$! >"$work/child"
+wait
+END
+for signal in TERM INT; do
+    rm -f "$work/child"
+    # A shell's background job does not hear INT otherwise.
+    env --default-signal=INT "$runner" "$work/build" "$work/slow.sh" >"$work/out" 2>"$work/err" &
+    pid=$!
+    for _ in $(seq 100); do [ -s "$work/child" ] && break; sleep 0.1; done
+    kill -"$signal" "$pid"
+    wait "$pid"
+    code=$?
+    expect_code $([ $signal = TERM ] && echo 143 || echo 130) "run-tests.sh on $signal"
+    # Whoever adopts it may not have looked yet: a zombie has ended.
+    state=$(sed 's/.*) //; s/ .*//' "/proc/$(cat "$work/child")/stat" 2>/dev/null)
+    [ "${state:-Z}" = Z ]
+    verdict $? "ends what the test has started"
+done
+finish
