@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "bench_fixture.h"
 #include "measure/block.h"
@@ -142,6 +143,106 @@ static void who_has_no_graph_is_primed_by_a_launch(void **state)
     fixture_close(&f);
 }
 
+/* Busy time that one timing adds for a contender that was estimated at 10 us. */
+static double busy_of(enum timing timing, enum cache_state cache, size_t sets, double duration_ns)
+{
+    double gap_ns = -1, ns = 0;
+    struct error err;
+    fixture_open(&f, 1);
+    struct entrant *e = &f.bench.entrants[0];
+    f.config.cache[MODE_OFFLINE] = cache;
+    f.bench.sets_each = f.bench.n_sets = e->n_sets = sets;
+    f.actors[0].duration_ns = duration_ns;
+    fixture_start(&f);
+    e->estimate_ns = 10e3;
+    double before = f.bench.record->busy_seconds;
+    assert_int_equal(segment_time(&f.bench, e, timing, &gap_ns, &ns, &err), 0);
+    double busy = 1e9 * (f.bench.record->busy_seconds - before);
+    fixture_close(&f);
+    return busy;
+}
+
+/* Nobody times what comes ahead, so it counts by the estimate; and no more than that counts of what holds launch cost,
+ * nor more than the time that has passed. */
+static void launches_that_nobody_times_count_as_busy(void **state)
+{
+    (void)state;
+    assert_true(fabs(busy_of(TIMING_EVENT, CACHE_WARM, 1, 10e3) - 2 * 10e3) < 1);
+    assert_true(fabs(busy_of(TIMING_WALL, CACHE_WARM, 1, 10e3) - 2 * 10e3) < 1);
+    assert_true(fabs(busy_of(TIMING_EVENT, CACHE_LEFT, 1, 10e3) - 10e3) < 1);
+    assert_true(fabs(busy_of(TIMING_EVENT, CACHE_ROTATE, 4, 10e3) - 4 * 10e3) < 1);
+    assert_true(busy_of(TIMING_EVENT, CACHE_ROTATE, 4, 100) < 3 * 10e3 + 10e3);
+}
+
+static void a_graph_of_one_counts_as_busy(void **state)
+{
+    double ns = 0;
+    struct error err;
+    (void)state;
+    open_block(1, 10e3);
+    struct entrant *e = &f.bench.entrants[0];
+    e->graph_work = e->work;
+    double before = f.bench.record->busy_seconds;
+    assert_int_equal(segment_time_equal_path(&f.bench, e, TIMING_EVENT, -1, &ns, &err), 0);
+    assert_true(ns >= 10e3 && fabs(1e9 * (f.bench.record->busy_seconds - before) - 2 * 10e3) < 1);
+    fixture_close(&f);
+}
+
+/* By events the first launch may load its code: that is neither an estimate nor the device's work. */
+static void loading_is_no_estimate(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 1);
+    f.bench.headline = f.bench.record->headline = TIMING_EVENT;
+    f.actors[0].duration_ns = 4000;
+    fixture_start(&f);
+    f.noise[f.actors[0].launches] = 1250; /* 5 ms */
+    double before = f.bench.record->busy_seconds;
+    assert_int_equal(segment_estimate(&f.bench, &f.bench.entrants[0], &err), 0);
+    assert_true(f.bench.entrants[0].estimate_ns < 10e3);
+    assert_true(f.bench.record->busy_seconds - before < 30e-6);
+    fixture_close(&f);
+}
+
+/* An event-timed launch is no graph, and no graph primes it. */
+static void what_is_launched_is_primed_by_a_launch(void **state)
+{
+    double gap_ns = 1000, ns = 0;
+    struct error err;
+    (void)state;
+    open_block(1, 10e3);
+    f.bench.mode = f.bench.record->mode = MODE_SERVER;
+    uint64_t before = fake_counts(f.device).measures;
+    unsigned launches = f.actors[0].launches;
+    assert_int_equal(segment_time(&f.bench, &f.bench.entrants[0], TIMING_EVENT, &gap_ns, &ns, &err), 0);
+    assert_int_equal(fake_counts(f.device).measures, before);
+    assert_int_equal(f.actors[0].launches, launches + 2);
+    fixture_close(&f);
+}
+
+/* The empty graph comes from idle as well, and where entrants are not primed it is not. */
+static void the_empty_graph_waits_like_the_others(void **state)
+{
+    static const struct {
+        enum cache_state cache;
+        unsigned replays;
+    } cases[] = {{CACHE_WARM, 2}, {CACHE_FLUSH, 1}, {CACHE_ROTATE, 1}, {CACHE_LEFT, 1}};
+    struct error err;
+    double ns = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        open_block(1, 10e3);
+        f.bench.mode = f.bench.record->mode = MODE_SERVER;
+        f.config.cache[MODE_SERVER] = cases[i].cache;
+        uint64_t from = f.device->ops->now(f.device), before = fake_counts(f.device).measures;
+        assert_int_equal(segment_null(&f.bench, 1e6, &ns, &err), 0);
+        assert_true(f.device->ops->now(f.device) - from >= 1000000);
+        assert_int_equal(fake_counts(f.device).measures - before, cases[i].replays);
+        fixture_close(&f);
+    }
+}
+
 static unsigned graphs_made;
 
 static int same_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err)
@@ -192,6 +293,11 @@ int main(void)
         cmocka_unit_test(other_timings_are_rarer_later),
         cmocka_unit_test(what_is_timed_from_idle_is_what_primed_it),
         cmocka_unit_test(who_has_no_graph_is_primed_by_a_launch),
+        cmocka_unit_test(what_is_launched_is_primed_by_a_launch),
+        cmocka_unit_test(the_empty_graph_waits_like_the_others),
+        cmocka_unit_test(launches_that_nobody_times_count_as_busy),
+        cmocka_unit_test(a_graph_of_one_counts_as_busy),
+        cmocka_unit_test(loading_is_no_estimate),
         cmocka_unit_test(equal_paths_are_prepared_where_they_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "bench_fixture.h"
 
@@ -60,6 +61,31 @@ static void a_hopeless_long_one_is_launched_once(void **state)
     assert_string_equal(result.ranked[0].key, "v0");
     assert_int_equal(result.n, 2);
     assert_true(time_of(1) == 603e3); /* by events, that is with the launch */
+    close_race();
+}
+
+/* The library's own choice is in the final however far behind it is first seen. */
+static void the_first_one_always_starts(void **state)
+{
+    const double ns[] = {600e3, 300e3, 600e3};
+    (void)state;
+    open_race(ns, 3);
+    race();
+    assert_string_equal(result.ranked[0].key, "v1");
+    assert_true(time_of(0) == 600e3); /* of its segments, without the launch */
+    assert_true(time_of(2) == 603e3); /* of the look after which it left */
+    close_race();
+}
+
+/* Looks are launches of the contender's as well: all three, the fastest again, and what is raced. */
+static void looks_count_as_busy(void **state)
+{
+    const double ns[] = {300e3, 600e3, 900e3};
+    (void)state;
+    open_race(ns, 3);
+    race();
+    double looks = 303e3 + 603e3 + 903e3 + 303e3, raced = 300e3 * (f.actors[0].launches - 5);
+    assert_true(fabs(f.bench.record->busy_seconds - 1e-9 * (looks + raced)) < 1e-9);
     close_race();
 }
 
@@ -220,6 +246,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hopeless_long_one_is_launched_once),
+        cmocka_unit_test(the_first_one_always_starts),
+        cmocka_unit_test(looks_count_as_busy),
         cmocka_unit_test(rounds_end_with_the_rivals),
         cmocka_unit_test(loading_is_not_launching),
         cmocka_unit_test(a_lucky_first_look_is_doubted),

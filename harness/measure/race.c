@@ -244,7 +244,7 @@ static int look_at_all(struct race *race, struct error *err)
     return code;
 }
 
-/* Prepares one common length of segment for those not far behind. */
+/* Prepares one common length of segment for those not far behind. The first is the library's own choice, and stays. */
 static int line_up(struct race *race, struct error *err)
 {
     int code = look_at_all(race, err);
@@ -255,7 +255,7 @@ static int line_up(struct race *race, struct error *err)
         if (!r->entrant.alive)
             continue;
         r->median_ns = r->entrant.estimate_ns;
-        if (r->median_ns > race->plan.start_cut * race->fastest_ns)
+        if (i > 0 && r->median_ns > race->plan.start_cut * race->fastest_ns)
             leave(race, r);
         else
             code = look_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);

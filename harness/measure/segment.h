@@ -33,7 +33,8 @@
  * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
-/* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts. A
+/* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts,
+ * and by event or wall time a long one twice, for the first may load its code. A
  * contender's fault makes it fail; non-zero only when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
 
@@ -69,7 +70,8 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err);
 
-/* The same for the empty kernel in the headline's topology; *ns NaN where the device has none. */
+/* Times the empty kernel in the headline's topology: in server mode after a replay of its own where entrants have one
+ * (warm), and the gap. *ns NaN where the device has none. */
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err);
 
 #endif

@@ -117,7 +117,7 @@ static int time_once(struct trial *t, double *ns, double *host_ns, struct error 
     return code;
 }
 
-/* Launches of set_cache before the timed ones. */
+/* Untimed ones ahead of those that are timed (measure/segment.c). */
 static double untimed_launches(const struct trial *t)
 {
     const struct bench *bench = t->bench;
