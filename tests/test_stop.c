@@ -121,6 +121,10 @@ static void hope_ends_by_the_square_root(void **state)
     (void)state;
     assert_non_null(r);
     r->worst_half_width = 0.0126; /* 0.0063 at the cap, 1.26 times what is wanted */
+    r->blocks = 9;                /* of so few none is dropped, and with one more the interval narrows at once */
+    assert_false(stop_is_hopeless(&s, r, 1.99));
+    assert_true(stop_is_hopeless(&s, r, 2));
+    r->blocks = 10;
     assert_true(stop_is_hopeless(&s, r, 1));
     assert_false(stop_is_hopeless(&s, r, 0.99)); /* too early to tell */
     assert_false(stop_is_hopeless(&s, r, 4));    /* the cap's own business */

@@ -8,6 +8,8 @@
 #include "stats/interval.h"
 
 #define HOPELESS 1.25 /* times the wanted width: intervals narrow by luck, too */
+/* From so many groups on a tenth is dropped at either end (stats/interval.h), and an interval narrows at once. */
+#define TRIMMED_FROM 10u
 
 /* The pair with the widest interval so far. */
 struct worst {
@@ -151,6 +153,8 @@ bool stop_is_hopeless(const struct stop_config *stop, const struct cell_record *
     double within = stop->hopeless_within[record->mode];
     if (!(stop->hopeless_share > 0) || seconds < stop->hopeless_share * cap || seconds >= cap ||
         (within > 0 && record->worst_half_width > within * delta))
+        return false;
+    if (record->blocks < TRIMMED_FROM && seconds < 2 * stop->hopeless_share * cap)
         return false;
     return record->worst_half_width * sqrt(seconds / cap) > HOPELESS * delta;
 }
