@@ -128,6 +128,45 @@ static void another_kernel_is_said(void **state)
     assert_true(a.rows[0].other_variant);
 }
 
+/* A result.json with one cell, in which a family's NN layout runs such a tile. */
+static void write_result(const char *path, int tile)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(
+        file,
+        "{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"run\":{},\"env\":[{\"device\":{\"name\":\"G\","
+        "\"driver\":\"1\"}}],\"cells\":[{\"key\":\"offline/f16-f16-64x64x64\",\"m\":64,\"n\":64,\"k\":64,"
+        "\"accumulate\":\"f16\",\"mode\":\"offline\",\"status\":\"ok\",\"contenders\":{\"a-nn\":{\"attributes\":{}},"
+        "\"b-nn\":{\"attributes\":{\"tile\":%d}},\"b-tn\":{\"attributes\":{\"tile\":3}}},\"speedups\":[{\"timing\":"
+        "\"event\",\"candidate\":\"a-max\",\"reference\":\"b-max\",\"geomean\":0.1,\"ci95\":[0,0.2]}]}]}",
+        tile);
+    fclose(file);
+}
+
+/* A -max stands for its layouts. */
+static void another_kernel_behind_a_max_is_said(void **state)
+{
+    char ours[96], theirs[96];
+    const char *const bases[] = {ours};
+    const struct agree_request request = {bases, 1, theirs, false};
+    struct error err = {0};
+    (void)state;
+    snprintf(ours, sizeof ours, "%s/base.json", directory);
+    snprintf(theirs, sizeof theirs, "%s/fresh.json", directory);
+    for (int other = 0; other < 2; other++) {
+        write_result(ours, 1);
+        write_result(theirs, 1 + other);
+        agree_free(&a);
+        if (agree_open(&request, &a, &err) != 0)
+            fail_msg("%s", err.text);
+        assert_int_equal(a.n_rows, 1);
+        assert_int_equal(a.rows[0].other_variant, other);
+    }
+    unlink(ours);
+    unlink(theirs);
+}
+
 static void the_host_in_one_of_them_is_said(void **state)
 {
     struct error err = {0};
@@ -359,7 +398,15 @@ static void one_run_twice_is_refused(void **state)
     (void)state;
     for (int i = 0; i < BASES; i++)
         write_seed(base_path[i], seeds[i]);
-    write_seed(fresh_path, "8"); /* of NEW nothing is asked: a run may be held against itself */
+    write_seed(fresh_path, "8"); /* one of several it must not be, but a run may be held against itself */
+    assert_int_equal(compare_several(2, false, &err), EXIT_CODE_INCOMPARABLE);
+    assert_non_null(strstr(err.text, "fresh.jsonl have the same seed"));
+    unlink(fresh_path);
+    write_seed(fresh_path, "7");
+    assert_int_equal(compare_several(1, false, &err), 0);
+    agree_free(&a);
+    unlink(fresh_path);
+    write_seed(fresh_path, "9");
     assert_int_equal(compare_several(2, false, &err), 0);
     assert_int_equal(compare_several(BASES, false, &err), EXIT_CODE_INCOMPARABLE);
     assert_non_null(strstr(err.text, "base-1.jsonl and "));
@@ -374,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(differences_by_hand),
         TEST(another_kernel_is_said),
+        TEST(another_kernel_behind_a_max_is_said),
         TEST(the_host_in_one_of_them_is_said),
         TEST(a_paper_run_is_held_against_intervals),
         TEST(what_cannot_be_compared),

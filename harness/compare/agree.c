@@ -74,17 +74,19 @@ static int refuse_other_device(const char *name, const struct run *base, const s
     return 0;
 }
 
-/* One run given twice, or two that drew the same inputs, places and orders, would make the interval too narrow. */
+/* One run given twice, or two that drew the same inputs, places and orders, would make the interval too narrow; and of
+ * several runs NEW is to be one more. A single run may be held against itself. */
 static int refuse_same_seed(const struct agree_request *request, const struct runs *runs, struct error *err)
 {
-    for (size_t i = 1; i < request->n_bases; i++) {
+    size_t n = request->n_bases > 1 ? request->n_bases + 1 : 1;
+    for (size_t i = 1; i < n; i++) {
         const char *seed = tree_text(tree_member(runs->run[i].tree, "run"), "seed");
         for (size_t j = 0; j < i && seed[0]; j++)
             if (strcmp(seed, tree_text(tree_member(runs->run[j].tree, "run"), "seed")) == 0)
                 return error_set(err, EXIT_CODE_INCOMPARABLE,
                                  "%s and %s have the same seed: they are one run, or two that drew the same inputs, "
                                  "places and orders (--force compares all the same)",
-                                 request->bases[j], request->bases[i]);
+                                 request->bases[j], i < request->n_bases ? request->bases[i] : request->fresh);
     }
     return 0;
 }
@@ -159,12 +161,26 @@ static double score(const struct sight *at)
     return tree_number(at->speedup, tree_member(at->cell, "paper_pairs") ? "mean_of_ratios" : "geomean");
 }
 
-/* A -max has no attributes of its own: nothing is said about it. */
-static bool is_other_variant(const cJSON *base, const cJSON *fresh, const char *name)
+static bool differs(const cJSON *base, const cJSON *fresh, const char *name)
 {
     const cJSON *ours = tree_member(tree_member(tree_member(base, "contenders"), name), "attributes");
     const cJSON *theirs = tree_member(tree_member(tree_member(fresh, "contenders"), name), "attributes");
     return ours && theirs && !cJSON_Compare(ours, theirs, true);
+}
+
+/* A -max has no attributes of its own: it stands for the layouts of its family. */
+static bool is_other_variant(const cJSON *base, const cJSON *fresh, const char *name)
+{
+    char twin[RECORD_NAME_MAX + 8];
+    size_t length = strlen(name);
+    if (length < 4 || strcmp(name + length - 4, "-max") != 0)
+        return differs(base, fresh, name);
+    for (int layout = 0; layout < 2; layout++) {
+        snprintf(twin, sizeof twin, "%.*s-%s", (int)length - 4, name, layout_names[layout]);
+        if (differs(base, fresh, twin))
+            return true;
+    }
+    return false;
 }
 
 static void read_interval(const cJSON *speedup, struct agree_row *row)
