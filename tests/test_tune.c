@@ -17,6 +17,7 @@
 #include "table_fixture.h"
 #include "worker/cell.h"
 #include "edited.h"
+#include "nvrtc_fixture.h"
 
 #define HEAD                                                                                                           \
     "{\"schema\":\"cudal2-bench/"                                                                                      \
@@ -46,6 +47,7 @@ static void a_measuring_config_is_adjusted(void **state)
     assert_string_equal(config.baselines[0], "cublaslt-autotuning");
     assert_null(config.baselines[1]);
     assert_int_equal(config.modes, CUDAL2_BIT(MODE_OFFLINE));
+    assert_int_equal(config.stop.max_blocks, 48);
     assert_false(config.aa);
     assert_true(config.verify);
     assert_true(config.stop.min_blocks / config.stop.group_blocks >= 12); /* half of the groups choose, half time */
@@ -62,6 +64,7 @@ static void other_baselines_stay_without_the_yardstick(void **state)
     assert_int_equal(tune_adjust(&config, &err), 0);
     assert_string_equal(config.baselines[1], "openblas");
     assert_int_equal(config.modes, CUDAL2_BIT(MODE_SERVER));
+    assert_int_equal(config.stop.max_blocks, 32); /* each costs gaps */
     config_free(&config);
 }
 
@@ -302,6 +305,33 @@ static void a_server_search_knows_the_offline_table(void **state)
     unlink(scratch_path("kernels/tuned/nvidia-h200-f32.json"));
 }
 
+/* Where one configuration is searched, it is the committed table's. */
+static void an_offline_winner_races_from_idle(void **state)
+{
+    static const char h200[] = "{\"device\":{\"name\":\"NVIDIA H200\",\"kind\":\"cuda\",\"cc\":90,\"sm_count\":132,"
+                               "\"max_sm_clock_mhz\":1980,\"l2_bytes\":62914560,\"peak_flops\":1.07e15,"
+                               "\"peak_bytes_per_s\":4.8e12}}";
+    struct tune_request request = {.config = &config, .kernel_directory = "kernels", .breadth = 1};
+    struct cell_request cell = {.problem = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32}};
+    const struct tuned_query query = {.family = "cudal2", .layout = CUDAL2_TN, .problem = cell.problem};
+    struct tuned_table *table;
+    struct tuner *tuner;
+    const char *keys[2];
+    (void)state;
+    require_nvrtc();
+    parse("\"accumulate\":[\"f32\"],\"modes\":[\"server\"],\"baselines\":[\"cublas\"],\"candidates\":[\"cudal2\"]");
+    if (tune_adjust(&config, &err) || tune_open(&request, &tuner, &err) || ready(tune_director(tuner), h200) ||
+        tune_director(tuner)->request(tune_director(tuner)->context, &cell, &err) ||
+        tuned_load("kernels/tuned/nvidia-h200-f32.json", &table, &err))
+        fail_msg("%s", err.text);
+    assert_true(tuned_keys(table, tuned_exact(table, &query), keys) > 0);
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(cell.search, "cudal2-tn");
+    assert_int_equal(cJSON_GetArraySize(list), 1);
+    assert_string_equal(list->child->valuestring, keys[0]);
+    tuned_free(table);
+    close_search(tuner);
+}
+
 /* Without --update a table is overwritten as ever. */
 static void only_an_update_reads_the_table(void **state)
 {
@@ -335,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_table_that_cannot_be_updated_is_told_at_once),
         cmocka_unit_test(a_search_knows_its_table_beforehand),
         cmocka_unit_test(a_server_search_knows_the_offline_table),
+        cmocka_unit_test(an_offline_winner_races_from_idle),
         cmocka_unit_test(only_an_update_reads_the_table),
     };
     return cmocka_run_group_tests(tests, make_paths, scratch_remove);

@@ -23,7 +23,7 @@ static int refuse_other_kind(const struct tuned_table *t, const struct merge_kin
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].theirs, rows[i].mine) != 0)
             return error_set(err, EXIT_CODE_DATA,
-                             "--update: %s is a table of %s \"%s\", this search is of \"%s\": name another with "
+                             "%s is a table of %s \"%s\", this search is of \"%s\": name another with "
                              "--output",
                              path, rows[i].what, rows[i].theirs, rows[i].mine);
     return 0;
@@ -35,7 +35,7 @@ int merge_read(const char *path, const struct merge_kind *kind, struct tuned_tab
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return 0;
     if (tuned_load(path, out, err))
-        return error_wrap(err, "--update");
+        return err->code;
     int code = refuse_other_kind(*out, kind, path, err);
     if (code) {
         tuned_free(*out);

@@ -288,7 +288,7 @@ int table_merge(struct table *t, const char *path, struct error *err)
                                     .timing = r->headline,
                                     .cache = r->cache};
     if (merge_read(path, &kind, &t->kept, err))
-        return err->code;
+        return error_wrap(err, "--update");
     t->summary.merged = true;
     return merge_keep(t->kept, member(t->run, "build", "commit"), &t->lines, &t->summary.counts, err);
 }

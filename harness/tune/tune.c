@@ -171,7 +171,7 @@ static int read_target(struct tuner *t, struct error *err)
     char name[TUNED_NAME_MAX], path[sizeof t->table_path];
     name_of(t, &kind, name);
     int code = target_path(t, name, path, sizeof path, err);
-    return code ? code : merge_read(path, &kind, &t->known[0], err);
+    return code || merge_read(path, &kind, &t->known[0], err) ? error_wrap(err, "--update") : 0;
 }
 
 /* What is fastest in a row is rarely slow from idle, and `run` falls back on it where the server table has nothing. A
@@ -185,7 +185,7 @@ static void read_offline(struct tuner *t)
     kind.cache = t->request->config->cache[MODE_OFFLINE];
     name_of(t, &kind, name);
     if (path_of(t, name, path, sizeof path, &refused) || merge_read(path, &kind, &t->known[1], &refused))
-        note(t, "without the offline table's entries: %s", refused.text);
+        note(t, "the offline table's entries stay out: %s", refused.text);
 }
 
 static int read_tables(struct tuner *t, struct error *err)
