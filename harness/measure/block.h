@@ -16,7 +16,7 @@
 int block_measure(struct bench *bench, unsigned block, struct order *order, struct error *err);
 
 /* Whether the block takes the timings that are not the headline: one in `other_timings_every`, a quarter as often from
- * block 32 on and, where each costs a gap or launches take over 1 ms, from block 8 on and half as often before. */
+ * block 32 on and, where each costs a gap or launches take over 30 us, from block 8 on and half as often before. */
 bool block_takes_others(const struct bench *bench, unsigned block);
 
 #endif
