@@ -189,14 +189,10 @@ static void the_host_in_one_of_them_is_said(void **state)
 }
 
 /* The paper's score is the mean of ratios, whatever the geometric mean is. */
-static void a_paper_run_is_held_against_intervals(void **state)
+/* A mean of ratios of 1.101 +- 0.001, from 40 s. */
+static void write_paper_run(const char *path)
 {
-    struct error err = {0};
-    (void)state;
-    struct journal *j = begin(base_path[0], "G");
-    put_cell(j, cell(64, 1.1));
-    journal_close(j);
-    j = begin(fresh_path, "G");
+    struct journal *j = begin(path, "G");
     struct cell_record *r = fixture_record(64, MODE_OFFLINE);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "mine", true);
@@ -208,6 +204,25 @@ static void a_paper_run_is_held_against_intervals(void **state)
     assert_non_null(r->paper_pairs);
     put_cell(j, r);
     journal_close(j);
+}
+
+static void a_paper_run_is_no_base_among_several(void **state)
+{
+    struct error err = {0};
+    (void)state;
+    write_run(base_path[0], "G", cell(64, 1.1));
+    write_paper_run(base_path[1]);
+    write_run(fresh_path, "G", cell(64, 1.1));
+    assert_int_equal(compare_several(2, false, &err), EXIT_CODE_INCOMPARABLE);
+    assert_non_null(strstr(err.text, "base-2.jsonl is by the paper's protocol"));
+}
+
+static void a_paper_run_is_held_against_intervals(void **state)
+{
+    struct error err = {0};
+    (void)state;
+    write_run(base_path[0], "G", cell(64, 1.1));
+    write_paper_run(fresh_path);
     assert_int_equal(compare(false, &err), 0);
     assert_true(a.rows[0].fresh == 0.101 && agree_is_inside(&a.rows[0]));
     assert_true(a.seconds[1] / a.seconds[0] == 20);
@@ -424,6 +439,7 @@ int main(void)
         TEST(another_kernel_behind_a_max_is_said),
         TEST(the_host_in_one_of_them_is_said),
         TEST(a_paper_run_is_held_against_intervals),
+        TEST(a_paper_run_is_no_base_among_several),
         TEST(what_cannot_be_compared),
         TEST(several_runs_predict_one_more),
         TEST(one_of_the_runs_alone_has_its_own_interval),

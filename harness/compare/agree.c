@@ -91,9 +91,27 @@ static int refuse_same_seed(const struct agree_request *request, const struct ru
     return 0;
 }
 
+static bool is_by_paper(const cJSON *tree)
+{
+    const cJSON *cell;
+    cJSON_ArrayForEach(cell, tree_member(tree, "cells")) if (tree_member(cell, "paper_pairs")) return true;
+    return false;
+}
+
+/* Its score is a mean of ratios, which has no place among the logarithms of geometric means. */
+static int refuse_paper_among_several(const struct agree_request *request, const struct runs *runs, struct error *err)
+{
+    for (size_t i = 0; request->n_bases > 1 && i < request->n_bases; i++)
+        if (is_by_paper(runs->run[i].tree))
+            return error_set(err, EXIT_CODE_INCOMPARABLE,
+                             "%s is by the paper's protocol: of several BASE runs none may be, give it as NEW",
+                             request->bases[i]);
+    return 0;
+}
+
 static int refuse(const struct agree_request *request, const struct runs *runs, struct error *err)
 {
-    int code = 0;
+    int code = refuse_paper_among_several(request, runs, err);
     for (size_t i = 0; i < request->n_bases && !code; i++)
         code = refuse_other_device(request->n_bases == 1 ? "BASE" : request->bases[i], &runs->run[i],
                                    &runs->run[request->n_bases], err);

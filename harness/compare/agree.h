@@ -52,8 +52,9 @@ struct agreement {
     size_t n_other_starts; /* rows with other_start */
 };
 
-/* EXIT_CODE_INCOMPARABLE: no pair that all runs have, or without force another device or driver than NEW's in a BASE,
- * or one seed in two BASE runs; EXIT_CODE_DATA as load_results. On failure *out needs no free. */
+/* EXIT_CODE_INCOMPARABLE: no pair that all runs have; without force, another device or driver than NEW's in a BASE,
+ * and of several BASE runs one by the paper's protocol, or two (NEW among them) with one seed. EXIT_CODE_DATA as
+ * load_results. On failure *out needs no free. */
 int agree_open(const struct agree_request *request, struct agreement *out, struct error *err);
 void agree_free(struct agreement *a);
 
