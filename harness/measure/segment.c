@@ -51,12 +51,18 @@ static void add_busy(struct bench *bench, struct entrant *entrant, enum timing t
         entrant->replayed = false;
 }
 
+/* One launch, by what the host sees or events around it. */
+static int time_work(struct device *d, const struct device_work *work, enum timing timing, double *ns,
+                     struct error *err)
+{
+    return timing == TIMING_EVENT ? d->ops->time_event(d, work, 0, ns, err) : d->ops->time_wall(d, work, 0, ns, err);
+}
+
 static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns, struct error *err)
 {
     struct device *d = bench->device;
-    int code = timing == TIMING_EVENT  ? d->ops->time_event(d, &entrant->work, 0, ns, err)
-               : timing == TIMING_WALL ? d->ops->time_wall(d, &entrant->work, 0, ns, err)
-                                       : d->ops->measure(d, entrant->segment, ns, err);
+    int code = timing == TIMING_DEVICE ? d->ops->measure(d, entrant->segment, ns, err)
+                                       : time_work(d, &entrant->work, timing, ns, err);
     if (code == 0)
         add_busy(bench, entrant, timing, *ns);
     return code;
@@ -162,39 +168,20 @@ bool segment_primed(const struct bench *bench, const struct entrant *entrant, en
     return own_primers || entrant->estimate_ns >= SEGMENT_TARGET_NS;
 }
 
-/* Launches on sets from..to, untimed, and waits for them. */
-static int run_untimed(struct bench *bench, const struct device_work *work, size_t from, size_t to, struct error *err)
+/* The entrant's launches on the sets from sets[0] to sets[1], untimed, and waits for them. They count as busy by its
+ * estimate; that holds launch cost where it is the headline's, and then several take less than it says. */
+static int run_untimed(struct bench *bench, const struct entrant *entrant, const struct device_work *work,
+                       const size_t sets[2], struct error *err)
 {
+    struct device *d = bench->device;
+    uint64_t since = d->ops->now(d);
     char why[CUDAL2_WHY] = "";
-    for (size_t set = from; set <= to; set++)
+    for (size_t set = sets[0]; set <= sets[1]; set++)
         if (work->launch(work->context, set, why) != CUDAL2_OK)
             return error_set(err, EXIT_CODE_UNAVAILABLE, "launch: %s", why);
-    return bench->device->ops->sync(bench->device, err);
-}
-
-/* Launches of the entrant's that nobody timed, begun at `since`: its estimate holds launch cost where that is the
- * headline's, and then several of them take less than it says. */
-static void add_untimed(struct bench *bench, const struct entrant *entrant, size_t n, uint64_t since)
-{
-    double passed = (double)(bench->device->ops->now(bench->device) - since);
-    bench->record->busy_seconds += 1e-9 * fmin((double)n * entrant->estimate_ns, passed);
-}
-
-static int prime_by(struct bench *bench, const struct entrant *entrant, const struct device_work *work,
-                    struct error *err)
-{
-    uint64_t since = bench->device->ops->now(bench->device);
-    int code = run_untimed(bench, work, 0, 0, err);
-    add_untimed(bench, entrant, 1, since);
-    return code;
-}
-
-/* All sets but the first, which the timed launch will use. */
-static int rotate(struct bench *bench, const struct entrant *entrant, struct error *err)
-{
-    uint64_t since = bench->device->ops->now(bench->device);
-    int code = run_untimed(bench, &entrant->work, 1, bench->sets_each - 1, err);
-    add_untimed(bench, entrant, bench->sets_each - 1, since);
+    int code = d->ops->sync(d, err);
+    double launches = (double)(sets[1] - sets[0] + 1), passed = (double)(d->ops->now(d) - since);
+    bench->record->busy_seconds += 1e-9 * fmin(launches * entrant->estimate_ns, passed);
     return code;
 }
 
@@ -204,7 +191,7 @@ static int prime(struct bench *bench, struct entrant *entrant, enum timing timin
 {
     double ns = 0;
     if (timing != TIMING_DEVICE || bench->device->ops->rung(entrant->segment) != RUNG_GRAPH)
-        return prime_by(bench, entrant, &entrant->work, err);
+        return run_untimed(bench, entrant, &entrant->work, (const size_t[]){0, 0}, err);
     return time_once(bench, entrant, timing, &ns, err);
 }
 
@@ -215,6 +202,12 @@ static bool takes_what_is_left(const struct bench *bench)
     return cache == CACHE_LEFT || (bench->config->protocol == PROTOCOL_PAPER && cache == CACHE_WARM);
 }
 
+/* Whether each timed launch finds what the entrant's own, untimed one has left. */
+static bool is_kept_warm(const struct bench *bench)
+{
+    return bench->config->cache[bench->mode] == CACHE_WARM && !takes_what_is_left(bench);
+}
+
 /* Whether the next contender would find its neighbour's output, and inputs, in the cache where it has its own: with
  * stores that make no room for themselves it would meet them there for ever. */
 static bool leaves_traces(const struct bench *bench)
@@ -223,30 +216,29 @@ static bool leaves_traces(const struct bench *bench)
            !takes_what_is_left(bench);
 }
 
-/* Brings the cache to the state that the config asks for before a launch on set 0, but for the entrant's own untimed
- * launch: *bare where that is wanted. Rotating means that all other sets have been used since that one was. */
-static int set_cache(struct bench *bench, const struct entrant *entrant, bool primed, bool *bare, struct error *err)
+/* Brings the cache to the state that the config asks for before a launch on set 0, but for what keeps it warm. Rotating
+ * means that all other sets have been used since that one was. */
+static int set_cache(struct bench *bench, const struct entrant *entrant, bool primed, struct error *err)
 {
     enum cache_state cache = bench->config->cache[bench->mode];
     int code = cache == CACHE_FLUSH || leaves_traces(bench) ? bench->device->ops->flush(bench->device, err) : 0;
-    *bare = code == 0 && cache == CACHE_WARM && !primed && !takes_what_is_left(bench);
-    return code == 0 && cache == CACHE_ROTATE && !primed ? rotate(bench, entrant, err) : code;
+    if (code != 0 || cache != CACHE_ROTATE || primed)
+        return code;
+    return run_untimed(bench, entrant, &entrant->work, (const size_t[]){1, bench->sets_each - 1}, err);
 }
 
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err)
 {
-    struct device *d = bench->device;
-    bool bare = false;
-    int code = set_cache(bench, entrant, entrant->estimate_ns >= SEGMENT_TARGET_NS, &bare, err);
-    if (code == 0 && bare)
-        code = prime_by(bench, entrant, &entrant->graph_work, err);
+    bool primed = entrant->estimate_ns >= SEGMENT_TARGET_NS;
+    int code = set_cache(bench, entrant, primed, err);
+    if (code == 0 && !primed && is_kept_warm(bench))
+        code = run_untimed(bench, entrant, &entrant->graph_work, (const size_t[]){0, 0}, err);
     if (code != 0)
         return code;
     if (gap_ns >= 0)
-        arrivals_wait(d, gap_ns);
-    code = timing == TIMING_EVENT ? d->ops->time_event(d, &entrant->graph_work, 0, ns, err)
-                                  : d->ops->time_wall(d, &entrant->graph_work, 0, ns, err);
+        arrivals_wait(bench->device, gap_ns);
+    code = time_work(bench->device, &entrant->graph_work, timing, ns, err);
     if (code == 0)
         bench->record->busy_seconds += 1e-9 * fmin(*ns, entrant->estimate_ns);
     return code;
@@ -255,9 +247,9 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
-    bool bare = false;
-    int code = set_cache(bench, entrant, segment_primed(bench, entrant, timing), &bare, err);
-    if (code == 0 && bare)
+    bool primed = segment_primed(bench, entrant, timing);
+    int code = set_cache(bench, entrant, primed, err);
+    if (code == 0 && !primed && is_kept_warm(bench))
         code = prime(bench, entrant, timing, err);
     if (code != 0)
         return code;
@@ -273,7 +265,7 @@ int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *e
     *ns = NAN;
     if (bench->null_segment == NULL)
         return 0;
-    if (gap_ns >= 0 && bench->config->cache[bench->mode] == CACHE_WARM && !takes_what_is_left(bench))
+    if (gap_ns >= 0 && is_kept_warm(bench))
         code = d->ops->measure(d, bench->null_segment, ns, err); /* as entrants are primed */
     if (gap_ns >= 0)
         arrivals_wait(d, gap_ns);

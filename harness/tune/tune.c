@@ -122,14 +122,19 @@ static void tell_compiled(const struct tuner *t, const struct family *f, const s
 
 /* ---- where the table goes ---- */
 
+/* What snprintf said of the path: whether it fits. */
+static int check_path(int n, size_t capacity, struct error *err)
+{
+    return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
+}
+
 /* Where `run` looks for the table of that name. */
 static int path_of(const struct tuner *t, const char *name, char *out, size_t capacity, struct error *err)
 {
     char directory[2048];
     if (kernel_directory_find(t->request->kernel_directory, directory, sizeof directory, err))
         return err->code;
-    int n = snprintf(out, capacity, "%s/tuned/%s.json", directory, name);
-    return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
+    return check_path(snprintf(out, capacity, "%s/tuned/%s.json", directory, name), capacity, err);
 }
 
 /* --output, or there. */
@@ -138,8 +143,7 @@ static int target_path(const struct tuner *t, const char *name, char *out, size_
     const char *output = t->request->output;
     if (!output)
         return path_of(t, name, out, capacity, err);
-    int n = snprintf(out, capacity, "%s", output);
-    return n < 0 || (size_t)n >= capacity ? error_set(err, EXIT_CODE_DATA, "the tuning table's path is too long") : 0;
+    return check_path(snprintf(out, capacity, "%s", output), capacity, err);
 }
 
 /* What this search will have measured: known before it has. */
