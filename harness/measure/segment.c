@@ -68,6 +68,25 @@ static int time_once(struct bench *bench, struct entrant *entrant, enum timing t
     return code;
 }
 
+/* The entrant's launches on the sets from sets[0] to sets[1], untimed, and waits for them. They count as busy by its
+ * estimate; that holds launch cost where it is the headline's, and then several take less than it says. */
+static int run_untimed(struct bench *bench, const struct entrant *entrant, const struct device_work *work,
+                       const size_t sets[2], struct error *err)
+{
+    struct device *d = bench->device;
+    uint64_t since = d->ops->now(d);
+    char why[CUDAL2_WHY] = "";
+    int status = CUDAL2_OK;
+    for (size_t set = sets[0]; set <= sets[1] && status == CUDAL2_OK; set++)
+        status = work->launch(work->context, set, why);
+    if (status != CUDAL2_OK) /* as the devices say it of a timed launch */
+        return error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
+    int code = d->ops->sync(d, err);
+    double launches = (double)(sets[1] - sets[0] + 1), passed = (double)(d->ops->now(d) - since);
+    bench->record->busy_seconds += 1e-9 * fmin(launches * entrant->estimate_ns, passed);
+    return code;
+}
+
 static int prepare_shape(struct bench *bench, struct entrant *entrant, const struct device_shape *shape,
                          struct error *err)
 {
@@ -86,19 +105,17 @@ static int prepare_shape(struct bench *bench, struct entrant *entrant, const str
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
 {
     struct device_shape one = {.visits = 1, .launches = 1, .n_sets = bench->sets_each};
-    double least = INFINITY, busy = bench->record->busy_seconds;
-    /* A graph has run before it is timed; a bare launch may be the first one, and what it takes be loading. */
-    int needed = bench->headline == TIMING_DEVICE ? 1 : 2;
+    double least = INFINITY;
     int code = 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
     if (bench->headline == TIMING_DEVICE)
-        code = prepare_shape(bench, entrant, &one, err);
-    /* Long launches repeat well enough: further looks only pay where they are cheap. */
-    for (int i = 0; i < 3 && code == 0 && (i < needed || least < SEGMENT_TARGET_NS); i++) {
+        code = prepare_shape(bench, entrant, &one, err); /* has run before it is timed */
+    else
+        code = run_untimed(bench, entrant, &entrant->work, (const size_t[]){0, 0}, err); /* may load its code */
+    /* Long launches repeat well enough: the second and third look only pay where they are cheap. */
+    for (int i = 0; i < 3 && code == 0 && (i == 0 || least < SEGMENT_TARGET_NS); i++) {
         double ns = 0;
         code = time_once(bench, entrant, bench->headline, &ns, err);
-        if (i + 1 < needed)
-            bench->record->busy_seconds = busy;
         least = fmin(least, ns);
     }
     entrant->estimate_ns = least;
@@ -166,23 +183,6 @@ bool segment_primed(const struct bench *bench, const struct entrant *entrant, en
 {
     bool own_primers = timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE;
     return own_primers || entrant->estimate_ns >= SEGMENT_TARGET_NS;
-}
-
-/* The entrant's launches on the sets from sets[0] to sets[1], untimed, and waits for them. They count as busy by its
- * estimate; that holds launch cost where it is the headline's, and then several take less than it says. */
-static int run_untimed(struct bench *bench, const struct entrant *entrant, const struct device_work *work,
-                       const size_t sets[2], struct error *err)
-{
-    struct device *d = bench->device;
-    uint64_t since = d->ops->now(d);
-    char why[CUDAL2_WHY] = "";
-    for (size_t set = sets[0]; set <= sets[1]; set++)
-        if (work->launch(work->context, set, why) != CUDAL2_OK)
-            return error_set(err, EXIT_CODE_UNAVAILABLE, "launch: %s", why);
-    int code = d->ops->sync(d, err);
-    double launches = (double)(sets[1] - sets[0] + 1), passed = (double)(d->ops->now(d) - since);
-    bench->record->busy_seconds += 1e-9 * fmin(launches * entrant->estimate_ns, passed);
-    return code;
 }
 
 /* The entrant's own untimed launch. Where a graph of one is timed, it is that graph: what the device must read of a

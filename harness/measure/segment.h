@@ -33,9 +33,9 @@
  * fastest estimate in the cell (one length for all, so that the graph's head weighs alike) and the entrant's own. */
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns);
 
-/* Times one launch for a first estimate with the headline timing: a short one three times, of which the least counts,
- * and by event or wall time a long one twice, for the first may load its code. A
- * contender's fault makes it fail; non-zero only when the worker must end. */
+/* Times one launch for a first estimate with the headline timing, a short one three times, of which the least counts;
+ * by event or wall time after an untimed one, which may load its code. A contender's fault makes it fail; non-zero only
+ * when the worker must end. */
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err);
 
 /* Prepares the device-timed segment (nothing for other timings). Errors as segment_estimate. */
