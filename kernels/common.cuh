@@ -112,6 +112,21 @@ DEVICE void fence_gpu()
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
+/* --- launches --------------------------------------------------------------------------------------------- */
+
+/*
+ * With EARLY in the manifest (of the launch alone) this grid may begin before the one ahead of it in the stream has
+ * ended. What comes before this call touches no matrix and no workspace; what comes after finds everything done that
+ * the grid ahead does, and lets the grid behind begin likewise. Launched without EARLY it does nothing. By every thread.
+ */
+DEVICE void await_grid_ahead()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* --- shared memory ---------------------------------------------------------------------------------------- */
 
 DEVICE u32 shared_address(const void *p)

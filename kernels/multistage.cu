@@ -424,6 +424,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const int steps = (k + BK - 1) / BK;
     w.k_begin = steps * (int)blockIdx.z / SPLIT_K * BK;
     w.k_end = smaller(steps * ((int)blockIdx.z + 1) / SPLIT_K * BK, k);
+    await_grid_ahead();
     main_loop(w, acc);
 #if SPLIT_K == 1
     (void)workspace;

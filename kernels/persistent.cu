@@ -247,6 +247,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         make_barriers(w);
     }
     meet_all();
+    await_grid_ahead();
     if (group == 0) {
 #ifdef PRODUCER_REGISTERS
 #if MIN_BLOCKS == 1

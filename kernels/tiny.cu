@@ -309,6 +309,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) gemm(const u16 *a, const u
 #if CLUSTER_K > 1
     cluster_arrive_relaxed(); /* its wait, before the first remote store, proves that every CTA has started */
 #endif
+    await_grid_ahead();
 #pragma unroll
     for (int d = 0; d < DEPTH; ++d) {
         load_a(s[d], p, (slice + d * slices) * 32);

@@ -382,13 +382,25 @@ static void modules_launch_with_clusters(void **state)
     assert_int_equal(f.registers, 100 + CU_FUNCTION_REGISTERS);
     assert_int_not_equal(cuda_module_function(module, "gemm", 300000, &f, &err), 0);
     assert_non_null(strstr(err.text, "300000 bytes"));
-    struct cuda_launch l = {f.handle, {8, 2, 1}, {128, 1, 1}, {2, 1, 1}, 1000, NULL};
+    struct cuda_launch l = {
+        .function = f.handle, .grid = {8, 2, 1}, .block = {128, 1, 1}, .cluster = {2, 1, 1}, .shared_bytes = 1000};
     assert_int_equal(cuda_launch(d, &l, why), CUDAL2_OK);
     assert_int_equal(mock.last_config.n_attributes, 1);
     assert_int_equal(mock.last_attribute.id, CU_LAUNCH_CLUSTER);
     assert_int_equal(mock.last_attribute.value.cluster.x, 2);
     assert_int_equal(mock.last_config.grid[0], 8);
     assert_int_equal(mock.last_config.shared_bytes, 1000);
+    l = (struct cuda_launch){.function = f.handle, .grid = {8, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
+    assert_int_equal(cuda_launch(d, &l, why), CUDAL2_OK);
+    assert_int_equal(mock.last_config.n_attributes, 0);
+    l.early = true;
+    assert_int_equal(cuda_launch(d, &l, why), CUDAL2_OK);
+    assert_int_equal(mock.last_config.n_attributes, 1);
+    assert_int_equal(mock.last_attribute.id, CU_LAUNCH_EARLY);
+    assert_int_equal(mock.last_attribute.value.early, 1);
+    l.cluster[0] = 2;
+    assert_int_equal(cuda_launch(d, &l, why), CUDAL2_OK);
+    assert_int_equal(mock.last_config.n_attributes, 2);
     mock.lost = true;
     assert_int_equal(cuda_launch(d, &l, why), CUDAL2_LIBRARY_ERROR);
     mock.lost = false;

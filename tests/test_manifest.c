@@ -25,7 +25,7 @@ static const char whole[] =
     "\"defines\":{\"TILE\":\"BM*BN\",\"TWICE\":\"TILE*2\"},"
     "\"grid\":[\"ceildiv(M,BM)*SPLIT\",\"ceildiv(N,BN)\",1],\"block\":[\"128\",\"1\",\"1\"],"
     "\"cluster\":[\"SPLIT\",\"1\",\"1\"],\"shared_bytes\":\"TWICE*2\","
-    "\"workspace_bytes\":\"M*N*SPLIT*4\",\"memset_workspace_bytes\":\"16\","
+    "\"workspace_bytes\":\"M*N*SPLIT*4\",\"memset_workspace_bytes\":\"16\",\"early\":\"SPLIT > 1\","
     "\"arguments\":[\"a\",\"b\",\"c\",\"m\",\"n\",\"k\",\"workspace\",{\"int32\":\"TILE\"},"
     "{\"tensor_map\":\"b\",\"box\":[\"64\",\"BN\"],\"swizzle\":\"128\",\"fetch\":\"SPLIT*64\"}]}";
 
@@ -101,6 +101,10 @@ static void plan_has_exact_numbers(void **state)
     assert_int_equal(plan.shared_bytes, 16 * 64 * 2 * 2);
     assert_int_equal(plan.workspace_bytes, 1000 * 130 * 4 * 4);
     assert_int_equal(plan.memset_bytes, 16);
+    assert_true(plan.early);
+    values[2] = 1;
+    assert_int_equal(manifest_plan(m, &here, values, &plan, why), CUDAL2_OK);
+    assert_false(plan.early);
     assert_int_equal(plan.n_names, MANIFEST_FIXED_NAMES + 3 + 2);
     manifest_free(m);
 }

@@ -282,10 +282,13 @@ static bool read_timed(FILE *file, struct timed *t)
 
 static const struct configuration *find(const struct space *s, const char *key)
 {
-    struct cudal2_variant own;
-    for (size_t i = 0; i < s->n_configurations; i++)
-        if (space_key(s, &s->configurations[i], own.key, sizeof own.key) == 0 && strcmp(own.key, key) == 0)
-            return &s->configurations[i];
+    int64_t values[MANIFEST_MAX_PARAMETERS]; /* what the key does not name is at its default */
+    for (size_t i = 0; i < s->n_configurations; i++) {
+        const struct configuration *c = &s->configurations[i];
+        const struct manifest *m = s->kernels[c->kernel];
+        if (manifest_parse_key(m, key, values) && memcmp(values, c->values, m->n_parameters * sizeof *values) == 0)
+            return c;
+    }
     fail_msg("not in the space: %s", key);
     return NULL;
 }

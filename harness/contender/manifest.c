@@ -30,6 +30,7 @@ static const char *const top_keys[] = {"$schema",
                                        "arguments",
                                        "workspace_bytes",
                                        "memset_workspace_bytes",
+                                       "early",
                                        NULL};
 static const char *const kernel_schema[] = {"cudal2-bench/kernel", NULL};
 static const char *const dtypes[] = {"f16", "bf16", "f32", NULL};
@@ -325,7 +326,8 @@ static int read_launch(struct json_at at, struct manifest *m, struct error *err)
         read_three(json_member(at, "cluster"), false, m->cluster, err) != 0 ||
         read_optional_expr(json_member(at, "shared_bytes"), "0", &m->shared_bytes, err) != 0 ||
         read_optional_expr(json_member(at, "workspace_bytes"), "0", &m->workspace_bytes, err) != 0 ||
-        read_optional_expr(json_member(at, "memset_workspace_bytes"), "0", &m->memset_bytes, err) != 0)
+        read_optional_expr(json_member(at, "memset_workspace_bytes"), "0", &m->memset_bytes, err) != 0 ||
+        read_optional_expr(json_member(at, "early"), "0", &m->early, err) != 0)
         return err->code;
     return read_arguments(json_member(at, "arguments"), m, err);
 }
@@ -358,7 +360,8 @@ static int check_names_of(const struct manifest *m, const struct expr_scope *sco
                    {m->cluster[2], "cluster"},
                    {m->shared_bytes, "shared_bytes"},
                    {m->workspace_bytes, "workspace_bytes"},
-                   {m->memset_bytes, "memset_workspace_bytes"}};
+                   {m->memset_bytes, "memset_workspace_bytes"},
+                   {m->early, "early"}};
     int rc = 0;
     for (size_t i = 0; i < sizeof singles / sizeof *singles && rc == 0; i++)
         rc = check_expr(singles[i].e, scope, at, singles[i].where, err);
@@ -479,6 +482,7 @@ void manifest_free(struct manifest *m)
     expr_free(m->shared_bytes);
     expr_free(m->workspace_bytes);
     expr_free(m->memset_bytes);
+    expr_free(m->early);
     free(m->source_path);
     free(m);
 }

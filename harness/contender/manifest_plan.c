@@ -147,8 +147,9 @@ static int compute(const struct manifest *m, const struct expr_scope *scope, str
 {
     static const int64_t grid_high[3] = {INT32_MAX, 65535, 65535}, block_high[3] = {1024, 1024, 64},
                          cluster_high[3] = {16, 16, 16};
-    static const int64_t shared_range[2] = {0, MAX_SHARED}, bytes_range[2] = {0, INT64_MAX};
-    int64_t shared = 0, workspace = 0, cleared = 0;
+    static const int64_t shared_range[2] = {0, MAX_SHARED}, bytes_range[2] = {0, INT64_MAX},
+                         any_range[2] = {INT64_MIN, INT64_MAX};
+    int64_t shared = 0, workspace = 0, cleared = 0, early = 0;
     int status = three(m, m->grid, scope, grid_high, p->grid, why);
     if (status == CUDAL2_OK)
         status = three(m, m->block, scope, block_high, p->block, why);
@@ -160,9 +161,12 @@ static int compute(const struct manifest *m, const struct expr_scope *scope, str
         status = number(m, m->workspace_bytes, scope, bytes_range, &workspace, why);
     if (status == CUDAL2_OK)
         status = number(m, m->memset_bytes, scope, bytes_range, &cleared, why);
+    if (status == CUDAL2_OK)
+        status = number(m, m->early, scope, any_range, &early, why);
     p->shared_bytes = (unsigned)shared;
     p->workspace_bytes = (uint64_t)workspace;
     p->memset_bytes = (uint64_t)cleared;
+    p->early = early != 0;
     return status == CUDAL2_OK ? check_geometry(m, p, why) : status;
 }
 

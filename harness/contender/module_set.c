@@ -291,6 +291,26 @@ bool module_set_key(const struct module_set *set, const char *key, struct cudal2
            manifest_key(set->kernels[found.kernel], found.values, out->key, sizeof out->key) == 0;
 }
 
+size_t module_set_siblings(const struct module_set *set, const char *key, struct cudal2_variant *out, size_t capacity)
+{
+    struct module_identity found;
+    char why[CUDAL2_WHY];
+    size_t n = 0;
+    if (set_find_key(set, key, &found, why) != CUDAL2_OK)
+        return 0;
+    const struct manifest *m = set->kernels[found.kernel];
+    for (size_t p = 0; p < m->n_parameters; p++) {
+        const struct manifest_parameter *parameter = &m->parameters[p];
+        for (size_t v = 0; parameter->launch && v < parameter->n_values && n < capacity; v++) {
+            struct module_identity other = found;
+            other.values[p] = parameter->values[v];
+            n += other.values[p] != found.values[p] &&
+                 manifest_key(m, other.values, out[n].key, sizeof out[n].key) == 0;
+        }
+    }
+    return n;
+}
+
 /* ---- contenders ---- */
 
 static bool runs_on(const struct manifest *m, const struct device_info *info)

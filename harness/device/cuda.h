@@ -28,6 +28,7 @@ struct cuda_launch {
     unsigned grid[3], block[3];
     unsigned cluster[3]; /* 1,1,1: no cluster attribute */
     unsigned shared_bytes;
+    bool early; /* may begin before the kernel ahead of it in the stream has ended, for whose end it waits itself */
     void **arguments;
 };
 

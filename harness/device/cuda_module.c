@@ -86,15 +86,16 @@ int cuda_launch(struct device *d, const struct cuda_launch *launch, char *why)
 {
     struct cuda_device *c = (struct cuda_device *)d;
     const unsigned *cluster = launch->cluster;
-    struct cu_launch_attribute attribute = {.id = CU_LAUNCH_CLUSTER,
-                                            .value.cluster = {cluster[0], cluster[1], cluster[2]}};
-    struct cu_launch_config config = {.shared_bytes = launch->shared_bytes, .stream = c->stream};
+    struct cu_launch_attribute attributes[2];
+    struct cu_launch_config config = {
+        .shared_bytes = launch->shared_bytes, .stream = c->stream, .attributes = attributes};
     memcpy(config.grid, launch->grid, sizeof config.grid);
     memcpy(config.block, launch->block, sizeof config.block);
-    if (cluster[0] * cluster[1] * cluster[2] > 1) {
-        config.attributes = &attribute;
-        config.n_attributes = 1;
-    }
+    if (cluster[0] * cluster[1] * cluster[2] > 1)
+        attributes[config.n_attributes++] = (struct cu_launch_attribute){
+            .id = CU_LAUNCH_CLUSTER, .value.cluster = {cluster[0], cluster[1], cluster[2]}};
+    if (launch->early)
+        attributes[config.n_attributes++] = (struct cu_launch_attribute){.id = CU_LAUNCH_EARLY, .value.early = 1};
     cu_result result = c->driver.launch(&config, (cu_function)launch->function, launch->arguments, NULL);
     return say(&c->driver, result, "cuLaunchKernelEx", why);
 }

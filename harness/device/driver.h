@@ -89,7 +89,7 @@ enum cu_flags {
     CU_WAIT_GEQ = 0 /* until (int32_t)(*address - value) >= 0 */
 };
 
-enum cu_launch_attributes { CU_LAUNCH_ACCESS_WINDOW = 1, CU_LAUNCH_CLUSTER = 4 };
+enum cu_launch_attributes { CU_LAUNCH_ACCESS_WINDOW = 1, CU_LAUNCH_CLUSTER = 4, CU_LAUNCH_EARLY = 6 };
 
 struct cu_access_window {
     void *base;
@@ -104,6 +104,7 @@ union cu_launch_value {
     struct {
         unsigned x, y, z;
     } cluster;
+    int early; /* programmaticStreamSerializationAllowed */
 };
 
 struct cu_launch_attribute {

@@ -6,6 +6,7 @@
 
 #define MAX_PASSES 4
 #define MAX_KEYS 256 /* of one problem and layout */
+#define MAX_SIBLINGS 8
 #define SPILLS "spills"
 #define SERIALISED "wgmma serialised"
 
@@ -86,6 +87,16 @@ static bool is_rejected(const struct space *s, const char *key)
     return false;
 }
 
+/* Adds what may race and is not there yet; returns how many there are then. */
+static size_t add_key(const struct family *f, enum cudal2_layout layout, const char *key, struct cudal2_variant *keys,
+                      size_t n)
+{
+    return n < f->breadth && n < MAX_KEYS && module_set_key(f->set, key, &keys[n]) &&
+                   !is_rejected(&f->spaces[layout], keys[n].key) && !is_there(keys, n, keys[n].key)
+               ? n + 1
+               : n;
+}
+
 /* What a table has for this very problem: its winner, and a runner-up that was close. Returns how many keys there are
  * then. */
 static size_t add_known(const struct family *f, const struct tuned_table *table, const struct tuned_query *query,
@@ -94,9 +105,20 @@ static size_t add_known(const struct family *f, const struct tuned_table *table,
     const struct tuned_entry *entry = table ? tuned_exact(table, query) : NULL;
     const char *known[2];
     size_t n_known = entry ? tuned_keys(table, entry, known) : 0;
-    for (size_t i = 0; i < n_known && n < f->breadth; i++)
-        n += module_set_key(f->set, known[i], &keys[n]) && !is_rejected(&f->spaces[query->layout], keys[n].key) &&
-             !is_there(keys, n, keys[n].key);
+    for (size_t i = 0; i < n_known; i++)
+        n = add_key(f, query->layout, known[i], keys, n);
+    return n;
+}
+
+/* The first `n` keys' machine code launched otherwise, which costs no compiling. */
+static size_t add_siblings(const struct family *f, enum cudal2_layout layout, struct cudal2_variant *keys, size_t n)
+{
+    struct cudal2_variant siblings[MAX_SIBLINGS];
+    for (size_t i = 0, known = n; i < known; i++) {
+        size_t n_siblings = module_set_siblings(f->set, keys[i].key, siblings, MAX_SIBLINGS);
+        for (size_t s = 0; s < n_siblings; s++)
+            n = add_key(f, layout, siblings[s].key, keys, n);
+    }
     return n;
 }
 
@@ -107,7 +129,7 @@ static size_t known_keys(const struct family *f, enum cudal2_layout layout, cons
     size_t n = 0;
     for (size_t i = 0; i < FAMILY_TABLES; i++)
         n = add_known(f, f->known[i], &query, keys, n);
-    return n;
+    return add_siblings(f, layout, keys, n);
 }
 
 static size_t own_entries(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
