@@ -30,6 +30,7 @@ struct op {
     uintptr_t function; /* 2 the blocker, 3 the empty kernel, 4 digest, else 1 */
     unsigned grid, block;
     bool in_graph, second; /* of a graph that was launched; in the second stream */
+    bool early;            /* launched so that it may begin before what is ahead of it has ended */
 };
 
 struct cu_graph_opaque {
@@ -369,6 +370,8 @@ static cu_result m_launch(const struct cu_launch_config *config, cu_function fun
         mock.ran(&op, mock.clock);
     if (op.second)
         return status();
+    for (unsigned i = 0; i < config->n_attributes; i++)
+        op.early |= config->attributes[i].id == CU_LAUNCH_EARLY && config->attributes[i].value.early;
     mock.last_config = *config;
     if (config->n_attributes)
         mock.last_attribute = config->attributes[0];
@@ -410,6 +413,19 @@ static cu_result m_tensor_map(void *map, int type, uint32_t rank, void *memory, 
     return box[0] > 256 ? 1 : CU_OK;
 }
 
+/* Each piece of work hangs on the one ahead of it; programmatically between kernels only. */
+static cu_result m_graph_edges(cu_graph graph, cu_node *from, cu_node *to, struct cu_edge *edges, size_t *count)
+{
+    size_t n = graph->n > 0 ? graph->n - 1 : 0;
+    for (size_t i = 0; i < n && edges; i++) {
+        const struct op *ahead = &graph->ops[i], *op = ahead + 1;
+        from[i] = to[i] = NULL;
+        edges[i] = (struct cu_edge){.type = op->early && ahead->node_type == CU_NODE_KERNEL};
+    }
+    *count = n;
+    return CU_OK;
+}
+
 static const char *withheld; /* a call the driver does not have */
 
 static cu_result resolve(const char *symbol, void **out, int version, uint64_t flags, int *query)
@@ -420,9 +436,14 @@ static cu_result resolve(const char *symbol, void **out, int version, uint64_t f
         void *function;
     } calls[] = {DRIVER_CALLS(ENTRY)};
 #undef ENTRY
-    assert_int_equal(version, DRIVER_VERSION);
     assert_int_equal(flags, 0);
     *query = 0;
+    if (strcmp(symbol, "cuGraphGetEdges") == 0 && !(withheld && strcmp(withheld, symbol) == 0)) {
+        assert_int_equal(version, 12030);
+        *out = (void *)m_graph_edges;
+        return CU_OK;
+    }
+    assert_int_equal(version, strcmp(symbol, "cuGraphGetEdges") == 0 ? 12030 : DRIVER_VERSION);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i].name, symbol) == 0 && !(withheld && strcmp(withheld, symbol) == 0)) {
             *out = calls[i].function;

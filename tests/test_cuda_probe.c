@@ -96,6 +96,8 @@ static void a_failed_launch_lets_the_stream_go(void **state)
 static void sprinkle_and_count_can_be_captured(void **state)
 {
     static uint16_t c[1000];
+    const struct cudal2_operands operands = {c, c, c};
+    const struct probe_veil veil = {{20, 50, 20, CUDAL2_F16, CUDAL2_ACC_F32}, &operands, 3};
     char why[CUDAL2_WHY];
     uint64_t nans = 9;
     struct error err;
@@ -105,11 +107,13 @@ static void sprinkle_and_count_can_be_captured(void **state)
     assert_int_equal(d->probes->count(d, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
     assert_int_equal(d->probes->read_count(d, &nans, &err), 0);
     assert_int_equal(nans, 0);
+    assert_int_equal(d->probes->veil(d, &veil, why), CUDAL2_OK); /* once outside a capture */
     assert_int_equal(m_capture_begin(NULL, CU_CAPTURE_THREAD), CU_OK);
     assert_int_equal(d->probes->sprinkle(d, c, CUDAL2_F16, 1000, 2, why), CUDAL2_OK);
     assert_int_equal(d->probes->count(d, c, CUDAL2_F16, 1000, why), CUDAL2_OK);
+    assert_int_equal(d->probes->veil(d, &veil, why), CUDAL2_OK);
     assert_int_equal(m_capture_end(NULL, &graph), CU_OK);
-    assert_int_equal(graph->n, 2);
+    assert_int_equal(graph->n, 4);
     for (size_t i = 0; i < graph->n; i++)
         assert_int_equal(graph->ops[i].node_type, CU_NODE_KERNEL);
     m_graph_destroy(graph);

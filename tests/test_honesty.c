@@ -1,6 +1,7 @@
 /* verify/honesty.c on the scripted device: each way to cheat after verification has its verdict, and honest work none.
  */
 #include <setjmp.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -276,6 +277,72 @@ static void the_host_knows_of_work_elsewhere(void **state)
     expect_verdict("stream_escape");
 }
 
+/* ---- work that begins early ---- */
+
+/* A's first element while it is set aside, and whose A it is. */
+static struct {
+    const struct cudal2_operands *operands;
+    float element;
+    unsigned times;
+    bool early; /* the first contender does not wait */
+} veiled;
+
+static void unveil(void)
+{
+    if (veiled.operands != NULL)
+        element_store((void *)(uintptr_t)veiled.operands->a, CUDAL2_F16, 0, veiled.element);
+    veiled.operands = NULL;
+}
+
+static int veil(struct device *d, const struct probe_veil *v, char *why)
+{
+    unveil();
+    veiled.times++;
+    veiled.operands = v->operands;
+    veiled.element = element_load(v->operands->a, CUDAL2_F16, 0);
+    element_store((void *)(uintptr_t)v->operands->a, CUDAL2_F16, 0, NAN);
+    return d->probes->sprinkle(d, v->operands->c, v->problem.dtype, (uint64_t)(v->problem.m * v->problem.n), v->seed,
+                               why);
+}
+
+/* Who waits for what is ahead of it finds A as it was. */
+static int launch_behind_veil(const struct contender *c, void *state, size_t set, char *why)
+{
+    if (c != &f.contenders[0] || !veiled.early)
+        unveil();
+    int status = cheat.honest->launch(c, state, set, why);
+    unveil();
+    return status;
+}
+
+static void open_veiled_cell(struct probe_ops *probes, bool early)
+{
+    static struct contender_ops ops;
+    open_cell();
+    *probes = *f.device->probes;
+    probes->veil = veil;
+    f.device->probes = probes;
+    ops = *cheat.honest;
+    ops.launch = launch_behind_veil;
+    f.contenders[0].ops = f.contenders[1].ops = &ops;
+    memset(&veiled, 0, sizeof veiled);
+    veiled.early = early;
+}
+
+static void what_begins_early_is_found(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    open_veiled_cell(&probes, true);
+    expect_verdict("wrong_result");
+    open_veiled_cell(&probes, false);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    assert_in_range(veiled.times, 4, 40); /* each is tried once, and then at least once ahead of a launch */
+    fixture_close(&f);
+}
+
 /* ---- memory over setups ---- */
 
 static uint64_t held_now;
@@ -348,6 +415,7 @@ int main(void)
         cmocka_unit_test(threads_of_a_contender_are_told),
         cmocka_unit_test(clocks_must_agree),
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
+        cmocka_unit_test(what_begins_early_is_found),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),
         cmocka_unit_test(only_what_grows_each_time_leaks),
     };

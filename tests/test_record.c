@@ -177,7 +177,7 @@ static struct cell_record *telling_record(void)
     strcpy(c->copy_of, "cublas-nn");
     strcpy(c->family, "renamed");
     strcpy(c->rung_reason, "declares that it synchronises");
-    c->host_sync = true;
+    c->host_sync = c->early = true;
     c->attributes = cJSON_Parse("{\"algo\":66,\"tile\":\"128x256\"}");
     c->tuning = cJSON_Parse("{\"variants\":8}");
     c->verification = cJSON_Parse("{\"checked\":4096}");
@@ -225,7 +225,7 @@ static void assert_same_contender(const struct contender_record *d, const struct
     assert_string_equal(d->copy_of, "cublas-nn");
     assert_string_equal(d->rung, "graph");
     assert_string_equal(d->rung_reason, "declares that it synchronises");
-    assert_true(d->host_sync && !d->candidate && d->invalid && d->launches == 48 && d->primers == 1);
+    assert_true(d->host_sync && d->early && !d->candidate && d->invalid && d->launches == 48 && d->primers == 1);
     assert_true(cJSON_Compare(d->attributes, c->attributes, true));
     assert_true(cJSON_Compare(d->tuning, c->tuning, true));
     assert_true(cJSON_Compare(d->verification, c->verification, true));

@@ -21,6 +21,7 @@ static char *screen_of(unsigned converged, unsigned cells)
     for (unsigned i = 0; i < cells; i++) {
         struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
         r->converged = i < converged;
+        r->contenders[1].early = i % 2;
         if (i == 1)
             fixture_slowdown(r, 5);
         r->dropped_blocks = i;
@@ -131,10 +132,30 @@ static void one_is_singular(void **state)
     free(text);
 }
 
+/* Who overlaps launches is told, and in how many cells. */
+static void early_launches_are_told(void **state)
+{
+    (void)state;
+    char *text = screen_of(5, 5);
+    assert_true(line_has(line_of(text, "Launched early: "), "Launched early: cudal2-nn in 2 cells"));
+    assert_null(strstr(text, "torch.matmul in"));
+    free(text);
+}
+
+static void nothing_is_told_where_nobody_is_early(void **state)
+{
+    (void)state;
+    char *text = screen_of(1, 1);
+    assert_null(strstr(text, "Launched early"));
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(all_converged_has_a_mean),       TEST(some_converged_is_said),
-                                       TEST(few_converged_have_no_mean),     TEST(none_converged_has_no_mean),
-                                       TEST(the_widest_intervals_are_shown), TEST(one_is_singular)};
+    const struct CMUnitTest tests[] = {
+        TEST(all_converged_has_a_mean),       TEST(some_converged_is_said),
+        TEST(few_converged_have_no_mean),     TEST(none_converged_has_no_mean),
+        TEST(the_widest_intervals_are_shown), TEST(one_is_singular),
+        TEST(early_launches_are_told),        TEST(nothing_is_told_where_nobody_is_early)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ struct manifest {
     struct manifest_argument arguments[MANIFEST_MAX_ARGUMENTS];
     struct expr *grid[3], *block[3], *cluster[3];
     struct expr *shared_bytes, *workspace_bytes, *memset_bytes;
-    struct expr *early; /* not 0: the launch may begin before the kernel ahead of it has ended */
+    struct expr *early;    /* not 0: the launch may begin before the kernel ahead of it has ended */
     char hash[DIGEST_HEX]; /* of the manifest's text */
 };
 

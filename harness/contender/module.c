@@ -274,8 +274,8 @@ static int prepare(const struct set_face *face, const struct cudal2_setup *setup
     s->workspace = setup->workspace;
     s->wide_sums = setup->problem.accumulate == CUDAL2_ACC_F32 || setup->problem.dtype != CUDAL2_F16;
     memcpy(s->values, identity.values, sizeof s->values);
-    s->launch = (struct cuda_launch){.function = loaded->function.handle, .shared_bytes = s->plan.shared_bytes,
-                                     .early = s->plan.early};
+    s->launch = (struct cuda_launch){
+        .function = loaded->function.handle, .shared_bytes = s->plan.shared_bytes, .early = s->plan.early};
     memcpy(s->launch.grid, s->plan.grid, sizeof s->launch.grid);
     memcpy(s->launch.block, s->plan.block, sizeof s->launch.block);
     memcpy(s->launch.cluster, s->plan.cluster, sizeof s->launch.cluster);

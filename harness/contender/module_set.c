@@ -304,8 +304,8 @@ size_t module_set_siblings(const struct module_set *set, const char *key, struct
         for (size_t v = 0; parameter->launch && v < parameter->n_values && n < capacity; v++) {
             struct module_identity other = found;
             other.values[p] = parameter->values[v];
-            n += other.values[p] != found.values[p] &&
-                 manifest_key(m, other.values, out[n].key, sizeof out[n].key) == 0;
+            n +=
+                other.values[p] != found.values[p] && manifest_key(m, other.values, out[n].key, sizeof out[n].key) == 0;
         }
     }
     return n;

@@ -114,6 +114,7 @@ static const struct device_ops cuda_ops = {
     .rung = cuda_rung,
     .rung_reason = cuda_rung_reason,
     .held = cuda_segment_held,
+    .early = cuda_segment_early,
     .measure = cuda_measure,
     .release_segment = cuda_release_segment,
     .time_event = cuda_time_event,

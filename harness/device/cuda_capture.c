@@ -6,7 +6,8 @@
 
 /* What a graph holds. */
 struct census {
-    size_t work; /* kernels, copies, memsets */
+    size_t work;  /* kernels, copies, memsets */
+    size_t early; /* edges over which work may begin before what is ahead of it has ended */
     char refused[SEGMENT_REASON];
 };
 
@@ -52,6 +53,23 @@ static int look_at(const struct driver *cu, cu_node node, struct census *census,
     return 0;
 }
 
+/* An old driver tells of no such edges, and a graph without any has none to tell. */
+static int count_early(const struct driver *cu, cu_graph graph, struct census *census, struct error *err)
+{
+    size_t count = 0;
+    if (!cu->graph_edges || cu->graph_edges(graph, NULL, NULL, NULL, &count) != CU_OK || count == 0)
+        return 0;
+    struct cu_edge *edges = calloc(count, sizeof *edges);
+    cu_node *ends = calloc(2 * count, sizeof *ends);
+    int rc = edges && ends ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", count);
+    if (rc == 0 && cu->graph_edges(graph, ends, ends + count, edges, &count) == CU_OK)
+        for (size_t i = 0; i < count; i++)
+            census->early += edges[i].type == CU_EDGE_PROGRAMMATIC;
+    free(edges);
+    free(ends);
+    return rc;
+}
+
 static int take_census(const struct driver *cu, cu_graph graph, struct census *census, struct error *err)
 {
     size_t count = 0;
@@ -66,7 +84,7 @@ static int take_census(const struct driver *cu, cu_graph graph, struct census *c
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = look_at(cu, nodes[i], census, err);
     free(nodes);
-    return rc;
+    return rc == 0 ? count_early(cu, graph, census, err) : rc;
 }
 
 /* Begin and end always come in pairs; an invalidated capture ends with an error and no graph. */
@@ -145,6 +163,7 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
     }
     *captured = true;
     s->held = c->base.info.holds && census.work <= HELD_MOST;
+    s->early = census.early > census.work - launches; /* more than there can be inside the launches */
     if (s->shape.settled)
         return cuda_stream_wait(c, err);
     rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");

@@ -30,6 +30,8 @@ enum harness_kernel {
     KERNEL_ROWS_TIMES,
     KERNEL_COLUMNS_TIMES,
     KERNEL_COMPARE_ROWS,
+    KERNEL_VEIL,
+    KERNEL_UNVEIL,
     KERNEL_COUNT
 };
 
@@ -133,7 +135,8 @@ struct device_segment {
     cu_event start[DEVICE_MAX_VISITS], stop[DEVICE_MAX_VISITS]; /* one pair a visit */
     cu_graph graph;
     cu_graph_exec exec;
-    bool held; /* on the rung graph: as device_ops.held */
+    bool held;  /* on the rung graph: as device_ops.held */
+    bool early; /* as device_ops.early */
 };
 
 int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
@@ -150,6 +153,7 @@ void cuda_hand_over(struct cuda_device *c);
  * serialises launches (CUDA_LAUNCH_BLOCKING, a tool) would never come back from them. Says it in info.holds. */
 int cuda_try_hold(struct cuda_device *c, struct error *err);
 bool cuda_segment_held(const struct device_segment *segment);
+bool cuda_segment_early(const struct device_segment *segment);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
  * graph. */
 int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,

@@ -208,6 +208,11 @@ bool cuda_segment_held(const struct device_segment *segment)
     return segment->held;
 }
 
+bool cuda_segment_early(const struct device_segment *segment)
+{
+    return segment->early;
+}
+
 static int run_graph(struct cuda_device *c, const struct device_segment *s, struct error *err)
 {
     int rc = s->held ? cuda_hold(c, err) : 0;

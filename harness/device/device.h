@@ -178,6 +178,9 @@ struct device_ops {
      * what is there first, and where that is the start event (a shape without primers) how long the host takes over the
      * rest is part of the time. */
     bool (*held)(const struct device_segment *segment);
+    /* On the rung graph: whether a launch may begin before the one ahead of it has ended (programmatic dependencies
+     * between the captured launches; the contender must wait for that end itself, see probe.h, veil). NULL: never. */
+    bool (*early)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);

@@ -36,6 +36,17 @@ int driver_find(driver_resolver *out, struct error *err)
     return 0;
 }
 
+/* Before that version the call knows no kinds of edges. */
+#define EDGES_VERSION 12030
+
+static void bind_edges(struct driver *d, driver_resolver resolve)
+{
+    void *symbol = NULL;
+    int status = 0;
+    if (resolve("cuGraphGetEdges", &symbol, EDGES_VERSION, 0, &status) == CU_OK && symbol)
+        memcpy(&d->graph_edges, &symbol, sizeof symbol);
+}
+
 int driver_bind(struct driver *d, driver_resolver resolve, struct error *err)
 {
     void *members[N_SYMBOLS];
@@ -50,6 +61,7 @@ int driver_bind(struct driver *d, driver_resolver resolve, struct error *err)
                              symbol_names[i], DRIVER_VERSION / 1000, DRIVER_VERSION % 1000 / 10, result, status);
         memcpy(members[i], &symbol, sizeof symbol);
     }
+    bind_edges(d, resolve);
     return 0;
 }
 

@@ -161,6 +161,13 @@ enum cu_tensor_types { CU_TENSOR_F16 = 6, CU_TENSOR_F32 = 7, CU_TENSOR_BF16 = 9 
 enum cu_tensor_swizzle { CU_TENSOR_PLAIN, CU_TENSOR_SWIZZLE_32, CU_TENSOR_SWIZZLE_64, CU_TENSOR_SWIZZLE_128 };
 enum cu_tensor_promotion { CU_TENSOR_L2_NONE, CU_TENSOR_L2_64, CU_TENSOR_L2_128, CU_TENSOR_L2_256 };
 
+/* CUgraphEdgeData. */
+enum cu_edge_types { CU_EDGE_PLAIN = 0, CU_EDGE_PROGRAMMATIC = 1 };
+
+struct cu_edge {
+    unsigned char from_port, to_port, type, reserved[5];
+};
+
 /* X(member, symbol, parameters). */
 #define DRIVER_CALLS(X)                                                                                                \
     X(init, "cuInit", (unsigned flags))                                                                                \
@@ -236,6 +243,8 @@ enum cu_tensor_promotion { CU_TENSOR_L2_NONE, CU_TENSOR_L2_64, CU_TENSOR_L2_128,
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
 struct driver {
     DRIVER_CALLS(DRIVER_MEMBER)
+    /* cuGraphGetEdges as of CUDA 12.3; NULL where the driver is older. */
+    cu_result (*graph_edges)(cu_graph graph, cu_node *from, cu_node *to, struct cu_edge *edges, size_t *count);
 };
 #undef DRIVER_MEMBER
 
@@ -245,7 +254,7 @@ typedef cu_result (*driver_resolver)(const char *symbol, void **out, int version
 /* The driver's own resolver, from libcuda.so.1 by dlopen. EXIT_CODE_UNAVAILABLE with the loader's reason. */
 int driver_find(driver_resolver *out, struct error *err);
 
-/* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE names the first call that is missing. */
+/* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE names the first call that is missing, but for graph_edges. */
 int driver_bind(struct driver *d, driver_resolver resolve, struct error *err);
 
 /* 0 for success. Otherwise "<what>: CUDA_ERROR_..." with EXIT_CODE_UNAVAILABLE when the status is sticky (the

@@ -32,6 +32,13 @@ struct probe_product {
     uint64_t seed;
 };
 
+/* One operand set, and the seed of the elements. */
+struct probe_veil {
+    struct cudal2_problem problem;
+    const struct cudal2_operands *operands;
+    uint64_t seed;
+};
+
 /* Rows of C x against rows of A (B x). */
 struct probe_difference {
     uint64_t differing; /* rows that are not equal, NaN included */
@@ -70,6 +77,12 @@ struct probe_ops {
     int (*sprinkle)(struct device *d, void *c, enum cudal2_dtype dtype, uint64_t elements, uint64_t seed, char *why);
     int (*count)(struct device *d, const void *c, enum cudal2_dtype dtype, uint64_t elements, char *why);
     int (*read_count)(struct device *d, uint64_t *nans, struct error *err);
+    /* A trap for what begins before the work ahead of it in the stream has ended; enqueued and captured as sprinkle is.
+     * One element of every PROBE_SPRINKLE of A and B is set aside, a NaN in its place. Then a kernel that lets the next
+     * one begin at once, where that was launched so (programmatic stream serialization), brings them back some
+     * microseconds later and sprinkles C: what has read or written by then is told by the NaN it leaves. The first call
+     * for a problem must not be under capture. NULL where nothing can begin early. */
+    int (*veil)(struct device *d, const struct probe_veil *veil, char *why);
     /* Launches `work` on `set` behind a kernel that holds the device's stream, waits wait_ns and looks whether the
      * region has changed all the same: then the work does not run in the stream it was given. *escaped is false too
      * when nothing can be told, because the launch waited for the stream. NULL where there is no stream. */

@@ -41,6 +41,7 @@ static void keep_segment(const struct bench *bench, struct entrant *e)
     if (reason[0] != '\0')
         snprintf(e->record->rung_reason, sizeof e->record->rung_reason, "%s", reason);
     e->record->host_sync = rung == RUNG_EVENTS;
+    e->record->early |= bench->device->ops->early != NULL && bench->device->ops->early(e->segment);
 }
 
 /* Before any segment: each ends by waiting for the device, which would be for the segments' first replays. */

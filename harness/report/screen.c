@@ -7,6 +7,7 @@
 
 #include "report/screen_rows.h"
 #include "report/sheet.h"
+#include "result/record.h"
 #include "result/tree.h"
 
 static void print_sheet(struct screen *screen, struct sheet *sheet)
@@ -337,6 +338,41 @@ static void print_activity(struct screen *screen)
         text_add(&screen->text, "\n");
 }
 
+/* Cells in which the contender of this name was launched early. */
+static unsigned count_early(const cJSON *cells, const char *name)
+{
+    const cJSON *cell;
+    unsigned n = 0;
+    cJSON_ArrayForEach(cell, cells) n += tree_true(tree_member(tree_member(cell, "contenders"), name), "early");
+    return n;
+}
+
+/* Contenders have the names that they have in the cell where each is met first. */
+static void print_early(struct screen *screen, const cJSON *cells)
+{
+    const cJSON *cell, *contender;
+    const char *seen[RECORD_MAX_CONTENDERS];
+    size_t n = 0;
+    cJSON_ArrayForEach(cell, cells)
+    {
+        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+        {
+            bool known = !tree_true(contender, "early") || n == RECORD_MAX_CONTENDERS;
+            for (size_t i = 0; i < n && !known; i++)
+                known = strcmp(seen[i], contender->string) == 0;
+            if (known)
+                continue;
+            unsigned count = count_early(cells, contender->string);
+            text_add(&screen->text, "%s%s in %u cell%s", n == 0 ? "Launched early: " : ", ", contender->string, count,
+                     count == 1 ? "" : "s");
+            seen[n++] = contender->string;
+        }
+    }
+    if (n > 0)
+        text_add(&screen->text,
+                 "\n  In a row they set up while the launch ahead runs, and wait for its end (checked)\n");
+}
+
 /* Skips with their reasons, one line for each kind. */
 static void print_left_out(struct screen *screen)
 {
@@ -426,6 +462,7 @@ int screen_report(const cJSON *result, const struct screen_options *options, cha
     print_counts(&screen);
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
     print_activity(&screen);
+    print_early(&screen, cells);
     print_not_converged(&screen);
     print_left_out(&screen);
     print_skipped_cells(&screen, cells);

@@ -36,6 +36,7 @@ struct contender_record {
     char rung[16];                       /* ladder rung of the device timing: graph, blocked, events */
     char rung_reason[RECORD_REASON_MAX]; /* why it is not the first; "" on the first */
     bool host_sync;
+    bool early;                 /* launches may begin before the one ahead has ended (device_ops.early) */
     unsigned launches, primers; /* of a device-timed segment */
     cJSON *attributes;          /* owned; object from describe(), or NULL */
     cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */

@@ -87,6 +87,8 @@ static int read_outcome(struct json_at at, struct contender_record *c, struct er
     if (code == 0)
         code = form_take_bool(at, "host_sync", &c->host_sync, err);
     if (code == 0)
+        code = form_take_bool(at, "early", &c->early, err);
+    if (code == 0)
         code = form_take_text(at, "rung_reason", c->rung_reason, sizeof c->rung_reason, err);
     return code;
 }
@@ -127,7 +129,7 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
         "rung",       "rung_reason", "host_sync",    "launches",         "primers",
         "attributes", "tuning",      "verification", "deviation",        "device",
         "event",      "wall",        "late",         "equal_path_event", "equal_path_wall",
-        NULL};
+        "early",      NULL};
     const struct cell_record *r = cell->record;
     const struct form_place headline = {1, r->blocks};
     const struct form_place others = {cell->others_every, r->blocks};

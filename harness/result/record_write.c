@@ -209,6 +209,7 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
     tree_put_true(&w, "invalid", c->invalid);
     tree_put_text(&w, "rung_reason", c->rung_reason);
     tree_put_true(&w, "host_sync", c->host_sync);
+    tree_put_true(&w, "early", c->early);
     put_common(&w, c, form->usual);
     tree_put_copy(&w, "attributes", c->attributes);
     tree_put_copy(&w, "tuning", c->tuning);

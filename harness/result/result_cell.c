@@ -107,6 +107,7 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_text(&t, "rung", c->rung);
     tree_put_text(&t, "rung_reason", c->rung_reason);
     tree_put_true(&t, "host_sync", c->host_sync);
+    tree_put_true(&t, "early", c->early);
     tree_put_count(&t, "launches", c->launches);
     tree_put_copy(&t, "attributes", c->attributes);
     tree_put_copy(&t, "tuning", c->tuning);

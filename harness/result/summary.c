@@ -360,7 +360,8 @@ static void count_look(struct looks *l, const cJSON *contender)
     l->unavailable += unseen;
     l->launches += !unseen;
     l->refuted += strcmp(tree_text(contender, "stage"), ACTIVITY_STAGE) == 0;
-    if (!isnan(ratio))
+    /* What is launched early sets itself up beside the launch ahead, which a launch alone cannot. */
+    if (!isnan(ratio) && !tree_true(contender, "early"))
         l->ratios[l->n_ratios++] = ratio;
 }
 

@@ -234,11 +234,31 @@ int trial_judge_rounded(struct trial *t, size_t set, struct error *err)
 
 /* ---- between ---- */
 
-/* The entrant's launch between a sprinkle and a count. */
+/* The entrant's launch between a sprinkle, or now and then a veil, and a count. */
 struct sandwich {
     struct trial *trial;
     uint64_t seed;
+    uint32_t veils; /* bit i: ahead of launch i */
+    unsigned launches;
 };
+
+/* A quarter of the launches, and one that every headline comes to. */
+static uint32_t draw_veils(struct random *random)
+{
+    uint32_t quarter = (uint32_t)(random_next(random) & random_next(random));
+    return quarter | 1u << random_below(random, BETWEEN_SINGLE_LEAST);
+}
+
+static int poison(struct sandwich *s, size_t set, char *why)
+{
+    const struct bench *bench = s->trial->bench;
+    struct device *d = bench->device;
+    const struct probe_veil veil = {bench->problem, operands_of(s->trial, set), ++s->seed};
+    bool veiled = s->veils >> s->launches++ % 32 & 1;
+    return veiled && d->probes->veil != NULL
+               ? d->probes->veil(d, &veil, why)
+               : d->probes->sprinkle(d, veil.operands->c, bench->problem.dtype, elements_of_c(bench), veil.seed, why);
+}
 
 static int launch_between(void *context, size_t set, char *why)
 {
@@ -246,13 +266,12 @@ static int launch_between(void *context, size_t set, char *why)
     const struct bench *bench = s->trial->bench;
     const struct device_work *work = &s->trial->entrant->work;
     struct device *d = bench->device;
-    void *c = operands_of(s->trial, set)->c;
-    enum cudal2_dtype dtype = bench->problem.dtype;
-    uint64_t elements = elements_of_c(bench);
-    int status = d->probes->sprinkle(d, c, dtype, elements, ++s->seed, why);
+    int status = poison(s, set, why);
     if (status == CUDAL2_OK)
         status = work->launch(work->context, set, why);
-    return status == CUDAL2_OK ? d->probes->count(d, c, dtype, elements, why) : status;
+    return status == CUDAL2_OK
+               ? d->probes->count(d, operands_of(s->trial, set)->c, bench->problem.dtype, elements_of_c(bench), why)
+               : status;
 }
 
 /* Prepared as the timed segment is, short, without primers and over all sets in turn. */
@@ -301,7 +320,9 @@ static int try_probes(struct trial *t, struct error *err)
     enum cudal2_dtype dtype = t->bench->problem.dtype;
     uint64_t nans = 0, elements = elements_of_c(t->bench);
     char why[CUDAL2_WHY] = "";
-    if (d->probes->sprinkle(d, c, dtype, elements, random_next(t->random), why) != CUDAL2_OK ||
+    const struct probe_veil veil = {t->bench->problem, operands_of(t, 0), random_next(t->random)};
+    if ((d->probes->veil != NULL && d->probes->veil(d, &veil, why) != CUDAL2_OK) ||
+        d->probes->sprinkle(d, c, dtype, elements, random_next(t->random), why) != CUDAL2_OK ||
         d->probes->count(d, c, dtype, elements, why) != CUDAL2_OK)
         return error_set(err, EXIT_CODE_INTERNAL, "trying the probes: %s", why);
     int code = d->probes->read_count(d, &nans, err);
@@ -313,7 +334,7 @@ static int try_probes(struct trial *t, struct error *err)
 int trial_between(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct sandwich sandwich = {t, random_next(t->random)};
+    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random), .veils = draw_veils(t->random)};
     const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
     uint64_t nans = 0;
     int code = try_probes(t, err);
@@ -322,7 +343,10 @@ int trial_between(struct trial *t, struct error *err)
     if (code == 0)
         code = d->probes->read_count(d, &nans, err);
     if (code == 0 && nans > 0)
-        trial_convict(t, "wrong_result", "launches of a segment left %" PRIu64 " elements of C as they were", nans);
+        trial_convict(t, "wrong_result",
+                      "launches of a segment left %" PRIu64 " elements of C as they were, or did not wait for what was "
+                      "ahead of them",
+                      nans);
     return code == 0 && t->verdict == NULL ? trial_judge_rounded(t, 0, err) : code;
 }
 

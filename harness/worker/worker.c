@@ -22,7 +22,7 @@
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
 #define MAX_SETS 64u
-#define COMPILE_THREADS 32 /* 150 MB each */
+#define COMPILE_THREADS 32    /* 150 MB each */
 #define COMPILE_SECONDS 600.0 /* a thousand kernels on two slow cores */
 #define READY_SECONDS 60.0    /* from there to `ready` */
 #define LOAD_SETUPS 3.0       /* a library from a cold network disk takes longer than a contender's setup */

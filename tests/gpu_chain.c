@@ -1,0 +1,203 @@
+/*
+ * Launches that depend on each other: C of launch i is A of launch i + 1. Back to back in a graph, where a kernel that
+ * was launched early sets itself up while the one ahead still runs, they must leave the bits that they leave when each
+ * is waited for. Every configuration of the kernel set that takes the problem, of either layout and accumulator.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "contender/module.h"
+
+#define LAUNCHES 12
+#define REPEATS 20
+#define MOST_VARIANTS 64
+
+static struct device *gpu;
+static struct module_set *kernels;
+
+/* X and Y, m x k, in turn the operand A and the result C of a product with B, k x k. */
+struct chain {
+    struct cudal2_problem problem;
+    struct cudal2_operands sets[2];
+    void *workspace;
+    size_t bytes; /* of X */
+};
+
+#define WORKSPACE_BYTES ((size_t)64 << 20)
+
+static void check(int code, const struct error *err)
+{
+    if (code != 0)
+        fail_msg("%s", err->text);
+}
+
+static void *take(size_t bytes)
+{
+    void *memory = NULL;
+    struct error err;
+    check(gpu->ops->alloc(gpu, bytes, &memory, &err), &err);
+    return memory;
+}
+
+static struct chain open_chain(int64_t m, int64_t k, enum cudal2_accumulate accumulate)
+{
+    struct chain c = {.problem = {m, k, k, CUDAL2_F16, accumulate}, .bytes = (size_t)(m * k) * 2};
+    void *x = take(c.bytes), *y = take(c.bytes), *b = take((size_t)(k * k) * 2);
+    c.sets[0] = (struct cudal2_operands){x, b, y};
+    c.sets[1] = (struct cudal2_operands){y, b, x};
+    c.workspace = take(WORKSPACE_BYTES);
+    return c;
+}
+
+static void close_chain(struct chain *c)
+{
+    gpu->ops->release(gpu, c->sets[0].c);
+    gpu->ops->release(gpu, c->sets[1].c);
+    gpu->ops->release(gpu, (void *)(uintptr_t)c->sets[0].b);
+    gpu->ops->release(gpu, c->workspace);
+}
+
+/* X is N(0,1); a column of B has two ones on average, so that a product is about as large as its factor. */
+static void fill(const struct chain *c)
+{
+    struct error err;
+    int64_t m = c->problem.m, k = c->problem.k;
+    const struct fill x = {.kind = FILL_NORMAL, .dtype = CUDAL2_F16, .seed = 5, .rows = m, .cols = k};
+    const struct fill y = {.kind = FILL_POISON, .dtype = CUDAL2_F16, .rows = m, .cols = k};
+    const struct fill b = {
+        .kind = FILL_BINARY, .dtype = CUDAL2_F16, .seed = 6, .rows = k, .cols = k, .density = 2.0 / (double)k};
+    check(gpu->ops->fill(gpu, c->sets[1].c, &x, &err), &err);
+    check(gpu->ops->fill(gpu, c->sets[0].c, &y, &err), &err);
+    check(gpu->ops->fill(gpu, (void *)(uintptr_t)c->sets[0].b, &b, &err), &err);
+    check(gpu->ops->sync(gpu, &err), &err);
+}
+
+struct setting {
+    const struct contender *contender;
+    void *state;
+};
+
+static int launch(void *context, size_t set, char *why)
+{
+    const struct setting *s = context;
+    return s->contender->ops->launch(s->contender, s->state, set, why);
+}
+
+/* What the last two launches left, one after the other in `out`. */
+static void read_back(const struct chain *c, unsigned char *out)
+{
+    struct error err;
+    for (int i = 0; i < 2; i++)
+        check(gpu->ops->download(gpu, out + (size_t)i * c->bytes, c->sets[i].c, c->bytes, &err), &err);
+}
+
+static void run_one_by_one(const struct chain *c, struct setting *s, unsigned char *out)
+{
+    struct error err;
+    char why[CUDAL2_WHY];
+    fill(c);
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        assert_int_equal(launch(s, i % 2, why), CUDAL2_OK);
+        check(gpu->ops->sync(gpu, &err), &err);
+    }
+    read_back(c, out);
+}
+
+static void run_in_a_graph(const struct chain *c, struct setting *s, const unsigned char *expected, const char *key)
+{
+    const struct device_work work = {launch, s, 0};
+    const struct device_shape shape = {.launches = LAUNCHES, .n_sets = 2};
+    struct device_segment *segment = NULL;
+    struct error err;
+    double ns;
+    unsigned char *found = malloc(2 * c->bytes);
+    assert_non_null(found);
+    check(gpu->ops->prepare(gpu, &work, &shape, RUNG_GRAPH, &segment, &err), &err);
+    assert_int_equal(gpu->ops->rung(segment), RUNG_GRAPH);
+    for (int i = 0; i < REPEATS; i++) {
+        fill(c);
+        check(gpu->ops->measure(gpu, segment, &ns, &err), &err);
+        read_back(c, found);
+        if (memcmp(expected, found, 2 * c->bytes) != 0)
+            fail_msg("%s, %lldx%lld: launches in a row left other bits than one by one", key, (long long)c->problem.m,
+                     (long long)c->problem.k);
+    }
+    gpu->ops->release_segment(gpu, segment);
+    free(found);
+}
+
+static void try_variant(const struct chain *c, const struct contender *contender, struct cudal2_setup setup,
+                        const char *key)
+{
+    struct setting s = {.contender = contender};
+    char why[CUDAL2_WHY] = "";
+    unsigned char *expected = malloc(2 * c->bytes);
+    assert_non_null(expected);
+    setup.variant = key;
+    if (contender->ops->setup(contender, &setup, &s.state, why) != CUDAL2_OK)
+        fail_msg("%s: %s", key, why);
+    run_one_by_one(c, &s, expected);
+    run_in_a_graph(c, &s, expected, key);
+    contender->ops->teardown(contender, s.state);
+    free(expected);
+}
+
+/* Returns how many variants were launched early. */
+static int try_layout(const struct chain *c, enum cudal2_layout layout)
+{
+    static struct cudal2_variant variants[MOST_VARIANTS];
+    const struct cudal2_setup setup = {.problem = c->problem,
+                                       .layout = layout,
+                                       .sets = c->sets,
+                                       .n_sets = 2,
+                                       .workspace = c->workspace,
+                                       .workspace_bytes = WORKSPACE_BYTES,
+                                       .stream = gpu->stream};
+    struct contender contender;
+    char why[CUDAL2_WHY];
+    int early = 0;
+    module_set_contender(kernels, layout, &contender);
+    int n = contender.ops->list_variants(&contender, &setup, variants, MOST_VARIANTS, why);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        early += strstr(variants[i].key, "EARLY=1") != NULL;
+        try_variant(c, &contender, setup, variants[i].key);
+    }
+    print_message("%lldx%lldx%lld %s: %d variants\n", (long long)c->problem.m, (long long)c->problem.n,
+                  (long long)c->problem.k, layout_names[layout], n);
+    return early;
+}
+
+static void a_launch_finds_what_the_one_ahead_wrote(void **state)
+{
+    static const int64_t sizes[][2] = {{64, 64},    {64, 1024}, {128, 2048}, {256, 256},
+                                       {512, 1024}, {64, 4096}, {1024, 512}, {2048, 2048}};
+    int early = 0;
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        struct chain c = open_chain(sizes[i / 2][0], sizes[i / 2][1], i % 2 ? CUDAL2_ACC_F16 : CUDAL2_ACC_F32);
+        early += try_layout(&c, CUDAL2_NN) + try_layout(&c, CUDAL2_TN);
+        close_chain(&c);
+    }
+    assert_true(early > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_finds_what_the_one_ahead_wrote)};
+    struct error err;
+    if (device_open_cuda(0, &gpu, &err) != 0 || module_set_open("cudal2", NULL, gpu, &kernels, &err) != 0) {
+        fprintf(stderr, "%s\n", err.text);
+        return 77;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    module_set_close(kernels);
+    gpu->ops->close(gpu);
+    return failed;
+}
