@@ -28,7 +28,6 @@ struct work {
     bool fail_under_capture;
     unsigned launches;
     size_t sets[64];
-    unsigned early; /* bit i: kernel i of a launch may begin before what is ahead of it has ended */
 };
 
 static int launch(void *context, size_t set, char *why)
@@ -43,7 +42,6 @@ static int launch(void *context, size_t set, char *why)
     }
     for (unsigned i = 0; i < w->kernels; i++) {
         struct cuda_launch l = {.function = (void *)1, .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}};
-        l.early = w->early >> i & 1;
         if (cuda_launch(d, &l, ignored) != CUDAL2_OK)
             return CUDAL2_LIBRARY_ERROR;
     }
@@ -127,30 +125,6 @@ static void the_null_graph(void **state)
     assert_int_equal(d->ops->rung(s), RUNG_GRAPH);
     assert_near(measure(s), 100);
     d->ops->release_segment(d, s);
-}
-
-static bool is_early(unsigned kernels, unsigned early)
-{
-    struct work w = {.kernels = kernels, .node_type = -1, .early = early};
-    struct device_segment *s = prepare(&w, 0, RUNG_GRAPH);
-    bool found = d->ops->early(s);
-    d->ops->release_segment(d, s);
-    return found;
-}
-
-/* What a library's second kernel does behind its first is no overlap of launches. */
-static void launches_that_begin_early_are_seen(void **state)
-{
-    (void)state;
-    assert_false(is_early(1, 0));
-    assert_true(is_early(1, 1));
-    assert_false(is_early(2, 2));
-    assert_true(is_early(2, 3));
-    d->ops->close(d);
-    withheld = "cuGraphGetEdges"; /* an older driver */
-    assert_int_equal(mock_open(&d), 0);
-    withheld = NULL;
-    assert_false(is_early(1, 1));
 }
 
 static void assert_falls_to_blocked(struct work *w, const char *says)
@@ -501,7 +475,6 @@ int main(void)
         ON_MOCK(info_and_floors),
         ON_MOCK(a_graph_is_captured_uploaded_replayed),
         ON_MOCK(the_null_graph),
-        ON_MOCK(launches_that_begin_early_are_seen),
         ON_MOCK(refused_graphs_fall_to_the_blocker),
         ON_MOCK(flags_choose_the_rung),
         ON_MOCK(a_launch_that_waits_is_found_by_the_blocker),

@@ -351,7 +351,7 @@ static unsigned count_early(const cJSON *cells, const char *name)
 static void print_early(struct screen *screen, const cJSON *cells)
 {
     const cJSON *cell, *contender;
-    const char *seen[RECORD_MAX_CONTENDERS];
+    const char *seen[RECORD_MAX_CONTENDERS] = {NULL};
     size_t n = 0;
     cJSON_ArrayForEach(cell, cells)
     {

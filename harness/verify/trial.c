@@ -245,7 +245,7 @@ struct sandwich {
 /* A quarter of the launches, and one that every headline comes to. */
 static uint32_t draw_veils(struct random *random)
 {
-    uint32_t quarter = (uint32_t)(random_next(random) & random_next(random));
+    uint32_t half = (uint32_t)random_next(random), quarter = half & (uint32_t)random_next(random);
     return quarter | 1u << random_below(random, BETWEEN_SINGLE_LEAST);
 }
 
