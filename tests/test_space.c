@@ -92,7 +92,7 @@ static void figures_have_their_places(void **state)
         "\"per_sm\":\"7\",\"warps\":\"8\",\"a_readers\":\"9\",\"b_readers\":\"10\",\"slices\":\"11\",\"band\":\"12\","
         "\"wgmma\":\"BM\",\"evicts\":\"1\",\"overlaps\":\"2\",\"exchange\":\"3\",\"copied_n\":\"13\","
         "\"own_rows\":\"BM == 16\",\"streams\":\"2\",\"fetch\":\"128\",\"down\":\"BM == "
-        "16\"},\"grids\":[{\"BM\":[16]}]");
+        "16\",\"early\":\"1\",\"fits\":\"14\"},\"grids\":[{\"BM\":[16]}]");
     struct module_set *set = open_toy();
     struct space s;
     struct error err;
@@ -102,12 +102,13 @@ static void figures_have_their_places(void **state)
     const struct model_tile *t = &s.configurations[0].tile;
     assert_true(t->m == 16 && t->n == 2 && t->step_k == 3 && t->stages == 4 && t->split == 5 && t->cluster == 6);
     assert_true(t->per_sm == 7 && t->warps == 8 && t->a_readers == 9 && t->b_readers == 10 && t->slices == 11);
-    assert_true(t->band == 12 && t->wgmma && !t->direct && t->evicts && t->own_rows && t->down);
+    assert_true(t->band == 12 && t->wgmma && !t->direct && t->evicts && t->own_rows && t->down && t->early);
     assert_int_equal(t->overlaps, 2);
     assert_int_equal(t->exchange, 3);
     assert_int_equal(t->copied_n, 13);
     assert_int_equal(t->streams, 2);
     assert_int_equal(t->fetch, 128);
+    assert_int_equal(t->fits, 14);
     space_free(&s);
     module_set_close(set);
 }

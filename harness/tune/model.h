@@ -9,6 +9,9 @@
  * Of two terms of which the longer hides the shorter, an eighth of the shorter still shows: nothing hides perfectly,
  * and among configurations at the floor the one with less to hide comes first.
  *
+ * A launch costs less where the kernel begins before the one ahead has ended, and less again where its CTAs fit beside
+ * that one's; both from the searches at aa801b0.
+ *
  * What the L2 gives out is not what multiprocessors take in: neighbours that ask for the same lines at the same time
  * are served once. That is why it matters which operand the CTAs of a pair share, and in which order tiles are walked.
  *
@@ -60,6 +63,8 @@ struct model_tile {
     int fetch;                   /* bytes that the L2 fetches where one is missing; 0: as many as it can */
     int exchange;                /* enum model_exchange; asked only when split > 1 */
     int copied_n;                /* columns of B that are copied for a tile; 0: n */
+    bool early;                  /* begins before the launch ahead has ended */
+    int fits;                    /* CTAs that a multiprocessor has room for, of this launch and the next; 0: per_sm */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

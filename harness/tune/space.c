@@ -10,12 +10,12 @@ static const char *const kernel_keys[] = {"kernel", "description", "model", "lar
 static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
-static const char *const figure_keys[] = {"m",        "n",       "step_k",    "stages",    "split",    "cluster",
-                                          "per_sm",   "warps",   "a_readers", "b_readers", "slices",   "band",
-                                          "wgmma",    "direct",  "evicts",    "overlaps",  "exchange", "copied_n",
-                                          "own_rows", "streams", "fetch",     "down",      NULL};
+static const char *const figure_keys[] = {
+    "m",         "n",       "step_k", "stages", "split",  "cluster", "per_sm",   "warps",    "a_readers",
+    "b_readers", "slices",  "band",   "wgmma",  "direct", "evicts",  "overlaps", "exchange", "copied_n",
+    "own_rows",  "streams", "fetch",  "down",   "early",  "fits",    NULL};
 #define N_FIGURES 12
-#define N_KEYS 22
+#define N_KEYS 24
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -68,6 +68,8 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->streams = at_most(flags[7], 2);
     t->fetch = at_most(flags[8], 256);
     t->down = flags[9] != 0;
+    t->early = flags[10] != 0;
+    t->fits = at_most(flags[11], INT32_MAX);
     return 0;
 }
 
