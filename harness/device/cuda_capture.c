@@ -84,7 +84,7 @@ static int take_census(const struct driver *cu, cu_graph graph, struct census *c
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = look_at(cu, nodes[i], census, err);
     free(nodes);
-    return rc == 0 ? count_early(cu, graph, census, err) : rc;
+    return rc;
 }
 
 /* Begin and end always come in pairs; an invalidated capture ends with an error and no graph. */
@@ -153,6 +153,9 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
         return rc;
     if (census.refused[0])
         return refuse(c, s, census.refused, err);
+    /* Asked where the work is new: thousands of captures of the same launches need not be. */
+    if (!s->shape.loaded && count_early(&c->driver, s->graph, &census, err) != 0)
+        return err->code;
     if (census.work < launches)
         return error_set(err, EXIT_CODE_VERIFICATION,
                          "stream_escape: %zu launches put %zu kernels, copies and memsets on the stream", launches,

@@ -179,7 +179,8 @@ struct device_ops {
      * rest is part of the time. */
     bool (*held)(const struct device_segment *segment);
     /* On the rung graph: whether a launch may begin before the one ahead of it has ended (programmatic dependencies
-     * between the captured launches; the contender must wait for that end itself, see probe.h, veil). NULL: never. */
+     * between the captured launches; the contender must wait for that end itself, see probe.h, veil). Seen where the
+     * shape does not say that the work is loaded. NULL: never. */
     bool (*early)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
