@@ -66,8 +66,8 @@ static void known_winners_compete(void **state)
         "{\"m\":1024,\"n\":1024,\"k\":2048,\"family\":0,\"layout\":\"tn\",\"variant\":2,\"time_ns\":100}]}";
     static const char winner[] = "persistent:BM=64,BN=32,ACROSS=0,STAGES=2,CONSUMERS=1,",
                       second[] = "persistent:BM=64,BN=32,ACROSS=0,STAGES=3,";
-    static const char *const otherwise[] = {"FETCH=0,MIN_BLOCKS=1,EARLY=1", "FETCH=128,MIN_BLOCKS=1,EARLY=1",
-                                            "FETCH=256,MIN_BLOCKS=1,EARLY=0"};
+    static const char *const otherwise[] = {"FETCH=0,MIN_BLOCKS=1,EARLY=0", "FETCH=128,MIN_BLOCKS=1,EARLY=0",
+                                            "FETCH=256,MIN_BLOCKS=1,EARLY=1"};
     struct family f = family_on_h200(10);
     struct cudal2_problem p = {1024, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
     struct tuned_table *known;

@@ -162,6 +162,25 @@ static void refuse(const struct module_set *set, const char *text, const char *p
     space_free(&s);
 }
 
+/* What all grids have in common stands in for a default, and gives way to what a grid names. */
+static void grids_have_values_in_common(void **state)
+{
+    static const char *const keys[] = {"toy:BM=32,STAGES=3,SPLIT=1", "toy:BM=16,STAGES=2,SPLIT=1", NULL};
+    static const char text[] = SPACE(MODEL ",\"common\":{\"BM\":[32],\"STAGES\":[3]},\"grids\":[{},{\"BM\":[16],"
+                                           "\"STAGES\":[2]}]");
+    struct module_set *set = open_toy();
+    struct space s;
+    struct error err;
+    (void)state;
+    if (expand(set, text, CUDAL2_NN, &s, &err))
+        fail_msg("%s", err.text);
+    check_keys(&s, keys);
+    space_free(&s);
+    refuse(set, SPACE(MODEL ",\"common\":{\"BM\":[33]},\"grids\":[{}]"), ".common.BM[0]");
+    refuse(set, SPACE(MODEL ",\"common\":[],\"grids\":[{}]"), ".common");
+    module_set_close(set);
+}
+
 static void bad_spaces_name_the_place(void **state)
 {
     struct module_set *set = open_toy();
@@ -313,6 +332,7 @@ int main(void)
         cmocka_unit_test(only_the_largest_legal_value_stays),
         cmocka_unit_test(a_grid_may_keep_all_values),
         cmocka_unit_test(bad_spaces_name_the_place),
+        cmocka_unit_test(grids_have_values_in_common),
         cmocka_unit_test(what_cannot_win_is_passed_over),
         cmocka_unit_test(the_committed_space_serves_every_class),
         cmocka_unit_test(a_kernel_far_behind_has_no_share),

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static const char *const top_keys[] = {"$schema", "schema", "schema_version", "name", "description", "kernels", NULL};
-static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "grids", NULL};
+static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "common", "grids", NULL};
 static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
@@ -197,17 +197,12 @@ static int read_values(struct json_at at, const struct manifest_parameter *p, in
     return 0;
 }
 
-/* What a grid leaves out has its default. */
-static int read_grid(struct expansion *x, struct json_at at, struct error *err)
+/* The parameters that `at` names, over those that are there. */
+static int read_named(struct expansion *x, struct json_at at, struct error *err)
 {
     const struct manifest *m = x->manifest;
     if (!cJSON_IsObject(at.node))
         return json_fail(at, err, "expected an object of parameters");
-    x->largest = x->largest_of_kernel;
-    for (size_t i = 0; i < m->n_parameters; i++) {
-        x->grid[i][0] = m->parameters[i].fallback;
-        x->counts[i] = 1;
-    }
     for (const cJSON *child = at.node->child; child; child = child->next) {
         struct json_at member = json_member(at, child->string);
         int i = parameter_of(m, child->string);
@@ -221,6 +216,19 @@ static int read_grid(struct expansion *x, struct json_at at, struct error *err)
             return err->code;
     }
     return 0;
+}
+
+/* What a grid leaves out is what all grids of the kernel have in common, or has its default. */
+static int read_grid(struct expansion *x, struct json_at common, struct json_at at, struct error *err)
+{
+    const struct manifest *m = x->manifest;
+    x->largest = x->largest_of_kernel;
+    for (size_t i = 0; i < m->n_parameters; i++) {
+        x->grid[i][0] = m->parameters[i].fallback;
+        x->counts[i] = 1;
+    }
+    int code = common.node ? read_named(x, common, err) : 0;
+    return code ? code : read_named(x, at, err);
 }
 
 /* ---- one kernel ---- */
@@ -275,7 +283,7 @@ static int read_kernel(struct expansion *x, const struct module_set *set, struct
     if (!code)
         code = json_read_array(grids, 1, &count, err);
     for (int i = 0; !code && i < count; i++) {
-        code = read_grid(x, json_element(grids, i), err);
+        code = read_grid(x, json_member(at, "common"), json_element(grids, i), err);
         if (!code)
             code = expand_grid(x, at, err);
     }

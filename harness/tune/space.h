@@ -5,6 +5,7 @@
  * A combination that breaks a rule of its kernel's manifest is refused here, before anything is compiled, and counted
  * under that rule. "largest" names one parameter of which only the largest legal value is kept: of configurations that
  * differ only in the number of stages, the one with most. A grid with "largest": null keeps all.
+ * "common" has the values that every grid of a kernel takes where it names none of its own.
  */
 #ifndef CUDAL2_TUNE_SPACE_H
 #define CUDAL2_TUNE_SPACE_H
