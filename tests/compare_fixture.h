@@ -17,6 +17,7 @@ struct script {
     const char *nvrtc;     /* version; NULL: "13.0" */
     const char *cublas;    /* version; NULL: "13.0.0" */
     const char *digest;    /* of mine's plugin; NULL: "aa" */
+    const char *tables;    /* JSON object of tuning tables; NULL: none */
     const char *protocol;  /* NULL: "adaptive" */
     const char *baselines; /* JSON array; NULL: the two */
     const char *modes;     /* JSON array of the config; NULL: both */
@@ -110,12 +111,13 @@ static cJSON *fixture_env(const struct script *s)
 {
     const char *digest = s->digest ? s->digest : "aa"; /* of the candidate's code: meant to differ */
     char text[600];
-    snprintf(text, sizeof text,
-             "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"%s\"},\"libraries\":{\"cublas\":{\"cublas\":"
-             "\"%s\",\"path\":\"/x/"
-             "%d\"},\"mine\":{\"plugin_digest\":\"%s\",\"set\":\"%s\",\"kernels\":{\"k\":\"%s\"},\"nvrtc\":\"%s\"}}}",
-             s->driver ? s->driver : "570.1", s->cublas ? s->cublas : "13.0.0", (int)s->seed, digest, digest, digest,
-             s->nvrtc ? s->nvrtc : "13.0");
+    snprintf(
+        text, sizeof text,
+        "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"%s\"},\"libraries\":{\"cublas\":{\"cublas\":"
+        "\"%s\",\"path\":\"/x/"
+        "%d\"},\"mine\":{\"plugin_digest\":\"%s\",\"set\":\"%s\",\"kernels\":{\"k\":\"%s\"},\"nvrtc\":\"%s\"}%s%s}}",
+        s->driver ? s->driver : "570.1", s->cublas ? s->cublas : "13.0.0", (int)s->seed, digest, digest, digest,
+        s->nvrtc ? s->nvrtc : "13.0", s->tables ? ",\"tuned\":" : "", s->tables ? s->tables : "");
     return cJSON_Parse(text);
 }
 

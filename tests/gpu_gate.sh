@@ -41,5 +41,5 @@ measure slow "$work/slow"
 "$bench" compare "$out/aa5.json" "$out/slow.json" --confirm --quiet --kernels "$work/slow" >"$out/slow-compare.txt" 2>&1
 code=$?
 [ "$code" -eq 1 ]
-verdict $? "kernels ${GATE_PERCENT:-5}% slower" "exit status $code; $(grep ' compared: ' "$out/slow-compare.txt")"
+verdict $? "kernels ${GATE_PERCENT:-5}% slower" "exit status $code; $(grep ' compared: ' "$out/slow-compare.txt" || tail -n 1 "$out/slow-compare.txt")"
 [ "$failures" -eq 0 ]
