@@ -115,9 +115,9 @@ DEVICE void fence_gpu()
 /* --- launches --------------------------------------------------------------------------------------------- */
 
 /*
- * With EARLY in the manifest (of the launch alone) this grid may begin before the one ahead of it in the stream has
- * ended. What comes before this call touches no matrix and no workspace; what comes after finds everything done that
- * the grid ahead does, and lets the grid behind begin likewise. Launched without EARLY it does nothing. By every thread.
+ * Launched with EARLY 1 this grid may begin before the one ahead of it in the stream has ended. What comes before this
+ * call touches no matrix and no workspace; what comes after finds everything done that the grid ahead does, and lets
+ * the grid behind begin likewise. Launched with EARLY 0 it waits for nothing. By every thread.
  */
 DEVICE void await_grid_ahead()
 {

@@ -14,6 +14,7 @@
  *                     2: the same written by stmatrix
  *   SPLIT_K, REDUCE   CTAs sharing a tile; REDUCE 0: partial sums in the workspace, the last CTA to arrive adds them
  *                     in a fixed order; 1: the CTAs are a cluster and add through distributed shared memory
+ *   EARLY             1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here)
  *
  * Rows past the end of a matrix are read as its last row and never stored; k past the end is zero-filled by the copy.
  */

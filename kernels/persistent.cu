@@ -22,6 +22,8 @@
  *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
  *                        tensor maps, not here)
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
+ *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
+ *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
  *                        2: stmatrix, then each warp stores its rows by 16 bytes a lane, waiting for no other
  *

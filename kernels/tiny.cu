@@ -13,7 +13,8 @@
  * shared memory of the CTA of the cluster that owns the piece. One launch, fixed order of summation.
  *
  * Parameters: BM = 16*MT, BN = 8*NT (16, 32, 64), WARPS, CLUSTER_K (CTAs sharing a tile), DEPTH (k32 steps in
- * flight in a lane's registers), ALIGNED (0: scalar loads and stores, any M, N, K).
+ * flight in a lane's registers), ALIGNED (0: scalar loads and stores, any M, N, K), EARLY (1: begins before the launch
+ * ahead has ended, and waits for that: common.cuh; of the launch, not here).
  */
 #include "common.cuh"
 
