@@ -205,8 +205,9 @@ $(BUILD)/tests/gpu_%: $(BUILD)/obj/tests/gpu_%.o $(BUILD)/libharness.a
 	$(call say,LD)
 	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) -lcmocka $(LIBS) -o $@
 
-# A study over committed journals (docs/method.md, section 5).
-$(BUILD)/tests/bench_stop: $(BUILD)/obj/tests/bench_stop.o $(BUILD)/libharness.a
+# Studies: the stop rule over committed journals, what a graph costs the host (docs/method.md, section 5).
+STUDIES := $(addprefix $(BUILD)/tests/,bench_stop bench_graphs)
+$(STUDIES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(filter %.o,$^) $(BUILD)/libharness.a $(LDFLAGS_ALL) $(LIBS) -o $@
@@ -218,7 +219,7 @@ $(CUPTI_TESTS:%=$(BUILD)/tests/%): LIBS += $(CUDA_LD) -lcupti
 $(addprefix $(BUILD)/tests/test_,plugin registry watching): | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
 
-tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM) $(BUILD)/tests/bench_stop
+tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES)
 tests-run: tests-build
 	scripts/run-tests.sh $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
 
