@@ -130,6 +130,9 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
     return driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a refused capture");
 }
 
+/* Edges are asked where the work is new, and now and then of work that may have changed its mind. */
+#define EDGES_EVERY 32u
+
 /* A held graph must fit into what the driver hands over without waiting. Of 117 launches it did
  * (results/h200/2026-11-22b-studies, primers-1); how many it may be was not tried. Larger ones have primers, or
  * hundreds of kernels for a launch. */
@@ -153,8 +156,8 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
         return rc;
     if (census.refused[0])
         return refuse(c, s, census.refused, err);
-    /* Asked where the work is new: thousands of captures of the same launches need not be. */
-    if (!s->shape.loaded && count_early(&c->driver, s->graph, &census, err) != 0)
+    bool asks = !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
+    if (asks && count_early(&c->driver, s->graph, &census, err) != 0)
         return err->code;
     if (census.work < launches)
         return error_set(err, EXIT_CODE_VERIFICATION,

@@ -60,6 +60,7 @@ struct cuda_device {
     char kernel_directory[1024];
     struct kernel_slot kernels[KERNEL_COUNT][KERNEL_VARIANTS];
     struct signals *signals;
+    unsigned captures;   /* of work that is loaded */
     uint32_t hold_count; /* how often the stream was held; signals->handed_over follows it */
     cu_pointer flush_buffer, compare_parts;
     size_t flush_bytes;

@@ -241,7 +241,8 @@ static int cuda_sprinkle(struct device *d, void *memory, enum cudal2_dtype dtype
 
 /* What is launched behind begins within a few microseconds; a kernel that reads what it may not does so at once. */
 #define VEIL_LATE_NS 12000u
-#define VEIL_BLOCKS_EACH_SM 1u
+/* On a quarter of the multiprocessors at most: a CTA that fills one finds room on the others. */
+#define VEIL_SMS_EACH_BLOCK 4u
 
 /* struct veiled of kernels/harness/probe.cu has the same layout. */
 struct veil {
@@ -255,7 +256,7 @@ static int run_veil(struct cuda_device *c, enum harness_kernel kernel, enum cuda
                     struct error *err)
 {
     uint64_t stretches = (veil->elements[0] + veil->elements[1] + veil->elements[2]) / PROBE_SPRINKLE + 3;
-    uint64_t most = (uint64_t)c->base.info.sm_count * VEIL_BLOCKS_EACH_SM, blocks = blocks_for(stretches);
+    uint64_t most = (uint64_t)c->base.info.sm_count / VEIL_SMS_EACH_BLOCK + 1, blocks = blocks_for(stretches);
     void *arguments[] = {veil};
     const struct probe_launch launch = {kernel, dtype, blocks < most ? blocks : most, arguments, c->stream};
     return run_on(c, &launch, err);

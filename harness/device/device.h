@@ -180,7 +180,8 @@ struct device_ops {
     bool (*held)(const struct device_segment *segment);
     /* On the rung graph: whether a launch may begin before the one ahead of it has ended (programmatic dependencies
      * between the captured launches; the contender must wait for that end itself, see probe.h, veil). Seen where the
-     * shape does not say that the work is loaded. NULL: never. */
+     * work is new and in some of its later captures; of launches of several kernels only where there are more such
+     * dependencies than inside the launches there can be. NULL: never. */
     bool (*early)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);

@@ -369,8 +369,9 @@ static void print_early(struct screen *screen, const cJSON *cells)
         }
     }
     if (n > 0)
-        text_add(&screen->text,
-                 "\n  In a row they set up while the launch ahead runs, and wait for its end (checked)\n");
+        text_add(
+            &screen->text,
+            "\n  In a row they may overlap the launch ahead, and must wait for its end (docs/trust.md, between)\n");
 }
 
 /* Skips with their reasons, one line for each kind. */

@@ -9,7 +9,7 @@
  *
  * Between (the first time): a segment of the same topology on the group's own inputs, with a sprinkle of NaN before
  * each launch and a count after it, so that no launch inside a segment can be skipped because another wrote the same C;
- * the last outputs must be right within the rounding of the dtype. On CUDA a quarter of the launches, drawn, have work
+ * the last outputs must be right within the rounding of the dtype. On CUDA half of the launches, drawn, have work
  * ahead of them that lets them begin early, and brings A, B and a poisoned C late (probe.h, veil): a launch that may
  * overlap the one ahead (programmatic stream serialization) must wait for its end before it reads or writes.
  *

@@ -242,11 +242,11 @@ struct sandwich {
     unsigned launches;
 };
 
-/* A quarter of the launches, and one that every headline comes to. */
-static uint32_t draw_veils(struct random *random)
+/* Half of the launches, and one of the first `least`. */
+static uint32_t draw_veils(struct random *random, unsigned least)
 {
-    uint32_t half = (uint32_t)random_next(random), quarter = half & (uint32_t)random_next(random);
-    return quarter | 1u << random_below(random, BETWEEN_SINGLE_LEAST);
+    uint32_t half = (uint32_t)random_next(random);
+    return half | 1u << random_below(random, least);
 }
 
 static int poison(struct sandwich *s, size_t set, char *why)
@@ -331,10 +331,19 @@ static int try_probes(struct trial *t, struct error *err)
     return code;
 }
 
+/* So many launches every headline comes to. */
+static unsigned launches_between(const struct trial *t)
+{
+    unsigned launches = t->entrant->prepared.launches;
+    bool few = t->bench->headline == TIMING_DEVICE && launches < BETWEEN_SINGLE_LEAST;
+    return few && launches > 0 ? launches : BETWEEN_SINGLE_LEAST;
+}
+
 int trial_between(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random), .veils = draw_veils(t->random)};
+    struct sandwich sandwich = {
+        .trial = t, .seed = random_next(t->random), .veils = draw_veils(t->random, launches_between(t))};
     const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
     uint64_t nans = 0;
     int code = try_probes(t, err);

@@ -144,7 +144,7 @@ static __device__ u64 global_ns(void)
 }
 
 /* Lets what is launched behind it begin at once, if it was launched so; late, the elements come back and C is
- * sprinkled. So few blocks that whoever begins finds room. */
+ * sprinkled. By so few blocks that a CTA that fills a multiprocessor finds most of them empty. */
 extern "C" __global__ void __launch_bounds__(THREADS) unveil(veiled v)
 {
     u64 of_a = stretches(v.elements[0]), of_b = stretches(v.elements[1]), step = (u64)gridDim.x * THREADS;
