@@ -95,7 +95,7 @@ said heads "device time (headline)|event time" # accumulates in f32: nobody clai
     printf '"summary":{"counts":{"cells":5},"speedups":[%s],' "$(row device 0.1)"
     printf '"left_out":[{"contender":"cublas-nn","status":"unavailable","reason":"not here","cells":5}],'
     printf '"aa":[{"mode":"offline","dtype":"f16","accumulate":"f32","timing":"device","contender":"cudal2-nn","n":20,"with_interval":20,"excludes_one":6,"false_alarm_rate":0.3,"mean_log_ratio":0.01,"sd_log_ratio":0.02},{"mode":"offline","dtype":"f16","accumulate":"f32","timing":"event","contender":"cudal2-nn","n":20,"with_interval":20,"excludes_one":3,"false_alarm_rate":0.15,"mean_log_ratio":0.01,"sd_log_ratio":0.02}]},"cells":['
-    cell 64 64 64 0.25 4000
+    cell 64 64 64 0.25 4000 | sed 's/"role":"candidate"/"role":"candidate","early":true/'
     printf ,
     cell 128 64 64 0.5 3333 | sed 's/"converged":true/"converged":false,"worst_half_width":0.0345,"worst_pair":"a over b"/'
     printf ,
@@ -111,8 +111,8 @@ expect_code 65 "two drivers in one result are refused"
 run report "$work/warn.json" --mixed --format html --output "$work/warn"
 expect_code 0 "and accepted with --mixed"
 show "$work/warn/report.html" 1280
-said warnings "The run is not complete: 1 cell not measured yet|Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 cell ended before that, with wider intervals than asked for|A/A: more intervals of a contender against its own copy exclude 0 than chance explains|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
-said details "offline/f16-f32-8x8x8|offline 512×64×64: bad-nn wrong_result: off by one|offline 1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (5 cells)|offline 256×64×64: 8 of 64 blocks dropped|offline 128×64×64: ±3.45%, a over b|offline device: 6 of 20; std 2.00%|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
+said warnings "The run is not complete: 1 cell not measured yet|Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 cell ended before that, with wider intervals than asked for|Launched early: in 1 cell a launch may overlap the one ahead, for whose end it must wait (docs/trust.md, between)|A/A: more intervals of a contender against its own copy exclude 0 than chance explains|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
+said details "offline/f16-f32-8x8x8|offline 512×64×64: bad-nn wrong_result: off by one|offline 1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (5 cells)|offline 256×64×64: 8 of 64 blocks dropped|offline 128×64×64: ±3.45%, a over b|cudal2-nn: 1 cell|offline device: 6 of 20; std 2.00%|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
 
 # --- 1000 shapes ---
 {

@@ -157,6 +157,21 @@ static int group_index(struct data *d, const cJSON *cell)
     return name_index(&d->groups, key);
 }
 
+/* Who was launched early; nothing where nobody was. */
+static void add_early(struct data *d, const cJSON *contenders)
+{
+    const cJSON *contender;
+    bool any = false;
+    cJSON_ArrayForEach(contender, contenders)
+    {
+        if (!tree_true(contender, "early"))
+            continue;
+        text_add(d->out, "%s%d", any ? "," : ",\"e\":[", name_index(&d->contenders, contender->string));
+        any = true;
+    }
+    text_add(d->out, any ? "]" : "");
+}
+
 static void add_cell(struct data *d, const cJSON *cell)
 {
     static const struct {
@@ -179,6 +194,7 @@ static void add_cell(struct data *d, const cJSON *cell)
     const cJSON *contenders = tree_member(cell, "contenders");
     add_times(d, contenders);
     add_failures(d, contenders);
+    add_early(d, contenders);
     add_speedups(d, tree_member(cell, "speedups"));
     text_add(d->out, "}");
 }

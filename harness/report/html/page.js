@@ -58,6 +58,9 @@ function warningList() {
   const wide = D.cells.filter((cell) => !cell.c && (cell.s === "ok" || cell.s === "partial"));
   if (wide.length) add(`Not converged: ${plural(wide.length, "cell")} ended before that, with wider intervals than asked for`,
     wide.sort((a, b) => b.w - a.w).map((cell) => `${key(cell)}: \u00b1${known(cell.w) ? (100 * cell.w).toFixed(2) : "?"}%, ${cell.wp ?? ""}`));
+  const early = D.cells.filter((cell) => cell.e);
+  if (early.length) add(`Launched early: in ${plural(early.length, "cell")} a launch may overlap the one ahead, for whose end it must wait (docs/trust.md, between)`,
+    [...new Set(early.flatMap((cell) => cell.e))].map((i) => `${name(i)}: ${plural(early.filter((cell) => cell.e.includes(i)).length, "cell")}`));
   /* One in twenty may; three standard deviations more are no chance. */
   const alarms = (D.summary.aa ?? []).filter(({ with_interval: n, excludes_one: out }) => n >= 10 && out > 0.05 * n + 3 * Math.sqrt(0.0475 * n));
   if (alarms.length) add("A/A: more intervals of a contender against its own copy exclude 0 than chance explains",
