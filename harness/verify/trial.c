@@ -234,7 +234,7 @@ int trial_judge_rounded(struct trial *t, size_t set, struct error *err)
 
 /* ---- between ---- */
 
-/* The entrant's launch between a sprinkle, or now and then a veil, and a count. */
+/* The entrant's launch between a sprinkle, or every other time a veil, and a count. */
 struct sandwich {
     struct trial *trial;
     uint64_t seed;
@@ -342,10 +342,10 @@ static unsigned launches_between(const struct trial *t)
 int trial_between(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct sandwich sandwich = {
-        .trial = t, .seed = random_next(t->random), .veils = draw_veils(t->random, launches_between(t))};
+    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random)};
     const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
     uint64_t nans = 0;
+    sandwich.veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
     int code = try_probes(t, err);
     if (code == 0)
         code = run_between(t, &work, err);
