@@ -241,7 +241,7 @@ static int cuda_sprinkle(struct device *d, void *memory, enum cudal2_dtype dtype
 
 /* What is launched behind begins within a few microseconds; a kernel that reads what it may not does so at once. */
 #define VEIL_LATE_NS 12000u
-/* On a quarter of the multiprocessors at most: a CTA that fills one finds room on the others. */
+/* On about a quarter of the multiprocessors: a CTA that fills one finds room on the others. */
 #define VEIL_SMS_EACH_BLOCK 4u
 
 /* struct veiled of kernels/harness/probe.cu has the same layout. */
@@ -274,6 +274,7 @@ static int cuda_veil(struct device *d, const struct probe_veil *asked, char *why
         .late_ns = VEIL_LATE_NS,
     };
     struct error err;
+    /* The vectors' room serves: no product is taken meanwhile. */
     uint64_t aside = (veil.elements[0] + veil.elements[1]) / PROBE_SPRINKLE + 2;
     int rc = room_for_vectors(c, aside * dtype_bytes(p->dtype) / sizeof(double) + 1, &err);
     veil.aside = c->probes.vectors;

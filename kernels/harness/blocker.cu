@@ -3,12 +3,7 @@
  * stays out of the timed span. Bounded: after limit_ns it gives up and says so, for a contender that synchronises inside its
  * launch would wait for ever.
  */
-static __device__ u64 global_ns(void)
-{
-    u64 ns;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
-}
+#include "harness/clock.cuh"
 
 extern "C" __global__ void blocker(volatile u32 *flag, volatile u32 *timed_out, u64 limit_ns)
 {

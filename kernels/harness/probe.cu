@@ -2,6 +2,7 @@
  * probe.cu - what the honesty checks look at on the device (harness/device/probe.h). -D DTYPE. Sums of integers and of
  * doubles that are integers do not depend on the order of the atomics; the sums of squares may, in their last bits.
  */
+#include "harness/clock.cuh"
 #include "harness/element.cuh"
 #include "harness/random.cuh"
 
@@ -134,13 +135,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) veil(veiled v)
         v.aside[i] = *at;
         *at = (bits_t)~0u;
     }
-}
-
-static __device__ u64 global_ns(void)
-{
-    u64 ns;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
 }
 
 /* Lets what is launched behind it begin at once, if it was launched so; late, the elements come back and C is
