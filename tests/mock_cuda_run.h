@@ -49,11 +49,28 @@ static inline int mock_open(struct device **out)
 }
 
 /* For its teardown: -1 where events or memory are left. */
-static inline int mock_close(struct device *d)
+static inline int mock_close(struct device *device)
 {
-    d->ops->close(d);
+    device->ops->close(device);
     return mock.live_events == 0 && mock.live_memory == 0 ? 0 : -1;
 }
+
+/* The device of the tests: each that stands in ON_MOCK has a fresh one, and leaves no events and no memory behind. */
+static struct device *d;
+
+static inline int open_mock(void **state)
+{
+    (void)state;
+    return mock_open(&d);
+}
+
+static inline int close_mock(void **state)
+{
+    (void)state;
+    return mock_close(d);
+}
+
+#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
 
 /* Removes the cache; returns the status of the tests. */
 static int mock_leave(const char *cache, int status_of_tests)

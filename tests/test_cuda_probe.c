@@ -15,7 +15,6 @@
 #include "mock_cuda.h"
 #include "mock_cuda_run.h"
 
-static struct device *d;
 static unsigned char c_matrix[64];
 
 /* One kernel on the stream it was given; perhaps a write that does not wait for it. */
@@ -212,31 +211,25 @@ static void fenced_memory_borders_on_nothing(void **state)
     assert_int_equal(mock.live_memory, live);
 }
 
-static int open_mock(void **state)
-{
-    (void)state;
-    return mock_open(&d);
-}
-
 /* Everything that the probes took is given back. */
-static int close_mock(void **state)
+static int close_probes(void **state)
 {
     (void)state;
     d->ops->close(d);
     return mock.live_memory == 0 && mock.streams == 0 && mock.live_graphs == 0 ? 0 : -1;
 }
 
-#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
+#define ON_PROBES(test) cmocka_unit_test_setup_teardown(test, open_mock, close_probes)
 
 int main(void)
 {
     char cache[] = "/tmp/cudal2-test-probe-XXXXXX";
     const struct CMUnitTest tests[] = {
-        ON_MOCK(work_in_its_stream_waits),           ON_MOCK(work_beside_its_stream_is_seen),
-        ON_MOCK(work_that_waits_tells_nothing),      ON_MOCK(a_failed_launch_lets_the_stream_go),
-        ON_MOCK(sprinkle_and_count_can_be_captured), ON_MOCK(regions_are_digested_in_one_call),
-        ON_MOCK(a_product_takes_three_kernels),      ON_MOCK(changes_of_the_device_are_named),
-        ON_MOCK(fenced_memory_borders_on_nothing),
+        ON_PROBES(work_in_its_stream_waits),           ON_PROBES(work_beside_its_stream_is_seen),
+        ON_PROBES(work_that_waits_tells_nothing),      ON_PROBES(a_failed_launch_lets_the_stream_go),
+        ON_PROBES(sprinkle_and_count_can_be_captured), ON_PROBES(regions_are_digested_in_one_call),
+        ON_PROBES(a_product_takes_three_kernels),      ON_PROBES(changes_of_the_device_are_named),
+        ON_PROBES(fenced_memory_borders_on_nothing),
     };
     if (!mock_environment(cache))
         return 77;

@@ -123,7 +123,6 @@ static void test_long_names_and_too_many(void **state)
 
 /* ---- watching ---- */
 
-static struct device *d;
 static struct watcher *watcher;
 static struct watched seen;
 

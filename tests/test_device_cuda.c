@@ -18,8 +18,6 @@
 
 /* ---- contenders ---- */
 
-static struct device *d;
-
 struct work {
     unsigned kernels; /* on our stream */
     int node_type;    /* and one node of this type, -1 for none */
@@ -453,20 +451,6 @@ static void a_missing_call_is_named(void **state)
 }
 
 /* ---- set-up ---- */
-
-static int open_mock(void **state)
-{
-    (void)state;
-    return mock_open(&d);
-}
-
-static int close_mock(void **state)
-{
-    (void)state;
-    return mock_close(d);
-}
-
-#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
 
 int main(void)
 {

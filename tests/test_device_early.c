@@ -11,8 +11,6 @@
 #include "mock_cuda.h"
 #include "mock_cuda_run.h"
 
-static struct device *d;
-
 struct work {
     unsigned kernels, early; /* bit i: kernel i of a launch is launched early */
 };
@@ -68,24 +66,12 @@ static void an_older_driver_has_none(void **state)
     assert_false(is_early(1, 1));
 }
 
-static int open_mock(void **state)
-{
-    (void)state;
-    return mock_open(&d);
-}
-
-static int close_mock(void **state)
-{
-    (void)state;
-    return mock_close(d);
-}
-
 int main(void)
 {
     char cache[] = "/tmp/cudal2-test-early-XXXXXX";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(overlapping_launches_are_seen, open_mock, close_mock),
-        cmocka_unit_test_setup_teardown(an_older_driver_has_none, open_mock, close_mock),
+        ON_MOCK(overlapping_launches_are_seen),
+        ON_MOCK(an_older_driver_has_none),
     };
     if (!mock_environment(cache))
         return 77;

@@ -19,8 +19,6 @@
 
 /* ---- the CUDA device ---- */
 
-static struct device *d;
-
 static int launch_one(void *context, size_t set, char *why)
 {
     (void)context;
@@ -150,18 +148,6 @@ static void the_count_of_holds_may_wrap(void **state)
     assert_int_equal(c->hold_count, 2);
 }
 
-static int open_mock(void **state)
-{
-    (void)state;
-    return mock_open(&d);
-}
-
-static int close_mock(void **state)
-{
-    (void)state;
-    return mock_close(d);
-}
-
 /* ---- cells on the scripted clock ---- */
 
 static struct fixture f;
@@ -240,8 +226,6 @@ static void other_rungs_do_not_count(void **state)
     assert_true(f.bench.record->held);
     fixture_close(&f);
 }
-
-#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
 
 int main(void)
 {

@@ -15,8 +15,6 @@
 #include "mock_cuda_run.h"
 #include "scratch_fixture.h"
 
-static struct device *d;
-
 /* A kernel that does not compile where LINE is defined. */
 static void write_kernel(const char *map)
 {
@@ -132,12 +130,12 @@ static void such_values_share_a_module(void **state)
     module_set_close(set);
 }
 
-static int open_mock(void **state)
+static int open_kernels(void **state)
 {
     return mock_open(&d) == 0 ? scratch_make(state) : -1;
 }
 
-static int close_mock(void **state)
+static int close_kernels(void **state)
 {
     d->ops->close(d);
     return scratch_remove(state);
@@ -147,10 +145,10 @@ int main(void)
 {
     char cache[] = "/tmp/cudal2-maps-XXXXXX";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_mock, close_mock),
-        cmocka_unit_test_setup_teardown(swizzle_reaches_the_tensor_map, open_mock, close_mock),
-        cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_mock, close_mock),
-        cmocka_unit_test_setup_teardown(such_values_share_a_module, open_mock, close_mock)};
+        cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(swizzle_reaches_the_tensor_map, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(such_values_share_a_module, open_kernels, close_kernels)};
     if (!mock_environment(cache))
         return 77;
     return mock_leave(cache, cmocka_run_group_tests(tests, NULL, NULL));

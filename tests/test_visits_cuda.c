@@ -13,8 +13,6 @@
 #include "mock_cuda.h"
 #include "mock_cuda_run.h"
 
-static struct device *d;
-
 /* A launch on set s takes 1000 (s + 1) ns. */
 struct work {
     bool fails_cold;  /* fails under capture until it has run without */
@@ -261,20 +259,6 @@ static void an_escape_is_found_without_a_warm_launch(void **state)
     assert_int_equal(mock.live_graphs, 0);
     assert_int_equal(mock.live_events, 2);
 }
-
-static int open_mock(void **state)
-{
-    (void)state;
-    return mock_open(&d);
-}
-
-static int close_mock(void **state)
-{
-    (void)state;
-    return mock_close(d);
-}
-
-#define ON_MOCK(test) cmocka_unit_test_setup_teardown(test, open_mock, close_mock)
 
 int main(void)
 {
