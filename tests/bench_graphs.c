@@ -9,19 +9,9 @@
 #include <string.h>
 
 #include "contender/module.h"
+#include "setting_fixture.h"
 
 #define PARTS 20
-
-struct setting {
-    const struct contender *contender;
-    void *state;
-};
-
-static int launch(void *context, size_t set, char *why)
-{
-    const struct setting *s = context;
-    return s->contender->ops->launch(s->contender, s->state, set, why);
-}
 
 /* Matrices of a problem of 256^3; given back with the process. */
 static int take(struct device *d, struct cudal2_operands *out, struct error *err)
@@ -101,7 +91,7 @@ static int run_kind(struct bench *b, const struct module_set *kernels, bool earl
     module_set_contender(kernels, CUDAL2_TN, &contender);
     if (contender.ops->setup(&contender, &setup, &s.state, why) != CUDAL2_OK)
         return error_set(err, EXIT_CODE_INTERNAL, "%s: %s", key, why);
-    b->work = (struct device_work){launch, &s, 0};
+    b->work = (struct device_work){setting_launch, &s, 0};
     b->shape.loaded = !edges;
     code = run(b, name, err);
     contender.ops->teardown(&contender, s.state);

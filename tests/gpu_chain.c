@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "contender/module.h"
+#include "gpu_fixture.h"
+#include "setting_fixture.h"
 
 #define LAUNCHES 12
 #define REPEATS 20
@@ -34,7 +36,6 @@ static const char *const ways[] = {
     "tiny:BM=16,BN=32,WARPS=4,CLUSTER_K=8,DEPTH=1,ALIGNED=0,EARLY=1",
     "tiny:BM=16,BN=16,WARPS=8,CLUSTER_K=8,DEPTH=1,EARLY=1"};
 
-static struct device *gpu;
 static struct module_set *kernels;
 
 /* X and Y, m x k, in turn the operand A and the result C of a product with B, k x k. */
@@ -46,20 +47,6 @@ struct chain {
 };
 
 #define WORKSPACE_BYTES ((size_t)64 << 20)
-
-static void check(int code, const struct error *err)
-{
-    if (code != 0)
-        fail_msg("%s", err->text);
-}
-
-static void *take(size_t bytes)
-{
-    void *memory = NULL;
-    struct error err;
-    check(gpu->ops->alloc(gpu, bytes, &memory, &err), &err);
-    return memory;
-}
 
 static struct chain open_chain(int64_t m, int64_t k, enum cudal2_accumulate accumulate)
 {
@@ -94,17 +81,6 @@ static void fill(const struct chain *c)
     check(gpu->ops->sync(gpu, &err), &err);
 }
 
-struct setting {
-    const struct contender *contender;
-    void *state;
-};
-
-static int launch(void *context, size_t set, char *why)
-{
-    const struct setting *s = context;
-    return s->contender->ops->launch(s->contender, s->state, set, why);
-}
-
 /* What the last two launches left, one after the other in `out`. */
 static void read_back(const struct chain *c, unsigned char *out)
 {
@@ -119,7 +95,7 @@ static void run_one_by_one(const struct chain *c, struct setting *s, unsigned ch
     char why[CUDAL2_WHY];
     fill(c);
     for (size_t i = 0; i < LAUNCHES; i++) {
-        assert_int_equal(launch(s, i % 2, why), CUDAL2_OK);
+        assert_int_equal(setting_launch(s, i % 2, why), CUDAL2_OK);
         check(gpu->ops->sync(gpu, &err), &err);
     }
     read_back(c, out);
@@ -127,7 +103,7 @@ static void run_one_by_one(const struct chain *c, struct setting *s, unsigned ch
 
 static void run_in_a_graph(const struct chain *c, struct setting *s, const unsigned char *expected, const char *key)
 {
-    const struct device_work work = {launch, s, 0};
+    const struct device_work work = {setting_launch, s, 0};
     const struct device_shape shape = {.launches = LAUNCHES, .n_sets = 2};
     struct device_segment *segment = NULL;
     struct error err;

@@ -14,22 +14,9 @@
 #include "base/half.h"
 #include "device/cuda_device.h"
 #include "device/probe.h"
+#include "gpu_fixture.h"
 
-static struct device *gpu, *host;
-
-static void check(int code, const struct error *err)
-{
-    if (code != 0)
-        fail_msg("%s", err->text);
-}
-
-static void *take(size_t bytes)
-{
-    void *memory = NULL;
-    struct error err;
-    check(gpu->ops->alloc(gpu, bytes, &memory, &err), &err);
-    return memory;
-}
+static struct device *host;
 
 static void digests_are_the_hosts(void **state)
 {

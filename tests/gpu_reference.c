@@ -13,12 +13,10 @@
 #include "base/clock.h"
 #include "base/half.h"
 #include "device/cpu_math.h"
-#include "device/device.h"
+#include "gpu_fixture.h"
 
 #define LARGE 16384
 #define SECONDS_MAX 10.0
-
-static struct device *gpu;
 
 /* One problem on the GPU, with the operands in host memory too. */
 struct work {
@@ -28,20 +26,10 @@ struct work {
     void *memory[3];
 };
 
-static void *get(size_t bytes)
-{
-    void *memory = NULL;
-    struct error err;
-    if (gpu->ops->alloc(gpu, bytes, &memory, &err) != 0)
-        fail_msg("%s", err.text);
-    return memory;
-}
-
 static void fill(void *memory, const struct fill *what)
 {
     struct error err;
-    if (gpu->ops->fill(gpu, memory, what, &err) != 0)
-        fail_msg("%s", err.text);
+    check(gpu->ops->fill(gpu, memory, what, &err), &err);
 }
 
 static void *fetch(const void *memory, size_t bytes)
@@ -49,8 +37,7 @@ static void *fetch(const void *memory, size_t bytes)
     struct error err;
     void *copy = malloc(bytes);
     assert_non_null(copy);
-    if (gpu->ops->download(gpu, copy, memory, bytes, &err) != 0)
-        fail_msg("%s", err.text);
+    check(gpu->ops->download(gpu, copy, memory, bytes, &err), &err);
     return copy;
 }
 
@@ -63,7 +50,7 @@ static size_t size_of(const struct work *w, int which)
 static void work_open(struct work *w, enum fill_kind kind)
 {
     for (int i = 0; i < 3; i++)
-        w->memory[i] = get(size_of(w, i));
+        w->memory[i] = take(size_of(w, i));
     fill(w->memory[0], &(struct fill){kind, w->p.dtype, 11, 0.4, w->p.m, w->p.k, false});
     fill(w->memory[1], &(struct fill){kind, w->p.dtype, 12, 0.4, w->p.k, w->p.n, w->layout == CUDAL2_TN});
     w->on_gpu = (struct cudal2_operands){w->memory[0], w->memory[1], w->memory[2]};
@@ -95,8 +82,8 @@ static void whole(const struct cudal2_problem *p, enum cudal2_layout layout)
     size_t n = (size_t)(p->m * p->n);
     work_open(&w, FILL_NORMAL);
     work_fetch(&w);
-    float *narrow = get(n * sizeof *narrow), *cpu_narrow = malloc(n * sizeof *cpu_narrow);
-    double *wide = get(n * sizeof *wide), *cpu_wide = malloc(n * sizeof *cpu_wide);
+    float *narrow = take(n * sizeof *narrow), *cpu_narrow = malloc(n * sizeof *cpu_narrow);
+    double *wide = take(n * sizeof *wide), *cpu_wide = malloc(n * sizeof *cpu_wide);
     assert_int_equal(gpu->ops->reference(gpu, p, layout, &w.on_gpu, narrow, &err), 0);
     assert_int_equal(gpu->ops->reference_wide(gpu, p, layout, &w.on_gpu, wide, &err), 0);
     assert_int_equal(cpu_reference(2, p, layout, &w.on_host, cpu_narrow, &err), 0);
@@ -122,7 +109,7 @@ static void counted(const struct cudal2_problem *p, enum cudal2_layout layout)
     struct work w = {.p = *p, .layout = layout};
     size_t bytes = (size_t)(p->m * p->n) * sizeof(float);
     work_open(&w, FILL_BINARY);
-    float *sums = get(bytes), *counts = get(bytes);
+    float *sums = take(bytes), *counts = take(bytes);
     assert_int_equal(gpu->ops->reference(gpu, p, layout, &w.on_gpu, sums, &err), 0);
     assert_int_equal(gpu->ops->reference_binary(gpu, p, layout, &w.on_gpu, counts, &err), 0);
     float *expected = fetch(sums, bytes), *found = fetch(counts, bytes);
@@ -170,8 +157,8 @@ static void comparison_agrees(void **state)
     (void)state;
     work_open(&w, FILL_BINARY);
     work_fetch(&w);
-    float *narrow = get(n * sizeof *narrow), *host = malloc(n * sizeof *host);
-    double *wide = get(n * sizeof *wide), *host_wide = malloc(n * sizeof *host_wide);
+    float *narrow = take(n * sizeof *narrow), *host = malloc(n * sizeof *host);
+    double *wide = take(n * sizeof *wide), *host_wide = malloc(n * sizeof *host_wide);
     uint16_t *c = malloc(n * sizeof *c);
     assert_int_equal(gpu->ops->reference(gpu, &w.p, CUDAL2_NN, &w.on_gpu, narrow, &err), 0);
     assert_int_equal(gpu->ops->reference_wide(gpu, &w.p, CUDAL2_NN, &w.on_gpu, wide, &err), 0);
@@ -222,7 +209,7 @@ static double seconds_since(uint64_t start)
 static double seconds_of_counts(const struct work *w)
 {
     struct error err;
-    float *counts = get((size_t)(w->p.m * w->p.n) * sizeof *counts);
+    float *counts = take((size_t)(w->p.m * w->p.n) * sizeof *counts);
     double slower = 0;
     for (int layout = 0; layout < 2; layout++) {
         uint64_t start = clock_now_ns();
@@ -245,8 +232,8 @@ static void largest_problem_in_time(void **state)
     if (gpu->info.memory_bytes < (uint64_t)8 << 30)
         skip();
     work_open(&w, FILL_NORMAL);
-    double *wide = get(n * sizeof *wide);
-    float *narrow = get(n * sizeof *narrow);
+    double *wide = take(n * sizeof *wide);
+    float *narrow = take(n * sizeof *narrow);
     uint64_t start = clock_now_ns();
     assert_int_equal(gpu->ops->reference(gpu, &w.p, CUDAL2_TN, &w.on_gpu, narrow, &err), 0);
     double seconds = seconds_since(start);

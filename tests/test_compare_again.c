@@ -5,41 +5,20 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "compare/compare.h"
 #include "compare_fixture.h"
+#include "scratch_fixture.h"
 
 #define OFFLINE "\"h200-f16\":{\"hash\":\"1\"}"
 #define SERVER "\"h200-f16-server\":{\"hash\":\"2\"}"
 
-static char directory[64], base_path[96], fresh_path[96], again_path[96];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(directory, "/tmp/cudal2-again-XXXXXX");
-    if (!mkdtemp(directory))
-        return -1;
-    snprintf(base_path, sizeof base_path, "%s/base.journal.jsonl", directory);
-    snprintf(fresh_path, sizeof fresh_path, "%s/new.journal.jsonl", directory);
-    snprintf(again_path, sizeof again_path, "%s/again.journal.jsonl", directory);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(base_path);
-    unlink(fresh_path);
-    unlink(again_path);
-    return rmdir(directory);
-}
-
 /* The status of a second look taken with these tables and this cuBLAS, at a run that had both tables. */
 static int look_again(const char *tables, const char *cublas, struct error *err)
 {
+    const char *base_path = scratch_path("base.journal.jsonl"), *fresh_path = scratch_path("new.journal.jsonl"),
+               *again_path = scratch_path("again.journal.jsonl");
     const struct compare_request request = {.base = base_path, .fresh = fresh_path};
     const struct script fresh = {.seed = 2, .slower = {0.08}, .tables = "{" OFFLINE "," SERVER "}"};
     const struct script again = {.seed = 2, .slower = {0.08}, .tables = tables, .cublas = cublas};
@@ -87,9 +66,9 @@ static void another_library_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_table_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(another_library_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(another_library_is_refused, scratch_make, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
