@@ -216,10 +216,11 @@ void entrant_describe(struct entrant *entrant)
         r->attributes = NULL;
 }
 
-/* All but the segment, which can be renewed after the next setup. */
-static void put_down(struct bench *bench, struct entrant *entrant)
+void entrant_teardown(struct bench *bench, struct entrant *entrant)
 {
-    entrant->stale = entrant->segment != NULL;
+    if (entrant->segment != NULL)
+        bench->device->ops->release_segment(bench->device, entrant->segment);
+    entrant->segment = NULL;
     if (entrant->has_graph_work)
         bench->device->ops->release_graph_work(bench->device, &entrant->graph_work);
     entrant->has_graph_work = false;
@@ -235,14 +236,6 @@ static void put_down(struct bench *bench, struct entrant *entrant)
     entrant->state = NULL;
 }
 
-void entrant_teardown(struct bench *bench, struct entrant *entrant)
-{
-    if (entrant->segment != NULL)
-        bench->device->ops->release_segment(bench->device, entrant->segment);
-    entrant->segment = NULL;
-    put_down(bench, entrant);
-}
-
 int bench_move(struct bench *bench, uint64_t seed, struct error *err)
 {
     struct operands_request request;
@@ -250,7 +243,7 @@ int bench_move(struct bench *bench, uint64_t seed, struct error *err)
     struct error no_room;
     bench_operands_request(bench, seed, &request);
     for (size_t i = 0; i < bench->n_entrants; i++)
-        put_down(bench, &bench->entrants[i]);
+        entrant_teardown(bench, &bench->entrants[i]);
     int code = operands_alloc(bench->device, &request, &fresh, &no_room);
     operands_free(bench->device, bench->operands);
     bench->operands = fresh;

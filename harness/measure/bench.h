@@ -42,7 +42,6 @@ struct entrant {
     struct device_work work;
     struct device_segment *segment; /* prepared for the headline timing, or NULL */
     struct device_shape prepared;   /* shape of that segment */
-    bool stale;                     /* the segment is of an earlier setup: to be renewed before it is used */
     bool replayed;                  /* once since it was prepared, untimed, and not counted as busy yet */
     struct holding holding;
     unsigned threads; /* most that began in one of its setups or checks */

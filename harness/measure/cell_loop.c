@@ -81,6 +81,9 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
 static int open_group(struct bench *bench, unsigned group, struct error *err)
 {
     int code = fill_group(bench, group, err);
+    if (bench->null_segment != NULL)
+        bench->device->ops->release_segment(bench->device, bench->null_segment);
+    bench->null_segment = NULL;
     bench->record->groups = group + 1;
     bench->warmed = group > 0;
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {

@@ -87,28 +87,18 @@ static int run_untimed(struct bench *bench, const struct entrant *entrant, const
     return code;
 }
 
-static bool has_shape(const struct entrant *entrant, const struct device_shape *shape)
-{
-    const struct device_shape *own = &entrant->prepared;
-    return entrant->segment != NULL && own->launches == shape->launches &&
-           device_shape_untimed(own) == device_shape_untimed(shape) && own->visits == shape->visits &&
-           own->n_sets == shape->n_sets;
-}
-
 static int prepare_shape(struct bench *bench, struct entrant *entrant, const struct device_shape *shape,
                          struct error *err)
 {
     struct device *d = bench->device;
-    bool kept = has_shape(entrant, shape), stale = entrant->stale;
-    if (kept && !stale)
+    if (entrant->segment != NULL && entrant->prepared.launches == shape->launches &&
+        device_shape_untimed(&entrant->prepared) == device_shape_untimed(shape) &&
+        entrant->prepared.visits == shape->visits && entrant->prepared.n_sets == shape->n_sets)
         return 0;
-    entrant->stale = false;
-    entrant->prepared = *shape;
-    if (kept && d->ops->renew != NULL)
-        return d->ops->renew(d, entrant->segment, shape, err);
     if (entrant->segment != NULL)
         d->ops->release_segment(d, entrant->segment);
     entrant->segment = NULL;
+    entrant->prepared = *shape;
     return d->ops->prepare(d, &entrant->work, shape, RUNG_GRAPH, &entrant->segment, err);
 }
 
