@@ -46,7 +46,6 @@ static struct {
     double clock;
     bool context_current, lost;
     int live_graphs, live_execs, live_events, live_memory;
-    int instantiated, updated; /* graphs, since the driver was opened */
     int kernels, graph_launches, waits, uploads, blockers, persisting_resets, limit_sets, streams;
     size_t limits[8];
     cu_result refuse_instantiate, refuse_wait, refuse_graph;

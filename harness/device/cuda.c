@@ -111,7 +111,6 @@ static const struct device_ops cuda_ops = {
     .reference_wide = cuda_reference_wide,
     .compare = cuda_compare,
     .prepare = cuda_prepare,
-    .renew = cuda_renew,
     .rung = cuda_rung,
     .rung_reason = cuda_rung_reason,
     .held = cuda_segment_held,

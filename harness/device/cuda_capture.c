@@ -92,9 +92,6 @@ static int capture(struct cuda_device *c, struct device_segment *s, struct error
 {
     const struct driver *cu = &c->driver;
     struct error end_error;
-    if (s->graph) /* of the work as it was set up before */
-        cu->graph_destroy(s->graph);
-    s->graph = NULL;
     int rc = driver_check(cu, cu->capture_begin(c->stream, CU_CAPTURE_THREAD), err, "cuStreamBeginCapture");
     if (rc != 0)
         return rc;
@@ -107,30 +104,10 @@ static int capture(struct cuda_device *c, struct device_segment *s, struct error
     return rc;
 }
 
-static void drop_exec(const struct driver *cu, struct device_segment *s)
-{
-    if (s->exec)
-        cu->graph_exec_destroy(s->exec);
-    s->exec = NULL;
-}
-
-/* Whether the graph that the device has became the one just captured. */
-static bool update(const struct driver *cu, const struct device_segment *s)
-{
-    struct cu_update result;
-    return s->exec && cu->graph_update(s->exec, s->graph, &result) == CU_OK;
-}
-
-/* Updating takes 2 us where making, uploading and destroying 49 launches takes 115 (results/h200/2026-11-22e-studies,
- * graphs.csv). */
 static int instantiate(struct cuda_device *c, struct device_segment *s, struct error *err)
 {
     const struct driver *cu = &c->driver;
-    int rc = 0;
-    if (!update(cu, s)) {
-        drop_exec(cu, s);
-        rc = driver_check(cu, cu->graph_instantiate(&s->exec, s->graph, 0), err, "cuGraphInstantiateWithFlags");
-    }
+    int rc = driver_check(cu, cu->graph_instantiate(&s->exec, s->graph, 0), err, "cuGraphInstantiateWithFlags");
     if (rc == 0)
         rc = driver_check(cu, cu->graph_upload(s->exec, c->stream), err, "cuGraphUpload");
     return rc;
@@ -138,9 +115,11 @@ static int instantiate(struct cuda_device *c, struct device_segment *s, struct e
 
 static void drop_graph(struct cuda_device *c, struct device_segment *s)
 {
-    drop_exec(&c->driver, s);
+    if (s->exec)
+        c->driver.graph_exec_destroy(s->exec);
     if (s->graph)
         c->driver.graph_destroy(s->graph);
+    s->exec = NULL;
     s->graph = NULL;
 }
 

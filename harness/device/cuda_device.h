@@ -142,7 +142,6 @@ struct device_segment {
 
 int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
                  enum device_rung lowest, struct device_segment **out, struct error *err);
-int cuda_renew(struct device *d, struct device_segment *segment, const struct device_shape *shape, struct error *err);
 enum device_rung cuda_rung(const struct device_segment *segment);
 const char *cuda_rung_reason(const struct device_segment *segment);
 int cuda_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err);

@@ -193,14 +193,6 @@ int cuda_prepare(struct device *d, const struct device_work *work, const struct 
     return rc;
 }
 
-int cuda_renew(struct device *d, struct device_segment *s, const struct device_shape *shape, struct error *err)
-{
-    struct cuda_device *c = cuda_of(d);
-    s->shape = *shape;
-    s->reason[0] = '\0';
-    return climb_down(c, s, RUNG_GRAPH, err);
-}
-
 enum device_rung cuda_rung(const struct device_segment *segment)
 {
     return segment->rung;

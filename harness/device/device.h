@@ -171,11 +171,6 @@ struct device_ops {
      * warmed. work NULL: an empty kernel. */
     int (*prepare)(struct device *d, const struct device_work *work, const struct device_shape *shape,
                    enum device_rung lowest, struct device_segment **out, struct error *err);
-    /* The same for a segment whose work has been set up anew: captured and checked as by prepare, but where the work is
-     * made of the same pieces as before the device keeps what it was given of the last graph, and gets what has changed
-     * in it. The shape differs from the segment's in `loaded` and `settled` at most. After an error the segment can only
-     * be released. NULL: release and prepare. */
-    int (*renew)(struct device *d, struct device_segment *segment, const struct device_shape *shape, struct error *err);
     enum device_rung (*rung)(const struct device_segment *segment);
     /* Why the segment is not on the rung it was asked for; "" when it is. Lives as long as the segment. */
     const char *(*rung_reason)(const struct device_segment *segment);

@@ -168,12 +168,6 @@ struct cu_edge {
     unsigned char from_port, to_port, type, reserved[5];
 };
 
-/* CUgraphExecUpdateResultInfo: why an update was refused. */
-struct cu_update {
-    int result;
-    cu_node at, from;
-};
-
 /* X(member, symbol, parameters). */
 #define DRIVER_CALLS(X)                                                                                                \
     X(init, "cuInit", (unsigned flags))                                                                                \
@@ -210,7 +204,6 @@ struct cu_update {
     X(node_copy, "cuGraphMemcpyNodeGetParams", (cu_node node, struct cu_copy * copy))                                  \
     X(graph_instantiate, "cuGraphInstantiateWithFlags",                                                                \
       (cu_graph_exec * exec, cu_graph graph, unsigned long long flags))                                                \
-    X(graph_update, "cuGraphExecUpdate", (cu_graph_exec exec, cu_graph graph, struct cu_update * result))              \
     X(graph_upload, "cuGraphUpload", (cu_graph_exec exec, cu_stream stream))                                           \
     X(graph_launch, "cuGraphLaunch", (cu_graph_exec exec, cu_stream stream))                                           \
     X(graph_exec_destroy, "cuGraphExecDestroy", (cu_graph_exec exec))                                                  \

@@ -245,18 +245,11 @@ static enum device_rung start_rung(const struct device_work *work, enum device_r
     return lowest;
 }
 
-static int first_run(struct fake_device *f, struct device_segment *s, enum device_rung lowest, struct error *err)
-{
-    double ignored;
-    s->rung = start_rung(s->has_work ? &s->work : NULL, lowest, &s->reason);
-    s->held = f->script.holds && s->rung == RUNG_GRAPH;
-    return run_segment(f, s, false, &ignored, err);
-}
-
 static int fake_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
                         enum device_rung lowest, struct device_segment **out, struct error *err)
 {
     struct fake_device *f = fake_of(d);
+    double ignored;
     *out = NULL;
     f->counts.prepares++;
     if (check(d, err) != 0)
@@ -270,22 +263,15 @@ static int fake_prepare(struct device *d, const struct device_work *work, const 
     if (work)
         s->work = *work;
     s->shape = *shape;
-    if (first_run(f, s, lowest, err) != 0) {
+    s->rung = start_rung(work, lowest, &s->reason);
+    s->held = f->script.holds && s->rung == RUNG_GRAPH;
+    if (run_segment(f, s, false, &ignored, err) != 0) {
         free(s);
         return err->code;
     }
     f->counts.live_segments++;
     *out = s;
     return 0;
-}
-
-static int fake_renew(struct device *d, struct device_segment *segment, const struct device_shape *shape,
-                      struct error *err)
-{
-    struct fake_device *f = fake_of(d);
-    f->counts.renews++;
-    segment->shape = *shape;
-    return check(d, err) == 0 ? first_run(f, segment, RUNG_GRAPH, err) : err->code;
 }
 
 static enum device_rung fake_rung(const struct device_segment *segment)
@@ -399,7 +385,6 @@ static const struct device_ops fake_ops = {
     .reference_wide = fake_reference_wide,
     .compare = fake_compare,
     .prepare = fake_prepare,
-    .renew = fake_renew,
     .rung = fake_rung,
     .rung_reason = fake_rung_reason,
     .held = fake_held,

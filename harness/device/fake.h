@@ -52,7 +52,7 @@ void fake_set_health(struct device *d, const struct device_health *health);
 /* Bytes that are allocated and not yet released; operations counted since the device was opened. */
 size_t fake_bytes_in_use(const struct device *d);
 struct fake_counts {
-    uint64_t fills, flushes, prepares, renews, measures, events, walls;
+    uint64_t fills, flushes, prepares, measures, events, walls;
     uint64_t syncs;
     uint64_t live_segments;
 };
