@@ -284,7 +284,7 @@ static struct {
     const struct cudal2_operands *operands;
     float element;
     unsigned times;
-    bool early; /* the first contender does not wait */
+    unsigned early_from; /* from this block on the first contender does not wait; 0: it always does */
 } veiled;
 
 static void unveil(void)
@@ -308,14 +308,15 @@ static int veil(struct device *d, const struct probe_veil *v, char *why)
 /* Who waits for what is ahead of it finds A as it was. */
 static int launch_behind_veil(const struct contender *c, void *state, size_t set, char *why)
 {
-    if (c != &f.contenders[0] || !veiled.early)
+    bool waits = c != &f.contenders[0] || veiled.early_from == 0 || f.bench.record->blocks < veiled.early_from;
+    if (waits)
         unveil();
     int status = cheat.honest->launch(c, state, set, why);
     unveil();
     return status;
 }
 
-static void open_veiled_cell(struct probe_ops *probes, bool early)
+static void open_veiled_cell(struct probe_ops *probes, unsigned early_from)
 {
     static struct contender_ops ops;
     open_cell();
@@ -326,20 +327,42 @@ static void open_veiled_cell(struct probe_ops *probes, bool early)
     ops.launch = launch_behind_veil;
     f.contenders[0].ops = f.contenders[1].ops = &ops;
     memset(&veiled, 0, sizeof veiled);
-    veiled.early = early;
+    veiled.early_from = early_from;
 }
 
 static void what_begins_early_is_found(void **state)
 {
     struct probe_ops probes;
     (void)state;
-    open_veiled_cell(&probes, true);
+    open_veiled_cell(&probes, 1);
     expect_verdict("wrong_result");
-    open_veiled_cell(&probes, false);
+    open_veiled_cell(&probes, 0);
     run_cell();
     assert_string_equal(f.bench.record->contenders[0].status, "ok");
     assert_string_equal(f.bench.record->contenders[1].status, "ok");
     assert_in_range(veiled.times, 4, 40); /* each is tried once, and then at least once ahead of a launch */
+    fixture_close(&f);
+}
+
+/* Who waits in the first check and not after it; that check comes within the least number of blocks. */
+static void open_cell_that_ceases_to_wait(struct probe_ops *probes, bool seen_early)
+{
+    open_veiled_cell(probes, 0);
+    veiled.early_from = f.config.stop.min_blocks + 1;
+    f.config.stop.max_blocks = 2 * f.config.stop.min_blocks;
+    f.config.stop.delta[MODE_OFFLINE] = -1; /* nothing is so narrow */
+    f.bench.record->contenders[0].early = seen_early;
+}
+
+static void what_ceases_to_wait_is_found_at_the_end(void **state)
+{
+    struct probe_ops probes;
+    (void)state;
+    open_cell_that_ceases_to_wait(&probes, true);
+    expect_verdict("wrong_result");
+    open_cell_that_ceases_to_wait(&probes, false); /* what is not known to overlap is not asked again */
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
     fixture_close(&f);
 }
 
@@ -416,6 +439,7 @@ int main(void)
         cmocka_unit_test(clocks_must_agree),
         cmocka_unit_test(the_host_knows_of_work_elsewhere),
         cmocka_unit_test(what_begins_early_is_found),
+        cmocka_unit_test(what_ceases_to_wait_is_found_at_the_end),
         cmocka_unit_test(a_leak_of_setups_is_told_at_the_end),
         cmocka_unit_test(only_what_grows_each_time_leaks),
     };

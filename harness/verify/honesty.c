@@ -204,13 +204,22 @@ static int run_first_trials(struct trial *t, struct error *err)
     return code == 0 ? trial_restore(t, err) : code;
 }
 
+/* What was launched early may have waited for the launch ahead until the first check, and not since. */
+static int run_last_trials(struct trial *t, struct error *err)
+{
+    int code = t->entrant->record->early ? trial_restore(t, err) : 0;
+    return code == 0 && t->entrant->record->early && t->verdict == NULL ? trial_between(t, err) : code;
+}
+
 /* Where work runs comes first: it explains what the other trials would see. */
 static int run_trials(struct trial *t, bool first, struct error *err)
 {
     int code = first && !is_graph(t) ? trial_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
         code = check_fresh(t, err);
-    return code == 0 && first ? run_first_trials(t, err) : code;
+    if (code != 0)
+        return code;
+    return first ? run_first_trials(t, err) : run_last_trials(t, err);
 }
 
 /* What the trials find changed of the device's state, this entrant has changed. */
