@@ -207,8 +207,10 @@ static int run_first_trials(struct trial *t, struct error *err)
 /* What was launched early may have waited for the launch ahead until the first check, and not since. */
 static int run_last_trials(struct trial *t, struct error *err)
 {
-    int code = t->entrant->record->early ? trial_restore(t, err) : 0;
-    return code == 0 && t->entrant->record->early && t->verdict == NULL ? trial_between(t, err) : code;
+    if (!t->entrant->record->early || t->verdict != NULL)
+        return 0;
+    int code = trial_restore(t, err);
+    return code == 0 ? trial_between(t, err) : code;
 }
 
 /* Where work runs comes first: it explains what the other trials would see. */
