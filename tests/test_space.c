@@ -46,6 +46,14 @@ static int expand(const struct module_set *set, const char *text, enum cudal2_la
     return space_open(set, scratch_path("space.json"), &conditions, out, err);
 }
 
+/* The same for a space that is a good one. */
+static void must_expand(const struct module_set *set, const char *text, enum cudal2_layout layout, struct space *out)
+{
+    struct error err;
+    if (expand(set, text, layout, out, &err))
+        fail_msg("%s", err.text);
+}
+
 static void check_keys(const struct space *s, const char *const *keys)
 {
     struct cudal2_variant own;
@@ -66,9 +74,8 @@ static void products_keep_the_rules(void **state)
         SPACE(MODEL ",\"grids\":[{\"BM\":[32,64],\"STAGES\":[2,3],\"SPLIT\":[1,2]},{\"BM\":[64]}]");
     struct module_set *set = open_toy();
     struct space s;
-    struct error err;
     (void)state;
-    assert_int_equal(expand(set, text, CUDAL2_NN, &s, &err), 0);
+    must_expand(set, text, CUDAL2_NN, &s);
     check_keys(&s, nn); /* BM 64 STAGES 2 of the second grid is known already */
     assert_int_equal(s.n_refusals, 2);
     assert_string_equal(s.refusals[0].why, "toy: stages fit in shared memory (BM*STAGES <= 128)");
@@ -78,7 +85,7 @@ static void products_keep_the_rules(void **state)
     assert_true(s.configurations[1].tile.m == 64 && s.configurations[1].tile.stages == 2);
     assert_true(s.configurations[1].tile.n == 64 && s.configurations[1].tile.warps == 1);
     space_free(&s);
-    assert_int_equal(expand(set, text, CUDAL2_TN, &s, &err), 0);
+    must_expand(set, text, CUDAL2_TN, &s);
     assert_int_equal(s.n_configurations, 6);
     space_free(&s);
     module_set_close(set);
@@ -95,10 +102,8 @@ static void figures_have_their_places(void **state)
         "16\",\"early\":\"1\",\"fits\":\"14\"},\"grids\":[{\"BM\":[16]}]");
     struct module_set *set = open_toy();
     struct space s;
-    struct error err;
     (void)state;
-    if (expand(set, text, CUDAL2_TN, &s, &err))
-        fail_msg("%s", err.text);
+    must_expand(set, text, CUDAL2_TN, &s);
     const struct model_tile *t = &s.configurations[0].tile;
     assert_true(t->m == 16 && t->n == 2 && t->step_k == 3 && t->stages == 4 && t->split == 5 && t->cluster == 6);
     assert_true(t->per_sm == 7 && t->warps == 8 && t->a_readers == 9 && t->b_readers == 10 && t->slices == 11);
@@ -119,12 +124,9 @@ static void only_the_largest_legal_value_stays(void **state)
                                        "toy:BM=64,STAGES=2,SPLIT=1", NULL};
     struct module_set *set = open_toy();
     struct space s;
-    struct error err;
     (void)state;
-    assert_int_equal(expand(set,
-                            SPACE(MODEL ",\"largest\":\"STAGES\",\"grids\":[{\"BM\":[16,32,64],\"STAGES\":[1,4,2,3]}]"),
-                            CUDAL2_NN, &s, &err),
-                     0);
+    must_expand(set, SPACE(MODEL ",\"largest\":\"STAGES\",\"grids\":[{\"BM\":[16,32,64],\"STAGES\":[1,4,2,3]}]"),
+                CUDAL2_NN, &s);
     check_keys(&s, keys);
     space_free(&s);
     module_set_close(set);
@@ -137,14 +139,12 @@ static void a_grid_may_keep_all_values(void **state)
                                        "toy:BM=16,STAGES=2,SPLIT=1", "toy:BM=32,STAGES=4,SPLIT=1", NULL};
     struct module_set *set = open_toy();
     struct space s;
-    struct error err;
     (void)state;
-    assert_int_equal(expand(set,
-                            SPACE(MODEL ",\"largest\":\"STAGES\",\"grids\":[{\"BM\":[16],\"STAGES\":[1,4,2]},"
-                                        "{\"largest\":null,\"BM\":[16],\"STAGES\":[1,4,2]},"
-                                        "{\"BM\":[32],\"STAGES\":[1,4,2]}]"),
-                            CUDAL2_NN, &s, &err),
-                     0);
+    must_expand(set,
+                SPACE(MODEL ",\"largest\":\"STAGES\",\"grids\":[{\"BM\":[16],\"STAGES\":[1,4,2]},"
+                            "{\"largest\":null,\"BM\":[16],\"STAGES\":[1,4,2]},"
+                            "{\"BM\":[32],\"STAGES\":[1,4,2]}]"),
+                CUDAL2_NN, &s);
     check_keys(&s, keys);
     space_free(&s);
     module_set_close(set);
@@ -170,10 +170,8 @@ static void grids_have_values_in_common(void **state)
                                            "\"STAGES\":[2]}]");
     struct module_set *set = open_toy();
     struct space s;
-    struct error err;
     (void)state;
-    if (expand(set, text, CUDAL2_NN, &s, &err))
-        fail_msg("%s", err.text);
+    must_expand(set, text, CUDAL2_NN, &s);
     check_keys(&s, keys);
     space_free(&s);
     refuse(set, SPACE(MODEL ",\"common\":{\"BM\":[33]},\"grids\":[{}]"), ".common.BM[0]");
@@ -223,11 +221,9 @@ static void what_cannot_win_is_passed_over(void **state)
 {
     struct module_set *set = open_toy();
     struct space s;
-    struct error err;
     size_t out[PRUNE_MAX];
     (void)state;
-    assert_int_equal(expand(set, SPACE(MODEL ",\"grids\":[{\"BM\":[16,32,64],\"SPLIT\":[1,2]}]"), CUDAL2_TN, &s, &err),
-                     0);
+    must_expand(set, SPACE(MODEL ",\"grids\":[{\"BM\":[16,32,64],\"SPLIT\":[1,2]}]"), CUDAL2_TN, &s);
     assert_int_equal(s.n_configurations, 6);
     const int64_t whole[] = {64, 64, 64}, half[] = {32, 64, 64}, odd[] = {33, 64, 64};
     assert_int_equal(prune(&s, CUDAL2_TN, whole, 4096, out), 6);
