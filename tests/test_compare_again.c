@@ -11,8 +11,8 @@
 #include "compare_fixture.h"
 #include "scratch_fixture.h"
 
-#define OFFLINE "\"h200-f16\":{\"hash\":\"1\"}"
-#define SERVER "\"h200-f16-server\":{\"hash\":\"2\"}"
+#define OFFLINE "\"nvidia-h200-f16\":{\"hash\":\"1\"}"
+#define SERVER "\"nvidia-h200-f16-server\":{\"hash\":\"2\"}"
 
 /* The status of a second look taken with these tables and this cuBLAS, at a run that had both tables. */
 static int look_again(const char *tables, const char *cublas, struct error *err)
@@ -49,8 +49,10 @@ static void another_table_is_refused(void **state)
 {
     struct error err;
     (void)state;
-    assert_int_equal(look_again("{\"h200-f16\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (h200-f16): "));
+    assert_int_equal(look_again("{\"nvidia-h200-f16\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
+    assert_non_null(strstr(err.text, "plugins and libraries (nvidia-h200-f16): "));
+    assert_int_equal(look_again("{\"nvidia-h200-f16-server\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
+    assert_non_null(strstr(err.text, "plugins and libraries (nvidia-h200-f16-server): "));
     assert_int_equal(look_again("{" OFFLINE ",\"h200-f32\":{\"hash\":\"4\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
     assert_non_null(strstr(err.text, "plugins and libraries (h200-f32): nothing in BASE"));
 }

@@ -11,7 +11,7 @@
 static void add(struct provenance *out, const char *what, const char *base, const char *fresh)
 {
     if (out->n < PROVENANCE_MAX)
-        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.40s: %.90s in BASE, %.90s in NEW", what, base, fresh);
+        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.50s: %.90s in BASE, %.90s in NEW", what, base, fresh);
     out->n++;
 }
 
