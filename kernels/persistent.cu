@@ -77,12 +77,19 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
 #endif
 }
 
-/* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. */
+/* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. FIRST_AHEAD: its first stage
+ * is under way. */
 DEVICE void produce(const struct work &w, int tiles, struct place p)
 {
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
-    for (int t = blockIdx.x / CLUSTER; t < tiles;) {
-        for (int k = w.k_begin; k < w.k_end; ++k) {
+    int k = w.k_begin;
+    if (FIRST_AHEAD) {
+        advance(r);
+        ++k;
+    }
+    for (int t = blockIdx.x / CLUSTER; t < tiles; k = w.k_begin) {
+#pragma unroll 1 /* each step of it is read from afar once */
+        for (; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
             if (elect_one()) {
                 load_stage(w, p, r.stage, k * BK);
@@ -169,14 +176,14 @@ DEVICE void consume(const struct work &w, int tiles, int group)
     skip(r, group * length);
 #endif
     for (; t < tiles; t += step * (PINGPONG ? 2 : 1)) {
-        const struct place p = place_tile(w, t);
+        const outlet o = find_outlet(w, place_tile(w, t), group);
 #if PINGPONG
         if (t != first) {
             await_turn(group);
         }
 #endif
         multiply_tile(w, acc, r, group, t + step >= tiles);
-        store_tile(w, acc, p, group, box_count);
+        store_tile(w, acc, o, group, box_count);
 #if PINGPONG
         skip(r, length);
 #endif
@@ -189,20 +196,45 @@ DEVICE void consume(const struct work &w, int tiles, int group)
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
 
-/* By one thread: barriers live at uniform addresses, and a loop over lanes costs a fence for each. */
+/* By one thread: barriers live at uniform addresses, and a loop over lanes costs a fence for each. The first stage's is
+ * made by another. */
 DEVICE void make_barriers(const struct work &w)
 {
-    tensor_prefetch(w.map_a);
-    tensor_prefetch(w.map_b);
     for (int s = 0; s < STAGES; ++s) {
-        barrier_init(w.full + s * 8, 1);
+        if (s > 0) {
+            barrier_init(w.full + s * 8, 1);
+        }
         barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
     }
 #if SPLIT_K > 1 && REDUCE == 1
     barrier_init(w.arrived, 1);
     barrier_expect(w.arrived, bytes_owned(w.rank));
 #endif
-    barrier_init_fence<(CLUSTER * CLUSTER_K > 1)>();
+    barrier_init_fence();
+}
+
+/* By one thread: what its first copies need. (After the prefetches, the barrier would wait for them.) */
+DEVICE void make_first_barrier(const struct work &w)
+{
+    barrier_init(w.full, 1);
+    barrier_init_fence();
+    tensor_prefetch(w.map_a);
+    tensor_prefetch(w.map_b);
+}
+
+/* By one whole warp: the first tile, and where no other CTA has a part in it, its first stage, which sets out before
+ * the CTA has met. */
+DEVICE struct place begin(const struct work &w)
+{
+    const struct place first = place_tile(w, blockIdx.x / CLUSTER);
+    if (FIRST_AHEAD) {
+        await_grid_ahead();
+        if (elect_one()) {
+            load_stage(w, first, 0, w.k_begin * BK);
+        }
+        __syncwarp();
+    }
+    return first;
 }
 
 /* All threads of the CTA know the barriers to be ready, and with CLUSTER_M or CLUSTER_N those of the cluster; with
@@ -218,35 +250,48 @@ DEVICE void meet_all()
 #endif
 }
 
+/* Where everything lies in shared memory, and who this CTA is among its peers. */
+DEVICE void lay_out(struct work &w, u32 base)
+{
+    const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
+    static_assert(CLUSTER == 1 || CLUSTER_K == 1, "a cluster shares K or operands, not both");
+    w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
+    w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
+    w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
+    w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
+    w.rank = REDUCE == 2 ? blockIdx.z : rank;
+    w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
+}
+
+DEVICE void take_share(struct work &w, int k)
+{
+    const int stages = (k + BK - 1) / BK;
+    w.k_begin = SHARES == 1 ? 0 : stages * (int)blockIdx.z / SHARES;
+    w.k_end = SHARES == 1 ? stages : stages * ((int)blockIdx.z + 1) / SHARES;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
          const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow, u16 *c, int m, int n,
          int k, float4 *workspace)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
-    const u32 base = (shared_address(smem) + 1023) & ~1023u;
-    const int stages = (k + BK - 1) / BK;
+    const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), group = warp / 4;
+    struct place first = {0, 0};
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
-    w.c = c, w.m = m, w.n = n;
-    w.k_begin = SHARES == 1 ? 0 : stages * (int)blockIdx.z / SHARES;
-    w.k_end = SHARES == 1 ? stages : stages * ((int)blockIdx.z + 1) / SHARES;
-    w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
-    w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
-    w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
-    w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
-    const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
-    static_assert(CLUSTER == 1 || CLUSTER_K == 1, "a cluster shares K or operands, not both");
-    w.rank = REDUCE == 2 ? blockIdx.z : rank;
-    w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
-    w.workspace = workspace;
-    const int tiles = cluster_rows(w) * cluster_cols(w), group = __shfl_sync(~0u, (int)threadIdx.x / 128, 0);
-    const int warp = __shfl_sync(~0u, (int)threadIdx.x / 32, 0);
-    struct place first = {0, 0};
-    if (warp == 0) {
-        first = place_tile(w, blockIdx.x / CLUSTER); /* while another warp makes the barriers */
+    lay_out(w, (shared_address(smem) + 1023) & ~1023u);
+    if (warp == 0 && elect_one()) {
+        make_first_barrier(w);
     } else if (threadIdx.x == 32) {
         make_barriers(w);
+    }
+    asm volatile("" : "+r"(m), "+r"(n), "+r"(k)); /* they come from afar; the barriers do not wait for them */
+    w.c = c, w.m = m, w.n = n, w.workspace = workspace;
+    take_share(w, k);
+    const int tiles = cluster_rows(w) * cluster_cols(w);
+    if (warp == 0) {
+        first = begin(w);
     }
     meet_all();
     await_grid_ahead();

@@ -25,6 +25,7 @@
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
+#define FIRST_AHEAD (CLUSTER == 1)      /* the first stage is asked for before the CTA meets */
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 

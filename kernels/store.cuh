@@ -1,6 +1,6 @@
 /*
  * store.cuh - store_tile() of persistent.cu: how a tile reaches C, by EPILOGUE, or by REDUCE where CTAs share its K;
- * and finish_producing(), what the producer owes to the latter.
+ * find_outlet(), what of it can be known before the products; and finish_producing(), what the producer owes to it.
  */
 #ifndef CUDAL2_STORE_CUH
 #define CUDAL2_STORE_CUH
@@ -8,6 +8,53 @@
 #include "epilogue.cuh"
 #include "persistent.cuh"
 #include "split.cuh"
+
+#if SPLIT_K > 1 || EPILOGUE == 2
+/* Where a lane's share of a tile goes, as far as it can be known before the products. */
+struct outlet {
+    u16 *to;           /* its first element of C */
+    int rows, columns; /* of C from there on, with EPILOGUE 2 no more columns than the tile has */
+    int n;             /* elements of a row of C */
+    u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
+};
+
+/* A lane stores pairs as it holds them, or with EPILOGUE 2 16 bytes of every fourth of its warp's 16 rows. */
+#if SPLIT_K > 1
+#define LANES_A_ROW 4
+#define LANE_COLUMNS 2
+#else
+#define LANES_A_ROW 8
+#define LANE_COLUMNS 8
+#endif
+
+/* Here, where the copies are waited for anyhow: after the products it would take as long as they do. */
+DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, int group)
+{
+    const u32 thread = threadIdx.x % 128, lane = thread % 32, in = thread / 32 * 16 + lane % 16;
+    const u32 out = thread / 32 * 16 + lane / LANES_A_ROW, box = w.stages_c + group * BOX_BYTES;
+    const int row = p.row + (PINGPONG ? 0 : group * ROWS) + (int)out;
+    const int column = (int)(lane % LANES_A_ROW * LANE_COLUMNS);
+    struct outlet o;
+    o.to = w.c + (i64)row * w.n + p.col + column;
+    o.rows = w.m - row;
+    o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
+    o.n = w.n;
+    asm volatile("" : "+l"(o.to), "+r"(o.rows), "+r"(o.columns), "+r"(o.n));
+#if SPLIT_K == 1
+    o.put = box + in * 128 + (lane / 16 ^ in % 8) * 16;
+    o.take = box + out * 128 + (lane % 8 ^ lane / 8) * 16;
+    asm volatile("" : "+r"(o.put), "+r"(o.take));
+#endif
+    return o;
+}
+#else
+typedef struct place outlet;
+
+DEVICE outlet find_outlet(const struct work &, const struct place &p, int)
+{
+    return p;
+}
+#endif
 
 DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
 {
@@ -24,17 +71,22 @@ DEVICE void store_n8(const struct work &w, const wgmma_register (&d)[WG_REGISTER
 }
 
 #if SPLIT_K > 1
-DEVICE void store_fragment(const struct work &w, const struct place &p, int thread, int f, float4 sum)
+/* 16 x 8 of the tile, by the warp that owns its sum. */
+DEVICE void store_fragment(const struct outlet &o, int f, float4 sum)
 {
-    const int lane = thread % 32, top = p.row + thread / 128 * ROWS + thread % 128 / 32 * 16 + lane / 4;
-    const int row = top + f / (BN / 8) * 64, col = p.col + f % (BN / 8) * 8 + lane % 4 * 2;
-    store_pair(w, row, col, pack2(sum.x, sum.y));
-    store_pair(w, row + 8, col, pack2(sum.z, sum.w));
+    const int down = f / (BN / 8) * 64, right = f % (BN / 8) * 8;
+    u16 *to = o.to + (i64)o.n * down + right;
+    if (down < o.rows && right < o.columns) {
+        store_global4(to, pack2(sum.x, sum.y));
+    }
+    if (down + 8 < o.rows && right < o.columns) {
+        store_global4(to + (i64)o.n * 8, pack2(sum.z, sum.w));
+    }
 }
 #endif
 
 #if REDUCE == 2
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128, tile = (int)blockIdx.x;
 #pragma unroll
@@ -55,7 +107,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     for (int i = 0; i < OWNED; ++i) {
         const int f = (int)w.rank * OWNED + i;
         if (f < FRAGMENTS) {
-            store_fragment(w, p, thread, f, sums[i]);
+            store_fragment(o, f, sums[i]);
         }
     }
 }
@@ -74,12 +126,12 @@ DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread
     }
 }
 
-DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
+DEVICE void store_owned(const struct work &w, const struct outlet &o, int thread)
 {
     const u32 slots = w.slots + thread * PIECE_BYTES;
 #if PARTS == 1
     for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
-        store_fragment(w, p, thread, f, sum_pieces(slots, f / SPLIT_K));
+        store_fragment(o, f, sum_pieces(slots, f / SPLIT_K));
     }
 #else
     const int owner = (int)(blockIdx.x * SPLIT_K + w.rank), part = (int)blockIdx.z / SPLIT_K;
@@ -96,7 +148,7 @@ DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
         for (int i = 0; i < OWNED; ++i) {
             const int f = (int)w.rank + i * SPLIT_K;
             if (f < FRAGMENTS) {
-                store_fragment(w, p, thread, f, sums[i]);
+                store_fragment(o, f, sums[i]);
             }
         }
     }
@@ -104,7 +156,7 @@ DEVICE void store_owned(const struct work &w, const struct place &p, int thread)
 }
 
 /* The cluster's barriers here and in finish_producing() match. */
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
 #if REDUCE == 0
@@ -118,7 +170,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     send_pieces(w, acc, thread);
     barrier_wait_cluster(w.arrived, 0);
 #endif
-    store_owned(w, p, thread);
+    store_owned(w, o, thread);
 }
 
 /* The barriers of store_tile(), by threads with nothing of their own to make visible. */
@@ -134,7 +186,7 @@ DEVICE void finish_producing()
 #endif
 }
 #elif EPILOGUE == 0
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &p, int group, u32 &)
 {
     const int thread = (int)threadIdx.x % 128, lane = thread % 32;
     const int top = p.row + (PINGPONG ? 0 : group * ROWS) + thread / 32 * 16 + lane / 4;
@@ -147,38 +199,36 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     }
 }
 #elif EPILOGUE == 2
-/* 16 rows of a box, from shared memory to C, by the warp that has put them there. */
-DEVICE void store_rows(const struct work &w, u32 rows, int top, int left, int columns)
+/* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
+DEVICE void store_box(const struct outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box)
 {
-    const int lane = (int)threadIdx.x % 32, col = lane % 8 * 8;
     uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
+    for (int j = 0; j < 8 && box * 8 + j + 1 < BN / 8; j += 2) {
+        const int n8 = box * 8 + j;
+        stmatrix4(o.put ^ (j * 16), packed(d, n8, 0), packed(d, n8, 1), packed(d, n8 + 1, 0), packed(d, n8 + 1, 1));
+    }
+    __syncwarp();
+#pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int row = i * 4 + lane / 8;
-        v[i] = load_shared16(rows + row * 128 + (lane % 8 ^ (row & 7)) * 16);
+        v[i] = load_shared16((o.take ^ (i % 2 * 64)) + i * 512);
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int row = top + i * 4 + lane / 8;
-        if (row < w.m && col < columns && left + col < w.n) {
-            store_global16(w.c + (i64)row * w.n + left + col, v[i]);
+        if (below + i * 4 < o.rows && box * 64 < o.columns) {
+            store_global16(o.to + (i64)o.n * (below + i * 4) + box * 64, v[i]);
         }
     }
+    __syncwarp();
 }
 
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &)
+DEVICE void store_tile(const struct work &, const accumulator &acc, const struct outlet &o, int, u32 &)
 {
-    const int thread = (int)threadIdx.x % 128, warp_row = thread / 32 * 16;
-    const int top = p.row + (PINGPONG ? 0 : group * ROWS) + warp_row;
-    const u32 buffer = w.stages_c + group * BOX_BYTES;
 #pragma unroll
     for (int i = 0; i < MI; ++i) {
 #pragma unroll
         for (int box = 0; box < BOXES; ++box) {
-            fill_box<true>(buffer, acc[i], box * 8, thread);
-            __syncwarp();
-            store_rows(w, buffer + warp_row * 128, top + i * 64, p.col + box * 64, BN - box * 64);
-            __syncwarp();
+            store_box(o, acc[i], i * 64, box);
         }
     }
 }
@@ -203,7 +253,7 @@ DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8
  * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from
  * tile to tile: with an odd number of boxes a tile, counting afresh would reuse the buffer that is still being stored.
  */
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct place &p, int group, u32 &box_count)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &p, int group, u32 &box_count)
 {
     const int thread = (int)threadIdx.x % 128, first = PINGPONG ? 0 : group * ROWS;
 #pragma unroll

@@ -31,13 +31,23 @@ struct place {
     int row, col; /* of the CTA's tile, in elements */
 };
 
-/* Tile `index` of rows x cols, in bands RASTER wide. */
+/* Tile `index` of rows x cols, in bands RASTER wide. A launch that stands alone waits for these lines: where bands are
+ * a power of two wide, which most are, nothing is divided. */
 DEVICE void band(int index, int rows, int cols, int &row, int &col)
 {
-    const int first = index / (RASTER * rows) * RASTER, within = index % (RASTER * rows);
+    int first = 0, within = index;
+    if (index >= RASTER * rows) {
+        first = index / (RASTER * rows) * RASTER;
+        within = index % (RASTER * rows);
+    }
     const int width = smaller(RASTER, cols - first);
-    row = within / width;
-    col = first + within % width;
+    if ((width & (width - 1)) == 0) {
+        row = within >> (31 - __clz(width));
+        col = first + (within & (width - 1));
+    } else {
+        row = within / width;
+        col = first + within % width;
+    }
 }
 
 #endif

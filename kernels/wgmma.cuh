@@ -17,12 +17,9 @@ DEVICE void barrier_init(u32 barrier, u32 arrivals)
 }
 
 /* Makes initialised barriers visible to the copy engine and, if there is one, to the cluster. */
-template <bool CLUSTERED> DEVICE void barrier_init_fence()
+DEVICE void barrier_init_fence()
 {
-    if (CLUSTERED) {
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* for all spaces, it would be a MEMBAR.GPU too */
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
 DEVICE void barrier_expect(u32 barrier, u32 bytes)
