@@ -14,7 +14,6 @@
 struct outlet {
     u16 *to;           /* its first element of C */
     int rows, columns; /* of C from there on, with EPILOGUE 2 no more columns than the tile has */
-    int n;             /* elements of a row of C */
     u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
 };
 
@@ -38,8 +37,7 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
     o.to = w.c + (i64)row * w.n + p.col + column;
     o.rows = w.m - row;
     o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
-    o.n = w.n;
-    asm volatile("" : "+l"(o.to), "+r"(o.rows), "+r"(o.columns), "+r"(o.n));
+    asm volatile("" : "+l"(o.to), "+r"(o.rows), "+r"(o.columns));
 #if SPLIT_K == 1
     o.put = box + in * 128 + (lane / 16 ^ in % 8) * 16;
     o.take = box + out * 128 + (lane % 8 ^ lane / 8) * 16;
@@ -72,15 +70,15 @@ DEVICE void store_n8(const struct work &w, const wgmma_register (&d)[WG_REGISTER
 
 #if SPLIT_K > 1
 /* 16 x 8 of the tile, by the warp that owns its sum. */
-DEVICE void store_fragment(const struct outlet &o, int f, float4 sum)
+DEVICE void store_fragment(const struct outlet &o, int f, float4 sum, int n)
 {
     const int down = f / (BN / 8) * 64, right = f % (BN / 8) * 8;
-    u16 *to = o.to + (i64)o.n * down + right;
+    u16 *to = o.to + (i64)n * down + right;
     if (down < o.rows && right < o.columns) {
         store_global4(to, pack2(sum.x, sum.y));
     }
     if (down + 8 < o.rows && right < o.columns) {
-        store_global4(to + (i64)o.n * 8, pack2(sum.z, sum.w));
+        store_global4(to + (i64)n * 8, pack2(sum.z, sum.w));
     }
 }
 #endif
@@ -107,7 +105,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     for (int i = 0; i < OWNED; ++i) {
         const int f = (int)w.rank * OWNED + i;
         if (f < FRAGMENTS) {
-            store_fragment(o, f, sums[i]);
+            store_fragment(o, f, sums[i], w.n);
         }
     }
 }
@@ -131,7 +129,7 @@ DEVICE void store_owned(const struct work &w, const struct outlet &o, int thread
     const u32 slots = w.slots + thread * PIECE_BYTES;
 #if PARTS == 1
     for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
-        store_fragment(o, f, sum_pieces(slots, f / SPLIT_K));
+        store_fragment(o, f, sum_pieces(slots, f / SPLIT_K), w.n);
     }
 #else
     const int owner = (int)(blockIdx.x * SPLIT_K + w.rank), part = (int)blockIdx.z / SPLIT_K;
@@ -148,7 +146,7 @@ DEVICE void store_owned(const struct work &w, const struct outlet &o, int thread
         for (int i = 0; i < OWNED; ++i) {
             const int f = (int)w.rank + i * SPLIT_K;
             if (f < FRAGMENTS) {
-                store_fragment(o, f, sums[i]);
+                store_fragment(o, f, sums[i], w.n);
             }
         }
     }
@@ -200,7 +198,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
 }
 #elif EPILOGUE == 2
 /* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
-DEVICE void store_box(const struct outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box)
+DEVICE void store_box(const struct outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
 {
     uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
@@ -216,19 +214,19 @@ DEVICE void store_box(const struct outlet &o, const wgmma_register (&d)[WG_REGIS
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         if (below + i * 4 < o.rows && box * 64 < o.columns) {
-            store_global16(o.to + (i64)o.n * (below + i * 4) + box * 64, v[i]);
+            store_global16(o.to + (i64)n * (below + i * 4) + box * 64, v[i]);
         }
     }
     __syncwarp();
 }
 
-DEVICE void store_tile(const struct work &, const accumulator &acc, const struct outlet &o, int, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int, u32 &)
 {
 #pragma unroll
     for (int i = 0; i < MI; ++i) {
 #pragma unroll
         for (int box = 0; box < BOXES; ++box) {
-            store_box(o, acc[i], i * 64, box);
+            store_box(o, acc[i], i * 64, box, w.n);
         }
     }
 }
