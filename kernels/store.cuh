@@ -198,7 +198,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
 }
 #elif EPILOGUE == 2
 /* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
-DEVICE void store_box(const struct outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
+DEVICE void store_rows(const struct outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
 {
     uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
@@ -226,7 +226,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const struc
     for (int i = 0; i < MI; ++i) {
 #pragma unroll
         for (int box = 0; box < BOXES; ++box) {
-            store_box(o, acc[i], i * 64, box, w.n);
+            store_rows(o, acc[i], i * 64, box, w.n);
         }
     }
 }
@@ -267,7 +267,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
 #if ACROSS
             fill_box_across(buffer, acc[i], n8, thread);
 #else
-            fill_box<false>(buffer, acc[i], n8, thread);
+            fill_box(buffer, acc[i], n8, thread);
 #endif
             proxy_fence();
             group_barrier(group);
