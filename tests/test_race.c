@@ -64,6 +64,21 @@ static void a_hopeless_long_one_is_launched_once(void **state)
     close_race();
 }
 
+/* A library's list is to be had from the library, a candidate's from nowhere else. */
+static void only_candidates_keys_are_told(void **state)
+{
+    const double ns[] = {20e3, 10e3};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        open_race(ns, 2);
+        f.contenders[0].role = i == 0 ? ROLE_CANDIDATE : ROLE_BASELINE;
+        race();
+        const cJSON *told = cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].tuning, "keys");
+        assert_int_equal(cJSON_GetArraySize(told), i == 0 ? 2 : 0);
+        close_race();
+    }
+}
+
 /* The library's own choice is in the final however far behind it is first seen. */
 static void the_first_one_always_starts(void **state)
 {
@@ -246,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hopeless_long_one_is_launched_once),
+        cmocka_unit_test(only_candidates_keys_are_told),
         cmocka_unit_test(the_first_one_always_starts),
         cmocka_unit_test(looks_count_as_busy),
         cmocka_unit_test(rounds_end_with_the_rivals),

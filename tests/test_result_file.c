@@ -114,7 +114,7 @@ static struct cell_record *rich_cell(void)
     r->contenders[0].verification = cJSON_Parse("{\"coverage\":1}");
     r->contenders[1].verification = cJSON_Parse("{\"coverage\":1}");
     r->contenders[2].verification = cJSON_Parse("{\"coverage\":0.5}");
-    r->contenders[1].tuning = cJSON_Parse("{\"variants\":2,\"race_ns\":[1,2]}");
+    r->contenders[1].tuning = cJSON_Parse("{\"variants\":2,\"race_ns\":[1,2],\"keys\":[\"x\",\"y\"]}");
     r->contenders[1].launches = 7;
     strcpy(r->contenders[2].rung, "blocked");
     return r;
@@ -169,6 +169,7 @@ static void what_the_file_leaves_out_is_told_by_the_rest(void **state)
     const cJSON *nn = tree_member(contenders, "cublas-nn"), *tn = tree_member(contenders, "cublas-tn");
     assert_true(tree_number(tree_member(nn, "tuning"), "variants") == 2);
     assert_null(tree_member(tree_member(nn, "tuning"), "race_ns"));
+    assert_null(tree_member(tree_member(nn, "tuning"), "keys"));
     assert_null(tree_member(nn, "launches"));
     assert_null(tree_member(nn, "verification"));
     assert_true(tree_number(tree_member(tn, "verification"), "coverage") == 0.5);

@@ -97,6 +97,8 @@ static void a_close_runner_up_races(void **state)
     assert_int_equal(race.n, 2);
     assert_string_equal(race.ranked[0].key, "v2"); /* here it is the faster one */
     assert_int_equal(cJSON_GetArraySize(list("race_ns")), 2);
+    assert_int_equal(cJSON_GetArraySize(list("keys")), 2);
+    assert_string_equal(cJSON_GetArrayItem(list("keys"), 1)->valuestring, "v2");
     free(race.ranked);
     fixture_close(&f);
 }

@@ -323,6 +323,15 @@ static void describe_race(const struct race *race, cJSON *tuning)
     }
 }
 
+/* What raced, in the order of race_ns: for a candidate, whose list is of its tuner's or its table's making and is not
+ * to be had from a library. */
+static void describe_keys(const struct race *race, cJSON *tuning)
+{
+    cJSON *list = cJSON_AddArrayToObject(tuning, "keys");
+    for (size_t i = 0; i < race->n; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(race->racers[i].variant.key));
+}
+
 static int rank(struct race *race, struct race_result *out, struct error *err)
 {
     struct racer *order[RACE_MAX_VARIANTS];
@@ -387,6 +396,8 @@ static int race_variants(struct bench *bench, struct entrant *entrant, const str
         code = rank(&race, out, err);
     if (code == 0)
         describe_race(&race, entrant->record->tuning);
+    if (code == 0 && entrant->contender->role == ROLE_CANDIDATE)
+        describe_keys(&race, entrant->record->tuning);
     race_close(&race);
     return code;
 }

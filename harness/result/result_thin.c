@@ -102,6 +102,7 @@ static void thin_contender(cJSON *contender, const cJSON *first)
     if (strcmp(tree_text(contender, "rung"), "graph") == 0)
         drop(contender, "rung");
     drop(member(contender, "tuning"), "race_ns");
+    drop(member(contender, "tuning"), "keys");
     drop(member(contender, "tuning"), "variant");
     if (contender != first &&
         cJSON_Compare(member(contender, "verification"), tree_member(first, "verification"), true))
