@@ -88,6 +88,46 @@ static void none_converged_has_no_mean(void **state)
     free(text);
 }
 
+/* Three cells whose empty graph took so long. */
+static char *screen_of_empty(enum mode mode)
+{
+    static const struct screen_options options = {.columns = 100};
+    static const double ns[] = {4240, 4396, 4308};
+    struct journal *j = begin();
+    struct error err = {0};
+    char *text = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        struct cell_record *r = fixture_record(64 + 64 * (int64_t)i, mode);
+        static const double even[] = {1200, 1000}, odd[] = {1100, 1000};
+        fixture_contender(r, "torch.matmul", false);
+        fixture_contender(r, "cudal2-nn", true);
+        fill(r, 8, even, odd);
+        assert_int_equal(series_add(&r->null_graph, 0, ns[i]), 0);
+        put_cell(j, r);
+    }
+    journal_close(j);
+    cJSON *tree = result();
+    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
+    cJSON_Delete(tree);
+    return text;
+}
+
+static void an_empty_graph_is_told_from_idle(void **state)
+{
+    (void)state;
+    char *text = screen_of_empty(MODE_SERVER);
+    line_of(text, "\nFrom idle an empty graph takes 4.31 µs, which is in every device time above\n");
+    free(text);
+}
+
+static void no_empty_graph_is_told_in_a_row(void **state)
+{
+    (void)state;
+    char *text = screen_of_empty(MODE_OFFLINE);
+    assert_null(strstr(text, "empty graph"));
+    free(text);
+}
+
 /* Of 12 cells that ended too early ten are shown: the widest, equal ones in their order, those without one first. */
 static void the_widest_intervals_are_shown(void **state)
 {
@@ -153,9 +193,10 @@ static void nothing_is_told_where_nobody_is_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_converged_has_a_mean),       TEST(some_converged_is_said),
-        TEST(few_converged_have_no_mean),     TEST(none_converged_has_no_mean),
-        TEST(the_widest_intervals_are_shown), TEST(one_is_singular),
-        TEST(early_launches_are_told),        TEST(nothing_is_told_where_nobody_is_early)};
+        TEST(all_converged_has_a_mean),         TEST(some_converged_is_said),
+        TEST(few_converged_have_no_mean),       TEST(none_converged_has_no_mean),
+        TEST(the_widest_intervals_are_shown),   TEST(one_is_singular),
+        TEST(early_launches_are_told),          TEST(nothing_is_told_where_nobody_is_early),
+        TEST(an_empty_graph_is_told_from_idle), TEST(no_empty_graph_is_told_in_a_row)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
