@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/screen_activity.h"
 #include "report/screen_rows.h"
 #include "report/sheet.h"
 #include "result/record.h"
@@ -306,56 +307,6 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
     free(group);
 }
 
-/* The recorder is a witness of device time: this far apart in the median, one of the two is wrong. */
-#define WATCHED_APART 0.02
-
-static bool has_server_cells(const struct screen *screen)
-{
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
-    {
-        if (strcmp(tree_text(cell, "mode"), "server") == 0)
-            return true;
-    }
-    return false;
-}
-
-/* From idle a device time is of one launch, with a graph's start in it, so the two are not to agree there. */
-static void print_witness(struct screen *screen, const cJSON *ratio)
-{
-    double median = tree_number(ratio, "median");
-    bool from_idle = has_server_cells(screen);
-    text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s\n", median,
-             tree_number(ratio, "min"), tree_number(ratio, "max"),
-             from_idle ? ", which holds the start of a graph" : "");
-    if (!from_idle && fabs(median - 1) > WATCHED_APART)
-        text_add(&screen->text,
-                 "  Over %.0f%% apart: device times hold more, or less, than the kernels (docs/method.md)\n",
-                 100 * WATCHED_APART);
-}
-
-/* What the recorder of GPU activity saw, where there was one. */
-static void print_activity(struct screen *screen)
-{
-    const cJSON *activity = tree_member(tree_member(screen->result, "summary"), "activity");
-    const cJSON *run = tree_member(tree_member(screen->result, "run"), "activity");
-    const cJSON *ratio = tree_member(activity, "ratio");
-    double launches = tree_number(activity, "launches"), refuted = tree_number(activity, "refuted");
-    if (tree_text(run, "unavailable")[0])
-        text_add(&screen->text, "GPU activity was not watched%s: %s\n", activity ? " to the end" : "",
-                 tree_text(run, "unavailable"));
-    if (!activity)
-        return;
-    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %.0f cell%s, %.0f refuted", launches,
-             launches == 1 ? "" : "es", tree_number(run, "cells"), tree_number(run, "cells") == 1 ? "" : "s", refuted);
-    if (tree_number(activity, "unavailable") > 0)
-        text_add(&screen->text, ", %.0f could not be watched", tree_number(activity, "unavailable"));
-    if (ratio)
-        print_witness(screen, ratio);
-    else
-        text_add(&screen->text, "\n");
-}
-
 /* Cells in which the contender of this name was launched early. */
 static unsigned count_early(const cJSON *cells, const char *name)
 {
@@ -480,7 +431,7 @@ int screen_report(const cJSON *result, const struct screen_options *options, cha
     print_device(&screen);
     print_counts(&screen);
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
-    print_activity(&screen);
+    screen_activity(&screen);
     print_early(&screen, cells);
     print_not_converged(&screen);
     print_left_out(&screen);

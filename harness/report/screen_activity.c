@@ -1,0 +1,119 @@
+#include "report/screen_activity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/tree.h"
+#include "stats/interval.h"
+
+/* The recorder is a witness of device time: this far apart in the median, one of the two is wrong. */
+#define APART 0.02
+
+/* Watched, a launch stands alone. A longer one then runs at a clock that a row of them does not have, and takes three
+ * quarters to nine tenths of its time in a row. */
+#define LONG_NS 1e5
+
+static bool has_server_cells(const struct screen *screen)
+{
+    const cJSON *cell;
+    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
+    {
+        if (strcmp(tree_text(cell, "mode"), "server") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* NAN where this contender's launch has none, is long, or is launched early, which a launch alone cannot be. */
+static double short_ratio(const cJSON *contender)
+{
+    double ns = tree_number(tree_member(tree_member(contender, "timings"), "device"), "median_ns");
+    bool counts = ns <= LONG_NS && !tree_true(contender, "early");
+    return counts ? tree_number(tree_member(contender, "activity"), "ratio") : NAN;
+}
+
+/* The median over the run, or NAN. */
+static double short_ratios(const struct screen *screen, size_t most)
+{
+    const cJSON *cell, *contender;
+    double *ratios = calloc(most + 1, sizeof *ratios), median = NAN;
+    size_t n = 0;
+    if (!ratios)
+        return NAN;
+    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
+    {
+        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+        {
+            double ratio = short_ratio(contender);
+            if (!isnan(ratio) && n < most)
+                ratios[n++] = ratio;
+        }
+    }
+    if (n > 0)
+        median = stats_median(ratios, n);
+    free(ratios);
+    return median;
+}
+
+/* From idle a device time is of one launch, with a graph's start in it, so the two are not to agree there. */
+static void add_witness(struct screen *screen, const cJSON *ratio)
+{
+    double median = tree_number(ratio, "median");
+    bool from_idle = has_server_cells(screen);
+    double brief = from_idle ? NAN : short_ratios(screen, (size_t)tree_number(ratio, "n"));
+    text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s", median,
+             tree_number(ratio, "min"), tree_number(ratio, "max"),
+             from_idle ? ", which holds the start of a graph" : "");
+    if (!isnan(brief))
+        text_add(&screen->text, ", those of up to 0.1 ms %.2f", brief);
+    text_add(&screen->text, "\n");
+    if (!isnan(brief) && fabs(brief - 1) > APART)
+        text_add(&screen->text,
+                 "  Over %.0f%% apart: device times hold more, or less, than the kernels (docs/method.md)\n",
+                 100 * APART);
+}
+
+static bool was_watched(const cJSON *cell)
+{
+    const cJSON *contender;
+    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    {
+        if (tree_member(contender, "activity"))
+            return true;
+    }
+    return false;
+}
+
+/* As the run says, or where several runs are shown together, as their cells say. */
+static double count_watched(const struct screen *screen, const cJSON *run)
+{
+    const cJSON *cell;
+    double said = tree_number(run, "cells"), n = 0;
+    if (!isnan(said))
+        return said;
+    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells")) n += was_watched(cell);
+    return n;
+}
+
+void screen_activity(struct screen *screen)
+{
+    const cJSON *activity = tree_member(tree_member(screen->result, "summary"), "activity");
+    const cJSON *run = tree_member(tree_member(screen->result, "run"), "activity");
+    const cJSON *ratio = tree_member(activity, "ratio");
+    double launches = tree_number(activity, "launches"), refuted = tree_number(activity, "refuted");
+    double cells = count_watched(screen, run);
+    if (tree_text(run, "unavailable")[0])
+        text_add(&screen->text, "GPU activity was not watched%s: %s\n", activity ? " to the end" : "",
+                 tree_text(run, "unavailable"));
+    if (!activity)
+        return;
+    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %.0f cell%s, %.0f refuted", launches,
+             launches == 1 ? "" : "es", cells, cells == 1 ? "" : "s", refuted);
+    if (tree_number(activity, "unavailable") > 0)
+        text_add(&screen->text, ", %.0f could not be watched", tree_number(activity, "unavailable"));
+    if (ratio)
+        add_witness(screen, ratio);
+    else
+        text_add(&screen->text, "\n");
+}
