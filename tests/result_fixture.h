@@ -83,16 +83,21 @@ __attribute__((unused)) static const cJSON *speedup(const cJSON *cell, const cha
     return NULL;
 }
 
-__attribute__((unused)) static struct cell_record *simple_cell(int64_t m)
+__attribute__((unused)) static struct cell_record *simple_cell_in(enum mode mode, int64_t m)
 {
     static const double even[] = {1200, 1000};
     static const double odd[] = {1100, 1000};
-    struct cell_record *r = fixture_record(m, MODE_OFFLINE);
+    struct cell_record *r = fixture_record(m, mode);
     fixture_contender(r, "torch.matmul", false);
     fixture_contender(r, "cudal2-nn", true);
     fill(r, 8, even, odd);
     r->converged = true;
     return r;
+}
+
+__attribute__((unused)) static struct cell_record *simple_cell(int64_t m)
+{
+    return simple_cell_in(MODE_OFFLINE, m);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "report/rounds.h"
-#include "report/screen.h"
 #include "result/activity.h"
 #include "result/result.h"
 #include "result_fixture.h"
+#include "screen_fixture.h"
 
 static int check(const char *line, struct error *err)
 {
@@ -250,13 +250,10 @@ static void test_sittings(void **state)
 /* What the screen says of the run on disk once `change` has been at its result. */
 static char *screen_after(void (*change)(cJSON *tree))
 {
-    static const struct screen_options options = {.columns = 100};
-    struct error err = {0};
-    char *text = NULL;
     cJSON *tree = result();
     if (change)
         change(tree);
-    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
+    char *text = screen_text(tree);
     cJSON_Delete(tree);
     return text;
 }

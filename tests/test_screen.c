@@ -8,16 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/screen.h"
 #include "result_fixture.h"
+#include "screen_fixture.h"
+
+/* Of a run that has all its cells. */
+static char *screen_of_run(struct journal *j)
+{
+    journal_close(j);
+    cJSON *tree = result();
+    char *text = screen_text(tree);
+    cJSON_Delete(tree);
+    return text;
+}
 
 /* So many cells of which so many converged. */
 static char *screen_of(unsigned converged, unsigned cells)
 {
-    static const struct screen_options options = {.columns = 100};
     struct journal *j = begin();
-    struct error err = {0};
-    char *text = NULL;
     for (unsigned i = 0; i < cells; i++) {
         struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
         r->converged = i < converged;
@@ -27,11 +34,7 @@ static char *screen_of(unsigned converged, unsigned cells)
         r->dropped_blocks = i;
         put_cell(j, r);
     }
-    journal_close(j);
-    cJSON *tree = result();
-    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
-    cJSON_Delete(tree);
-    return text;
+    return screen_of_run(j);
 }
 
 static const char *line_of(const char *text, const char *begin)
@@ -91,25 +94,14 @@ static void none_converged_has_no_mean(void **state)
 /* Three cells whose empty graph took so long. */
 static char *screen_of_empty(enum mode mode)
 {
-    static const struct screen_options options = {.columns = 100};
     static const double ns[] = {4240, 4396, 4308};
     struct journal *j = begin();
-    struct error err = {0};
-    char *text = NULL;
     for (unsigned i = 0; i < 3; i++) {
-        struct cell_record *r = fixture_record(64 + 64 * (int64_t)i, mode);
-        static const double even[] = {1200, 1000}, odd[] = {1100, 1000};
-        fixture_contender(r, "torch.matmul", false);
-        fixture_contender(r, "cudal2-nn", true);
-        fill(r, 8, even, odd);
+        struct cell_record *r = simple_cell_in(mode, 64 + 64 * (int64_t)i);
         assert_int_equal(series_add(&r->null_graph, 0, ns[i]), 0);
         put_cell(j, r);
     }
-    journal_close(j);
-    cJSON *tree = result();
-    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
-    cJSON_Delete(tree);
-    return text;
+    return screen_of_run(j);
 }
 
 static void an_empty_graph_is_told_from_idle(void **state)
@@ -134,10 +126,7 @@ static void the_widest_intervals_are_shown(void **state)
     static const char *const half_widths[] = {"0.01", "0.02", "0.24",  "0.02", "null", "0.03",
                                               "0.04", "0.05", "0.006", "0.02", "0.07", "0.08"};
     static const char order[] = "eclkhgfbdj";
-    static const struct screen_options options = {.columns = 100};
     char json[2000] = "{\"cells\":[],\"summary\":{\"convergence\":{\"not_converged\":[";
-    struct error err = {0};
-    char *text = NULL;
     (void)state;
     for (size_t i = 0; i < 12; i++)
         snprintf(json + strlen(json), sizeof json - strlen(json),
@@ -146,7 +135,7 @@ static void the_widest_intervals_are_shown(void **state)
     strcat(json, "]}}}");
     cJSON *tree = cJSON_Parse(json);
     assert_non_null(tree);
-    assert_int_equal(screen_report(tree, &options, &text, &err), 0);
+    char *text = screen_text(tree);
     const char *at = line_of(text, "Ended before the wanted precision (the widest intervals; all in");
     for (const char *c = order; *c; c++) {
         const char wanted[] = {'<', *c, '>', '\0'};

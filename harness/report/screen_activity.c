@@ -85,14 +85,12 @@ static bool was_watched(const cJSON *cell)
     return false;
 }
 
-/* As the run says, or where several runs are shown together, as their cells say. */
-static double count_watched(const struct screen *screen, const cJSON *run)
+/* A run says as many; several that are shown as one say nothing. */
+static unsigned count_watched(const cJSON *cells)
 {
     const cJSON *cell;
-    double said = tree_number(run, "cells"), n = 0;
-    if (!isnan(said))
-        return said;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells")) n += was_watched(cell);
+    unsigned n = 0;
+    cJSON_ArrayForEach(cell, cells) n += was_watched(cell);
     return n;
 }
 
@@ -102,13 +100,13 @@ void screen_activity(struct screen *screen)
     const cJSON *run = tree_member(tree_member(screen->result, "run"), "activity");
     const cJSON *ratio = tree_member(activity, "ratio");
     double launches = tree_number(activity, "launches"), refuted = tree_number(activity, "refuted");
-    double cells = count_watched(screen, run);
+    unsigned cells = count_watched(tree_member(screen->result, "cells"));
     if (tree_text(run, "unavailable")[0])
         text_add(&screen->text, "GPU activity was not watched%s: %s\n", activity ? " to the end" : "",
                  tree_text(run, "unavailable"));
     if (!activity)
         return;
-    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %.0f cell%s, %.0f refuted", launches,
+    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %u cell%s, %.0f refuted", launches,
              launches == 1 ? "" : "es", cells, cells == 1 ? "" : "s", refuted);
     if (tree_number(activity, "unavailable") > 0)
         text_add(&screen->text, ", %.0f could not be watched", tree_number(activity, "unavailable"));
