@@ -112,6 +112,65 @@ DEVICE void fence_gpu()
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
+DEVICE u32 load_relaxed4(const u32 *p)
+{
+    u32 v;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
+DEVICE u32 load_acquire4(const u32 *p)
+{
+    u32 v;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
+/* Whoever acquires the sum sees what this thread has stored or seen. */
+DEVICE void add_release(u32 *p, u32 v)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+DEVICE void store_global(float4 *p, float4 v)
+{
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+                 : "memory");
+}
+
+DEVICE void store_global(uint2 *p, uint2 v)
+{
+    store_global8(p, v);
+}
+
+/* The value is made here and not where it is used. */
+DEVICE void stay(float4 &v)
+{
+    asm volatile("" : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w));
+}
+
+DEVICE void stay(uint2 &v)
+{
+    asm volatile("" : "+r"(v.x), "+r"(v.y));
+}
+
+/* Past L1; where not `wanted`, `v` stays. */
+DEVICE void load_if(bool wanted, const float4 *p, float4 &v)
+{
+    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %5, 0;\n @p ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];}"
+                 : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w)
+                 : "l"(p), "r"((u32)wanted)
+                 : "memory");
+}
+
+DEVICE void load_if(bool wanted, const uint2 *p, uint2 &v)
+{
+    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p ld.global.cg.v2.u32 {%0, %1}, [%2];}"
+                 : "+r"(v.x), "+r"(v.y)
+                 : "l"(p), "r"((u32)wanted)
+                 : "memory");
+}
+
 /* --- launches --------------------------------------------------------------------------------------------- */
 
 /*
@@ -165,6 +224,11 @@ DEVICE void store_shared16f(u32 address, float4 v)
 {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
                  : "memory");
+}
+
+DEVICE void store_shared8(u32 address, uint2 v)
+{
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.x), "r"(v.y) : "memory");
 }
 
 DEVICE void store_shared4(u32 address, u32 v)

@@ -5,9 +5,11 @@
  * of all its peers, each in a slot of its own, so that the order of summation is fixed whatever the order of arrival.
  * REDUCE 0: pieces are fp32, lie over the stages and two barriers of the cluster guard them. REDUCE 1: they lie beside
  * the stages and travel by st.async, which counts towards the owner's barrier; fp16 accumulators travel as they are.
- * REDUCE 2: all SPLIT_K CTAs of a tile leave their pieces in the workspace, wait for each other there, and each adds
- * its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every multiprocessor
- * finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest sees to.
+ * REDUCE 2: all SPLIT_K CTAs of a tile leave each other's pieces in the workspace, their warps wait for their like
+ * there, and each adds its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every
+ * multiprocessor finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest
+ * sees to.
+ * A CTA's own pieces of what it owns do not travel.
  * PARTS > 1: that many clusters share the tile; each leaves its sum in the workspace, the last one adds them in order.
  */
 #ifndef CUDAL2_SPLIT_CUH
@@ -43,29 +45,48 @@ DEVICE piece make_piece(const wgmma_register (&d)[WG_REGISTERS], int j)
 #endif
 }
 
-/* The piece at `address` of this CTA, as floats. */
-DEVICE float4 load_piece(u32 address)
+/* A piece as floats. */
+DEVICE float4 widen(piece v)
 {
 #if PIECE_BYTES == 8
-    float4 v;
-    const uint2 raw = load_shared8(address);
-    unpack_f16x2(raw.x, v.x, v.y);
-    unpack_f16x2(raw.y, v.z, v.w);
+    float4 wide;
+    unpack_f16x2(v.x, wide.x, wide.y);
+    unpack_f16x2(v.y, wide.z, wide.w);
+    return wide;
+#else
     return v;
+#endif
+}
+
+/* The piece at `address` of this CTA. */
+DEVICE piece load_piece(u32 address)
+{
+#if PIECE_BYTES == 8
+    return load_shared8(address);
 #else
     return load_shared16f(address);
 #endif
 }
 
-/* To `address` of CTA `rank` of the cluster; `arrived` is the barrier there that counts the bytes (REDUCE 1). */
-DEVICE void send_piece(u32 address, u32 rank, piece v, u32 arrived)
+/* To `address` of this CTA. */
+DEVICE void keep_piece(u32 address, piece v)
+{
+#if PIECE_BYTES == 8
+    store_shared8(address, v);
+#else
+    store_shared16f(address, v);
+#endif
+}
+
+/* To `address` of the cluster; `arrived` is the barrier there that counts the bytes (REDUCE 1). */
+DEVICE void send_piece(u32 address, piece v, u32 arrived)
 {
 #if REDUCE == 0
-    store_cluster16f(cluster_address(address, rank), v);
+    store_cluster16f(address, v);
 #elif PIECE_BYTES == 8
-    store_async8(cluster_address(address, rank), v, cluster_address(arrived, rank));
+    store_async8(address, v, arrived);
 #else
-    store_async16f(cluster_address(address, rank), v, cluster_address(arrived, rank));
+    store_async16f(address, v, arrived);
 #endif
 }
 
@@ -80,54 +101,88 @@ DEVICE float4 sum_pieces(u32 slots, int i)
     float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
 #pragma unroll
     for (int r = 0; r < SPLIT_K; ++r) {
-        add(sum, load_piece(slots + (r * OWNED + i) * SLOT));
+        add(sum, widen(load_piece(slots + (r * OWNED + i) * SLOT)));
     }
     return sum;
 }
 
-/* Bytes that CTA `rank` of the cluster's SPLIT_K receives. */
+/* Bytes that CTA `rank` of the cluster's SPLIT_K receives from the others. */
 DEVICE u32 bytes_owned(u32 rank)
 {
-    return (FRAGMENTS - rank + SPLIT_K - 1) / SPLIT_K * SPLIT_K * SLOT;
+    return (FRAGMENTS - rank + SPLIT_K - 1) / SPLIT_K * (SPLIT_K - 1) * SLOT;
 }
 
 #if REDUCE == 2
 #define MAX_TILES 512 /* more than there are multiprocessors */
+#define WARPS (REDUCERS / 32)
 
-/* CTAs that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
-__device__ u32 arrivals[MAX_TILES];
+/* Warps that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
+__device__ u32 arrivals[MAX_TILES * WARPS];
 
-/* Where the piece for `owner` from CTA `from` lies. */
-DEVICE piece *left_at(float4 *workspace, int tile, u32 owner, u32 from, int i, int thread)
+/* A warp's place in the workspace, known before its products. */
+struct meeting {
+    piece *put, *take; /* of this thread, in the first owner's slots and in the first of this CTA's own */
+    u32 *count;        /* of its like's arrivals */
+    u32 before;        /* what that was, of this launch's at most SPLIT_K - 1: this warp's is not among them */
+};
+
+DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int thread)
 {
-    return (piece *)workspace + (((i64)(tile * SPLIT_K + owner) * SPLIT_K + from) * OWNED + i) * REDUCERS + thread;
+    piece *slots = (piece *)workspace + (i64)tile * SPLIT_K * SPLIT_K * OWNED * REDUCERS + thread;
+    struct meeting t;
+    t.put = slots + rank * OWNED * REDUCERS;
+    t.take = slots + rank * SPLIT_K * OWNED * REDUCERS;
+    t.count = &arrivals[tile * WARPS + thread / 32];
+    t.before = load_relaxed4(t.count);
+    asm volatile("" : "+l"(t.put), "+l"(t.take), "+l"(t.count));
+    return t;
 }
 
-/* Returns when all of the tile's CTAs have come here; by one thread, between barriers of those that store and load. */
-DEVICE void meet(int tile)
+/* For `owner`, its i-th fragment. */
+DEVICE void leave_piece(const struct meeting &t, int owner, int i, piece v)
 {
-    u32 count;
-    fence_gpu();
-    const u32 goal = (atomicAdd(&arrivals[tile], 1u) / SPLIT_K + 1) * SPLIT_K;
-    do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(&arrivals[tile]) : "memory");
-    } while ((int)(count - goal) < 0);
+    store_global(t.put + (owner * SPLIT_K * OWNED + i) * REDUCERS, v);
 }
 
-DEVICE float4 sum_left(float4 *workspace, int tile, u32 owner, int i, int thread)
+/* Whoever sees this warp counted sees what it has left. */
+DEVICE void arrive(const struct meeting &t)
+{
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        add_release(t.count, 1);
+    }
+}
+
+/* Returns when this warp's like in all of the tile's CTAs have arrived. */
+DEVICE void await_like(const struct meeting &t)
+{
+    const u32 goal = (t.before / SPLIT_K + 1) * SPLIT_K;
+    if (threadIdx.x % 32 == 0) {
+        while ((int)(load_acquire4(t.count) - goal) < 0) {
+        }
+    }
+    __syncwarp();
+}
+
+/* What the CTAs have left of the owned fragments, the own pieces in their place: all is asked for before any is used. */
+DEVICE void take_pieces(const struct meeting &t, u32 rank, const piece (&own)[OWNED], piece (&all)[SPLIT_K][OWNED])
+{
+#pragma unroll
+    for (int from = 0; from < SPLIT_K; ++from) {
+#pragma unroll
+        for (int i = 0; i < OWNED; ++i) {
+            all[from][i] = own[i];
+            load_if(from != (int)rank, t.take + (from * OWNED + i) * REDUCERS, all[from][i]);
+        }
+    }
+}
+
+DEVICE float4 sum_taken(const piece (&all)[SPLIT_K][OWNED], int i)
 {
     float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
 #pragma unroll
     for (int from = 0; from < SPLIT_K; ++from) {
-        const piece v = __ldcg(left_at(workspace, tile, owner, from, i, thread));
-#if PIECE_BYTES == 8
-        float4 wide;
-        unpack_f16x2(v.x, wide.x, wide.y);
-        unpack_f16x2(v.y, wide.z, wide.w);
-        add(sum, wide);
-#else
-        add(sum, v);
-#endif
+        add(sum, widen(all[from][i]));
     }
     return sum;
 }

@@ -15,6 +15,9 @@ struct outlet {
     u16 *to;           /* its first element of C */
     int rows, columns; /* of C from there on, with EPILOGUE 2 no more columns than the tile has */
     u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
+#if REDUCE == 2
+    struct meeting meeting;
+#endif
 };
 
 /* A lane stores pairs as it holds them, or with EPILOGUE 2 16 bytes of every fourth of its warp's 16 rows. */
@@ -38,6 +41,9 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
     o.rows = w.m - row;
     o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
     asm volatile("" : "+l"(o.to), "+r"(o.rows), "+r"(o.columns));
+#if REDUCE == 2
+    o.meeting = find_meeting(w.workspace, (int)blockIdx.x, w.rank, group * 128 + (int)thread);
+#endif
 #if SPLIT_K == 1
     o.put = box + in * 128 + (lane / 16 ^ in % 8) * 16;
     o.take = box + out * 128 + (lane % 8 ^ lane / 8) * 16;
@@ -84,28 +90,45 @@ DEVICE void store_fragment(const struct outlet &o, int f, float4 sum, int n)
 #endif
 
 #if REDUCE == 2
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int group, u32 &)
+/* Owner r has fragments r * OWNED and on. */
+DEVICE void leave_pieces(const struct work &w, const accumulator &acc, const struct meeting &t)
 {
-    const int thread = group * 128 + (int)threadIdx.x % 128, tile = (int)blockIdx.x;
 #pragma unroll
     for (int f = 0; f < FRAGMENTS; ++f) {
-        *left_at(w.workspace, tile, f / OWNED, w.rank, f % OWNED, thread) = make_piece(acc[f / (BN / 8)], f % (BN / 8));
+        if (f / OWNED != (int)w.rank) {
+            leave_piece(t, f / OWNED, f % OWNED, make_piece(acc[f / (BN / 8)], f % (BN / 8)));
+        }
     }
-    named_barrier<1>(REDUCERS);
-    if (thread == 0) {
-        meet(tile);
+}
+
+/* Where it is called: as many moves as there are accumulators, which take no time while others are waited for. */
+DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[OWNED])
+{
+#pragma unroll
+    for (int f = 0; f < FRAGMENTS; ++f) {
+        if (f < OWNED || f / OWNED == (int)w.rank) {
+            own[f % OWNED] = make_piece(acc[f / (BN / 8)], f % (BN / 8));
+        }
     }
-    named_barrier<1>(REDUCERS);
-    float4 sums[OWNED]; /* all loaded before the first is stored */
 #pragma unroll
     for (int i = 0; i < OWNED; ++i) {
-        sums[i] = sum_left(w.workspace, tile, w.rank, i, thread);
+        stay(own[i]);
     }
+}
+
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int, u32 &)
+{
+    piece own[OWNED], all[SPLIT_K][OWNED];
+    leave_pieces(w, acc, o.meeting);
+    arrive(o.meeting);
+    keep_own(w, acc, own);
+    await_like(o.meeting);
+    take_pieces(o.meeting, w.rank, own, all);
 #pragma unroll
     for (int i = 0; i < OWNED; ++i) {
         const int f = (int)w.rank * OWNED + i;
         if (f < FRAGMENTS) {
-            store_fragment(o, f, sums[i], w.n);
+            store_fragment(o, f, sum_taken(all, i), w.n);
         }
     }
 }
@@ -117,10 +140,19 @@ DEVICE void finish_producing()
 /* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */
 DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
 {
+    const u32 slots = w.slots + w.rank * OWNED * SLOT + thread * PIECE_BYTES;
 #pragma unroll
-    for (int f = 0; f < FRAGMENTS; ++f) {
-        const u32 slot = w.slots + (w.rank * OWNED + f / SPLIT_K) * SLOT + thread * PIECE_BYTES;
-        send_piece(slot, f % SPLIT_K, make_piece(acc[f / (BN / 8)], f % (BN / 8)), w.arrived);
+    for (int owner = 0; owner < SPLIT_K; ++owner) {
+        const u32 to = cluster_address(slots, owner), arrived = cluster_address(w.arrived, owner);
+#pragma unroll
+        for (int f = owner; f < FRAGMENTS; f += SPLIT_K) {
+            const piece v = make_piece(acc[f / (BN / 8)], f % (BN / 8));
+            if (owner == (int)w.rank) {
+                keep_piece(slots + f / SPLIT_K * SLOT, v);
+            } else {
+                send_piece(to + f / SPLIT_K * SLOT, v, arrived);
+            }
+        }
     }
 }
 
