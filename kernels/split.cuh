@@ -5,10 +5,9 @@
  * of all its peers, each in a slot of its own, so that the order of summation is fixed whatever the order of arrival.
  * REDUCE 0: pieces are fp32, lie over the stages and two barriers of the cluster guard them. REDUCE 1: they lie beside
  * the stages and travel by st.async, which counts towards the owner's barrier; fp16 accumulators travel as they are.
- * REDUCE 2: all SPLIT_K CTAs of a tile leave each other's pieces in the workspace, their warps wait for their like
- * there, and each adds its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every
- * multiprocessor finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest
- * sees to.
+ * REDUCE 2: all SPLIT_K CTAs of a tile leave each other's pieces in the workspace, wait for each other there, and each
+ * adds its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every multiprocessor
+ * finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest sees to.
  * A CTA's own pieces of what it owns do not travel.
  * PARTS > 1: that many clusters share the tile; each leaves its sum in the workspace, the last one adds them in order.
  */
@@ -114,16 +113,15 @@ DEVICE u32 bytes_owned(u32 rank)
 
 #if REDUCE == 2
 #define MAX_TILES 512 /* more than there are multiprocessors */
-#define WARPS (REDUCERS / 32)
 
-/* Warps that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
-__device__ u32 arrivals[MAX_TILES * WARPS];
+/* CTAs that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
+__device__ u32 arrivals[MAX_TILES];
 
-/* A warp's place in the workspace, known before its products. */
+/* A CTA's place in the workspace, known before its products. */
 struct meeting {
     piece *put, *take; /* of this thread, in the first owner's slots and in the first of this CTA's own */
-    u32 *count;        /* of its like's arrivals */
-    u32 before;        /* what that was, of this launch's at most SPLIT_K - 1: this warp's is not among them */
+    u32 *count;        /* of arrivals at the tile */
+    u32 before;        /* what that was; at most SPLIT_K - 1 of this launch, for this CTA's is not among them */
 };
 
 DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int thread)
@@ -132,7 +130,7 @@ DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int th
     struct meeting t;
     t.put = slots + rank * OWNED * REDUCERS;
     t.take = slots + rank * SPLIT_K * OWNED * REDUCERS;
-    t.count = &arrivals[tile * WARPS + thread / 32];
+    t.count = &arrivals[tile];
     t.before = load_relaxed4(t.count);
     asm volatile("" : "+l"(t.put), "+l"(t.take), "+l"(t.count));
     return t;
@@ -144,24 +142,24 @@ DEVICE void leave_piece(const struct meeting &t, int owner, int i, piece v)
     store_global(t.put + (owner * SPLIT_K * OWNED + i) * REDUCERS, v);
 }
 
-/* Whoever sees this warp counted sees what it has left. */
-DEVICE void arrive(const struct meeting &t)
+/* Whoever sees this CTA counted sees what its threads have left. By all that have: one fence, for each takes as long. */
+DEVICE void arrive(const struct meeting &t, int thread)
 {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
+    named_barrier<1>(REDUCERS);
+    if (thread == 0) {
         add_release(t.count, 1);
     }
 }
 
-/* Returns when this warp's like in all of the tile's CTAs have arrived. */
-DEVICE void await_like(const struct meeting &t)
+/* Returns when all of the tile's CTAs have arrived. */
+DEVICE void await_all(const struct meeting &t, int thread)
 {
     const u32 goal = (t.before / SPLIT_K + 1) * SPLIT_K;
-    if (threadIdx.x % 32 == 0) {
+    if (thread == 0) {
         while ((int)(load_acquire4(t.count) - goal) < 0) {
         }
     }
-    __syncwarp();
+    named_barrier<1>(REDUCERS);
 }
 
 /* What the CTAs have left of the owned fragments, the own pieces in their place: all is asked for before any is used. */

@@ -116,13 +116,14 @@ DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[
     }
 }
 
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int group, u32 &)
 {
+    const int thread = group * 128 + (int)threadIdx.x % 128;
     piece own[OWNED], all[SPLIT_K][OWNED];
     leave_pieces(w, acc, o.meeting);
-    arrive(o.meeting);
+    arrive(o.meeting, thread);
     keep_own(w, acc, own);
-    await_like(o.meeting);
+    await_all(o.meeting, thread);
     take_pieces(o.meeting, w.rank, own, all);
 #pragma unroll
     for (int i = 0; i < OWNED; ++i) {
