@@ -21,7 +21,8 @@
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
  *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
  *                        tensor maps, not here)
- *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1)
+ *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1); of the
+ *                        launch: the argument `walk`
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -273,7 +274,7 @@ DEVICE void take_share(struct work &w, int k)
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
          const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow, u16 *c, int m, int n,
-         int k, float4 *workspace)
+         int k, float4 *workspace, int walk)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), group = warp / 4;
@@ -286,8 +287,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     } else if (threadIdx.x == 32) {
         make_barriers(w);
     }
-    asm volatile("" : "+r"(m), "+r"(n), "+r"(k)); /* they come from afar; the barriers do not wait for them */
-    w.c = c, w.m = m, w.n = n, w.workspace = workspace;
+    asm volatile("" : "+r"(m), "+r"(n), "+r"(k), "+r"(walk)); /* they come from afar; the barriers do not wait for them */
+    w.c = c, w.m = m, w.n = n, w.walk = walk, w.workspace = workspace;
     take_share(w, k);
     const int tiles = cluster_rows(w) * cluster_cols(w);
     if (warp == 0) {

@@ -33,6 +33,7 @@ struct work {
     const TensorMap *map_a, *map_b, *map_c, *map_narrow;
     u16 *c;
     int m, n;
+    int walk;           /* how wide the bands of tiles are; below 0: that of bands walked column by column */
     int k_begin, k_end; /* in stages */
     u32 stages_a, stages_b, stages_c, full, empty;
     u32 left, right;    /* of stage 0: the low words of the operands' descriptors, for this consumer */
@@ -56,12 +57,11 @@ DEVICE int cluster_cols(const struct work &w)
 
 DEVICE struct place place_tile(const struct work &w, int index)
 {
-    int row, col;
-#if DOWN
-    band(index, cluster_cols(w), cluster_rows(w), col, row);
-#else
-    band(index, cluster_rows(w), cluster_cols(w), row, col);
-#endif
+    const bool down = w.walk < 0;
+    const int rows = cluster_rows(w), cols = cluster_cols(w);
+    int step, lane;
+    band(down ? -w.walk : w.walk, index, down ? cols : rows, down ? rows : cols, step, lane);
+    const int row = down ? lane : step, col = down ? step : lane;
     struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
     asm volatile(""
                  : "+r"(p.row),

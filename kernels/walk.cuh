@@ -31,16 +31,16 @@ struct place {
     int row, col; /* of the CTA's tile, in elements */
 };
 
-/* Tile `index` of rows x cols, in bands RASTER wide. A launch that stands alone waits for these lines: where bands are
+/* Tile `index` of rows x cols, in bands `wide` wide. A launch that stands alone waits for these lines: where bands are
  * a power of two wide, which most are, nothing is divided. */
-DEVICE void band(int index, int rows, int cols, int &row, int &col)
+DEVICE void band(int wide, int index, int rows, int cols, int &row, int &col)
 {
     int first = 0, within = index;
-    if (index >= RASTER * rows) {
-        first = index / (RASTER * rows) * RASTER;
-        within = index % (RASTER * rows);
+    if (index >= wide * rows) {
+        first = index / (wide * rows) * wide;
+        within = index % (wide * rows);
     }
-    const int width = smaller(RASTER, cols - first);
+    const int width = smaller(wide, cols - first);
     if ((width & (width - 1)) == 0) {
         row = within >> (31 - __clz(width));
         col = first + (within & (width - 1));

@@ -200,3 +200,34 @@ int manifest_plan(const struct manifest *m, const struct manifest_conditions *co
         status = check_rules(m, m->problem_constraints, m->n_problem_constraints, &scope, why);
     return status == CUDAL2_OK ? compute(m, &scope, out, why) : status;
 }
+
+/* ---- two launches ---- */
+
+/* What cannot be computed is like nothing. */
+static bool same_value(const struct expr *e, const struct manifest_plan *a, const struct manifest_plan *b)
+{
+    const struct expr_scope scopes[2] = {{a->names, a->n_names}, {b->names, b->n_names}};
+    int64_t values[2] = {0, 0};
+    struct error err;
+    for (int i = 0; e && i < 2; i++)
+        if (expr_eval(e, &scopes[i], &values[i], &err) != 0)
+            return false;
+    return values[0] == values[1];
+}
+
+static bool same_argument(const struct manifest_argument *g, const struct manifest_plan *a,
+                          const struct manifest_plan *b)
+{
+    return same_value(g->value, a, b) && same_value(g->box[0], a, b) && same_value(g->box[1], a, b) &&
+           same_value(g->swizzle, a, b) && same_value(g->fetch, a, b);
+}
+
+bool manifest_same_launch(const struct manifest *m, const struct manifest_plan *a, const struct manifest_plan *b)
+{
+    bool same = memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0 &&
+                memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 && a->shared_bytes == b->shared_bytes &&
+                a->workspace_bytes == b->workspace_bytes && a->memset_bytes == b->memset_bytes && a->early == b->early;
+    for (size_t i = 0; same && i < m->n_arguments; i++)
+        same = same_argument(&m->arguments[i], a, b);
+    return same;
+}

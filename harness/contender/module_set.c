@@ -291,23 +291,48 @@ bool module_set_key(const struct module_set *set, const char *key, struct cudal2
            manifest_key(set->kernels[found.kernel], found.values, out->key, sizeof out->key) == 0;
 }
 
-size_t module_set_siblings(const struct module_set *set, const char *key, struct cudal2_variant *out, size_t capacity)
+/* The launches of one kernel on one problem, so far. */
+struct launches {
+    const struct manifest *manifest;
+    const struct manifest_conditions *on;
+    struct manifest_plan plans[1 + MODULE_MAX_SIBLINGS];
+    size_t n;
+};
+
+/* Whether the values can be launched, and none before was launched so. */
+static bool add_launch(struct launches *l, const int64_t *values)
+{
+    struct manifest_plan *own = &l->plans[l->n];
+    char why[CUDAL2_WHY];
+    bool is_new = manifest_plan(l->manifest, l->on, values, own, why) == CUDAL2_OK;
+    for (size_t i = 0; is_new && i < l->n; i++)
+        is_new = !manifest_same_launch(l->manifest, &l->plans[i], own);
+    l->n += is_new;
+    return is_new;
+}
+
+size_t module_set_siblings(const struct module_set *set, const char *key, const struct manifest_conditions *on,
+                           struct cudal2_variant *out, size_t capacity)
 {
     struct module_identity found;
     char why[CUDAL2_WHY];
     size_t n = 0;
-    if (set_find_key(set, key, &found, why) != CUDAL2_OK)
+    struct launches *l = set_find_key(set, key, &found, why) == CUDAL2_OK ? calloc(1, sizeof *l) : NULL;
+    if (!l)
         return 0;
-    const struct manifest *m = set->kernels[found.kernel];
+    const struct manifest *m = l->manifest = set->kernels[found.kernel];
+    l->on = on;
+    add_launch(l, found.values);
     for (size_t p = 0; p < m->n_parameters; p++) {
         const struct manifest_parameter *parameter = &m->parameters[p];
-        for (size_t v = 0; parameter->launch && v < parameter->n_values && n < capacity; v++) {
+        for (size_t v = 0; parameter->launch && v < parameter->n_values; v++) {
             struct module_identity other = found;
             other.values[p] = parameter->values[v];
-            n +=
-                other.values[p] != found.values[p] && manifest_key(m, other.values, out[n].key, sizeof out[n].key) == 0;
+            if (n < capacity && l->n <= MODULE_MAX_SIBLINGS && add_launch(l, other.values))
+                n += manifest_key(m, other.values, out[n].key, sizeof out[n].key) == 0;
         }
     }
+    free(l);
     return n;
 }
 

@@ -6,7 +6,6 @@
 
 #define MAX_PASSES 4
 #define MAX_KEYS 256 /* of one problem and layout */
-#define MAX_SIBLINGS 8
 #define SPILLS "spills"
 #define SERIALISED "wgmma serialised"
 
@@ -111,13 +110,15 @@ static size_t add_known(const struct family *f, const struct tuned_table *table,
 }
 
 /* The first `n` keys' machine code launched otherwise, which costs no compiling. */
-static size_t add_siblings(const struct family *f, enum cudal2_layout layout, struct cudal2_variant *keys, size_t n)
+static size_t add_siblings(const struct family *f, const struct tuned_query *query, struct cudal2_variant *keys,
+                           size_t n)
 {
-    struct cudal2_variant siblings[MAX_SIBLINGS];
+    const struct manifest_conditions on = manifest_conditions_on(&f->described.info, &query->problem, query->layout);
+    struct cudal2_variant siblings[MODULE_MAX_SIBLINGS];
     for (size_t i = 0, known = n; i < known; i++) {
-        size_t n_siblings = module_set_siblings(f->set, keys[i].key, siblings, MAX_SIBLINGS);
+        size_t n_siblings = module_set_siblings(f->set, keys[i].key, &on, siblings, MODULE_MAX_SIBLINGS);
         for (size_t s = 0; s < n_siblings; s++)
-            n = add_key(f, layout, siblings[s].key, keys, n);
+            n = add_key(f, query->layout, siblings[s].key, keys, n);
     }
     return n;
 }
@@ -129,7 +130,7 @@ static size_t known_keys(const struct family *f, enum cudal2_layout layout, cons
     size_t n = 0;
     for (size_t i = 0; i < FAMILY_TABLES; i++)
         n = add_known(f, f->known[i], &query, keys, n);
-    return add_siblings(f, layout, keys, n);
+    return add_siblings(f, &query, keys, n);
 }
 
 static size_t own_entries(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
