@@ -42,7 +42,7 @@ static void test_committed_configs(void **state)
         const char *name;
         size_t shapes;
     } files[] = {{"grid.json", 1000}, {"smoke.json", 8},          {"llm.json", 93},        {"odd.json", 300},
-                 {"hard.json", 78},   {"paper-protocol.json", 4}, {"ablation-bm.json", 1}, {"sensitivity.json", 3}};
+                 {"hard.json", 61},   {"paper-protocol.json", 4}, {"ablation-bm.json", 1}, {"sensitivity.json", 3}};
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct config c;
