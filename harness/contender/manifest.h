@@ -119,7 +119,7 @@ struct manifest_plan {
 int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                   struct manifest_plan *out, char *why);
 
-/* Whether two plans of the kernel, made for one problem, launch it alike: geometry, memory, and all that it is given. */
+/* Whether two plans of the kernel, made for one problem, launch it alike: geometry, memory, what it is given. */
 bool manifest_same_launch(const struct manifest *m, const struct manifest_plan *a, const struct manifest_plan *b);
 
 /* The part of manifest_plan that no problem's size decides: abilities and constraints. CUDAL2_UNSUPPORTED names the

@@ -1,0 +1,109 @@
+/* persistent.json tells the kernel in one argument how the tiles are walked. Whatever RASTER and DOWN say, the argument
+ * must say the same walk; and two walks that are the same for a problem must be one launch, or a search races both. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "h200_fixture.h"
+
+#define MAX_TILES 1024
+#define TILE 64
+
+/* Rows and columns of tiles. */
+static const struct {
+    int rows, cols;
+} grids[] = {{1, 1}, {1, 12}, {12, 1}, {2, 2}, {3, 5}, {8, 16}, {16, 8}, {7, 32}, {24, 24}};
+
+/* The order of tiles as persistent.cu tells it: bands so wide, along the rows or, `down`, along the columns. */
+static void walk(int wide, bool down, int rows, int cols, int order[MAX_TILES])
+{
+    int along = down ? cols : rows, across = down ? rows : cols, n = 0;
+    for (int first = 0; first < across; first += wide)
+        for (int step = 0; step < along; step++)
+            for (int lane = first; lane < first + wide && lane < across; lane++)
+                order[n++] = down ? lane * cols + step : step * cols + lane;
+}
+
+struct launch {
+    struct manifest_plan plan;
+    int64_t argument;
+    int order[MAX_TILES]; /* by RASTER and DOWN */
+};
+
+static size_t parameter(const struct manifest *m, const char *name)
+{
+    size_t p = 0;
+    while (p < m->n_parameters && strcmp(m->parameters[p].name, name) != 0)
+        p++;
+    assert_true(p < m->n_parameters);
+    return p;
+}
+
+static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool down, struct launch *out)
+{
+    const struct cudal2_problem p = {grids[grid].rows * TILE, grids[grid].cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
+    const struct manifest_argument *last = &m->arguments[m->n_arguments - 1];
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    char why[CUDAL2_WHY] = "";
+    struct error err;
+    manifest_defaults(m, values);
+    values[parameter(m, "BM")] = values[parameter(m, "BN")] = TILE;
+    values[parameter(m, "CONSUMERS")] = 1;
+    values[parameter(m, "RASTER")] = raster;
+    values[parameter(m, "DOWN")] = down;
+    if (manifest_plan(m, &on, values, &out->plan, why) != CUDAL2_OK)
+        fail_msg("%s", why);
+    const struct expr_scope scope = {out->plan.names, out->plan.n_names};
+    assert_int_equal(last->kind, ARGUMENT_INT32);
+    assert_int_equal(expr_eval(last->value, &scope, &out->argument, &err), 0);
+    walk((int)raster, down, grids[grid].rows, grids[grid].cols, out->order);
+}
+
+static size_t order_bytes(int grid)
+{
+    return (size_t)(grids[grid].rows * grids[grid].cols) * sizeof(int);
+}
+
+static void check_pairs(const struct manifest *m, int grid, const struct launch *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_int_equal(manifest_same_launch(m, &all[i].plan, &all[j].plan),
+                             memcmp(all[i].order, all[j].order, order_bytes(grid)) == 0);
+}
+
+static void one_walk_is_one_launch(void **state)
+{
+    static struct launch all[2 * MANIFEST_MAX_VALUES];
+    struct module_set *set;
+    struct error err;
+    (void)state;
+    assert_int_equal(module_set_open("cudal2", "kernels", &h200, &set, &err), 0);
+    const struct manifest *m = module_set_manifest(set, "persistent");
+    const struct manifest_parameter *raster = &m->parameters[parameter(m, "RASTER")];
+    for (int grid = 0; grid < (int)(sizeof grids / sizeof *grids); grid++) {
+        size_t n = 0;
+        for (size_t v = 0; v < raster->n_values; v++)
+            for (int down = 0; down < 2; down++) {
+                int told[MAX_TILES];
+                struct launch *l = &all[n++];
+                plan_walk(m, grid, raster->values[v], down, l);
+                int wide = (int)(l->argument < 0 ? -l->argument : l->argument);
+                walk(wide, l->argument < 0, grids[grid].rows, grids[grid].cols, told);
+                assert_memory_equal(told, l->order, order_bytes(grid));
+            }
+        check_pairs(m, grid, all, n);
+    }
+    module_set_close(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_walk_is_one_launch)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
