@@ -291,24 +291,49 @@ bool module_set_key(const struct module_set *set, const char *key, struct cudal2
            manifest_key(set->kernels[found.kernel], found.values, out->key, sizeof out->key) == 0;
 }
 
-/* The launches of one kernel on one problem, so far. */
+/* The launches of one kernel on one problem, so far; the first is the one whose siblings are asked for. */
 struct launches {
     const struct manifest *manifest;
     const struct manifest_conditions *on;
     struct manifest_plan plans[1 + MODULE_MAX_SIBLINGS];
     size_t n;
+    struct cudal2_variant *out;
+    size_t capacity; /* of out, and at most MODULE_MAX_SIBLINGS */
 };
 
 /* Whether the values can be launched, and none before was launched so. */
-static bool add_launch(struct launches *l, const int64_t *values)
+static bool is_new_launch(struct launches *l, const int64_t *values)
 {
     struct manifest_plan *own = &l->plans[l->n];
     char why[CUDAL2_WHY];
     bool is_new = manifest_plan(l->manifest, l->on, values, own, why) == CUDAL2_OK;
     for (size_t i = 0; is_new && i < l->n; i++)
         is_new = !manifest_same_launch(l->manifest, &l->plans[i], own);
-    l->n += is_new;
     return is_new;
+}
+
+static void add_sibling(struct launches *l, const int64_t *values)
+{
+    char *key = l->n <= l->capacity ? l->out[l->n - 1].key : NULL;
+    if (key && is_new_launch(l, values) && manifest_key(l->manifest, values, key, sizeof l->out->key) == 0)
+        l->n++;
+}
+
+/* The other values of parameter `p`; `together`: each of them with each other value of the parameter behind it. */
+static void add_siblings(struct launches *l, const int64_t *values, size_t p, bool together)
+{
+    const struct manifest_parameter *own = &l->manifest->parameters[p], *next = own + 1;
+    int64_t other[MANIFEST_MAX_PARAMETERS];
+    memcpy(other, values, sizeof other);
+    for (size_t v = 0; v < own->n_values; v++) {
+        other[p] = own->values[v];
+        if (!together)
+            add_sibling(l, other);
+        for (size_t w = 0; together && w < next->n_values; w++) {
+            other[p + 1] = next->values[w];
+            add_sibling(l, other);
+        }
+    }
 }
 
 size_t module_set_siblings(const struct module_set *set, const char *key, const struct manifest_conditions *on,
@@ -316,22 +341,22 @@ size_t module_set_siblings(const struct module_set *set, const char *key, const 
 {
     struct module_identity found;
     char why[CUDAL2_WHY];
-    size_t n = 0;
     struct launches *l = set_find_key(set, key, &found, why) == CUDAL2_OK ? calloc(1, sizeof *l) : NULL;
     if (!l)
         return 0;
-    const struct manifest *m = l->manifest = set->kernels[found.kernel];
-    l->on = on;
-    add_launch(l, found.values);
-    for (size_t p = 0; p < m->n_parameters; p++) {
-        const struct manifest_parameter *parameter = &m->parameters[p];
-        for (size_t v = 0; parameter->launch && v < parameter->n_values; v++) {
-            struct module_identity other = found;
-            other.values[p] = parameter->values[v];
-            if (n < capacity && l->n <= MODULE_MAX_SIBLINGS && add_launch(l, other.values))
-                n += manifest_key(m, other.values, out[n].key, sizeof out[n].key) == 0;
-        }
-    }
+    const struct manifest *m = set->kernels[found.kernel];
+    *l = (struct launches){.manifest = m,
+                           .on = on,
+                           .out = out,
+                           .capacity = capacity < MODULE_MAX_SIBLINGS ? capacity : MODULE_MAX_SIBLINGS};
+    l->n = is_new_launch(l, found.values) ? 1 : 0;
+    for (size_t p = 0; l->n > 0 && p < m->n_parameters; p++)
+        if (m->parameters[p].launch)
+            add_siblings(l, found.values, p, false);
+    for (size_t p = 0; l->n > 0 && p + 1 < m->n_parameters; p++)
+        if (m->parameters[p].launch && m->parameters[p + 1].launch)
+            add_siblings(l, found.values, p, true);
+    size_t n = l->n > 0 ? l->n - 1 : 0;
     free(l);
     return n;
 }
