@@ -4,53 +4,60 @@
 
 #define LAUNCH_SECONDS 0.65e-6 /* a graph of empty kernels takes 0.6 us a kernel */
 
-/* Saved by what begins before the launch ahead has ended: differences between kinds of finalists under 5 us in the
- * searches at aa801b0. The same code saved 0.28, 0.48 and 0.09 us more with room, from the search before to that one.
- */
-#define EARLY_SAVES 0.2e-6
-#define EARLY_SAVES_TMA 0.4e-6 /* tensor maps and barriers take longer to set up */
-#define EARLY_ROOM 0.23e-6     /* more, where the next launch's CTAs fit beside those that run */
+/* Saved by what begins before the launch ahead has ended. The same code saved 0.28, with tensor maps 0.48 us and 0.09
+ * more with room, from the search before it could to the one at aa801b0. */
+#define EARLY_SAVES 0.18e-6
+#define EARLY_SAVES_TMA 0.40e-6 /* tensor maps and barriers take longer to set up */
+#define EARLY_ROOM 0.17e-6      /* more, where the next launch's CTAs fit beside those that run */
 
-#define HIDDEN_SHARE 0.13 /* of what hides behind something longer that shows all the same */
+#define HIDDEN_SHARE 0.112 /* of what hides behind something longer that shows all the same */
 
-/* From the launch to the first multiplication: tensor maps and barriers take longer to set up than plain copies. */
-#define FILL_TMA 2550.0
-#define FILL_COPIES 1830.0
-#define FILL_DIRECT 1230.0
+/* From the launch to the first multiplication. */
+#define FILL_TMA 1770.0
+#define FILL_COPIES 1760.0
+#define FILL_DIRECT 1450.0
 
-#define STAGE_LATENCY 700.0  /* of a stage, from its request to its release; hidden by four stages and more */
-#define DIRECT_LATENCY 360.0 /* of a step that goes straight into registers; its loads are many and small */
-#define INTAKE_RATE 102.0    /* bytes a cycle and multiprocessor; what neighbours share arrives in both */
-#define L2_RATE 60.0         /* bytes a cycle that the L2 gives out, times the multiprocessors */
-#define SHARE_MMA 0.45       /* of those rates, by cp.async and plain loads */
-#define NN_COST_MMA 1.6      /* a row-major B comes in pieces that mma.sync must shuffle */
+#define STAGE_LATENCY 778.0  /* of a stage, from its request to its release; hidden by four stages and more */
+#define DIRECT_LATENCY 481.0 /* of a step that goes straight into registers; its loads are many and small */
+#define INTAKE_RATE 104.0    /* bytes a cycle and multiprocessor; what neighbours share arrives in both */
+#define L2_RATE 46.6         /* bytes a cycle that the L2 gives out, times the multiprocessors */
+#define SHARE_MMA 0.53       /* of those rates, by cp.async and plain loads */
+#define NN_COST_MMA 1.85     /* a row-major B comes in pieces that mma.sync must shuffle */
 #define PAIR 2.0             /* neighbouring CTAs on two multiprocessors that share a port */
-#define MOST_SERVED 15.0     /* times that the L2 gives out the same line at once: a port of a GPC serves the rest */
+#define PAIR_SCATTERED 1.65  /* what is left of that where launches that begin early lose their CTAs' order */
+#define GPC 16.0             /* CTAs in a row that come to one GPC, if they are no clusters */
+#define GPC_MERGES 0.414     /* of what all of these share and pairs do not, so much is asked for once */
+#define SHARED_RATE 208.0    /* bytes a cycle that wgmma reads of shared memory and copies write to it */
+#define MOST_SERVED 10.6     /* times that the L2 gives out the same line at once: a port of a GPC serves the rest */
 
 /* FLOP a cycle and multiprocessor. wgmma's 4096 at 1.98 GHz are this many at the sustained clock. */
 #define WGMMA_RATE 4770.0
 #define MMA_RATE 2600.0
 #define WARPS_FOR_RATE 4.0 /* warps it takes to reach it */
 
-#define EPILOGUE 170.0
-#define STORE_RATE 21.8 /* bytes of C a cycle */
-#define OWN_ROWS 240.0  /* saved where no warp waits for another to store: measured, not fitted */
-#define CLUSTER 780.0   /* CTAs that share operands wait for each other before the first copy and at the end */
-#define SLICES 86.0     /* for each warp that has a partial sum */
-#define SLICES_RATE 53.0
+#define EPILOGUE 173.0
+#define STORE_RATE 22.7   /* bytes of C a cycle */
+#define OWN_ROWS 218.0    /* saved where no warp waits for another to store */
+#define ONE_SEEN 0.818    /* of the epilogue, where one warpgroup has to store before it multiplies on */
+#define CLUSTER 323.0     /* for each peer: CTAs that share operands wait before the first copy and at the end */
+#define CLUSTER_16 1650.0 /* where they are more than 8 */
+#define CLUSTER_8 624.0   /* from 8 on, where not all of the next launch's fit beside */
+#define CROWDED 0.178     /* CTAs more on a multiprocessor that has places for two launches' */
+#define SLICES 44.4       /* for each warp that has a partial sum */
+#define SLICES_RATE 82.0
 
 /* Of the whole machine. */
-#define L2_BYTES_PER_S 5.2e12 /* when everything fits */
-#define L2_HOLDS 0.57         /* of its size: up to here nothing is missed from launch to launch... */
-#define L2_LOSES 0.95         /* ...and from here on everything is */
-#define L2_PANEL 0.5          /* of its size, that a band's operands may take to be found again by the next wave */
-#define F32_FLOPS 0.972       /* the power limit is lower by that for fp32 accumulators */
-#define TOGETHER_COST 0.014   /* of that limit, lost when all warps of a CTA store at once and multiply at once */
-#define STORE_COST 0.18       /* stores that stay in the L2 drive out what is read: so much more to move */
-#define STREAM_GAIN 0.015     /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
-#define FETCH_WIDE 256        /* bytes, two lines at once */
-#define FETCH_GAIN 0.02       /* of what comes from memory line by line, if it is... */
-#define FETCH_FROM 2.0        /* ...so many times what the L2 holds: measured, not fitted */
+#define L2_BYTES_PER_S 5.88e12 /* when everything fits */
+#define L2_HOLDS 0.506         /* of its size: up to here nothing is missed from launch to launch... */
+#define L2_LOSES 0.858         /* ...and from here on everything is */
+#define L2_PANEL 0.5           /* of its size, that a band's operands may take to be found again by the next wave */
+#define F32_FLOPS 0.972        /* the power limit is lower by that for fp32 accumulators */
+#define TOGETHER_COST 0.014    /* of that limit, lost when all warps of a CTA store at once and multiply at once */
+#define STORE_COST 0.18        /* stores that stay in the L2 drive out what is read: so much more to move */
+#define STREAM_GAIN 0.015      /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
+#define FETCH_WIDE 256         /* bytes, two lines at once */
+#define FETCH_GAIN 0.02        /* of what comes from memory line by line, if it is... */
+#define FETCH_FROM 2.0         /* ...so many times what the L2 holds: measured, not fitted */
 
 /* Multiprocessors of 132 that clusters of so many CTAs find, measured on an H200 (cudaOccupancyMaxActiveClusters): a
  * cluster lives in one GPC, and not every GPC has 16 multiprocessors or more. */
@@ -59,12 +66,13 @@ static const double cluster_places[] = {132, 132, 132, 117, 120, 102, 102, 102, 
 #define PLACES_MANY 66.0 /* more than 8 */
 
 /* How much of an epilogue shows, by model_tile.overlaps. */
-static const double epilogue_seen[] = {1.0, 0.6, 0.11};
+static const double epilogue_seen[] = {1.0, 0.59, 0.15};
 
-/* Cycles, and bytes of accumulators a cycle, by enum model_exchange. */
+/* Cycles, and bytes of accumulators a cycle, by enum model_exchange. Own pieces stay where they are, if there is `own`.
+ * The last is as it was fitted before. */
 static const struct {
-    double cycles, rate;
-} exchanges[] = {{1060, 8.9}, {376, 17.3}, {1130, 13.4}, {3610, 17.3}};
+    double cycles, rate, own;
+} exchanges[] = {{604, 15.1, 0}, {215, 22.4, 1}, {1820, 14.8, 1}, {3610, 17.3, 0}};
 
 struct work {
     const struct model_machine *machine;
@@ -123,6 +131,19 @@ static double ctas(const struct work *w)
     return w->rows * w->cols * w->t->split;
 }
 
+/* CTAs that share what they copy with a CTA. */
+static double peers(const struct model_tile *t)
+{
+    return t->a_readers * t->b_readers - 1.0;
+}
+
+/* Whether the next launch's CTAs fit beside those that run. */
+static bool has_room(const struct work *w)
+{
+    const struct model_tile *t = w->t;
+    return 2.0 * fmin(ctas(w), w->at_once) <= places(w->machine, t, t->fits > 0 ? t->fits : t->per_sm);
+}
+
 /* ---- a step of k ---- */
 
 /* Bytes that a CTA copies of a column of B over those of a row of A. */
@@ -142,20 +163,56 @@ static double times_served(double most, double together)
     return between(1.0, most / fmin(most, together), MOST_SERVED);
 }
 
+/* CTAs that meet through the workspace end together; those of an early launch then seem to take any place. */
+static bool is_scattered(const struct work *w)
+{
+    return w->t->early && w->t->split > 1 && w->t->cluster == 1 && !has_room(w);
+}
+
+/* CTAs on neighbouring multiprocessors that ask for the same lines at once. */
+static double neighbours(const struct work *w)
+{
+    return w->t->cluster > 1 ? 1.0 : is_scattered(w) ? PAIR_SCATTERED : PAIR;
+}
+
+/* Bytes that `count` CTAs in a row need for an element of k, each line once, over the CTAs. */
+static double needed(const struct work *w, double count)
+{
+    const struct model_tile *t = w->t;
+    double side = fmin(fmin(t->band, w->across), count), run = fmin(w->along, count / side);
+    double rows = t->down ? side : run, cols = t->down ? run : side;
+    return (rows * t->m + cols * columns_of_b(w) * cost_of_b(w)) / count;
+}
+
+/* Of what pairs ask for, what leaves their GPC. */
+static double leaves_gpc(const struct work *w)
+{
+    if (w->t->cluster > 1 || is_scattered(w))
+        return 1.0;
+    return 1.0 - GPC_MERGES * (1.0 - needed(w, GPC) / needed(w, PAIR));
+}
+
 /* Bytes that the L2 gives out for one step of `running` CTAs. They cover some rows and columns of tiles; each line of A
  * is asked for once a column, each line of B once a row, less those that a cluster or neighbours ask for together:
  * A's where the walk goes along a row first, else B's. */
 static double given_out(const struct work *w, double running)
 {
     const struct model_tile *t = w->t;
-    double tiles = fmin(running, w->at_once) / t->split, pair = fmax(1.0, PAIR / t->cluster);
-    double wide = fmin(w->across, fmax(fmin(t->band, w->across), tiles / w->along));
+    double tiles = fmin(running, w->at_once) / t->split, band = fmin(t->band, w->across);
+    double wide = fmin(w->across, fmax(band, tiles / w->along));
     double high = fmin(w->along, tiles / wide);
     double cols = t->down ? high : wide, rows = t->down ? wide : high;
-    double a_times = times_served(cols, t->a_readers * (t->down ? 1.0 : pair)),
-           b_times = times_served(rows, t->b_readers * (t->down ? pair : 1.0));
+    bool row_first = (band > 1) != t->down;
+    double a_times = times_served(cols, t->a_readers * (row_first ? neighbours(w) : 1.0)),
+           b_times = times_served(rows, t->b_readers * (row_first ? 1.0 : neighbours(w)));
     double a = rows * t->m * a_times, b = cols * columns_of_b(w) * b_times * cost_of_b(w);
-    return 2.0 * t->step_k * t->split * (a + b);
+    return 2.0 * t->step_k * t->split * (a + b) * leaves_gpc(w);
+}
+
+/* wgmma reads B again for each 64 rows of A. */
+static double shared_cycles(const struct model_tile *t)
+{
+    return t->wgmma ? 2.0 * t->step_k * (fmax(1.0, t->m / 64.0) * (64.0 + t->n) + t->m + t->n) / SHARED_RATE : 0.0;
 }
 
 /* Cycles of one step while `together` CTAs are on a multiprocessor and `running` on all. */
@@ -164,7 +221,7 @@ static double step_cycles(const struct work *w, double together, double running)
     const struct model_tile *t = w->t;
     double rate = t->wgmma ? WGMMA_RATE : MMA_RATE * fmin(1.0, together * t->warps / WARPS_FOR_RATE);
     double share = t->wgmma ? 1.0 : SHARE_MMA;
-    double tensor = together * 2.0 * t->m * t->n * t->step_k / rate;
+    double tensor = together * fmax(2.0 * t->m * t->n * t->step_k / rate, shared_cycles(t));
     double intake = together * 2.0 * t->step_k * (t->m + columns_of_b(w) * cost_of_b(w)) / INTAKE_RATE;
     double outlet = given_out(w, running) / (L2_RATE * w->machine->sm_count);
     double latency = (t->direct ? DIRECT_LATENCY : STAGE_LATENCY) / t->stages;
@@ -183,18 +240,29 @@ static double epilogue_cycles(const struct model_tile *t, double together)
     return EPILOGUE + together * t->m * t->n * 2.0 / STORE_RATE;
 }
 
+static double split_cycles(const struct work *w)
+{
+    const struct model_tile *t = w->t;
+    /* mma.sync kernels exchange fp32 whatever they add up in. */
+    double bytes = t->m * t->n * (w->f32 || !t->wgmma ? 4.0 : 2.0) * (1.0 - exchanges[t->exchange].own / t->split);
+    return exchanges[t->exchange].cycles + bytes / exchanges[t->exchange].rate;
+}
+
 static double exchange_cycles(const struct work *w)
 {
     const struct model_tile *t = w->t;
-    double cycles = 0, k = ceil_div((double)w->p->k, t->split);
-    /* mma.sync kernels exchange fp32 whatever they add up in. */
-    double bytes = t->m * t->n * (w->f32 || !t->wgmma ? 4.0 : 2.0);
-    if (t->split > 1)
-        cycles += exchanges[t->exchange].cycles + bytes / exchanges[t->exchange].rate;
+    double cycles = t->split > 1 ? split_cycles(w) : 0.0, k = ceil_div((double)w->p->k, t->split);
     double slices = fmin(t->slices, ceil_div(k * t->slices, t->step_k)); /* those that get any k */
     if (slices > 1)
         cycles += SLICES * t->slices + t->m * t->n * 4.0 * slices / SLICES_RATE;
     return cycles;
+}
+
+static double cluster_cycles(const struct work *w)
+{
+    const struct model_tile *t = w->t;
+    double cycles = CLUSTER * peers(t) + (t->cluster > 8 ? CLUSTER_16 : 0.0);
+    return cycles + (t->wgmma && t->cluster >= 8 && t->early && !has_room(w) ? CLUSTER_8 : 0.0);
 }
 
 /* A wave that another one follows. */
@@ -204,20 +272,30 @@ static double wave_cycles(const struct work *w, double steps, double epilogue)
     if (t->overlaps == 2)
         return hiding(steps, epilogue, epilogue_seen[2]);
     double refill = t->overlaps || t->direct ? 0.0 : fill_cycles(t) / 2;
-    return steps + epilogue * epilogue_seen[t->overlaps] + refill;
+    bool one = t->overlaps == 1 && t->warps <= 4;
+    return steps + epilogue * (one ? ONE_SEEN : epilogue_seen[t->overlaps]) + refill;
+}
+
+/* CTAs of the last wave on the multiprocessor that has most. Early CTAs go where there is room, and beside a launch of
+ * more than half a wave that is not one place on each. */
+static double most_together(const struct work *w, double last, double one_each)
+{
+    const struct model_tile *t = w->t;
+    double most = between(1.0, ceil_div(last, one_each), t->per_sm);
+    bool crowded = t->early && most == 1.0 && ctas(w) > one_each / 2 && fmax(t->fits, t->per_sm) > 1;
+    return most + (crowded ? CROWDED : 0.0);
 }
 
 static double work_cycles(const struct work *w)
 {
     const struct model_tile *t = w->t;
-    double all = ctas(w), sms = w->machine->sm_count;
+    double all = ctas(w), one_each = places(w->machine, t, 1.0);
     double waves = ceil_div(all, w->at_once), last = all - (waves - 1) * w->at_once;
     double steps = ceil_div(ceil_div((double)w->p->k, t->split), t->step_k);
-    double full = fmin(t->per_sm, ceil_div(all, sms)), rest = between(1.0, ceil_div(last, sms), t->per_sm);
+    double full = fmin(t->per_sm, ceil_div(all, one_each)), rest = most_together(w, last, one_each);
     double cycles = (waves - 1) * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(t, full));
     cycles += fill_cycles(t) + steps * step_cycles(w, rest, last) + epilogue_cycles(t, rest);
-    cycles += t->cluster > t->split ? CLUSTER : 0.0;
-    return cycles + exchange_cycles(w);
+    return cycles + cluster_cycles(w) + exchange_cycles(w);
 }
 
 /* ---- the floor ---- */
@@ -234,7 +312,7 @@ static double streamed_bytes(const struct work *w)
 static double read_again(const struct work *w, double a, double b, double panel)
 {
     const struct model_tile *t = w->t;
-    double band = fmin(t->band, w->across);
+    double band = fmin(w->across, fmax(t->band, w->at_once / t->split / w->along)); /* a wave may fill several */
     double whole = t->down ? b : a, part = t->down ? a : b, side = t->down ? t->m : t->n, bytes = 0.0;
     if (whole > panel)
         bytes += whole * (ceil_div(w->across, band) - 1.0);
@@ -275,8 +353,7 @@ static double launch_seconds(const struct work *w)
     if (!t->early)
         return LAUNCH_SECONDS;
     double saved = t->wgmma ? EARLY_SAVES_TMA : EARLY_SAVES;
-    bool room = 2.0 * fmin(ctas(w), w->at_once) <= places(w->machine, t, t->fits > 0 ? t->fits : t->per_sm);
-    return LAUNCH_SECONDS - saved - (t->wgmma && room ? EARLY_ROOM : 0.0);
+    return LAUNCH_SECONDS - saved - (t->wgmma && has_room(w) ? EARLY_ROOM : 0.0);
 }
 
 static bool sensible(const struct model_machine *machine, const struct cudal2_problem *p, const struct model_tile *t)

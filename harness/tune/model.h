@@ -3,21 +3,26 @@
  * choose which configurations are worth compiling and measuring, and for nothing else. Pure functions.
  *
  *   time  = launch + max(floor, fill + sum over waves of k steps * step + epilogues + exchange)
- *   step  = max(tensor, what one multiprocessor takes in, what the L2 gives out to all of them, latency / stages)
+ *   step  = max(tensor, shared memory, what one multiprocessor takes in, what the L2 gives out to all of them,
+ *               latency / stages)
  *   floor = max(2MNK / rate, bytes / bandwidth), the bandwidth being the L2's for what fits into it
  *
  * Of two terms of which the longer hides the shorter, an eighth of the shorter still shows: nothing hides perfectly,
  * and among configurations at the floor the one with less to hide comes first.
  *
  * A launch costs less where the kernel begins before the one ahead has ended, and less again where its CTAs fit beside
- * that one's; both from the searches at aa801b0.
+ * that one's. But then two of them may come to one multiprocessor, and where K is shared through the workspace
+ * neighbours in the walk come apart.
  *
  * What the L2 gives out is not what multiprocessors take in: neighbours that ask for the same lines at the same time
- * are served once. That is why it matters which operand the CTAs of a pair share, and in which order tiles are walked.
+ * are served once, two on one port always, those of a GPC in part. That is why it matters which operand the CTAs of a
+ * pair share, and in which order tiles are walked.
  *
- * The constants (model.c) are cycles, and bytes per cycle, of one multiprocessor where nothing else is said. They were
- * fitted by least squares of log(predicted / measured) to half of the shapes of results/h200/2026-11-21c-offline-f16,
- * 2026-11-21c-offline-f32 and 2026-11-21c-kernels; docs/kernels.md says how well they do on the other half.
+ * The constants (model.c) are cycles, and bytes per cycle, of one multiprocessor where nothing else is said. They are
+ * fitted by least squares of log(predicted / measured) to half of the problems of two searches with fp32 accumulators
+ * (results/h200/2026-11-22h-tune, split and walk); what these did not ask about (rates of the tensor cores, the power
+ * limit, memory) is from half of the shapes of results/h200/2026-11-21c-offline-f16, 2026-11-21c-offline-f32 and
+ * 2026-11-21c-kernels. docs/kernels.md says how well they do on the other half.
  */
 #ifndef CUDAL2_TUNE_MODEL_H
 #define CUDAL2_TUNE_MODEL_H
