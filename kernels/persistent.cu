@@ -287,7 +287,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     } else if (threadIdx.x == 32) {
         make_barriers(w);
     }
-    asm volatile("" : "+r"(m), "+r"(n), "+r"(k), "+r"(walk)); /* they come from afar; the barriers do not wait for them */
+    asm volatile("" : "+r"(m), "+r"(n), "+r"(k), "+r"(walk)); /* from afar, and the barriers do not wait for them */
     w.c = c, w.m = m, w.n = n, w.walk = walk, w.workspace = workspace;
     take_share(w, k);
     const int tiles = cluster_rows(w) * cluster_cols(w);

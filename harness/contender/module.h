@@ -63,11 +63,13 @@ void module_set_contender(const struct module_set *set, enum cudal2_layout layou
 const struct manifest *module_set_manifest(const struct module_set *set, const char *kernel);
 /* A variant's key as the manifests write it, each parameter named. False when no kernel of the set knows it. */
 bool module_set_key(const struct module_set *set, const char *key, struct cudal2_variant *out);
-/* The keys that differ from `key` in one parameter of the launch alone, then those that differ in two which the manifest
- * lists one behind the other: the same machine code, launched otherwise `on` this problem (of values that say the same
- * of it, the first). In the manifest's order, at most `capacity` and MODULE_MAX_SIBLINGS; returns how many. None where
- * the key itself cannot be launched. */
+
 #define MODULE_MAX_SIBLINGS 16
+
+/* The keys that differ from `key` in one parameter of the launch alone, then those that differ in two which the
+ * manifest lists one behind the other: the same machine code, launched otherwise `on` this problem (of values that say
+ * the same of it, the first). In the manifest's order, at most `capacity` and MODULE_MAX_SIBLINGS; returns how many.
+ * None where the key itself cannot be launched. */
 size_t module_set_siblings(const struct module_set *set, const char *key, const struct manifest_conditions *on,
                            struct cudal2_variant *out, size_t capacity);
 /* Where the set looks for kernels. */
