@@ -72,7 +72,7 @@ static void known_winners_compete(void **state)
                                             ",FETCH=0,",        ",FETCH=128,",      ",EARLY=1",
                                             "RASTER=2,DOWN=1",  "RASTER=4,DOWN=1"};
     const size_t n_otherwise = sizeof otherwise / sizeof *otherwise;
-    struct family f = family_on_h200(28);
+    struct family f = family_on_h200(46);
     struct cudal2_problem p = {1024, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
     struct tuned_table *known;
     struct error err;
@@ -84,7 +84,7 @@ static void known_winners_compete(void **state)
     for (int i = 0; i < FAMILY_TABLES; i++) { /* from either of the tables, and from both once */
         f.known[i] = known;
         cJSON *list = family_choose(&f, CUDAL2_TN, &p);
-        assert_int_equal(cJSON_GetArraySize(list), 28);
+        assert_int_equal(cJSON_GetArraySize(list), 46);
         assert_memory_equal(cJSON_GetArrayItem(list, 0)->valuestring, winner, sizeof winner - 1);
         assert_non_null(strstr(cJSON_GetArrayItem(list, 0)->valuestring, ",FETCH=256,")); /* all parameters are named */
         assert_memory_equal(cJSON_GetArrayItem(list, 1)->valuestring, second, sizeof second - 1);
@@ -97,10 +97,16 @@ static void known_winners_compete(void **state)
         assert_memory_not_equal(cJSON_GetArrayItem(list, 24)->valuestring, winner, sizeof winner - 1);
         cJSON_Delete(list);
     }
+    f.breadth = 10; /* launched otherwise in half of what is left */
+    cJSON *list = family_choose(&f, CUDAL2_TN, &p);
+    for (int i = 2; i < 10; i++)
+        assert_int_equal(strncmp(cJSON_GetArrayItem(list, i)->valuestring, winner, sizeof winner - 1) == 0, i < 6);
+    cJSON_Delete(list);
+    f.breadth = 46;
     f.known[0] = NULL;
     p.k = 2048; /* a kernel that is no more does not race */
-    cJSON *list = family_choose(&f, CUDAL2_TN, &p);
-    assert_int_equal(cJSON_GetArraySize(list), 28);
+    list = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(list), 46);
     assert_false(has(list, "gone:A=1"));
     cJSON_Delete(list);
     family_close(&f);

@@ -109,15 +109,17 @@ static size_t add_known(const struct family *f, const struct tuned_table *table,
     return n;
 }
 
-/* The first `n` keys' machine code launched otherwise, which costs no compiling. */
+/* The first `n` keys' machine code launched otherwise, which costs no compiling; in half of the places that are left at
+ * most, so that the model has a say. */
 static size_t add_siblings(const struct family *f, const struct tuned_query *query, struct cudal2_variant *keys,
                            size_t n)
 {
     const struct manifest_conditions on = manifest_conditions_on(&f->described.info, &query->problem, query->layout);
     struct cudal2_variant siblings[MODULE_MAX_SIBLINGS];
+    const size_t most = n < f->breadth ? n + (f->breadth - n) / 2 : n;
     for (size_t i = 0, known = n; i < known; i++) {
         size_t n_siblings = module_set_siblings(f->set, keys[i].key, &on, siblings, MODULE_MAX_SIBLINGS);
-        for (size_t s = 0; s < n_siblings; s++)
+        for (size_t s = 0; s < n_siblings && n < most; s++)
             n = add_key(f, query->layout, siblings[s].key, keys, n);
     }
     return n;
