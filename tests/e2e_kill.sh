@@ -66,7 +66,7 @@ rm -f "$work"/r.*
 # --- the worker ---
 start
 kills=0
-for _ in $(seq 6); do
+while [ "$kills" -lt 6 ] && kill -0 "$supervisor" 2>/dev/null; do # a sanitizer's worker takes its time to come up
     nap 50 350
     worker=$(worker_of "$supervisor")
     [ -n "$worker" ] && kill -9 "$worker" 2>/dev/null && kills=$((kills + 1))
