@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "h200_fixture.h"
@@ -34,28 +35,16 @@ struct launch {
     int order[MAX_TILES]; /* by RASTER and DOWN */
 };
 
-static size_t parameter(const struct manifest *m, const char *name)
-{
-    size_t p = 0;
-    while (p < m->n_parameters && strcmp(m->parameters[p].name, name) != 0)
-        p++;
-    assert_true(p < m->n_parameters);
-    return p;
-}
-
 static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool down, struct launch *out)
 {
     const struct cudal2_problem p = {grids[grid].rows * TILE, grids[grid].cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
     const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
     const struct manifest_argument *last = &m->arguments[m->n_arguments - 1];
     int64_t values[MANIFEST_MAX_PARAMETERS];
-    char why[CUDAL2_WHY] = "";
+    char key[128], why[CUDAL2_WHY] = "";
     struct error err;
-    manifest_defaults(m, values);
-    values[parameter(m, "BM")] = values[parameter(m, "BN")] = TILE;
-    values[parameter(m, "CONSUMERS")] = 1;
-    values[parameter(m, "RASTER")] = raster;
-    values[parameter(m, "DOWN")] = down;
+    snprintf(key, sizeof key, "persistent:BM=%d,BN=%d,CONSUMERS=1,RASTER=%d,DOWN=%d", TILE, TILE, (int)raster, down);
+    assert_true(manifest_parse_key(m, key, values));
     if (manifest_plan(m, &on, values, &out->plan, why) != CUDAL2_OK)
         fail_msg("%s", why);
     const struct expr_scope scope = {out->plan.names, out->plan.n_names};
@@ -80,12 +69,10 @@ static void check_pairs(const struct manifest *m, int grid, const struct launch 
 static void one_walk_is_one_launch(void **state)
 {
     static struct launch all[2 * MANIFEST_MAX_VALUES];
-    struct module_set *set;
-    struct error err;
+    struct module_set *set = open_cudal2();
     (void)state;
-    assert_int_equal(module_set_open("cudal2", "kernels", &h200, &set, &err), 0);
     const struct manifest *m = module_set_manifest(set, "persistent");
-    const struct manifest_parameter *raster = &m->parameters[parameter(m, "RASTER")];
+    const struct manifest_parameter *raster = &m->parameters[manifest_find_parameter(m, "RASTER", strlen("RASTER"))];
     for (int grid = 0; grid < (int)(sizeof grids / sizeof *grids); grid++) {
         size_t n = 0;
         for (size_t v = 0; v < raster->n_values; v++)

@@ -127,6 +127,9 @@ bool manifest_same_launch(const struct manifest *m, const struct manifest_plan *
 int manifest_check(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                    char *why);
 
+/* Which parameter has this name, `length` characters of it; -1 when none has. */
+int manifest_find_parameter(const struct manifest *m, const char *name, size_t length);
+
 /* Whether the manifest lists this value for the parameter. */
 bool manifest_value_listed(const struct manifest_parameter *p, int64_t value);
 

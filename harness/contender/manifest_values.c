@@ -20,7 +20,7 @@ void manifest_defaults(const struct manifest *m, int64_t *values)
         values[i] = m->parameters[i].fallback;
 }
 
-static int parameter_index(const struct manifest *m, const char *name, size_t length)
+int manifest_find_parameter(const struct manifest *m, const char *name, size_t length)
 {
     for (size_t i = 0; i < m->n_parameters; i++)
         if (strlen(m->parameters[i].name) == length && strncmp(m->parameters[i].name, name, length) == 0)
@@ -37,7 +37,7 @@ int manifest_read_values(const struct manifest *m, struct json_at at, int64_t *v
         return json_fail(at, err, "expected an object of parameter values");
     for (const cJSON *child = at.node->child; child; child = child->next) {
         struct json_at member = json_member(at, child->string);
-        int index = parameter_index(m, child->string, strlen(child->string));
+        int index = manifest_find_parameter(m, child->string, strlen(child->string));
         if (index < 0)
             return json_fail(member, err, "kernel %s has no parameter of this name", m->name);
         if (json_read_int(member, INT32_MIN, INT32_MAX, &values[index], err) != 0)
@@ -67,7 +67,7 @@ bool manifest_parse_key(const struct manifest *m, const char *key, int64_t *valu
     manifest_defaults(m, values);
     for (const char *at = key + name; *at != 0;) {
         const char *equals = strchr(++at, '=');
-        int index = equals ? parameter_index(m, at, (size_t)(equals - at)) : -1;
+        int index = equals ? manifest_find_parameter(m, at, (size_t)(equals - at)) : -1;
         char *end = NULL;
         if (index < 0 || seen[index] || !(isdigit((unsigned char)equals[1]) || equals[1] == '-'))
             return false;

@@ -170,14 +170,6 @@ static int expand_grid(struct expansion *x, struct json_at at, struct error *err
     return code;
 }
 
-static int parameter_of(const struct manifest *m, const char *name)
-{
-    for (size_t i = 0; i < m->n_parameters; i++)
-        if (strcmp(m->parameters[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 static int read_values(struct json_at at, const struct manifest_parameter *p, int64_t *values, size_t *n,
                        struct error *err)
 {
@@ -205,7 +197,7 @@ static int read_named(struct expansion *x, struct json_at at, struct error *err)
         return json_fail(at, err, "expected an object of parameters");
     for (const cJSON *child = at.node->child; child; child = child->next) {
         struct json_at member = json_member(at, child->string);
-        int i = parameter_of(m, child->string);
+        int i = manifest_find_parameter(m, child->string, strlen(child->string));
         if (strcmp(child->string, "largest") == 0 && cJSON_IsNull(child)) {
             x->largest = -1;
             continue;
@@ -259,7 +251,7 @@ static int read_largest(struct expansion *x, struct json_at at, struct error *er
         return 0;
     if (json_read_string(at, &name, err))
         return err->code;
-    x->largest_of_kernel = parameter_of(x->manifest, name);
+    x->largest_of_kernel = manifest_find_parameter(x->manifest, name, strlen(name));
     return x->largest_of_kernel >= 0 ? 0
                                      : json_fail(at, err, "kernel %s has no parameter of this name", x->manifest->name);
 }
