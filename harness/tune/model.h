@@ -7,7 +7,7 @@
  *               latency / stages)
  *   floor = max(2MNK / rate, bytes / bandwidth), the bandwidth being the L2's for what fits into it
  *
- * Of two terms of which the longer hides the shorter, an eighth of the shorter still shows: nothing hides perfectly,
+ * Of two terms of which the longer hides the shorter, a ninth of the shorter still shows: nothing hides perfectly,
  * and among configurations at the floor the one with less to hide comes first.
  *
  * A launch costs less where the kernel begins before the one ahead has ended, and less again where its CTAs fit beside
