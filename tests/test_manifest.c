@@ -227,6 +227,40 @@ static void a_launch_parameter_is_no_define(void **state)
     free(define);
 }
 
+/* Terms may use what a launch is of, and one the other; what knows no launch may not use them. */
+static void terms_are_of_the_launch(void **state)
+{
+    static const char with[] =
+        "\"terms\":{\"ROWS\":\"ceildiv(M,BM)*SPLIT\",\"ALL\":\"ROWS*ceildiv(N,BN)\"},\"grid\":[\"ROWS\",";
+    (void)state;
+    char *text = edited(whole, "\"grid\":[\"ceildiv(M,BM)*SPLIT\",", with);
+    char *told = edited(text, "{\"int32\":\"TILE\"}", "{\"int32\":\"ALL\"}");
+    char *define = edited(text, "\"TILE*2\"", "\"TILE*ROWS\""),
+         *constraint = edited(text, "BM*BN <= 2048", "ROWS <= 9");
+    char *clash = edited(text, "\"ALL\":", "\"TILE\":"), *late = edited(text, "M,BM)*SPLIT", "ALL,BM)");
+    const char *const refused[] = {define, constraint, clash, late};
+    const char *const says[] = {"unknown name ROWS", "unknown name ROWS", "TILE stands for two things", "$.terms.ROWS"};
+    const int64_t values[] = {32, 64, 2};
+    struct manifest *m;
+    struct manifest_plan plan;
+    struct error err = {0};
+    char why[CUDAL2_WHY];
+    int64_t value;
+    assert_int_equal(load_text(told, &m, &err), 0);
+    assert_int_equal(manifest_plan(m, &here, values, &plan, why), CUDAL2_OK);
+    assert_int_equal(plan.grid[0], 64);
+    const struct expr_scope scope = {plan.names, plan.n_names};
+    assert_int_equal(expr_eval(m->arguments[7].value, &scope, &value, &err), 0);
+    assert_int_equal(value, 64 * 3);
+    manifest_free(m);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(load_text(refused[i], &m, &err), EXIT_CODE_DATA);
+        if (!strstr(err.text, says[i]))
+            fail_msg("\"%s\" does not say \"%s\"", err.text, says[i]);
+    }
+    free(text), free(told), free(define), free(constraint), free(clash), free(late);
+}
+
 static void keys_go_there_and_back(void **state)
 {
     (void)state;
@@ -282,6 +316,7 @@ int main(void)
         cmocka_unit_test(impossible_launches_are_errors),
         cmocka_unit_test(bad_manifests_name_the_place),
         cmocka_unit_test(a_launch_parameter_is_no_define),
+        cmocka_unit_test(terms_are_of_the_launch),
         cmocka_unit_test(keys_go_there_and_back),
     };
     return cmocka_run_group_tests(tests, make_path, scratch_remove);

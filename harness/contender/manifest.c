@@ -1,5 +1,6 @@
 /* Reading a manifest. What is made of it is in manifest_plan.c. */
 #include "contender/manifest.h"
+#include "contender/manifest_names.h"
 #include "base/file.h"
 
 #include <ctype.h>
@@ -23,6 +24,7 @@ static const char *const top_keys[] = {"$schema",
                                        "constraints",
                                        "problem_constraints",
                                        "defines",
+                                       "terms",
                                        "grid",
                                        "block",
                                        "cluster",
@@ -172,7 +174,7 @@ static int read_parameters(struct json_at at, struct manifest *m, struct error *
     return 0;
 }
 
-static int read_defines(struct json_at at, struct manifest *m, struct error *err)
+static int read_named(struct json_at at, struct manifest_named *named, size_t *n, struct error *err)
 {
     if (!present(at))
         return 0;
@@ -180,12 +182,12 @@ static int read_defines(struct json_at at, struct manifest *m, struct error *err
         return json_fail(at, err, "expected an object of expressions");
     for (const cJSON *child = at.node->child; child; child = child->next) {
         struct json_at member = json_member(at, child->string);
-        struct manifest_define *d = &m->defines[m->n_defines];
-        if (m->n_defines == MANIFEST_MAX_DEFINES)
-            return json_fail(at, err, "more than %d defines", MANIFEST_MAX_DEFINES);
-        if (read_identifier(member, child->string, d->name, err) != 0 || read_expr(member, &d->value, err) != 0)
+        if (*n == MANIFEST_MAX_NAMED)
+            return json_fail(at, err, "more than %d names", MANIFEST_MAX_NAMED);
+        if (read_identifier(member, child->string, named[*n].name, err) != 0 ||
+            read_expr(member, &named[*n].value, err) != 0)
             return err->code;
-        m->n_defines++;
+        ++*n;
     }
     return 0;
 }
@@ -317,7 +319,8 @@ static int read_abilities(struct json_at at, struct manifest *m, struct error *e
 static int read_launch(struct json_at at, struct manifest *m, struct error *err)
 {
     if (read_parameters(json_member(at, "parameters"), m, err) != 0 ||
-        read_defines(json_member(at, "defines"), m, err) != 0 ||
+        read_named(json_member(at, "defines"), m->defines, &m->n_defines, err) != 0 ||
+        read_named(json_member(at, "terms"), m->terms, &m->n_terms, err) != 0 ||
         read_rules(json_member(at, "constraints"), m->constraints, &m->n_constraints, err) != 0 ||
         read_rules(json_member(at, "problem_constraints"), m->problem_constraints, &m->n_problem_constraints, err) !=
             0 ||
@@ -330,82 +333,6 @@ static int read_launch(struct json_at at, struct manifest *m, struct error *err)
         read_optional_expr(json_member(at, "early"), "0", &m->early, err) != 0)
         return err->code;
     return read_arguments(json_member(at, "arguments"), m, err);
-}
-
-/* ---- names ---- */
-
-static int check_expr(const struct expr *e, const struct expr_scope *scope, struct json_at at, const char *where,
-                      struct error *err)
-{
-    if (!e || expr_check(e, scope, err) == 0)
-        return 0;
-    struct error inner = *err;
-    return json_fail(json_member(at, where), err, "%.500s", inner.text);
-}
-
-static int check_names_of(const struct manifest *m, const struct expr_scope *scope, struct json_at at,
-                          struct error *err)
-{
-    const struct {
-        const struct expr *e;
-        const char *where;
-    } singles[] = {{m->grid[0], "grid"},
-                   {m->grid[1], "grid"},
-                   {m->grid[2], "grid"},
-                   {m->block[0], "block"},
-                   {m->block[1], "block"},
-                   {m->block[2], "block"},
-                   {m->cluster[0], "cluster"},
-                   {m->cluster[1], "cluster"},
-                   {m->cluster[2], "cluster"},
-                   {m->shared_bytes, "shared_bytes"},
-                   {m->workspace_bytes, "workspace_bytes"},
-                   {m->memset_bytes, "memset_workspace_bytes"},
-                   {m->early, "early"}};
-    int rc = 0;
-    for (size_t i = 0; i < sizeof singles / sizeof *singles && rc == 0; i++)
-        rc = check_expr(singles[i].e, scope, at, singles[i].where, err);
-    for (size_t i = 0; i < m->n_constraints && rc == 0; i++)
-        rc = check_expr(m->constraints[i].rule, scope, at, "constraints", err);
-    for (size_t i = 0; i < m->n_problem_constraints && rc == 0; i++)
-        rc = check_expr(m->problem_constraints[i].rule, scope, at, "problem_constraints", err);
-    for (size_t i = 0; i < m->n_arguments && rc == 0; i++) {
-        const struct manifest_argument *a = &m->arguments[i];
-        const struct expr *all[] = {a->value, a->box[0], a->box[1], a->swizzle, a->fetch};
-        for (int e = 0; e < 5 && rc == 0; e++)
-            rc = check_expr(all[e], scope, at, "arguments", err);
-    }
-    return rc;
-}
-
-/* Adds the parameters of the launch alone, or the others, to n names; returns how many there are then. */
-static size_t name_parameters(const struct manifest *m, bool launch, struct expr_variable *names, size_t n)
-{
-    for (size_t i = 0; i < m->n_parameters; i++)
-        if (m->parameters[i].launch == launch)
-            memcpy(names[n++].name, m->parameters[i].name, EXPR_NAME_MAX);
-    return n;
-}
-
-/* Unknown and clashing names are found when the manifest is read, not at the first problem that needs them. */
-static int check_names(const struct manifest *m, struct json_at at, struct error *err)
-{
-    const struct manifest_conditions any = {.problem = {1, 1, 1, CUDAL2_F16, CUDAL2_ACC_F16}};
-    struct expr_variable names[MANIFEST_MAX_NAMES];
-    size_t n = name_parameters(m, false, names, manifest_fixed_names(&any, names));
-    for (size_t i = 0; i < m->n_defines; i++) {
-        const struct expr_scope so_far = {names, n};
-        if (check_expr(m->defines[i].value, &so_far, at, "defines", err) != 0)
-            return err->code;
-        memcpy(names[n++].name, m->defines[i].name, EXPR_NAME_MAX);
-    }
-    n = name_parameters(m, true, names, n); /* last: a define of one would make it part of the code */
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++)
-            if (strcmp(names[i].name, names[j].name) == 0)
-                return json_fail(at, err, "the name %s stands for two things", names[j].name);
-    const struct expr_scope scope = {names, n};
-    return check_names_of(m, &scope, at, err);
 }
 
 int manifest_parse(const char *path, const char *text, size_t length, struct manifest **out, struct error *err)
@@ -429,7 +356,7 @@ int manifest_parse(const char *path, const char *text, size_t length, struct man
     if (rc == 0)
         rc = read_launch(root, m, err);
     if (rc == 0)
-        rc = check_names(m, root, err);
+        rc = manifest_check_names(m, root, err);
     if (rc == 0)
         *out = m;
     else
@@ -477,6 +404,8 @@ void manifest_free(struct manifest *m)
     }
     for (size_t i = 0; i < m->n_defines; i++)
         expr_free(m->defines[i].value);
+    for (size_t i = 0; i < m->n_terms; i++)
+        expr_free(m->terms[i].value);
     free_rules(m->constraints, m->n_constraints);
     free_rules(m->problem_constraints, m->n_problem_constraints);
     expr_free(m->shared_bytes);

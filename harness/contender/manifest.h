@@ -17,10 +17,10 @@
 #define MANIFEST_MAX_PARAMETERS 32
 #define MANIFEST_MAX_VALUES 64
 #define MANIFEST_MAX_RULES 32
-#define MANIFEST_MAX_DEFINES 16
+#define MANIFEST_MAX_NAMED 16 /* defines, and as many terms */
 #define MANIFEST_MAX_ARGUMENTS 24
 #define MANIFEST_FIXED_NAMES 8 /* M N K SM_COUNT L2_BYTES DTYPE ACC_F32 LAYOUT_TN */
-#define MANIFEST_MAX_NAMES (MANIFEST_FIXED_NAMES + MANIFEST_MAX_PARAMETERS + MANIFEST_MAX_DEFINES)
+#define MANIFEST_MAX_NAMES (MANIFEST_FIXED_NAMES + MANIFEST_MAX_PARAMETERS + 2 * MANIFEST_MAX_NAMED)
 
 struct manifest_parameter {
     char name[EXPR_NAME_MAX];
@@ -35,8 +35,10 @@ struct manifest_rule {
     char *why;
 };
 
-/* A -D of its own, computed from parameters (and earlier defines); also a name in the expressions. */
-struct manifest_define {
+/* A name for an expression. A define is computed from parameters and earlier defines, and is a -D of its own; a term is
+ * of the launch: it may use everything, earlier terms included, and everything but defines and constraints may use it.
+ */
+struct manifest_named {
     char name[EXPR_NAME_MAX];
     struct expr *value;
 };
@@ -66,9 +68,9 @@ struct manifest {
     char *source_path;
     int arch_min, arch_max; /* 0: no limit */
     uint32_t dtypes, accumulates, layouts;
-    size_t n_parameters, n_defines, n_constraints, n_problem_constraints, n_arguments;
+    size_t n_parameters, n_defines, n_terms, n_constraints, n_problem_constraints, n_arguments;
     struct manifest_parameter parameters[MANIFEST_MAX_PARAMETERS];
-    struct manifest_define defines[MANIFEST_MAX_DEFINES];
+    struct manifest_named defines[MANIFEST_MAX_NAMED], terms[MANIFEST_MAX_NAMED];
     struct manifest_rule constraints[MANIFEST_MAX_RULES];
     struct manifest_rule problem_constraints[MANIFEST_MAX_RULES];
     struct manifest_argument arguments[MANIFEST_MAX_ARGUMENTS];
@@ -99,7 +101,8 @@ struct manifest_conditions manifest_conditions_on(const struct device_info *devi
 /* The names that every expression and every `when` of a set may use; returns MANIFEST_FIXED_NAMES. */
 size_t manifest_fixed_names(const struct manifest_conditions *conditions, struct expr_variable *out);
 
-/* The fixed names, the parameters with these values, the defines. EXIT_CODE_DATA when a define cannot be computed. */
+/* The fixed names, the parameters with these values, the defines; no terms. EXIT_CODE_DATA when a define cannot be
+ * computed. */
 int manifest_names(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                    struct expr_variable *out, size_t *count, struct error *err);
 

@@ -39,21 +39,28 @@ size_t manifest_fixed_names(const struct manifest_conditions *c, struct expr_var
     return MANIFEST_FIXED_NAMES;
 }
 
+/* Adds named expressions to *n names, one after the other. */
+static int name_all(const struct manifest_named *named, size_t n_named, struct expr_variable *out, size_t *n,
+                    struct error *err)
+{
+    for (size_t i = 0; i < n_named; i++) {
+        const struct expr_scope scope = {out, *n};
+        int64_t value;
+        if (expr_eval(named[i].value, &scope, &value, err) != 0)
+            return err->code;
+        put(&out[(*n)++], named[i].name, value);
+    }
+    return 0;
+}
+
 int manifest_names(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                    struct expr_variable *out, size_t *count, struct error *err)
 {
     size_t n = manifest_fixed_names(conditions, out);
     for (size_t i = 0; i < m->n_parameters; i++)
         put(&out[n++], m->parameters[i].name, values[i]);
-    for (size_t i = 0; i < m->n_defines; i++) {
-        const struct expr_scope scope = {out, n};
-        int64_t value;
-        if (expr_eval(m->defines[i].value, &scope, &value, err) != 0)
-            return err->code;
-        put(&out[n++], m->defines[i].name, value);
-    }
     *count = n;
-    return 0;
+    return name_all(m->defines, m->n_defines, out, count, err);
 }
 
 static int say(char *why, int status, const struct manifest *m, const char *text)
@@ -194,7 +201,10 @@ int manifest_check(const struct manifest *m, const struct manifest_conditions *c
 int manifest_plan(const struct manifest *m, const struct manifest_conditions *conditions, const int64_t *values,
                   struct manifest_plan *out, char *why)
 {
+    struct error err;
     int status = check_values(m, conditions, values, out, why);
+    if (status == CUDAL2_OK && name_all(m->terms, m->n_terms, out->names, &out->n_names, &err) != 0)
+        status = say(why, CUDAL2_LIBRARY_ERROR, m, err.text);
     const struct expr_scope scope = {out->names, out->n_names};
     if (status == CUDAL2_OK)
         status = check_rules(m, m->problem_constraints, m->n_problem_constraints, &scope, why);

@@ -15,7 +15,8 @@ static const struct manifest_conditions conditions[] = {
 
 static void check_promises(const struct manifest *m)
 {
-    require(m->n_parameters <= MANIFEST_MAX_PARAMETERS && m->n_defines <= MANIFEST_MAX_DEFINES);
+    require(m->n_parameters <= MANIFEST_MAX_PARAMETERS && m->n_defines <= MANIFEST_MAX_NAMED);
+    require(m->n_terms <= MANIFEST_MAX_NAMED);
     require(m->n_constraints <= MANIFEST_MAX_RULES && m->n_problem_constraints <= MANIFEST_MAX_RULES);
     require(m->n_arguments <= MANIFEST_MAX_ARGUMENTS && m->name[0] && m->entry[0] && m->source_path);
     require(m->dtypes && m->accumulates && m->layouts);
