@@ -154,6 +154,20 @@ DEVICE void stay(uint2 &v)
     asm volatile("" : "+r"(v.x), "+r"(v.y));
 }
 
+/* The value is there before what comes next. The compiler puts off what is needed late, and products would wait for it;
+ * so it must take a launch of one thread for possible, which would store the value. */
+DEVICE void settle(u32 v)
+{
+    asm volatile("{.reg .pred p;\n setp.eq.u32 p, %1, 1;\n @p st.shared.u32 [%0], %0;}" ::"r"(v), "r"(blockDim.x)
+                 : "memory");
+}
+
+DEVICE void settle(const void *p)
+{
+    asm volatile("{.reg .pred p;\n setp.eq.u32 p, %1, 1;\n @p st.global.u64 [%0], %0;}" ::"l"(p), "r"(blockDim.x)
+                 : "memory");
+}
+
 /* Past L1; where not `wanted`, `v` stays. */
 DEVICE void load_if(bool wanted, const float4 *p, float4 &v)
 {

@@ -22,7 +22,7 @@
  *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
  *                        tensor maps, not here)
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1); of the
- *                        launch: the argument `walk`
+ *                        launch: the arguments from `wide` on (walk.cuh)
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -34,6 +34,72 @@
  */
 #include "persistent.cuh"
 #include "store.cuh"
+
+/* --- beginnings ------------------------------------------------------------------------------------------- */
+
+#define FIRST_BARRIERS (FIRST_AHEAD ? FIRST_AHEAD : 1)
+
+/* By one thread: what the first copies need. (After the prefetches, the barriers would wait for them.) */
+DEVICE void make_first_barriers(const struct work &w)
+{
+#pragma unroll
+    for (int s = 0; s < FIRST_BARRIERS; ++s) {
+        barrier_init(w.full + s * 8, 1);
+    }
+    barrier_init_fence();
+    tensor_prefetch(w.map_a);
+    tensor_prefetch(w.map_b);
+}
+
+/* By one thread, the rest: barriers live at uniform addresses, and a loop over lanes costs a fence for each. */
+DEVICE void make_barriers(const struct work &w)
+{
+    for (int s = 0; s < STAGES; ++s) {
+        if (s >= FIRST_BARRIERS) {
+            barrier_init(w.full + s * 8, 1);
+        }
+        barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
+    }
+#if SPLIT_K > 1 && REDUCE == 1
+    barrier_init(w.arrived, 1);
+    barrier_expect(w.arrived, bytes_owned(w.rank));
+#endif
+    barrier_init_fence();
+}
+
+/* Warps 0 and 1 have made the barriers, and wait for nobody by it; consumers wait for them. */
+DEVICE void announce_barriers()
+{
+    named_barrier_arrive<6>(CONSUMERS * 128 + 64);
+}
+
+DEVICE void await_barriers()
+{
+    named_barrier<6>(CONSUMERS * 128 + 64);
+}
+
+/* Between warp 1 and warp 0, which goes on by what the other has made. */
+DEVICE void hand_over_barriers()
+{
+    named_barrier_arrive<7>(64);
+}
+
+DEVICE void take_over_barriers()
+{
+    named_barrier<7>(64);
+}
+
+/* By all threads, when their CTA's barriers are ready. With CLUSTER_M or CLUSTER_N those of the cluster are then; with
+ * REDUCE 1 the cluster is waited for where its pieces are sent. */
+DEVICE void meet_cluster()
+{
+#if CLUSTER > 1 || SPLIT_K > 1 && REDUCE == 1
+    cluster_arrive_relaxed(); /* the fences have made the barriers visible */
+#endif
+#if CLUSTER > 1
+    cluster_wait();
+#endif
+}
 
 /* --- producer --------------------------------------------------------------------------------------------- */
 
@@ -78,17 +144,29 @@ DEVICE void load_stage(const struct work &w, const struct place &p, int stage, i
 #endif
 }
 
-/* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. FIRST_AHEAD: its first stage
- * is under way. */
-DEVICE void produce(const struct work &w, int tiles, struct place p)
+/* The first stages of the first tile, before the CTA has met: all that they need is their `full` barriers. Where a
+ * cluster shares operands they need the others' too. By one whole warp. */
+DEVICE void load_ahead(const struct work &w, const struct place &p)
 {
-    struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
-    int k = w.k_begin;
-    if (FIRST_AHEAD) {
-        advance(r);
-        ++k;
+    if (elect_one()) {
+#pragma unroll
+        for (int s = 0; s < FIRST_AHEAD; ++s) {
+            if (s == 0 || w.k_begin + s < w.k_end) {
+                load_stage(w, p, s, (w.k_begin + s) * BK);
+            }
+        }
     }
-    for (int t = blockIdx.x / CLUSTER; t < tiles; k = w.k_begin) {
+    __syncwarp();
+}
+
+/* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. */
+DEVICE void produce(const struct work &w, struct place p)
+{
+    const int ahead = smaller(FIRST_AHEAD, w.k_end - w.k_begin);
+    struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
+    int k = w.k_begin + ahead;
+    skip(r, ahead);
+    for (int t = blockIdx.x / CLUSTER; t < w.walk.tiles; k = w.k_begin) {
 #pragma unroll 1 /* each step of it is read from afar once */
         for (; k < w.k_end; ++k) {
             barrier_wait(w.empty + r.stage * 8, r.parity);
@@ -99,7 +177,7 @@ DEVICE void produce(const struct work &w, int tiles, struct place p)
             advance(r);
         }
         t += gridDim.x / CLUSTER;
-        if (t < tiles) {
+        if (t < w.walk.tiles) {
             p = place_tile(w, t);
         }
     }
@@ -140,8 +218,9 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
     wgmma_commit();
 }
 
-/* One tile's products; the stage before the one being multiplied is handed back. `last`: no tile comes after it. */
-DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group, bool last)
+/* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
+ * multiplied is handed back. Returns the last stage, which is not. */
+DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
 {
     int previous = r.stage;
     barrier_wait(w.full + r.stage * 8, r.parity);
@@ -155,35 +234,56 @@ DEVICE void multiply_tile(const struct work &w, accumulator &acc, struct ring &r
         previous = r.stage;
         advance(r);
     }
-#if PINGPONG
-    if (!last) {
-        pass_turn(group);
-    }
-#endif
-    wgmma_wait<0>();
-    release(w, previous);
+    return previous;
 }
 
-DEVICE void consume(const struct work &w, int tiles, int group)
+/* What a consumer has found out by itself waits for the others from here on. */
+DEVICE void begin_consuming(outlet &o)
 {
-    const int step = gridDim.x / CLUSTER;
+    await_barriers();
+    meet_cluster();
+#if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
+    registers_grow<CONSUMER_REGISTERS>();
+#endif
+    await_grid_ahead();
+    ask_ahead(o);
+}
+
+/* What can be known of a tile before its products is known before the CTA meets, or while the tile ahead is multiplied:
+ * after the products it would take as long as they do. */
+DEVICE void consume(const struct work &w, int group)
+{
+    const int ways = PINGPONG ? 2 : 1, step = gridDim.x / CLUSTER, first = blockIdx.x / CLUSTER;
     struct ring r = {0, 0};
     accumulator acc;
-    int t = blockIdx.x / CLUSTER;
+    int t = first;
     u32 box_count = 0;
 #if PINGPONG
-    const int length = w.k_end - w.k_begin, first = t;
+    const int length = w.k_end - w.k_begin;
     t += group * step;
     skip(r, group * length);
 #endif
-    for (; t < tiles; t += step * (PINGPONG ? 2 : 1)) {
-        const outlet o = find_outlet(w, place_tile(w, t), group);
+    outlet next = find_outlet(w, place_tile(w, t), group);
+    begin_consuming(next);
+    while (t < w.walk.tiles) {
+        const outlet o = next;
 #if PINGPONG
         if (t != first) {
             await_turn(group);
         }
 #endif
-        multiply_tile(w, acc, r, group, t + step >= tiles);
+        const int last = multiply_tile(w, acc, r);
+#if PINGPONG
+        if (t + step < w.walk.tiles) {
+            pass_turn(group);
+        }
+#endif
+        t += step * ways;
+        if (t < w.walk.tiles) {
+            next = find_outlet(w, place_tile(w, t), group);
+        }
+        wgmma_wait<0>();
+        release(w, last);
         store_tile(w, acc, o, group, box_count);
 #if PINGPONG
         skip(r, length);
@@ -196,60 +296,6 @@ DEVICE void consume(const struct work &w, int tiles, int group)
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
-
-/* By one thread: barriers live at uniform addresses, and a loop over lanes costs a fence for each. The first stage's is
- * made by another. */
-DEVICE void make_barriers(const struct work &w)
-{
-    for (int s = 0; s < STAGES; ++s) {
-        if (s > 0) {
-            barrier_init(w.full + s * 8, 1);
-        }
-        barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
-    }
-#if SPLIT_K > 1 && REDUCE == 1
-    barrier_init(w.arrived, 1);
-    barrier_expect(w.arrived, bytes_owned(w.rank));
-#endif
-    barrier_init_fence();
-}
-
-/* By one thread: what its first copies need. (After the prefetches, the barrier would wait for them.) */
-DEVICE void make_first_barrier(const struct work &w)
-{
-    barrier_init(w.full, 1);
-    barrier_init_fence();
-    tensor_prefetch(w.map_a);
-    tensor_prefetch(w.map_b);
-}
-
-/* By one whole warp: the first tile, and where no other CTA has a part in it, its first stage, which sets out before
- * the CTA has met. */
-DEVICE struct place begin(const struct work &w)
-{
-    const struct place first = place_tile(w, blockIdx.x / CLUSTER);
-    if (FIRST_AHEAD) {
-        await_grid_ahead();
-        if (elect_one()) {
-            load_stage(w, first, 0, w.k_begin * BK);
-        }
-        __syncwarp();
-    }
-    return first;
-}
-
-/* All threads of the CTA know the barriers to be ready, and with CLUSTER_M or CLUSTER_N those of the cluster; with
- * REDUCE 1 the cluster is waited for where its pieces are sent. */
-DEVICE void meet_all()
-{
-    __syncthreads();
-#if CLUSTER > 1 || SPLIT_K > 1 && REDUCE == 1
-    cluster_arrive_relaxed(); /* the fence above has made the barriers visible */
-#endif
-#if CLUSTER > 1
-    cluster_wait();
-#endif
-}
 
 /* Where everything lies in shared memory, and who this CTA is among its peers. */
 DEVICE void lay_out(struct work &w, u32 base)
@@ -274,50 +320,55 @@ DEVICE void take_share(struct work &w, int k)
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
          const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow, u16 *c, int m, int n,
-         int k, float4 *workspace, int walk)
+         int k, float4 *workspace, int wide, int band, int lanes, int inverse_band, int inverse_wide, int inverse_last,
+         int tiles)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), group = warp / 4;
     struct place first = {0, 0};
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
+    w.c = c, w.m = m, w.n = n, w.workspace = workspace;
+    w.walk = {wide, band, lanes, inverse_band, inverse_wide, inverse_last, tiles};
     lay_out(w, (shared_address(smem) + 1023) & ~1023u);
-    if (warp == 0 && elect_one()) {
-        make_first_barrier(w);
-    } else if (threadIdx.x == 32) {
-        make_barriers(w);
-    }
-    asm volatile("" : "+r"(m), "+r"(n), "+r"(k), "+r"(walk)); /* from afar, and the barriers do not wait for them */
-    w.c = c, w.m = m, w.n = n, w.walk = walk, w.workspace = workspace;
     take_share(w, k);
-    const int tiles = cluster_rows(w) * cluster_cols(w);
     if (warp == 0) {
-        first = begin(w);
+        first = place_tile(w, blockIdx.x / CLUSTER);
+        if (elect_one()) {
+            make_first_barriers(w);
+        }
+        __syncwarp();
+        announce_barriers();
+        if (FIRST_AHEAD) {
+            await_grid_ahead();
+            load_ahead(w, first);
+        }
+    } else if (warp == 1) {
+        if (elect_one()) {
+            make_barriers(w);
+        }
+        __syncwarp();
+        announce_barriers();
+        hand_over_barriers();
     }
-    meet_all();
-    await_grid_ahead();
     if (group == 0) {
-#ifdef PRODUCER_REGISTERS
-#if MIN_BLOCKS == 1
+        meet_cluster();
+#if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
         registers_shrink<PRODUCER_REGISTERS>();
 #endif
-#endif
         if (warp == 0) {
-            produce(w, tiles, first);
+            take_over_barriers();
+            await_grid_ahead();
+            produce(w, first);
         }
         __syncwarp();
 #if SPLIT_K > 1
         finish_producing();
 #endif
     } else {
-#ifdef PRODUCER_REGISTERS
-#if MIN_BLOCKS == 1
-        registers_grow<CONSUMER_REGISTERS>();
-#endif
-#endif
         const u32 own = PINGPONG ? 0 : (group - 1) * ROWS * BK * 2; /* 64 rows are as many bytes in either layout */
         w.left = wgmma_descriptor_low((ACROSS ? w.stages_b : w.stages_a) + own, 16);
         w.right = wgmma_descriptor_low(ACROSS ? w.stages_a : w.stages_b, WG_RIGHT_TRANSPOSED ? BOX_BYTES : 16);
-        consume(w, tiles, group - 1);
+        consume(w, group - 1);
     }
 }

@@ -25,7 +25,8 @@
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
-#define FIRST_AHEAD (CLUSTER == 1)      /* the first stage is asked for before the CTA meets */
+/* Stages that are asked for before the CTA meets. */
+#define FIRST_AHEAD (CLUSTER > 1 ? 0 : BM * BN > 4096 ? 1 : STAGES < 4 ? STAGES : 4)
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 
@@ -33,7 +34,7 @@ struct work {
     const TensorMap *map_a, *map_b, *map_c, *map_narrow;
     u16 *c;
     int m, n;
-    int walk;           /* how wide the bands of tiles are; below 0: that of bands walked column by column */
+    struct walk walk;
     int k_begin, k_end; /* in stages */
     u32 stages_a, stages_b, stages_c, full, empty;
     u32 left, right;    /* of stage 0: the low words of the operands' descriptors, for this consumer */
@@ -45,27 +46,11 @@ struct work {
 
 /* --- the order of tiles ----------------------------------------------------------------------------------- */
 
-DEVICE int cluster_rows(const struct work &w)
-{
-    return (w.m + BM * CLUSTER_M - 1) / (BM * CLUSTER_M);
-}
-
-DEVICE int cluster_cols(const struct work &w)
-{
-    return (w.n + BN * CLUSTER_N - 1) / (BN * CLUSTER_N);
-}
-
 DEVICE struct place place_tile(const struct work &w, int index)
 {
-    const bool down = w.walk < 0;
-    const int rows = cluster_rows(w), cols = cluster_cols(w);
-    int step, lane;
-    band(down ? -w.walk : w.walk, index, down ? cols : rows, down ? rows : cols, step, lane);
-    const int row = down ? lane : step, col = down ? step : lane;
+    int row, col;
+    follow(w.walk, index, row, col);
     struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
-    asm volatile(""
-                 : "+r"(p.row),
-                   "+r"(p.col)); /* or the divisions sink to where the tile is stored, and are waited for */
     return p;
 }
 

@@ -131,8 +131,6 @@ DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int th
     t.put = slots + rank * OWNED * REDUCERS;
     t.take = slots + rank * SPLIT_K * OWNED * REDUCERS;
     t.count = &arrivals[tile];
-    t.before = load_relaxed4(t.count);
-    asm volatile("" : "+l"(t.put), "+l"(t.take), "+l"(t.count));
     return t;
 }
 
@@ -154,7 +152,9 @@ DEVICE void arrive(const struct meeting &t, int thread)
 /* Returns when all of the tile's CTAs have arrived. */
 DEVICE void await_all(const struct meeting &t, int thread)
 {
-    const u32 goal = (t.before / SPLIT_K + 1) * SPLIT_K;
+    u32 before = t.before;
+    asm volatile("" : "+r"(before)); /* or the goal is worked out, and the count waited for, ahead of the products */
+    const u32 goal = (before / SPLIT_K + 1) * SPLIT_K;
     if (thread == 0) {
         while ((int)(load_acquire4(t.count) - goal) < 0) {
         }

@@ -40,14 +40,14 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
     o.to = w.c + (i64)row * w.n + p.col + column;
     o.rows = w.m - row;
     o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
-    asm volatile("" : "+l"(o.to), "+r"(o.rows), "+r"(o.columns));
+    settle(o.to), settle((u32)o.rows), settle((u32)o.columns);
 #if REDUCE == 2
     o.meeting = find_meeting(w.workspace, (int)blockIdx.x, w.rank, group * 128 + (int)thread);
 #endif
 #if SPLIT_K == 1
     o.put = box + in * 128 + (lane / 16 ^ in % 8) * 16;
     o.take = box + out * 128 + (lane % 8 ^ lane / 8) * 16;
-    asm volatile("" : "+r"(o.put), "+r"(o.take));
+    settle(o.put), settle(o.take);
 #endif
     return o;
 }
@@ -56,9 +56,18 @@ typedef struct place outlet;
 
 DEVICE outlet find_outlet(const struct work &, const struct place &p, int)
 {
+    settle((u32)p.row), settle((u32)p.col);
     return p;
 }
 #endif
+
+/* What is asked for long before it is needed; a barrier would wait for it. */
+DEVICE void ask_ahead(outlet &o)
+{
+#if REDUCE == 2
+    o.meeting.before = load_relaxed4(o.meeting.count);
+#endif
+}
 
 DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
 {
@@ -76,7 +85,7 @@ DEVICE void store_n8(const struct work &w, const wgmma_register (&d)[WG_REGISTER
 
 #if SPLIT_K > 1
 /* 16 x 8 of the tile, by the warp that owns its sum. */
-DEVICE void store_fragment(const struct outlet &o, int f, float4 sum, int n)
+DEVICE void store_fragment(const outlet &o, int f, float4 sum, int n)
 {
     const int down = f / (BN / 8) * 64, right = f % (BN / 8) * 8;
     u16 *to = o.to + (i64)n * down + right;
@@ -116,7 +125,7 @@ DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[
     }
 }
 
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int group, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
     piece own[OWNED], all[SPLIT_K][OWNED];
@@ -157,7 +166,7 @@ DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread
     }
 }
 
-DEVICE void store_owned(const struct work &w, const struct outlet &o, int thread)
+DEVICE void store_owned(const struct work &w, const outlet &o, int thread)
 {
     const u32 slots = w.slots + thread * PIECE_BYTES;
 #if PARTS == 1
@@ -187,7 +196,7 @@ DEVICE void store_owned(const struct work &w, const struct outlet &o, int thread
 }
 
 /* The cluster's barriers here and in finish_producing() match. */
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int group, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
 #if REDUCE == 0
@@ -231,7 +240,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
 }
 #elif EPILOGUE == 2
 /* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
-DEVICE void store_rows(const struct outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
+DEVICE void store_rows(const outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
 {
     uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
@@ -253,7 +262,7 @@ DEVICE void store_rows(const struct outlet &o, const wgmma_register (&d)[WG_REGI
     __syncwarp();
 }
 
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const struct outlet &o, int, u32 &)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int, u32 &)
 {
 #pragma unroll
     for (int i = 0; i < MI; ++i) {

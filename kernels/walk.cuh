@@ -31,23 +31,44 @@ struct place {
     int row, col; /* of the CTA's tile, in elements */
 };
 
-/* Tile `index` of rows x cols, in bands `wide` wide. A launch that stands alone waits for these lines: where bands are
- * a power of two wide, which most are, nothing is divided. */
-DEVICE void band(int wide, int index, int rows, int cols, int &row, int &col)
+/* How the tiles are walked, in numbers that are worked out with the launch: one that stands alone waits for every line
+ * that comes before its first copy, and divisions are long. An inverse is 2^30 / divisor, rounded up. */
+struct walk {
+    int wide;  /* tiles across a band; below 0: bands are walked column by column, and so many tiles high */
+    int band;  /* tiles of a band */
+    int lanes; /* tiles across all bands */
+    int inverse_band, inverse_wide, inverse_last; /* of band, |wide|, and of what of it the last band has */
+    int tiles;                                    /* of all bands */
+};
+
+/* index / by, and what is left, for an index below 2^30: with the inverse the quotient is right or one too large. */
+DEVICE int divide(int index, int by, int inverse, int &left)
 {
-    int first = 0, within = index;
-    if (index >= wide * rows) {
-        first = index / (wide * rows) * wide;
-        within = index % (wide * rows);
+    int quotient = (int)__umulhi((u32)index * 4, (u32)inverse);
+    left = index - quotient * by;
+    if (left < 0) {
+        left += by;
+        --quotient;
     }
-    const int width = smaller(wide, cols - first);
-    if ((width & (width - 1)) == 0) {
-        row = within >> (31 - __clz(width));
-        col = first + (within & (width - 1));
-    } else {
-        row = within / width;
-        col = first + within % width;
+    return quotient;
+}
+
+/* Where the walk's tile `index` is, in tiles. */
+DEVICE void follow(const struct walk &walk, int index, int &row, int &col)
+{
+    const bool down = walk.wide < 0;
+    const int wide = down ? -walk.wide : walk.wide;
+    int first = 0, within = index, width = wide, inverse = walk.inverse_wide, lane;
+    if (index >= walk.band) {
+        first = divide(index, walk.band, walk.inverse_band, within) * wide;
+        if (walk.lanes - first < wide) {
+            width = walk.lanes - first;
+            inverse = walk.inverse_last;
+        }
     }
+    const int step = divide(within, width, inverse, lane);
+    row = down ? first + lane : step;
+    col = down ? step : first + lane;
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* persistent.json tells the kernel in one argument how the tiles are walked. Whatever RASTER and DOWN say, the argument
- * must say the same walk; and two walks that are the same for a problem must be one launch, or a search races both. */
+/* persistent.json tells the kernel in seven arguments how the tiles are walked. Whatever RASTER and DOWN say, the
+ * arguments must say the same walk; and two walks that are the same for a problem must be one launch, or a search races
+ * both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +12,13 @@
 
 #include "h200_fixture.h"
 
-#define MAX_TILES 1024
+#define MAX_TILES 140000
 #define TILE 64
 
 /* Rows and columns of tiles. */
 static const struct {
     int rows, cols;
-} grids[] = {{1, 1}, {1, 12}, {12, 1}, {2, 2}, {3, 5}, {8, 16}, {16, 8}, {7, 32}, {24, 24}};
+} grids[] = {{1, 1}, {1, 12}, {12, 1}, {2, 2}, {3, 5}, {8, 16}, {16, 8}, {7, 32}, {24, 24}, {255, 511}};
 
 /* The order of tiles as persistent.cu tells it: bands so wide, along the rows or, `down`, along the columns. */
 static void walk(int wide, bool down, int rows, int cols, int order[MAX_TILES])
@@ -29,9 +30,12 @@ static void walk(int wide, bool down, int rows, int cols, int order[MAX_TILES])
                 order[n++] = down ? lane * cols + step : step * cols + lane;
 }
 
+/* The last arguments: struct walk of walk.cuh. */
+enum { WALK, BAND, LANES, INVERSE_BAND, INVERSE_WIDE, INVERSE_LAST, TILES, N_ARGUMENTS };
+
 struct launch {
     struct manifest_plan plan;
-    int64_t argument;
+    int64_t arguments[N_ARGUMENTS];
     int order[MAX_TILES]; /* by RASTER and DOWN */
 };
 
@@ -39,7 +43,7 @@ static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool d
 {
     const struct cudal2_problem p = {grids[grid].rows * TILE, grids[grid].cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
     const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
-    const struct manifest_argument *last = &m->arguments[m->n_arguments - 1];
+    const struct manifest_argument *last = &m->arguments[m->n_arguments - N_ARGUMENTS];
     int64_t values[MANIFEST_MAX_PARAMETERS];
     char key[128], why[CUDAL2_WHY] = "";
     struct error err;
@@ -48,9 +52,41 @@ static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool d
     if (manifest_plan(m, &on, values, &out->plan, why) != CUDAL2_OK)
         fail_msg("%s", why);
     const struct expr_scope scope = {out->plan.names, out->plan.n_names};
-    assert_int_equal(last->kind, ARGUMENT_INT32);
-    assert_int_equal(expr_eval(last->value, &scope, &out->argument, &err), 0);
+    for (int a = 0; a < N_ARGUMENTS; a++) {
+        assert_int_equal(last[a].kind, ARGUMENT_INT32);
+        assert_int_equal(expr_eval(last[a].value, &scope, &out->arguments[a], &err), 0);
+    }
     walk((int)raster, down, grids[grid].rows, grids[grid].cols, out->order);
+}
+
+/* As divide() of walk.cuh. */
+static int divide(int64_t index, int64_t by, int64_t inverse, int64_t *left)
+{
+    int64_t quotient = index * 4 * inverse >> 32;
+    *left = index - quotient * by;
+    if (*left < 0) {
+        *left += by;
+        --quotient;
+    }
+    return (int)quotient;
+}
+
+/* Where the arguments lead, as follow() of walk.cuh; by row and column in one number. */
+static int follow(const int64_t *a, int index, int cols)
+{
+    const bool down = a[WALK] < 0;
+    const int64_t wide = down ? -a[WALK] : a[WALK];
+    int64_t first = 0, within = index, width = wide, inverse = a[INVERSE_WIDE], lane;
+    if (index >= a[BAND]) {
+        first = divide(index, a[BAND], a[INVERSE_BAND], &within) * wide;
+        if (a[LANES] - first < wide) {
+            width = a[LANES] - first;
+            inverse = a[INVERSE_LAST];
+        }
+    }
+    int64_t step = divide(within, width, inverse, &lane);
+    lane += first;
+    return (int)(down ? lane * cols + step : step * cols + lane);
 }
 
 static size_t order_bytes(int grid)
@@ -77,12 +113,11 @@ static void one_walk_is_one_launch(void **state)
         size_t n = 0;
         for (size_t v = 0; v < raster->n_values; v++)
             for (int down = 0; down < 2; down++) {
-                int told[MAX_TILES];
                 struct launch *l = &all[n++];
                 plan_walk(m, grid, raster->values[v], down, l);
-                int wide = (int)(l->argument < 0 ? -l->argument : l->argument);
-                walk(wide, l->argument < 0, grids[grid].rows, grids[grid].cols, told);
-                assert_memory_equal(told, l->order, order_bytes(grid));
+                assert_int_equal(l->arguments[TILES], grids[grid].rows * grids[grid].cols);
+                for (int i = 0; i < l->arguments[TILES]; i++)
+                    assert_int_equal(follow(l->arguments, i, grids[grid].cols), l->order[i]);
             }
         check_pairs(m, grid, all, n);
     }
