@@ -47,13 +47,13 @@ static void single_launches_have_more_rounds(void **state)
     assert_int_equal(plan.finals, 16);
     assert_int_equal(plan.moves_at, 12);
     assert_int_equal(plan.finalists, 6);
-    assert_true(plan.final_cut == 1.15 && plan.spread == 0 && plan.gap_share == 0.1);
+    assert_true(plan.final_cut == 1.15 && plan.spread == 0 && plan.gap_share == 0.1 && !plan.heats_rest);
     plan = race_plan(&terms, 2e6);
     assert_int_equal(plan.heats, 2);
     assert_int_equal(plan.finals, 8);
     assert_int_equal(plan.moves_at, 0);
-    assert_int_equal(plan.finalists, 8);
-    assert_true(plan.gap_share == 1);
+    assert_int_equal(plan.finalists, 12);
+    assert_true(plan.gap_share == 1 && plan.heats_rest && plan.keeps_times && plan.heat_cut == 1.2);
     terms.server = false;
     plan = race_plan(&terms, 5e3);
     assert_int_equal(plan.heats, 4);

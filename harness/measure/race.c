@@ -166,7 +166,7 @@ static int time_racer(struct race *race, struct racer *r, unsigned round, struct
 {
     double gap_ns = -1;
     double ns = 0;
-    if (race->plan.gap_share > 0 && round >= race->plan.heats)
+    if (race->plan.gap_share > 0 && (race->plan.heats_rest || round >= race->plan.heats))
         gap_ns = race->plan.gap_share * arrivals_draw(&race->bench->config->gap, &race->bench->random);
     bench_stage(race->bench, &r->entrant, "tune", race->bench->config->limits.tune_seconds);
     int code = segment_time(race->bench, &r->entrant, race->timing, &gap_ns, &ns, err);

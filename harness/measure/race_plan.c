@@ -48,7 +48,8 @@ static struct race_plan segment_plan(unsigned rounds, double fastest_ns)
 
 /* Only the order of the variants is asked for, and short gaps change none. But long launches a tenth of the
  * gaps apart keep the GPU at its power limit, where others win than in the blocks: over 1 ms the winner read over 1%
- * slower than the first variant in 56 of 240 layouts, offline in one. */
+ * slower than the first variant in 56 of 240 layouts, offline in one. Nor do heats in a row tell who is fast from idle:
+ * there they share one clock, and here each has the clock that its power leaves it. */
 #define GAP_SHARE 0.1
 
 /* One launch tells less than a segment of many: in server mode more reach the final, and it has more rounds. While the
@@ -62,9 +63,11 @@ static struct race_plan launch_plan(const struct race_terms *terms, double faste
                                                    : 0,
                              .start_cut = is_long ? 1.3 : 2.0,
                              .heats = (terms->rounds + 2) / 3,
-                             .heat_cut = INFINITY,
+                             .heat_cut = rests ? 1.2 : INFINITY,
+                             .heats_rest = rests,
+                             .keeps_times = rests,
                              .final_cut = server ? 1.15 : 1.10,
-                             .finalists = rests     ? 8
+                             .finalists = rests     ? 12
                                           : server  ? 6
                                           : is_long ? 4
                                                     : 8};

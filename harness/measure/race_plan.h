@@ -15,7 +15,7 @@
  * than that percentage over sqrt(n - 1), or that are not among the first 5 (n = 2), 4 (n = 3) or 3. The times of single
  * launches are kept from heat to final. What is timed launch by launch (event and wall, server mode, a flushed cache)
  * scatters more: it has more rounds and loses nobody in the final. In server mode the final waits a tenth of the cell's
- * gaps, and all of them from 200 us on. The paper's protocol loses nobody at all.
+ * gaps; from 200 us on heats and final wait all of them, and twelve reach the final. The paper's protocol loses nobody.
  * docs/method.md, section 2, has the measurements.
  */
 #ifndef CUDAL2_MEASURE_RACE_PLAN_H
@@ -42,6 +42,7 @@ struct race_plan {
     bool keeps_times;       /* heat and final time the same */
     unsigned moves_at;      /* the round that begins with matrices at other places; 0: none does */
     double gap_share;       /* of the cell's gaps, before each launch of the final; 0: it waits for nothing */
+    bool heats_rest;        /* so do the heats */
 };
 
 /* fastest_ns: the fastest look. */
