@@ -190,7 +190,7 @@ DEVICE void load_if(bool wanted, const uint2 *p, uint2 &v)
 /*
  * Launched with EARLY 1 this grid may begin before the one ahead of it in the stream has ended. What comes before this
  * call touches no matrix and no workspace; what comes after finds everything done that the grid ahead does, and lets
- * the grid behind begin likewise. Launched with EARLY 0 it waits for nothing. By every thread.
+ * the grid behind begin likewise. Launched with EARLY 0 it waits for nothing. By every thread that touches any.
  */
 DEVICE void await_grid_ahead()
 {

@@ -4,8 +4,8 @@
  *
  * Every variant is looked at (look.h), those not far behind the fastest race in heats and a final (race_plan.h). In
  * server mode the final waits gaps, and where launches are long the heats do too. Paper protocol: 50 + 100 rounds, new
- * inputs each round, event timing, nobody leaves. Either way the variants come back ranked, those that stayed longer first and then by median, and the caller
- * verifies them in that order.
+ * inputs each round, event timing, nobody leaves. Either way the variants come back ranked, those that stayed longer
+ * first and then by median, and the caller verifies them in that order.
  */
 #ifndef CUDAL2_MEASURE_RACE_H
 #define CUDAL2_MEASURE_RACE_H

@@ -60,7 +60,8 @@ struct race_standing {
     size_t n;       /* times in that median */
 };
 
-/* Whether it goes on. Not asked after the last round. The first of the list always reaches the final. */
+/* Whether it goes on. Not asked after the last round. The first of the list reaches the final unless it is farther
+ * behind between heats than heat_cut allows. */
 bool race_goes_on(const struct race_plan *plan, const struct race_standing *standing);
 
 #endif
