@@ -185,6 +185,15 @@ DEVICE void load_if(bool wanted, const uint2 *p, uint2 &v)
                  : "memory");
 }
 
+/* Where `wanted`, `before` is what *p was, and *p one more, or 0 after `last`. */
+DEVICE void count_if(bool wanted, u32 *p, u32 last, u32 &before)
+{
+    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;}"
+                 : "+r"(before)
+                 : "l"(p), "r"(last), "r"((u32)wanted)
+                 : "memory");
+}
+
 /* --- launches --------------------------------------------------------------------------------------------- */
 
 /*
@@ -231,6 +240,13 @@ DEVICE uint2 load_shared8(u32 address)
 {
     uint2 v;
     asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address) : "memory");
+    return v;
+}
+
+DEVICE u32 load_shared4(u32 address)
+{
+    u32 v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
     return v;
 }
 

@@ -23,6 +23,8 @@
  *                        tensor maps, not here)
  *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1); of the
  *                        launch: the arguments from `wide` on (walk.cuh)
+ *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
+ *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -33,6 +35,7 @@
  * preceded by moves into them, which a tile of 64 x 64 does not hide.
  */
 #include "persistent.cuh"
+#include "queue.cuh"
 #include "store.cuh"
 
 /* --- beginnings ------------------------------------------------------------------------------------------- */
@@ -64,6 +67,7 @@ DEVICE void make_barriers(const struct work &w)
     barrier_init(w.arrived, 1);
     barrier_expect(w.arrived, bytes_owned(w.rank));
 #endif
+    make_queue(w);
     barrier_init_fence();
 }
 
@@ -159,28 +163,43 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
     __syncwarp();
 }
 
-/* By one whole warp, of which a thread is elected for each stage; `p` is the first tile. */
+/* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. */
+DEVICE void load_steps(const struct work &w, const struct place &p, struct ring &r, int &k, int end)
+{
+#pragma unroll 1 /* each step of it is read from afar once */
+    for (; k < end; ++k) {
+        barrier_wait(w.empty + r.stage * 8, r.parity);
+        if (elect_one()) {
+            load_stage(w, p, r.stage, k * BK);
+        }
+        __syncwarp();
+        advance(r);
+    }
+}
+
+/* By one whole warp; `p` is the first tile. */
 DEVICE void produce(const struct work &w, struct place p)
 {
     const int ahead = smaller(FIRST_AHEAD, w.k_end - w.k_begin);
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
+    struct round next = first_round();
     int k = w.k_begin + ahead;
     skip(r, ahead);
-    for (int t = blockIdx.x / CLUSTER; t < w.walk.tiles; k = w.k_begin) {
-#pragma unroll 1 /* each step of it is read from afar once */
-        for (; k < w.k_end; ++k) {
-            barrier_wait(w.empty + r.stage * 8, r.parity);
-            if (elect_one()) {
-                load_stage(w, p, r.stage, k * BK);
-            }
-            __syncwarp();
-            advance(r);
-        }
-        t += gridDim.x / CLUSTER;
+    for (int t = next.tile; t < w.walk.tiles; k = w.k_begin) {
+#if QUEUE
+        load_steps(w, p, r, k, w.k_end - ASK_AHEAD);
+        const int asked = ask_for_tile(w);
+        load_steps(w, p, r, k, w.k_end);
+        t = pass_tile(w, next, asked);
+#else
+        load_steps(w, p, r, k, w.k_end);
+        t = hear(w, next);
+#endif
         if (t < w.walk.tiles) {
             p = place_tile(w, t);
         }
     }
+    end_queue(w, next);
     /* A CTA stays until its peers have handed back all that they share with it: their arrivals find its barriers. */
     for (int s = 0; s < (CLUSTER > 1 ? STAGES : 0); ++s) {
         barrier_wait(w.empty + r.stage * 8, r.parity);
@@ -249,22 +268,41 @@ DEVICE void begin_consuming(outlet &o)
     ask_ahead(o);
 }
 
+/* The tile after the one that was heard of last, and where it goes. */
+DEVICE int find_next(const struct work &w, struct round &round, outlet &next, int group)
+{
+    const int t = hear(w, round);
+    if (t < w.walk.tiles) {
+        next = find_outlet(w, place_tile(w, t), group);
+    }
+    return t;
+}
+
+/* With turns a consumer's next tile is told when the other's has been asked for, which waits for this one's stages. */
+#define TOLD_LATE (QUEUE && PINGPONG)
+
 /* What can be known of a tile before its products is known before the CTA meets, or while the tile ahead is multiplied:
  * after the products it would take as long as they do. */
 DEVICE void consume(const struct work &w, int group)
 {
-    const int ways = PINGPONG ? 2 : 1, step = gridDim.x / CLUSTER, first = blockIdx.x / CLUSTER;
     struct ring r = {0, 0};
+    struct round round = first_round();
     accumulator acc;
+    const int first = round.tile;
     int t = first;
     u32 box_count = 0;
 #if PINGPONG
     const int length = w.k_end - w.k_begin;
-    t += group * step;
     skip(r, group * length);
+    if (!QUEUE && group > 0) {
+        t = hear(w, round);
+    }
 #endif
     outlet next = find_outlet(w, place_tile(w, t), group);
     begin_consuming(next);
+    if (QUEUE && PINGPONG && group > 0) {
+        t = find_next(w, round, next, group);
+    }
     while (t < w.walk.tiles) {
         const outlet o = next;
 #if PINGPONG
@@ -274,13 +312,13 @@ DEVICE void consume(const struct work &w, int group)
 #endif
         const int last = multiply_tile(w, acc, r);
 #if PINGPONG
-        if (t + step < w.walk.tiles) {
+        t = hear(w, round);
+        if (t < w.walk.tiles) {
             pass_turn(group);
         }
 #endif
-        t += step * ways;
-        if (t < w.walk.tiles) {
-            next = find_outlet(w, place_tile(w, t), group);
+        if (!TOLD_LATE) {
+            t = find_next(w, round, next, group);
         }
         wgmma_wait<0>();
         release(w, last);
@@ -288,6 +326,9 @@ DEVICE void consume(const struct work &w, int group)
 #if PINGPONG
         skip(r, length);
 #endif
+        if (TOLD_LATE && t < w.walk.tiles) {
+            t = find_next(w, round, next, group);
+        }
     }
     if (threadIdx.x % 128 == 0) {
         tensor_store_wait<0>();
@@ -305,7 +346,7 @@ DEVICE void lay_out(struct work &w, u32 base)
     w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
-    w.empty = w.full + STAGES * 8, w.arrived = w.empty + STAGES * 8;
+    w.empty = w.full + STAGES * 8, w.arrived = w.queue = w.empty + STAGES * 8; /* nobody has both */
     w.rank = REDUCE == 2 ? blockIdx.z : rank;
     w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
 }

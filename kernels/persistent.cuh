@@ -41,6 +41,7 @@ struct work {
     u32 rank;           /* among the CTAs that split K */
     int cm, cn;         /* place in the cluster's CLUSTER_M x CLUSTER_N tiles */
     u32 slots, arrived; /* of the pieces of the sum */
+    u32 queue;          /* of tiles */
     float4 *workspace;
 };
 
