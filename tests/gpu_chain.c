@@ -2,7 +2,8 @@
  * Launches that depend on each other: C of launch i is A of launch i + 1. Back to back in a graph, where a kernel that
  * was launched early sets itself up while the one ahead still runs, they must leave the bits that they leave when each
  * is waited for. Eight problems, either layout and accumulator, with what the kernel set would race there (26 of its 87
- * entries), and with one configuration of each way in which CTAs share, sum and store, where it takes the problem.
+ * entries), and with one configuration of each way in which CTAs share, sum, store and come by their tiles, where it takes
+ * the problem.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +31,9 @@ static const char *const ways[] = {
     "persistent:BM=128,BN=64,STAGES=3,CONSUMERS=2,MIN_BLOCKS=2,EPILOGUE=2,EARLY=1",
     "persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,MIN_BLOCKS=2,EPILOGUE=2,CLUSTER_M=2,EARLY=1",
     "persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,PINGPONG=1,EARLY=1",
+    "persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,QUEUE=1,EARLY=1",
+    "persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,PINGPONG=1,CLUSTER_M=2,QUEUE=1,EARLY=1",
+    "persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,MIN_BLOCKS=2,EPILOGUE=2,QUEUE=1,EARLY=1",
     "persistent:BM=112,BN=128,ACROSS=1,STAGES=5,CONSUMERS=2,PINGPONG=1,EARLY=1",
     "multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=4,REDUCE=0,EARLY=1",
     "multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=4,REDUCE=1,EARLY=1",

@@ -243,6 +243,25 @@ static void streams_pay_where_nothing_stays(void **state)
     assert_true(isinf(seconds(64, 64, 64, &streams)));
 }
 
+/* Handing tiles out pays for pairs that share what their neighbours in the walk do not, at the power limit. */
+static void queues_pay_for_crosswise_pairs(void **state)
+{
+    struct model_tile shares = plain, queue;
+    (void)state;
+    shares.n = 192, shares.stages = 4, shares.overlaps = 2, shares.cluster = 2, shares.b_readers = 2;
+    queue = shares;
+    queue.queue = true;
+    double ratio = seconds(8192, 8192, 8192, &queue) / seconds(8192, 8192, 8192, &shares);
+    assert_true(ratio > 0.98 && ratio < 0.99);
+    queue.down = shares.down = true; /* now both share B */
+    assert_true(fabs(seconds(8192, 8192, 8192, &queue) / seconds(8192, 8192, 8192, &shares) - 1) < 1e-9);
+    queue.b_readers = shares.b_readers = 1, queue.a_readers = shares.a_readers = 2;
+    ratio = seconds(8192, 8192, 8192, &queue) / seconds(8192, 8192, 8192, &shares);
+    assert_true(ratio > 0.98 && ratio < 0.99);
+    queue.cluster = shares.cluster = 1, queue.a_readers = shares.a_readers = 1;
+    assert_true(fabs(seconds(8192, 8192, 8192, &queue) / seconds(8192, 8192, 8192, &shares) - 1) < 1e-9);
+}
+
 /* Fetching line by line pays for what comes from memory, and says nothing of what the L2 holds. */
 static void fetching_less_pays_where_nothing_stays(void **state)
 {
@@ -440,6 +459,7 @@ int main(void)
         cmocka_unit_test(beginning_early_saves),
         cmocka_unit_test(streams_pay_where_nothing_stays),
         cmocka_unit_test(fetching_less_pays_where_nothing_stays),
+        cmocka_unit_test(queues_pay_for_crosswise_pairs),
         cmocka_unit_test(nonsense_is_infinite),
         cmocka_unit_test(times_are_foretold),
         cmocka_unit_test(winners_are_near_the_front),

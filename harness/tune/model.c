@@ -53,6 +53,7 @@
 #define L2_PANEL 0.5           /* of its size, that a band's operands may take to be found again by the next wave */
 #define F32_FLOPS 0.972        /* the power limit is lower by that for fp32 accumulators */
 #define TOGETHER_COST 0.014    /* of that limit, lost when all warps of a CTA store at once and multiply at once */
+#define QUEUE_GAIN 0.015       /* of that limit, for crosswise pairs whose tiles are handed out: measured, not fitted */
 #define STORE_COST 0.18        /* stores that stay in the L2 drive out what is read: so much more to move */
 #define STREAM_GAIN 0.015      /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
 #define FETCH_WIDE 256         /* bytes, two lines at once */
@@ -337,9 +338,23 @@ static double memory_seconds(const struct work *w)
     return found + (machine->memory_bytes_per_s > 0 ? moved / machine->memory_bytes_per_s : 0.0);
 }
 
+/* Whether pairs share the operand that neighbours in the walk do not. */
+static bool is_crosswise(const struct model_tile *t)
+{
+    return t->cluster == 2 && (t->down ? t->a_readers : t->b_readers) > 1;
+}
+
+/* FLOP/s that the power limit leaves. */
+static double limit_of(const struct work *w)
+{
+    const struct model_tile *t = w->t;
+    return w->machine->flops * (w->f32 ? F32_FLOPS : 1.0) * (t->queue && is_crosswise(t) ? 1 + QUEUE_GAIN : 1.0) /
+           (t->overlaps == 2 ? 1.0 : 1 + TOGETHER_COST);
+}
+
 static double floor_seconds(const struct work *w)
 {
-    double flops = w->machine->flops * (w->f32 ? F32_FLOPS : 1.0) / (w->t->overlaps == 2 ? 1.0 : 1 + TOGETHER_COST);
+    double flops = limit_of(w);
     double arithmetic = 2.0 * (double)w->p->m * (double)w->p->n * (double)w->p->k;
     return longer(flops > 0 ? arithmetic / flops : 0.0, memory_seconds(w));
 }

@@ -70,6 +70,7 @@ struct model_tile {
     int copied_n;                /* columns of B that are copied for a tile; 0: n */
     bool early;                  /* begins before the launch ahead has ended */
     int fits;                    /* CTAs that a multiprocessor has room for, of this launch and the next; 0: per_sm */
+    bool queue;                  /* tiles are given to whoever asks next */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */
