@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,13 +180,65 @@ static void nothing_is_told_where_nobody_is_early(void **state)
     free(text);
 }
 
+/* Cells by the env line that measured them. */
+static char *screen_of_devices(const char *const *uuids, size_t n_env, const int *workers, size_t n)
+{
+    struct journal *j = begin();
+    char env[200];
+    for (size_t i = 0; i < n_env; i++) {
+        snprintf(env, sizeof env, "{\"worker\":0,\"device\":{\"name\":\"G\",\"uuid\":\"%s\"}}", uuids[i]);
+        put_text(j, "env", env);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
+        r->worker = workers[i];
+        put_cell(j, r);
+    }
+    return screen_of_run(j);
+}
+
+/* Line 0 is begin()'s, and has no cell. A worker that started anew on the same GPU is no other. */
+static const char *const uuids[] = {"GPU-3bd7d89f-548a-0957", "GPU-196e9f4f-2b0d-2b14", "GPU-3bd7d89f-548a-0957"};
+
+static void several_devices_are_told(void **state)
+{
+    (void)state;
+    char *text = screen_of_devices(uuids, 3, (const int[]){1, 1, 2, 3}, 4);
+    assert_true(
+        line_has(line_of(text, "\nMeasured on 2 GPUs: ") + 1, "3 cells on GPU-3bd7d89f, 1 cell on GPU-196e9f4f"));
+    free(text);
+}
+
+static void one_device_is_not(void **state)
+{
+    (void)state;
+    char *text = screen_of_devices(uuids, 3, (const int[]){1, 3, 3}, 3);
+    assert_null(strstr(text, "Measured on"));
+    free(text);
+}
+
+static void a_device_that_is_not_there_counts_for_nothing(void **state)
+{
+    (void)state;
+    char *text = screen_of_devices(uuids, 3, (const int[]){1, 7}, 2);
+    assert_null(strstr(text, "Measured on"));
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(all_converged_has_a_mean),         TEST(some_converged_is_said),
-        TEST(few_converged_have_no_mean),       TEST(none_converged_has_no_mean),
-        TEST(the_widest_intervals_are_shown),   TEST(one_is_singular),
-        TEST(early_launches_are_told),          TEST(nothing_is_told_where_nobody_is_early),
-        TEST(an_empty_graph_is_told_from_idle), TEST(no_empty_graph_is_told_in_a_row)};
+    const struct CMUnitTest tests[] = {TEST(several_devices_are_told),
+                                       TEST(one_device_is_not),
+                                       TEST(a_device_that_is_not_there_counts_for_nothing),
+                                       TEST(all_converged_has_a_mean),
+                                       TEST(some_converged_is_said),
+                                       TEST(few_converged_have_no_mean),
+                                       TEST(none_converged_has_no_mean),
+                                       TEST(the_widest_intervals_are_shown),
+                                       TEST(one_is_singular),
+                                       TEST(early_launches_are_told),
+                                       TEST(nothing_is_told_where_nobody_is_early),
+                                       TEST(an_empty_graph_is_told_from_idle),
+                                       TEST(no_empty_graph_is_told_in_a_row)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/screen_activity.h"
+#include "report/screen_device.h"
 #include "report/screen_rows.h"
 #include "report/sheet.h"
 #include "result/record.h"
@@ -19,19 +20,6 @@ static void print_sheet(struct screen *screen, struct sheet *sheet)
         text_add(&screen->text, "\n");
     }
     sheet_free(sheet);
-}
-
-static void print_device(struct screen *screen)
-{
-    const cJSON *env = cJSON_GetArrayItem(tree_member(screen->result, "env"), 0);
-    const cJSON *device = tree_member(env, "device");
-    double peak = tree_number(device, "peak_flops");
-    /* A CPU has no driver: what is recorded in its place is the kernel's release. */
-    const char *label = strcmp(tree_text(device, "kind"), "cpu") == 0 ? "kernel" : "driver";
-    text_add(&screen->text, "%s, %s %s", tree_text(device, "name"), label, tree_text(device, "driver"));
-    if (peak > 0)
-        text_add(&screen->text, ", peak %.0f TFLOPS at maximum clock", peak / 1e12);
-    text_add(&screen->text, "\n");
 }
 
 static void print_slowdowns(struct screen *screen, double blocks, double cells)
@@ -428,7 +416,7 @@ int screen_report(const cJSON *result, const struct screen_options *options, cha
     const cJSON *cell;
     if (!cJSON_IsArray(cells) || !cJSON_IsObject(tree_member(result, "summary")))
         return error_set(err, EXIT_CODE_DATA, "not a result: \"cells\" or \"summary\" is missing");
-    print_device(&screen);
+    screen_device(&screen);
     print_counts(&screen);
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
     screen_activity(&screen);

@@ -88,11 +88,11 @@ function definitions(rows) {
     .map(([key, value]) => `<dt>${esc(key)}</dt><dd>${esc(value)}</dd>`).join("") + "</dl>";
 }
 
-function environment(env) {
+function environment({ env, cells }) {
   const d = env.device ?? {}, h = env.host ?? {}, giga = (bytes) => known(bytes) ? (bytes / 2 ** 30).toFixed(0) + " GiB" : undefined;
   const libraries = Object.entries(env.libraries ?? {}).map(([plugin, about]) => [`library ${plugin}`,
     Object.entries(about).filter(([, v]) => typeof v === "string").map(([k, v]) => `${k} ${v}`).join(", ")]);
-  return definitions([["device", d.name], ["UUID", d.uuid], [d.kind === "cpu" ? "kernel" : "driver", d.driver], ["clocks", known(d.max_sm_clock_mhz) ? `SM up to ${d.max_sm_clock_mhz} MHz, memory up to ${d.max_memory_clock_mhz} MHz` : undefined],
+  return definitions([["device", d.name], ["UUID", d.uuid], ["cells measured there", cells || undefined], [d.kind === "cpu" ? "kernel" : "driver", d.driver], ["clocks", known(d.max_sm_clock_mhz) ? `SM up to ${d.max_sm_clock_mhz} MHz, memory up to ${d.max_memory_clock_mhz} MHz` : undefined],
     ["power limit", known(d.power_limit_mw) ? d.power_limit_mw / 1000 + " W" : undefined], ["memory", giga(d.memory_bytes)], ...libraries,
     ["host", [h.system, h.kernel, h.cpu, known(h.cpus) ? h.cpus + " CPUs" : "", giga(h.memory_bytes)].filter(Boolean).join(", ")]]);
 }
@@ -105,7 +105,11 @@ function runDetails(run) {
 }
 
 function drawProvenance() {
-  const seen = new Map(D.env.map((env) => [JSON.stringify([env.device, env.libraries, env.host]), env]));
+  const seen = new Map();
+  D.env.forEach((env, i) => {
+    const key = JSON.stringify([env.device, env.libraries, env.host]);
+    seen.set(key, { env, cells: (seen.get(key)?.cells ?? 0) + D.cells.filter((cell) => cell.v === i).length });
+  });
   byId("provenance").innerHTML = [...seen.values()].slice(0, 8).map(environment).join("") + D.runs.map(runDetails).join("");
 }
 
