@@ -96,22 +96,36 @@ config "$work/u.json" '{"m": 32, "n": 64, "k": 64}, {"m": 256, "n": 64, "k": 64}
 whole=$work/whole.json
 sed 's/"commit": "[^"]*"/"commit": "older"/' "$table" >"$whole"
 entries='[[e["m"], e["k"], t["variants"][e["variant"]], e.get("commit", "new")] for e in t["entries"]]'
-CUDAL2_TUNABLE=plain,slow run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update
+CUDAL2_TUNABLE=plain,slow,small run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update
 expect_code 0 "--update goes into a table that is there"
 expect_text "$work/out" '2 entries from 2 problems \(1 replaced, 1 added, 2 kept\)' "and says what became of its entries"
-[ "$(field "$whole" "$entries")" = "[[32, 64, 'plain', 'new'], [128, 64, 'plain', 'older'], [128, 128, 'plain', 'older'], [256, 64, 'plain', 'new']]" ]
+[ "$(field "$whole" "$entries")" = "[[32, 64, 'small', 'new'], [128, 64, 'plain', 'older'], [128, 128, 'plain', 'older'], [256, 64, 'plain', 'new']]" ]
 verdict $? "the others are kept, under the commit that measured them" "$(field "$whole" "$entries")"
 [ "$(grep -c '"m":128' "$whole")" -eq 2 ] && [ "$(field "$whole" "[e['time_ns'] for e in t['entries'] if e['m'] == 128]")" = "$(field "$table" "[e['time_ns'] for e in t['entries'] if e['m'] == 128]")" ]
 verdict $? "with their times"
 [ "$(field "$whole" 't["commit"]')" = "$(field "$table" 't["commit"]')" ]
 verdict $? "the table's own commit is the new search's" "$(field "$whole" 't["commit"]')"
 cp "$whole" "$work/first.json"
-CUDAL2_TUNABLE=plain,slow run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update --resume
+CUDAL2_TUNABLE=plain,slow,small run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update --resume
 expect_code 0 "--resume with nothing left"
 cmp -s "$whole" "$work/first.json"
 verdict $? "writes the same table again"
 run --config "$work/r.json" --device cpu --output "$work/updated.json" --tuned "$whole"
 expect_code 0 "run takes such a table"
+rm -f "${whole%.json}.journal.jsonl"
+sed 's/"commit": "[^"]*"/"commit": "older"/' "$table" >"$whole"
+for resume in '' --resume; do
+    cp "$whole" "$work/first.json"
+    CUDAL2_TUNABLE=plain,slow run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update $resume
+    expect_code 0 "a search that leaves a table's winner out${resume:+, again,}"
+    expect_text "$work/out" '2 entries from 2 problems \([01] replaced, [01] added, 1 stayed, 2 kept\)' "says that the entry stayed"
+    [ "$(field "$whole" "$entries")" = "[[32, 64, 'small', 'older'], [128, 64, 'plain', 'older'], [128, 128, 'plain', 'older'], [256, 64, 'plain', 'new']]" ]
+    verdict $? "under its commit" "$(field "$whole" "$entries")"
+    [ "$(field "$whole" 't["variants"][t["entries"][0]["runner_up"]]')" = plain ]
+    verdict $? "before what the search found" "$(field "$whole" 't["entries"][0]')"
+done
+cmp -s "$whole" "$work/first.json"
+verdict $? "and --resume writes the same table again"
 mv "$work/other.json" "$work/else.json"
 cp "$work/else.json" "$work/first.json"
 run tune --config "$work/u.json" --device cpu --output "$work/else.json" --update

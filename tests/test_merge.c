@@ -13,11 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scratch_fixture.h"
-#include "table_fixture.h"
+#include "merge_fixture.h"
 #include "edited.h"
-
-static struct error err;
 
 /* The same problem searched again: another winner. */
 static const struct lane again[] = {
@@ -26,77 +23,6 @@ static const struct lane again[] = {
     {"cudal2-tn", "k:A=8", 600, 600, true},
 };
 #define NN_ONLY 2
-
-static char *read_table(void)
-{
-    char *text = NULL;
-    size_t length;
-    if (file_read(table_path, 16u << 20, &text, &length, &err))
-        fail_msg("%s", err.text);
-    return text;
-}
-
-static void write_table(const char *text)
-{
-    if (file_write_atomic(table_path, text, strlen(text), &err))
-        fail_msg("%s", err.text);
-}
-
-/* What a tuner does after a sitting. Takes the records over. */
-static struct merge_counts update(const char *commit, struct cell_record **records, size_t n)
-{
-    struct table *table;
-    char *text;
-    write_search(journal_path, commit, records, n);
-    if (table_open(journal_path, &table, &err) || table_merge(table, table_path, &err) ||
-        table_text(table, &text, &err))
-        fail_msg("%s", err.text);
-    write_table(text);
-    struct merge_counts counts = table_summary(table)->counts;
-    assert_true(table_summary(table)->merged);
-    free(text);
-    table_close(table);
-    return counts;
-}
-
-static struct merge_counts update_one(const char *commit, int64_t m, const struct lane *lanes, size_t n)
-{
-    struct cell_record *r = cell_with(m, lanes, n);
-    return update(commit, &r, 1);
-}
-
-/* A table by "first" of 64 and 128, two layouts each. */
-static void begin(void)
-{
-    struct cell_record *records[] = {cell_with(64, usual, 7), cell_with(128, usual, 7)};
-    unlink(table_path);
-    update("first", records, 2);
-}
-
-static struct tuned_table *load(void)
-{
-    struct tuned_table *t;
-    if (tuned_load(table_path, &t, &err))
-        fail_msg("%s", err.text);
-    return t;
-}
-
-static const struct tuned_entry *entry_of(const struct tuned_table *t, const char *family, int64_t m,
-                                          enum cudal2_layout layout)
-{
-    const struct tuned_query q = {family, layout, {m, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}};
-    const struct tuned_entry *e = tuned_exact(t, &q);
-    assert_non_null(e);
-    return e;
-}
-
-static void assert_entry(const struct tuned_table *t, const struct tuned_entry *e, const char *variant, double ns,
-                         const char *commit)
-{
-    assert_string_equal(t->variants[e->variant].key, variant);
-    assert_true(e->time_ns == ns);
-    assert_string_equal(e->commit, commit);
-}
 
 static void a_missing_table_is_an_empty_one(void **state)
 {
@@ -298,7 +224,7 @@ static void refuse(const char *from, const char *to, const char *why)
     char *good = read_table(), *text = edited(good, from, to);
     write_table(text);
     assert_int_equal(table_open(journal_path, &table, &err), 0);
-    if (table_merge(table, table_path, &err) != EXIT_CODE_DATA)
+    if (table_merge(table, table_path, NULL, &err) != EXIT_CODE_DATA)
         fail_msg("accepted %s", to);
     if (strncmp(err.text, "--update: ", 10) != 0 || !strstr(err.text, table_path) || !strstr(err.text, why))
         fail_msg("\"%s\" does not tell %s", err.text, why);
@@ -333,14 +259,14 @@ static void a_file_that_is_no_table_is_refused(void **state)
     assert_int_equal(unlink(table_path), 0);
     assert_int_equal(file_make_directories(table_path, &err), 0);
     assert_int_equal(table_open(journal_path, &table, &err), 0);
-    assert_int_equal(table_merge(table, table_path, &err), EXIT_CODE_DATA);
+    assert_int_equal(table_merge(table, table_path, NULL, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "not a regular file"));
     table_close(table);
     assert_int_equal(rmdir(table_path), 0);
     begin();
     snprintf(below, sizeof below, "%s/t.json", table_path); /* not there either, but no place for a table */
     assert_int_equal(table_open(journal_path, &table, &err), 0);
-    assert_int_equal(table_merge(table, below, &err), EXIT_CODE_DATA);
+    assert_int_equal(table_merge(table, below, NULL, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "Not a directory"));
     table_close(table);
 }

@@ -24,6 +24,14 @@ static void print_note(void *context, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
+static void print_counts(const struct merge_counts *c)
+{
+    printf(" (%zu replaced, %zu added, ", c->replaced, c->added);
+    if (c->stayed > 0)
+        printf("%zu stayed, ", c->stayed);
+    printf("%zu kept)", c->kept);
+}
+
 static void print_summary(const struct tuner *tuner)
 {
     const struct table_summary *s = tune_summary(tuner);
@@ -31,7 +39,7 @@ static void print_summary(const struct tuner *tuner)
         return;
     printf("%s: %zu entries from %zu problems", s->name, s->entries, s->cells);
     if (s->merged)
-        printf(" (%zu replaced, %zu added, %zu kept)", s->counts.replaced, s->counts.added, s->counts.kept);
+        print_counts(&s->counts);
     if (s->without > 0)
         printf(", %zu without a winner", s->without);
     if (s->rejected > 0)

@@ -43,7 +43,7 @@ void lines_sort(struct table_lines *lines)
         qsort(lines->items, lines->n, sizeof *lines->items, by_place);
 }
 
-const struct table_line *lines_find(const struct table_lines *lines, size_t n, const struct table_line *like)
+struct table_line *lines_find(const struct table_lines *lines, size_t n, const struct table_line *like)
 {
     return n > 0 ? bsearch(like, lines->items, n, sizeof *lines->items, by_place) : NULL;
 }

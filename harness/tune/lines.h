@@ -29,7 +29,7 @@ void lines_free(struct table_lines *lines);
 void lines_sort(struct table_lines *lines);
 
 /* The one of the first n lines, which are in order, that is of the same family, sizes and layout; NULL: none. */
-const struct table_line *lines_find(const struct table_lines *lines, size_t n, const struct table_line *like);
+struct table_line *lines_find(const struct table_lines *lines, size_t n, const struct table_line *like);
 
 /* The text of a table with this head, owned by the caller. EXIT_CODE_DATA for more variants than a table can have. */
 int lines_print(const struct table_lines *lines, const cJSON *head, char **text, struct error *err);

@@ -4,6 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* One configuration in two searches differs by 1.1%, standard deviation (docs/kernels.md). */
+#define SLOWER 1.02
+
 /* ---- reading ---- */
 
 /* The first difference is enough to tell what to do. */
@@ -64,20 +67,48 @@ static struct table_line line_of(const struct tuned_table *t, const struct tuned
     };
 }
 
-int merge_keep(const struct tuned_table *from, const char *commit, struct table_lines *lines,
+/* Unknown times compare as no slower. */
+static bool is_slower(double ns, double than_ns)
+{
+    return ns > SLOWER * than_ns;
+}
+
+static bool stays(const struct table_line *old, const struct table_line *found, const struct merge_search *search)
+{
+    return old->reference && found->reference && is_slower(found->time_ns, old->time_ns) &&
+           is_slower(found->time_ns / found->reference_ns, old->time_ns / old->reference_ns) &&
+           search->missed(search->context, found, old->variant);
+}
+
+/* Puts the old entry, or leaves the search's, in the search's place. */
+static void settle(struct table_line *place, struct table_line old, const struct merge_search *search,
+                   struct merge_counts *counts)
+{
+    counts->added--;
+    if (!stays(&old, place, search)) {
+        counts->replaced++;
+        return;
+    }
+    counts->stayed++;
+    old.runner_up = place->variant;
+    old.runner_up_ns = place->time_ns / place->reference_ns * old.reference_ns;
+    *place = old;
+}
+
+int merge_keep(const struct tuned_table *from, const struct merge_search *search, struct table_lines *lines,
                struct merge_counts *counts, struct error *err)
 {
     const size_t searched = lines->n;
     *counts = (struct merge_counts){.added = searched};
     for (size_t i = 0; from && i < from->n_entries; i++) {
         struct table_line line = line_of(from, &from->entries[i]);
-        if (lines_find(lines, searched, &line)) {
-            counts->replaced++;
-            counts->added--;
+        if (strcmp(line.commit, search->commit) == 0)
+            line.commit = NULL; /* the table will say so for all */
+        struct table_line *place = lines_find(lines, searched, &line);
+        if (place) {
+            settle(place, line, search, counts);
             continue;
         }
-        if (strcmp(line.commit, commit) == 0)
-            line.commit = NULL; /* the table will say so for all */
         if (lines_add(lines, &line, err))
             return err->code;
         counts->kept++;

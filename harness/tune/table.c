@@ -128,6 +128,11 @@ static bool may_win(const struct contender_record *c)
            attribute(c, "local_bytes") <= 0;
 }
 
+static bool is_finalist(const struct contender_record *c, const struct table_line *line)
+{
+    return c->candidate && strcmp(c->family, line->family) == 0 && c->layout == line->layout;
+}
+
 /* The fastest on the even groups: of the line's finalists or of the baselines, but not `except`. NULL: none. */
 static const struct contender_record *fastest(const struct cell_record *r, const struct table_line *line,
                                               bool finalists, const struct contender_record *except)
@@ -136,8 +141,7 @@ static const struct contender_record *fastest(const struct cell_record *r, const
     double best_ns = INFINITY;
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *c = &r->contenders[i];
-        bool is_finalist = c->candidate && strcmp(c->family, line->family) == 0 && c->layout == line->layout;
-        bool wanted = finalists ? is_finalist && may_win(c) : !c->candidate && strcmp(c->status, "ok") == 0;
+        bool wanted = finalists ? is_finalist(c, line) && may_win(c) : !c->candidate && strcmp(c->status, "ok") == 0;
         double ns = wanted && c != except ? time_of(r, c, 0).ns : (double)NAN;
         if (ns < best_ns) {
             best_ns = ns;
@@ -198,6 +202,63 @@ static int add_lines(struct table *t, const struct cell_record *r, struct error 
             t->measured = r;
     }
     return 0;
+}
+
+/* ---- what the search says of an older entry's variant ---- */
+
+struct verdicts {
+    const struct table *table;
+    const struct key_sets *keys;
+};
+
+static const struct cell_record *record_of(const struct table *t, const struct cudal2_problem *p)
+{
+    for (size_t i = 0; i < t->n_records; i++) {
+        const struct cudal2_problem *q = &t->records[i]->problem;
+        if (q->m == p->m && q->n == p->n && q->k == p->k)
+            return t->records[i];
+    }
+    return NULL;
+}
+
+/* A race names what it struck off by its place among what raced, verification and lost workers by its key. */
+static const char *rejected_key(const struct contender_record *c, const cJSON *rejected)
+{
+    const cJSON *key = cJSON_GetObjectItemCaseSensitive(rejected, "key"),
+                *place = cJSON_GetObjectItemCaseSensitive(rejected, "variant");
+    if (cJSON_IsNumber(place))
+        key = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(c->tuning, "keys"), place->valueint);
+    return cJSON_IsString(key) ? key->valuestring : NULL;
+}
+
+static bool is_same(const struct key_sets *keys, const char *family, const char *text, const char *written)
+{
+    struct cudal2_variant own;
+    return text && keys_write(keys, family, text, &own) && strcmp(own.key, written) == 0;
+}
+
+/* Whether the contender was measured as this variant, or it was struck off. */
+static bool tells_of(const struct contender_record *c, const struct key_sets *keys, const char *written)
+{
+    const cJSON *rejected, *list = cJSON_GetObjectItemCaseSensitive(c->tuning, "rejected");
+    bool tells = is_same(keys, c->family, variant_of(c), written);
+    cJSON_ArrayForEach(rejected, list)
+    {
+        tells = tells || is_same(keys, c->family, rejected_key(c, rejected), written);
+    }
+    return tells;
+}
+
+/* For merge_search. What no kernel knows is no use to keep: `run` passes it over. */
+static bool missed(const void *context, const struct table_line *line, const char *variant)
+{
+    const struct verdicts *v = context;
+    const struct cell_record *r = record_of(v->table, &line->problem);
+    struct cudal2_variant written;
+    bool silent = r && keys_write(v->keys, line->family, variant, &written);
+    for (size_t i = 0; silent && i < r->n_contenders; i++)
+        silent = !is_finalist(&r->contenders[i], line) || !tells_of(&r->contenders[i], v->keys, written.key);
+    return silent;
 }
 
 /* ---- the head ---- */
@@ -278,7 +339,7 @@ int table_open(const char *journal_path, struct table **out, struct error *err)
     return code;
 }
 
-int table_merge(struct table *t, const char *path, struct error *err)
+int table_merge(struct table *t, const char *path, const struct key_sets *keys, struct error *err)
 {
     const struct cell_record *r = t->measured;
     const struct merge_kind kind = {.device = member(t->env, "device", "name"),
@@ -289,8 +350,10 @@ int table_merge(struct table *t, const char *path, struct error *err)
                                     .cache = r->cache};
     if (merge_read(path, &kind, &t->kept, err))
         return error_wrap(err, "--update");
+    const struct verdicts verdicts = {t, keys};
+    const struct merge_search search = {member(t->run, "build", "commit"), missed, &verdicts};
     t->summary.merged = true;
-    return merge_keep(t->kept, member(t->run, "build", "commit"), &t->lines, &t->summary.counts, err);
+    return merge_keep(t->kept, &search, &t->lines, &t->summary.counts, err);
 }
 
 int table_text(const struct table *t, char **text, struct error *err)

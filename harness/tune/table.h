@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/problem.h"
+#include "tune/keys.h"
 #include "tune/merge.h"
 
 /* What the table has come to, for a line to the user. */
@@ -33,8 +34,9 @@ void table_close(struct table *t);
 
 const struct table_summary *table_summary(const struct table *t);
 
-/* Keeps what the table at `path`, if there is one, has besides (merge.h). Once; EXIT_CODE_DATA as merge_read. */
-int table_merge(struct table *t, const char *path, struct error *err);
+/* Keeps what the table at `path`, if there is one, has besides or has better (merge.h); `keys` say which variants are
+ * the same. Once; EXIT_CODE_DATA as merge_read. */
+int table_merge(struct table *t, const char *path, const struct key_sets *keys, struct error *err);
 
 /* The text of the table, owned by the caller. */
 int table_text(const struct table *t, char **text, struct error *err);

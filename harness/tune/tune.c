@@ -351,12 +351,23 @@ static int make_parent(const char *path, struct error *err)
     return directory[0] ? file_make_directories(directory, err) : 0;
 }
 
+/* Opens the sets by itself: with --resume and nothing left to do no worker comes up, and no family is open. */
+static int merge_into(const struct tuner *t, const char *path, struct table *table, struct error *err)
+{
+    struct key_sets *keys;
+    int code = keys_open(t->request->config->candidates, t->request->kernel_directory, &keys, err);
+    if (!code)
+        code = table_merge(table, path, keys, err);
+    keys_close(keys);
+    return code;
+}
+
 static int write_table(struct tuner *t, struct table *table, struct error *err)
 {
     char *text = NULL, path[sizeof t->table_path];
     int code = target_path(t, t->summary.name, path, sizeof path, err);
     if (!code && t->request->update)
-        code = table_merge(table, path, err);
+        code = merge_into(t, path, table, err);
     if (!code)
         code = table_text(table, &text, err);
     if (!code && !t->request->output)
