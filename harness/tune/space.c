@@ -13,8 +13,7 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 static const char *const figure_keys[] = {
     "m",         "n",       "step_k", "stages", "split",  "cluster", "per_sm",   "warps",    "a_readers",
     "b_readers", "slices",  "band",   "wgmma",  "direct", "evicts",  "overlaps", "exchange", "copied_n",
-    "own_rows",  "streams", "fetch",  "down",   "early",  "fits",    "queue",
-    NULL};
+    "own_rows",  "streams", "fetch",  "down",   "early",  "fits",    "queue",    NULL};
 #define N_FIGURES 12
 #define N_KEYS 25
 
