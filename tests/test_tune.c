@@ -305,6 +305,18 @@ static void a_server_search_knows_the_offline_table(void **state)
     unlink(scratch_path("kernels/tuned/nvidia-h200-f32.json"));
 }
 
+/* A table's key may have been written before a parameter existed, wherever that stands. */
+static void assert_says_all(const char *key, const char *known)
+{
+    for (const char *at = known + strcspn(known, ":"); *at; at += strcspn(at, ",")) {
+        char item[64];
+        at++;
+        snprintf(item, sizeof item, "%.*s", (int)strcspn(at, ","), at);
+        if (!strstr(key, item))
+            fail_msg("%s has no %s", key, item);
+    }
+}
+
 /* Where one configuration is searched, it is the committed table's. */
 static void an_offline_winner_races_from_idle(void **state)
 {
@@ -327,7 +339,7 @@ static void an_offline_winner_races_from_idle(void **state)
     assert_true(tuned_keys(table, tuned_exact(table, &query), keys) > 0);
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(cell.search, "cudal2-tn");
     assert_int_equal(cJSON_GetArraySize(list), 1);
-    assert_memory_equal(list->child->valuestring, keys[0], strlen(keys[0])); /* new parameters come last */
+    assert_says_all(list->child->valuestring, keys[0]);
     tuned_free(table);
     close_search(tuner);
 }
