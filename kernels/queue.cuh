@@ -29,11 +29,12 @@ DEVICE struct round first_round()
 
 #if QUEUE
 #define ENTRIES 2
-#define ASK_AHEAD 8 /* steps: two microseconds, in which the count has come back */
+#define ASK_AHEAD 8 /* steps, some 4 us of 128 x 192; a count in the L2 should be back in one. Neither was measured */
 #define LISTENERS (CLUSTER * CONSUMERS * 4 + CLUSTER - 1) /* warps of consumers, and the others' producers */
 
 /* Tiles taken in this launch beyond every cluster's first. Each of G clusters asks until it is refused, so T tiles are
- * asked for T times, after which the count is 0 again. */
+ * asked for T times, after which the count is 0 again. There is one for the module: launches of it that run at the same
+ * time would share it and leave tiles out (so would those of split.cuh's counts); one stream has them in turn. */
 __device__ u32 taken;
 
 DEVICE u32 told_at(const struct work &w, const struct round &r)
@@ -106,14 +107,15 @@ DEVICE int pass_tile(const struct work &w, struct round &r, u32 before)
 {
     const int tile = (int)(gridDim.x / CLUSTER + before);
 #if CLUSTER > 1
-    if (threadIdx.x == 0) {
-        barrier_expect(told_at(w, r), 8);
-    }
     if (w.rank > 0) {
+        if (threadIdx.x == 0) {
+            barrier_expect(told_at(w, r), 8); /* the entry in its place has been heard, by this very warp */
+        }
         return hear(w, r);
     }
     barrier_wait(heard_at(w, r), parity_of(r) ^ 1);
     if (threadIdx.x == 0) {
+        barrier_expect(told_at(w, r), 8); /* not before: its consumers' answers prove that the last phase is over */
         for (int rank = 0; rank < CLUSTER; ++rank) {
             store_async8(cluster_address(slot_at(w, r), rank), make_uint2(tile, 0), cluster_address(told_at(w, r), rank));
         }

@@ -1,7 +1,7 @@
 /*
  * Launches that depend on each other: C of launch i is A of launch i + 1. Back to back in a graph, where a kernel that
  * was launched early sets itself up while the one ahead still runs, they must leave the bits that they leave when each
- * is waited for. Eight problems, either layout and accumulator, with what the kernel set would race there (26 of its 87
+ * is waited for. Nine problems, either layout and accumulator, with what the kernel set would race there (26 of its 87
  * entries), and with one configuration of each way in which CTAs share, sum, store and come by their tiles, where it
  * takes the problem.
  */
@@ -34,6 +34,8 @@ static const char *const ways[] = {
     "persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,QUEUE=1,EARLY=1",
     "persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,PINGPONG=1,CLUSTER_M=2,QUEUE=1,EARLY=1",
     "persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,MIN_BLOCKS=2,EPILOGUE=2,QUEUE=1,EARLY=1",
+    "persistent:BM=64,BN=64,STAGES=8,CONSUMERS=2,PINGPONG=1,CLUSTER_M=2,QUEUE=1,EARLY=1",
+    "persistent:BM=64,BN=64,STAGES=8,CONSUMERS=1,CLUSTER_N=2,QUEUE=1,EARLY=1",
     "persistent:BM=112,BN=128,ACROSS=1,STAGES=5,CONSUMERS=2,PINGPONG=1,EARLY=1",
     "multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=4,REDUCE=0,EARLY=1",
     "multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=4,REDUCE=1,EARLY=1",
@@ -182,10 +184,11 @@ static int try_layout(const struct chain *c, enum cudal2_layout layout)
     return early;
 }
 
+/* The last one has several tiles for each CTA and two steps of K: who hands them out is tiles ahead of who stores. */
 static void a_launch_finds_what_the_one_ahead_wrote(void **state)
 {
-    static const int64_t sizes[][2] = {{64, 64},    {64, 1024}, {128, 2048}, {256, 256},
-                                       {512, 1024}, {64, 4096}, {1024, 512}, {2048, 2048}};
+    static const int64_t sizes[][2] = {{64, 64},   {64, 1024},  {128, 2048},  {256, 256},  {512, 1024},
+                                       {64, 4096}, {1024, 512}, {2048, 2048}, {16384, 128}};
     int early = 0;
     (void)state;
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
