@@ -53,12 +53,14 @@
 #define L2_PANEL 0.5           /* of its size, that a band's operands may take to be found again by the next wave */
 #define F32_FLOPS 0.972        /* the power limit is lower by that for fp32 accumulators */
 #define TOGETHER_COST 0.014    /* of that limit, lost when all warps of a CTA store at once and multiply at once */
-#define QUEUE_GAIN 0.015       /* of that limit, for crosswise pairs whose tiles are handed out: measured, not fitted */
-#define STORE_COST 0.18        /* stores that stay in the L2 drive out what is read: so much more to move */
-#define STREAM_GAIN 0.015      /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
-#define FETCH_WIDE 256         /* bytes, two lines at once */
-#define FETCH_GAIN 0.02        /* of what comes from memory line by line, if it is... */
-#define FETCH_FROM 2.0         /* ...so many times what the L2 holds: measured, not fitted */
+/* Of that limit, for crosswise pairs whose tiles are handed out: so that they race. From idle they took 1 to 6.5% less
+ * (fp32), in a row as long (docs/kernels.md, the thirteenth run). */
+#define QUEUE_GAIN 0.015
+#define STORE_COST 0.18   /* stores that stay in the L2 drive out what is read: so much more to move */
+#define STREAM_GAIN 0.015 /* of a matrix larger than the L2 that leaves it first: measured, not fitted */
+#define FETCH_WIDE 256    /* bytes, two lines at once */
+#define FETCH_GAIN 0.02   /* of what comes from memory line by line, if it is... */
+#define FETCH_FROM 2.0    /* ...so many times what the L2 holds: measured, not fitted */
 
 /* Multiprocessors of 132 that clusters of so many CTAs find, measured on an H200 (cudaOccupancyMaxActiveClusters): a
  * cluster lives in one GPC, and not every GPC has 16 multiprocessors or more. */
@@ -193,6 +195,12 @@ static double leaves_gpc(const struct work *w)
     return 1.0 - GPC_MERGES * (1.0 - needed(w, GPC) / needed(w, PAIR));
 }
 
+/* Whether the walk goes along a row of tiles first; bands one tile wide are walked the other way. */
+static bool goes_along_rows(const struct model_tile *t, double band)
+{
+    return (band > 1) != t->down;
+}
+
 /* Bytes that the L2 gives out for one step of `running` CTAs. They cover some rows and columns of tiles; each line of A
  * is asked for once a column, each line of B once a row, less those that a cluster or neighbours ask for together:
  * A's where the walk goes along a row first, else B's. */
@@ -203,7 +211,7 @@ static double given_out(const struct work *w, double running)
     double wide = fmin(w->across, fmax(band, tiles / w->along));
     double high = fmin(w->along, tiles / wide);
     double cols = t->down ? high : wide, rows = t->down ? wide : high;
-    bool row_first = (band > 1) != t->down;
+    bool row_first = goes_along_rows(t, band);
     double a_times = times_served(cols, t->a_readers * (row_first ? neighbours(w) : 1.0)),
            b_times = times_served(rows, t->b_readers * (row_first ? 1.0 : neighbours(w)));
     double a = rows * t->m * a_times, b = cols * columns_of_b(w) * b_times * cost_of_b(w);
@@ -341,7 +349,7 @@ static double memory_seconds(const struct work *w)
 /* Whether pairs share the operand that neighbours in the walk do not. */
 static bool is_crosswise(const struct model_tile *t)
 {
-    return t->cluster == 2 && (t->down ? t->a_readers : t->b_readers) > 1;
+    return t->cluster == 2 && (goes_along_rows(t, t->band) ? t->b_readers : t->a_readers) > 1;
 }
 
 /* FLOP/s that the power limit leaves. */
