@@ -268,21 +268,9 @@ DEVICE void begin_consuming(outlet &o)
     ask_ahead(o);
 }
 
-/* The tile after the one that was heard of last, and where it goes. */
-DEVICE int find_next(const struct work &w, struct round &round, outlet &next, int group)
-{
-    const int t = hear(w, round);
-    if (t < w.walk.tiles) {
-        next = find_outlet(w, place_tile(w, t), group);
-    }
-    return t;
-}
-
-/* With turns a consumer's next tile is told when the other's has been asked for, which waits for this one's stages. */
-#define TOLD_LATE (QUEUE && PINGPONG)
-
 /* What can be known of a tile before its products is known before the CTA meets, or while the tile ahead is multiplied:
- * after the products it would take as long as they do. */
+ * after the products it would take as long as they do. With QUEUE 1 that is while this one is, for a consumer hears of
+ * its next tile when it has stored this one: nobody waits for that which may be told late, except whose turn it is. */
 DEVICE void consume(const struct work &w, int group)
 {
     struct ring r = {0, 0};
@@ -301,10 +289,11 @@ DEVICE void consume(const struct work &w, int group)
     outlet next = find_outlet(w, place_tile(w, t), group);
     begin_consuming(next);
     if (QUEUE && PINGPONG && group > 0) {
-        t = find_next(w, round, next, group);
+        t = hear(w, round);
     }
     while (t < w.walk.tiles) {
-        const outlet o = next;
+        outlet o = next;
+        const int own = t;
 #if PINGPONG
         if (t != first) {
             await_turn(group);
@@ -317,17 +306,22 @@ DEVICE void consume(const struct work &w, int group)
             pass_turn(group);
         }
 #endif
-        if (!TOLD_LATE) {
-            t = find_next(w, round, next, group);
+#if QUEUE
+        o = find_outlet(w, place_tile(w, own), group);
+#else
+        t = hear(w, round);
+        if (t < w.walk.tiles) {
+            next = find_outlet(w, place_tile(w, t), group);
         }
+#endif
         wgmma_wait<0>();
         release(w, last);
         store_tile(w, acc, o, group, box_count);
 #if PINGPONG
         skip(r, length);
 #endif
-        if (TOLD_LATE && t < w.walk.tiles) {
-            t = find_next(w, round, next, group);
+        if (QUEUE && t < w.walk.tiles) {
+            t = hear(w, round);
         }
     }
     if (threadIdx.x % 128 == 0) {
