@@ -16,7 +16,7 @@
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
  *                        launch without a workspace and in a fixed order
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
- *                        REDUCE 2 the CTAs that share a tile are no cluster
+ *                        REDUCE 2 and 3 the CTAs that share a tile are no cluster (meet.cuh)
  *   EVICT                1: stores of C are the first to leave the L2 cache
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
  *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
@@ -341,7 +341,7 @@ DEVICE void lay_out(struct work &w, u32 base)
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.queue = w.empty + STAGES * 8; /* nobody has both */
-    w.rank = REDUCE == 2 ? blockIdx.z : rank;
+    w.rank = REDUCE >= 2 ? blockIdx.z : rank;
     w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
 }
 

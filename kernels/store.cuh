@@ -6,6 +6,9 @@
 #define CUDAL2_STORE_CUH
 
 #include "epilogue.cuh"
+#if REDUCE >= 2
+#include "meet.cuh"
+#endif
 #include "persistent.cuh"
 #include "split.cuh"
 
@@ -15,7 +18,7 @@ struct outlet {
     u16 *to;           /* its first element of C */
     int rows, columns; /* of C from there on, with EPILOGUE 2 no more columns than the tile has */
     u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
-#if REDUCE == 2
+#if REDUCE >= 2
     struct meeting meeting;
 #endif
 };
@@ -41,7 +44,7 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
     o.rows = w.m - row;
     o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
     settle(o.to), settle((u32)o.rows), settle((u32)o.columns);
-#if REDUCE == 2
+#if REDUCE >= 2
     o.meeting = find_meeting(w.workspace, (int)blockIdx.x, w.rank, group * 128 + (int)thread);
 #endif
 #if SPLIT_K == 1
@@ -64,8 +67,8 @@ DEVICE outlet find_outlet(const struct work &, const struct place &p, int)
 /* What is asked for long before it is needed; a barrier would wait for it. */
 DEVICE void ask_ahead(outlet &o)
 {
-#if REDUCE == 2
-    o.meeting.before = load_relaxed4(o.meeting.count);
+#if REDUCE >= 2
+    ask_meeting(o.meeting);
 #endif
 }
 
@@ -98,7 +101,7 @@ DEVICE void store_fragment(const outlet &o, int f, float4 sum, int n)
 }
 #endif
 
-#if REDUCE == 2
+#if REDUCE >= 2
 /* Owner r has fragments r * OWNED and on. */
 DEVICE void leave_pieces(const struct work &w, const accumulator &acc, const struct meeting &t)
 {
@@ -128,7 +131,8 @@ DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
-    piece own[OWNED], all[SPLIT_K][OWNED];
+    piece own[OWNED];
+    letter all[SPLIT_K][OWNED];
     leave_pieces(w, acc, o.meeting);
     arrive(o.meeting, thread);
     keep_own(w, acc, own);
@@ -141,6 +145,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
             store_fragment(o, f, sum_taken(all, i), w.n);
         }
     }
+    clear_pieces(o.meeting, w.rank);
 }
 
 DEVICE void finish_producing()
