@@ -232,8 +232,9 @@ DEVICE void count_if(bool wanted, u32 *p, u32 last, u32 &before)
 
 /*
  * Launched with EARLY 1 this grid may begin before the one ahead of it in the stream has ended. What comes before this
- * call touches no matrix and no workspace; what comes after finds everything done that the grid ahead does, and lets
- * the grid behind begin likewise. Launched with EARLY 0 it waits for nothing. By every thread that touches any.
+ * call touches no matrix, workspace or memory of the module; what comes after finds everything done that the grid ahead
+ * does, and lets the grid behind begin likewise. Launched with EARLY 0 it waits for nothing. By every thread that
+ * touches any.
  */
 DEVICE void await_grid_ahead()
 {

@@ -9,7 +9,7 @@
  * a count and a wait for it lie between.
  * REDUCE 3: they lie in memory of the module, which is zero between launches, and are sealed: no word of a sealed piece
  * is zero. So each word tells by itself whether it is there, no warp waits for more than it reads, and who has read a
- * piece puts the zeros back.
+ * piece puts the zeros back. A module holds that memory as long as it is loaded, a tile's accumulators for each CTA.
  */
 #ifndef CUDAL2_MEET_CUH
 #define CUDAL2_MEET_CUH
@@ -41,10 +41,7 @@ DEVICE piece unseal(letter v)
     return v;
 }
 
-DEVICE letter *letters_of(float4 *workspace)
-{
-    return (letter *)workspace;
-}
+#define LETTERS(workspace) ((letter *)(workspace)) /* a function would have put's addresses worked out store by store */
 #elif REDUCE == 3
 #define MAX_CTAS 144 /* multiprocessors of a whole GH100; the manifest refuses more */
 
@@ -96,15 +93,12 @@ DEVICE bool is_missing(letter v)
 #endif
 }
 
-DEVICE letter *letters_of(float4 *)
-{
-    return letters;
-}
+#define LETTERS(workspace) letters
 #endif
 
 DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int thread)
 {
-    letter *slots = letters_of(workspace) + (i64)tile * SPLIT_K * SPLIT_K * OWNED * REDUCERS + thread;
+    letter *slots = LETTERS(workspace) + (i64)tile * SPLIT_K * SPLIT_K * OWNED * REDUCERS + thread;
     struct meeting t;
     t.put = slots + rank * OWNED * REDUCERS;
     t.take = slots + rank * SPLIT_K * OWNED * REDUCERS;
