@@ -1,0 +1,61 @@
+#!/bin/bash
+# scripts/keep-run.sh: a run as it is committed. Its paths are renamed, its checksums hold, what a journal says is not touched.
+. "$(dirname "$0")/e2e.inc.sh"
+export CUDAL2_BENCH=$bench
+
+keep() { # keep ARGUMENT...
+    timeout -k 5 60 scripts/keep-run.sh "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+mkdir "$work/there"
+config "$work/there/c.json" '{"m":32,"n":32,"k":32},{"m":48,"n":32,"k":32}' '"offline"' "\"$plugins/steady.so\""
+run run --config "$work/there/c.json" --output "$work/there/x.json"
+expect_code 0 "a run"
+echo "written by $plugins" >"$work/there/x.log"
+keep -p "$work/there=RUN" -p "$plugins=PLUGINS" -p "$(dirname "$bench")=BUILD" "$work/there/x.journal.jsonl" "$work/kept/gpu/day"
+expect_code 0 "is kept"
+expect_text "$work/out" 'journal.jsonl.gz result.json.gz run.log' "with journal, result and log"
+expect_no_text "$work/out" 'still there' "and no path of this machine"
+zcat "$work/kept/gpu/day/journal.jsonl.gz" >"$work/journal.jsonl"
+expect_text "$work/journal.jsonl" '"RUN/c.json"' "paths have their names"
+expect_text "$work/kept/gpu/day/run.log" '^written by PLUGINS$' "in the log too"
+[ "$(grep -c . "$work/journal.jsonl")" -eq "$(grep -c . "$work/there/x.journal.jsonl")" ] &&
+    [ -z "$(diff <(sed -e 's/"crc":"[^"]*"//' "$work/journal.jsonl") <(sed -e 's/"crc":"[^"]*"//' -e "s#$work/there#RUN#g; s#$plugins#PLUGINS#g; s#$(dirname "$bench")#BUILD#g" "$work/there/x.journal.jsonl"))" ]
+verdict $? "nothing else in it is touched"
+for file in "$work/kept/gpu/day/journal.jsonl.gz" "$work/kept/gpu/day/result.json.gz"; do
+    run report "$file" --format medians
+    expect_code 0 "$(basename "$file") reads, so its checksums hold"
+    [ ! -s "$work/err" ]
+    verdict $? "without a warning" "$(head -1 "$work/err")"
+    cp "$work/out" "$work/medians-$(basename "$file")"
+done
+cmp -s "$work"/medians-*
+verdict $? "journal and result say the same"
+timeout -k 5 120 scripts/results.sh "$work/kept" >/dev/null 2>"$work/err" && timeout -k 5 120 scripts/results.sh --check "$work/kept" >/dev/null
+verdict $? "results.sh makes its tables" "$(head -1 "$work/err")"
+cp "$work/kept/gpu/day/journal.jsonl.gz" "$work/first.gz"
+rm -r "$work/kept/gpu/day"
+keep -p "$work/there=RUN" -p "$plugins=PLUGINS" -p "$(dirname "$bench")=BUILD" "$work/there/x.journal.jsonl" "$work/kept/gpu/day"
+cmp -s "$work/first.gz" "$work/kept/gpu/day/journal.jsonl.gz"
+verdict $? "a second time gives the same bytes"
+
+keep "$work/there/x.journal.jsonl" "$work/kept/gpu/tune" search
+expect_code 0 "one of several"
+expect_text "$work/out" 'search.jsonl.gz search.log' "has a name of its own"
+expect_text "$work/out" "still there: /tmp" "and a path that is left is told"
+cmp -s <(zcat "$work/kept/gpu/tune/search.jsonl.gz") "$work/there/x.journal.jsonl"
+verdict $? "without -p the journal is what it was"
+
+keep "$work/there/x.journal.jsonl" "$work/kept/gpu/tune" search
+expect_code 73 "what is there is not written over"
+keep "$work/there/none.jsonl" "$work/kept/gpu/none"
+expect_code 66 "no journal"
+expect_text "$work/err" 'no journal .*/none.jsonl' "is named"
+for arguments in "" "one" "-p nothing a b" "-x a b" "a b c d"; do
+    # shellcheck disable=SC2086
+    keep $arguments
+    expect_code 64 "wrong use: keep-run.sh $arguments"
+done
+[ ! -e "$work/kept/gpu/none" ]
+verdict $? "a refused run leaves nothing behind"
+finish
