@@ -25,6 +25,8 @@
  *                        launch: the arguments from `wide` on (walk.cuh)
  *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
+ *   COMPACT              1: the loop over K is not unrolled and its first step no code of its own, so that a launch from
+ *                        idle has less of it to fetch
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -239,6 +241,24 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
 
 /* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
  * multiplied is handed back. Returns the last stage, which is not. */
+#if COMPACT
+DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
+{
+    int previous = r.stage;
+#pragma unroll 1 /* one piece of code for all steps, and the first */
+    for (int k = w.k_begin; k < w.k_end; ++k) {
+        barrier_wait(w.full + r.stage * 8, r.parity);
+        multiply_stage(w, acc, r.stage, k > w.k_begin);
+        wgmma_wait<1>();
+        if (k > w.k_begin) {
+            release(w, previous);
+        }
+        previous = r.stage;
+        advance(r);
+    }
+    return previous;
+}
+#else
 DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
 {
     int previous = r.stage;
@@ -255,6 +275,7 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
     }
     return previous;
 }
+#endif
 
 /* What a consumer has found out by itself waits for the others from here on. */
 DEVICE void begin_consuming(outlet &o)
