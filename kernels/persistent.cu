@@ -26,7 +26,7 @@
  *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
  *   COMPACT              1: the loop over K is not unrolled and its first step no code of its own, so that a launch from
- *                        idle has less of it to fetch
+ *                        idle has less of it to fetch; with REDUCE 1 likewise what comes after it
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -287,6 +287,9 @@ DEVICE void begin_consuming(outlet &o)
 #endif
     await_grid_ahead();
     ask_ahead(o);
+#if COMPACT && SPLIT_K > 1 && REDUCE == 1
+    cluster_wait(); /* of meet_cluster(), while the first copies are under way */
+#endif
 }
 
 /* What can be known of a tile before its products is known before the CTA meets, or while the tile ahead is multiplied:

@@ -87,6 +87,23 @@ DEVICE void send_piece(u32 address, piece v, u32 arrived)
 #endif
 }
 
+/* The same, but where it is `own`: into slots of this CTA, at `here`. Without a branch. */
+DEVICE void send_or_keep(bool own, u32 here, u32 address, piece v, u32 arrived)
+{
+#if PIECE_BYTES == 8
+    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %5, 0;\n @p st.shared.v2.u32 [%0], {%3, %4};\n"
+                 " @!p st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%1], {%3, %4}, [%2];}" ::"r"(here),
+                 "r"(address), "r"(arrived), "r"(v.x), "r"(v.y), "r"((u32)own)
+                 : "memory");
+#else
+    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %7, 0;\n @p st.shared.v4.f32 [%0], {%3, %4, %5, %6};\n"
+                 " @!p st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%1], {%3, %4, %5, %6}, [%2];}" ::"r"(
+                     here),
+                 "r"(address), "r"(arrived), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w), "r"((u32)own)
+                 : "memory");
+#endif
+}
+
 DEVICE void add(float4 &to, float4 v)
 {
     to.x += v.x, to.y += v.y, to.z += v.z, to.w += v.w;

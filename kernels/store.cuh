@@ -32,13 +32,16 @@ struct outlet {
 #define LANE_COLUMNS 8
 #endif
 
+/* CTA r of those that share a tile owns every SPLIT_K-th fragment from the r-th on, in each row of them. */
+#define OWNS_COLUMNS (COMPACT && SPLIT_K > 1 && REDUCE < 2 && PARTS == 1 && BN / 8 % SPLIT_K == 0)
+
 /* Here, where the copies are waited for anyhow: after the products it would take as long as they do. */
 DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, int group)
 {
     const u32 thread = threadIdx.x % 128, lane = thread % 32, in = thread / 32 * 16 + lane % 16;
     const u32 out = thread / 32 * 16 + lane / LANES_A_ROW, box = w.stages_c + group * BOX_BYTES;
     const int row = p.row + (PINGPONG ? 0 : group * ROWS) + (int)out;
-    const int column = (int)(lane % LANES_A_ROW * LANE_COLUMNS);
+    const int column = (int)(lane % LANES_A_ROW * LANE_COLUMNS + (OWNS_COLUMNS ? w.rank * 8 : 0));
     struct outlet o;
     o.to = w.c + (i64)row * w.n + p.col + column;
     o.rows = w.m - row;
@@ -162,11 +165,15 @@ DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread
 #pragma unroll
         for (int f = owner; f < FRAGMENTS; f += SPLIT_K) {
             const piece v = make_piece(acc[f / (BN / 8)], f % (BN / 8));
+#if COMPACT && REDUCE == 1
+            send_or_keep(owner == (int)w.rank, slots + f / SPLIT_K * SLOT, to + f / SPLIT_K * SLOT, v, arrived);
+#else
             if (owner == (int)w.rank) {
                 keep_piece(slots + f / SPLIT_K * SLOT, v);
             } else {
                 send_piece(to + f / SPLIT_K * SLOT, v, arrived);
             }
+#endif
         }
     }
 }
@@ -174,7 +181,17 @@ DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread
 DEVICE void store_owned(const struct work &w, const outlet &o, int thread)
 {
     const u32 slots = w.slots + thread * PIECE_BYTES;
-#if PARTS == 1
+#if OWNS_COLUMNS
+    float4 sums[OWNED]; /* all loaded before the first is stored; find_outlet() is `rank` fragments to the right */
+#pragma unroll
+    for (int i = 0; i < OWNED; ++i) {
+        sums[i] = sum_pieces(slots, i);
+    }
+#pragma unroll
+    for (int i = 0; i < OWNED; ++i) {
+        store_fragment(o, i * SPLIT_K, sums[i], w.n);
+    }
+#elif PARTS == 1
     for (int f = (int)w.rank; f < FRAGMENTS; f += SPLIT_K) {
         store_fragment(o, f, sum_pieces(slots, f / SPLIT_K), w.n);
     }
@@ -211,9 +228,14 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
     cluster_arrive();
     cluster_wait();
 #else
-    cluster_wait(); /* of meet_all(): the owners' barriers are ready */
+#if COMPACT
+    send_pieces(w, acc, thread); /* the owners' barriers are ready: begin_consuming() */
+    barrier_wait(w.arrived, 0);  /* what arrives there lies in shared memory, no cache is between */
+#else
+    cluster_wait(); /* of meet_cluster(): the owners' barriers are ready */
     send_pieces(w, acc, thread);
     barrier_wait_cluster(w.arrived, 0);
+#endif
 #endif
     store_owned(w, o, thread);
 }
