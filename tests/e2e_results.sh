@@ -17,7 +17,7 @@ keep() { # keep NAME MODE SPEEDUP [ACCUMULATE]: as a committed run
     result "$2" "$3" "${4:-f16}" | gzip -9n >"$work/results/gpu/$1/result.json.gz"
 }
 results() { # results ARGUMENT...
-    timeout -k 5 300 scripts/results.sh "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 5 900 scripts/results.sh "$@" >"$work/out" 2>"$work/err" </dev/null
     code=$?
 }
 keep day-offline-f16 offline 0.25
