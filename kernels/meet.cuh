@@ -24,13 +24,6 @@ typedef piece letter; /* a piece as it lies there */
 /* CTAs that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
 __device__ u32 arrivals[MAX_TILES];
 
-/* A CTA's place, known before its products. */
-struct meeting {
-    letter *put, *take; /* of this thread, in the first owner's slots and in the first of this CTA's own */
-    u32 *count;         /* of arrivals at the tile */
-    u32 before;         /* what that was; at most SPLIT_K - 1 of this launch, for this CTA's is not among them */
-};
-
 DEVICE letter seal(piece v)
 {
     return v;
@@ -50,10 +43,6 @@ typedef uint2 letter;
 #else
 typedef uint4 letter;
 #endif
-
-struct meeting {
-    letter *put, *take;
-};
 
 __device__ letter letters[MAX_CTAS * SPLIT_K * OWNED * REDUCERS];
 
@@ -95,6 +84,15 @@ DEVICE bool is_missing(letter v)
 
 #define LETTERS(workspace) letters
 #endif
+
+/* A CTA's place, known before its products. */
+struct meeting {
+    letter *put, *take; /* of this thread, in the first owner's slots and in the first of this CTA's own */
+#if REDUCE == 2
+    u32 *count; /* of arrivals at the tile */
+    u32 before; /* what that was; at most SPLIT_K - 1 of this launch, for this CTA's is not among them */
+#endif
+};
 
 DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int thread)
 {
