@@ -154,11 +154,6 @@ DEVICE void stay(uint2 &v)
     asm volatile("" : "+r"(v.x), "+r"(v.y));
 }
 
-template <class T> DEVICE void stay(T *&p)
-{
-    asm volatile("" : "+l"(p));
-}
-
 /* The value is there before what comes next. The compiler puts off what is needed late, and products would wait for it;
  * so it must take a launch of one thread for possible, which would store the value. */
 DEVICE void settle(u32 v)
@@ -185,35 +180,6 @@ DEVICE void load_if(bool wanted, const float4 *p, float4 &v)
 DEVICE void load_if(bool wanted, const uint2 *p, uint2 &v)
 {
     asm volatile("{.reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p ld.global.cg.v2.u32 {%0, %1}, [%2];}"
-                 : "+r"(v.x), "+r"(v.y)
-                 : "l"(p), "r"((u32)wanted)
-                 : "memory");
-}
-
-/* Each word by itself, in no order. */
-DEVICE void store_relaxed(uint4 *p, uint4 v)
-{
-    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
-                 : "memory");
-}
-
-DEVICE void store_relaxed(uint2 *p, uint2 v)
-{
-    asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(p), "r"(v.x), "r"(v.y) : "memory");
-}
-
-/* Likewise; where not `wanted`, `v` stays. */
-DEVICE void load_relaxed_if(bool wanted, const uint4 *p, uint4 &v)
-{
-    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %5, 0;\n @p ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];}"
-                 : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
-                 : "l"(p), "r"((u32)wanted)
-                 : "memory");
-}
-
-DEVICE void load_relaxed_if(bool wanted, const uint2 *p, uint2 &v)
-{
-    asm volatile("{.reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];}"
                  : "+r"(v.x), "+r"(v.y)
                  : "l"(p), "r"((u32)wanted)
                  : "memory");

@@ -16,7 +16,7 @@
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
  *                        launch without a workspace and in a fixed order
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
- *                        REDUCE 2 and 3 the CTAs that share a tile are no cluster (meet.cuh)
+ *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
  *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
@@ -25,8 +25,6 @@
  *                        launch: the arguments from `wide` on (walk.cuh)
  *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
- *   COMPACT              1: the loop over K is not unrolled and its first step no code of its own, so that a launch from
- *                        idle has less of it to fetch; with REDUCE 1 likewise what comes after it
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -241,24 +239,6 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
 
 /* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
  * multiplied is handed back. Returns the last stage, which is not. */
-#if COMPACT
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
-{
-    int previous = r.stage;
-#pragma unroll 1 /* one piece of code for all steps, and the first */
-    for (int k = w.k_begin; k < w.k_end; ++k) {
-        barrier_wait(w.full + r.stage * 8, r.parity);
-        multiply_stage(w, acc, r.stage, k > w.k_begin);
-        wgmma_wait<1>();
-        if (k > w.k_begin) {
-            release(w, previous);
-        }
-        previous = r.stage;
-        advance(r);
-    }
-    return previous;
-}
-#else
 DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
 {
     int previous = r.stage;
@@ -275,7 +255,6 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
     }
     return previous;
 }
-#endif
 
 /* What a consumer has found out by itself waits for the others from here on. */
 DEVICE void begin_consuming(outlet &o)
@@ -287,7 +266,7 @@ DEVICE void begin_consuming(outlet &o)
 #endif
     await_grid_ahead();
     ask_ahead(o);
-#if COMPACT && SPLIT_K > 1 && REDUCE == 1
+#if SPLIT_K > 1 && REDUCE == 1
     cluster_wait(); /* of meet_cluster(), while the first copies are under way */
 #endif
 }
@@ -365,7 +344,7 @@ DEVICE void lay_out(struct work &w, u32 base)
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.queue = w.empty + STAGES * 8; /* nobody has both */
-    w.rank = REDUCE >= 2 ? blockIdx.z : rank;
+    w.rank = REDUCE == 2 ? blockIdx.z : rank;
     w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
 }
 

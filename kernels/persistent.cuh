@@ -10,7 +10,7 @@
 
 #define BK 64
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
-#define CLUSTER_K (REDUCE >= 2 ? 1 : SPLIT_K)
+#define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
 #define THREADS ((CONSUMERS + 1) * 128)
 #define SHARES (SPLIT_K * PARTS)                  /* of K */
 #define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */

@@ -34,7 +34,7 @@ DEVICE struct round first_round()
 
 /* Tiles taken in this launch beyond every cluster's first. Each of G clusters asks until it is refused, so T tiles are
  * asked for T times, after which the count is 0 again. There is one for the module: launches of it that run at the same
- * time would share it and leave tiles out (so would those of meet.cuh's and split.cuh's); one stream has them in turn. */
+ * time would share it and leave tiles out (so would those of split.cuh's counts); one stream has them in turn. */
 __device__ u32 taken;
 
 DEVICE u32 told_at(const struct work &w, const struct round &r)

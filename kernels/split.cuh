@@ -5,7 +5,9 @@
  * of all its peers, each in a slot of its own, so that the order of summation is fixed whatever the order of arrival.
  * REDUCE 0: pieces are fp32, lie over the stages and two barriers of the cluster guard them. REDUCE 1: they lie beside
  * the stages and travel by st.async, which counts towards the owner's barrier; fp16 accumulators travel as they are.
- * REDUCE 2 and 3: CTAs without a cluster meet in the GPU's memory (meet.cuh).
+ * REDUCE 2: all SPLIT_K CTAs of a tile leave each other's pieces in the workspace, wait for each other there, and each
+ * adds its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every multiprocessor
+ * finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest sees to.
  * A CTA's own pieces of what it owns do not travel.
  * PARTS > 1: that many clusters share the tile; each leaves its sum in the workspace, the last one adds them in order.
  */
@@ -75,19 +77,9 @@ DEVICE void keep_piece(u32 address, piece v)
 #endif
 }
 
-/* To `address` of the cluster; `arrived` is the barrier there that counts the bytes (REDUCE 1). */
-DEVICE void send_piece(u32 address, piece v, u32 arrived)
-{
-#if REDUCE == 0
-    store_cluster16f(address, v);
-#elif PIECE_BYTES == 8
-    store_async8(address, v, arrived);
-#else
-    store_async16f(address, v, arrived);
-#endif
-}
-
-/* The same, but where it is `own`: into slots of this CTA, at `here`. Without a branch. */
+#if REDUCE == 1
+/* Where it is `own`, into slots of this CTA, at `here`; else to `address` of the cluster, where the barrier `arrived`
+ * counts the bytes. Without a branch. */
 DEVICE void send_or_keep(bool own, u32 here, u32 address, piece v, u32 arrived)
 {
 #if PIECE_BYTES == 8
@@ -103,6 +95,17 @@ DEVICE void send_or_keep(bool own, u32 here, u32 address, piece v, u32 arrived)
                  : "memory");
 #endif
 }
+#elif REDUCE == 0
+/* The same where nobody counts. */
+DEVICE void send_or_keep(bool own, u32 here, u32 address, piece v, u32)
+{
+    if (own) {
+        keep_piece(here, v);
+    } else {
+        store_cluster16f(address, v);
+    }
+}
+#endif
 
 DEVICE void add(float4 &to, float4 v)
 {
@@ -125,6 +128,81 @@ DEVICE u32 bytes_owned(u32 rank)
 {
     return (FRAGMENTS - rank + SPLIT_K - 1) / SPLIT_K * (SPLIT_K - 1) * SLOT;
 }
+
+#if REDUCE == 2
+#define MAX_TILES 512 /* more than there are multiprocessors */
+
+/* CTAs that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
+__device__ u32 arrivals[MAX_TILES];
+
+/* A CTA's place in the workspace, known before its products. */
+struct meeting {
+    piece *put, *take; /* of this thread, in the first owner's slots and in the first of this CTA's own */
+    u32 *count;        /* of arrivals at the tile */
+    u32 before;        /* what that was; at most SPLIT_K - 1 of this launch, for this CTA's is not among them */
+};
+
+DEVICE struct meeting find_meeting(float4 *workspace, int tile, u32 rank, int thread)
+{
+    piece *slots = (piece *)workspace + (i64)tile * SPLIT_K * SPLIT_K * OWNED * REDUCERS + thread;
+    struct meeting t;
+    t.put = slots + rank * OWNED * REDUCERS;
+    t.take = slots + rank * SPLIT_K * OWNED * REDUCERS;
+    t.count = &arrivals[tile];
+    return t;
+}
+
+/* For `owner`, its i-th fragment. */
+DEVICE void leave_piece(const struct meeting &t, int owner, int i, piece v)
+{
+    store_global(t.put + (owner * SPLIT_K * OWNED + i) * REDUCERS, v);
+}
+
+/* Whoever sees this CTA counted sees what its threads have left. By all that have: one fence, for each takes as long. */
+DEVICE void arrive(const struct meeting &t, int thread)
+{
+    named_barrier<1>(REDUCERS);
+    if (thread == 0) {
+        add_release(t.count, 1);
+    }
+}
+
+/* Returns when all of the tile's CTAs have arrived. */
+DEVICE void await_all(const struct meeting &t, int thread)
+{
+    u32 before = t.before;
+    asm volatile("" : "+r"(before)); /* or the goal is worked out, and the count waited for, ahead of the products */
+    const u32 goal = (before / SPLIT_K + 1) * SPLIT_K;
+    if (thread == 0) {
+        while ((int)(load_acquire4(t.count) - goal) < 0) {
+        }
+    }
+    named_barrier<1>(REDUCERS);
+}
+
+/* What the CTAs have left of the owned fragments, the own pieces in their place: all is asked for before any is used. */
+DEVICE void take_pieces(const struct meeting &t, u32 rank, const piece (&own)[OWNED], piece (&all)[SPLIT_K][OWNED])
+{
+#pragma unroll
+    for (int from = 0; from < SPLIT_K; ++from) {
+#pragma unroll
+        for (int i = 0; i < OWNED; ++i) {
+            all[from][i] = own[i];
+            load_if(from != (int)rank, t.take + (from * OWNED + i) * REDUCERS, all[from][i]);
+        }
+    }
+}
+
+DEVICE float4 sum_taken(const piece (&all)[SPLIT_K][OWNED], int i)
+{
+    float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
+#pragma unroll
+    for (int from = 0; from < SPLIT_K; ++from) {
+        add(sum, widen(all[from][i]));
+    }
+    return sum;
+}
+#endif
 
 #if PARTS > 1
 #define MAX_ARRIVALS 65536 /* the manifest refuses more */

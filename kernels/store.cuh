@@ -6,9 +6,6 @@
 #define CUDAL2_STORE_CUH
 
 #include "epilogue.cuh"
-#if REDUCE >= 2
-#include "meet.cuh"
-#endif
 #include "persistent.cuh"
 #include "split.cuh"
 
@@ -18,7 +15,7 @@ struct outlet {
     u16 *to;           /* its first element of C */
     int rows, columns; /* of C from there on, with EPILOGUE 2 no more columns than the tile has */
     u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
-#if REDUCE >= 2
+#if REDUCE == 2
     struct meeting meeting;
 #endif
 };
@@ -33,7 +30,7 @@ struct outlet {
 #endif
 
 /* CTA r of those that share a tile owns every SPLIT_K-th fragment from the r-th on, in each row of them. */
-#define OWNS_COLUMNS (COMPACT && SPLIT_K > 1 && REDUCE < 2 && PARTS == 1 && BN / 8 % SPLIT_K == 0)
+#define OWNS_COLUMNS (SPLIT_K > 1 && REDUCE == 1 && PARTS == 1 && BN / 8 % SPLIT_K == 0)
 
 /* Here, where the copies are waited for anyhow: after the products it would take as long as they do. */
 DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, int group)
@@ -47,7 +44,7 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
     o.rows = w.m - row;
     o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
     settle(o.to), settle((u32)o.rows), settle((u32)o.columns);
-#if REDUCE >= 2
+#if REDUCE == 2
     o.meeting = find_meeting(w.workspace, (int)blockIdx.x, w.rank, group * 128 + (int)thread);
 #endif
 #if SPLIT_K == 1
@@ -70,8 +67,8 @@ DEVICE outlet find_outlet(const struct work &, const struct place &p, int)
 /* What is asked for long before it is needed; a barrier would wait for it. */
 DEVICE void ask_ahead(outlet &o)
 {
-#if REDUCE >= 2
-    ask_meeting(o.meeting);
+#if REDUCE == 2
+    o.meeting.before = load_relaxed4(o.meeting.count);
 #endif
 }
 
@@ -104,7 +101,7 @@ DEVICE void store_fragment(const outlet &o, int f, float4 sum, int n)
 }
 #endif
 
-#if REDUCE >= 2
+#if REDUCE == 2
 /* Owner r has fragments r * OWNED and on. */
 DEVICE void leave_pieces(const struct work &w, const accumulator &acc, const struct meeting &t)
 {
@@ -134,8 +131,7 @@ DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
-    piece own[OWNED];
-    letter all[SPLIT_K][OWNED];
+    piece own[OWNED], all[SPLIT_K][OWNED];
     leave_pieces(w, acc, o.meeting);
     arrive(o.meeting, thread);
     keep_own(w, acc, own);
@@ -148,7 +144,6 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
             store_fragment(o, f, sum_taken(all, i), w.n);
         }
     }
-    clear_pieces(o.meeting, w.rank);
 }
 
 DEVICE void finish_producing()
@@ -165,15 +160,7 @@ DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread
 #pragma unroll
         for (int f = owner; f < FRAGMENTS; f += SPLIT_K) {
             const piece v = make_piece(acc[f / (BN / 8)], f % (BN / 8));
-#if COMPACT && REDUCE == 1
             send_or_keep(owner == (int)w.rank, slots + f / SPLIT_K * SLOT, to + f / SPLIT_K * SLOT, v, arrived);
-#else
-            if (owner == (int)w.rank) {
-                keep_piece(slots + f / SPLIT_K * SLOT, v);
-            } else {
-                send_piece(to + f / SPLIT_K * SLOT, v, arrived);
-            }
-#endif
         }
     }
 }
@@ -228,14 +215,8 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
     cluster_arrive();
     cluster_wait();
 #else
-#if COMPACT
     send_pieces(w, acc, thread); /* the owners' barriers are ready: begin_consuming() */
     barrier_wait(w.arrived, 0);  /* what arrives there lies in shared memory, no cache is between */
-#else
-    cluster_wait(); /* of meet_cluster(): the owners' barriers are ready */
-    send_pieces(w, acc, thread);
-    barrier_wait_cluster(w.arrived, 0);
-#endif
 #endif
     store_owned(w, o, thread);
 }

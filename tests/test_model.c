@@ -173,10 +173,6 @@ static void the_fourth_runs_parameters_count(void **state)
     t.split = 4;
     t.exchange = MODEL_EXCHANGE_WORKSPACE;
     before = seconds(512, 512 * 2, 8192, &t); /* 128 CTAs at once, which no clusters of four find */
-    t.exchange = MODEL_EXCHANGE_LETTERS;
-    assert_true(seconds(512, 512 * 2, 8192, &t) < before);
-    t.exchange = MODEL_EXCHANGES; /* there is no such way */
-    assert_true(isinf(seconds(512, 512 * 2, 8192, &t)));
     t.cluster = 4;
     t.exchange = MODEL_EXCHANGE_ARRIVALS;
     assert_true(seconds(512, 512 * 2, 8192, &t) > before);

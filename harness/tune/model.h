@@ -44,8 +44,6 @@ enum model_exchange {
     MODEL_EXCHANGE_ARRIVALS,  /* the same, each piece announcing itself to its owner */
     MODEL_EXCHANGE_WORKSPACE, /* the workspace; all wait for each other */
     MODEL_EXCHANGE_PARTS,     /* ARRIVALS in clusters, then the workspace between them */
-    MODEL_EXCHANGE_LETTERS,   /* memory of the module, where each word tells whether it is there */
-    MODEL_EXCHANGES
 };
 
 /* What the model knows of a configuration. */

@@ -62,7 +62,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->direct = flags[1] != 0;
     t->evicts = flags[2] != 0;
     t->overlaps = at_most(flags[3], 2);
-    t->exchange = at_most(flags[4], MODEL_EXCHANGES - 1);
+    t->exchange = at_most(flags[4], MODEL_EXCHANGE_PARTS);
     t->copied_n = at_most(flags[5], INT32_MAX);
     t->own_rows = flags[6] != 0;
     t->streams = at_most(flags[7], 2);
