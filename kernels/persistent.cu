@@ -93,13 +93,18 @@ DEVICE void take_over_barriers()
     named_barrier<7>(64);
 }
 
-/* By all threads, when their CTA's barriers are ready. With CLUSTER_M or CLUSTER_N those of the cluster are then; with
- * REDUCE 1 the cluster is waited for where its pieces are sent. */
-DEVICE void meet_cluster()
+/* By all threads, each when what it has made of its CTA's barriers is ready. */
+DEVICE void arrive_at_cluster()
 {
 #if CLUSTER > 1 || SPLIT_K > 1 && REDUCE == 1
     cluster_arrive_relaxed(); /* the fences have made the barriers visible */
 #endif
+}
+
+/* By all threads before their CTA does anything to its peers: the peers' barriers are ready. With REDUCE 1 only pieces
+ * go there: finish_producing() and begin_consuming() wait instead. */
+DEVICE void await_cluster()
+{
 #if CLUSTER > 1
     cluster_wait();
 #endif
@@ -107,56 +112,84 @@ DEVICE void meet_cluster()
 
 /* --- producer --------------------------------------------------------------------------------------------- */
 
-template <int EVICT_FIRST>
-DEVICE void load_box(u32 to, const TensorMap *map, int x, int y, u32 barrier, int peers, u16 mask)
+/* A slice of an operand: into this CTA, or with SHARED into those of its peers' that `mask` has. */
+template <int EVICT_FIRST, bool SHARED>
+DEVICE void load_slice(u32 to, const TensorMap *map, int x, int y, u32 barrier, u16 mask)
 {
-    if (peers > 1) {
+    if (SHARED) {
         tensor_load_multicast<EVICT_FIRST>(to, map, x, y, barrier, mask);
     } else {
         tensor_load<EVICT_FIRST>(to, map, x, y, barrier);
     }
 }
 
-/* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
- * likewise B. A slice may be half a swizzled group of eight rows: the copy swizzles by the address in shared memory. */
-DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
+/* Slices of A from the one of peer `first` on. A slice may be half a swizzled group of eight rows: the copy swizzles by
+ * the address in shared memory. */
+template <bool SHARED> DEVICE void load_a(const struct work &w, const struct place &p, int stage, int k, int first)
 {
-    const int cm = w.cm, cn = w.cn;
-    const u32 full = w.full + stage * 8;
-    const u32 a = w.stages_a + stage * A_BYTES, b = w.stages_b + stage * B_BYTES;
-    u16 mask_a = 0, mask_b = 0;
+    const u32 to = w.stages_a + stage * A_BYTES;
+    u16 mask = 0;
 #pragma unroll
     for (int i = 0; i < CLUSTER_N; ++i) {
-        mask_a |= (u16)(1 << (cm + i * CLUSTER_M));
+        mask |= (u16)(1 << (w.cm + i * CLUSTER_M));
     }
 #pragma unroll
-    for (int i = 0; i < CLUSTER_M; ++i) {
-        mask_b |= (u16)(1 << (i + cn * CLUSTER_M));
+    for (int i = first; i < (SHARED ? first + 1 : CLUSTER_N); ++i) {
+        load_slice<STREAM == 1, SHARED>(to + i * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + i * (BM / CLUSTER_N),
+                                        w.full + stage * 8, mask);
     }
-    barrier_expect(full, A_BYTES + B_BYTES);
-    load_box<STREAM == 1>(a + cn * (A_BYTES / CLUSTER_N), w.map_a, k, p.row + cn * (BM / CLUSTER_N), full, CLUSTER_N,
-                          mask_a);
-#if LAYOUT_TN
-    load_box<STREAM == 2>(b + cm * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + cm * (BN / CLUSTER_M), full, CLUSTER_M,
-                          mask_b);
-#else
-#pragma unroll 1 /* unrolled, it outgrows the producer's registers */
-    for (int j = 0; j < BOXES; ++j) {
-        load_box<STREAM == 2>(b + j * BOX_BYTES + cm * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64,
-                              k + cm * (BK / CLUSTER_M), full, CLUSTER_M, mask_b);
-    }
-#endif
 }
 
-/* The first stages of the first tile, before the CTA has met: all that they need is their `full` barriers. Where a
- * cluster shares operands they need the others' too. By one whole warp. */
+/* Likewise of B. */
+template <bool SHARED> DEVICE void load_b(const struct work &w, const struct place &p, int stage, int k, int first)
+{
+    const u32 to = w.stages_b + stage * B_BYTES;
+    u16 mask = 0;
+#pragma unroll
+    for (int i = 0; i < CLUSTER_M; ++i) {
+        mask |= (u16)(1 << (i + w.cn * CLUSTER_M));
+    }
+#pragma unroll
+    for (int i = first; i < (SHARED ? first + 1 : CLUSTER_M); ++i) {
+#if LAYOUT_TN
+        load_slice<STREAM == 2, SHARED>(to + i * (B_BYTES / CLUSTER_M), w.map_b, k, p.col + i * (BN / CLUSTER_M),
+                                        w.full + stage * 8, mask);
+#else
+#pragma unroll 1 /* unrolled, it outgrows the producer's registers */
+        for (int j = 0; j < BOXES; ++j) {
+            load_slice<STREAM == 2, SHARED>(to + j * BOX_BYTES + i * (BOX_BYTES / CLUSTER_M), w.map_b, p.col + j * 64,
+                                            k + i * (BK / CLUSTER_M), w.full + stage * 8, mask);
+        }
+#endif
+    }
+}
+
+/* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
+ * CTAs of equal cn B. */
+DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
+{
+    barrier_expect(w.full + stage * 8, A_BYTES + B_BYTES);
+    load_a<(CLUSTER_N > 1)>(w, p, stage, k, CLUSTER_N > 1 ? w.cn : 0);
+    load_b<(CLUSTER_M > 1)>(w, p, stage, k, CLUSTER_M > 1 ? w.cm : 0);
+}
+
+/* The same for this CTA alone. */
+DEVICE void load_own_stage(const struct work &w, const struct place &p, int stage, int k)
+{
+    barrier_expect(w.full + stage * 8, A_BYTES + B_BYTES);
+    load_a<false>(w, p, stage, k, 0);
+    load_b<false>(w, p, stage, k, 0);
+}
+
+/* The first stages of the first tile, before the CTA has met: all that they need is their `full` barriers. Those of
+ * peers need not be ready, for no stage of these is shared. By one whole warp. */
 DEVICE void load_ahead(const struct work &w, const struct place &p)
 {
     if (elect_one()) {
 #pragma unroll
         for (int s = 0; s < FIRST_AHEAD; ++s) {
             if (s == 0 || w.k_begin + s < w.k_end) {
-                load_stage(w, p, s, (w.k_begin + s) * BK);
+                load_own_stage(w, p, s, (w.k_begin + s) * BK);
             }
         }
     }
@@ -260,14 +293,15 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
 DEVICE void begin_consuming(outlet &o)
 {
     await_barriers();
-    meet_cluster();
+    arrive_at_cluster();
+    await_cluster();
 #if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
     registers_grow<CONSUMER_REGISTERS>();
 #endif
     await_grid_ahead();
     ask_ahead(o);
 #if SPLIT_K > 1 && REDUCE == 1
-    cluster_wait(); /* of meet_cluster(), while the first copies are under way */
+    cluster_wait(); /* of arrive_at_cluster(), while the first copies are under way */
 #endif
 }
 
@@ -377,6 +411,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         }
         __syncwarp();
         announce_barriers();
+        arrive_at_cluster();
         if (FIRST_AHEAD) {
             await_grid_ahead();
             load_ahead(w, first);
@@ -388,9 +423,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         __syncwarp();
         announce_barriers();
         hand_over_barriers();
+        arrive_at_cluster();
+    } else if (group == 0) {
+        arrive_at_cluster();
     }
     if (group == 0) {
-        meet_cluster();
+        await_cluster();
 #if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
         registers_shrink<PRODUCER_REGISTERS>();
 #endif

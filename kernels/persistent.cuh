@@ -25,8 +25,8 @@
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
-/* Stages that are asked for before the CTA meets. */
-#define FIRST_AHEAD (CLUSTER > 1 ? 0 : BM * BN > 4096 ? 1 : STAGES < 4 ? STAGES : 4)
+/* Stages that are asked for before the CTA meets; with CLUSTER_M or CLUSTER_N each by its CTA alone. */
+#define FIRST_AHEAD (CLUSTER > 1 ? 1 : BM * BN > 4096 ? 1 : STAGES < 4 ? STAGES : 4)
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 
