@@ -2,7 +2,8 @@
  * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine, and
  * through SPLIT_K for those with few tiles and a long K.
  *
- * One producer warpgroup issues the copies, CONSUMERS warpgroups multiply. A stage is an A box of BM x 64 and a B box
+ * CONSUMERS warpgroups multiply; of the warps behind them the first issues the copies and the second makes barriers (two
+ * more are there where a whole warpgroup gives registers away). A stage is an A box of BM x 64 and a B box
  * of BN x 64 (TN) or BN/64 boxes of 64 x 64 (NN), 128-byte swizzled, guarded by a `full` and an `empty` barrier. Each
  * CTA walks the tiles that fall to it and the copies of the next tile run while this one is stored.
  *
@@ -40,9 +41,11 @@
 
 /* --- beginnings ------------------------------------------------------------------------------------------- */
 
+/* One has nothing else to do so early. Those that share K lose by it. */
+#define MAPS_BY_CONSUMER (SPLIT_K == 1)
 #define FIRST_BARRIERS (FIRST_AHEAD ? FIRST_AHEAD : 1)
 
-/* By one thread: what the first copies need. (After the prefetches, the barriers would wait for them.) */
+/* By one thread: what the first copies need. */
 DEVICE void make_first_barriers(const struct work &w)
 {
 #pragma unroll
@@ -50,6 +53,11 @@ DEVICE void make_first_barriers(const struct work &w)
         barrier_init(w.full + s * 8, 1);
     }
     barrier_init_fence();
+}
+
+/* By one thread. Where it makes barriers too, behind them: they would wait for this. */
+DEVICE void prefetch_maps(const struct work &w)
+{
     tensor_prefetch(w.map_a);
     tensor_prefetch(w.map_b);
 }
@@ -71,7 +79,7 @@ DEVICE void make_barriers(const struct work &w)
     barrier_init_fence();
 }
 
-/* Warps 0 and 1 have made the barriers, and wait for nobody by it; consumers wait for them. */
+/* The producer's first two warps have made the barriers, and wait for nobody by it; consumers wait for them. */
 DEVICE void announce_barriers()
 {
     named_barrier_arrive<6>(CONSUMERS * 128 + 64);
@@ -82,7 +90,7 @@ DEVICE void await_barriers()
     named_barrier<6>(CONSUMERS * 128 + 64);
 }
 
-/* Between warp 1 and warp 0, which goes on by what the other has made. */
+/* Between the second and the first, which goes on by what the other has made. */
 DEVICE void hand_over_barriers()
 {
     named_barrier_arrive<7>(64);
@@ -390,13 +398,13 @@ DEVICE void take_share(struct work &w, int k)
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    gemm(const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
-         const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow, u16 *c, int m, int n,
-         int k, float4 *workspace, int wide, int band, int lanes, int inverse_band, int inverse_wide, int inverse_last,
-         int tiles)
+    gemm(int wide, int band, int lanes, int inverse_band, int inverse_wide, int inverse_last, int tiles, int m, int n,
+         int k, u16 *c, float4 *workspace, const __grid_constant__ TensorMap map_a,
+         const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_c,
+         const __grid_constant__ TensorMap map_narrow)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
-    const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), group = warp / 4;
+    const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
     struct place first = {0, 0};
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
@@ -404,10 +412,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.walk = {wide, band, lanes, inverse_band, inverse_wide, inverse_last, tiles};
     lay_out(w, (shared_address(smem) + 1023) & ~1023u);
     take_share(w, k);
-    if (warp == 0) {
+    if (MAPS_BY_CONSUMER && warp == 0 && elect_one()) {
+        prefetch_maps(w);
+    }
+    __syncwarp();
+    if (producer == 0) {
         first = place_tile(w, blockIdx.x / CLUSTER);
         if (elect_one()) {
             make_first_barriers(w);
+            if (!MAPS_BY_CONSUMER) {
+                prefetch_maps(w);
+            }
         }
         __syncwarp();
         announce_barriers();
@@ -416,7 +431,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             await_grid_ahead();
             load_ahead(w, first);
         }
-    } else if (warp == 1) {
+    } else if (producer == 1) {
         if (elect_one()) {
             make_barriers(w);
         }
@@ -424,15 +439,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         announce_barriers();
         hand_over_barriers();
         arrive_at_cluster();
-    } else if (group == 0) {
+    } else if (producer > 1) {
         arrive_at_cluster();
     }
-    if (group == 0) {
+    if (producer >= 0) {
         await_cluster();
 #if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
         registers_shrink<PRODUCER_REGISTERS>();
 #endif
-        if (warp == 0) {
+        if (producer == 0) {
             take_over_barriers();
             await_grid_ahead();
             produce(w, first);
@@ -442,9 +457,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         finish_producing();
 #endif
     } else {
-        const u32 own = PINGPONG ? 0 : (group - 1) * ROWS * BK * 2; /* 64 rows are as many bytes in either layout */
+        const int group = warp / 4;
+        const u32 own = PINGPONG ? 0 : group * ROWS * BK * 2; /* 64 rows are as many bytes in either layout */
         w.left = wgmma_descriptor_low((ACROSS ? w.stages_b : w.stages_a) + own, 16);
         w.right = wgmma_descriptor_low(ACROSS ? w.stages_a : w.stages_b, WG_RIGHT_TRANSPOSED ? BOX_BYTES : 16);
-        consume(w, group - 1);
+        consume(w, group);
     }
 }

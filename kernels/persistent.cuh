@@ -11,7 +11,7 @@
 #define BK 64
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
 #define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
-#define THREADS ((CONSUMERS + 1) * 128)
+#define THREADS (CONSUMERS * 128 + (CONSUMERS == 1 ? 64 : 128))
 #define SHARES (SPLIT_K * PARTS)                  /* of K */
 #define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */
 #define ROWS (PINGPONG ? TALL : TALL / CONSUMERS) /* of it that a consumer multiplies */
@@ -26,7 +26,7 @@
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
 /* Stages that are asked for before the CTA meets; with CLUSTER_M or CLUSTER_N each by its CTA alone. */
-#define FIRST_AHEAD (CLUSTER > 1 ? 1 : BM * BN > 4096 ? 1 : STAGES < 4 ? STAGES : 4)
+#define FIRST_AHEAD (CLUSTER > 1 ? (BM * BN > 12288 ? 1 : 2) : BM * BN > 4096 ? 1 : STAGES < 4 ? STAGES : 4)
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 

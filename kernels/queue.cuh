@@ -70,7 +70,7 @@ DEVICE void make_queue(const struct work &w)
 DEVICE u32 ask_for_tile(const struct work &w)
 {
     u32 before = 0;
-    count_if(threadIdx.x == 0 && w.rank == 0, &taken, (u32)w.walk.tiles - 1, before);
+    count_if(threadIdx.x % 32 == 0 && w.rank == 0, &taken, (u32)w.walk.tiles - 1, before);
     return before;
 }
 
@@ -108,13 +108,13 @@ DEVICE int pass_tile(const struct work &w, struct round &r, u32 before)
     const int tile = (int)(gridDim.x / CLUSTER + before);
 #if CLUSTER > 1
     if (w.rank > 0) {
-        if (threadIdx.x == 0) {
+        if (threadIdx.x % 32 == 0) {
             barrier_expect(told_at(w, r), 8); /* the entry in its place has been heard, by this very warp */
         }
         return hear(w, r);
     }
     barrier_wait(heard_at(w, r), parity_of(r) ^ 1);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x % 32 == 0) {
         barrier_expect(told_at(w, r), 8); /* not before: its consumers' answers prove that the last phase is over */
         for (int rank = 0; rank < CLUSTER; ++rank) {
             store_async8(cluster_address(slot_at(w, r), rank), make_uint2(tile, 0), cluster_address(told_at(w, r), rank));
@@ -122,7 +122,7 @@ DEVICE int pass_tile(const struct work &w, struct round &r, u32 before)
     }
 #else
     barrier_wait(heard_at(w, r), parity_of(r) ^ 1);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x % 32 == 0) {
         store_shared4(slot_at(w, r), tile);
         barrier_arrive(told_at(w, r));
     }
