@@ -30,7 +30,7 @@ static void walk(int wide, bool down, int rows, int cols, int order[MAX_TILES])
                 order[n++] = down ? lane * cols + step : step * cols + lane;
 }
 
-/* The last arguments: struct walk of walk.cuh. */
+/* The first arguments: struct walk of walk.cuh. */
 enum { WALK, BAND, LANES, INVERSE_BAND, INVERSE_WIDE, INVERSE_LAST, TILES, N_ARGUMENTS };
 
 struct launch {
@@ -43,7 +43,6 @@ static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool d
 {
     const struct cudal2_problem p = {grids[grid].rows * TILE, grids[grid].cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
     const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
-    const struct manifest_argument *last = &m->arguments[m->n_arguments - N_ARGUMENTS];
     int64_t values[MANIFEST_MAX_PARAMETERS];
     char key[128], why[CUDAL2_WHY] = "";
     struct error err;
@@ -53,8 +52,8 @@ static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool d
         fail_msg("%s", why);
     const struct expr_scope scope = {out->plan.names, out->plan.n_names};
     for (int a = 0; a < N_ARGUMENTS; a++) {
-        assert_int_equal(last[a].kind, ARGUMENT_INT32);
-        assert_int_equal(expr_eval(last[a].value, &scope, &out->arguments[a], &err), 0);
+        assert_int_equal(m->arguments[a].kind, ARGUMENT_INT32);
+        assert_int_equal(expr_eval(m->arguments[a].value, &scope, &out->arguments[a], &err), 0);
     }
     walk((int)raster, down, grids[grid].rows, grids[grid].cols, out->order);
 }
