@@ -41,15 +41,14 @@
 
 /* --- beginnings ------------------------------------------------------------------------------------------- */
 
-/* One has nothing else to do so early. Those that share K lose by it. */
+/* Whether a consumer, which has nothing else to do so early, fetches the maps; where K is shared it gained nothing. */
 #define MAPS_BY_CONSUMER (SPLIT_K == 1)
-#define FIRST_BARRIERS (FIRST_AHEAD ? FIRST_AHEAD : 1)
 
 /* By one thread: what the first copies need. */
 DEVICE void make_first_barriers(const struct work &w)
 {
 #pragma unroll
-    for (int s = 0; s < FIRST_BARRIERS; ++s) {
+    for (int s = 0; s < FIRST_AHEAD; ++s) {
         barrier_init(w.full + s * 8, 1);
     }
     barrier_init_fence();
@@ -66,7 +65,7 @@ DEVICE void prefetch_maps(const struct work &w)
 DEVICE void make_barriers(const struct work &w)
 {
     for (int s = 0; s < STAGES; ++s) {
-        if (s >= FIRST_BARRIERS) {
+        if (s >= FIRST_AHEAD) {
             barrier_init(w.full + s * 8, 1);
         }
         barrier_init(w.empty + s * 8, USERS * 4 * CLUSTER);
@@ -427,10 +426,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         __syncwarp();
         announce_barriers();
         arrive_at_cluster();
-        if (FIRST_AHEAD) {
-            await_grid_ahead();
-            load_ahead(w, first);
-        }
+        await_grid_ahead();
+        load_ahead(w, first);
     } else if (producer == 1) {
         if (elect_one()) {
             make_barriers(w);
@@ -449,7 +446,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
         if (producer == 0) {
             take_over_barriers();
-            await_grid_ahead();
             produce(w, first);
         }
         __syncwarp();

@@ -216,7 +216,7 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
     cluster_wait();
 #else
     send_pieces(w, acc, thread); /* the owners' barriers are ready: begin_consuming() */
-    barrier_wait(w.arrived, 0);  /* what arrives there lies in shared memory, no cache is between */
+    barrier_wait(w.arrived, 0);  /* as for what peers multicast: it lies in shared memory, no cache is between to be dropped */
 #endif
     store_owned(w, o, thread);
 }

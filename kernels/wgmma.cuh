@@ -66,13 +66,6 @@ DEVICE void store_async8(u32 to, uint2 v, u32 barrier)
                  : "memory");
 }
 
-DEVICE void store_async16f(u32 to, float4 v, u32 barrier)
-{
-    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
-                 "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w), "r"(barrier)
-                 : "memory");
-}
-
 /* --- tensor copies ---------------------------------------------------------------------------------------- */
 
 DEVICE void tensor_prefetch(const TensorMap *map)
