@@ -39,7 +39,7 @@
 #define STORE_RATE 22.7   /* bytes of C a cycle */
 #define OWN_ROWS 218.0    /* saved where no warp waits for another to store */
 #define ONE_SEEN 0.818    /* of the epilogue, where one warpgroup has to store before it multiplies on */
-#define CLUSTER 100.0     /* for each peer: CTAs that share operands wait for each other at the end; 323 with a wait first */
+#define CLUSTER 100.0     /* for each peer: CTAs that share operands wait for each other at the end */
 #define CLUSTER_16 1650.0 /* where they are more than 8 */
 #define CLUSTER_8 624.0   /* from 8 on, where not all of the next launch's fit beside */
 #define CROWDED 0.178     /* CTAs more on a multiprocessor that has places for two launches' */
