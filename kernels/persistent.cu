@@ -203,6 +203,38 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
     __syncwarp();
 }
 
+/* By warp `producer` of the producer: barriers, and the first stages of the first tile, which the first one returns.
+ * Consumers, below 0, pass it by. */
+DEVICE struct place begin_producing(const struct work &w, int producer)
+{
+    struct place first = {0, 0};
+    if (producer == 0) {
+        first = place_tile(w, blockIdx.x / CLUSTER);
+        if (elect_one()) {
+            make_first_barriers(w);
+            if (!MAPS_BY_CONSUMER) {
+                prefetch_maps(w);
+            }
+        }
+        __syncwarp();
+        announce_barriers();
+        arrive_at_cluster();
+        await_grid_ahead();
+        load_ahead(w, first);
+    } else if (producer == 1) {
+        if (elect_one()) {
+            make_barriers(w);
+        }
+        __syncwarp();
+        announce_barriers();
+        hand_over_barriers();
+        arrive_at_cluster();
+    } else if (producer > 1) {
+        arrive_at_cluster();
+    }
+    return first;
+}
+
 /* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. */
 DEVICE void load_steps(const struct work &w, const struct place &p, struct ring &r, int &k, int end)
 {
@@ -404,7 +436,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
-    struct place first = {0, 0};
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
     w.c = c, w.m = m, w.n = n, w.workspace = workspace;
@@ -415,30 +446,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         prefetch_maps(w);
     }
     __syncwarp();
-    if (producer == 0) {
-        first = place_tile(w, blockIdx.x / CLUSTER);
-        if (elect_one()) {
-            make_first_barriers(w);
-            if (!MAPS_BY_CONSUMER) {
-                prefetch_maps(w);
-            }
-        }
-        __syncwarp();
-        announce_barriers();
-        arrive_at_cluster();
-        await_grid_ahead();
-        load_ahead(w, first);
-    } else if (producer == 1) {
-        if (elect_one()) {
-            make_barriers(w);
-        }
-        __syncwarp();
-        announce_barriers();
-        hand_over_barriers();
-        arrive_at_cluster();
-    } else if (producer > 1) {
-        arrive_at_cluster();
-    }
+    const struct place first = begin_producing(w, producer);
     if (producer >= 0) {
         await_cluster();
 #if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
