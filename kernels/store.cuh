@@ -13,7 +13,7 @@
 /* Where a lane's share of a tile goes, as far as it can be known before the products. */
 struct outlet {
     u16 *to;           /* its first element of C */
-    int rows, columns; /* of C from there on, with EPILOGUE 2 no more columns than the tile has */
+    int rows, columns; /* of C from there on; with ENDS_WITH_TILE no more columns than the tile has */
     u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
 #if REDUCE == 2
     struct meeting meeting;
@@ -29,8 +29,11 @@ struct outlet {
 #define LANE_COLUMNS 8
 #endif
 
-/* CTA r of those that share a tile owns every SPLIT_K-th fragment from the r-th on, in each row of them. */
-#define OWNS_COLUMNS (SPLIT_K > 1 && REDUCE == 1 && PARTS == 1 && BN / 8 % SPLIT_K == 0)
+/* CTA r of those that share a tile owns every SPLIT_K-th fragment from the r-th on, in each row of them; where they have
+ * one row only, the last of these may lie beyond the tile. */
+#define OWNS_EVENLY (BN / 8 % SPLIT_K == 0)
+#define OWNS_COLUMNS (SPLIT_K > 1 && REDUCE == 1 && PARTS == 1 && (OWNS_EVENLY || FRAGMENTS == BN / 8))
+#define ENDS_WITH_TILE (SPLIT_K == 1 || OWNS_COLUMNS && !OWNS_EVENLY)
 
 /* Here, where the copies are waited for anyhow: after the products it would take as long as they do. */
 DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, int group)
@@ -42,7 +45,7 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
     struct outlet o;
     o.to = w.c + (i64)row * w.n + p.col + column;
     o.rows = w.m - row;
-    o.columns = (SPLIT_K > 1 ? w.n - p.col : smaller(w.n - p.col, BN)) - column;
+    o.columns = (ENDS_WITH_TILE ? smaller(w.n - p.col, BN) : w.n - p.col) - column;
     settle(o.to), settle((u32)o.rows), settle((u32)o.columns);
 #if REDUCE == 2
     o.meeting = find_meeting(w.workspace, (int)blockIdx.x, w.rank, group * 128 + (int)thread);
