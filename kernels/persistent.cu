@@ -16,6 +16,8 @@
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
  *                        launch without a workspace and in a fixed order
+ *   ABREAST              tiles, next to each other in the walk, whose CTAs stand in one cluster: two neighbours share a
+ *                        port, and want the same lines of an operand at once if they have the same share of K
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
  *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache
@@ -417,7 +419,7 @@ DEVICE void lay_out(struct work &w, u32 base)
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.queue = w.empty + STAGES * 8; /* nobody has both */
-    w.rank = REDUCE == 2 ? blockIdx.z : rank;
+    w.rank = REDUCE == 2 ? blockIdx.z : rank / ABREAST;
     w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
 }
 

@@ -153,13 +153,20 @@ DEVICE void finish_producing()
 {
 }
 #elif SPLIT_K > 1
+/* Where in the cluster the CTA is that has share `rank` of this tile's K. */
+DEVICE u32 peer_with(int rank)
+{
+    return rank * ABREAST + (ABREAST > 1 ? blockIdx.x % ABREAST : 0);
+}
+
 /* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */
 DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
 {
     const u32 slots = w.slots + w.rank * OWNED * SLOT + thread * PIECE_BYTES;
 #pragma unroll
     for (int owner = 0; owner < SPLIT_K; ++owner) {
-        const u32 to = cluster_address(slots, owner), arrived = cluster_address(w.arrived, owner);
+        const u32 peer = peer_with(owner);
+        const u32 to = cluster_address(slots, peer), arrived = cluster_address(w.arrived, peer);
 #pragma unroll
         for (int f = owner; f < FRAGMENTS; f += SPLIT_K) {
             const piece v = make_piece(acc[f / (BN / 8)], f % (BN / 8));

@@ -1,6 +1,6 @@
 /* persistent.json tells the kernel in seven arguments how the tiles are walked. Whatever RASTER and DOWN say, the
  * arguments must say the same walk; and two walks that are the same for a problem must be one launch, or a search races
- * both. */
+ * both. And the clusters that hold two tiles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,8 +123,38 @@ static void one_walk_is_one_launch(void **state)
     module_set_close(set);
 }
 
+static int plan_abreast(const struct manifest *m, int64_t rows, int64_t cols, struct manifest_plan *plan, char *why)
+{
+    const struct cudal2_problem p = {rows * TILE, cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    assert_true(manifest_parse_key(m, "persistent:BM=64,BN=64,CONSUMERS=1,SPLIT_K=3,REDUCE=1,ABREAST=2", values));
+    return manifest_plan(m, &on, values, plan, why);
+}
+
+/* With ABREAST 2 a cluster of 2 x 1 x 3 has two tiles, and CTA (x, 0, z) rank x % 2 + 2 z in it: share rank / 2 of the
+ * K of a tile whose other CTAs are peer_with(0 to 2) of store.cuh, rank * 2 + x % 2. */
+static void clusters_hold_tiles_abreast(void **state)
+{
+    struct module_set *set = open_cudal2();
+    const struct manifest *m = module_set_manifest(set, "persistent");
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY] = "";
+    (void)state;
+    assert_int_equal(plan_abreast(m, 4, 8, &plan, why), CUDAL2_OK);
+    assert_int_equal(plan.cluster[0], 2);
+    assert_int_equal(plan.cluster[1], 1);
+    assert_int_equal(plan.cluster[2], 3);
+    assert_int_equal(plan.grid[0], 32);
+    assert_int_equal(plan.grid[2], 3);
+    assert_int_equal(plan_abreast(m, 3, 5, &plan, why), CUDAL2_UNSUPPORTED);
+    assert_non_null(strstr(why, "every cluster has ABREAST tiles"));
+    module_set_close(set);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_walk_is_one_launch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_walk_is_one_launch),
+                                       cmocka_unit_test(clusters_hold_tiles_abreast)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

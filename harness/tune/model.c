@@ -172,10 +172,13 @@ static bool is_scattered(const struct work *w)
     return w->t->early && w->t->split > 1 && w->t->cluster == 1 && !has_room(w);
 }
 
-/* CTAs on neighbouring multiprocessors that ask for the same lines at once. */
+/* CTAs on neighbouring multiprocessors that ask for the same lines at once. In a cluster the CTAs of tiles abreast are
+ * neighbours. */
 static double neighbours(const struct work *w)
 {
-    return w->t->cluster > 1 ? 1.0 : is_scattered(w) ? PAIR_SCATTERED : PAIR;
+    if (w->t->cluster > 1)
+        return w->t->abreast > 1 ? PAIR : 1.0;
+    return is_scattered(w) ? PAIR_SCATTERED : PAIR;
 }
 
 /* Bytes that `count` CTAs in a row need for an element of k, each line once, over the CTAs. */

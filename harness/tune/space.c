@@ -13,9 +13,9 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 static const char *const figure_keys[] = {
     "m",         "n",       "step_k", "stages", "split",  "cluster", "per_sm",   "warps",    "a_readers",
     "b_readers", "slices",  "band",   "wgmma",  "direct", "evicts",  "overlaps", "exchange", "copied_n",
-    "own_rows",  "streams", "fetch",  "down",   "early",  "fits",    "queue",    NULL};
+    "own_rows",  "streams", "fetch",  "down",   "early",  "fits",    "queue",    "abreast",  NULL};
 #define N_FIGURES 12
-#define N_KEYS 25
+#define N_KEYS 26
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -71,6 +71,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->early = flags[10] != 0;
     t->fits = at_most(flags[11], INT32_MAX);
     t->queue = flags[12] != 0;
+    t->abreast = at_most(flags[13], 2);
     return 0;
 }
 
