@@ -16,8 +16,8 @@
  *   CLUSTER_M, CLUSTER_N CTAs of a cluster that share a column (row) of tiles: the common operand is multicast
  *   SPLIT_K              CTAs of a cluster sharing one tile: partial sums meet in distributed shared memory, in one
  *                        launch without a workspace and in a fixed order
- *   ABREAST              tiles, next to each other in the walk, whose CTAs stand in one cluster: two neighbours share a
- *                        port, and want the same lines of an operand at once if they have the same share of K
+ *   ABREAST              tiles, next to each other in the walk, whose CTAs stand in one cluster: those with the same
+ *                        share of K are neighbours, and ask for the same lines of an operand at once
  *   REDUCE, PARTS        how they meet, and clusters that share one tile through the workspace: see split.cuh; with
  *                        REDUCE 2 the CTAs that share a tile are no cluster
  *   EVICT                1: stores of C are the first to leave the L2 cache

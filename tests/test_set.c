@@ -1,4 +1,5 @@
 /* The committed kernel set on a described H200: it has something for every problem, and not too much. */
+#include "base/file.h"
 #include "contender/manifest.h"
 #include "contender/module.h"
 #include "contender/tuned.h"
@@ -8,12 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "h200_fixture.h"
 
+enum { MOST_WAYS = 64 };
 enum { MOST = 12 }; /* entries that race for a problem: more would cost more than they find */
 
 static const int64_t paper[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384};
@@ -65,10 +69,11 @@ static void the_papers_shapes(void **state)
 /* A table that names what the kernels refuse would silently be passed over. */
 static void the_tables_hold_what_the_kernels_take(void **state)
 {
-    static const char *const files[] = {"kernels/tuned/nvidia-h200-f16.json", "kernels/tuned/nvidia-h200-f32.json"};
+    static const char *const files[] = {"kernels/tuned/nvidia-h200-f16.json", "kernels/tuned/nvidia-h200-f32.json",
+                                        "kernels/tuned/nvidia-h200-f32-server.json"};
     struct module_set *set = open_cudal2();
     (void)state;
-    for (int f = 0; f < 2; f++) {
+    for (int f = 0; f < 3; f++) {
         struct tuned_table *t;
         struct error err;
         if (tuned_load(files[f], &t, &err))
@@ -104,12 +109,67 @@ static void other_shapes(void **state)
     module_set_close(set);
 }
 
+static cJSON *parse_file(const char *path)
+{
+    char *text;
+    size_t length;
+    struct error err;
+    if (file_read(path, 1 << 20, &text, &length, &err))
+        fail_msg("%s", err.text);
+    cJSON *tree = cJSON_ParseWithLength(text, length);
+    assert_non_null(tree);
+    free(text);
+    return tree;
+}
+
+/* Adds to `keys` those of the entries of `set` that take the problem, each once. */
+static void add_takers(const struct module_set *set, const cJSON *shape, const char *keys[], size_t *n)
+{
+    struct cudal2_setup setup = {.workspace_bytes = (size_t)1 << 26};
+    setup.problem = (struct cudal2_problem){
+        (int64_t)cJSON_GetObjectItem(shape, "m")->valuedouble, (int64_t)cJSON_GetObjectItem(shape, "n")->valuedouble,
+        (int64_t)cJSON_GetObjectItem(shape, "k")->valuedouble, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct cudal2_variant variants[MOST_WAYS];
+    struct contender c;
+    char why[CUDAL2_WHY] = "";
+    module_set_contender(set, CUDAL2_TN, &c);
+    int count = c.ops->list_variants(&c, &setup, variants, MOST_WAYS, why);
+    for (int i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < *n && strcmp(keys[k], variants[i].key) != 0)
+            k++;
+        if (k == *n)
+            keys[(*n)++] = strdup(variants[i].key);
+    }
+}
+
+/* What tests/gpu_ways.sh verifies: each of its ways takes one of its problems. */
+static void every_way_has_a_problem(void **state)
+{
+    const char *keys[MOST_WAYS];
+    size_t n = 0;
+    struct module_set *set;
+    struct error err;
+    cJSON *config = parse_file("tests/ways/shapes.json"), *ways = parse_file("tests/ways/set.json"), *shape;
+    (void)state;
+    if (module_set_open("./tests/ways/set.json", "kernels", &h200, &set, &err))
+        fail_msg("%s", err.text);
+    cJSON_ArrayForEach(shape, cJSON_GetObjectItem(config, "shapes")) add_takers(set, shape, keys, &n);
+    assert_int_equal(n, cJSON_GetArraySize(cJSON_GetObjectItem(ways, "entries")));
+    while (n > 0)
+        free((void *)(uintptr_t)keys[--n]);
+    module_set_close(set);
+    cJSON_Delete(config);
+    cJSON_Delete(ways);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_papers_shapes),
         cmocka_unit_test(the_tables_hold_what_the_kernels_take),
         cmocka_unit_test(other_shapes),
+        cmocka_unit_test(every_way_has_a_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,8 +132,7 @@ static int plan_abreast(const struct manifest *m, int64_t rows, int64_t cols, st
     return manifest_plan(m, &on, values, plan, why);
 }
 
-/* With ABREAST 2 a cluster of 2 x 1 x 3 has two tiles, and CTA (x, 0, z) rank x % 2 + 2 z in it: share rank / 2 of the
- * K of a tile whose other CTAs are peer_with(0 to 2) of store.cuh, rank * 2 + x % 2. */
+/* With ABREAST 2 the CTAs of two tiles, and no others, are a cluster; what they do there tests/gpu_ways.sh sees. */
 static void clusters_hold_tiles_abreast(void **state)
 {
     struct module_set *set = open_cudal2();

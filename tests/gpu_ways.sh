@@ -1,0 +1,16 @@
+#!/bin/bash
+# Ways of the kernels that no set or table takes yet, or that few problems take (tests/ways/set.json), are right on a GPU:
+# each on the problems of tests/ways/shapes.json that it takes, in both layouts, with either accumulator it has.
+without_plugins=yes
+. "$(dirname "$0")/e2e.inc.sh"
+"$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+kernels=${CUDAL2_KERNELS:-$root/kernels}
+for accumulate in f32 f16; do
+    timeout -k 5 400 "$bench" verify "$root/tests/ways/set.json" --config "$root/tests/ways/shapes.json" --device cuda:0 \
+        --kernels "$kernels" --accumulate $accumulate --quiet >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    expect_code 0 "all ways are right with $accumulate"
+    sed 's/^/# /' "$work/out"
+done
+finish
