@@ -156,7 +156,7 @@ DEVICE void finish_producing()
 /* Where in the cluster the CTA is that has share `rank` of this tile's K. */
 DEVICE u32 peer_with(int rank)
 {
-    return rank * ABREAST + (ABREAST > 1 ? blockIdx.x % ABREAST : 0);
+    return rank * ABREAST + blockIdx.x % ABREAST;
 }
 
 /* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */

@@ -21,9 +21,9 @@ verdict() { # verdict STATUS NAME [DETAIL]
     fi
 }
 
-# Runs the program, keeps stdout, stderr and the exit status in $work/out, $work/err and $code.
+# Runs the program for run_seconds (120) at most, keeps stdout, stderr and the exit status in $work/out, $work/err and $code.
 run() {
-    timeout -k 5 120 "$bench" "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout -k 5 "${run_seconds:-120}" "$bench" "$@" >"$work/out" 2>"$work/err" </dev/null
     code=$?
 }
 

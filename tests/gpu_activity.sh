@@ -17,9 +17,8 @@ cat >"$work/c.json" <<'END'
  "candidates": ["cudal2"], "stop": {"min_blocks": 8, "look_every": 8, "max_blocks": 16, "group_blocks": 2, "max_cell_seconds": 3}}
 END
 rm -f "$out"/activity.*
-timeout -k 5 400 "$bench" --config "$work/c.json" --device cuda:0 --kernels "$root/kernels" --activity all --aa \
-    --output "$out/activity.json" >"$work/out" 2>"$work/err" </dev/null
-code=$?
+run_seconds=400
+run --config "$work/c.json" --device cuda:0 --kernels "$root/kernels" --activity all --aa --output "$out/activity.json"
 expect_code 0 "nobody is accused"
 expect_text "$work/out" '^GPU activity: [0-9]+ launches watched in 8 cells, 0 refuted' "every cell is watched"
 expect_no_text "$work/out" 'could not be watched' "and every contender"

@@ -10,10 +10,10 @@ kernels=${CUDAL2_KERNELS:-$root/kernels}
 for file in multistage.cu multistage.json tiny.json; do
     [ -e "$kernels/$file" ] || { echo "no $kernels/$file: set CUDAL2_KERNELS"; exit 77; }
 done
+run_seconds=500
 run_long() { # as run, for compilers and sanitizers; says how long it took
     local start=$SECONDS
-    timeout -k 5 500 "$bench" "$@" >"$work/out" 2>"$work/err" </dev/null
-    code=$?
+    run "$@"
     echo "# $((SECONDS - start)) s"
 }
 

@@ -6,10 +6,10 @@ without_plugins=yes
 "$bench" doctor 2>/dev/null | grep -q 'cuda:0' || { echo "no GPU"; exit 77; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 kernels=${CUDAL2_KERNELS:-$root/kernels}
+run_seconds=400
 for accumulate in f32 f16; do
-    timeout -k 5 400 "$bench" verify "$root/tests/ways/set.json" --config "$root/tests/ways/shapes.json" --device cuda:0 \
-        --kernels "$kernels" --accumulate $accumulate --quiet >"$work/out" 2>"$work/err" </dev/null
-    code=$?
+    run verify "$root/tests/ways/set.json" --config "$root/tests/ways/shapes.json" --device cuda:0 --kernels "$kernels" \
+        --accumulate $accumulate --quiet
     expect_code 0 "all ways are right with $accumulate"
     sed 's/^/# /' "$work/out"
 done

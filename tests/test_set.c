@@ -1,5 +1,6 @@
 /* The committed kernel set on a described H200: it has something for every problem, and not too much. */
-#include "base/file.h"
+#include "base/json.h"
+#include "config/config.h"
 #include "contender/manifest.h"
 #include "contender/module.h"
 #include "contender/tuned.h"
@@ -9,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cjson/cJSON.h>
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,26 +109,11 @@ static void other_shapes(void **state)
     module_set_close(set);
 }
 
-static cJSON *parse_file(const char *path)
-{
-    char *text;
-    size_t length;
-    struct error err;
-    if (file_read(path, 1 << 20, &text, &length, &err))
-        fail_msg("%s", err.text);
-    cJSON *tree = cJSON_ParseWithLength(text, length);
-    assert_non_null(tree);
-    free(text);
-    return tree;
-}
-
 /* Adds to `keys` those of the entries of `set` that take the problem, each once. */
-static void add_takers(const struct module_set *set, const cJSON *shape, const char *keys[], size_t *n)
+static void add_takers(const struct module_set *set, const struct shape *s, const char *keys[], size_t *n)
 {
-    struct cudal2_setup setup = {.workspace_bytes = (size_t)1 << 26};
-    setup.problem = (struct cudal2_problem){
-        (int64_t)cJSON_GetObjectItem(shape, "m")->valuedouble, (int64_t)cJSON_GetObjectItem(shape, "n")->valuedouble,
-        (int64_t)cJSON_GetObjectItem(shape, "k")->valuedouble, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_setup setup = {.problem = {s->m, s->n, s->k, CUDAL2_F16, CUDAL2_ACC_F32},
+                                       .workspace_bytes = (size_t)1 << 26};
     struct cudal2_variant variants[MOST_WAYS];
     struct contender c;
     char why[CUDAL2_WHY] = "";
@@ -149,17 +134,21 @@ static void every_way_has_a_problem(void **state)
     const char *keys[MOST_WAYS];
     size_t n = 0;
     struct module_set *set;
+    struct config config;
     struct error err;
-    cJSON *config = parse_file("tests/ways/shapes.json"), *ways = parse_file("tests/ways/set.json"), *shape;
+    cJSON *ways;
     (void)state;
-    if (module_set_open("./tests/ways/set.json", "kernels", &h200, &set, &err))
+    if (config_load("tests/ways/shapes.json", &config, &err) != 0 ||
+        json_read_file("tests/ways/set.json", 1 << 20, &ways, &err) != 0 ||
+        module_set_open("./tests/ways/set.json", "kernels", &h200, &set, &err) != 0)
         fail_msg("%s", err.text);
-    cJSON_ArrayForEach(shape, cJSON_GetObjectItem(config, "shapes")) add_takers(set, shape, keys, &n);
+    for (size_t i = 0; i < config.n_shapes; i++)
+        add_takers(set, &config.shapes[i], keys, &n);
     assert_int_equal(n, cJSON_GetArraySize(cJSON_GetObjectItem(ways, "entries")));
     while (n > 0)
         free((void *)(uintptr_t)keys[--n]);
     module_set_close(set);
-    cJSON_Delete(config);
+    config_free(&config);
     cJSON_Delete(ways);
 }
 

@@ -39,16 +39,23 @@ struct launch {
     int order[MAX_TILES]; /* by RASTER and DOWN */
 };
 
-static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool down, struct launch *out)
+/* Status and `why` of the launch of `key` on so many tiles of TILE x TILE. */
+static int plan_tiles(const struct manifest *m, const char *key, const int tiles[2], struct manifest_plan *plan,
+                      char *why)
 {
-    const struct cudal2_problem p = {grids[grid].rows * TILE, grids[grid].cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {tiles[0] * TILE, tiles[1] * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
     const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
     int64_t values[MANIFEST_MAX_PARAMETERS];
+    assert_true(manifest_parse_key(m, key, values));
+    return manifest_plan(m, &on, values, plan, why);
+}
+
+static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool down, struct launch *out)
+{
     char key[128], why[CUDAL2_WHY] = "";
     struct error err;
     snprintf(key, sizeof key, "persistent:BM=%d,BN=%d,CONSUMERS=1,RASTER=%d,DOWN=%d", TILE, TILE, (int)raster, down);
-    assert_true(manifest_parse_key(m, key, values));
-    if (manifest_plan(m, &on, values, &out->plan, why) != CUDAL2_OK)
+    if (plan_tiles(m, key, (int[]){grids[grid].rows, grids[grid].cols}, &out->plan, why) != CUDAL2_OK)
         fail_msg("%s", why);
     const struct expr_scope scope = {out->plan.names, out->plan.n_names};
     for (int a = 0; a < N_ARGUMENTS; a++) {
@@ -123,30 +130,22 @@ static void one_walk_is_one_launch(void **state)
     module_set_close(set);
 }
 
-static int plan_abreast(const struct manifest *m, int64_t rows, int64_t cols, struct manifest_plan *plan, char *why)
-{
-    const struct cudal2_problem p = {rows * TILE, cols * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
-    const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
-    int64_t values[MANIFEST_MAX_PARAMETERS];
-    assert_true(manifest_parse_key(m, "persistent:BM=64,BN=64,CONSUMERS=1,SPLIT_K=3,REDUCE=1,ABREAST=2", values));
-    return manifest_plan(m, &on, values, plan, why);
-}
-
 /* With ABREAST 2 the CTAs of two tiles, and no others, are a cluster; what they do there tests/gpu_ways.sh sees. */
 static void clusters_hold_tiles_abreast(void **state)
 {
+    static const char key[] = "persistent:BM=64,BN=64,CONSUMERS=1,SPLIT_K=3,REDUCE=1,ABREAST=2";
     struct module_set *set = open_cudal2();
     const struct manifest *m = module_set_manifest(set, "persistent");
     struct manifest_plan plan;
     char why[CUDAL2_WHY] = "";
     (void)state;
-    assert_int_equal(plan_abreast(m, 4, 8, &plan, why), CUDAL2_OK);
+    assert_int_equal(plan_tiles(m, key, (int[]){4, 8}, &plan, why), CUDAL2_OK);
     assert_int_equal(plan.cluster[0], 2);
     assert_int_equal(plan.cluster[1], 1);
     assert_int_equal(plan.cluster[2], 3);
     assert_int_equal(plan.grid[0], 32);
     assert_int_equal(plan.grid[2], 3);
-    assert_int_equal(plan_abreast(m, 3, 5, &plan, why), CUDAL2_UNSUPPORTED);
+    assert_int_equal(plan_tiles(m, key, (int[]){3, 5}, &plan, why), CUDAL2_UNSUPPORTED);
     assert_non_null(strstr(why, "every cluster has ABREAST tiles"));
     module_set_close(set);
 }
