@@ -113,7 +113,18 @@ verdict $? "writes the same table again"
 run --config "$work/r.json" --device cpu --output "$work/updated.json" --tuned "$whole"
 expect_code 0 "run takes such a table"
 rm -f "${whole%.json}.journal.jsonl"
-sed 's/"commit": "[^"]*"/"commit": "older"/' "$table" >"$whole"
+# The old winner of M = 32 gets a time that no search on this machine reaches, however busy it is.
+python3 - "$table" >"$whole" <<'END'
+import json
+import sys
+
+t = json.load(open(sys.argv[1]))
+t["commit"] = "older"
+for e in t["entries"]:
+    if e["m"] == 32:
+        e.update({key: e[key] / 16 for key in ("time_ns", "low_ns", "high_ns") if key in e})
+json.dump(t, sys.stdout, indent=2)
+END
 for resume in '' --resume; do
     cp "$whole" "$work/first.json"
     CUDAL2_TUNABLE=plain,slow run tune --config "$work/u.json" --device cpu --output "$whole" --seed 7 --update $resume
