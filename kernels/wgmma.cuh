@@ -49,7 +49,18 @@ DEVICE void barrier_wait(u32 barrier, u32 parity)
                  : "memory");
 }
 
-/* The same, and sees what the CTAs of the cluster stored before they completed the phase. */
+/* Whether the phase is over; waits for nothing. */
+DEVICE bool barrier_test(u32 barrier, u32 parity)
+{
+    u32 over;
+    asm volatile("{\n.reg .pred p;\n mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(over)
+                 : "r"(barrier), "r"(parity)
+                 : "memory");
+    return over;
+}
+
+/* As barrier_wait(), and sees what the CTAs of the cluster stored before they completed the phase. */
 DEVICE void barrier_wait_cluster(u32 barrier, u32 parity)
 {
     asm volatile("{\n.reg .pred p;\nAGAIN:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
