@@ -241,7 +241,8 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
     return first;
 }
 
-/* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. */
+/* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. Few are written out, for code
+ * comes from afar the first time. */
 DEVICE void load_steps(const struct work &w, const struct place &p, struct ring &r, int &k, int end)
 {
     constexpr int feed = FEED;
