@@ -103,18 +103,31 @@ series_of() { # series_of RUN: ROOT/GPU/SERIES, or nothing
 }
 
 # A series is one when its runs can stand in one table: the same device and driver, no cell twice.
-make_series() { # make_series SERIES FILE...
+is_series() { # is_series SERIES FILE...
     local series=$1
     shift
-    if "$CUDAL2_BENCH" report "$@" --table 2 --format csv >/dev/null 2>"$work/refused"; then
-        make_for "$series" yes "$@"
-        return 0
-    fi
+    "$CUDAL2_BENCH" report "$@" --table 2 --format csv >/dev/null 2>"$work/refused" && return
     echo "results: $series is no series: $(cat "$work/refused")"
     return 1
 }
 
-runs=()
+# do_jobs FIRST STEP: make_for with every STEP-th of `jobs` from FIRST on, up to one that fails; what a job says, and its status if it
+# is not 0, lie under $work by its number.
+do_jobs() {
+    local i code job all=$work
+    work=$all/$1
+    mkdir "$work"
+    for ((i = $1; i < ${#jobs[@]}; i += $2)); do
+        IFS=$'\t' read -r -a job <<<"${jobs[i]}"
+        (make_for "${job[@]}"; exit "$wrong") >"$all/job$i.out" 2>"$all/job$i.err" &
+        code=0
+        wait $! || code=$?
+        [ "$code" -eq 0 ] || echo "$code" >"$all/job$i.code"
+        [ "$code" -le 1 ] || return 0
+    done
+}
+
+runs=() jobs=()
 for run in "$root"/*/*/; do
     file_of "${run%/}" >/dev/null && runs+=("${run%/}")
 done
@@ -125,14 +138,27 @@ for run in ${runs[@]+"${runs[@]}"}; do
 done
 for series in $(printf '%s\n' ${members[@]+"${!members[@]}"} | sort); do
     mapfile -t files <<<"${members[$series]%$'\n'}"
-    if [ ${#files[@]} -gt 1 ] && make_series "$series" "${files[@]}"; then
+    if [ ${#files[@]} -gt 1 ] && is_series "$series" "${files[@]}"; then
         made[$series]=yes
+        jobs+=("$(printf '%s\t' "$series" yes "${files[@]}")")
     fi
 done
 for run in ${runs[@]+"${runs[@]}"}; do
     series=$(series_of "$run")
     whole=yes
     [ -n "$series" ] && [ "${made[$series]:-no}" = yes ] && whole=no
-    make_for "$run" "$whole" "$(file_of "$run")"
+    jobs+=("$(printf '%s\t' "$run" "$whole" "$(file_of "$run")")")
 done
-exit "$wrong"
+workers=$(nproc)
+for ((first = 0; first < workers; first++)); do
+    do_jobs "$first" "$workers" &
+done
+wait
+status=0
+for ((i = 0; i < ${#jobs[@]}; i++)); do
+    [ ! -e "$work/job$i.out" ] || cat "$work/job$i.out"
+    [ ! -e "$work/job$i.err" ] || cat "$work/job$i.err" >&2
+    code=$(cat "$work/job$i.code" 2>/dev/null || echo 0)
+    [ "$code" -le "$status" ] || status=$code
+done
+exit "$status"
