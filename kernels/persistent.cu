@@ -42,6 +42,7 @@
  * preceded by moves into them, which a tile of 64 x 64 does not hide.
  */
 #include "persistent.cuh"
+#include "products.cuh"
 #include "queue.cuh"
 #include "store.cuh"
 
@@ -288,104 +289,6 @@ DEVICE void produce(const struct work &w, struct place p)
 }
 
 /* --- consumers -------------------------------------------------------------------------------------------- */
-
-/* Tells every CTA that may copy into this stage that the warp is done with it, where it is. */
-DEVICE void release_if(bool done, const struct work &w, int stage)
-{
-    const u32 lane = threadIdx.x % 32;
-    if (CLUSTER == 1) {
-        if (done && lane == 0) {
-            barrier_arrive(w.empty + stage * 8);
-        }
-    } else if (done && lane < CLUSTER) {
-        barrier_arrive_at(w.empty + stage * 8, lane);
-    }
-}
-
-DEVICE void release(const struct work &w, int stage)
-{
-    release_if(true, w, stage);
-}
-
-/* Steps `from` to `to` of a stage's products, 16 of K each, as a group. */
-DEVICE void multiply_steps(const struct work &w, accumulator &acc, int stage, int from, int to, int accumulate)
-{
-    const u32 left = w.left + stage * (LEFT_BYTES >> 4), right = w.right + stage * (RIGHT_BYTES >> 4);
-#pragma unroll
-    for (int k = from; k < to; ++k) {
-#pragma unroll
-        for (int i = 0; i < MI; ++i) {
-            wgmma(acc[i], wgmma_descriptor(left + ((i * BOX_BYTES + k * (WG_LEFT_TRANSPOSED ? 2048 : 32)) >> 4)),
-                  wgmma_descriptor(right + (k * (WG_RIGHT_TRANSPOSED ? 2048 : 32) >> 4)), accumulate || k);
-        }
-    }
-    wgmma_commit();
-}
-
-#if PEEK
-/* The products of the stage that `r` is at, which is there. While the tensor cores have work a stage that is `done` is
- * handed back, two before this one at least, and the next looked for: after the last product of a stage, where nothing
- * is under way but that, all this would keep them waiting. Returns whether the next stage, at which `r` is then, is there. */
-DEVICE bool multiply_and_peek(const struct work &w, accumulator &acc, struct ring &r, int first, int done)
-{
-    const int stage = r.stage;
-    wgmma_fence();
-    multiply_steps(w, acc, stage, 0, PEEK, !first);
-    advance(r);
-    const bool ready = barrier_test(w.full + r.stage * 8, r.parity);
-    wgmma_wait<2>(); /* not for the steps just asked for, nor for the last ones of the stage before */
-    release_if(done >= 0, w, done);
-    multiply_steps(w, acc, stage, PEEK, BK / 16, 1);
-    return ready;
-}
-
-/* One tile's products, as far as asking for them: the last ones are under way. Returns the last stage, which alone has
- * not been handed back. */
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
-{
-    int before = -1, previous = r.stage;
-    barrier_wait(w.full + r.stage * 8, r.parity);
-    bool ready = multiply_and_peek(w, acc, r, 1, -1);
-#pragma unroll 4
-    for (int k = w.k_begin + 1; k < w.k_end; ++k) {
-        const int stage = r.stage;
-        if (!ready) {
-            barrier_wait(w.full + stage * 8, r.parity);
-        }
-        ready = multiply_and_peek(w, acc, r, 0, before);
-        before = previous;
-        previous = stage;
-    }
-    wgmma_wait<2>();
-    release_if(before >= 0, w, before);
-    return previous;
-}
-#else
-DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int accumulate)
-{
-    wgmma_fence();
-    multiply_steps(w, acc, stage, 0, BK / 16, accumulate);
-}
-
-/* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
- * multiplied is handed back. Returns the last stage, which is not. */
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
-{
-    int previous = r.stage;
-    barrier_wait(w.full + r.stage * 8, r.parity);
-    multiply_stage(w, acc, r.stage, 0);
-    advance(r);
-    for (int k = w.k_begin + 1; k < w.k_end; ++k) {
-        barrier_wait(w.full + r.stage * 8, r.parity);
-        multiply_stage(w, acc, r.stage, 1);
-        wgmma_wait<1>();
-        release(w, previous);
-        previous = r.stage;
-        advance(r);
-    }
-    return previous;
-}
-#endif
 
 /* What a consumer has found out by itself waits for the others from here on. */
 DEVICE void begin_consuming(outlet &o)
