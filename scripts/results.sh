@@ -149,12 +149,14 @@ for run in ${runs[@]+"${runs[@]}"}; do
     [ -n "$series" ] && [ "${made[$series]:-no}" = yes ] && whole=no
     jobs+=("$(printf '%s\t' "$run" "$whole" "$(file_of "$run")")")
 done
-workers=$(nproc)
+workers=$(nproc) pids=() status=0
 for ((first = 0; first < workers; first++)); do
     do_jobs "$first" "$workers" &
+    pids+=($!)
 done
-wait
-status=0
+for pid in "${pids[@]}"; do
+    wait "$pid" || status=70 # a worker that could not even begin: its runs have not been looked at
+done
 for ((i = 0; i < ${#jobs[@]}; i++)); do
     [ ! -e "$work/job$i.out" ] || cat "$work/job$i.out"
     [ ! -e "$work/job$i.err" ] || cat "$work/job$i.err" >&2
