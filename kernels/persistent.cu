@@ -31,7 +31,6 @@
  *   PEEK                 0: when all products of a stage are asked for, the stage before it is handed back and the next
  *                        one waited for; 1, 2: after so many of its four steps of 16 k the one before that is handed back
  *                        and the next one looked for
- *   FEED                 stages that the producer's loop asks for in a turn
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -242,12 +241,11 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
     return first;
 }
 
-/* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. Few are written out, for code
- * comes from afar the first time. */
+/* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. They are not written out:
+ * code comes from afar the first time. */
 DEVICE void load_steps(const struct work &w, const struct place &p, struct ring &r, int &k, int end)
 {
-    constexpr int feed = FEED;
-#pragma unroll feed
+#pragma unroll 1
     for (; k < end; ++k) {
         barrier_wait(w.empty + r.stage * 8, r.parity);
         if (elect_one()) {
