@@ -1,9 +1,20 @@
 #!/bin/bash
-# run-tests.sh BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
+# run-tests.sh [-j N] BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
 # what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on TERM or
-# INT the test that runs is ended with all that it started, which would otherwise keep a GPU from whoever comes next.
+# INT the tests that run are ended with all that they started, which would otherwise keep a GPU from whoever comes next.
+# -j: first N at a time those that time nothing, which are the programs and the scripts with a line "# Times nothing."; then the others,
+# which see clocks and processors, one by one.
 set -u
-build=${1:?usage: run-tests.sh BUILD TEST...}
+jobs=1
+while getopts j: flag; do
+    if [ "$flag" != j ] || ! [[ $OPTARG =~ ^[1-9][0-9]*$ ]]; then
+        echo "usage: run-tests.sh [-j N] BUILD TEST..." >&2
+        exit 64
+    fi
+    jobs=$OPTARG
+done
+shift $((OPTIND - 1))
+build=${1:?usage: run-tests.sh [-j N] BUILD TEST...}
 shift
 logs=$build/test-logs
 mkdir -p "$logs"
@@ -19,10 +30,12 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 passed=0
 failed=0
 skipped=0
-running=
+declare -A running=() began=() # by process: the test, and when in microseconds
 
 stop() { # stop STATUS: timeout passes the signal on to everything that the test started
-    [ -n "$running" ] && kill -TERM "$running" && wait "$running"
+    local pid
+    for pid in "${!running[@]}"; do kill -TERM "$pid"; done
+    for pid in "${!running[@]}"; do wait "$pid"; done
     exit "$1"
 }
 trap 'stop 143' TERM
@@ -36,18 +49,17 @@ report() { # report VERDICT NAME DETAIL
     printf '%-7s %-28s %s\n' "$1" "$2" "$3"
 }
 
-for test in "$@"; do
-    name=$(basename "$test" .sh)
-    log=$logs/$name.log
-    start=${EPOCHREALTIME//[.,]/} # microseconds
+begin() { # begin TEST
     # -k: a test that ignores TERM is ended all the same.
-    timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null &
-    running=$!
-    wait "$running"
-    status=$?
-    running=
-    tenths=$(((${EPOCHREALTIME//[.,]/} - start + 50000) / 100000))
-    seconds="$((tenths / 10)).$((tenths % 10)) s"
+    timeout -k 10 "$limit" "$1" >"$logs/$(basename "$1" .sh).log" 2>&1 </dev/null &
+    running[$!]=$1
+    began[$!]=${EPOCHREALTIME//[.,]/}
+}
+
+judge() { # judge TEST STATUS SECONDS: counts and tells
+    local name log ran bad missed good
+    name=$(basename "$1" .sh)
+    log=$logs/$name.log
     ran=$(count "$log" '^\[==========\][^0-9]*\([0-9]*\) test(s) run\.$')
     bad=$(count "$log" '^\[  FAILED  \][^0-9]*\([0-9]*\) test(s), listed below:$')
     missed=$(count "$log" '^\[  SKIPPED \][^0-9]*\([0-9]*\) test(s), listed below:$')
@@ -57,17 +69,17 @@ for test in "$@"; do
         bad=$(grep -c '^not ok ' "$log")
         [ "$bad" -gt 0 ] || bad=
     fi
-    if [ "$status" -eq 77 ]; then
+    if [ "$2" -eq 77 ]; then
         skipped=$((skipped + 1))
         report skip "$name" "$(tail -1 "$log")"
-        continue
+        return
     fi
-    if [ "$status" -eq 0 ]; then
+    if [ "$2" -eq 0 ]; then
         good=$((${ran:-1} - ${missed:-0}))
         passed=$((passed + good))
         skipped=$((skipped + ${missed:-0}))
-        report ok "$name" "$good passed${missed:+, $missed skipped}, $seconds"
-        continue
+        report ok "$name" "$good passed${missed:+, $missed skipped}, $3"
+        return
     fi
     # A program that died in the middle has printed no totals: that is one failure at least.
     bad=${bad:-1}
@@ -75,9 +87,40 @@ for test in "$@"; do
     [ "$good" -lt 0 ] && good=0
     passed=$((passed + good))
     failed=$((failed + bad))
-    report FAILED "$name" "exit status $status, $seconds; $log ends with:"
+    report FAILED "$name" "exit status $2, $3; $log ends with:"
     tail -40 "$log" | sed 's/^/    /'
+}
+
+finish_one() { # waits for one of those that run
+    local pid status tenths test
+    wait -n -p pid
+    status=$?
+    tenths=$(((${EPOCHREALTIME//[.,]/} - began[$pid] + 50000) / 100000))
+    test=${running[$pid]}
+    unset "running[$pid]" "began[$pid]"
+    judge "$test" "$status" "$((tenths / 10)).$((tenths % 10)) s"
+}
+
+run_all() { # run_all N TEST...: N at a time
+    local at_once=$1 test
+    shift
+    for test in "$@"; do
+        [ "${#running[@]}" -lt "$at_once" ] || finish_one
+        begin "$test"
+    done
+    while [ "${#running[@]}" -gt 0 ]; do finish_one; done
+}
+
+beside=() alone=()
+for test in "$@"; do
+    if [ "${test%.sh}" = "$test" ] || grep -q '^# Times nothing\.$' "$test"; then beside+=("$test"); else alone+=("$test"); fi
 done
+if [ "$jobs" -gt 1 ]; then
+    run_all "$jobs" ${beside[@]+"${beside[@]}"}
+    run_all 1 ${alone[@]+"${alone[@]}"}
+else
+    run_all 1 "$@"
+fi
 [ "$skipped" -gt 0 ] && echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,6 +1,7 @@
 #!/bin/bash
 # scripts/results.sh: tables, figures and page of committed runs, the same bytes each time; --check finds what is stale. And the ones that
 # are committed are not.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 export CUDAL2_BENCH=$bench
 

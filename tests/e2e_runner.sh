@@ -15,6 +15,30 @@ expect_code 1 "a failed check"
 expect_text "$work/out" '^3 passed, 1 failed$' "is counted beside those that passed"
 expect_text "$work/out" '^skip +elsewhere +no such device$' "and what is not for here says why"
 
+# Two that wait for each other: only both at once can end. One that times something finds nobody else there, whatever its place.
+for side in left right; do
+    write_test $side <<END
+# Times nothing.
+touch "$work/$side.there"
+other=$([ $side = left ] && echo right || echo left)
+for _ in \$(seq 100); do
+    [ -e "$work/\$other.there" ] && echo "ok - met" && sleep 0.3 && touch "$work/$side.over" && exit 0
+    sleep 0.1
+done
+echo "not ok - met nobody"
+exit 1
+END
+done
+write_test clock <<<"[ -e '$work/left.over' ] && [ -e '$work/right.over' ] && echo 'ok - alone' || { echo 'not ok - alone'; exit 1; }"
+"$runner" -j 2 "$work/build" "$work/clock.sh" "$work/left.sh" "$work/right.sh" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "two at a time, and one alone"
+expect_text "$work/out" '^3 passed, 0 failed$' "are all counted"
+"$runner" -j 0 "$work/build" "$work/good.sh" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 64 "no test at a time"
+expect_text "$work/err" '^usage: run-tests.sh ' "is refused"
+
 # What a test started goes with it, or it would keep the device from the next.
 write_test slow <<END
 sleep 98765 &

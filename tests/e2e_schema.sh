@@ -1,6 +1,7 @@
 #!/bin/bash
 # The JSON Schema files against what they describe, by an implementation that is not ours: every shipped config, the results that are
 # committed, and results made here. Without python3-jsonschema nothing can be said (tests/test_schema.c compares schema and parser).
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
 if ! python3 -W ignore -c 'import jsonschema' 2>/dev/null; then
