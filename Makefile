@@ -220,10 +220,11 @@ $(addprefix $(BUILD)/tests/test_,plugin registry watching): | $(TEST_PLUGINS)
 $(BUILD)/tests/test_baselines $(BUILD)/tests/test_openblas $(BUILD)/tests/test_blocked: | $(PLUGINS)
 
 tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES)
-# So many tests at a time of those that time nothing.
+# So many tests at a time of those that time nothing; these do.
+TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
 tests-run: tests-build
-	scripts/run-tests.sh -j $(TEST_JOBS) $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
+	scripts/run-tests.sh -j $(TEST_JOBS) $(addprefix -a ,$(TIMED_TESTS)) $(BUILD) $(TESTS) $(wildcard tests/e2e_*.sh)
 
 # What a machine with a GPU is given: everything built, nothing installed.
 gpu-build: tests-build $(GPU_TESTS) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)

@@ -1,20 +1,28 @@
 #!/bin/bash
-# run-tests.sh [-j N] BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
+# run-tests.sh [-j N] [-a NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
 # what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on TERM or
 # INT the tests that run are ended with all that they started, which would otherwise keep a GPU from whoever comes next.
-# -j: first N at a time those that time nothing, which are the programs and the scripts with a line "# Times nothing."; then the others,
-# which see clocks and processors, one by one.
+# -j: first N at a time those that time nothing, which are the programs, but for each NAME of -a, and the scripts whose first lines have
+# "# Times nothing."; then the others, which see clocks and processors, one by one.
 set -u
-jobs=1
-while getopts j: flag; do
-    if [ "$flag" != j ] || ! [[ $OPTARG =~ ^[1-9][0-9]*$ ]]; then
-        echo "usage: run-tests.sh [-j N] BUILD TEST..." >&2
-        exit 64
-    fi
-    jobs=$OPTARG
+usage() {
+    echo "usage: run-tests.sh [-j N] [-a NAME]... BUILD TEST..." >&2
+    exit 64
+}
+jobs=1 timed=' '
+while getopts j:a: flag; do
+    case $flag in
+    j)
+        [[ $OPTARG =~ ^[1-9][0-9]*$ ]] || usage
+        jobs=$OPTARG
+        ;;
+    a) timed="$timed$OPTARG " ;;
+    *) usage ;;
+    esac
 done
 shift $((OPTIND - 1))
-build=${1:?usage: run-tests.sh [-j N] BUILD TEST...}
+[ $# -gt 0 ] || usage
+build=$1
 shift
 logs=$build/test-logs
 mkdir -p "$logs"
@@ -95,6 +103,12 @@ finish_one() { # waits for one of those that run
     local pid status tenths test
     wait -n -p pid
     status=$?
+    # One that a signal ended while something else was going on is not told of again: it is among those that are no more.
+    if [ -z "${pid:-}" ]; then
+        for pid in "${!running[@]}"; do kill -0 "$pid" 2>/dev/null || break; done
+        wait "$pid"
+        status=$?
+    fi
     tenths=$(((${EPOCHREALTIME//[.,]/} - began[$pid] + 50000) / 100000))
     test=${running[$pid]}
     unset "running[$pid]" "began[$pid]"
@@ -111,9 +125,16 @@ run_all() { # run_all N TEST...: N at a time
     while [ "${#running[@]}" -gt 0 ]; do finish_one; done
 }
 
+times_nothing() { # times_nothing TEST
+    case $1 in
+    *.sh) head -6 "$1" | grep -q '^# Times nothing\.$' ;;
+    *) [ "${timed#* "$(basename "$1")" }" = "$timed" ] ;;
+    esac
+}
+
 beside=() alone=()
 for test in "$@"; do
-    if [ "${test%.sh}" = "$test" ] || grep -q '^# Times nothing\.$' "$test"; then beside+=("$test"); else alone+=("$test"); fi
+    if times_nothing "$test"; then beside+=("$test"); else alone+=("$test"); fi
 done
 if [ "$jobs" -gt 1 ]; then
     run_all "$jobs" ${beside[@]+"${beside[@]}"}

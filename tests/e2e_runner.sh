@@ -16,9 +16,10 @@ expect_text "$work/out" '^3 passed, 1 failed$' "is counted beside those that pas
 expect_text "$work/out" '^skip +elsewhere +no such device$' "and what is not for here says why"
 
 # Two that wait for each other: only both at once can end. One that times something finds nobody else there, whatever its place.
+mark='# Times nothing.'
 for side in left right; do
     write_test $side <<END
-# Times nothing.
+$mark
 touch "$work/$side.there"
 other=$([ $side = left ] && echo right || echo left)
 for _ in \$(seq 100); do
@@ -34,6 +35,23 @@ write_test clock <<<"[ -e '$work/left.over' ] && [ -e '$work/right.over' ] && ec
 code=$?
 expect_code 0 "two at a time, and one alone"
 expect_text "$work/out" '^3 passed, 0 failed$' "are all counted"
+# One that crashes as another one is judged: bash forgets those.
+write_test crash <<END
+$mark
+sleep 0.2
+kill -SEGV \$\$
+END
+for side in one two; do write_test $side <<<"$mark"$'\nsleep 0.2; echo "ok - one"'; done
+"$runner" -j 3 "$work/build" "$work/one.sh" "$work/crash.sh" "$work/two.sh" "$work/clock.sh" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 1 "a test that crashes among others"
+expect_text "$work/out" '^FAILED +crash +exit status 139' "is told of"
+expect_text "$work/out" '^3 passed, 1 failed$' "and what comes after it runs"
+rm -f "$work"/*.there "$work"/*.over
+cp "$work/clock.sh" "$work/solo"
+"$runner" -j 3 -a solo "$work/build" "$work/solo" "$work/left.sh" "$work/right.sh" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "a program named as one that times, alone"
 "$runner" -j 0 "$work/build" "$work/good.sh" >"$work/out" 2>"$work/err"
 code=$?
 expect_code 64 "no test at a time"

@@ -1,4 +1,6 @@
-/* dry.cu: cycles that a stage takes a consumer of kernels/persistent.cu when stages are always there: the producer copies nothing. */
+/* dry.cu: cycles that a stage takes a consumer of kernels/persistent.cu when stages are always there: the producer copies nothing.
+ * Compiled like the kernels, fp32, one CTA: nvcc -gencode arch=compute_90a,code=sm_90a -cubin -I kernels -include kernels/harness/prelude.cuh, the parameters
+ * as -D (STAGES 8 with one consumer, 6 with two, half of it with DEEP 2; EPILOGUE 2 with one consumer), SHARED_BYTES 100000. */
 #include "persistent.cu"
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) dry(int stages, int begin, long long *cycles, float *sink)
