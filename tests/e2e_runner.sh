@@ -41,12 +41,12 @@ $mark
 sleep 0.2
 kill -SEGV \$\$
 END
-for side in one two; do write_test $side <<<"$mark"$'\nsleep 0.2; echo "ok - one"'; done
-"$runner" -j 3 "$work/build" "$work/one.sh" "$work/crash.sh" "$work/two.sh" "$work/clock.sh" >"$work/out" 2>"$work/err"
+for side in one two three four; do write_test $side <<<"$mark"$'\nsleep 0.2; echo "ok - one"'; done
+"$runner" -j 5 "$work/build" "$work"/{one,two,crash,three,four,clock}.sh >"$work/out" 2>"$work/err"
 code=$?
 expect_code 1 "a test that crashes among others"
 expect_text "$work/out" '^FAILED +crash +exit status 139' "is told of"
-expect_text "$work/out" '^3 passed, 1 failed$' "and what comes after it runs"
+expect_text "$work/out" '^5 passed, 1 failed$' "and what comes after it runs"
 rm -f "$work"/*.there "$work"/*.over
 cp "$work/clock.sh" "$work/solo"
 "$runner" -j 3 -a solo "$work/build" "$work/solo" "$work/left.sh" "$work/right.sh" >"$work/out" 2>"$work/err"
