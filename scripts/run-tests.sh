@@ -1,7 +1,7 @@
 #!/bin/bash
-# run-tests.sh [-j N] [-a NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not here"), shows
-# what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on TERM or
-# INT the tests that run are ended with all that they started, which would otherwise keep a GPU from whoever comes next.
+# run-tests.sh [-j N] [-a NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not
+# here"), shows what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on
+# TERM or INT the tests that run are ended with all that they started, which would otherwise keep a GPU from whoever comes next.
 # -j: first N at a time those that time nothing, which are the programs, but for each NAME of -a, and the scripts whose first lines have
 # "# Times nothing."; then the others, which see clocks and processors, one by one.
 set -u
@@ -134,14 +134,10 @@ times_nothing() { # times_nothing TEST
 
 beside=() alone=()
 for test in "$@"; do
-    if times_nothing "$test"; then beside+=("$test"); else alone+=("$test"); fi
+    if [ "$jobs" -gt 1 ] && times_nothing "$test"; then beside+=("$test"); else alone+=("$test"); fi
 done
-if [ "$jobs" -gt 1 ]; then
-    run_all "$jobs" ${beside[@]+"${beside[@]}"}
-    run_all 1 ${alone[@]+"${alone[@]}"}
-else
-    run_all 1 "$@"
-fi
+run_all "$jobs" ${beside[@]+"${beside[@]}"}
+run_all 1 ${alone[@]+"${alone[@]}"}
 [ "$skipped" -gt 0 ] && echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
