@@ -1,21 +1,42 @@
 #!/usr/bin/env python3
-"""intake.py < intake.txt: ns a stage, from idle and in a row: all, copies only, of the same lines, products only, copies of own lines."""
-import re, sys
-T={}
-for l in sys.stdin:
-    m=re.match(r'(\S+)-(\d) +(\d+)x(\d+)x(\d+) held (\d+).*row (\d+)',l)
-    if not m: continue
-    name,mode,M,N,K,h,r=m[1],int(m[2]),*map(int,m.group(3,4,5,6,7))
-    sp=int(re.search(r'k(\d+)r',name)[1])
-    T[name,M,N,mode,K//64//sp]=(h,r)
-print('%-26s %-10s %s'%('','ctas','ns a stage idle/row: full, copies only, same lines, no copies, apart'))
-seen=[]
-for (name,M,N,mode,per) in T:
-    if (name,M,N) in seen: continue
-    seen.append((name,M,N)); bm,bn=map(int,name.split('-')[0].split('x')); sp=int(re.search(r'k(\d+)r',name)[1])
-    o=[]
-    for md in range(5):
-        lo,hi=((8,16) if md==4 else (16,32))
-        a,b=T.get((name,M,N,md,lo)),T.get((name,M,N,md,hi))
-        o.append('%4.0f/%-4.0f'%((b[0]-a[0])/(hi-lo),(b[1]-a[1])/(hi-lo)) if a and b else '   -     ')
-    print('%-26s %4dx%-5d %4d  KB %d  '%(name,M,N,M//bm*(N//bn)*sp,(bm+bn)//8),'  '.join(o), '  at 16: %d/%d'%T[name,M,N,0,16] if (name,M,N,0,16) in T else '')
+"""intake.py [JOURNAL.jsonl.gz...] < intake.txt: ns that a stage takes, from idle/in a row: kernels whole, without products, of the same
+lines for all, without copies, of lines of their own; and in the journals' races, of the same kernel and problems (TN; `-`: not there)."""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "2026-11-23c-studies"))
+from races import races  # noqa: E402
+
+PLAIN = {"ACROSS": "0", "PINGPONG": "0", "PARTS": "1", "MIN_BLOCKS": "1", "ABREAST": "1", "PEEK": "0"}
+NAMED = ("BM", "BN", "CONSUMERS", "STAGES", "CLUSTER_M", "CLUSTER_N", "SPLIT_K", "REDUCE")
+LABEL = re.compile(r"(\d+)x(\d+)-c(\d)-s(\d)-(\d)(\d)-k(\d)r(\d)-(\d)")
+
+raced = {}
+for cell, layout, timed in races(sys.argv[1:]):
+    for kernel, values, _, ns in timed:
+        if layout == "tn" and kernel == "persistent" and all(values.get(name, plain) == plain for name, plain in PLAIN.items()):
+            at = (tuple(values[name] for name in NAMED), cell["m"], cell["n"], cell["k"])
+            raced[at] = min(ns, raced.get(at, ns))
+
+measured = {}
+for line in sys.stdin:
+    found = re.match(r"(\S+) +(\d+)x(\d+)x(\d+) held (\d+).* row (\d+)", line)
+    if found:
+        *kernel, mode = LABEL.fullmatch(found[1]).groups()
+        m, n, k, idle, row = map(int, found.groups()[1:])
+        measured[tuple(kernel), m, n, int(mode), k] = idle, row
+
+
+def stage(kernel, m, n, mode):
+    each = (8, 16) if mode == 4 else (16, 32)  # stages of a CTA
+    few, many = (measured.get((kernel, m, n, mode, 64 * e * int(kernel[6]))) for e in each)
+    return "%3.0f/%-4.0f" % tuple((b - a) / (each[1] - each[0]) for a, b in zip(few, many)) if few and many else "   -    "
+
+
+for kernel, m, n in dict.fromkeys(key[:3] for key in measured):
+    few, many = (raced.get((kernel, m, n, 64 * e * int(kernel[6]))) for e in (16, 32))
+    ctas = m // int(kernel[0]) * (n // int(kernel[1])) * int(kernel[6])
+    print("%-64s %4d x %-5d %4d CTAs  %s  races %s" % (" ".join("%s=%s" % pair for pair in zip(NAMED, kernel)), m, n, ctas, "  ".join(
+        stage(kernel, m, n, mode) for mode in range(5)), "%.0f" % ((many - few) / 16) if few and many else "-"))
