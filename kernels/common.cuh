@@ -35,6 +35,11 @@ struct __align__(64) TensorMap
 };
 #endif
 
+template <class T> DEVICE T larger(T a, T b)
+{
+    return a > b ? a : b;
+}
+
 template <class T> DEVICE T smaller(T a, T b)
 {
     return a < b ? a : b;

@@ -31,6 +31,8 @@
  *   PEEK                 0: when all products of a stage are asked for, the stage before it is handed back and the next
  *                        one waited for; 1, 2: after so many of its four steps of 16 k the one before that is handed back
  *                        and the next one looked for
+ *   TAIL                 the second consumer leaves the last TAIL stages of a tile alone until the first has asked for all
+ *                        of its products: while that one stores, the tensor cores have work
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -335,7 +337,7 @@ DEVICE void consume(const struct work &w, int group)
             await_turn(group);
         }
 #endif
-        const int last = multiply_tile(w, acc, r);
+        const int last = multiply_tile(w, acc, r, group);
 #if PINGPONG
         t = hear(w, round);
         if (t < w.walk.tiles) {

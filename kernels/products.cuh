@@ -59,7 +59,7 @@ DEVICE bool multiply_and_peek(const struct work &w, accumulator &acc, struct rin
 
 /* One tile's products, as far as asking for them: the last ones are under way. Returns the last stage, which alone has
  * not been handed back. */
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
+DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int)
 {
     int before = -1, previous = r.stage;
     barrier_wait(w.full + r.stage * 8, r.parity);
@@ -85,15 +85,34 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
     multiply_steps(w, acc, stage, 0, BK / 16, accumulate);
 }
 
+/* Before step `k` of a tile: the second consumer waits with the last TAIL of them until the first has asked for all of
+ * its own, so that one stores while the tensor cores have the other's to do. No stage that either waits for needs one of
+ * these to be handed back. */
+DEVICE void let_ahead(const struct work &w, int k, int group)
+{
+    if (TAIL && group == 1 && k == larger(w.k_begin, w.k_end - TAIL)) {
+        named_barrier<4>(256);
+    }
+}
+
+DEVICE void leave_rest(int group)
+{
+    if (TAIL && group == 0) {
+        named_barrier_arrive<4>(256);
+    }
+}
+
 /* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
  * multiplied is handed back. Returns the last stage, which is not. */
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
+DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
 {
     int previous = r.stage;
+    let_ahead(w, w.k_begin, group);
     barrier_wait(w.full + r.stage * 8, r.parity);
     multiply_stage(w, acc, r.stage, 0);
     advance(r);
     for (int k = w.k_begin + 1; k < w.k_end; ++k) {
+        let_ahead(w, k, group);
         barrier_wait(w.full + r.stage * 8, r.parity);
         multiply_stage(w, acc, r.stage, 1);
         wgmma_wait<1>();
@@ -101,6 +120,7 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r)
         previous = r.stage;
         advance(r);
     }
+    leave_rest(group);
     return previous;
 }
 #endif
