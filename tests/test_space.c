@@ -99,7 +99,7 @@ static void figures_have_their_places(void **state)
         "\"per_sm\":\"7\",\"warps\":\"8\",\"a_readers\":\"9\",\"b_readers\":\"10\",\"slices\":\"11\",\"band\":\"12\","
         "\"wgmma\":\"BM\",\"evicts\":\"1\",\"overlaps\":\"2\",\"exchange\":\"3\",\"copied_n\":\"13\","
         "\"own_rows\":\"BM == 16\",\"streams\":\"2\",\"fetch\":\"128\",\"down\":\"BM == "
-        "16\",\"early\":\"1\",\"fits\":\"14\"},\"grids\":[{\"BM\":[16]}]");
+        "16\",\"early\":\"1\",\"fits\":\"14\",\"abreast\":\"2\",\"tail\":\"BM == 16\"},\"grids\":[{\"BM\":[16]}]");
     struct module_set *set = open_toy();
     struct space s;
     (void)state;
@@ -114,6 +114,8 @@ static void figures_have_their_places(void **state)
     assert_int_equal(t->streams, 2);
     assert_int_equal(t->fetch, 128);
     assert_int_equal(t->fits, 14);
+    assert_int_equal(t->abreast, 2);
+    assert_true(t->tail && !t->queue);
     space_free(&s);
     module_set_close(set);
 }
@@ -278,6 +280,26 @@ static void the_committed_space_serves_every_class(void **state)
     module_set_close(set);
 }
 
+/* A key that names a TAIL besides 0 is one whose tile has it. */
+static void the_committed_space_knows_tails(void **state)
+{
+    const struct space_conditions conditions = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN);
+    struct module_set *set = open_cudal2();
+    struct cudal2_variant own;
+    struct space s;
+    size_t tails = 0;
+    (void)state;
+    open_space(set, &conditions, &s);
+    for (size_t i = 0; i < s.n_configurations; i++) {
+        assert_int_equal(space_key(&s, &s.configurations[i], own.key, sizeof own.key), 0);
+        assert_int_equal(s.configurations[i].tile.tail, strstr(own.key, "TAIL=") && !strstr(own.key, "TAIL=0"));
+        tails += s.configurations[i].tile.tail;
+    }
+    assert_true(tails > 0);
+    space_free(&s);
+    module_set_close(set);
+}
+
 static size_t count_kernel(const struct space *s, const int64_t mnk[3], const char *kernel)
 {
     size_t out[PRUNE_MAX], found = 0;
@@ -339,6 +361,7 @@ int main(void)
         cmocka_unit_test(grids_have_values_in_common),
         cmocka_unit_test(what_cannot_win_is_passed_over),
         cmocka_unit_test(the_committed_space_serves_every_class),
+        cmocka_unit_test(the_committed_space_knows_tails),
         cmocka_unit_test(a_kernel_far_behind_has_no_share),
         cmocka_unit_test(ragged_sizes_have_a_kernel),
     };

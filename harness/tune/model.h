@@ -72,6 +72,7 @@ struct model_tile {
     int fits;                    /* CTAs that a multiprocessor has room for, of this launch and the next; 0: per_sm */
     bool queue;                  /* tiles are given to whoever asks next */
     int abreast;                 /* tiles of a cluster, if its CTAs share the k of more than one; 0: one */
+    bool tail;                   /* of a tile's two consumers one ends first, and stores while the other multiplies */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

@@ -11,11 +11,11 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
 static const char *const figure_keys[] = {
-    "m",         "n",       "step_k", "stages", "split",  "cluster", "per_sm",   "warps",    "a_readers",
-    "b_readers", "slices",  "band",   "wgmma",  "direct", "evicts",  "overlaps", "exchange", "copied_n",
-    "own_rows",  "streams", "fetch",  "down",   "early",  "fits",    "queue",    "abreast",  NULL};
+    "m",      "n",    "step_k", "stages", "split",  "cluster",  "per_sm",   "warps",    "a_readers", "b_readers",
+    "slices", "band", "wgmma",  "direct", "evicts", "overlaps", "exchange", "copied_n", "own_rows",  "streams",
+    "fetch",  "down", "early",  "fits",   "queue",  "abreast",  "tail",     NULL};
 #define N_FIGURES 12
-#define N_KEYS 26
+#define N_KEYS 27
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -72,6 +72,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->fits = at_most(flags[11], INT32_MAX);
     t->queue = flags[12] != 0;
     t->abreast = at_most(flags[13], 2);
+    t->tail = flags[14] != 0;
     return 0;
 }
 
