@@ -45,9 +45,10 @@
 #define CROWDED 0.178     /* CTAs more on a multiprocessor that has places for two launches' */
 #define SLICES 44.4       /* for each warp that has a partial sum */
 #define SLICES_RATE 82.0
-/* Where of a tile's two halves one is stored while the other is multiplied, half of the stores hides, less so much.
- * Measured, not fitted: of pairs that differ in TAIL alone, from idle, tiles with halves of 64x64 won nothing or lost
- * 0.15 us, and 128x128 won 0.22, 192x128 0.42, 256x128 0.56, 128x256 0.72. */
+/* Where of a tile's two halves one is stored while the other is multiplied, half of the stores hides, less so much: as
+ * much as half of the stores of 128x64, which gain nothing by it. Of pairs that differ in TAIL alone, from idle
+ * (results/h200/2026-11-23g-tune), these lost 0.06 to 0.18 us, and 128x128 won 0.22, 192x128 0.42, 256x128 0.56 and
+ * 128x256 0.72. */
 #define TAIL_COSTS 361.0
 
 /* Of the whole machine. */
