@@ -1,6 +1,6 @@
 /* persistent.json tells the kernel in seven arguments how the tiles are walked. Whatever RASTER and DOWN say, the
  * arguments must say the same walk; and two walks that are the same for a problem must be one launch, or a search races
- * both. And the clusters that hold two tiles. */
+ * both. And the clusters that hold two tiles, and where consumers may end one after the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,15 +39,22 @@ struct launch {
     int order[MAX_TILES]; /* by RASTER and DOWN */
 };
 
-/* Status and `why` of the launch of `key` on so many tiles of TILE x TILE. */
+/* Status and `why` of the launch of `key`. */
+static int plan_problem(const struct manifest *m, const char *key, const struct cudal2_problem *p,
+                        struct manifest_plan *plan, char *why)
+{
+    const struct manifest_conditions on = manifest_conditions_on(&h200.info, p, CUDAL2_TN);
+    int64_t values[MANIFEST_MAX_PARAMETERS];
+    assert_true(manifest_parse_key(m, key, values));
+    return manifest_plan(m, &on, values, plan, why);
+}
+
+/* The same on so many tiles of TILE x TILE. */
 static int plan_tiles(const struct manifest *m, const char *key, const int tiles[2], struct manifest_plan *plan,
                       char *why)
 {
     const struct cudal2_problem p = {tiles[0] * TILE, tiles[1] * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
-    const struct manifest_conditions on = manifest_conditions_on(&h200.info, &p, CUDAL2_TN);
-    int64_t values[MANIFEST_MAX_PARAMETERS];
-    assert_true(manifest_parse_key(m, key, values));
-    return manifest_plan(m, &on, values, plan, why);
+    return plan_problem(m, key, &p, plan, why);
 }
 
 static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool down, struct launch *out)
@@ -150,9 +157,38 @@ static void clusters_hold_tiles_abreast(void **state)
     module_set_close(set);
 }
 
+/* Whether TAIL may be on a problem; what it does there tests/gpu_ways.sh sees. A consumer counts at the other's barrier
+ * when it ends a tile, and may not do so twice while that one waits: the ring of stages sees to it if a tile has as
+ * many, or every CTA has one tile. */
+static void check_tail(const char *more, int64_t m, int64_t n, int64_t k, bool legal)
+{
+    struct module_set *set = open_cudal2();
+    const struct manifest *manifest = module_set_manifest(set, "persistent");
+    struct manifest_plan plan;
+    char key[128], why[CUDAL2_WHY] = "";
+    snprintf(key, sizeof key, "persistent:BM=128,BN=128,CONSUMERS=2,STAGES=6,TAIL=3%s", more);
+    int status = plan_problem(manifest, key, &(struct cudal2_problem){m, n, k, CUDAL2_F16, CUDAL2_ACC_F32}, &plan, why);
+    assert_int_equal(status, legal ? CUDAL2_OK : CUDAL2_UNSUPPORTED);
+    assert_true(legal || strstr(why, "a consumer that has the next tile's last stage"));
+    module_set_close(set);
+}
+
+static void a_tail_needs_a_ring_or_one_wave(void **state)
+{
+    (void)state;
+    check_tail("", 4096, 4096, 6 * 64, true);
+    check_tail("", 4096, 4096, 5 * 64, false);
+    check_tail("", 11 * 128, 12 * 128, 64, true); /* 132 tiles */
+    check_tail("", 7 * 128, 19 * 128, 64, false);
+    check_tail(",CLUSTER_M=2", 12 * 128, 11 * 128, 64, true); /* 66 pairs */
+    check_tail(",CLUSTER_M=2", 12 * 128, 12 * 128, 64, false);
+    check_tail(",SPLIT_K=2,REDUCE=2", 8 * 128, 8 * 128, 2 * 64, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_walk_is_one_launch),
-                                       cmocka_unit_test(clusters_hold_tiles_abreast)};
+                                       cmocka_unit_test(clusters_hold_tiles_abreast),
+                                       cmocka_unit_test(a_tail_needs_a_ring_or_one_wave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
