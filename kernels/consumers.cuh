@@ -15,11 +15,11 @@
 #define CONSUMER_REGISTERS 152
 #endif
 
-#if PINGPONG
 /*
- * The consumers issue their products in turn. Besides keeping the tensor cores to one tile at a time, this keeps a
- * consumer from waiting on a `full` barrier more than one phase ahead, where the parity would lie: the stages of the
- * tile before have all been seen full by then.
+ * With PINGPONG the consumers issue their products in turn, tile by tile; with TAIL the second waits for the first once a
+ * tile. Besides keeping the tensor cores to one tile at a time, the turns of PINGPONG keep a consumer from waiting on a
+ * `full` barrier more than one phase ahead, where the parity would lie: the stages of the tile before have all been seen
+ * full by then.
  */
 DEVICE void await_turn(int group)
 {
@@ -38,7 +38,6 @@ DEVICE void pass_turn(int group)
         named_barrier_arrive<4>(256);
     }
 }
-#endif
 
 /* Among the threads of one consumer. The barrier's number must be a constant, or the compiler reserves all sixteen. */
 DEVICE void group_barrier(int group)

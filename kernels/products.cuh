@@ -91,14 +91,7 @@ DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, in
 DEVICE void let_ahead(const struct work &w, int k, int group)
 {
     if (TAIL && group == 1 && k == larger(w.k_begin, w.k_end - TAIL)) {
-        named_barrier<4>(256);
-    }
-}
-
-DEVICE void leave_rest(int group)
-{
-    if (TAIL && group == 0) {
-        named_barrier_arrive<4>(256);
+        await_turn(1);
     }
 }
 
@@ -120,7 +113,9 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r,
         previous = r.stage;
         advance(r);
     }
-    leave_rest(group);
+    if (TAIL && group == 0) {
+        pass_turn(0);
+    }
     return previous;
 }
 #endif
