@@ -25,18 +25,29 @@ DEVICE void release(const struct work &w, int stage)
     release_if(true, w, stage);
 }
 
-/* Steps `from` to `to` of a stage's products, 16 of K each, as a group. */
-DEVICE void multiply_steps(const struct work &w, accumulator &acc, int stage, int from, int to, int accumulate)
+/* Where in a stage's right operand the columns of the second half begin. */
+#define SECOND_BYTES (LAYOUT_TN ? WG_N * BK * 2 : WG_N / 64 * BOX_BYTES + WG_N % 64 * 2)
+
+/* Steps `from` to `to` of a stage's products, 16 of K each, for slabs FIRST to END. */
+template <int FIRST, int END>
+DEVICE void multiply_slabs(const struct work &w, accumulator &acc, int stage, int2 steps, int accumulate)
 {
     const u32 left = w.left + stage * (LEFT_BYTES >> 4), right = w.right + stage * (RIGHT_BYTES >> 4);
 #pragma unroll
-    for (int k = from; k < to; ++k) {
+    for (int k = steps.x; k < steps.y; ++k) {
 #pragma unroll
-        for (int i = 0; i < MI; ++i) {
-            wgmma(acc[i], wgmma_descriptor(left + ((i * BOX_BYTES + k * (WG_LEFT_TRANSPOSED ? 2048 : 32)) >> 4)),
-                  wgmma_descriptor(right + (k * (WG_RIGHT_TRANSPOSED ? 2048 : 32) >> 4)), accumulate || k);
+        for (int i = FIRST; i < END; ++i) {
+            const u32 below = NI == 1 ? i * BOX_BYTES : 0, beside = NI == 1 ? 0 : i * SECOND_BYTES;
+            wgmma(acc[i], wgmma_descriptor(left + ((below + k * (WG_LEFT_TRANSPOSED ? 2048 : 32)) >> 4)),
+                  wgmma_descriptor(right + ((beside + k * (WG_RIGHT_TRANSPOSED ? 2048 : 32)) >> 4)), accumulate || k);
         }
     }
+}
+
+/* For all of them, as a group. */
+DEVICE void multiply_steps(const struct work &w, accumulator &acc, int stage, int from, int to, int accumulate)
+{
+    multiply_slabs<0, SLABS>(w, acc, stage, make_int2(from, to), accumulate);
     wgmma_commit();
 }
 
@@ -95,6 +106,74 @@ DEVICE void let_ahead(const struct work &w, int k, int group)
     }
 }
 
+#if HALVES
+/* A tile's last HALVES steps, from `k` on, for the first slabs, or for the others, whose stages are there then; each as a
+ * group. They are written out: only then does the compiler see which of them wgmma_wait() leaves under way. */
+template <int FIRST, int END>
+DEVICE void multiply_end(const struct work &w, accumulator &acc, struct ring &r, int k, int group)
+{
+#pragma unroll
+    for (int i = 0; i < HALVES; ++i, ++k) {
+        if (FIRST == 0) {
+            let_ahead(w, k, group);
+            barrier_wait(w.full + r.stage * 8, r.parity);
+        }
+        wgmma_fence();
+        multiply_slabs<FIRST, END>(w, acc, r.stage, make_int2(0, BK / 16), i > 0 || k > w.k_begin);
+        wgmma_commit();
+        advance(r);
+    }
+}
+
+/* One tile's products, as far as asking for them: those of the last HALVES stages are under way, for the first slabs and
+ * then for the others. Returns the first of these stages, which have not been handed back. */
+DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
+{
+    const int end = w.k_end - HALVES;
+    int previous = -1;
+    for (int k = w.k_begin; k < end; ++k) {
+        let_ahead(w, k, group);
+        barrier_wait(w.full + r.stage * 8, r.parity);
+        multiply_stage(w, acc, r.stage, k > w.k_begin);
+        wgmma_wait<1>();
+        release_if(previous >= 0, w, previous);
+        previous = r.stage;
+        advance(r);
+    }
+    struct ring again = r;
+    multiply_end<0, FIRST_SLABS>(w, acc, r, end, group);
+    wgmma_wait<HALVES>();
+    release_if(previous >= 0, w, previous);
+    const int first = again.stage;
+    multiply_end<FIRST_SLABS, SLABS>(w, acc, again, end, group);
+    if (TAIL && group == 0) {
+        pass_turn(0);
+    }
+    return first;
+}
+
+/* The HALVES stages from `stage` on. */
+DEVICE void release_end(const struct work &w, int stage)
+{
+#pragma unroll 1
+    for (int i = 0; i < HALVES; ++i) {
+        release(w, stage);
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+    }
+}
+
+/* The first slabs are read after this. */
+DEVICE void hold_first(accumulator &acc)
+{
+#pragma unroll
+    for (int i = 0; i < FIRST_SLABS; ++i) {
+#pragma unroll
+        for (int j = 0; j < WG_REGISTERS; ++j) {
+            asm volatile("" : WG_CONSTRAINT(acc[i][j]));
+        }
+    }
+}
+#else
 /* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
  * multiplied is handed back. Returns the last stage, which is not. */
 DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
@@ -118,6 +197,7 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r,
     }
     return previous;
 }
+#endif
 #endif
 
 #endif

@@ -275,9 +275,17 @@ DEVICE u64 wgmma_descriptor(u32 low)
 #define WG_PLACES_92 WG_PLACES_88 ",%88,%89,%90,%91"
 #define WG_OPERANDS_92 WG_OPERANDS_88, WG_O4(88)
 
-/* A product's columns: those of the tile, or its rows where the products lie across. */
+/* A product's columns: those of the tile, or its rows where the products lie across; with HALVES a consumer of 64 rows
+ * takes two products of half the columns. */
+#define WG_HALVED (HALVES && !ACROSS && (PINGPONG ? BM : BM / CONSUMERS) == 64)
 #if ACROSS
 #define WG_N BM
+#elif WG_HALVED && BN == 64
+#define WG_N 32
+#elif WG_HALVED && BN == 128
+#define WG_N 64
+#elif WG_HALVED && BN == 256
+#define WG_N 128
 #else
 #define WG_N BN
 #endif
