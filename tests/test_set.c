@@ -17,7 +17,7 @@
 
 #include "h200_fixture.h"
 
-enum { MOST_WAYS = 64 };
+enum { MOST_WAYS = 128 };
 enum { MOST = 12 }; /* entries that race for a problem: more would cost more than they find */
 
 static const int64_t paper[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384};
@@ -128,8 +128,10 @@ static void add_takers(const struct module_set *set, const struct shape *s, cons
         size_t k = 0;
         while (k < *n && strcmp(keys[k], variants[i].key) != 0)
             k++;
-        if (k == *n)
+        if (k == *n) {
+            assert_true(*n < MOST_WAYS);
             keys[(*n)++] = strdup(variants[i].key);
+        }
     }
 }
 
