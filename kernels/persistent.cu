@@ -355,18 +355,10 @@ DEVICE void consume(const struct work &w, int group)
             next = find_outlet(w, place_tile(w, t), group);
         }
 #endif
-#if HALVES
-        wgmma_wait<HALVES>();
-        hold_first(acc);
-        store_tile<0, FIRST_SLABS>(w, acc, o, group, box_count);
+        store_first(w, acc, o, group, box_count);
         wgmma_wait<0>();
         release_end(w, last);
-        store_tile<FIRST_SLABS, SLABS>(w, acc, o, group, box_count);
-#else
-        wgmma_wait<0>();
-        release(w, last);
-        store_tile<0, SLABS>(w, acc, o, group, box_count);
-#endif
+        store_tile<HALVES ? FIRST_SLABS : 0, SLABS>(w, acc, o, group, box_count);
 #if PINGPONG
         skip(r, length);
 #endif

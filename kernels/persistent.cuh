@@ -13,8 +13,6 @@
 #define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
 #define THREADS (CONSUMERS * 128 + (CONSUMERS == 1 ? 64 : 128))
 #define SHARES (SPLIT_K * PARTS)                  /* of K */
-#define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */
-#define ROWS (PINGPONG ? TALL : TALL / CONSUMERS) /* of it that a consumer multiplies */
 #define MI (ROWS / 64)
 #define NI (ACROSS ? 1 : BN / WG_N)
 #define SLABS (MI * NI) /* of a consumer's tile, a product each; one of MI and NI is 1 */

@@ -106,7 +106,27 @@ DEVICE void let_ahead(const struct work &w, int k, int group)
     }
 }
 
-#if HALVES
+/* The products of a tile's steps up to `end`, one at least, as far as asking for them: the last ones are under way. The
+ * stage before the one being multiplied is handed back. Returns the last stage, which is not. */
+DEVICE int multiply_until(const struct work &w, accumulator &acc, struct ring &r, int end, int group)
+{
+    int previous = r.stage;
+    let_ahead(w, w.k_begin, group);
+    barrier_wait(w.full + r.stage * 8, r.parity);
+    multiply_stage(w, acc, r.stage, 0);
+    advance(r);
+    for (int k = w.k_begin + 1; k < end; ++k) {
+        let_ahead(w, k, group);
+        barrier_wait(w.full + r.stage * 8, r.parity);
+        multiply_stage(w, acc, r.stage, 1);
+        wgmma_wait<1>();
+        release(w, previous);
+        previous = r.stage;
+        advance(r);
+    }
+    return previous;
+}
+
 /* A tile's last HALVES steps, from `k` on, for the first slabs, or for the others, whose stages are there then; each as a
  * group. They are written out: only then does the compiler see which of them wgmma_wait() leaves under way. */
 template <int FIRST, int END>
@@ -125,79 +145,41 @@ DEVICE void multiply_end(const struct work &w, accumulator &acc, struct ring &r,
     }
 }
 
-/* One tile's products, as far as asking for them: those of the last HALVES stages are under way, for the first slabs and
- * then for the others. Returns the first of these stages, which have not been handed back. */
+/* One tile's products, as far as asking for them: the last ones are under way, with HALVES those of the last stages for
+ * the first slabs and then for the others. Returns the first of the stages that have not been handed back: the last, or
+ * HALVES of them. */
 DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
 {
     const int end = w.k_end - HALVES;
-    int previous = -1;
-    for (int k = w.k_begin; k < end; ++k) {
-        let_ahead(w, k, group);
-        barrier_wait(w.full + r.stage * 8, r.parity);
-        multiply_stage(w, acc, r.stage, k > w.k_begin);
-        wgmma_wait<1>();
-        release_if(previous >= 0, w, previous);
-        previous = r.stage;
-        advance(r);
+    int first = r.stage;
+    if (HALVES == 0 || w.k_begin < end) {
+        first = multiply_until(w, acc, r, end, group);
     }
-    struct ring again = r;
-    multiply_end<0, FIRST_SLABS>(w, acc, r, end, group);
-    wgmma_wait<HALVES>();
-    release_if(previous >= 0, w, previous);
-    const int first = again.stage;
-    multiply_end<FIRST_SLABS, SLABS>(w, acc, again, end, group);
+    if (HALVES) {
+        const int previous = first;
+        struct ring again = r;
+        first = r.stage;
+        multiply_end<0, FIRST_SLABS>(w, acc, r, end, group);
+        wgmma_wait<HALVES>();
+        release_if(w.k_begin < end, w, previous);
+        multiply_end<FIRST_SLABS, SLABS>(w, acc, again, end, group);
+    }
     if (TAIL && group == 0) {
         pass_turn(0);
     }
     return first;
 }
+#endif
 
-/* The HALVES stages from `stage` on. */
+/* All from `stage` on that multiply_tile() has not handed back. */
 DEVICE void release_end(const struct work &w, int stage)
 {
+    release(w, stage);
 #pragma unroll 1
-    for (int i = 0; i < HALVES; ++i) {
-        release(w, stage);
+    for (int i = 1; i < HALVES; ++i) {
         stage = stage + 1 == STAGES ? 0 : stage + 1;
+        release(w, stage);
     }
 }
-
-/* The first slabs are read after this. */
-DEVICE void hold_first(accumulator &acc)
-{
-#pragma unroll
-    for (int i = 0; i < FIRST_SLABS; ++i) {
-#pragma unroll
-        for (int j = 0; j < WG_REGISTERS; ++j) {
-            asm volatile("" : WG_CONSTRAINT(acc[i][j]));
-        }
-    }
-}
-#else
-/* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
- * multiplied is handed back. Returns the last stage, which is not. */
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
-{
-    int previous = r.stage;
-    let_ahead(w, w.k_begin, group);
-    barrier_wait(w.full + r.stage * 8, r.parity);
-    multiply_stage(w, acc, r.stage, 0);
-    advance(r);
-    for (int k = w.k_begin + 1; k < w.k_end; ++k) {
-        let_ahead(w, k, group);
-        barrier_wait(w.full + r.stage * 8, r.parity);
-        multiply_stage(w, acc, r.stage, 1);
-        wgmma_wait<1>();
-        release(w, previous);
-        previous = r.stage;
-        advance(r);
-    }
-    if (TAIL && group == 0) {
-        pass_turn(0);
-    }
-    return previous;
-}
-#endif
-#endif
 
 #endif

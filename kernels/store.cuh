@@ -375,4 +375,20 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
 }
 #endif
 
+/* With HALVES: the first slabs, under the products of the others. */
+DEVICE void store_first(const struct work &w, accumulator &acc, const outlet &o, int group, u32 &box_count)
+{
+#if HALVES
+    wgmma_wait<HALVES>();
+#pragma unroll
+    for (int i = 0; i < FIRST_SLABS; ++i) {
+#pragma unroll
+        for (int j = 0; j < WG_REGISTERS; ++j) {
+            asm volatile("" : WG_CONSTRAINT(acc[i][j])); /* read after this */
+        }
+    }
+    store_tile<0, FIRST_SLABS>(w, acc, o, group, box_count);
+#endif
+}
+
 #endif

@@ -275,9 +275,12 @@ DEVICE u64 wgmma_descriptor(u32 low)
 #define WG_PLACES_92 WG_PLACES_88 ",%88,%89,%90,%91"
 #define WG_OPERANDS_92 WG_OPERANDS_88, WG_O4(88)
 
+#define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */
+#define ROWS (PINGPONG ? TALL : TALL / CONSUMERS) /* of it that a consumer multiplies */
+
 /* A product's columns: those of the tile, or its rows where the products lie across; with HALVES a consumer of 64 rows
  * takes two products of half the columns. */
-#define WG_HALVED (HALVES && !ACROSS && (PINGPONG ? BM : BM / CONSUMERS) == 64)
+#define WG_HALVED (HALVES && !ACROSS && ROWS == 64)
 #if ACROSS
 #define WG_N BM
 #elif WG_HALVED && BN == 64
