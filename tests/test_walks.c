@@ -157,20 +157,27 @@ static void clusters_hold_tiles_abreast(void **state)
     module_set_close(set);
 }
 
+/* Whether a kernel may have a problem: `refused` is in what it says when it may not. */
+static void check_plan(const char *key, const struct cudal2_problem *p, const char *refused)
+{
+    struct module_set *set = open_cudal2();
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY] = "";
+    int status = plan_problem(module_set_manifest(set, "persistent"), key, p, &plan, why);
+    assert_int_equal(status, refused == NULL ? CUDAL2_OK : CUDAL2_UNSUPPORTED);
+    assert_true(refused == NULL || strstr(why, refused));
+    module_set_close(set);
+}
+
 /* Whether TAIL may be on a problem; what it does there tests/gpu_ways.sh sees. A consumer counts at the other's barrier
  * when it ends a tile, and may not do so twice while that one waits: the ring of stages sees to it if a tile has as
  * many, or every CTA has one tile. */
 static void check_tail(const char *more, int64_t m, int64_t n, int64_t k, bool legal)
 {
-    struct module_set *set = open_cudal2();
-    const struct manifest *manifest = module_set_manifest(set, "persistent");
-    struct manifest_plan plan;
-    char key[128], why[CUDAL2_WHY] = "";
+    char key[128];
     snprintf(key, sizeof key, "persistent:BM=128,BN=128,CONSUMERS=2,STAGES=6,TAIL=3%s", more);
-    int status = plan_problem(manifest, key, &(struct cudal2_problem){m, n, k, CUDAL2_F16, CUDAL2_ACC_F32}, &plan, why);
-    assert_int_equal(status, legal ? CUDAL2_OK : CUDAL2_UNSUPPORTED);
-    assert_true(legal || strstr(why, "a consumer that has the next tile's last stage"));
-    module_set_close(set);
+    check_plan(key, &(struct cudal2_problem){m, n, k, CUDAL2_F16, CUDAL2_ACC_F32},
+               legal ? NULL : "a consumer that has the next tile's last stage");
 }
 
 static void a_tail_needs_a_ring_or_one_wave(void **state)
@@ -188,15 +195,7 @@ static void a_tail_needs_a_ring_or_one_wave(void **state)
 /* A CTA multiplies HALVES stages in halves, whatever its share of K: shares are rounded down. */
 static void check_halves(const char *key, int64_t k, const char *refused)
 {
-    struct module_set *set = open_cudal2();
-    const struct manifest *manifest = module_set_manifest(set, "persistent");
-    struct manifest_plan plan;
-    char why[CUDAL2_WHY] = "";
-    int status =
-        plan_problem(manifest, key, &(struct cudal2_problem){256, 256, k, CUDAL2_F16, CUDAL2_ACC_F32}, &plan, why);
-    assert_int_equal(status == CUDAL2_OK, refused == NULL);
-    assert_true(refused == NULL || strstr(why, refused));
-    module_set_close(set);
+    check_plan(key, &(struct cudal2_problem){256, 256, k, CUDAL2_F16, CUDAL2_ACC_F32}, refused);
 }
 
 #define HALVED "persistent:CONSUMERS=1,HALVES=3,STAGES="
