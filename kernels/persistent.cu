@@ -28,6 +28,8 @@
  *                        launch: the arguments from `wide` on (walk.cuh)
  *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
+ *   KEEP                 1: a stage's box of A stays for the CTA's next tile, whose rows are the same as long as the walk
+ *                        goes along a band of rows, 2: its box of B, along a band of columns; the ring holds whole tiles
  *   PEEK                 0: when all products of a stage are asked for, the stage before it is handed back and the next
  *                        one waited for; 1, 2: after so many of its four steps of 16 k the one before that is handed back
  *                        and the next one looked for
@@ -183,12 +185,18 @@ template <bool SHARED> DEVICE void load_b(const struct work &w, const struct pla
 }
 
 /* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
- * CTAs of equal cn B. */
+ * CTAs of equal cn B. With KEEP, when every stage of the ring has been loaded with the tile's rows of A (columns of B),
+ * what is there is what would be loaded: the ring holds whole tiles, so a stage is always of the same k. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
-    barrier_expect(w.full + stage * 8, A_BYTES + B_BYTES);
-    load_a<(CLUSTER_N > 1)>(w, p, stage, k, CLUSTER_N > 1 ? w.cn : 0);
-    load_b<(CLUSTER_M > 1)>(w, p, stage, k, CLUSTER_M > 1 ? w.cm : 0);
+    const bool kept = KEEP > 0 && p.held >= STAGES;
+    barrier_expect(w.full + stage * 8, (KEEP == 1 && kept ? 0 : A_BYTES) + (KEEP == 2 && kept ? 0 : B_BYTES));
+    if (KEEP != 1 || !kept) {
+        load_a<(CLUSTER_N > 1)>(w, p, stage, k, CLUSTER_N > 1 ? w.cn : 0);
+    }
+    if (KEEP != 2 || !kept) {
+        load_b<(CLUSTER_M > 1)>(w, p, stage, k, CLUSTER_M > 1 ? w.cm : 0);
+    }
 }
 
 /* The same for this CTA alone. */
@@ -218,7 +226,7 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
  * Consumers, below 0, pass it by. */
 DEVICE struct place begin_producing(const struct work &w, int producer)
 {
-    struct place first = {0, 0};
+    struct place first = {0, 0, 0};
     if (producer == 0) {
         first = place_tile(w, blockIdx.x / CLUSTER);
         if (elect_one()) {
@@ -261,6 +269,16 @@ DEVICE void load_steps(const struct work &w, const struct place &p, struct ring 
     }
 }
 
+/* Where tile `t` is, which comes behind the one at `p`. */
+DEVICE struct place place_next(const struct work &w, const struct place &p, int t)
+{
+    struct place next = place_tile(w, t);
+    if (KEEP > 0 && (KEEP == 1 ? next.row == p.row : next.col == p.col)) {
+        next.held = p.held + w.k_end - w.k_begin;
+    }
+    return next;
+}
+
 /* By one whole warp; `p` is the first tile. */
 DEVICE void produce(const struct work &w, struct place p)
 {
@@ -280,7 +298,7 @@ DEVICE void produce(const struct work &w, struct place p)
         t = hear(w, next);
 #endif
         if (t < w.walk.tiles) {
-            p = place_tile(w, t);
+            p = place_next(w, p, t);
         }
     }
     end_queue(w, next);

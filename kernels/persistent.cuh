@@ -52,7 +52,7 @@ DEVICE struct place place_tile(const struct work &w, int index)
 {
     int row, col;
     follow(w.walk, index, row, col);
-    struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN};
+    struct place p = {(row * CLUSTER_M + w.cm) * BM, (col * CLUSTER_N + w.cn) * BN, 0};
     return p;
 }
 

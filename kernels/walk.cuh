@@ -29,6 +29,7 @@ DEVICE void skip(struct ring &r, int count)
 
 struct place {
     int row, col; /* of the CTA's tile, in elements */
+    int held;     /* KEEP: stages of its operand in a row that were of the same rows or columns before this tile's */
 };
 
 /* How the tiles are walked, in numbers that are worked out with the launch: one that stands alone waits for every line
