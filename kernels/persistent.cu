@@ -30,6 +30,7 @@
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
  *   KEEP                 1: a stage's box of A stays for the CTA's next tile, whose rows are the same as long as the walk
  *                        goes along a band of rows, 2: its box of B, along a band of columns; the ring holds whole tiles
+ *   HOLD                 slots for what KEEP names, where a tile has more steps than the ring has stages: one for each
  *   PEEK                 0: when all products of a stage are asked for, the stage before it is handed back and the next
  *                        one waited for; 1, 2: after so many of its four steps of 16 k the one before that is handed back
  *                        and the next one looked for
@@ -147,7 +148,7 @@ DEVICE void load_slice(u32 to, const TensorMap *map, int x, int y, u32 barrier, 
  * the address in shared memory. */
 template <bool SHARED> DEVICE void load_a(const struct work &w, const struct place &p, int stage, int k, int first)
 {
-    const u32 to = w.stages_a + stage * A_BYTES;
+    const u32 to = w.stages_a + (HOLD && KEEP == 1 ? k / BK : stage) * A_BYTES;
     u16 mask = 0;
 #pragma unroll
     for (int i = 0; i < CLUSTER_N; ++i) {
@@ -163,7 +164,7 @@ template <bool SHARED> DEVICE void load_a(const struct work &w, const struct pla
 /* Likewise of B. */
 template <bool SHARED> DEVICE void load_b(const struct work &w, const struct place &p, int stage, int k, int first)
 {
-    const u32 to = w.stages_b + stage * B_BYTES;
+    const u32 to = w.stages_b + (HOLD && KEEP == 2 ? k / BK : stage) * B_BYTES;
     u16 mask = 0;
 #pragma unroll
     for (int i = 0; i < CLUSTER_M; ++i) {
@@ -185,11 +186,12 @@ template <bool SHARED> DEVICE void load_b(const struct work &w, const struct pla
 }
 
 /* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
- * CTAs of equal cn B. With KEEP, when every stage of the ring has been loaded with the tile's rows of A (columns of B),
- * what is there is what would be loaded: the ring holds whole tiles, so a stage is always of the same k. */
+ * CTAs of equal cn B. With KEEP, when all slots have been loaded with the tile's rows of A (columns of B), what is there
+ * is what would be loaded: they hold whole tiles, so a slot is always of the same k. With HOLD they are more than stages,
+ * and one is loaded anew when the step that had it has handed back its stage, which came before the one waited for. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
-    const bool kept = KEEP > 0 && p.held >= STAGES;
+    const bool kept = KEEP > 0 && p.held >= HELD;
     barrier_expect(w.full + stage * 8, (KEEP == 1 && kept ? 0 : A_BYTES) + (KEEP == 2 && kept ? 0 : B_BYTES));
     if (KEEP != 1 || !kept) {
         load_a<(CLUSTER_N > 1)>(w, p, stage, k, CLUSTER_N > 1 ? w.cn : 0);
@@ -397,7 +399,7 @@ DEVICE void lay_out(struct work &w, u32 base)
 {
     const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
     static_assert(CLUSTER == 1 || CLUSTER_K == 1, "a cluster shares K or operands, not both");
-    w.stages_a = base, w.stages_b = base + STAGES * A_BYTES, w.stages_c = w.stages_b + STAGES * B_BYTES;
+    w.stages_a = base, w.stages_b = base + A_SLOTS * A_BYTES, w.stages_c = w.stages_b + B_SLOTS * B_BYTES;
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.queue = w.empty + STAGES * 8; /* nobody has both */

@@ -23,6 +23,11 @@
 #define B_BYTES (LAYOUT_TN ? BN * BK * 2 : BOXES * BOX_BYTES)
 #define LEFT_BYTES (ACROSS ? B_BYTES : A_BYTES) /* of a stage: what has the products' rows, and the rest */
 #define RIGHT_BYTES (ACROSS ? A_BYTES : B_BYTES)
+/* Slots for a step's box of either operand: as many as stages, but for one that KEEP names with HOLD; those of the left. */
+#define HELD (HOLD ? HOLD : STAGES)
+#define A_SLOTS (KEEP == 1 ? HELD : STAGES)
+#define B_SLOTS (KEEP == 2 ? HELD : STAGES)
+#define KEEPS_LEFT (KEEP == (ACROSS ? 2 : 1))
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */

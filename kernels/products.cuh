@@ -28,11 +28,17 @@ DEVICE void release(const struct work &w, int stage)
 /* Where in a stage's right operand the columns of the second half begin. */
 #define SECOND_BYTES (LAYOUT_TN ? WG_N * BK * 2 : WG_N / 64 * BOX_BYTES + WG_N % 64 * 2)
 
+/* Where step `k` of a tile has its operands: the left one's slot and the right one's. */
+DEVICE int2 find_slots(int stage, int k)
+{
+    return make_int2(HOLD && KEEPS_LEFT ? k : stage, HOLD && !KEEPS_LEFT ? k : stage);
+}
+
 /* Steps `from` to `to` of a stage's products, 16 of K each, for slabs FIRST to END. */
 template <int FIRST, int END>
-DEVICE void multiply_slabs(const struct work &w, accumulator &acc, int stage, int2 steps, int accumulate)
+DEVICE void multiply_slabs(const struct work &w, accumulator &acc, int2 slots, int2 steps, int accumulate)
 {
-    const u32 left = w.left + stage * (LEFT_BYTES >> 4), right = w.right + stage * (RIGHT_BYTES >> 4);
+    const u32 left = w.left + slots.x * (LEFT_BYTES >> 4), right = w.right + slots.y * (RIGHT_BYTES >> 4);
 #pragma unroll
     for (int k = steps.x; k < steps.y; ++k) {
 #pragma unroll
@@ -45,9 +51,9 @@ DEVICE void multiply_slabs(const struct work &w, accumulator &acc, int stage, in
 }
 
 /* For all of them, as a group. */
-DEVICE void multiply_steps(const struct work &w, accumulator &acc, int stage, int from, int to, int accumulate)
+DEVICE void multiply_steps(const struct work &w, accumulator &acc, int2 slots, int2 steps, int accumulate)
 {
-    multiply_slabs<0, SLABS>(w, acc, stage, make_int2(from, to), accumulate);
+    multiply_slabs<0, SLABS>(w, acc, slots, steps, accumulate);
     wgmma_commit();
 }
 
@@ -57,14 +63,14 @@ DEVICE void multiply_steps(const struct work &w, accumulator &acc, int stage, in
  * is under way but that, all this would keep them waiting. Returns whether the next stage, at which `r` is then, is there. */
 DEVICE bool multiply_and_peek(const struct work &w, accumulator &acc, struct ring &r, int first, int done)
 {
-    const int stage = r.stage;
+    const int2 slots = find_slots(r.stage, 0);
     wgmma_fence();
-    multiply_steps(w, acc, stage, 0, PEEK, !first);
+    multiply_steps(w, acc, slots, make_int2(0, PEEK), !first);
     advance(r);
     const bool ready = barrier_test(w.full + r.stage * 8, r.parity);
     wgmma_wait<2>(); /* not for the steps just asked for, nor for the last ones of the stage before */
     release_if(done >= 0, w, done);
-    multiply_steps(w, acc, stage, PEEK, BK / 16, 1);
+    multiply_steps(w, acc, slots, make_int2(PEEK, BK / 16), 1);
     return ready;
 }
 
@@ -90,10 +96,11 @@ DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r,
     return previous;
 }
 #else
-DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int accumulate)
+/* Step `k` of a tile, whose operands are there. */
+DEVICE void multiply_stage(const struct work &w, accumulator &acc, int stage, int k, int accumulate)
 {
     wgmma_fence();
-    multiply_steps(w, acc, stage, 0, BK / 16, accumulate);
+    multiply_steps(w, acc, find_slots(stage, k), make_int2(0, BK / 16), accumulate);
 }
 
 /* Before step `k` of a tile: the second consumer waits with the last TAIL of them until the first has asked for all of
@@ -113,12 +120,12 @@ DEVICE int multiply_until(const struct work &w, accumulator &acc, struct ring &r
     int previous = r.stage;
     let_ahead(w, w.k_begin, group);
     barrier_wait(w.full + r.stage * 8, r.parity);
-    multiply_stage(w, acc, r.stage, 0);
+    multiply_stage(w, acc, r.stage, w.k_begin, 0);
     advance(r);
     for (int k = w.k_begin + 1; k < end; ++k) {
         let_ahead(w, k, group);
         barrier_wait(w.full + r.stage * 8, r.parity);
-        multiply_stage(w, acc, r.stage, 1);
+        multiply_stage(w, acc, r.stage, k, 1);
         wgmma_wait<1>();
         release(w, previous);
         previous = r.stage;
@@ -139,7 +146,7 @@ DEVICE void multiply_end(const struct work &w, accumulator &acc, struct ring &r,
             barrier_wait(w.full + r.stage * 8, r.parity);
         }
         wgmma_fence();
-        multiply_slabs<FIRST, END>(w, acc, r.stage, make_int2(0, BK / 16), i > 0 || k > w.k_begin);
+        multiply_slabs<FIRST, END>(w, acc, find_slots(r.stage, k), make_int2(0, BK / 16), i > 0 || k > w.k_begin);
         wgmma_commit();
         advance(r);
     }

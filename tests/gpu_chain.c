@@ -63,6 +63,9 @@ static const char *const ways[] = {
     "persistent:BM=64,BN=64,STAGES=5,CONSUMERS=1,SPLIT_K=2,REDUCE=1,PARTS=2,PEEK=2,EARLY=1",
     "persistent:BM=128,BN=128,STAGES=6,CONSUMERS=2,TAIL=4,EARLY=1",
     "persistent:BM=128,BN=64,STAGES=8,CONSUMERS=2,SPLIT_K=4,REDUCE=2,TAIL=5,EARLY=1",
+    "persistent:BM=64,BN=64,STAGES=4,CONSUMERS=1,EPILOGUE=2,KEEP=2,EARLY=1",
+    "persistent:BM=64,BN=64,STAGES=8,CONSUMERS=2,PINGPONG=1,CLUSTER_M=2,KEEP=2,EARLY=1",
+    "persistent:BM=64,BN=32,STAGES=4,CONSUMERS=1,EPILOGUE=2,KEEP=2,HOLD=8,EARLY=1",
     "persistent:BM=112,BN=128,ACROSS=1,STAGES=5,CONSUMERS=2,PINGPONG=1,EARLY=1",
     "multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=4,REDUCE=0,EARLY=1",
     "multistage:BM=64,BN=64,BK=64,STAGES=4,WARPS_M=2,WARPS_N=2,SPLIT_K=4,REDUCE=1,EARLY=1",
@@ -211,7 +214,8 @@ static int try_layout(const struct chain *c, enum cudal2_layout layout)
     return early;
 }
 
-/* The last one has several tiles for each CTA and two steps of K: who hands them out is tiles ahead of who stores. */
+/* The last one has several tiles for each CTA and two steps of K: who hands them out is tiles ahead of who stores, and
+ * what is kept of one tile is for the next. */
 static void a_launch_finds_what_the_one_ahead_wrote(void **state)
 {
     static const int64_t sizes[][2] = {{64, 64},   {64, 1024},  {128, 2048},  {256, 256},  {512, 1024},
