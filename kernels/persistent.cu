@@ -30,7 +30,7 @@
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
  *   KEEP                 1: a stage's box of A stays for the CTA's next tile, whose rows are the same as long as the walk
  *                        goes along a band of rows, 2: its box of B, along a band of columns; the ring holds whole tiles
- *   HOLD                 slots for what KEEP names, where a tile has more steps than the ring has stages: one for each
+ *   HOLD                 slots for what KEEP names, one for each step of a tile, where they are not the ring's
  *   PEEK                 0: when all products of a stage are asked for, the stage before it is handed back and the next
  *                        one waited for; 1, 2: after so many of its four steps of 16 k the one before that is handed back
  *                        and the next one looked for
@@ -187,8 +187,7 @@ template <bool SHARED> DEVICE void load_b(const struct work &w, const struct pla
 
 /* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
  * CTAs of equal cn B. With KEEP, when all slots have been loaded with the tile's rows of A (columns of B), what is there
- * is what would be loaded: they hold whole tiles, so a slot is always of the same k. With HOLD they are more than stages,
- * and one is loaded anew when the step that had it has handed back its stage, which came before the one waited for. */
+ * is what would be loaded: they hold whole tiles, so a slot is always of the same k. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
     const bool kept = KEEP > 0 && p.held >= HELD;
@@ -256,6 +255,16 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
     return first;
 }
 
+/* With HOLD: a slot is loaded anew when the step that had it, HOLD steps ago, has handed back its stage. The step that
+ * had this stage has; where slots are fewer than stages that came before. */
+DEVICE void await_slot(const struct work &w, const struct place &p, struct ring r)
+{
+    if (HOLD > 0 && HOLD < STAGES && p.held < HOLD) {
+        skip(r, STAGES - HOLD);
+        barrier_wait(w.empty + r.stage * 8, r.parity);
+    }
+}
+
 /* Steps `k` to `end` of a tile. By one whole warp, of which a thread is elected for each. They are not written out:
  * code comes from afar the first time. */
 DEVICE void load_steps(const struct work &w, const struct place &p, struct ring &r, int &k, int end)
@@ -263,6 +272,7 @@ DEVICE void load_steps(const struct work &w, const struct place &p, struct ring 
 #pragma unroll 1
     for (; k < end; ++k) {
         barrier_wait(w.empty + r.stage * 8, r.parity);
+        await_slot(w, p, r);
         if (elect_one()) {
             load_stage(w, p, r.stage, k * BK);
         }

@@ -23,7 +23,7 @@
 #define B_BYTES (LAYOUT_TN ? BN * BK * 2 : BOXES * BOX_BYTES)
 #define LEFT_BYTES (ACROSS ? B_BYTES : A_BYTES) /* of a stage: what has the products' rows, and the rest */
 #define RIGHT_BYTES (ACROSS ? A_BYTES : B_BYTES)
-/* Slots for a step's box of either operand: as many as stages, but for one that KEEP names with HOLD; those of the left. */
+/* Slots for a step's box of either operand: as many as stages, but for the one that KEEP names with HOLD. */
 #define HELD (HOLD ? HOLD : STAGES)
 #define A_SLOTS (KEEP == 1 ? HELD : STAGES)
 #define B_SLOTS (KEEP == 2 ? HELD : STAGES)
