@@ -18,16 +18,16 @@ DEVICE u32 packed(const wgmma_register (&d)[WG_REGISTERS], int j, int h)
 #endif
 }
 
-/* 64 x 64 of C in one swizzled box, or what WG_N leaves of it in boxes 16 wide; `n8` is the first of the accumulator's.
+/* 64 x 64 of C in one swizzled box, or what BN leaves of it in boxes 16 wide; `n8` is the first of the accumulator's.
  * What is narrower than 16 is left out. */
 DEVICE void fill_box(u32 buffer, const wgmma_register (&d)[WG_REGISTERS], int n8, int thread)
 {
     const int lane = thread % 32, row = thread / 32 * 16 + lane % 16;
 #pragma unroll
-    for (int j = 0; j < 8 && n8 + j + 1 < WG_N / 8; j += 2) {
+    for (int j = 0; j < 8 && n8 + j + 1 < BN / 8; j += 2) {
         const u32 wide = row * 128 + ((j + lane / 16) ^ (row & 7)) * 16,
                   narrow = j / 2 * NARROW_BYTES + row * 32 + ((lane / 16) ^ (row >> 2 & 1)) * 16;
-        stmatrix4(buffer + (n8 < WG_N / 64 * 8 ? wide : narrow), packed(d, n8 + j, 0), packed(d, n8 + j, 1),
+        stmatrix4(buffer + (n8 < BN / 64 * 8 ? wide : narrow), packed(d, n8 + j, 0), packed(d, n8 + j, 1),
                   packed(d, n8 + j + 1, 0), packed(d, n8 + j + 1, 1));
     }
 }

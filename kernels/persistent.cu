@@ -36,9 +36,6 @@
  *                        and the next one looked for
  *   TAIL                 the second consumer leaves the last TAIL stages of a tile alone until the first has asked for all
  *                        of its products: while that one stores, the tensor cores have work
- *   HALVES               the last HALVES stages of a tile are multiplied for the first half of what a consumer has, and then
- *                        for the other, under which the first is stored or sent; halves are rows of 64 (of three the first
- *                        two), or columns where it has 64 rows: then all its products are half as wide
  *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
  *                        here)
  *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
@@ -385,10 +382,9 @@ DEVICE void consume(const struct work &w, int group)
             next = find_outlet(w, place_tile(w, t), group);
         }
 #endif
-        store_first(w, acc, o, group, box_count);
         wgmma_wait<0>();
-        release_end(w, last);
-        store_tile<HALVES ? FIRST_SLABS : 0, SLABS>(w, acc, o, group, box_count);
+        release(w, last);
+        store_tile(w, acc, o, group, box_count);
 #if PINGPONG
         skip(r, length);
 #endif

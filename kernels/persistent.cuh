@@ -13,10 +13,9 @@
 #define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
 #define THREADS (CONSUMERS * 128 + (CONSUMERS == 1 ? 64 : 128))
 #define SHARES (SPLIT_K * PARTS)                  /* of K */
+#define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */
+#define ROWS (PINGPONG ? TALL : TALL / CONSUMERS) /* of it that a consumer multiplies */
 #define MI (ROWS / 64)
-#define NI (ACROSS ? 1 : BN / WG_N)
-#define SLABS (MI * NI) /* of a consumer's tile, a product each; one of MI and NI is 1 */
-#define FIRST_SLABS ((SLABS + 1) / 2)
 #define A_BYTES (BM * BK * 2)
 #define BOX_BYTES (64 * 64 * 2)
 #define BOXES ((BN + 63) / 64) /* 64 columns wide, of a tile */
@@ -34,7 +33,7 @@
 /* Stages that are asked for before the CTA meets; with CLUSTER_M or CLUSTER_N each by its CTA alone. */
 #define FIRST_AHEAD (CLUSTER > 1 ? (BM * BN > 12288 ? 1 : 2) : BM * BN > 4096 ? 1 : STAGES < 4 ? STAGES : 4)
 
-typedef wgmma_register accumulator[SLABS][WG_REGISTERS];
+typedef wgmma_register accumulator[MI][WG_REGISTERS];
 
 struct work {
     const TensorMap *map_a, *map_b, *map_c, *map_narrow;

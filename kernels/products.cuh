@@ -25,35 +25,24 @@ DEVICE void release(const struct work &w, int stage)
     release_if(true, w, stage);
 }
 
-/* Where in a stage's right operand the columns of the second half begin. */
-#define SECOND_BYTES (LAYOUT_TN ? WG_N * BK * 2 : WG_N / 64 * BOX_BYTES + WG_N % 64 * 2)
-
 /* Where step `k` of a tile has its operands: the left one's slot and the right one's. */
 DEVICE int2 find_slots(int stage, int k)
 {
     return make_int2(HOLD && KEEPS_LEFT ? k : stage, HOLD && !KEEPS_LEFT ? k : stage);
 }
 
-/* Steps `from` to `to` of a stage's products, 16 of K each, for slabs FIRST to END. */
-template <int FIRST, int END>
-DEVICE void multiply_slabs(const struct work &w, accumulator &acc, int2 slots, int2 steps, int accumulate)
+/* Steps x to y of a stage's products, 16 of K each, as a group. */
+DEVICE void multiply_steps(const struct work &w, accumulator &acc, int2 slots, int2 steps, int accumulate)
 {
     const u32 left = w.left + slots.x * (LEFT_BYTES >> 4), right = w.right + slots.y * (RIGHT_BYTES >> 4);
 #pragma unroll
     for (int k = steps.x; k < steps.y; ++k) {
 #pragma unroll
-        for (int i = FIRST; i < END; ++i) {
-            const u32 below = NI == 1 ? i * BOX_BYTES : 0, beside = NI == 1 ? 0 : i * SECOND_BYTES;
-            wgmma(acc[i], wgmma_descriptor(left + ((below + k * (WG_LEFT_TRANSPOSED ? 2048 : 32)) >> 4)),
-                  wgmma_descriptor(right + ((beside + k * (WG_RIGHT_TRANSPOSED ? 2048 : 32)) >> 4)), accumulate || k);
+        for (int i = 0; i < MI; ++i) {
+            wgmma(acc[i], wgmma_descriptor(left + ((i * BOX_BYTES + k * (WG_LEFT_TRANSPOSED ? 2048 : 32)) >> 4)),
+                  wgmma_descriptor(right + (k * (WG_RIGHT_TRANSPOSED ? 2048 : 32) >> 4)), accumulate || k);
         }
     }
-}
-
-/* For all of them, as a group. */
-DEVICE void multiply_steps(const struct work &w, accumulator &acc, int2 slots, int2 steps, int accumulate)
-{
-    multiply_slabs<0, SLABS>(w, acc, slots, steps, accumulate);
     wgmma_commit();
 }
 
@@ -113,16 +102,16 @@ DEVICE void let_ahead(const struct work &w, int k, int group)
     }
 }
 
-/* The products of a tile's steps up to `end`, one at least, as far as asking for them: the last ones are under way. The
- * stage before the one being multiplied is handed back. Returns the last stage, which is not. */
-DEVICE int multiply_until(const struct work &w, accumulator &acc, struct ring &r, int end, int group)
+/* One tile's products, as far as asking for them: the last ones are under way. The stage before the one being
+ * multiplied is handed back. Returns the last stage, which is not. */
+DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
 {
     int previous = r.stage;
     let_ahead(w, w.k_begin, group);
     barrier_wait(w.full + r.stage * 8, r.parity);
     multiply_stage(w, acc, r.stage, w.k_begin, 0);
     advance(r);
-    for (int k = w.k_begin + 1; k < end; ++k) {
+    for (int k = w.k_begin + 1; k < w.k_end; ++k) {
         let_ahead(w, k, group);
         barrier_wait(w.full + r.stage * 8, r.parity);
         multiply_stage(w, acc, r.stage, k, 1);
@@ -131,62 +120,11 @@ DEVICE int multiply_until(const struct work &w, accumulator &acc, struct ring &r
         previous = r.stage;
         advance(r);
     }
-    return previous;
-}
-
-/* A tile's last HALVES steps, from `k` on, for the first slabs, or for the others, whose stages are there then; each as a
- * group. They are written out: only then does the compiler see which of them wgmma_wait() leaves under way. */
-template <int FIRST, int END>
-DEVICE void multiply_end(const struct work &w, accumulator &acc, struct ring &r, int k, int group)
-{
-#pragma unroll
-    for (int i = 0; i < HALVES; ++i, ++k) {
-        if (FIRST == 0) {
-            let_ahead(w, k, group);
-            barrier_wait(w.full + r.stage * 8, r.parity);
-        }
-        wgmma_fence();
-        multiply_slabs<FIRST, END>(w, acc, find_slots(r.stage, k), make_int2(0, BK / 16), i > 0 || k > w.k_begin);
-        wgmma_commit();
-        advance(r);
-    }
-}
-
-/* One tile's products, as far as asking for them: the last ones are under way, with HALVES those of the last stages for
- * the first slabs and then for the others. Returns the first of the stages that have not been handed back: the last, or
- * HALVES of them. */
-DEVICE int multiply_tile(const struct work &w, accumulator &acc, struct ring &r, int group)
-{
-    const int end = w.k_end - HALVES;
-    int first = r.stage;
-    if (HALVES == 0 || w.k_begin < end) {
-        first = multiply_until(w, acc, r, end, group);
-    }
-    if (HALVES) {
-        const int previous = first;
-        struct ring again = r;
-        first = r.stage;
-        multiply_end<0, FIRST_SLABS>(w, acc, r, end, group);
-        wgmma_wait<HALVES>();
-        release_if(w.k_begin < end, w, previous);
-        multiply_end<FIRST_SLABS, SLABS>(w, acc, again, end, group);
-    }
     if (TAIL && group == 0) {
         pass_turn(0);
     }
-    return first;
+    return previous;
 }
 #endif
-
-/* All from `stage` on that multiply_tile() has not handed back. */
-DEVICE void release_end(const struct work &w, int stage)
-{
-    release(w, stage);
-#pragma unroll 1
-    for (int i = 1; i < HALVES; ++i) {
-        stage = stage + 1 == STAGES ? 0 : stage + 1;
-        release(w, stage);
-    }
-}
 
 #endif

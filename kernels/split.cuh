@@ -6,7 +6,7 @@
  * REDUCE 0: pieces are fp32, lie over the stages and two barriers of the cluster guard them. REDUCE 1: they lie beside
  * the stages and travel by st.async, which counts towards the owner's barrier; fp16 accumulators travel as they are.
  * REDUCE 2: all SPLIT_K CTAs of a tile leave each other's pieces in the workspace, wait for each other there, and each
- * adds its share of the fragments (successive ones here, but with HALVES) in the order of K. It takes no cluster, so every multiprocessor
+ * adds its share of the fragments (successive ones here) in the order of K. It takes no cluster, so every multiprocessor
  * finds work and a cluster may multicast instead; but all CTAs must be running at once, which the manifest sees to.
  * A CTA's own pieces of what it owns do not travel.
  * PARTS > 1: that many clusters share the tile; each leaves its sum in the workspace, the last one adds them in order.
@@ -131,18 +131,6 @@ DEVICE u32 bytes_owned(u32 rank)
 
 #if REDUCE == 2
 #define MAX_TILES 512 /* more than there are multiprocessors */
-
-/* Who owns fragment f, where among its own, and the other way round. Where fragments come in halves, each has some of
- * either, or the owners of the second half would have left nothing of theirs while it is multiplied. */
-#if HALVES
-#define OWNER(f) ((f) % SPLIT_K)
-#define PLACE(f) ((f) / SPLIT_K)
-#define FRAGMENT(owner, place) ((owner) + (place) * SPLIT_K)
-#else
-#define OWNER(f) ((f) / OWNED)
-#define PLACE(f) ((f) % OWNED)
-#define FRAGMENT(owner, place) ((owner) * OWNED + (place))
-#endif
 
 /* CTAs that have left their pieces of a tile, over all launches; wraps, so SPLIT_K is a power of two. */
 __device__ u32 arrivals[MAX_TILES];

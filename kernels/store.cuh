@@ -1,5 +1,5 @@
 /*
- * store.cuh - store_tile() of persistent.cu: how a tile's slabs reach C, by EPILOGUE, or by REDUCE where CTAs share its K;
+ * store.cuh - store_tile() of persistent.cu: how a tile reaches C, by EPILOGUE, or by REDUCE where CTAs share its K;
  * find_outlet(), what of it can be known before the products; and finish_producing(), what the producer owes to it.
  */
 #ifndef CUDAL2_STORE_CUH
@@ -82,17 +82,6 @@ DEVICE void store_pair(const struct work &w, int row, int col, u32 pair)
     }
 }
 
-/* Where slab `i` of a consumer's tile begins, in rows and in columns of the products. */
-DEVICE int rows_above(int i)
-{
-    return NI == 1 ? i * 64 : 0;
-}
-
-DEVICE int columns_before(int i)
-{
-    return NI == 1 ? 0 : i * WG_N;
-}
-
 /* The pairs of n8-tile j in rows `row` and `row` + 8, by their holder; `col` is its column in n8-tile 0. */
 DEVICE void store_n8(const struct work &w, const wgmma_register (&d)[WG_REGISTERS], int j, int row, int col)
 {
@@ -116,13 +105,13 @@ DEVICE void store_fragment(const outlet &o, int f, float4 sum, int n)
 #endif
 
 #if REDUCE == 2
-template <int FROM, int TO>
+/* Owner r has fragments r * OWNED and on. */
 DEVICE void leave_pieces(const struct work &w, const accumulator &acc, const struct meeting &t)
 {
 #pragma unroll
-    for (int f = FROM * (WG_N / 8); f < TO * (WG_N / 8); ++f) {
-        if (OWNER(f) != (int)w.rank) {
-            leave_piece(t, OWNER(f), PLACE(f), make_piece(acc[f / (WG_N / 8)], f % (WG_N / 8)));
+    for (int f = 0; f < FRAGMENTS; ++f) {
+        if (f / OWNED != (int)w.rank) {
+            leave_piece(t, f / OWNED, f % OWNED, make_piece(acc[f / (BN / 8)], f % (BN / 8)));
         }
     }
 }
@@ -132,8 +121,8 @@ DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[
 {
 #pragma unroll
     for (int f = 0; f < FRAGMENTS; ++f) {
-        if (OWNER(f) == 0 || OWNER(f) == (int)w.rank) {
-            own[PLACE(f)] = make_piece(acc[f / (WG_N / 8)], f % (WG_N / 8));
+        if (f < OWNED || f / OWNED == (int)w.rank) {
+            own[f % OWNED] = make_piece(acc[f / (BN / 8)], f % (BN / 8));
         }
     }
 #pragma unroll
@@ -142,29 +131,21 @@ DEVICE void keep_own(const struct work &w, const accumulator &acc, piece (&own)[
     }
 }
 
-DEVICE void sum_and_store(const struct work &w, const accumulator &acc, const outlet &o, int thread)
+DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
 {
+    const int thread = group * 128 + (int)threadIdx.x % 128;
     piece own[OWNED], all[SPLIT_K][OWNED];
+    leave_pieces(w, acc, o.meeting);
     arrive(o.meeting, thread);
     keep_own(w, acc, own);
     await_all(o.meeting, thread);
     take_pieces(o.meeting, w.rank, own, all);
 #pragma unroll
     for (int i = 0; i < OWNED; ++i) {
-        const int f = FRAGMENT((int)w.rank, i);
+        const int f = (int)w.rank * OWNED + i;
         if (f < FRAGMENTS) {
             store_fragment(o, f, sum_taken(all, i), w.n);
         }
-    }
-}
-
-/* Slabs FROM to TO, as below. */
-template <int FROM, int TO>
-DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
-{
-    leave_pieces<FROM, TO>(w, acc, o.meeting);
-    if (TO == SLABS) {
-        sum_and_store(w, acc, o, group * 128 + (int)threadIdx.x % 128);
     }
 }
 
@@ -179,7 +160,7 @@ DEVICE u32 peer_with(int rank)
 }
 
 /* Fragment f belongs to CTA f % SPLIT_K; the piece from CTA r lands in slot r of its owner. */
-template <int FROM, int TO> DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
+DEVICE void send_pieces(const struct work &w, const accumulator &acc, int thread)
 {
     const u32 slots = w.slots + w.rank * OWNED * SLOT + thread * PIECE_BYTES;
 #pragma unroll
@@ -187,11 +168,9 @@ template <int FROM, int TO> DEVICE void send_pieces(const struct work &w, const 
         const u32 peer = peer_with(owner);
         const u32 to = cluster_address(slots, peer), arrived = cluster_address(w.arrived, peer);
 #pragma unroll
-        for (int f = owner; f < TO * (WG_N / 8); f += SPLIT_K) {
-            if (f >= FROM * (WG_N / 8)) {
-                const piece v = make_piece(acc[f / (WG_N / 8)], f % (WG_N / 8));
-                send_or_keep(owner == (int)w.rank, slots + f / SPLIT_K * SLOT, to + f / SPLIT_K * SLOT, v, arrived);
-            }
+        for (int f = owner; f < FRAGMENTS; f += SPLIT_K) {
+            const piece v = make_piece(acc[f / (BN / 8)], f % (BN / 8));
+            send_or_keep(owner == (int)w.rank, slots + f / SPLIT_K * SLOT, to + f / SPLIT_K * SLOT, v, arrived);
         }
     }
 }
@@ -235,26 +214,21 @@ DEVICE void store_owned(const struct work &w, const outlet &o, int thread)
 #endif
 }
 
-/* Slabs FROM to TO. The cluster's barriers here and in finish_producing() match. */
-template <int FROM, int TO>
+/* The cluster's barriers here and in finish_producing() match. */
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int group, u32 &)
 {
     const int thread = group * 128 + (int)threadIdx.x % 128;
 #if REDUCE == 0
     cluster_arrive_relaxed(); /* every stage of the cluster has been read */
     cluster_wait();
-    send_pieces<FROM, TO>(w, acc, thread);
+    send_pieces(w, acc, thread);
     cluster_arrive();
     cluster_wait();
-    store_owned(w, o, thread);
 #else
-    send_pieces<FROM, TO>(w, acc, thread); /* the owners' barriers are ready: begin_consuming() */
-    if (TO == SLABS) {
-        /* As for what peers multicast: it lies in shared memory, no cache is between to be dropped. */
-        barrier_wait(w.arrived, 0);
-        store_owned(w, o, thread);
-    }
+    send_pieces(w, acc, thread); /* the owners' barriers are ready: begin_consuming() */
+    barrier_wait(w.arrived, 0);  /* as for what peers multicast: it lies in shared memory, no cache is between to be dropped */
 #endif
+    store_owned(w, o, thread);
 }
 
 /* The barriers of store_tile(), by threads with nothing of their own to make visible. */
@@ -270,54 +244,49 @@ DEVICE void finish_producing()
 #endif
 }
 #elif EPILOGUE == 0
-template <int FROM, int TO>
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &p, int group, u32 &)
 {
     const int thread = (int)threadIdx.x % 128, lane = thread % 32;
     const int top = p.row + (PINGPONG ? 0 : group * ROWS) + thread / 32 * 16 + lane / 4;
 #pragma unroll
-    for (int i = FROM; i < TO; ++i) {
+    for (int i = 0; i < MI; ++i) {
 #pragma unroll
-        for (int j = 0; j < WG_N / 8; ++j) {
-            store_n8(w, acc[i], j, top + rows_above(i), p.col + columns_before(i) + lane % 4 * 2);
+        for (int j = 0; j < BN / 8; ++j) {
+            store_n8(w, acc[i], j, top + i * 64, p.col + lane % 4 * 2);
         }
     }
 }
 #elif EPILOGUE == 2
-/* A box of slab `i`, or the half of it that the slab has: each warp puts its 16 rows into shared memory and stores them. */
-DEVICE void store_rows(const outlet &o, const accumulator &acc, int i, int box, int n)
+/* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
+DEVICE void store_rows(const outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
 {
-    const int below = rows_above(i), right = columns_before(i) / 64 * 64 + box * 64, first = columns_before(i) % 64 / 8;
-    const bool acts = NI == 1 || WG_N >= 64 || (int)threadIdx.x % 8 / 4 == first / 4;
     uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
-    for (int j = 0; j < 8 && box * 8 + j + 1 < WG_N / 8; j += 2) {
+    for (int j = 0; j < 8 && box * 8 + j + 1 < BN / 8; j += 2) {
         const int n8 = box * 8 + j;
-        stmatrix4(o.put ^ ((first + j) * 16), packed(acc[i], n8, 0), packed(acc[i], n8, 1), packed(acc[i], n8 + 1, 0),
-                  packed(acc[i], n8 + 1, 1));
+        stmatrix4(o.put ^ (j * 16), packed(d, n8, 0), packed(d, n8, 1), packed(d, n8 + 1, 0), packed(d, n8 + 1, 1));
     }
     __syncwarp();
 #pragma unroll
-    for (int row = 0; row < 4; ++row) {
-        v[row] = load_shared16((o.take ^ (row % 2 * 64)) + row * 512);
+    for (int i = 0; i < 4; ++i) {
+        v[i] = load_shared16((o.take ^ (i % 2 * 64)) + i * 512);
     }
 #pragma unroll
-    for (int row = 0; row < 4; ++row) {
-        if (acts && below + row * 4 < o.rows && right < o.columns) {
-            store_global16(o.to + (i64)n * (below + row * 4) + right, v[row]);
+    for (int i = 0; i < 4; ++i) {
+        if (below + i * 4 < o.rows && box * 64 < o.columns) {
+            store_global16(o.to + (i64)n * (below + i * 4) + box * 64, v[i]);
         }
     }
     __syncwarp();
 }
 
-template <int FROM, int TO>
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &o, int, u32 &)
 {
 #pragma unroll
-    for (int i = FROM; i < TO; ++i) {
+    for (int i = 0; i < MI; ++i) {
 #pragma unroll
-        for (int box = 0; box < (WG_N + 63) / 64; ++box) {
-            store_rows(o, acc, i, box, w.n);
+        for (int box = 0; box < BOXES; ++box) {
+            store_rows(o, acc[i], i * 64, box, w.n);
         }
     }
 }
@@ -342,14 +311,12 @@ DEVICE void store_box(const struct work &w, u32 buffer, int col, int row, int n8
  * Boxes of 64 x 64 through two buffers of this warpgroup, swizzled as the tensor maps say. `box_count` runs on from
  * tile to tile: with an odd number of boxes a tile, counting afresh would reuse the buffer that is still being stored.
  */
-template <int FROM, int TO>
 DEVICE void store_tile(const struct work &w, const accumulator &acc, const outlet &p, int group, u32 &box_count)
 {
     const int thread = (int)threadIdx.x % 128, first = PINGPONG ? 0 : group * ROWS;
 #pragma unroll
-    for (int i = FROM; i < TO; ++i) {
-        const int row = p.row + (ACROSS ? 0 : first + rows_above(i));
-        const int col = p.col + (ACROSS ? first + rows_above(i) : columns_before(i));
+    for (int i = 0; i < MI; ++i) {
+        const int row = p.row + (ACROSS ? 0 : first + i * 64), col = p.col + (ACROSS ? first + i * 64 : 0);
 #pragma unroll
         for (int n8 = 0; n8 < WG_N / 8; n8 += 8) {
             const u32 buffer = w.stages_c + (group * 2 + box_count++ % 2) * BOX_BYTES;
@@ -374,21 +341,5 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
     }
 }
 #endif
-
-/* With HALVES: the first slabs, under the products of the others. */
-DEVICE void store_first(const struct work &w, accumulator &acc, const outlet &o, int group, u32 &box_count)
-{
-#if HALVES
-    wgmma_wait<HALVES>();
-#pragma unroll
-    for (int i = 0; i < FIRST_SLABS; ++i) {
-#pragma unroll
-        for (int j = 0; j < WG_REGISTERS; ++j) {
-            asm volatile("" : WG_CONSTRAINT(acc[i][j])); /* read after this */
-        }
-    }
-    store_tile<0, FIRST_SLABS>(w, acc, o, group, box_count);
-#endif
-}
 
 #endif

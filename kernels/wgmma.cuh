@@ -275,20 +275,9 @@ DEVICE u64 wgmma_descriptor(u32 low)
 #define WG_PLACES_92 WG_PLACES_88 ",%88,%89,%90,%91"
 #define WG_OPERANDS_92 WG_OPERANDS_88, WG_O4(88)
 
-#define TALL (ACROSS ? BN : BM)                   /* the side of a tile along which the products' rows lie */
-#define ROWS (PINGPONG ? TALL : TALL / CONSUMERS) /* of it that a consumer multiplies */
-
-/* A product's columns: those of the tile, or its rows where the products lie across; with HALVES a consumer of 64 rows
- * takes two products of half the columns. */
-#define WG_HALVED (HALVES && !ACROSS && ROWS == 64)
+/* A product's columns: those of the tile, or its rows where the products lie across. */
 #if ACROSS
 #define WG_N BM
-#elif WG_HALVED && BN == 64
-#define WG_N 32
-#elif WG_HALVED && BN == 128
-#define WG_N 64
-#elif WG_HALVED && BN == 256
-#define WG_N 128
 #else
 #define WG_N BN
 #endif

@@ -192,46 +192,10 @@ static void a_tail_needs_a_ring_or_one_wave(void **state)
     check_tail(",SPLIT_K=2,REDUCE=2", 8 * 128, 8 * 128, 2 * 64, true);
 }
 
-/* A CTA multiplies HALVES stages in halves, whatever its share of K: shares are rounded down. */
-static void check_halves(const char *key, int64_t k, const char *refused)
-{
-    check_plan(key, &(struct cudal2_problem){256, 256, k, CUDAL2_F16, CUDAL2_ACC_F32}, refused);
-}
-
-#define HALVED "persistent:CONSUMERS=1,HALVES=3,STAGES="
-
-static void halves_need_their_stages(void **state)
-{
-    static const char why[] = "has the stages whose products come in halves";
-    (void)state;
-    check_halves(HALVED "6,BM=64,BN=128", 2 * 64 + 8, NULL);
-    check_halves(HALVED "6,BM=64,BN=128", 2 * 64, why);
-    check_halves(HALVED "6,BM=64,BN=128,SPLIT_K=4,REDUCE=1", 12 * 64, NULL);
-    check_halves(HALVED "6,BM=64,BN=128,SPLIT_K=4,REDUCE=1", 11 * 64, why);
-    check_halves(HALVED "3,BM=64,BN=128", 1024, "are there together");
-}
-
-static void only_what_can_be_halved_is(void **state)
-{
-    (void)state;
-    check_halves(HALVED "6,BM=128,BN=96", 1024, NULL); /* twice 64 rows */
-    check_halves(HALVED "6,BM=64,BN=96", 1024, "halved by boxes");
-    check_halves("persistent:CONSUMERS=2,HALVES=3,STAGES=4,BM=168,BN=128,ACROSS=1,PINGPONG=1", 1024, NULL);
-    check_halves("persistent:CONSUMERS=2,HALVES=3,STAGES=4,BM=168,BN=128,ACROSS=1", 1024, "halved by boxes");
-    check_halves(HALVED "6,BM=64,BN=64,EPILOGUE=2", 1024, NULL);
-    check_halves(HALVED "6,BM=64,BN=64", 1024, "halved by boxes");
-    check_halves(HALVED "6,BM=64,BN=64,SPLIT_K=2,REDUCE=1", 1024, NULL);
-    check_halves(HALVED "6,BM=64,BN=128,SPLIT_K=2,REDUCE=0", 1024, "stored one after the other");
-    check_halves(HALVED "6,BM=64,BN=128,SPLIT_K=2,REDUCE=1,PARTS=2", 1024, "stored one after the other");
-    check_halves(HALVED "6,BM=64,BN=128,PEEK=2", 1024, "stored one after the other");
-    check_halves(HALVED "6,BM=64,BN=128,QUEUE=1", 1024, "stored one after the other");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_walk_is_one_launch), cmocka_unit_test(clusters_hold_tiles_abreast),
-        cmocka_unit_test(a_tail_needs_a_ring_or_one_wave), cmocka_unit_test(halves_need_their_stages),
-        cmocka_unit_test(only_what_can_be_halved_is)};
+        cmocka_unit_test(a_tail_needs_a_ring_or_one_wave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
