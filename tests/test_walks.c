@@ -1,6 +1,7 @@
 /* persistent.json tells the kernel in seven arguments how the tiles are walked. Whatever RASTER and DOWN say, the
  * arguments must say the same walk; and two walks that are the same for a problem must be one launch, or a search races
- * both. And the clusters that hold two tiles, and where consumers may end one after the other. */
+ * both. And the clusters that hold two tiles, where
+ * consumers may end one after the other, and where a CTA may keep an operand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,16 +158,17 @@ static void clusters_hold_tiles_abreast(void **state)
     module_set_close(set);
 }
 
-/* Whether a kernel may have a problem: `refused` is in what it says when it may not. */
-static void check_plan(const char *key, const struct cudal2_problem *p, const char *refused)
+/* Whether a kernel may have a problem: `refused` is in what it says when it may not. Returns its CTAs. */
+static int64_t check_plan(const char *key, const struct cudal2_problem *p, const char *refused)
 {
     struct module_set *set = open_cudal2();
-    struct manifest_plan plan;
+    struct manifest_plan plan = {0};
     char why[CUDAL2_WHY] = "";
     int status = plan_problem(module_set_manifest(set, "persistent"), key, p, &plan, why);
     assert_int_equal(status, refused == NULL ? CUDAL2_OK : CUDAL2_UNSUPPORTED);
     assert_true(refused == NULL || strstr(why, refused));
     module_set_close(set);
+    return plan.grid[0];
 }
 
 /* Whether TAIL may be on a problem; what it does there tests/gpu_ways.sh sees. A consumer counts at the other's barrier
@@ -190,12 +192,80 @@ static void a_tail_needs_a_ring_or_one_wave(void **state)
     check_tail(",CLUSTER_M=2", 12 * 128, 11 * 128, 64, true); /* 66 pairs */
     check_tail(",CLUSTER_M=2", 12 * 128, 12 * 128, 64, false);
     check_tail(",SPLIT_K=2,REDUCE=2", 8 * 128, 8 * 128, 2 * 64, true);
+    check_tail(",KEEP=2", 10 * 128, 13 * 128, 64, false); /* 130 tiles for 128 CTAs */
+}
+
+/* Of 4096 x 4096, in tiles of 128 x 128, unless `key` says otherwise; K in steps of 64. */
+static int64_t check_keep(const char *more, int64_t steps, const char *refused)
+{
+    char key[160];
+    snprintf(key, sizeof key, "persistent:BM=128,BN=128,CONSUMERS=2,PINGPONG=1,STAGES=4,%s", more);
+    return check_plan(key, &(struct cudal2_problem){4096, 4096, steps * 64 - 8, CUDAL2_F16, CUDAL2_ACC_F32}, refused);
+}
+
+static void what_is_kept_is_for_the_same_k(void **state)
+{
+    static const char whole[] = "hold whole tiles";
+    (void)state;
+    check_keep("KEEP=2", 1, NULL);
+    check_keep("KEEP=2", 2, NULL);
+    check_keep("KEEP=2", 4, NULL);
+    check_keep("KEEP=2", 3, whole);
+    check_keep("KEEP=2", 8, whole);
+    check_keep("KEEP=2,HOLD=8", 8, NULL);
+    check_keep("KEEP=2,HOLD=8", 7, whole);
+    check_keep("KEEP=2,HOLD=2", 2, NULL);
+    check_keep("KEEP=2,HOLD=2", 4, whole);
+    check_keep("KEEP=2,HOLD=4", 4, "more or fewer than stages");
+    check_keep("HOLD=8", 8, "more or fewer than stages");
+    check_keep("KEEP=2,QUEUE=1", 2, "of which the walk says where it is");
+}
+
+static void what_is_kept_is_of_the_walks_lane(void **state)
+{
+    static const char lane[] = "tiles of one lane of a band", along[] = "a walk along rows keeps A";
+    (void)state;
+    assert_int_equal(check_keep("KEEP=2", 2, NULL), 128);
+    assert_int_equal(check_keep("KEEP=2,RASTER=4", 2, NULL), 132);
+    assert_int_equal(check_keep("KEEP=1,DOWN=1,RASTER=32", 2, NULL), 128);
+    assert_int_equal(check_keep("KEEP=1,RASTER=1", 2, NULL), 128); /* as DOWN=1,RASTER=32 is */
+    assert_int_equal(check_keep("KEEP=2,CLUSTER_N=2", 2, NULL), 128);
+    check_keep("KEEP=1", 2, along);
+    check_keep("KEEP=2,DOWN=1", 2, along);
+    check_plan("persistent:BM=128,BN=64,CONSUMERS=2,STAGES=4,CLUSTER_M=4,RASTER=64,KEEP=2", /* 33 clusters */
+               &(struct cudal2_problem){4096, 4096, 128, CUDAL2_F16, CUDAL2_ACC_F32}, lane);
+    check_plan("persistent:BM=128,BN=128,CONSUMERS=2,STAGES=4,KEEP=2",
+               &(struct cudal2_problem){1024, 2048, 128, CUDAL2_F16, CUDAL2_ACC_F32}, lane);
+}
+
+/* Of the tiles that follow another in their CTA, all have its rows (columns) as long as a band goes on. */
+static void a_cta_stays_in_its_lane(void **state)
+{
+    static int order[MAX_TILES];
+    static const int rasters[] = {2, 4, 8, 16, 32, 64};
+    (void)state;
+    for (size_t i = 0; i < sizeof rasters / sizeof *rasters; i++)
+        for (int down = 0; down < 2; down++) {
+            char more[64];
+            snprintf(more, sizeof more, "KEEP=%d,DOWN=%d,RASTER=%d", down ? 1 : 2, down, rasters[i]);
+            const int64_t ctas = check_keep(more, 2, NULL);
+            const int wide = rasters[i] < 32 ? rasters[i] : 32;
+            walk(wide, down, 32, 32, order);
+            for (int t = 0; t + ctas < 1024; t++) {
+                const int next = order[t + ctas];
+                const bool same = down ? order[t] / 32 == next / 32 : order[t] % 32 == next % 32;
+                assert_true(same || t / (wide * 32) != (t + ctas) / (wide * 32));
+            }
+        }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_walk_is_one_launch), cmocka_unit_test(clusters_hold_tiles_abreast),
-        cmocka_unit_test(a_tail_needs_a_ring_or_one_wave)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_walk_is_one_launch),
+                                       cmocka_unit_test(clusters_hold_tiles_abreast),
+                                       cmocka_unit_test(a_tail_needs_a_ring_or_one_wave),
+                                       cmocka_unit_test(what_is_kept_is_for_the_same_k),
+                                       cmocka_unit_test(what_is_kept_is_of_the_walks_lane),
+                                       cmocka_unit_test(a_cta_stays_in_its_lane)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
