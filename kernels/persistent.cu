@@ -252,13 +252,17 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
     return first;
 }
 
-/* With HOLD: a slot is loaded anew when the step that had it, HOLD steps ago, has handed back its stage. The step that
- * had this stage has; where slots are fewer than stages that came before. */
-DEVICE void await_slot(const struct work &w, const struct place &p, struct ring r)
+/* With HOLD: a slot is loaded anew when the steps that had it, HOLD ago, twice HOLD ago and so on, have handed back their
+ * stages: consumers that take turns may be one behind the other. That one did so STAGES ago is known. */
+DEVICE void await_slot(const struct work &w, const struct place &p, const struct ring &r)
 {
-    if (HOLD > 0 && HOLD < STAGES && p.held < HOLD) {
-        skip(r, STAGES - HOLD);
-        barrier_wait(w.empty + r.stage * 8, r.parity);
+    if (HOLD > 0 && p.held < HOLD) {
+#pragma unroll 1
+        for (int ago = HOLD; ago < STAGES; ago += HOLD) {
+            struct ring then = r;
+            skip(then, STAGES - ago);
+            barrier_wait(w.empty + then.stage * 8, then.parity);
+        }
     }
 }
 
