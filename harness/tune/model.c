@@ -90,6 +90,7 @@ struct work {
     double rows, cols;    /* of tiles */
     double across, along; /* tiles from band to band, and along a band */
     double at_once;       /* CTAs that run at the same time */
+    int kept;             /* the operand whose copies are spared: model_tile.keeps, or 0 */
 };
 
 static double hiding(double a, double b, double shown)
@@ -118,6 +119,13 @@ static double places(const struct model_machine *machine, const struct model_til
     return fmax(1.0, floor(machine->sm_count * of_132 / PLACES_OF) * per_sm);
 }
 
+/* What is kept is for the next tile of the lane: as many CTAs as make whole lanes. */
+static double running_at_once(const struct model_machine *machine, const struct model_tile *t, double across)
+{
+    double all = places(machine, t, t->per_sm), wide = fmin(t->band, across);
+    return t->keeps && wide <= all ? floor(all / wide) * wide : all;
+}
+
 static struct work work_of(const struct model_machine *machine, const struct cudal2_problem *p,
                            enum cudal2_layout layout, const struct model_tile *t)
 {
@@ -131,7 +139,7 @@ static struct work work_of(const struct model_machine *machine, const struct cud
                          .cols = cols,
                          .across = t->down ? rows : cols,
                          .along = t->down ? cols : rows,
-                         .at_once = places(machine, t, t->per_sm)};
+                         .at_once = running_at_once(machine, t, t->down ? rows : cols)};
 }
 
 static double ctas(const struct work *w)
@@ -160,9 +168,15 @@ static double cost_of_b(const struct work *w)
     return w->nn && !w->t->wgmma ? NN_COST_MMA : 1.0;
 }
 
+static double rows_of_a(const struct work *w)
+{
+    return w->kept == 1 ? 0.0 : w->t->m;
+}
+
 static double columns_of_b(const struct work *w)
 {
-    return w->t->copied_n > 0 ? w->t->copied_n : w->t->n;
+    double all = w->t->copied_n > 0 ? w->t->copied_n : w->t->n;
+    return w->kept == 2 ? 0.0 : all;
 }
 
 /* How many of `most` CTAs that want the same line are served one by one: `together` of them ask for it at once. */
@@ -192,7 +206,7 @@ static double needed(const struct work *w, double count)
     const struct model_tile *t = w->t;
     double side = fmin(fmin(t->band, w->across), count), run = fmin(w->along, count / side);
     double rows = t->down ? side : run, cols = t->down ? run : side;
-    return (rows * t->m + cols * columns_of_b(w) * cost_of_b(w)) / count;
+    return (rows * rows_of_a(w) + cols * columns_of_b(w) * cost_of_b(w)) / count;
 }
 
 /* Of what pairs ask for, what leaves their GPC. */
@@ -222,7 +236,7 @@ static double given_out(const struct work *w, double running)
     bool row_first = goes_along_rows(t, band);
     double a_times = times_served(cols, t->a_readers * (row_first ? neighbours(w) : 1.0)),
            b_times = times_served(rows, t->b_readers * (row_first ? 1.0 : neighbours(w)));
-    double a = rows * t->m * a_times, b = cols * columns_of_b(w) * b_times * cost_of_b(w);
+    double a = rows * rows_of_a(w) * a_times, b = cols * columns_of_b(w) * b_times * cost_of_b(w);
     return 2.0 * t->step_k * t->split * (a + b) * leaves_gpc(w);
 }
 
@@ -239,7 +253,7 @@ static double step_cycles(const struct work *w, double together, double running)
     double rate = t->wgmma ? WGMMA_RATE : MMA_RATE * fmin(1.0, together * t->warps / WARPS_FOR_RATE);
     double share = t->wgmma ? 1.0 : SHARE_MMA;
     double tensor = together * fmax(2.0 * t->m * t->n * t->step_k / rate, shared_cycles(t));
-    double intake = together * 2.0 * t->step_k * (t->m + columns_of_b(w) * cost_of_b(w)) / INTAKE_RATE;
+    double intake = together * 2.0 * t->step_k * (rows_of_a(w) + columns_of_b(w) * cost_of_b(w)) / INTAKE_RATE;
     double outlet = given_out(w, running) / (L2_RATE * w->machine->sm_count);
     double latency = (t->direct ? DIRECT_LATENCY : STAGE_LATENCY) / t->stages;
     return longer(longer(tensor, fmax(intake, outlet) / share), latency);
@@ -311,8 +325,12 @@ static double work_cycles(const struct work *w)
     double waves = ceil_div(all, w->at_once), last = all - (waves - 1) * w->at_once;
     double steps = ceil_div(ceil_div((double)w->p->k, t->split), t->step_k);
     double full = fmin(t->per_sm, ceil_div(all, one_each)), rest = most_together(w, last, one_each);
-    double cycles = (waves - 1) * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(t, full));
-    cycles += fill_cycles(t) + steps * step_cycles(w, rest, last) + epilogue_cycles(t, rest);
+    double fresh = t->keeps ? ceil_div(t->kept_for, steps) : waves, both = fmin(fresh, waves - 1);
+    struct work later = *w;
+    later.kept = t->keeps;
+    double cycles = both * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(t, full));
+    cycles += (waves - 1 - both) * wave_cycles(w, steps * step_cycles(&later, full, all), epilogue_cycles(t, full));
+    cycles += fill_cycles(t) + steps * step_cycles(waves > fresh ? &later : w, rest, last) + epilogue_cycles(t, rest);
     return cycles + cluster_cycles(w) + exchange_cycles(w);
 }
 
@@ -393,9 +411,9 @@ static bool sensible(const struct model_machine *machine, const struct cudal2_pr
 {
     return p->m > 0 && p->n > 0 && p->k > 0 && t->m > 0 && t->n > 0 && t->step_k > 0 && t->stages > 0 && t->split > 0 &&
            t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->band > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
-           t->streams >= 0 && t->streams <= 2 && t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS &&
-           t->a_readers > 0 && t->b_readers > 0 && machine->sm_count > 0 && machine->clock_hz > 0 &&
-           machine->l2_bytes > 0;
+           t->streams >= 0 && t->streams <= 2 && t->keeps >= 0 && t->keeps <= 2 && t->exchange >= 0 &&
+           t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 && machine->sm_count > 0 &&
+           machine->clock_hz > 0 && machine->l2_bytes > 0;
 }
 
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,

@@ -73,6 +73,8 @@ struct model_tile {
     bool queue;                  /* tiles are given to whoever asks next */
     int abreast;                 /* tiles of a cluster, if its CTAs share the k of more than one; 0: one */
     bool tail;                   /* of a tile's two consumers one ends first, and stores while the other multiplies */
+    int keeps;                   /* the operand that stays for a CTA's next tiles: 0 none, 1 A, 2 B */
+    double kept_for;             /* steps of it that the CTA has room for */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

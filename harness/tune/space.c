@@ -13,9 +13,9 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 static const char *const figure_keys[] = {
     "m",      "n",    "step_k", "stages", "split",  "cluster",  "per_sm",   "warps",    "a_readers", "b_readers",
     "slices", "band", "wgmma",  "direct", "evicts", "overlaps", "exchange", "copied_n", "own_rows",  "streams",
-    "fetch",  "down", "early",  "fits",   "queue",  "abreast",  "tail",     NULL};
+    "fetch",  "down", "early",  "fits",   "queue",  "abreast",  "tail",     "keeps",    "kept_for",  NULL};
 #define N_FIGURES 12
-#define N_KEYS 27
+#define N_KEYS 29
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -73,6 +73,8 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->queue = flags[12] != 0;
     t->abreast = at_most(flags[13], 2);
     t->tail = flags[14] != 0;
+    t->keeps = at_most(flags[15], 2);
+    t->kept_for = at_most(flags[16], INT32_MAX);
     return 0;
 }
 
