@@ -195,66 +195,66 @@ static void a_tail_needs_a_ring_or_one_wave(void **state)
     check_tail(",KEEP=2", 10 * 128, 13 * 128, 64, false); /* 130 tiles for 128 CTAs */
 }
 
-/* Of 4096 x 4096, in tiles of 128 x 128, unless `key` says otherwise; K in steps of 64. */
+/* Of 8192 x 8192, in 64 x 64 tiles; K in steps of 64. */
 static int64_t check_keep(const char *more, int64_t steps, const char *refused)
 {
     char key[160];
     snprintf(key, sizeof key, "persistent:BM=128,BN=128,CONSUMERS=2,PINGPONG=1,STAGES=4,%s", more);
-    return check_plan(key, &(struct cudal2_problem){4096, 4096, steps * 64 - 8, CUDAL2_F16, CUDAL2_ACC_F32}, refused);
+    return check_plan(key, &(struct cudal2_problem){8192, 8192, steps * 64 - 8, CUDAL2_F16, CUDAL2_ACC_F32}, refused);
 }
 
 static void what_is_kept_is_for_the_same_k(void **state)
 {
-    static const char whole[] = "hold whole tiles";
+    static const char whole[] = "hold whole tiles", own[] = "more or fewer than stages";
     (void)state;
-    check_keep("KEEP=2", 1, NULL);
-    check_keep("KEEP=2", 2, NULL);
-    check_keep("KEEP=2", 4, NULL);
-    check_keep("KEEP=2", 3, whole);
-    check_keep("KEEP=2", 8, whole);
-    check_keep("KEEP=2,HOLD=8", 8, NULL);
-    check_keep("KEEP=2,HOLD=8", 7, whole);
-    check_keep("KEEP=2,HOLD=2", 2, NULL);
-    check_keep("KEEP=2,HOLD=2", 4, whole);
-    check_keep("KEEP=2,HOLD=4", 4, "more or fewer than stages");
-    check_keep("HOLD=8", 8, "more or fewer than stages");
-    check_keep("KEEP=2,QUEUE=1", 2, "of which the walk says where it is");
+    check_keep("RASTER=64,KEEP=2", 1, NULL);
+    check_keep("RASTER=64,KEEP=2", 2, NULL);
+    check_keep("RASTER=64,KEEP=2", 4, NULL);
+    check_keep("RASTER=64,KEEP=2", 3, whole);
+    check_keep("RASTER=64,KEEP=2", 8, whole);
+    check_keep("RASTER=64,KEEP=2,HOLD=8", 8, NULL);
+    check_keep("RASTER=64,KEEP=2,HOLD=8", 7, whole);
+    check_keep("RASTER=64,KEEP=2,HOLD=2", 2, NULL);
+    check_keep("RASTER=64,KEEP=2,HOLD=2", 4, whole);
+    check_keep("RASTER=64,KEEP=2,HOLD=4", 4, own);
+    check_keep("RASTER=64,HOLD=8", 8, own);
+    check_keep("RASTER=64,KEEP=2,QUEUE=1", 2, "of which the walk says where it is");
 }
 
 static void what_is_kept_is_of_the_walks_lane(void **state)
 {
-    static const char lane[] = "tiles of one lane of a band", along[] = "a walk along rows keeps A";
+    static const char lane[] = "more tiles of a lane in a row", along[] = "a walk along rows keeps A";
     (void)state;
     assert_int_equal(check_keep("KEEP=2", 2, NULL), 128);
-    assert_int_equal(check_keep("KEEP=2,RASTER=4", 2, NULL), 132);
+    assert_int_equal(check_keep("KEEP=2,HOLD=2,RASTER=4", 2, NULL), 132);
     assert_int_equal(check_keep("KEEP=1,DOWN=1,RASTER=32", 2, NULL), 128);
-    assert_int_equal(check_keep("KEEP=1,RASTER=1", 2, NULL), 128); /* as DOWN=1,RASTER=32 is */
+    assert_int_equal(check_keep("KEEP=1,RASTER=1", 2, NULL), 128); /* as DOWN=1,RASTER=64 is */
     assert_int_equal(check_keep("KEEP=2,CLUSTER_N=2", 2, NULL), 128);
     check_keep("KEEP=1", 2, along);
     check_keep("KEEP=2,DOWN=1", 2, along);
+    check_keep("KEEP=2", 1, lane);                 /* four tiles, four stages */
+    check_keep("KEEP=2,RASTER=4", 2, lane);        /* two of two steps */
+    check_keep("KEEP=2,HOLD=2,RASTER=2", 2, lane); /* 132 CTAs, bands of 128 tiles */
     check_plan("persistent:BM=128,BN=64,CONSUMERS=2,STAGES=4,CLUSTER_M=4,RASTER=64,KEEP=2", /* 33 clusters */
                &(struct cudal2_problem){4096, 4096, 128, CUDAL2_F16, CUDAL2_ACC_F32}, lane);
-    check_plan("persistent:BM=128,BN=128,CONSUMERS=2,STAGES=4,KEEP=2",
-               &(struct cudal2_problem){1024, 2048, 128, CUDAL2_F16, CUDAL2_ACC_F32}, lane);
 }
 
 /* Of the tiles that follow another in their CTA, all have its rows (columns) as long as a band goes on. */
 static void a_cta_stays_in_its_lane(void **state)
 {
     static int order[MAX_TILES];
-    static const int rasters[] = {2, 4, 8, 16, 32, 64};
+    static const int rasters[] = {4, 8, 16, 32, 64};
     (void)state;
     for (size_t i = 0; i < sizeof rasters / sizeof *rasters; i++)
         for (int down = 0; down < 2; down++) {
             char more[64];
-            snprintf(more, sizeof more, "KEEP=%d,DOWN=%d,RASTER=%d", down ? 1 : 2, down, rasters[i]);
+            snprintf(more, sizeof more, "KEEP=%d,HOLD=2,DOWN=%d,RASTER=%d", down ? 1 : 2, down, rasters[i]);
             const int64_t ctas = check_keep(more, 2, NULL);
-            const int wide = rasters[i] < 32 ? rasters[i] : 32;
-            walk(wide, down, 32, 32, order);
-            for (int t = 0; t + ctas < 1024; t++) {
-                const int next = order[t + ctas];
-                const bool same = down ? order[t] / 32 == next / 32 : order[t] % 32 == next % 32;
-                assert_true(same || t / (wide * 32) != (t + ctas) / (wide * 32));
+            walk(rasters[i], down, 64, 64, order);
+            for (int t = 0; t + ctas < 64 * 64; t++) {
+                const int next = order[t + ctas], band = rasters[i] * 64;
+                const bool same = down ? order[t] / 64 == next / 64 : order[t] % 64 == next % 64;
+                assert_true(same || t / band != (t + ctas) / band);
             }
         }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """merge.py BEFORE A B OUT: a table of the same mode as BEFORE, with A's entry or B's where these searches have one, whichever was measured
-further ahead of its own AutoTuning; an entry whose kernel has HALVES is passed over, a runner-up that has is left out. Head of B.
+further ahead of its own AutoTuning; an entry is passed over whose kernel has HALVES, or KEEP where nothing is kept (a rule that came after), and so
+is a runner-up. Head of B.
 
 kernels/tuned/nvidia-h200-f32-server.json is that of 6fc79aa, merged with what the search of HALVES and keep wrote, then with keep2's and keep3's; each
 of these two began with the table before it."""
@@ -15,10 +16,20 @@ def read(path):
     return table, {(e["m"], e["n"], e["k"], e["layout"]): e for e in table["entries"]}
 
 
-def key_of(table, variant):
-    """None where it is HALVES' own."""
+def keeps(v, m, n, k):
+    """Whether a CTA has more tiles of a lane in a row than its slots hold, as kernels/persistent.json asks."""
+    rows, cols = -(-m // (v["BM"] * v["CLUSTER_M"])), -(-n // (v["BN"] * v["CLUSTER_N"]))
+    across, along = (rows, cols) if v["KEEP"] == 1 else (cols, rows)
+    wide = across if v["RASTER"] == 1 else min(v["RASTER"], across)
+    ctas = 132 // (v["CLUSTER_M"] * v["CLUSTER_N"]) * v["MIN_BLOCKS"] // wide * wide
+    return -(-wide * along // ctas) * -(-k // 64) > (v.get("HOLD") or v["STAGES"])
+
+
+def key_of(table, variant, m, n, k):
+    """None where it is none of kernels/persistent.json."""
     key = table["variants"][variant].replace("HALVES=0,", "")
-    return None if "HALVES=" in key else key
+    values = {name: int(value) for name, value in (pair.split("=") for pair in key.partition(":")[2].split(","))}
+    return None if "HALVES" in values or values.get("KEEP") and not keeps(values, m, n, k) else key
 
 
 def choose(place, before, tables):
@@ -28,7 +39,7 @@ def choose(place, before, tables):
         entry = entries[place]
         fresh = (entry["commit"], entry["time_ns"]) != (before["commit"], before["time_ns"])
         ratio = entry["time_ns"] / entry["reference_ns"]
-        if fresh and key_of(table, entry["variant"]) and (least is None or ratio < least):
+        if fresh and key_of(table, entry["variant"], *place[:3]) and (least is None or ratio < least):
             best, least = (table, entries), ratio
     return dict(best[1][place]), best[0]
 
@@ -39,8 +50,8 @@ def main(paths, out):
     variants, entries = {}, []
     for place, before in tables[0][1].items():
         entry, table = choose(place, before, tables)
-        entry["variant"] = variants.setdefault(key_of(table, entry["variant"]), len(variants))
-        runner_up = key_of(table, entry["runner_up"]) if "runner_up" in entry else None
+        entry["variant"] = variants.setdefault(key_of(table, entry["variant"], *place[:3]), len(variants))
+        runner_up = key_of(table, entry["runner_up"], *place[:3]) if "runner_up" in entry else None
         if runner_up:
             entry["runner_up"] = variants.setdefault(runner_up, len(variants))
         else:
