@@ -25,7 +25,9 @@ DEVICE void release(const struct work &w, int stage)
     release_if(true, w, stage);
 }
 
-/* Where step `k` of a tile has its operands: the left one's slot and the right one's. */
+/* Where step `k` of a tile has its operands: the left one's slot and the right one's. What is kept came with an earlier
+ * tile's stage, for which a consumer may never have waited: of two that take turns the other has, for all of the tile,
+ * before it passed the turn. */
 DEVICE int2 find_slots(int stage, int k)
 {
     return make_int2(HOLD && KEEPS_LEFT ? k : stage, HOLD && !KEEPS_LEFT ? k : stage);

@@ -321,6 +321,9 @@ static void what_is_kept_is_not_copied(void **state)
     keeps.kept_for = 1;
     assert_true(seconds(4096, 6144, 64, &keeps) < soon);
     assert_true(seconds(4096, 6144, 64, &copies) > soon);
+    struct model_tile wide = keeps;
+    wide.band = 32; /* lanes are as long as the matrix, and there are fewer of them to begin */
+    assert_true(seconds(4096, 6144, 64, &wide) < seconds(4096, 6144, 64, &keeps));
     assert_true(waves(1024, 3072, 64, &copies) < 1); /* 128 tiles are one wave, of 132 places or of 128 */
     assert_true(waves(1024, 3072, 64, &keeps) == 1);
 }
@@ -359,6 +362,11 @@ static void nonsense_is_infinite(void **state)
     t = plain;
     t.stages = 0; /* multistage with one stage */
     assert_true(isinf(seconds(64, 64, 64, &t)) && isinf(waves(64, 64, 64, &t)));
+    t = plain;
+    t.keeps = 3, t.kept_for = 6;
+    assert_true(isinf(seconds(64, 64, 64, &t)));
+    t.keeps = 1, t.kept_for = 0;
+    assert_true(isinf(seconds(64, 64, 64, &t)));
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* persistent.json tells the kernel in seven arguments how the tiles are walked. Whatever RASTER and DOWN say, the
  * arguments must say the same walk; and two walks that are the same for a problem must be one launch, or a search races
- * both. And the clusters that hold two tiles, where
- * consumers may end one after the other, and where a CTA may keep an operand. */
+ * both. And the clusters that hold two tiles, where consumers may end one after the other, and where a CTA may keep an
+ * operand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -318,6 +318,16 @@ static double most_together(const struct work *w, double last, double one_each)
     return most + (crowded ? CROWDED : 0.0);
 }
 
+/* Waves that copy both operands: in each band as many as it takes to fill what is kept. */
+static double copying_waves(const struct work *w, double waves, double steps)
+{
+    const struct model_tile *t = w->t;
+    if (t->keeps == 0)
+        return waves;
+    double wide = fmin(t->band, w->across), of_band = ceil_div(wide * w->along, w->at_once);
+    return fmin(waves, ceil_div(w->across, wide) * fmin(of_band, ceil_div(t->kept_for, steps)));
+}
+
 static double work_cycles(const struct work *w)
 {
     const struct model_tile *t = w->t;
@@ -325,7 +335,7 @@ static double work_cycles(const struct work *w)
     double waves = ceil_div(all, w->at_once), last = all - (waves - 1) * w->at_once;
     double steps = ceil_div(ceil_div((double)w->p->k, t->split), t->step_k);
     double full = fmin(t->per_sm, ceil_div(all, one_each)), rest = most_together(w, last, one_each);
-    double fresh = t->keeps ? ceil_div(t->kept_for, steps) : waves, both = fmin(fresh, waves - 1);
+    double fresh = copying_waves(w, waves, steps), both = fmin(fresh, waves - 1);
     struct work later = *w;
     later.kept = t->keeps;
     double cycles = both * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(t, full));
@@ -411,9 +421,9 @@ static bool sensible(const struct model_machine *machine, const struct cudal2_pr
 {
     return p->m > 0 && p->n > 0 && p->k > 0 && t->m > 0 && t->n > 0 && t->step_k > 0 && t->stages > 0 && t->split > 0 &&
            t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->band > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
-           t->streams >= 0 && t->streams <= 2 && t->keeps >= 0 && t->keeps <= 2 && t->exchange >= 0 &&
-           t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 && machine->sm_count > 0 &&
-           machine->clock_hz > 0 && machine->l2_bytes > 0;
+           t->streams >= 0 && t->streams <= 2 && t->keeps >= 0 && t->keeps <= 2 && (t->keeps == 0 || t->kept_for > 0) &&
+           t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 &&
+           machine->sm_count > 0 && machine->clock_hz > 0 && machine->l2_bytes > 0;
 }
 
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,
