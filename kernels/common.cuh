@@ -201,6 +201,29 @@ DEVICE void count_if(bool wanted, u32 *p, u32 last, u32 &before)
 
 /* --- launches --------------------------------------------------------------------------------------------- */
 
+/* blockIdx, asked for here: the compiler asks where it needs it, and the answer takes some twenty cycles. */
+DEVICE u32 ask_block_x()
+{
+    u32 x;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
+    return x;
+}
+
+DEVICE u32 ask_block_z()
+{
+    u32 z;
+    asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(z));
+    return z;
+}
+
+/* The first half of await_grid_ahead(). */
+DEVICE void await_end_ahead()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /*
  * Launched with EARLY 1 this grid may begin before the one ahead of it in the stream has ended. What comes before this
  * call touches no matrix, workspace or memory of the module; what comes after finds everything done that the grid ahead
@@ -210,7 +233,7 @@ DEVICE void count_if(bool wanted, u32 *p, u32 last, u32 &before)
 DEVICE void await_grid_ahead()
 {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    await_end_ahead();
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }

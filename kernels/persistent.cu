@@ -52,8 +52,10 @@
 
 /* --- beginnings ------------------------------------------------------------------------------------------- */
 
-/* Whether a consumer, which has nothing else to do so early, fetches the maps; where K is shared it gained nothing. */
-#define MAPS_BY_CONSUMER (SPLIT_K == 1)
+/* A CTA without a cluster knows when it is compiled where its shared memory begins, behind the system's 1 KB; among peers
+ * addresses hold its rank. */
+#define ALONE (CLUSTER * CLUSTER_K * ABREAST == 1)
+#define SHARED_BEGIN 1024
 
 /* By one thread: what the first copies need. */
 DEVICE void make_first_barriers(const struct work &w)
@@ -206,39 +208,21 @@ DEVICE void load_own_stage(const struct work &w, const struct place &p, int stag
 }
 
 /* The first stages of the first tile, before the CTA has met: all that they need is their `full` barriers. Those of
- * peers need not be ready, for no stage of these is shared. By one whole warp. */
+ * peers need not be ready, for no stage of these is shared. By one thread. */
 DEVICE void load_ahead(const struct work &w, const struct place &p)
 {
-    if (elect_one()) {
 #pragma unroll
-        for (int s = 0; s < FIRST_AHEAD; ++s) {
-            if (s == 0 || w.k_begin + s < w.k_end) {
-                load_own_stage(w, p, s, (w.k_begin + s) * BK);
-            }
+    for (int s = 0; s < FIRST_AHEAD; ++s) {
+        if (s == 0 || w.k_begin + s < w.k_end) {
+            load_own_stage(w, p, s, (w.k_begin + s) * BK);
         }
     }
-    __syncwarp();
 }
 
-/* By warp `producer` of the producer: barriers, and the first stages of the first tile, which the first one returns.
- * Consumers, below 0, pass it by. */
-DEVICE struct place begin_producing(const struct work &w, int producer)
+/* By warp `producer` of the producer: what the first one does in begin_copies() aside. Consumers, below 0, pass it by. */
+DEVICE void begin_producing(const struct work &w, int producer)
 {
-    struct place first = {0, 0, 0};
-    if (producer == 0) {
-        first = place_tile(w, blockIdx.x / CLUSTER);
-        if (elect_one()) {
-            make_first_barriers(w);
-            if (!MAPS_BY_CONSUMER) {
-                prefetch_maps(w);
-            }
-        }
-        __syncwarp();
-        announce_barriers();
-        arrive_at_cluster();
-        await_grid_ahead();
-        load_ahead(w, first);
-    } else if (producer == 1) {
+    if (producer == 1) {
         if (elect_one()) {
             make_barriers(w);
         }
@@ -249,7 +233,6 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
     } else if (producer > 1) {
         arrive_at_cluster();
     }
-    return first;
 }
 
 /* With HOLD: a slot is loaded anew when the steps that had it, HOLD ago, twice HOLD ago and so on, have handed back their
@@ -404,24 +387,48 @@ DEVICE void consume(const struct work &w, int group)
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
 
-/* Where everything lies in shared memory, and who this CTA is among its peers. */
+/* Where everything lies in shared memory. */
 DEVICE void lay_out(struct work &w, u32 base)
 {
-    const u32 rank = CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0;
-    static_assert(CLUSTER == 1 || CLUSTER_K == 1, "a cluster shares K or operands, not both");
     w.stages_a = base, w.stages_b = base + A_SLOTS * A_BYTES, w.stages_c = w.stages_b + B_SLOTS * B_BYTES;
     w.slots = REDUCE == 1 ? w.stages_c : w.stages_a;
     w.full = w.stages_c + SLOT_BYTES + STAGING_BYTES;
     w.empty = w.full + STAGES * 8, w.arrived = w.queue = w.empty + STAGES * 8; /* nobody has both */
+}
+
+/* Who the CTA is that has `rank` in its cluster. */
+DEVICE void take_place(struct work &w, u32 rank)
+{
+    static_assert(CLUSTER == 1 || CLUSTER_K == 1, "a cluster shares K or operands, not both");
     w.rank = REDUCE == 2 ? blockIdx.z : rank / ABREAST;
     w.cm = CLUSTER > 1 ? (int)rank % CLUSTER_M : 0, w.cn = CLUSTER > 1 ? (int)rank / CLUSTER_M : 0;
 }
 
-DEVICE void take_share(struct work &w, int k)
+/* Share `z` of the stages. Without a sign: that division takes a third of the instructions. */
+DEVICE void take_share(struct work &w, u32 stages, u32 z)
 {
-    const int stages = (k + BK - 1) / BK;
-    w.k_begin = SHARES == 1 ? 0 : stages * (int)blockIdx.z / SHARES;
-    w.k_end = SHARES == 1 ? stages : stages * ((int)blockIdx.z + 1) / SHARES;
+    w.k_begin = SHARES == 1 ? 0 : (int)(stages * z / SHARES);
+    w.k_end = SHARES == 1 ? (int)stages : (int)(stages * (z + 1) / SHARES);
+}
+
+/* By the producer's first warp, before anything else: the first barriers, and the first stages of the first tile. A
+ * launch takes as long as its first data are late, and they are as late as the instructions ahead of their copy take. So
+ * the warp is told by a vote, which takes less than a shuffle, it works out by itself what it needs, and says that
+ * barriers are there when the copies are on their way. `x` and `z` are of the block. */
+DEVICE void begin_copies(struct work w, u32 stages, u32 x, u32 z)
+{
+    if (elect_one()) {
+        make_first_barriers(w);
+        take_place(w, CLUSTER > 1 ? cluster_rank() : 0);
+        take_share(w, stages, z);
+        const struct place first = place_tile(w, (int)x / CLUSTER);
+        await_end_ahead();
+        load_ahead(w, first);
+    }
+    __syncwarp();
+    announce_barriers();
+    arrive_at_cluster();
+    await_grid_ahead();
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -431,18 +438,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
          const __grid_constant__ TensorMap map_narrow)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
-    const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
+    const u32 x = ask_block_x(), z = SHARES > 1 ? ask_block_z() : 0, stages = (u32)(k + BK - 1) / BK;
+    asm volatile("" ::"l"(&map_a)); /* asks for the line of constants that has it */
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
     w.c = c, w.m = m, w.n = n, w.workspace = workspace;
     w.walk = {wide, band, lanes, inverse_band, inverse_wide, inverse_last, tiles};
-    lay_out(w, (shared_address(smem) + 1023) & ~1023u);
-    take_share(w, k);
-    if (MAPS_BY_CONSUMER && warp == 0 && elect_one()) {
+    lay_out(w, ALONE ? SHARED_BEGIN : (shared_address(smem) + 1023) & ~1023u);
+    if (__any_sync(~0u, threadIdx.x / 32 == CONSUMERS * 4)) {
+        begin_copies(w, stages, x, z);
+    }
+    const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
+    take_place(w, CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0);
+    take_share(w, stages, blockIdx.z);
+    if (warp == 0 && elect_one()) {
         prefetch_maps(w);
     }
     __syncwarp();
-    const struct place first = begin_producing(w, producer);
+    begin_producing(w, producer);
+    if (ALONE && producer == 1 && shared_address(smem) != SHARED_BEGIN) {
+        __trap(); /* another compiler's or system's shared memory */
+    }
     if (producer >= 0) {
         await_cluster();
 #if defined(PRODUCER_REGISTERS) && MIN_BLOCKS == 1
@@ -450,7 +466,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
         if (producer == 0) {
             take_over_barriers();
-            produce(w, first);
+            produce(w, place_tile(w, blockIdx.x / CLUSTER));
         }
         __syncwarp();
 #if SPLIT_K > 1
