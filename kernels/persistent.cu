@@ -57,6 +57,14 @@
 #define ALONE (CLUSTER * CLUSTER_K * ABREAST == 1)
 #define SHARED_BEGIN 1024
 
+/* Whether the producer's first warp opens with the first copies, before anybody knows who he is. What it does then comes
+ * from memory the first time, as all code does: with K shared in clusters, where more stands ahead of the copies, their
+ * data are there 150 cycles sooner for it, elsewhere 30 to 130 later (docs/kernels.md, the twenty-second run). */
+#define OPENS (SPLIT_K > 1 && REDUCE == 1)
+
+/* Whether a consumer, which has nothing else to do so early, fetches the maps. */
+#define MAPS_BY_CONSUMER (SPLIT_K == 1 || OPENS)
+
 /* By one thread: what the first copies need. */
 DEVICE void make_first_barriers(const struct work &w)
 {
@@ -219,10 +227,28 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
     }
 }
 
-/* By warp `producer` of the producer: what the first one does in begin_copies() aside. Consumers, below 0, pass it by. */
-DEVICE void begin_producing(const struct work &w, int producer)
+/* By warp `producer` of the producer: barriers, and the first stages of the first tile, which the first one returns where
+ * it has not opened with them. Consumers, below 0, pass it by. */
+DEVICE struct place begin_producing(const struct work &w, int producer)
 {
-    if (producer == 1) {
+    struct place first = {0, 0, 0};
+    if (!OPENS && producer == 0) {
+        first = place_tile(w, blockIdx.x / CLUSTER);
+        if (elect_one()) {
+            make_first_barriers(w);
+            if (!MAPS_BY_CONSUMER) {
+                prefetch_maps(w);
+            }
+        }
+        __syncwarp();
+        announce_barriers();
+        arrive_at_cluster();
+        await_grid_ahead();
+        if (elect_one()) {
+            load_ahead(w, first);
+        }
+        __syncwarp();
+    } else if (producer == 1) {
         if (elect_one()) {
             make_barriers(w);
         }
@@ -233,6 +259,7 @@ DEVICE void begin_producing(const struct work &w, int producer)
     } else if (producer > 1) {
         arrive_at_cluster();
     }
+    return first;
 }
 
 /* With HOLD: a slot is loaded anew when the steps that had it, HOLD ago, twice HOLD ago and so on, have handed back their
@@ -411,17 +438,16 @@ DEVICE void take_share(struct work &w, u32 stages, u32 z)
     w.k_end = SHARES == 1 ? (int)stages : (int)(stages * (z + 1) / SHARES);
 }
 
-/* By the producer's first warp, before anything else: the first barriers, and the first stages of the first tile. A
- * launch takes as long as its first data are late, and they are as late as the instructions ahead of their copy take. So
- * the warp is told by a vote, which takes less than a shuffle, it works out by itself what it needs, and says that
- * barriers are there when the copies are on their way. `x` and `z` are of the block. */
-DEVICE void begin_copies(struct work w, u32 stages, u32 x, u32 z)
+/* By the producer's first warp: the first barriers, and the first stages of the first tile, which is returned. It works
+ * out by itself what it needs for that, and says that barriers are there when the copies are on their way. `x` and `z`
+ * are of the block. */
+DEVICE struct place open_with_copies(struct work w, u32 stages, u32 x, u32 z)
 {
+    w.cm = w.cn = 0; /* nobody shares an operand */
+    take_share(w, stages, z);
+    const struct place first = place_tile(w, (int)x);
     if (elect_one()) {
         make_first_barriers(w);
-        take_place(w, CLUSTER > 1 ? cluster_rank() : 0);
-        take_share(w, stages, z);
-        const struct place first = place_tile(w, (int)x / CLUSTER);
         await_end_ahead();
         load_ahead(w, first);
     }
@@ -429,6 +455,7 @@ DEVICE void begin_copies(struct work w, u32 stages, u32 x, u32 z)
     announce_barriers();
     arrive_at_cluster();
     await_grid_ahead();
+    return first;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
@@ -438,24 +465,33 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
          const __grid_constant__ TensorMap map_narrow)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
-    const u32 x = ask_block_x(), z = SHARES > 1 ? ask_block_z() : 0, stages = (u32)(k + BK - 1) / BK;
-    asm volatile("" ::"l"(&map_a)); /* asks for the line of constants that has it */
+    const u32 stages = (u32)(k + BK - 1) / BK;
+    struct place first = {0, 0, 0};
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
     w.c = c, w.m = m, w.n = n, w.workspace = workspace;
     w.walk = {wide, band, lanes, inverse_band, inverse_wide, inverse_last, tiles};
     lay_out(w, ALONE ? SHARED_BEGIN : (shared_address(smem) + 1023) & ~1023u);
-    if (__any_sync(~0u, threadIdx.x / 32 == CONSUMERS * 4)) {
-        begin_copies(w, stages, x, z);
+#if OPENS
+    const u32 x = ask_block_x(), z = ask_block_z();
+    asm volatile("" ::"l"(&map_a));                            /* asks for the line of constants that has it */
+    if (__any_sync(~0u, threadIdx.x / 32 == CONSUMERS * 4)) { /* a vote takes less than a shuffle */
+        first = open_with_copies(w, stages, x, z);
     }
+#endif
     const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
     take_place(w, CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0);
     take_share(w, stages, blockIdx.z);
-    if (warp == 0 && elect_one()) {
+    if (MAPS_BY_CONSUMER && warp == 0 && elect_one()) {
         prefetch_maps(w);
     }
     __syncwarp();
+#if OPENS
     begin_producing(w, producer);
+    first.row = __shfl_sync(~0u, first.row, 0), first.col = __shfl_sync(~0u, first.col, 0);
+#else
+    first = begin_producing(w, producer);
+#endif
     if (ALONE && producer == 1 && shared_address(smem) != SHARED_BEGIN) {
         __trap(); /* another compiler's or system's shared memory */
     }
@@ -466,7 +502,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
         if (producer == 0) {
             take_over_barriers();
-            produce(w, place_tile(w, blockIdx.x / CLUSTER));
+            produce(w, first);
         }
         __syncwarp();
 #if SPLIT_K > 1
