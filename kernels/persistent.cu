@@ -62,9 +62,6 @@
  * data are there 150 cycles sooner for it, elsewhere 30 to 130 later (docs/kernels.md, the twenty-second run). */
 #define OPENS (SPLIT_K > 1 && REDUCE == 1)
 
-/* Whether a consumer, which has nothing else to do so early, fetches the maps. */
-#define MAPS_BY_CONSUMER (SPLIT_K == 1 || OPENS)
-
 /* By one thread: what the first copies need. */
 DEVICE void make_first_barriers(const struct work &w)
 {
@@ -75,7 +72,7 @@ DEVICE void make_first_barriers(const struct work &w)
     barrier_init_fence();
 }
 
-/* By one thread. Where it makes barriers too, behind them: they would wait for this. */
+/* By one thread of a consumer, which has nothing else to do so early. */
 DEVICE void prefetch_maps(const struct work &w)
 {
     tensor_prefetch(w.map_a);
@@ -119,6 +116,17 @@ DEVICE void hand_over_barriers()
 DEVICE void take_over_barriers()
 {
     named_barrier<7>(64);
+}
+
+/* The same of those that the first copies need, before the second warp makes the rest. */
+DEVICE void hand_over_first_barriers()
+{
+    named_barrier_arrive<8>(64);
+}
+
+DEVICE void take_over_first_barriers()
+{
+    named_barrier<8>(64);
 }
 
 /* By all threads, each when what it has made of its CTA's barriers is ready. */
@@ -227,20 +235,14 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
     }
 }
 
-/* By warp `producer` of the producer: barriers, and the first stages of the first tile, which the first one returns where
- * it has not opened with them. Consumers, below 0, pass it by. */
+/* By warp `producer` of the producer: barriers by the second, while the first works out where its tile is, and by that
+ * one the first stages of the tile, which it returns, where it has not opened with them. Consumers, below 0, pass it by. */
 DEVICE struct place begin_producing(const struct work &w, int producer)
 {
     struct place first = {0, 0, 0};
     if (!OPENS && producer == 0) {
         first = place_tile(w, blockIdx.x / CLUSTER);
-        if (elect_one()) {
-            make_first_barriers(w);
-            if (!MAPS_BY_CONSUMER) {
-                prefetch_maps(w);
-            }
-        }
-        __syncwarp();
+        take_over_first_barriers();
         announce_barriers();
         arrive_at_cluster();
         await_grid_ahead();
@@ -249,6 +251,13 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
         }
         __syncwarp();
     } else if (producer == 1) {
+        if (!OPENS) {
+            if (elect_one()) {
+                make_first_barriers(w);
+            }
+            __syncwarp();
+            hand_over_first_barriers();
+        }
         if (elect_one()) {
             make_barriers(w);
         }
@@ -482,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
     take_place(w, CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0);
     take_share(w, stages, blockIdx.z);
-    if (MAPS_BY_CONSUMER && warp == 0 && elect_one()) {
+    if (warp == 0 && elect_one()) {
         prefetch_maps(w);
     }
     __syncwarp();
