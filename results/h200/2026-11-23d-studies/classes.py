@@ -45,7 +45,7 @@ def main():
     before = cells(sys.argv[2]) if len(sys.argv) > 2 else {}
     search, shift = (finals(sys.argv[4:]), float(sys.argv[3])) if len(sys.argv) > 4 else ({}, 0.0)
     for low, high in ((0, 5), (5, 7), (7, 10), (10, 20), (20, 30), (30, 100), (100, 1e3), (1e3, 1e9), (0, 1e9)):
-        keys = [k for k in before if low <= before[k][0] < high and (not search or k in search)]
+        keys = [k for k in before if k in now and low <= before[k][0] < high and (not search or k in search)]
         if not keys:
             continue
         print("%5g-%-5g us %4d  %+6.2f%% (before %+6.2f%%)  ours %+5.2f%% AutoTuning %+5.2f%%" % (

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""steps.py JOURNAL.jsonl.gz [UP_TO_NS]: how often which device time was read from idle, in ticks of 32 ns: of an empty graph, of our kernels and of
+all others. Blocks' values as the journal has them (docs/results.md)."""
+import collections
+import gzip
+import json
+import sys
+
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def times(series):
+    """The ns of a series of times."""
+    step, shortest, digits = series.split(":")
+    value = shift = 0
+    for digit in digits:
+        if digit in DIGITS:
+            group = DIGITS.index(digit)
+            value += (group & 31) << shift
+            shift += 5
+            if group < 32:
+                yield float(step) * (int(shortest) + value)
+                value = shift = 0
+
+
+def main():
+    up_to = float(sys.argv[2]) if len(sys.argv) > 2 else 5000
+    counts = [collections.Counter() for _ in range(3)]
+    for line in gzip.open(sys.argv[1], "rt"):
+        record = json.loads(line)
+        if record["kind"] != "cell":
+            continue
+        cell = record["data"]
+        found = [(0, cell["null_graph"])] if isinstance(cell.get("null_graph"), str) else []
+        found += [(1 if c["name"].startswith("cudal2") else 2, c["device"]) for c in cell["contenders"] if "device" in c]
+        for which, series in found:
+            counts[which].update(round(t / 32) * 32 for t in times(series) if t < up_to)
+    print("     ns   empty    ours  others")
+    for t in sorted(set().union(*counts)):
+        print("%7d %7d %7d %7d" % (t, *(c[t] for c in counts)))
+
+
+if __name__ == "__main__":
+    main()
