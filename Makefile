@@ -15,7 +15,9 @@ comma := ,
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
 OPT ?= -O2 -g
 SAN ?=
-CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -fPIC -Iharness $(CFLAGS)
+# One commit is one program, wherever it is built: --resume asks for the same one.
+HERE := -ffile-prefix-map=$(CURDIR)=.
+CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) $(HERE) -fPIC -Iharness $(CFLAGS)
 LIBS := -lcjson -lz -ldl -lpthread -lm
 # $$ORIGIN: a build directory that carries libcjson.so.1 (make portable) can be moved to a machine without the package.
 LDFLAGS_ALL := $(SAN) -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS)
@@ -163,7 +165,7 @@ $(BUILD)/obj/baselines/%.o: baselines/%.c $(BUILD)/flags $(BUILD)/plugin-flags
 $(BUILD)/obj/baselines/torch.o: baselines/torch.cpp $(BUILD)/plugin-flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CXX) $(TORCH_CXXFLAGS) -O2 -g -fPIC -Wall -Wextra -Werror -fvisibility=hidden -fvisibility-inlines-hidden \
+	$(Q)$(CXX) $(TORCH_CXXFLAGS) -O2 -g $(HERE) -fPIC -Wall -Wextra -Werror -fvisibility=hidden -fvisibility-inlines-hidden \
 		-fno-gnu-unique -Iharness -MMD -MP -c $< -o $@
 
 $(BUILD)/plugins/openblas.so: $(BUILD)/obj/baselines/openblas.o $(PLUGIN_MAP)
