@@ -1,5 +1,6 @@
 #!/bin/bash
-# What make makes again: whoever includes a header, by whatever name the build directory is called. Nothing is built (-n).
+# What make makes again: whoever includes a header, by whatever name the build directory is called. Nothing is built (-n). And what
+# it made is the same elsewhere.
 . "$(dirname "$0")/e2e.inc.sh"
 build=$(cd "${CUDAL2_BUILD:-build}" && pwd)
 near=$(realpath --relative-to="$PWD" "$build")
@@ -10,4 +11,6 @@ for name in "$build" "$build/." "$near" "./$near/"; do
     expect_text "$work/out" 'harness/stats/interval\.c' "makes again what includes a header"
     expect_no_text "$work/out" 'harness/base/random\.c' "and nothing else"
 done
+[ "$(grep -acF "$PWD" "$bench")" -eq 0 ]
+verdict $? "the program does not say in which directory it was built"
 finish
