@@ -216,7 +216,11 @@ DEVICE u32 ask_block_z()
     return z;
 }
 
-/* The first half of await_grid_ahead(). */
+/*
+ * Launched with EARLY 1 this grid may begin before the one ahead of it in the stream has ended. What comes before this
+ * call touches no matrix, workspace or memory of the module; what comes after finds everything done that the grid ahead
+ * does. Launched with EARLY 0 it waits for nothing. By every thread that touches any.
+ */
 DEVICE void await_end_ahead()
 {
 #if __CUDA_ARCH__ >= 900
@@ -224,12 +228,7 @@ DEVICE void await_end_ahead()
 #endif
 }
 
-/*
- * Launched with EARLY 1 this grid may begin before the one ahead of it in the stream has ended. What comes before this
- * call touches no matrix, workspace or memory of the module; what comes after finds everything done that the grid ahead
- * does, and lets the grid behind begin likewise. Launched with EARLY 0 it waits for nothing. By every thread that
- * touches any.
- */
+/* The same, and lets the grid behind begin likewise. */
 DEVICE void await_grid_ahead()
 {
 #if __CUDA_ARCH__ >= 900

@@ -2,10 +2,11 @@
  * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine, and
  * through SPLIT_K for those with few tiles and a long K.
  *
- * CONSUMERS warpgroups multiply; of the warps behind them the first issues the copies and the second makes barriers (two
- * more are there where a whole warpgroup gives registers away). A stage is an A box of BM x 64 and a B box
- * of BN x 64 (TN) or BN/64 boxes of 64 x 64 (NN), 128-byte swizzled, guarded by a `full` and an `empty` barrier. Each
- * CTA walks the tiles that fall to it and the copies of the next tile run while this one is stored.
+ * CONSUMERS warpgroups multiply; of the warps behind them the first issues the copies and the second makes barriers
+ * (with OPENS the first makes those of its first copies; two more are there where a whole warpgroup gives registers
+ * away). A stage is an A box of BM x 64 and a B box of BN x 64 (TN) or BN/64 boxes of 64 x 64 (NN), 128-byte swizzled,
+ * guarded by a `full` and an `empty` barrier. Each CTA walks the tiles that fall to it and the copies of the next tile
+ * run while this one is stored.
  *
  *   BM, BN               tile; PINGPONG 0: its rows are split among the consumers, 1: each consumer takes every other
  *                        tile alone, so that one multiplies while the other stores; where BN is not a multiple of 64,
@@ -96,7 +97,7 @@ DEVICE void make_barriers(const struct work &w)
     barrier_init_fence();
 }
 
-/* The producer's first two warps have made the barriers, and wait for nobody by it; consumers wait for them. */
+/* The producer's first two warps, when all barriers are made: by this they wait for nobody; consumers wait for them. */
 DEVICE void announce_barriers()
 {
     named_barrier_arrive<6>(CONSUMERS * 128 + 64);
@@ -502,7 +503,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     first = begin_producing(w, producer);
 #endif
     if (ALONE && producer == 1 && shared_address(smem) != SHARED_BEGIN) {
-        __trap(); /* another compiler's or system's shared memory */
+        __trap(); /* another compiler's or system's shared memory: told of, not prevented */
     }
     if (producer >= 0) {
         await_cluster();

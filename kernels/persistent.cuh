@@ -31,7 +31,7 @@
 #define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
 /* Stages that are asked for before the CTA meets; with CLUSTER_M or CLUSTER_N each by its CTA alone. */
-#define FIRST_AHEAD (CLUSTER > 1 ? (BM * BN > 12288 ? 1 : 2) : BM * BN > 12288 ? 1 : BM * BN > 4096 ? 2 : STAGES < 4 ? STAGES : 4)
+#define FIRST_AHEAD (BM * BN > 12288 ? 1 : CLUSTER > 1 || BM * BN > 4096 ? 2 : STAGES < 4 ? STAGES : 4)
 
 typedef wgmma_register accumulator[MI][WG_REGISTERS];
 
