@@ -10,7 +10,8 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "2026-11-23d-studies"))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "2026-11-23d-studies")]
+from begin import kind
 from classes import cells
 
 MEAN, MEDIAN = statistics.fmean, statistics.median
@@ -24,17 +25,8 @@ def searched(*journals):
     return found
 
 
-def kind(each):
-    text = min((each[name] for name in ("cudal2-nn", "cudal2-tn") if name in each))[1]
-    values = dict(pair.split("=") for pair in text.split(","))
-    if "STAGES" not in values:
-        return "tiny"
-    if values["SPLIT_K"] != "1":
-        return "K shared in clusters" if values["REDUCE"] == "1" else "K shared, workspace"
-    if values["CLUSTER_M"] + values["CLUSTER_N"] != "11":
-        return "clusters that share operands"
-    size = int(values["BM"]) * int(values["BN"])
-    return "alone, BM*BN %s" % ("up to 4096" if size <= 4096 else "up to 8192" if size <= 8192 else "above")
+def winner(each):
+    return kind(min((each[name] for name in ("cudal2-nn", "cudal2-tn") if name in each))[1])
 
 
 def main():
@@ -44,7 +36,7 @@ def main():
     small = searched("2026-11-24b-tune/keepsmall-f32.jsonl.gz") - keep - walk
     groups = {"searched with KEEP": keep, "walks with TAIL": walk, "KEEP, small C": small, "no search": set(now) - keep - walk - small}
     for key in now:
-        groups.setdefault("won by: " + kind(now[key][4]), set()).add(key)
+        groups.setdefault("won by: " + winner(now[key][4]), set()).add(key)
     for name, keys in groups.items():
         part = [key for key in keys if key in now and key in before]
         if part:
