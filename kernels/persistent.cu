@@ -142,8 +142,8 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
 }
 
 /* By warp `producer` of the producer: barriers by the second, while the first works out where its tile is, and by that
- * one the first stages of the tile, which it returns, where it has not opened with them. Consumers, below 0, pass it by. */
-DEVICE struct place begin_producing(const struct work &w, int producer)
+ * one the first stages of the tile, which it returns, where it has not `opened` with them. Consumers, below 0, pass it by. */
+DEVICE struct place begin_producing(const struct work &w, int producer, const struct place &opened)
 {
     struct place first = {0, 0, 0};
     if (!OPENS && producer == 0) {
@@ -173,6 +173,9 @@ DEVICE struct place begin_producing(const struct work &w, int producer)
         arrive_at_cluster();
     } else if (producer > 1) {
         arrive_at_cluster();
+    }
+    if (OPENS) { /* in uniform registers from here on */
+        first.row = __shfl_sync(~0u, opened.row, 0), first.col = __shfl_sync(~0u, opened.col, 0);
     }
     return first;
 }
@@ -353,23 +356,29 @@ DEVICE void take_share(struct work &w, u32 stages, u32 z)
     w.k_end = SHARES == 1 ? (int)stages : (int)(stages * (z + 1) / SHARES);
 }
 
-/* By the producer's first warp: the first barriers, and the first stages of the first tile, which is returned. It works
- * out by itself what it needs for that, and says that barriers are there when the copies are on their way. `x` and `z`
- * are of the block. */
-DEVICE struct place open_with_copies(struct work w, u32 stages, u32 x, u32 z)
+/* With OPENS, by the producer's first warp: the first barriers, and the first stages of the first tile, which is returned.
+ * It works out by itself what it needs for that, and says that barriers are there when the copies are on their way. */
+DEVICE struct place open_with_copies(struct work w, u32 stages)
 {
-    w.cm = w.cn = 0; /* nobody shares an operand */
-    take_share(w, stages, z);
-    const struct place first = place_tile(w, (int)x);
-    if (elect_one()) {
-        make_first_barriers(w);
-        await_end_ahead();
-        load_ahead(w, first);
+    struct place first = {0, 0, 0};
+#if OPENS
+    const u32 x = ask_block_x(), z = ask_block_z();
+    asm volatile("" ::"l"(w.map_a));                           /* asks for the line of constants that has it */
+    if (__any_sync(~0u, threadIdx.x / 32 == CONSUMERS * 4)) { /* a vote takes less than a shuffle */
+        w.cm = w.cn = 0;                                       /* nobody shares an operand */
+        take_share(w, stages, z);
+        first = place_tile(w, (int)x);
+        if (elect_one()) {
+            make_first_barriers(w);
+            await_end_ahead();
+            load_ahead(w, first);
+        }
+        __syncwarp();
+        announce_barriers();
+        arrive_at_cluster();
+        await_grid_ahead();
     }
-    __syncwarp();
-    announce_barriers();
-    arrive_at_cluster();
-    await_grid_ahead();
+#endif
     return first;
 }
 
@@ -381,19 +390,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const u32 stages = (u32)(k + BK - 1) / BK;
-    struct place first = {0, 0, 0};
     struct work w;
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
     w.c = c, w.m = m, w.n = n, w.workspace = workspace;
     w.walk = {wide, band, lanes, inverse_band, inverse_wide, inverse_last, tiles};
     lay_out(w, ALONE ? SHARED_BEGIN : (shared_address(smem) + 1023) & ~1023u);
-#if OPENS
-    const u32 x = ask_block_x(), z = ask_block_z();
-    asm volatile("" ::"l"(&map_a));                            /* asks for the line of constants that has it */
-    if (__any_sync(~0u, threadIdx.x / 32 == CONSUMERS * 4)) { /* a vote takes less than a shuffle */
-        first = open_with_copies(w, stages, x, z);
-    }
-#endif
+    const struct place opened = open_with_copies(w, stages);
     const int warp = __shfl_sync(~0u, (int)(threadIdx.x / 32), 0), producer = warp - CONSUMERS * 4;
     take_place(w, CLUSTER * CLUSTER_K > 1 ? __shfl_sync(~0u, cluster_rank(), 0) : 0);
     take_share(w, stages, blockIdx.z);
@@ -401,12 +403,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         prefetch_maps(w);
     }
     __syncwarp();
-#if OPENS
-    begin_producing(w, producer);
-    first.row = __shfl_sync(~0u, first.row, 0), first.col = __shfl_sync(~0u, first.col, 0);
-#else
-    first = begin_producing(w, producer);
-#endif
+    const struct place first = begin_producing(w, producer, opened);
     if (ALONE && producer == 1 && shared_address(smem) != SHARED_BEGIN) {
         __trap(); /* another compiler's or system's shared memory: told of, not prevented */
     }
