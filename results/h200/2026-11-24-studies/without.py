@@ -9,8 +9,8 @@ import sys
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
-def median_of(series):
-    """Of times as harness/result/series_text.h has them."""
+def times_of(series):
+    """Times in ns, as harness/result/series_text.h has them."""
     step, low, digits = series.split(":")
     times, value, shift = [], 0, 0
     for digit in map(DIGITS.index, digits):
@@ -18,7 +18,7 @@ def median_of(series):
         if not digit & 32:
             times.append((float(low) + value) * float(step))
             value = shift = 0
-    return statistics.median(times)
+    return times
 
 
 def main(name, path):
@@ -27,7 +27,7 @@ def main(name, path):
         record = json.loads(line)
         if record["kind"] != "cell":
             continue
-        finals = [(median_of(c["device"]), c.get("tuning", {}).get("variant", "")) for c in record["data"]["contenders"]
+        finals = [(statistics.median(times_of(c["device"])), c.get("tuning", {}).get("variant", "")) for c in record["data"]["contenders"]
                   if c["name"].startswith("cudal2") and "copy" not in c["name"] and c.get("device")]
         others = [ns for ns, key in finals if name + "=" not in key or name + "=0" in key]
         if others:

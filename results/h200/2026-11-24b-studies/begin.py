@@ -9,8 +9,8 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from steps import times
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "2026-11-24-studies"))
+from without import times_of
 
 MEAN = statistics.fmean
 
@@ -22,7 +22,7 @@ def cells(path):
         if record["kind"] == "cell":
             cell = record["data"]
             found[cell["m"], cell["n"], cell["k"]] = {
-                c["name"]: (MEAN(times(c["device"])), c["attributes"].get("parameters", "")) for c in cell["contenders"] if "device" in c}
+                c["name"]: (MEAN(times_of(c["device"])), c["attributes"].get("parameters", "")) for c in cell["contenders"] if "device" in c}
     return found
 
 

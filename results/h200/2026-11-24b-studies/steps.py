@@ -4,23 +4,12 @@ all others. Blocks' values as the journal has them (docs/results.md)."""
 import collections
 import gzip
 import json
+import os
 import sys
 
-DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-
-def times(series):
-    """The ns of a series of times."""
-    step, shortest, digits = series.split(":")
-    value = shift = 0
-    for digit in digits:
-        if digit in DIGITS:
-            group = DIGITS.index(digit)
-            value += (group & 31) << shift
-            shift += 5
-            if group < 32:
-                yield float(step) * (int(shortest) + value)
-                value = shift = 0
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "2026-11-24-studies"))
+from without import times_of
 
 
 def main():
@@ -34,7 +23,7 @@ def main():
         found = [(0, cell["null_graph"])] if isinstance(cell.get("null_graph"), str) else []
         found += [(1 if c["name"].startswith("cudal2") else 2, c["device"]) for c in cell["contenders"] if "device" in c]
         for which, series in found:
-            counts[which].update(round(t / 32) * 32 for t in times(series) if t < up_to)
+            counts[which].update(round(t / 32) * 32 for t in times_of(series) if t < up_to)
     print("     ns   empty    ours  others")
     for t in sorted(set().union(*counts)):
         print("%7d %7d %7d %7d" % (t, *(c[t] for c in counts)))
