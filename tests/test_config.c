@@ -405,7 +405,7 @@ static void test_refuses_settings(void **state)
                 "-1");
     refuse_with("\"workspace_bytes\":1.5", "c.json: $.workspace_bytes: expected an integer from 0 to 1099511627776, "
                                            "found 1.5");
-    refuse_with("\"stop\":{\"least_blocks\":33}", "c.json: $.stop.least_blocks: 33 is above min_blocks, 32");
+    refuse_with("\"stop\":{\"least_blocks\":257}", "c.json: $.stop.least_blocks: 257 is above max_blocks, 256");
     refuse_with("\"stop\":{\"max_blocks\":31}", "c.json: $.stop.max_blocks: 31 is below min_blocks, 32");
     refuse_with("\"stop\":{\"group_blocks\":3}",
                 "c.json: $.stop.group_blocks: 3 does not divide min_blocks, 32, and look_every, 8");

@@ -301,6 +301,28 @@ static void a_cell_out_of_time_gets_its_least(void **state)
     fixture_close(&f);
 }
 
+/* More than the first look at its intervals needs, too, but nothing once it has converged. */
+static void what_has_not_converged_gets_more_than_the_first_look(void **state)
+{
+    const double widths[] = {1e-9, 0.9};
+    const unsigned blocks[] = {13, 4};
+    (void)state;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        fixture_open(&f, 2);
+        f.config.stop.max_cell_seconds[MODE_OFFLINE] = 1e-6;
+        f.config.stop.group_blocks = 1;
+        f.config.stop.min_blocks = 4;
+        f.config.stop.look_every = 2;
+        f.config.stop.delta[MODE_OFFLINE] = widths[i];
+        f.config.stop.least_blocks = 13;
+        for (size_t j = 0; j < 1024; j++)
+            f.noise[j] = 1 + 0.001 * (double)(j % 7);
+        run_loop(2);
+        assert_int_equal(f.bench.record->blocks, blocks[i]);
+        fixture_close(&f);
+    }
+}
+
 /* Gaps fill the time there; without a cap of its own the common one holds. */
 static void server_mode_has_a_cap_of_its_own(void **state)
 {
@@ -407,6 +429,7 @@ int main(void)
         cmocka_unit_test(noise_without_hope_ends_early),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),
         cmocka_unit_test(a_cell_out_of_time_gets_its_least),
+        cmocka_unit_test(what_has_not_converged_gets_more_than_the_first_look),
         cmocka_unit_test(server_mode_has_a_cap_of_its_own),
         cmocka_unit_test(a_lower_rung_has_its_reason),
         cmocka_unit_test(faulty_launch_leaves_others_running),

@@ -260,9 +260,9 @@ static int check_stop(const struct stop_config *stop, struct error *err)
     if (stop->min_blocks / stop->group_blocks < 2)
         return error_set(err, EXIT_CODE_DATA, "$.stop.min_blocks: %u is one group of %u, an interval needs two",
                          stop->min_blocks, stop->group_blocks);
-    if (stop->least_blocks > stop->min_blocks)
-        return error_set(err, EXIT_CODE_DATA, "$.stop.least_blocks: %u is above min_blocks, %u", stop->least_blocks,
-                         stop->min_blocks);
+    if (stop->least_blocks > stop->max_blocks)
+        return error_set(err, EXIT_CODE_DATA, "$.stop.least_blocks: %u is above max_blocks, %u", stop->least_blocks,
+                         stop->max_blocks);
     return 0;
 }
 

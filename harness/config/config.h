@@ -36,7 +36,7 @@ struct stop_config {
     unsigned min_blocks, look_every, max_blocks;
     unsigned group_blocks;               /* blocks per group, each at other places and with fresh inputs */
     double delta[MODE_COUNT];            /* log units, about a relative half-width */
-    unsigned least_blocks;               /* that a cell gets even when its time is up; 0: none */
+    unsigned least_blocks;               /* of a cell that has not converged, even when its time is up; 0: none */
     double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in server mode 0: as offline */
     double hopeless_share;               /* of that cap, after which a cell that will not converge ends; 0: never */
     double hopeless_within[MODE_COUNT];  /* ... but not while its interval is so many times delta; 0: however wide */
