@@ -98,7 +98,8 @@ static void copy(char *out, size_t capacity, const char *text)
     snprintf(out, capacity, "%s", text);
 }
 
-static int add_speedup(struct dataset *d, const cJSON *cell, const cJSON *s, struct error *err)
+/* Where the value belongs and what it is. */
+static int add_value(struct dataset *d, const cJSON *cell, const cJSON *s, const char *reference, struct error *err)
 {
     struct line like = {.source = "measured"};
     const cJSON *ci = tree_member(s, "ci95");
@@ -117,11 +118,44 @@ static int add_speedup(struct dataset *d, const cJSON *cell, const cJSON *s, str
     copy(like.accumulate, sizeof like.accumulate, tree_text(cell, "accumulate"));
     copy(like.timing, sizeof like.timing, tree_text(s, "timing"));
     copy(like.candidate, sizeof like.candidate, tree_text(s, "candidate"));
-    copy(like.reference, sizeof like.reference, tree_text(s, "reference"));
+    copy(like.reference, sizeof like.reference, reference);
     struct line *line = dataset_line(d, &like);
     if (!line || line_add(line, &value))
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
     return 0;
+}
+
+static bool is_of(const cJSON *s, const char *candidate, const char *timing)
+{
+    return strcmp(tree_text(s, "candidate"), candidate) == 0 && strcmp(tree_text(s, "timing"), timing) == 0;
+}
+
+/* The least of a candidate's speedups over whole baselines, when it is `first`'s turn: NULL for all but the first of
+ * them, and where there is no second. */
+static const cJSON *over_fastest(const cJSON *cell, const cJSON *first)
+{
+    const char *candidate = tree_text(first, "candidate");
+    const char *timing = tree_text(first, "timing");
+    const cJSON *least = NULL;
+    size_t n = 0;
+    const cJSON *s;
+    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
+    {
+        if (!is_of(s, candidate, timing) || dataset_has_layout(tree_text(s, "reference")))
+            continue;
+        if (n++ == 0 && s != first)
+            return NULL;
+        if (!least || tree_number(s, "geomean") < tree_number(least, "geomean"))
+            least = s;
+    }
+    return n > 1 ? least : NULL;
+}
+
+static int add_speedup(struct dataset *d, const cJSON *cell, const cJSON *s, struct error *err)
+{
+    int code = add_value(d, cell, s, tree_text(s, "reference"), err);
+    const cJSON *least = code == 0 ? over_fastest(cell, s) : NULL;
+    return least ? add_value(d, cell, least, DATASET_FASTEST, err) : code;
 }
 
 int dataset_add_result(struct dataset *d, const cJSON *result, const char *timing, struct error *err)
