@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/outcome.h"
 #include "report/screen_activity.h"
 #include "report/screen_device.h"
 #include "report/screen_rows.h"
@@ -52,13 +53,6 @@ static void print_counts(struct screen *screen)
     text_add(&screen->text, "\n");
 }
 
-static bool same_group(const cJSON *a, const cJSON *b)
-{
-    return strcmp(tree_text(a, "mode"), tree_text(b, "mode")) == 0 &&
-           strcmp(tree_text(a, "dtype"), tree_text(b, "dtype")) == 0 &&
-           strcmp(tree_text(a, "accumulate"), tree_text(b, "accumulate")) == 0;
-}
-
 static bool is_suffix(const char *name, const char *suffix)
 {
     size_t a = strlen(name);
@@ -81,32 +75,6 @@ static void summary_columns(struct sheet *s)
     sheet_column(s, "wins", "wins", false);
     sheet_column(s, "median", "median", false);
     sheet_column(s, "geomean", "geomean", false);
-}
-
-/* How far the cells of a group came: the mean of noisy ratios is large whatever the kernels do (the mean of x and 1/x
- * is above 1, and a stall of the reference counts in full), so where fewer than half converged no mean is shown. */
-struct outcome {
-    size_t measured, converged;
-};
-
-static struct outcome outcome_of(const struct screen *screen, const cJSON *like)
-{
-    struct outcome outcome = {0, 0};
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
-    {
-        const cJSON *speedups = tree_member(cell, "speedups");
-        if (!speedups || !speedups->child || !same_group(cell, like))
-            continue;
-        outcome.measured++;
-        outcome.converged += tree_true(cell, "converged");
-    }
-    return outcome;
-}
-
-static bool is_noise(struct outcome outcome)
-{
-    return 2 * outcome.converged < outcome.measured;
 }
 
 static void summary_row(struct sheet *s, const cJSON *row, bool noise)
@@ -134,23 +102,26 @@ static void add_summary(const struct screen *screen, struct sheet *s, const cJSO
     bool headline = strcmp(timing, tree_text(cell, "headline")) == 0;
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "speedups"))
     {
-        bool wanted = same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
+        bool wanted = outcome_same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
         bool shown = is_whole(tree_text(row, "candidate")) && (headline || is_whole(tree_text(row, "reference")));
         if (wanted && shown)
             summary_row(s, row, noise);
     }
 }
 
+static struct outcome outcome_like(const struct screen *screen, const cJSON *cell)
+{
+    return outcome_of(screen->result, tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"));
+}
+
 /* The title is a line of its own; what comes after it must fit the terminal too. */
 static void add_outcome(char *title, size_t capacity, struct outcome outcome)
 {
+    char words[128];
     size_t used = strlen(title);
-    if (outcome.measured > 0 && outcome.converged == 0)
-        snprintf(title + used, capacity - used,
-                 "\nno shape reached the wanted precision: no mean, and the rest is a hint at best");
-    else if (outcome.converged < outcome.measured)
-        snprintf(title + used, capacity - used, "\n%zu of %zu shapes reached the wanted precision%s", outcome.converged,
-                 outcome.measured, is_noise(outcome) ? ": no mean of so few" : "");
+    outcome_say(outcome, words, sizeof words);
+    if (words[0])
+        snprintf(title + used, capacity - used, "\n%s", words);
 }
 
 static void print_summary(struct screen *screen, const cJSON *cell)
@@ -160,8 +131,8 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     struct sheet s = {0};
     snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
              tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"), headline);
-    struct outcome outcome = outcome_of(screen, cell);
-    bool noise = is_noise(outcome);
+    struct outcome outcome = outcome_like(screen, cell);
+    bool noise = !outcome_allows_mean(outcome);
     add_outcome(s.title, sizeof s.title, outcome);
     summary_columns(&s);
     add_summary(screen, &s, cell, headline, noise);
@@ -175,12 +146,12 @@ static void print_summary(struct screen *screen, const cJSON *cell)
 static void print_equal_path(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
-    bool noise = is_noise(outcome_of(screen, cell));
+    bool noise = !outcome_allows_mean(outcome_like(screen, cell));
     struct sheet s = {.title = "Equal launch path: both launched as captured graphs of one"};
     summary_columns(&s);
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {
-        if (same_group(row, cell))
+        if (outcome_same_group(row, cell))
             summary_row(&s, row, noise);
     }
     print_sheet(screen, &s);
@@ -203,7 +174,7 @@ static void print_rates(struct screen *screen, const cJSON *cell)
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "rates"))
     {
         double roof = tree_number(row, "median_percent_of_roofline");
-        if (!same_group(row, cell) || strcmp(tree_text(row, "role"), "copy") == 0)
+        if (!outcome_same_group(row, cell) || strcmp(tree_text(row, "role"), "copy") == 0)
             continue;
         sheet_add(&s, NAN, "%s", tree_text(row, "contender"));
         sheet_add(&s, tree_number(row, "n"), "%.0f", tree_number(row, "n"));
@@ -223,7 +194,7 @@ static void print_aa(struct screen *screen, const cJSON *cell)
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "aa"))
     {
         bool headline = strcmp(tree_text(row, "timing"), tree_text(cell, "headline")) == 0;
-        if (!same_group(row, cell) || !headline)
+        if (!outcome_same_group(row, cell) || !headline)
             continue;
         double n = tree_number(row, "n"), excluded = tree_number(row, "excludes_one");
         text_add(
@@ -237,13 +208,13 @@ static void print_aa(struct screen *screen, const cJSON *cell)
 static bool first_of_its_group(const cJSON *cells, const cJSON *cell)
 {
     const cJSON *earlier;
-    if (cell != cells->child && same_group(cell->prev, cell)) /* groups mostly lie together */
+    if (cell != cells->child && outcome_same_group(cell->prev, cell)) /* groups mostly lie together */
         return false;
     cJSON_ArrayForEach(earlier, cells)
     {
         if (earlier == cell)
             return true;
-        if (same_group(earlier, cell))
+        if (outcome_same_group(earlier, cell))
             return false;
     }
     return true;
@@ -253,7 +224,7 @@ static size_t list_group(const cJSON *cells, const cJSON *first, const cJSON **o
 {
     const cJSON *cell;
     size_t n = 0;
-    cJSON_ArrayForEach(cell, cells) if (same_group(cell, first)) out[n++] = cell;
+    cJSON_ArrayForEach(cell, cells) if (outcome_same_group(cell, first)) out[n++] = cell;
     return n;
 }
 
