@@ -26,7 +26,7 @@ struct sheet_column {
 struct sheet {
     char title[320];
     char
-        note[320]; /* what must be known of the numbers, a sentence or two below them; may be empty, and csv has none */
+        note[480]; /* what must be known of the numbers, a sentence or two below them; may be empty, and csv has none */
     size_t n_columns, n_cells, capacity;
     struct sheet_column column[SHEET_COLUMNS];
     struct sheet_cell *cells; /* row by row */
