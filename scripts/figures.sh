@@ -97,7 +97,7 @@ bars() { # bars MODE FAMILIES
             shift["nn"] = -0.27; shift["max"] = 0.27
             colour["nn"] = "0x9ecae1"; colour["tn"] = "0x4292c6"; colour["max"] = "0x08519c"
         }
-        NR > 1 && $2 == mode {
+        NR > 1 && $2 == mode && $11 != "" {
             print place[$8] + shift[$9], 100 * $11, 100 * ($12 == "" ? $11 : $12), 100 * ($13 == "" ? $11 : $13), colour[$9] == "" ? "0x888888" : colour[$9], $10
         }' "$data/bars.csv"
 }
@@ -107,7 +107,11 @@ figure1() {
     while read -r source dtype accumulate timing candidate; do
         rows "$data/figure1.csv" "1 3 4 5 6" "$source $dtype $accumulate $timing $candidate" >"$data/bars.csv"
         name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
-        modes=$(groups "$data/bars.csv" 2 | xargs) # one that was not run leaves no empty panel
+        modes=$(awk -F, '$11 != ""' "$data/bars.csv" | groups - 2 | xargs) # one that was not run, or is too noisy for means, leaves no empty panel
+        if [ -z "$modes" ]; then
+            echo "figures: no figure1-$name: too few shapes reached the wanted precision for a mean"
+            continue
+        fi
         families=$(groups "$data/bars.csv" 8 | xargs)
         for mode in $modes; do bars "$mode" "$families" >"$data/bars-$mode.dat"; done
         range=$(awk '$4 > top { top = $4 } $3 < bottom { bottom = $3 } END { print "top = " (top > 0 ? top : 1) "; bottom = " bottom + 0 }' "$data"/bars-*.dat)
@@ -121,10 +125,10 @@ figure3() {
     local source mode dtype accumulate timing candidate reference name
     while read -r source mode dtype accumulate timing candidate reference; do
         rows "$data/figure3.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" >"$data/points.csv"
-        rows "$data/figure3-means.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" >"$data/means.csv"
+        rows "$data/figure3-means.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" | awk -F, '$13 != ""' >"$data/means.csv"
         name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
         draw "figure3-$mode-$name" figure3 1100 380 \
-            "data='$data'; candidate='$candidate'; reference='$reference'; words='$mode, $(words "$dtype" "$accumulate" "$source" "$timing")'"
+            "data='$data'; candidate='$candidate'; reference='$reference'; bins=$(($(wc -l <"$data/means.csv") - 1)); words='$mode, $(words "$dtype" "$accumulate" "$source" "$timing")'"
     done < <(groups "$data/figure3.csv" "1 2 3 4 5 6 7")
 }
 
@@ -142,9 +146,8 @@ figure4() {
         bubbles '$7' '$10' >"$data/bn-n.dat"
         bubbles '$8' '$11' >"$data/bk-k.dat"
         bubbles '$10' '$9' >"$data/bm-bn.dat"
-        # Boxes stand in the order of the parameter; no swizzle parameter and stride 1 are both "none".
-        awk -F, 'NR > 1 && $12 != "" { print $12, log($8) / log(2) }' "$data/choices.csv" | sort -n >"$data/stages.dat"
-        awk -F, 'NR > 1 { print ($13 > 1 ? $13 : "none"), (log($6) + log($7) + log($8)) / log(2) }' "$data/choices.csv" | sort -n >"$data/swizzle.dat"
+        bubbles '$8' '$12' >"$data/stages-k.dat"
+        bubbles '(log($6) + log($7) + log($8)) / log(2)' '$13' >"$data/swizzle-mnk.dat"
         name=$(groups "$data/figure4.csv" "1 2 3 4" | grep -c "^$mode $dtype $accumulate ")
         [ "$name" -gt 1 ] && name=$candidate-$dtype-$accumulate || name=$dtype-$accumulate
         draw "figure4-$mode-$name" figure4 1100 700 "data='$data'; words='$candidate, $mode, $dtype accumulated in $accumulate'"

@@ -38,7 +38,7 @@ tables() { # tables INTO RESULT...
     local into=$1 format
     shift
     mkdir -p "$into"
-    COLUMNS=100 "$CUDAL2_BENCH" report "$@" >"$into/summary.txt"
+    env -u COLUMNS "$CUDAL2_BENCH" report "$@" >"$into/summary.txt"
     for format in markdown csv; do
         "$CUDAL2_BENCH" report "$@" --format "$format" --output "$into"
     done

@@ -68,6 +68,16 @@ svg_says figure4-offline-tall-f16-f32 "\(a\) BM by M, 3 shapes"
 svg_says ablation-offline-f16-f32-8192x512x2048 "\+15.2"
 svg_says ablation-offline-f16-f32-8192x512x2048 "\+0.4"
 svg_says ablation-offline-f16-f32-8192x512x2048 160
+svg_says figure4-offline-tall-f16-f32 "\(e\) stages by K, 3 shapes"
+for name in figure1-tall-max-f16-f32 ablation-offline-f16-f32-8192x512x2048; do
+    svg_says $name 0
+    ! grep -q '>+0<' "$work/a/$name.svg"
+    verdict $? "$name gives 0 no sign"
+done
+# SVG has the label of the y axis, that of the x axis, then the title.
+axes_of() { sed "/>$1/q" "$work/a/figure4-offline-tall-f16-f32.svg" | sed -nE 's,.*>([^<]+)</tspan>.*,\1,p' | tail -2 | xargs; }
+[ "$(axes_of '(e) stages by K')" = "stages K" ] && [ "$(axes_of '(f) swizzle stride by MNK')" = "swizzle stride log2(MNK)" ]
+verdict $? "the axes of (e) and (f) are those of their titles" "$(axes_of '(e) stages by K'), $(axes_of "(f) swizzle stride by MNK")"
 head -c 5 "$work/a/figure3-offline-tall-max-f16-f32.pdf" | grep -q '%PDF-'
 verdict $? "a PDF is a PDF"
 draw -o "$work/b" "$work/result.json"
@@ -75,6 +85,19 @@ draw -o "$work/b" "$work/result.json"
 grep -aq CreationDate "$work/a/figure3-offline-tall-max-f16-f32.pdf" || rm -f "$work"/[ab]/*.pdf
 diff -r "$work/a" "$work/b" >"$work/differ"
 verdict $? "a second run gives the same bytes" "$(cat "$work/differ")"
+
+# A parameter that no kernel has, and shapes of which none reached the wanted precision.
+sed 's/BK=64,//g; s/"converged":true/"converged":false/g' "$work/result.json" >"$work/poor.json"
+draw -o "$work/poor" -f svg "$work/poor.json"
+expect_code 0 "figures without means and with a panel without data are drawn"
+[ ! -s "$work/err" ]
+verdict $? "without a warning" "$(head -3 "$work/err")"
+expect_text "$work/poor/figure4-offline-tall-f16-f32.svg" '>has a parameter BK<' "an empty panel says why"
+expect_text "$work/poor/figure4-offline-tall-f16-f32.svg" '>\(c\) BK by K<' "and has neither shapes nor correlations"
+[ -z "$(ls "$work/poor" | grep figure1)" ]
+verdict $? "there are no bars of noise" "$(ls "$work/poor")"
+expect_text "$work/out" 'no figure1-tall-max-f16-f32: too few shapes' "which is said"
+expect_text "$work/poor/figure3-offline-tall-max-f16-f32.svg" 'too few reached the wanted precision for a mean' "Figure 3 has its dots alone"
 
 # The authors' files alone: no parameters, so no Figure 4.
 draw -o "$work/claimed" -f svg --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv

@@ -35,6 +35,16 @@ run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
 
+# --- how wide: `run` reads from a pipe, which has no width ---
+result "$(cell 64 0.25 | sed 's/"headline"/"label":"a shape","headline"/')" >"$work/labelled.json"
+(unset COLUMNS && run report "$work/labelled.json" && cp "$work/out" "$work/whole")
+expect_text "$work/whole" '\(fastest\).*torch.matmul$' "a file gets every column"
+COLUMNS=60 run report "$work/labelled.json"
+expect_text "$work/out" '^Left out to fit 60 columns: ' "COLUMNS asks for less, and what is missing is named"
+COLUMNS=60x run report "$work/labelled.json"
+cmp -s "$work/out" "$work/whole"
+verdict $? "a COLUMNS that is no number asks for nothing"
+
 # --- completion of what it reads ---
 "$bench" help --completion bash >"$work/completion"
 for command in report compare; do

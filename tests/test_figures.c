@@ -99,6 +99,21 @@ static void figure1_has_the_published_means(void **state)
     sheet_free(&s);
 }
 
+/* No cell of these says that it converged. */
+static void figures_have_no_mean_of_noise(void **state)
+{
+    struct sheet s;
+    (void)state;
+    from_result(FIGURE_1, &s);
+    assert_int_equal(sheet_rows(&s), 2);
+    assert_true(isnan(number(&s, 0, "mean")) && isnan(number(&s, 0, "low")) && isnan(number(&s, 0, "high")));
+    assert_true(number(&s, 0, "shapes") == 3 && !isnan(number(&s, 0, "geomean")));
+    sheet_free(&s);
+    from_result(FIGURE_3_MEANS, &s);
+    assert_true(sheet_rows(&s) > 0 && isnan(number(&s, 0, "mean")));
+    sheet_free(&s);
+}
+
 static void figure3_stands_against_the_strongest(void **state)
 {
     struct sheet s;
@@ -194,7 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figure1_has_the_published_means), cmocka_unit_test(figure3_stands_against_the_strongest),
         cmocka_unit_test(figure4_has_the_parameters),      cmocka_unit_test(ablation_is_one_kernel_with_two_heights),
-        cmocka_unit_test(files_are_written_together),
+        cmocka_unit_test(files_are_written_together),      cmocka_unit_test(figures_have_no_mean_of_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,25 @@
 #include "report/report.h"
 #include "report/screen.h"
 
+/* COLUMNS goes before what the terminal says, as with other programs. 0, no limit, where there is neither: a file has
+ * room, and whoever reads it later cannot ask for more. */
+static unsigned wanted_columns(void)
+{
+    const char *asked = getenv("COLUMNS");
+    char *end = NULL;
+    unsigned long columns = asked && isdigit((unsigned char)asked[0]) ? strtoul(asked, &end, 10) : 0;
+    struct winsize size;
+    if (columns > 0 && columns <= USHRT_MAX && *end == '\0')
+        return (unsigned)columns;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static struct screen_options screen_of_terminal(const struct options *options)
 {
-    struct winsize size;
-    struct screen_options screen = {.colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR")};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        screen.columns = size.ws_col;
-    return screen;
+    return (struct screen_options){
+        .columns = wanted_columns(),
+        .colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR"),
+    };
 }
 
 /* Without a cell there is nothing to say, not even on which device. A run tells so itself; `report` was asked. */

@@ -92,6 +92,8 @@ static void add_environment(struct text *out)
         {"CUDAL2_CACHE", "Directory of compiled kernels and autotuning winners; default: cudal2-bench under "
                          "XDG_CACHE_HOME or ~/.cache."},
         {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
+        {"COLUMNS", "Width that the tables by shape of a run's screen must fit; default: that of the terminal, and no "
+                    "limit where output is none."},
         {"NO_COLOR", "When set, tables have no colour."},
         {"CUDAL2_ISOLATION",
          "What workers give up before they load plugins: on (default), off, or a list of limits, files "

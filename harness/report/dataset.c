@@ -64,6 +64,11 @@ void dataset_free(struct dataset *d)
     *d = (struct dataset){0};
 }
 
+static void drop_means(struct aggregate *a)
+{
+    a->mean = a->max_mean = a->sd = a->low = a->high = NAN;
+}
+
 void line_aggregate(const struct line *line, struct aggregate *out)
 {
     double *columns = malloc((4 * line->n + 1) * sizeof *columns);
@@ -82,6 +87,8 @@ void line_aggregate(const struct line *line, struct aggregate *out)
     }
     const struct aggregate_input in = {line->n, mean, geomean, low, high};
     aggregate_of(&in, out);
+    if (!outcome_allows_mean(line->outcome))
+        drop_means(out);
     free(columns);
 }
 
@@ -110,7 +117,8 @@ static int add_value(struct dataset *d, const cJSON *cell, const cJSON *s, const
                                 tree_number(s, "mean_of_ratios"),
                                 tree_number(s, "geomean"),
                                 known ? ci->child->valuedouble : NAN,
-                                known ? ci->child->next->valuedouble : NAN};
+                                known ? ci->child->next->valuedouble : NAN,
+                                tree_true(cell, "converged")};
     if (isnan(value.mean) || isnan(value.geomean))
         return error_set(err, EXIT_CODE_DATA, "cell %s: a speedup without value", tree_text(cell, "key"));
     copy(like.mode, sizeof like.mode, tree_text(cell, "mode"));
@@ -158,6 +166,15 @@ static int add_speedup(struct dataset *d, const cJSON *cell, const cJSON *s, str
     return least ? add_value(d, cell, least, DATASET_FASTEST, err) : code;
 }
 
+static void set_outcomes(struct dataset *d, const cJSON *result)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        struct line *line = &d->lines[i];
+        if (strcmp(line->source, "measured") == 0)
+            line->outcome = outcome_of(result, line->mode, line->dtype, line->accumulate);
+    }
+}
+
 int dataset_add_result(struct dataset *d, const cJSON *result, const char *timing, struct error *err)
 {
     const cJSON *cell;
@@ -173,5 +190,6 @@ int dataset_add_result(struct dataset *d, const cJSON *result, const char *timin
             code = add_speedup(d, cell, s, err);
         }
     }
+    set_outcomes(d, result);
     return code;
 }

@@ -6,6 +6,7 @@
 #define CUDAL2_REPORT_DATASET_H
 
 #include "base/json.h"
+#include "report/outcome.h"
 #include "result/summary.h"
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 /* One shape. mean: of ratios (the paper's); low, high: interval of the geomean, NaN where unknown. */
 struct shape_value {
     double m, n, k, mean, geomean, low, high;
+    bool converged; /* its cell reached the wanted precision; false where unknown */
 };
 
 /* One candidate against one reference over the shapes; all speedups are ratios minus 1. */
@@ -22,6 +24,7 @@ struct line {
     char source[16]; /* "measured" or "claimed" */
     char mode[16], dtype[8], accumulate[8], timing[8];
     char candidate[DATASET_NAME_MAX], reference[DATASET_NAME_MAX];
+    struct outcome outcome; /* of all cells of its mode and number format */
     size_t n, capacity;
     struct shape_value *values; /* one for each shape */
 };
@@ -35,6 +38,7 @@ struct dataset {
 struct line *dataset_line(struct dataset *d, const struct line *like);
 int line_add(struct line *line, const struct shape_value *value); /* -1 out of memory */
 const struct line *dataset_find(const struct dataset *d, const struct line *like);
+/* Where the outcome allows no mean, mean and max_mean, sd, low and high are NaN. */
 void line_aggregate(const struct line *line, struct aggregate *out);
 void dataset_free(struct dataset *d);
 

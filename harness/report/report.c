@@ -52,6 +52,7 @@ static void print_text(struct text *out, const struct sheet *s)
     struct sheet kept = {.failed = s->failed};
     size_t from[SHEET_COLUMNS];
     memcpy(kept.title, s->title, sizeof kept.title);
+    memcpy(kept.note, s->note, sizeof kept.note);
     for (size_t c = 0; c < s->n_columns; c++)
         if (!says_nothing(s, c)) {
             from[kept.n_columns] = c;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/dataset.h"
+#include "report/outcome.h"
 #include "report/screen_activity.h"
 #include "report/screen_device.h"
 #include "report/screen_rows.h"
@@ -52,13 +54,6 @@ static void print_counts(struct screen *screen)
     text_add(&screen->text, "\n");
 }
 
-static bool same_group(const cJSON *a, const cJSON *b)
-{
-    return strcmp(tree_text(a, "mode"), tree_text(b, "mode")) == 0 &&
-           strcmp(tree_text(a, "dtype"), tree_text(b, "dtype")) == 0 &&
-           strcmp(tree_text(a, "accumulate"), tree_text(b, "accumulate")) == 0;
-}
-
 static bool is_suffix(const char *name, const char *suffix)
 {
     size_t a = strlen(name);
@@ -83,74 +78,77 @@ static void summary_columns(struct sheet *s)
     sheet_column(s, "geomean", "geomean", false);
 }
 
-/* How far the cells of a group came: the mean of noisy ratios is large whatever the kernels do (the mean of x and 1/x
- * is above 1, and a stall of the reference counts in full), so where fewer than half converged no mean is shown. */
-struct outcome {
-    size_t measured, converged;
-};
-
-static struct outcome outcome_of(const struct screen *screen, const cJSON *like)
+/* One pair over the shapes of a group; `means` false: too noisy for a mean. */
+static void summary_row(struct sheet *s, const char *const names[3], const struct aggregate *over, bool means)
 {
-    struct outcome outcome = {0, 0};
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
-    {
-        const cJSON *speedups = tree_member(cell, "speedups");
-        if (!speedups || !speedups->child || !same_group(cell, like))
-            continue;
-        outcome.measured++;
-        outcome.converged += tree_true(cell, "converged");
-    }
-    return outcome;
-}
-
-static bool is_noise(struct outcome outcome)
-{
-    return 2 * outcome.converged < outcome.measured;
-}
-
-static void summary_row(struct sheet *s, const cJSON *row, bool noise)
-{
-    double mean = tree_number(row, "mean");
-    double median = tree_number(row, "median");
-    double geomean = tree_number(row, "geomean");
-    double wins = tree_number(row, "wins");
-    sheet_add(s, NAN, "%s", tree_text(row, "timing"));
-    sheet_add(s, NAN, "%s", tree_text(row, "candidate"));
-    sheet_add(s, NAN, "%s", tree_text(row, "reference"));
-    if (noise)
-        sheet_add(s, NAN, "-");
+    for (size_t i = 0; i < 3; i++)
+        sheet_add(s, NAN, "%s", names[i]);
+    if (means)
+        sheet_add(s, over->mean, "%+.1f%%", 100 * over->mean);
     else
-        sheet_add(s, mean, "%+.1f%%", 100 * mean);
-    sheet_add(s, wins, "%.0f/%.0f", wins, tree_number(row, "n"));
-    sheet_add(s, median, "%+.1f%%", 100 * median);
-    sheet_add(s, geomean, "%+.1f%%", 100 * geomean);
+        sheet_add(s, NAN, "-");
+    sheet_add(s, (double)over->wins, "%zu/%zu", over->wins, over->n);
+    sheet_add(s, over->median, "%+.1f%%", 100 * over->median);
+    sheet_add(s, over->geomean, "%+.1f%%", 100 * over->geomean);
+}
+
+static void result_row(struct sheet *s, const cJSON *row, bool means)
+{
+    const char *const names[] = {tree_text(row, "timing"), tree_text(row, "candidate"), tree_text(row, "reference")};
+    const struct aggregate over = {.n = (size_t)tree_number(row, "n"),
+                                   .wins = (size_t)tree_number(row, "wins"),
+                                   .mean = tree_number(row, "mean"),
+                                   .geomean = tree_number(row, "geomean"),
+                                   .median = tree_number(row, "median")};
+    summary_row(s, names, &over, means);
+}
+
+/* The least of each shape's leads over whole baselines; a result has no such line of its own. */
+static void add_fastest(const struct screen *screen, struct sheet *s, const cJSON *cell, bool means)
+{
+    const struct dataset *d = &screen->dataset;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct line *line = &d->lines[i];
+        if (strcmp(line->reference, DATASET_FASTEST) != 0 || strcmp(line->mode, tree_text(cell, "mode")) != 0 ||
+            strcmp(line->dtype, tree_text(cell, "dtype")) != 0 ||
+            strcmp(line->accumulate, tree_text(cell, "accumulate")) != 0)
+            continue;
+        const char *const names[] = {line->timing, line->candidate, line->reference};
+        struct aggregate over;
+        line_aggregate(line, &over);
+        summary_row(s, names, &over, means);
+    }
 }
 
 /* Rows of one timing; the headline's show every reference, the others one line for each library. */
-static void add_summary(const struct screen *screen, struct sheet *s, const cJSON *cell, const char *timing, bool noise)
+static void add_summary(const struct screen *screen, struct sheet *s, const cJSON *cell, const char *timing, bool means)
 {
     const cJSON *row;
     bool headline = strcmp(timing, tree_text(cell, "headline")) == 0;
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "speedups"))
     {
-        bool wanted = same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
+        bool wanted = outcome_same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
         bool shown = is_whole(tree_text(row, "candidate")) && (headline || is_whole(tree_text(row, "reference")));
         if (wanted && shown)
-            summary_row(s, row, noise);
+            result_row(s, row, means);
     }
+    if (headline)
+        add_fastest(screen, s, cell, means);
+}
+
+static struct outcome outcome_like(const struct screen *screen, const cJSON *cell)
+{
+    return outcome_of(screen->result, tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"));
 }
 
 /* The title is a line of its own; what comes after it must fit the terminal too. */
 static void add_outcome(char *title, size_t capacity, struct outcome outcome)
 {
+    char words[128];
     size_t used = strlen(title);
-    if (outcome.measured > 0 && outcome.converged == 0)
-        snprintf(title + used, capacity - used,
-                 "\nno shape reached the wanted precision: no mean, and the rest is a hint at best");
-    else if (outcome.converged < outcome.measured)
-        snprintf(title + used, capacity - used, "\n%zu of %zu shapes reached the wanted precision%s", outcome.converged,
-                 outcome.measured, is_noise(outcome) ? ": no mean of so few" : "");
+    outcome_say(outcome, words, sizeof words);
+    if (words[0])
+        snprintf(title + used, capacity - used, "\n%s", words);
 }
 
 static void print_summary(struct screen *screen, const cJSON *cell)
@@ -160,14 +158,14 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     struct sheet s = {0};
     snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
              tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"), headline);
-    struct outcome outcome = outcome_of(screen, cell);
-    bool noise = is_noise(outcome);
+    struct outcome outcome = outcome_like(screen, cell);
+    bool means = outcome_allows_mean(outcome);
     add_outcome(s.title, sizeof s.title, outcome);
     summary_columns(&s);
-    add_summary(screen, &s, cell, headline, noise);
+    add_summary(screen, &s, cell, headline, means);
     for (int t = 0; timings[t]; t++)
         if (strcmp(timings[t], headline) != 0)
-            add_summary(screen, &s, cell, timings[t], noise);
+            add_summary(screen, &s, cell, timings[t], means);
     print_sheet(screen, &s);
 }
 
@@ -175,13 +173,13 @@ static void print_summary(struct screen *screen, const cJSON *cell)
 static void print_equal_path(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
-    bool noise = is_noise(outcome_of(screen, cell));
+    bool means = outcome_allows_mean(outcome_like(screen, cell));
     struct sheet s = {.title = "Equal launch path: both launched as captured graphs of one"};
     summary_columns(&s);
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {
-        if (same_group(row, cell))
-            summary_row(&s, row, noise);
+        if (outcome_same_group(row, cell))
+            result_row(&s, row, means);
     }
     print_sheet(screen, &s);
 }
@@ -203,7 +201,7 @@ static void print_rates(struct screen *screen, const cJSON *cell)
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "rates"))
     {
         double roof = tree_number(row, "median_percent_of_roofline");
-        if (!same_group(row, cell) || strcmp(tree_text(row, "role"), "copy") == 0)
+        if (!outcome_same_group(row, cell) || strcmp(tree_text(row, "role"), "copy") == 0)
             continue;
         sheet_add(&s, NAN, "%s", tree_text(row, "contender"));
         sheet_add(&s, tree_number(row, "n"), "%.0f", tree_number(row, "n"));
@@ -223,7 +221,7 @@ static void print_aa(struct screen *screen, const cJSON *cell)
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "aa"))
     {
         bool headline = strcmp(tree_text(row, "timing"), tree_text(cell, "headline")) == 0;
-        if (!same_group(row, cell) || !headline)
+        if (!outcome_same_group(row, cell) || !headline)
             continue;
         double n = tree_number(row, "n"), excluded = tree_number(row, "excludes_one");
         text_add(
@@ -237,13 +235,13 @@ static void print_aa(struct screen *screen, const cJSON *cell)
 static bool first_of_its_group(const cJSON *cells, const cJSON *cell)
 {
     const cJSON *earlier;
-    if (cell != cells->child && same_group(cell->prev, cell)) /* groups mostly lie together */
+    if (cell != cells->child && outcome_same_group(cell->prev, cell)) /* groups mostly lie together */
         return false;
     cJSON_ArrayForEach(earlier, cells)
     {
         if (earlier == cell)
             return true;
-        if (same_group(earlier, cell))
+        if (outcome_same_group(earlier, cell))
             return false;
     }
     return true;
@@ -253,7 +251,7 @@ static size_t list_group(const cJSON *cells, const cJSON *first, const cJSON **o
 {
     const cJSON *cell;
     size_t n = 0;
-    cJSON_ArrayForEach(cell, cells) if (same_group(cell, first)) out[n++] = cell;
+    cJSON_ArrayForEach(cell, cells) if (outcome_same_group(cell, first)) out[n++] = cell;
     return n;
 }
 
@@ -409,25 +407,34 @@ static void print_not_converged(struct screen *screen)
         text_add(&screen->text, "  and %d more\n", n - SCREEN_LISTED);
 }
 
+static void print_all(struct screen *screen, const cJSON *cells)
+{
+    const cJSON *cell;
+    screen_device(screen);
+    print_counts(screen);
+    cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(screen, cells, cell);
+    screen_activity(screen);
+    print_early(screen, cells);
+    print_not_converged(screen);
+    print_left_out(screen);
+    print_skipped_cells(screen, cells);
+}
+
 int screen_report(const cJSON *result, const struct screen_options *options, char **out, struct error *err)
 {
     struct screen screen = {.result = result, .options = options};
     const cJSON *cells = tree_member(result, "cells");
-    const cJSON *cell;
     if (!cJSON_IsArray(cells) || !cJSON_IsObject(tree_member(result, "summary")))
         return error_set(err, EXIT_CODE_DATA, "not a result: \"cells\" or \"summary\" is missing");
-    screen_device(&screen);
-    print_counts(&screen);
-    cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(&screen, cells, cell);
-    screen_activity(&screen);
-    print_early(&screen, cells);
-    print_not_converged(&screen);
-    print_left_out(&screen);
-    print_skipped_cells(&screen, cells);
-    if (screen.text.failed) {
+    int code = dataset_add_result(&screen.dataset, result, NULL, err);
+    if (code == 0)
+        print_all(&screen, cells);
+    if (code == 0 && screen.text.failed)
+        code = error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
+    if (code == 0)
+        *out = screen.text.bytes;
+    else
         text_free(&screen.text);
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
-    }
-    *out = screen.text.bytes;
-    return 0;
+    dataset_free(&screen.dataset);
+    return code;
 }

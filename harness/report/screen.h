@@ -8,7 +8,7 @@
 #include "base/json.h"
 
 struct screen_options {
-    unsigned columns; /* of the terminal; 0: 100. Tables drop intervals, then references, to fit */
+    unsigned columns; /* of the terminal; 0: no limit. Tables by shape drop columns to fit, and say which */
     bool colour;
 };
 

@@ -1,6 +1,7 @@
 #include "report/screen_rows.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +10,17 @@
 #include "result/tree.h"
 
 #define REFERENCES_MAX 8
-#define DEFAULT_COLUMNS 100
 
 /* The wanted form of the table, from roomy to narrow. */
 struct form {
     bool intervals, baseline_name, long_heads;
-    size_t references; /* how many, the strongest first kept */
+    size_t references; /* how many, the last ones of the config kept */
 };
 
 struct rows {
     const cJSON *const *cells;
     size_t n;
-    const char *reference[REFERENCES_MAX]; /* names, weakest first */
+    const char *reference[REFERENCES_MAX]; /* names, in the config's order */
     size_t n_references;
 };
 
@@ -123,7 +123,7 @@ static void add_reference(struct rows *rows, const char *name)
         rows->reference[rows->n_references++] = name;
 }
 
-/* In the order of the contenders, which is the config's: libraries from simple to tuned. */
+/* In the order of the contenders, which is the config's: ours go from simple to tuned libraries. */
 static void collect_references(struct rows *rows)
 {
     for (size_t i = 0; i < rows->n; i++) {
@@ -244,43 +244,123 @@ static void fill(const struct rows *rows, const struct form *form, struct sheet 
         add_row(rows, form, s, rows->cells[i]);
 }
 
-/* The roomiest form that fits: first the baseline's name goes, then long heads, intervals, the weakest references. */
-static void fill_to_fit(const struct rows *rows, unsigned columns, struct sheet *s)
+/* ---- fitting it ---- */
+
+/* The next narrower form; false when there is none. The last reference stays: it is what Best and Worst are by. */
+static bool narrow(struct form *form)
 {
-    struct form form = {true, true, true, rows->n_references};
-    for (;;) {
-        fill(rows, &form, s);
-        if (s->failed || sheet_total_width(s) <= columns)
-            return;
-        if (form.baseline_name)
-            form.baseline_name = false;
-        else if (form.long_heads)
-            form.long_heads = false;
-        else if (form.intervals)
-            form.intervals = false;
-        else if (form.references > 1)
-            form.references--;
-        else
-            return;
-        char title[sizeof s->title];
-        memcpy(title, s->title, sizeof title);
-        sheet_free(s);
-        memcpy(s->title, title, sizeof title);
+    if (form->baseline_name)
+        form->baseline_name = false;
+    else if (form->long_heads)
+        form->long_heads = false;
+    else if (form->intervals)
+        form->intervals = false;
+    else if (form->references > 1)
+        form->references--;
+    else
+        return false;
+    return true;
+}
+
+static size_t width_in(const struct rows *rows, const struct form *form)
+{
+    struct sheet s = {0};
+    fill(rows, form, &s);
+    size_t width = sheet_total_width(&s);
+    sheet_free(&s);
+    return width;
+}
+
+/* The roomiest form in which every part fits: first the baseline's name goes, then long heads, intervals, references
+ * from the first on. */
+static struct form form_to_fit(const struct rows *parts, size_t n, unsigned columns)
+{
+    struct form form = {true, true, true, parts->n_references};
+    for (size_t i = 0; i < n && columns; i++)
+        while (width_in(&parts[i], &form) > columns && narrow(&form))
+            continue;
+    return form;
+}
+
+/* ---- what must be known of it ---- */
+
+__attribute__((format(printf, 2, 3))) static void add_note(struct sheet *s, const char *format, ...)
+{
+    size_t used = strlen(s->note);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->note + used, sizeof s->note - used, format, args);
+    va_end(args);
+}
+
+static void note_left_out(struct sheet *s, const struct rows *rows, const struct form *form, unsigned columns)
+{
+    size_t left_out = rows->n_references - form->references;
+    const char *comma = "";
+    if (form->baseline_name && form->intervals && left_out == 0)
+        return;
+    add_note(s, "%sLeft out to fit %u columns: ", s->note[0] ? "\n" : "", columns);
+    if (!form->baseline_name)
+        add_note(s, "(fastest)"), comma = ", ";
+    if (!form->intervals)
+        add_note(s, "%sintervals", comma), comma = ", ";
+    for (size_t i = 0; i < left_out; i++)
+        add_note(s, "%s%s", comma, rows->reference[i]), comma = ", ";
+}
+
+/* A lead that shows in the table, to either side. */
+static int side_of(double lead)
+{
+    return (lead > 0.0005) - (lead < -0.0005);
+}
+
+/* Whether the times of a row say faster where a speedup beside them says slower, or the other way round. */
+static bool is_at_odds(const struct rows *rows, const struct form *form, const cJSON *cell)
+{
+    const char *candidate = best_candidate(cell);
+    const cJSON *ours = fastest(cell, candidate, true);
+    const cJSON *theirs = fastest(cell, candidate, false);
+    int by_time = ours && theirs ? side_of(median_ns(cell, theirs) / median_ns(cell, ours) - 1) : 0;
+    for (size_t i = rows->n_references - form->references; i < rows->n_references && by_time; i++) {
+        const char *reference = rows->reference[i];
+        int by_pairs = side_of(tree_number(speedup_of(cell, candidate, reference), "geomean"));
+        /* Slower than the fastest baseline may well be faster than another. */
+        if (by_pairs == -by_time && (by_time > 0 || belongs_to(theirs, reference)))
+            return true;
+    }
+    return false;
+}
+
+static void note_odds(struct sheet *s, const struct rows *rows, const struct form *form)
+{
+    bool any = false;
+    for (size_t i = 0; i < rows->n && !any; i++)
+        any = is_at_odds(rows, form, rows->cells[i]);
+    if (any)
+        add_note(s, "Signs may differ: times are medians of layouts picked afterwards, speedups come from pairs");
+}
+
+/* ---- printing it ---- */
+
+/* A table of rows, or two of both ends, which have the same columns. */
+static void print_parts(struct screen *screen, const struct rows *parts, char titles[][200], size_t n)
+{
+    unsigned columns = screen->options->columns;
+    const struct form form = form_to_fit(parts, n, columns);
+    for (size_t i = 0; i < n; i++) {
+        struct sheet s = {0};
+        snprintf(s.title, sizeof s.title, "%s", titles[i]);
+        fill(&parts[i], &form, &s);
+        note_odds(&s, &parts[i], &form);
+        if (i == n - 1)
+            note_left_out(&s, &parts[i], &form, columns);
+        sheet_print_text(&screen->text, &s, screen->options->colour);
+        text_add(&screen->text, "\n");
+        sheet_free(&s);
     }
 }
 
-static void print_rows(struct screen *screen, const struct rows *rows, const char *title)
-{
-    struct sheet s = {0};
-    unsigned columns = screen->options->columns ? screen->options->columns : DEFAULT_COLUMNS;
-    snprintf(s.title, sizeof s.title, "%s", title);
-    fill_to_fit(rows, columns, &s);
-    sheet_print_text(&screen->text, &s, screen->options->colour);
-    text_add(&screen->text, "\n");
-    sheet_free(&s);
-}
-
-/* A cell and its speedup over the strongest (last) reference, to sort by. */
+/* A cell and its speedup over the last reference, as a rule the strongest, to sort by. */
 struct scored {
     const cJSON *cell;
     double score;
@@ -317,33 +397,34 @@ static void print_ends(struct screen *screen, const struct rows *rows)
     }
     size_t n = sort_by_speedup(rows, scored);
     size_t count = n < SCREEN_ENDS ? n : SCREEN_ENDS;
-    const cJSON *ends[SCREEN_ENDS];
-    struct rows part = *rows;
-    char title[200];
-    part.cells = ends;
-    part.n = count;
+    const cJSON *ends[2][SCREEN_ENDS];
+    struct rows parts[2] = {*rows, *rows};
+    char titles[2][200];
     for (int worst = 0; worst < 2 && count > 0; worst++) {
         for (size_t i = 0; i < count; i++)
-            ends[i] = scored[worst ? n - count + i : i].cell;
-        snprintf(title, sizeof title, "%s %zu of %zu shapes by speedup over %s", worst ? "Worst" : "Best", count, n,
-                 rows->reference[rows->n_references - 1]);
-        print_rows(screen, &part, title);
+            ends[worst][i] = scored[worst ? n - count + i : i].cell;
+        parts[worst].cells = ends[worst];
+        parts[worst].n = count;
+        snprintf(titles[worst], sizeof titles[worst], "%s %zu of %zu shapes by speedup over %s",
+                 worst ? "Worst" : "Best", count, n, rows->reference[rows->n_references - 1]);
     }
+    if (count > 0)
+        print_parts(screen, parts, titles, 2);
     free(scored);
 }
 
 void screen_rows(struct screen *screen, const cJSON *const *cells, size_t n)
 {
     struct rows rows = {.cells = cells, .n = n};
-    char title[200];
+    char title[1][200];
     if (n == 0)
         return;
     collect_references(&rows);
-    snprintf(title, sizeof title, "%s, %s accumulated in %s, %s time; speedup over each baseline",
+    snprintf(title[0], sizeof title[0], "%s, %s accumulated in %s, %s time; speedup over each baseline",
              tree_text(cells[0], "mode"), tree_text(cells[0], "dtype"), tree_text(cells[0], "accumulate"),
              tree_text(cells[0], "headline"));
     if (n > SCREEN_MANY_SHAPES)
         print_ends(screen, &rows);
     else
-        print_rows(screen, &rows, title);
+        print_parts(screen, &rows, title, 1);
 }

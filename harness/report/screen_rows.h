@@ -5,6 +5,7 @@
 #define CUDAL2_REPORT_SCREEN_ROWS_H
 
 #include "base/text.h"
+#include "report/dataset.h"
 #include "report/screen.h"
 
 #define SCREEN_MANY_SHAPES 20
@@ -15,6 +16,7 @@ struct screen {
     const cJSON *result;
     const struct screen_options *options;
     struct text text;
+    struct dataset dataset; /* the same, by line: whole candidates in each cell's headline timing */
 };
 
 /* The cells of one mode, dtype and accumulate type. */

@@ -25,6 +25,8 @@ struct sheet_column {
 
 struct sheet {
     char title[320];
+    char
+        note[480]; /* what must be known of the numbers, a sentence or two below them; may be empty, and csv has none */
     size_t n_columns, n_cells, capacity;
     struct sheet_column column[SHEET_COLUMNS];
     struct sheet_cell *cells; /* row by row */
@@ -54,7 +56,7 @@ void sheet_print_markdown(struct text *out, const struct sheet *s);
 void sheet_print_latex(struct text *out, const struct sheet *s); /* booktabs */
 /* RFC 4180, keys as head, full numbers; a sheet with a title has it in a first column "table". */
 void sheet_print_csv(struct text *out, const struct sheet *s);
-/* {"title":..., "rows":[{key: number, text or [low, high]}]}; NULL out of memory. */
+/* {"title":..., "rows":[{key: number, text or [low, high]}], "note":... where there is one}; NULL out of memory. */
 cJSON *sheet_to_json(const struct sheet *s);
 
 #endif

@@ -35,6 +35,8 @@ cJSON *sheet_to_json(const struct sheet *s)
         if (!tree_append(rows, row_to_json(s, row)))
             rows = NULL;
     tree_put(&t, "rows", rows);
+    if (s->note[0])
+        tree_put_text(&t, "note", s->note);
     t.failed |= s->failed;
     return tree_finish(&t);
 }

@@ -40,6 +40,12 @@ void sheet_print_latex(struct text *out, const struct sheet *s)
     text_add(out, " \\\\\n\\midrule\n");
     for (size_t row = 0; row < sheet_rows(s); row++)
         print_row(out, s, row);
-    text_add(out, "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
+    text_add(out, "\\bottomrule\n\\end{tabular}\n");
+    if (s->note[0]) {
+        text_add(out, "\\par ");
+        add_escaped(out, s->note);
+        text_add(out, "\n");
+    }
+    text_add(out, "\\end{table}\n");
     out->failed |= s->failed;
 }

@@ -27,5 +27,7 @@ void sheet_print_markdown(struct text *out, const struct sheet *s)
         }
         text_add(out, "|\n");
     }
+    if (s->note[0])
+        text_add(out, "\n%s\n", s->note);
     out->failed |= s->failed;
 }

@@ -68,5 +68,7 @@ void sheet_print_text(struct text *out, const struct sheet *s, bool colour)
         }
         end_line(out);
     }
+    if (s->note[0])
+        text_add(out, "%s\n", s->note);
     out->failed |= s->failed;
 }

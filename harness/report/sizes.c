@@ -26,6 +26,7 @@ const struct size_axis size_axes[SIZE_AXES] = {
 
 void size_fill_bins(const struct line *line, const struct size_axis *axis, struct size_bin bins[SIZE_BINS])
 {
+    bool mean = outcome_allows_mean(line->outcome);
     memset(bins, 0, SIZE_BINS * sizeof *bins);
     for (size_t i = 0; i < line->n; i++) {
         const struct shape_value *v = &line->values[i];
@@ -36,8 +37,9 @@ void size_fill_bins(const struct line *line, const struct size_axis *axis, struc
         struct size_bin *bin = &bins[(size_t)at];
         bin->n++;
         bin->wins += v->geomean > 0;
+        bin->converged += v->converged;
         bin->sum_at += size;
-        bin->sum += v->mean;
+        bin->sum += mean ? v->mean : NAN;
         bin->sum_log += log1p(v->geomean);
     }
 }

@@ -18,9 +18,10 @@ extern const struct size_axis size_axes[SIZE_AXES];
 
 #define SIZE_BINS 64
 
-/* Bin i holds sizes from i * width on. Sums of the shapes' sizes, mean_of_ratios and ln(1 + geomean). */
+/* Bin i holds sizes from i * width on. Sums of the shapes' sizes, mean_of_ratios (NaN where the line's outcome allows
+ * no mean) and ln(1 + geomean). */
 struct size_bin {
-    size_t n, wins;
+    size_t n, wins, converged;
     double sum_at, sum, sum_log;
 };
 

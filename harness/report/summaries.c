@@ -1,29 +1,18 @@
 #include "report/summaries.h"
 
-#include <string.h>
-
+#include "report/outcome.h"
 #include "result/summary.h"
 #include "result/tree.h"
 
 static const char *const lists[] = {"speedups", "equal_path", "aa"};
 #define N_LISTS (sizeof lists / sizeof *lists)
 
-/* Of rows and of cells. */
-static bool same_group(const cJSON *a, const cJSON *b)
-{
-    static const char *const keys[] = {"mode", "dtype", "accumulate"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(tree_text(a, keys[i]), tree_text(b, keys[i])) != 0)
-            return false;
-    return true;
-}
-
 static bool has_group(const cJSON *list, const cJSON *like)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        if (same_group(item, like))
+        if (outcome_same_group(item, like))
             return true;
     }
     return false;

@@ -54,6 +54,63 @@ static void describe(const char *name, const struct line *group, struct sheet *s
              group->candidate, group->source, group->dtype, group->accumulate, group->timing);
 }
 
+/* ---- where too few shapes reached the wanted precision ---- */
+
+/* Of a group, by mode; {0, 0} for a mode that it lacks. */
+struct outcomes {
+    struct outcome mode[GROUP_MODES];
+    bool scant; /* one of them allows no mean */
+};
+
+static struct outcomes outcomes_of(const struct dataset *d, const struct line *group)
+{
+    struct outcomes o = {0};
+    for (size_t i = 0; i < d->n; i++)
+        for (size_t m = 0; m < GROUP_MODES; m++) {
+            const struct line *line = group_line(d, group, group_modes[m], d->lines[i].reference);
+            if (line)
+                o.mode[m] = line->outcome;
+        }
+    for (size_t m = 0; m < GROUP_MODES; m++)
+        o.scant |= !outcome_allows_mean(o.mode[m]);
+    return o;
+}
+
+static void add_note(struct sheet *s, const char *mode, struct outcome outcome)
+{
+    char words[128];
+    size_t used = strlen(s->note);
+    outcome_say(outcome, words, sizeof words);
+    if (!outcome_allows_mean(outcome))
+        snprintf(s->note + used, sizeof s->note - used, "%s%s: %s", used ? "; " : "", mode, words);
+}
+
+/* The counts stand in columns of their own only where they are what took a mean away. */
+static void outcome_columns(struct sheet *s, const struct outcomes *o)
+{
+    for (size_t m = 0; m < GROUP_MODES && o->scant; m++) {
+        mode_column(s, group_modes[m], "converged", "converged");
+        mode_column(s, group_modes[m], "measured", "measured");
+        add_note(s, group_modes[m], o->mode[m]);
+    }
+}
+
+static void add_count(struct sheet *s, size_t count, bool known)
+{
+    if (known)
+        sheet_add(s, (double)count, "%zu", count);
+    else
+        sheet_add(s, NAN, "-");
+}
+
+static void outcome_cells(struct sheet *s, const struct outcomes *o)
+{
+    for (size_t m = 0; m < GROUP_MODES && o->scant; m++) {
+        add_count(s, o->mode[m].converged, o->mode[m].measured > 0);
+        add_count(s, o->mode[m].measured, o->mode[m].measured > 0);
+    }
+}
+
 /* ---- Table 1 ---- */
 
 static void table1_columns(struct sheet *s)
@@ -83,8 +140,10 @@ static int table1_of_group(const struct dataset *d, const struct line *group, sh
     const char *references[128];
     struct sheet s = {0};
     size_t n = group_references(d, references, 128);
+    const struct outcomes outcomes = outcomes_of(d, group);
     describe("Table 1", group, &s);
     table1_columns(&s);
+    outcome_columns(&s, &outcomes);
     for (size_t i = 0; i < n; i++) {
         const struct line *lines[GROUP_MODES] = {group_line(d, group, group_modes[0], references[i]),
                                                  group_line(d, group, group_modes[1], references[i])};
@@ -93,6 +152,7 @@ static int table1_of_group(const struct dataset *d, const struct line *group, sh
         sheet_add(&s, NAN, "%s", references[i]);
         table1_cells(&s, lines[0]);
         table1_cells(&s, lines[1]);
+        outcome_cells(&s, &outcomes);
     }
     int code = sink(context, 1, &s);
     sheet_free(&s);
@@ -116,6 +176,7 @@ static int side_by_side(const struct dataset *d, const struct line *measured, co
     const char *references[128];
     struct sheet s = {0};
     size_t n = group_references(d, references, 128);
+    const struct outcomes outcomes = outcomes_of(d, measured);
     snprintf(s.title, sizeof s.title, "Table 1: claimed (%s) next to measured (%s), accumulate %s", claimed->candidate,
              measured->candidate, measured->accumulate);
     sheet_column(&s, "baseline", "baseline", true);
@@ -124,6 +185,7 @@ static int side_by_side(const struct dataset *d, const struct line *measured, co
         mode_column(&s, group_modes[m], "wins", "measured_wins");
         mode_column(&s, group_modes[m], "claimed", "claimed_mean");
         mode_column(&s, group_modes[m], "wins", "claimed_wins");
+        add_note(&s, group_modes[m], outcomes.mode[m]);
     }
     for (size_t i = 0; i < n; i++) {
         sheet_add(&s, NAN, "%s", references[i]);
@@ -158,10 +220,12 @@ static int table2_of_group(const struct dataset *d, const struct line *group, sh
     const char *references[128];
     struct sheet s = {0};
     size_t n = group_references(d, references, 128);
+    const struct outcomes outcomes = outcomes_of(d, group);
     describe("Table 2: the better of candidate and baseline", group, &s);
     sheet_column(&s, "baseline", "baseline", true);
     for (size_t m = 0; m < GROUP_MODES; m++)
         mode_column(&s, group_modes[m], "mean of max", "mean_of_max");
+    outcome_columns(&s, &outcomes);
     for (size_t i = 0; i < n; i++) {
         struct aggregate a[GROUP_MODES];
         for (size_t m = 0; m < GROUP_MODES; m++)
@@ -171,6 +235,7 @@ static int table2_of_group(const struct dataset *d, const struct line *group, sh
         sheet_add(&s, NAN, "%s", references[i]);
         add_percent(&s, a[0].max_mean, true);
         add_percent(&s, a[1].max_mean, true);
+        outcome_cells(&s, &outcomes);
     }
     int code = sink(context, 2, &s);
     sheet_free(&s);
@@ -189,6 +254,19 @@ static void add_bin_name(struct sheet *s, size_t axis, size_t index)
         sheet_add(s, exp2(from), "%.0f to %.0f", exp2(from), exp2(to));
 }
 
+static void table3_columns(struct sheet *s, const struct line *line, size_t axis)
+{
+    sheet_column(s, size_axes[axis].head, size_axes[axis].key, true);
+    sheet_column(s, "shapes", "shapes", false);
+    sheet_column(s, "mean", "mean", false);
+    sheet_column(s, "geomean", "geomean", false);
+    sheet_column(s, "wins", "wins", false);
+    if (outcome_allows_mean(line->outcome))
+        return;
+    sheet_column(s, "converged", "converged", false);
+    add_note(s, line->mode, line->outcome);
+}
+
 static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, void *context)
 {
     struct size_bin bins[SIZE_BINS];
@@ -196,11 +274,7 @@ static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, v
     size_fill_bins(line, &size_axes[axis], bins);
     snprintf(s.title, sizeof s.title, "Table 3: %s over %s by %s, %s %s, accumulate %s", line->candidate,
              line->reference, size_axes[axis].head, line->source, line->mode, line->accumulate);
-    sheet_column(&s, size_axes[axis].head, size_axes[axis].key, true);
-    sheet_column(&s, "shapes", "shapes", false);
-    sheet_column(&s, "mean", "mean", false);
-    sheet_column(&s, "geomean", "geomean", false);
-    sheet_column(&s, "wins", "wins", false);
+    table3_columns(&s, line, axis);
     for (size_t i = 0; i < SIZE_BINS; i++) {
         if (bins[i].n == 0)
             continue;
@@ -210,6 +284,8 @@ static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, v
         add_percent(&s, bins[i].sum / n, true);
         add_percent(&s, expm1(bins[i].sum_log / n), true);
         sheet_add(&s, (double)bins[i].wins, "%zu", bins[i].wins);
+        if (!outcome_allows_mean(line->outcome))
+            add_count(&s, bins[i].converged, true);
     }
     int code = sink(context, 3, &s);
     sheet_free(&s);

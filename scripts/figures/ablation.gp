@@ -1,7 +1,7 @@
 # Paper, section 5.2: the same kernel with other tile heights on one shape.
 bars = data.'/bars.csv'
 set style fill solid 1.0 noborder
-set format y '%+.0f'
+@signed
 set ylabel 'speedup over '.reference.', %' font ',11' noenhanced
 set xlabel 'BM'
 set title shape.", ".kernel."\n".words font ',11'

@@ -12,7 +12,7 @@ set xtics ('' 0)
 # "cublaslt-heuristic" on two lines.
 label(family) = family[1:9] eq 'cublaslt-' ? "cublaslt\n".family[10:] : family
 do for [f = 1:words(families)] { set xtics add (label(word(families, f)) f - 1) }
-set format y '%+.0f'
+@signed
 set bmargin 3.2
 set key top center horizontal samplen 1 width 1
 count(mode) = system("awk '$6 > n { n = $6 } END { print n }' ".bars(mode))

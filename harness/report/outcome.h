@@ -1,0 +1,31 @@
+/*
+ * outcome.h - how far the cells of one mode and number format came, and whether that allows a mean over their shapes.
+ *
+ * The mean of noisy ratios is large whatever the kernels do (the mean of x and 1/x is above 1, and a stall of the
+ * reference counts in full), so where fewer than half of the shapes reached the wanted precision no format shows one,
+ * nor what is computed from it (standard deviation, interval, mean of the better of both).
+ */
+#ifndef CUDAL2_REPORT_OUTCOME_H
+#define CUDAL2_REPORT_OUTCOME_H
+
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Cells with speedups, and those of them that reached the wanted precision. None at all (published speedups, of which
+ * it is not known) allows a mean. */
+struct outcome {
+    size_t measured, converged;
+};
+
+/* Whether two cells or summary rows are of one mode, dtype and accumulate type. */
+bool outcome_same_group(const cJSON *a, const cJSON *b);
+
+struct outcome outcome_of(const cJSON *result, const char *mode, const char *dtype, const char *accumulate);
+bool outcome_allows_mean(struct outcome outcome);
+
+/* "1 of 8 shapes reached the wanted precision: no mean of so few"; "" where all of them did. */
+void outcome_say(struct outcome outcome, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,166 @@
+/* report/screen_rows: what fits, what is left out of a narrow terminal, and times that a speedup beside them denies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/screen.h"
+
+/* A cell as a result has it: our time, those of the two baselines, and the speedups over them. */
+struct shape {
+    unsigned m;
+    double ours, torch, lt;
+    double over_torch, over_lt;
+};
+
+#define CONTENDER(family, layout, role)                                                                                \
+    "\"" family layout "\":{\"status\":\"ok\",\"role\":\"" role "\",\"family\":\"" family                              \
+    "\",\"timings\":{\"device\":{\"median_ns\":%.9g}}}"
+#define SPEEDUP(reference)                                                                                             \
+    "{\"candidate\":\"cudal2-max\",\"reference\":\"" reference                                                         \
+    "\",\"timing\":\"device\",\"geomean\":%.9g,\"ci95\":[0.1,0.12]}"
+
+static void add_cell(struct text *json, const struct shape *s)
+{
+    text_add(json,
+             "{\"m\":%u,\"n\":64,\"k\":64,\"mode\":\"offline\",\"dtype\":\"f16\",\"accumulate\":\"f32\","
+             "\"headline\":\"device\",\"converged\":true,\"contenders\":{",
+             s->m);
+    text_add(json,
+             CONTENDER("torch.matmul", "", "baseline") "," CONTENDER(
+                 "cublaslt-autotuning", "-tn", "baseline") "," CONTENDER("cudal2", "-tn", "candidate"),
+             s->torch, s->lt, s->ours);
+    text_add(json, "},\"speedups\":[" SPEEDUP("torch.matmul") "," SPEEDUP("cublaslt-autotuning-max") "]}",
+             s->over_torch, s->over_lt);
+}
+
+/* The screen of these shapes; the caller frees it. */
+static char *screen_of(const struct shape *shapes, size_t n, unsigned columns)
+{
+    const struct screen_options options = {.columns = columns};
+    struct text json = {0};
+    struct error err = {0};
+    char *text = NULL;
+    text_add(&json, "{\"summary\":{},\"cells\":[");
+    for (size_t i = 0; i < n; i++) {
+        text_add(&json, i ? "," : "");
+        add_cell(&json, &shapes[i]);
+    }
+    text_add(&json, "]}");
+    cJSON *result = cJSON_Parse(json.bytes);
+    assert_non_null(result);
+    if (screen_report(result, &options, &text, &err))
+        fail_msg("%s", err.text);
+    cJSON_Delete(result);
+    text_free(&json);
+    return text;
+}
+
+/* So many that only both ends are shown; the best have the longest names. */
+static char *screen_of_many(unsigned columns)
+{
+    struct shape shapes[30];
+    for (unsigned i = 0; i < 30; i++)
+        shapes[i] = (struct shape){i < 15 ? 64 : 1000000 + i, 1000, 2000, 1500, 1, 0.5 + 0.001 * i};
+    return screen_of(shapes, 30, columns);
+}
+
+static void must_hold(const char *text, const char *wanted)
+{
+    if (!strstr(text, wanted))
+        fail_msg("\"%s\" is not in:\n%s", wanted, text);
+}
+
+/* ---- width ---- */
+
+/* The heads of the table with this title, one space apart. */
+static void heads_of(const char *text, const char *title, char *out)
+{
+    const char *at = strstr(text, title);
+    assert_non_null(at);
+    for (at = strchr(at, '\n') + 1; *at != '\n'; at++)
+        if (*at != ' ' || at[1] != ' ')
+            *out++ = *at;
+    *out = '\0';
+}
+
+static void without_a_width_everything_is_shown(void **state)
+{
+    (void)state;
+    char *text = screen_of_many(0);
+    must_hold(text, "(fastest)");
+    must_hold(text, "±");
+    must_hold(text, "torch.matmul  cublaslt-autotuning-max\n");
+    assert_null(strstr(text, "Left out"));
+    free(text);
+}
+
+static void both_ends_have_the_same_columns(void **state)
+{
+    (void)state;
+    for (unsigned columns = 40; columns <= 140; columns++) {
+        char best[200], worst[200];
+        char *text = screen_of_many(columns);
+        heads_of(text, "Best 10 of 30", best);
+        heads_of(text, "Worst 10 of 30", worst);
+        assert_string_equal(best, worst);
+        free(text);
+    }
+}
+
+static void what_does_not_fit_is_named_once(void **state)
+{
+    static const struct {
+        unsigned columns;
+        const char *note;
+    } table[] = {{95, "Left out to fit 95 columns: (fastest)\n"},
+                 {80, "Left out to fit 80 columns: (fastest)\n"},
+                 {60, "Left out to fit 60 columns: (fastest), intervals, torch.matmul\n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *text = screen_of_many(table[i].columns);
+        must_hold(text, table[i].note);
+        assert_null(strstr(strstr(text, "Left out") + 1, "Left out"));
+        assert_true(strstr(text, "Worst 10") < strstr(text, "Left out"));
+        free(text);
+    }
+}
+
+/* ---- times and speedups ---- */
+
+static void signs_that_differ_are_explained(void **state)
+{
+    static const struct {
+        const char *name;
+        struct shape shape;
+        bool said;
+    } table[] = {
+        {"faster, both ways", {64, 1000, 1200, 1100, 0.2, 0.1}, false},
+        {"slower, both ways", {64, 1100, 1200, 1000, 0.1, -0.1}, false},
+        {"faster by time, slower than one", {64, 1188, 1300, 1221, 0.1, -0.034}, true},
+        {"slower by time, faster than that one", {64, 1010, 1300, 1000, 0.3, 0.02}, true},
+        {"slower than the fastest, not than another", {64, 1100, 1000, 1200, -0.1, 0.1}, false},
+        {"too little to show", {64, 1000, 1300, 1000.2, 0.3, -0.02}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *text = screen_of(&table[i].shape, 1, 0);
+        if ((strstr(text, "Signs may differ: times are medians") != NULL) != table[i].said)
+            fail_msg("%s:\n%s", table[i].name, text);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_width_everything_is_shown), cmocka_unit_test(both_ends_have_the_same_columns),
+        cmocka_unit_test(what_does_not_fit_is_named_once), cmocka_unit_test(signs_that_differ_are_explained)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
