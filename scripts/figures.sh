@@ -4,7 +4,7 @@
 # and png (default svg,pdf), DIR the current directory unless given. For each group of results (number format, accumulate type;
 # candidate where there are several) it leaves in DIR
 #   figure1-GROUP       mean speedup over each baseline, offline and server (paper, Fig. 1)
-#   figure3-MODE-GROUP  speedup over the strongest baseline by problem size, three panels (Fig. 3)
+#   figure3-MODE-GROUP  speedup over cublaslt-autotuning-max by problem size, three panels (Fig. 3)
 #   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
 #   ablation-MODE-GROUP speedup by BM, all else equal (section 5.2), where the results hold such candidates
 # No display is needed; one version of gnuplot gives the same SVG each time. CUDAL2_BENCH names the program (default

@@ -119,12 +119,12 @@ static void add_means(struct sheet *s, const struct line *line)
     }
 }
 
-static void for_strongest(const struct sources *in, struct sheet *s, void (*add)(struct sheet *, const struct line *))
+static void for_last(const struct sources *in, struct sheet *s, void (*add)(struct sheet *, const struct line *))
 {
     const struct dataset *d = in->dataset;
     for (size_t g = 0; g < d->n; g++)
         for (size_t m = 0; m < GROUP_MODES && group_is_first(d, g); m++) {
-            const struct line *line = group_strongest(d, &d->lines[g], group_modes[m]);
+            const struct line *line = group_last(d, &d->lines[g], group_modes[m]);
             if (line)
                 add(s, line);
         }
@@ -135,7 +135,7 @@ static void fill_figure3(const struct sources *in, struct sheet *s)
     static const char *const columns[] = {
         LINE_COLUMNS, "m", "n", "k", "log2_mnk", "log2_mean_dimension", "log2_largest_dimension", "speedup", NULL};
     add_columns(s, columns);
-    for_strongest(in, s, add_points);
+    for_last(in, s, add_points);
 }
 
 static void fill_figure3_means(const struct sources *in, struct sheet *s)
@@ -143,7 +143,7 @@ static void fill_figure3_means(const struct sources *in, struct sheet *s)
     static const char *const columns[] = {LINE_COLUMNS, "axis",      "log2_from", "log2_to",
                                           "shapes",     "log2_mean", "mean",      NULL};
     add_columns(s, columns);
-    for_strongest(in, s, add_means);
+    for_last(in, s, add_means);
 }
 
 /* ---- Figure 4 ---- */
@@ -227,7 +227,8 @@ static bool is_ablation(const struct choices *all, size_t index)
     return false;
 }
 
-/* Of the candidate family, against the strongest baseline of the cell's group; NULL when there is none. */
+/* Of the candidate family, against the last baseline, in the paper's order, of the cell's group; NULL when there is
+ * none. */
 static const struct shape_value *value_of(const struct dataset *d, const struct choice *c, const struct line **line)
 {
     for (size_t i = 0; i < d->n; i++) {
@@ -236,7 +237,7 @@ static const struct shape_value *value_of(const struct dataset *d, const struct 
         char layout[DATASET_NAME_MAX];
         group_split_name(l->candidate, family, layout);
         if (strcmp(family, c->candidate) != 0 || strcmp(l->mode, c->mode) != 0 || strcmp(l->dtype, c->dtype) != 0 ||
-            strcmp(l->accumulate, c->accumulate) != 0 || l != group_strongest(d, l, l->mode))
+            strcmp(l->accumulate, c->accumulate) != 0 || l != group_last(d, l, l->mode))
             continue;
         *line = l;
         for (size_t v = 0; v < l->n; v++)

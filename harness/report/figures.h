@@ -10,7 +10,7 @@
 
 enum figure {
     FIGURE_1,              /* mean speedup and its 95% interval over each baseline */
-    FIGURE_3,              /* each shape against the strongest baseline */
+    FIGURE_3,              /* each shape against the paper's last baseline (groups.h) */
     FIGURE_3_MEANS,        /* the same by bins of each size axis */
     FIGURE_4,              /* the parameters of the candidate's faster layout on each shape */
     FIGURE_4_CORRELATIONS, /* Pearson and Spearman of each panel */

@@ -62,7 +62,7 @@ size_t group_references(const struct dataset *d, const char **out, size_t capaci
     return n;
 }
 
-const struct line *group_strongest(const struct dataset *d, const struct line *group, const char *mode)
+const struct line *group_last(const struct dataset *d, const struct line *group, const char *mode)
 {
     for (size_t i = N_KNOWN; i-- > 0;) {
         const struct line *line = group_line(d, group, mode, known_references[i]);

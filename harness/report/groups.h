@@ -21,7 +21,7 @@ size_t group_references(const struct dataset *d, const char **out, size_t capaci
 
 /* Against the baseline that comes last in the paper's order: cuBLASLt-AutoTuning-max where it is there. NULL when the
  * group has none of the paper's baselines in this mode. */
-const struct line *group_strongest(const struct dataset *d, const struct line *group, const char *mode);
+const struct line *group_last(const struct dataset *d, const struct line *group, const char *mode);
 
 /* "cublas-tn" is family "cublas" in layout "tn"; layout is "" where the name has none. Both point into buffers of
  * DATASET_NAME_MAX that the caller gives. */

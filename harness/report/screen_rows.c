@@ -360,7 +360,7 @@ static void print_parts(struct screen *screen, const struct rows *parts, char ti
     }
 }
 
-/* A cell and its speedup over the last reference, as a rule the strongest, to sort by. */
+/* A cell and its speedup over the last reference, AutoTuning-max where it is there, to sort by. */
 struct scored {
     const cJSON *cell;
     double score;

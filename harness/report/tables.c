@@ -296,7 +296,7 @@ static int table3_of_group(const struct dataset *d, const struct line *group, sh
 {
     int code = 0;
     for (size_t m = 0; m < GROUP_MODES; m++) {
-        const struct line *line = group_strongest(d, group, group_modes[m]);
+        const struct line *line = group_last(d, group, group_modes[m]);
         for (size_t axis = 0; line && axis < SIZE_AXES && code == 0; axis++)
             code = table3_sheet(line, axis, sink, context);
     }

@@ -1,4 +1,4 @@
-# Paper, Fig. 3: speedup over the strongest baseline, a dot a shape, and the mean of each bin of size.
+# Paper, Fig. 3: speedup over cublaslt-autotuning-max, a dot a shape, and the mean of each bin of size.
 points = data.'/points.csv'
 means = data.'/means.csv'
 set yrange [floor(10 * least_in(points, 14)) * 10 - 1 : ceil(10 * greatest_in(points, 14)) * 10 + 1]
