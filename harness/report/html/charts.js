@@ -18,11 +18,19 @@ function describe(cell) {
 
 /* Speedups are drawn by the logarithm of the ratio: twice as fast and half as fast are equally far from 0. */
 const logRatio = (s) => Math.log2(1 + s);
-const TICKS = [-0.9, -0.75, -0.5, -0.25, -0.1, -0.05, 0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 9];
+const GAINS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 9, 14, 19, 29, 49, 99, 199, 499, 999];
+const LOSSES = [-0.05, -0.1, -0.2, -0.3, -0.4, -0.5, -0.6, -0.7, -0.8, -0.9, -0.95, -0.98, -0.99, -0.995, -0.998, -0.999];
+const TICKS = [...LOSSES, 0, ...GAINS].sort((a, b) => a - b);
+/* Ends of an axis of logarithms: at the next ticks, so that no value lies beyond the last that is named. */
+function axisEnds(low, high) {
+  const below = TICKS.findLast((t) => t < 0 && logRatio(t) <= low), above = TICKS.find((t) => t > 0 && logRatio(t) >= high);
+  return [below === undefined ? low : logRatio(below) - 1e-9, above === undefined ? high : logRatio(above) + 1e-9];
+}
+
 function ticksBetween(low, high, room) {
   const inside = TICKS.filter((t) => logRatio(t) >= low && logRatio(t) <= high);
   const chosen = inside.includes(0) ? [0] : [];
-  for (const tick of inside.sort((a, b) => Math.abs(b) - Math.abs(a)))
+  for (const tick of inside.sort((a, b) => Math.abs(logRatio(b)) - Math.abs(logRatio(a))))
     if (chosen.every((other) => Math.abs(logRatio(tick) - logRatio(other)) >= (high - low) / room)) chosen.push(tick);
   return chosen;
 }
@@ -56,10 +64,10 @@ function drawScatter() {
   const left = 52, right = 10, top = 10, bottom = 34;
   const sizes = list.map((p) => p.cell.size), values = list.map((p) => logRatio(p.s));
   const x0 = Math.floor(Math.min(...sizes) / 2) * 2, x1 = Math.max(x0 + 2, Math.ceil(Math.max(...sizes) / 2) * 2);
-  const y0 = Math.min(-0.08, ...values) - 0.04, y1 = Math.max(0.08, ...values) + 0.04;
+  const [y0, y1] = axisEnds(Math.min(...values), Math.max(...values));
   const x = (v) => left + (v - x0) / (x1 - x0) * (width - left - right);
   const y = (v) => top + (y1 - v) / (y1 - y0) * (height - top - bottom);
-  const step = width < 500 ? 6 : 2;
+  const step = width < 500 && x1 - x0 > 12 ? 6 : 2;
   let svg = `<svg viewBox="0 0 ${width} ${height}" height="${height}" role="img" aria-label="speedup against log2 of MNK">`;
   for (const t of ticksBetween(y0, y1, height / 34))
     svg += `<line class="${t ? "grid" : "zero"}" x1="${left}" x2="${width - right}" y1="${y(logRatio(t))}" y2="${y(logRatio(t))}"/>` +
@@ -103,8 +111,8 @@ function drawDistribution() {
     .filter((row) => row.values.length);
   if (!rows.length) { host.textContent = "No speedups in this selection."; return; }
   const width = host.clientWidth - 16, narrow = width < 500, step = narrow ? 40 : 26;
-  const left = narrow ? 10 : 190, right = 16, height = rows.length * step + 28;
-  const low = Math.min(-0.08, ...rows.map((r) => quantile(r.values, 0.05))) - 0.03, high = Math.max(0.08, ...rows.map((r) => quantile(r.values, 0.95))) + 0.03;
+  const left = narrow ? 20 : 190, right = 26, height = rows.length * step + 28;
+  const [low, high] = axisEnds(Math.min(...rows.map((r) => quantile(r.values, 0.05))), Math.max(...rows.map((r) => quantile(r.values, 0.95))));
   const x = (v) => left + (v - low) / (high - low) * (width - left - right);
   let svg = `<svg viewBox="0 0 ${width} ${height}" height="${height}" role="img" aria-label="distribution of speedups for each baseline">`;
   for (const t of ticksBetween(low, high, width / 70))
