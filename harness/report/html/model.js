@@ -8,7 +8,11 @@ const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0
 const esc = (text) => String(text ?? "").replace(/[&<>"']/g, (c) => "&#" + c.charCodeAt(0) + ";");
 const name = (index) => D.contenders[index] ?? "";
 const known = (x) => typeof x === "number" && isFinite(x);
-const percent = (x, digits = 1) => !known(x) ? "\u2013" : (x < 0 ? "\u2212" : "+") + Math.abs(100 * x).toFixed(digits) + "%";
+function percent(x, digits = 1) {
+  if (!known(x)) return "\u2013";
+  const text = Math.abs(100 * x).toFixed(digits);
+  return (Number(text) === 0 ? "" : x < 0 ? "\u2212" : "+") + text + "%"; /* nothing is neither more nor less */
+}
 const signed = (x, text = percent(x)) => !known(x) ? '<span class="soft">\u2013</span>' : `<span class="${x < 0 ? "loss" : "gain"}">${text}</span>`;
 const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
 

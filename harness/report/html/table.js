@@ -36,13 +36,17 @@ function drawHeadline() {
     `<thead><tr><th></th>${head}</tr><tr><th>baseline</th>${sub}</tr></thead><tbody>${rows.join("")}${equal.join("")}</tbody>`;
 }
 
+const aaRows = (index) => (D.summary.aa ?? []).filter((row) => {
+  const group = D.groups[index];
+  return row.mode === group.mode && row.dtype === group.dtype && row.accumulate === group.accumulate;
+});
+
 function drawAa() {
-  const group = D.groups[state.group];
-  const rows = (D.summary.aa ?? []).filter((row) => row.mode === group.mode && row.dtype === group.dtype && row.accumulate === group.accumulate);
+  const rows = aaRows(state.group);
   document.getElementById("aa").innerHTML = !rows.length ? "" :
-    "<table><thead><tr><th>A/A: against its own copy</th><th>timing</th><th>intervals</th><th>exclude 0</th><th>mean lead</th><th>std</th></tr></thead><tbody>" +
+    "<table><thead><tr><th>A/A: against its own copy</th><th>timing</th><th>intervals</th><th>exclude 0</th><th>mean lead</th><th>std dev</th></tr></thead><tbody>" +
     rows.map((row) => `<tr><td>${esc(row.contender)}</td><td>${row.timing}</td><td>${row.with_interval}</td><td>${row.excludes_one}</td>` +
-      `<td>${percent(row.mean_log_ratio, 2)}</td><td>${percent(row.sd_log_ratio, 2).slice(1)}</td></tr>`).join("") + "</tbody></table>";
+      `<td>${percent(row.mean_log_ratio, 3)}</td><td>${(100 * row.sd_log_ratio).toFixed(2)}%</td></tr>`).join("") + "</tbody></table>";
 }
 
 /* ---- every shape ---- */
