@@ -58,7 +58,8 @@ function drawScatter() {
   const host = document.getElementById("scatter");
   const list = points();
   document.getElementById("scatter-note").textContent =
-    `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. One dot for each shape; the line is the geometric mean over shapes of similar size.`;
+    `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. One dot for each shape` +
+    (noiseOf(state.group) ? "; no mean, as too few of them reached the wanted precision." : "; the line is the geometric mean over shapes of similar size.");
   if (!list.length) { host.textContent = "No speedups in this selection."; return; }
   const width = host.clientWidth - 16, height = Math.min(380, Math.max(240, width * 0.45));
   const left = 52, right = 10, top = 10, bottom = 34;
@@ -79,7 +80,7 @@ function drawScatter() {
     p.y = y(logRatio(p.s));
     svg += `<circle class="dot ${p.s < 0 ? "down" : "up"}" style="--v:100%" cx="${p.x.toFixed(1)}" cy="${p.y.toFixed(1)}" r="${list.length > 300 ? 3 : 4.5}"/>`;
   }
-  host.innerHTML = svg + meanLine(list, x, y) + "</svg>";
+  host.innerHTML = svg + (noiseOf(state.group) ? "" : meanLine(list, x, y)) + "</svg>";
   hover(host, list);
 }
 

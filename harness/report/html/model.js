@@ -40,6 +40,27 @@ for (const cell of D.cells) {
 }
 
 const cellsOf = (group) => D.cells.filter((cell) => cell.g === group);
+
+/* How many of a group's cells have something to compare, and how many of these reached the wanted precision. */
+function outcomeOf(group) {
+  const measured = cellsOf(group).filter((cell) => cell.p.length);
+  return { measured: measured.length, converged: measured.filter((cell) => cell.c).length };
+}
+
+/* As on the screen: where most intervals are too wide, a mean is one of noise. Says why, or nothing. */
+function noiseOf(group) {
+  const { measured, converged } = outcomeOf(group);
+  if (2 * converged >= measured) return "";
+  return `${converged} of ${plural(measured, "shape")} reached the wanted precision`;
+}
+
+/* The half-width a group was to reach, where all runs of the report agree on it. */
+function wantedOf(group) {
+  const widths = new Set(D.runs.map((run) => run.config?.stop?.[D.groups[group].mode + "_half_width"]));
+  const [width] = widths;
+  return widths.size === 1 && known(width) ? `\u00b1${Number((100 * width).toPrecision(3))}%` : "precision";
+}
+
 const speedup = (cell, timing = state.timing, baseline = state.baseline) => cell.speedups.get(`${state.candidate} ${timing} ${baseline}`);
 
 /* Median of a contender; of a "-max" the faster layout's. */

@@ -5,10 +5,11 @@ const summaryRow = (list, timing, reference) => (D.summary[list] ?? []).find((ro
     row.candidate === name(state.candidate) && row.timing === timing && row.reference === reference;
 });
 
-function headlineCells(row) {
-  if (!row) return '<td class="first soft">\u2013</td><td class="soft">\u2013</td><td class="soft">\u2013</td>';
-  const interval = row.ci95 ? `<small>${percent(row.ci95[0])} \u2026 ${percent(row.ci95[1])}</small>` : "";
-  return `<td class="first">${signed(row.mean)}${interval}</td><td>${signed(row.geomean)}</td><td>${row.wins}/${row.n}</td>`;
+function headlineCells(row, noise) {
+  if (!row) return '<td class="first soft">\u2013</td>' + '<td class="soft">\u2013</td>'.repeat(3);
+  const interval = row.ci95 ? `<small>\u00b1${(50 * (row.ci95[1] - row.ci95[0])).toFixed(1)}%</small>` : "";
+  const mean = noise ? '<span class="soft">\u2013</span>' : signed(row.mean) + interval;
+  return `<td class="first">${mean}</td><td>${signed(row.geomean)}</td><td>${signed(row.median)}</td><td>${row.wins}/${row.n}</td>`;
 }
 
 /* A result has the other timings in its summary alone, a journal by shape too. */
@@ -16,22 +17,23 @@ const isSummed = (timing) => baselinesOf(state.group, state.candidate).some((i) 
 
 function drawHeadline() {
   const group = D.groups[state.group];
-  const timings = TIMINGS.filter((t) => hasTiming(t) || isSummed(t));
+  const timings = TIMINGS.filter((t) => hasTiming(t) || isSummed(t)), noise = noiseOf(state.group);
   const claims = D.claimed.filter((row) => row.mode === group.mode && row.dtype === group.dtype && row.accumulate === group.accumulate);
-  const head = timings.map((t) => `<th class="group" colspan="3">${t} time${t === group.headline ? " (headline)" : ""}</th>`).join("") +
+  const head = timings.map((t) => `<th class="group" colspan="4">${t} time${t === group.headline ? " (headline)" : ""}</th>`).join("") +
     (claims.length ? '<th class="group">claimed</th>' : "");
-  const sub = timings.map(() => '<th class="first">mean</th><th>geomean</th><th>wins</th>').join("") +
+  const sub = timings.map(() => '<th class="first">mean</th><th>geomean</th><th>median</th><th>wins</th>').join("") +
     (claims.length ? '<th class="first">mean</th>' : "");
   const line = (list, reference, shown, selected, index) => {
     const claim = claims.find((row) => row.reference === reference && list === "speedups");
     const claimed = claims.length ? `<td class="first">${claim ? `${signed(claim.mean)}<small>${claim.wins}/${claim.n}</small>` : ""}</td>` : "";
     return `<tr data-baseline="${index}"${selected ? ' class="selected"' : ""}><td>${shown}</td>` +
-      timings.map((t) => headlineCells(summaryRow(list, t, reference))).join("") + claimed + "</tr>";
+      timings.map((t) => headlineCells(summaryRow(list, t, reference), noise)).join("") + claimed + "</tr>";
   };
   const rows = baselinesOf(state.group, state.candidate).map((i) => line("speedups", name(i), esc(name(i)), i === state.baseline, i));
   const equal = [...new Set((D.summary.equal_path ?? []).map((row) => row.reference))]
     .filter((reference) => timings.some((t) => summaryRow("equal_path", t, reference)))
     .map((reference) => line("equal_path", reference, esc(reference) + " as a graph", false, -1));
+  document.getElementById("noise-note").textContent = noise && `No mean, and the rest is a hint at best: ${noise}.`;
   document.getElementById("headline").innerHTML =
     `<thead><tr><th></th>${head}</tr><tr><th>baseline</th>${sub}</tr></thead><tbody>${rows.join("")}${equal.join("")}</tbody>`;
 }
