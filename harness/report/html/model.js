@@ -1,5 +1,5 @@
 /* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), c (converged), w wp (worst
-   half-width and its pair), f (floor, ns), b d (blocks, dropped), t: [contender, device, event, wall medians in ns], x: [contender,
+   half-width and its pair), f (floor, ns), b d (blocks, dropped), bs ws (busy and wall seconds), e (who was launched early), t: [contender, device, event, wall medians in ns], x: [contender,
    status, reason], p: [candidate, timing, then reference, geomean, low, high for each reference]. */
 const D = JSON.parse(document.getElementById("data").textContent);
 const TIMINGS = ["device", "event", "wall"];
@@ -97,7 +97,7 @@ function quantile(sorted, q) {
   return sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
 }
 
-/* Keeps what was chosen when it is still there, else the strongest baseline and the headline timing. */
+/* Keeps what was chosen when it is still there, else AutoTuning's faster layout (or the last baseline) and the headline timing. */
 function settle() {
   const candidates = candidatesOf(state.group);
   if (!candidates.includes(state.candidate)) state.candidate = candidates[0] ?? -1;
