@@ -11,12 +11,12 @@ if [ -z "$browser" ]; then
 fi
 cell() { # cell M N K SPEEDUP TIME_NS
     printf '{"key":"offline/f16-f32-%sx%sx%s","m":%s,"n":%s,"k":%s,"dtype":"f16","accumulate":"f32","mode":"offline","status":"ok",' "$1" "$2" "$3" "$1" "$2" "$3"
-    printf '"env":0,"headline":"device","converged":true,"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"median_ns":%s}}},' "$5"
+    printf '"env":0,"headline":"device","converged":true,"busy_seconds":1.5,"wall_seconds":2,"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"median_ns":%s}}},' "$5"
     printf '"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"median_ns":5000}}}},'
     printf '"speedups":[{"candidate":"cudal2-max","reference":"torch.matmul","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[-0.5,0.9]}]}' "$4" "$4"
 }
 row() { # row TIMING MEAN
-    printf '{"mode":"offline","dtype":"f16","accumulate":"f32","timing":"%s","candidate":"cudal2-max","reference":"torch.matmul","n":3,"mean":%s,"geomean":%s,"wins":2}' "$1" "$2" "$2"
+    printf '{"mode":"offline","dtype":"f16","accumulate":"f32","timing":"%s","candidate":"cudal2-max","reference":"torch.matmul","n":3,"mean":%s,"geomean":%s,"median":0.05,"wins":2,"clear_wins":1,"clear_losses":0}' "$1" "$2" "$2"
 }
 summary="{\"counts\":{\"cells\":3},\"speedups\":[$(row device 0.1),$(row event 0.3)]}"
 head='{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":3,"complete":true,"missing":[],"sittings":[]},"env":[{"device":{"name":"Test GPU","driver":"1"}}],"summary":'
@@ -26,7 +26,7 @@ echo "$head$summary,\"cells\":[$(cell 64 64 64 0.25 4000),$(cell 128 64 64 0.5 3
 show() {
     { cat "$1"; echo '<script>'; cat tests/page_check.js; echo '</script>'; } >"$work/checked.html"
     HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
-        --allow-file-access-from-files --window-size="$2",900 --dump-dom "file://$work/checked.html" 2>"$work/browser.err" | grep -oE '^(<pre>)?PAGE .*|<pre>PAGE .*' | sed 's/<pre>//; s/<.pre>.*//' | sed 's/&lt;/</g' >"$work/said"
+        --allow-file-access-from-files --window-size="$2",900 --dump-dom "file://$work/checked.html" 2>"$work/browser.err" | grep -oE '^(<pre>)?PAGE .*|<pre>PAGE .*' | sed 's/<pre>//; s/<.pre>.*//' | sed 's/&lt;/</g; s/&gt;/>/g' >"$work/said"
 }
 said() { # said NAME VALUE
     grep -qxF "PAGE $1=$2" "$work/said"
@@ -39,14 +39,22 @@ said baselines 1
 said warnings ""
 # A result has no event speedup by shape, but its summary has.
 said heads "device time (headline)|event time"
-said headline "torch.matmul|+10.0%|+10.0%|2/3|+30.0%|+30.0%|2/3"
+said headline "torch.matmul|+10.0%|+10.0%|+5.0%|2/3|+30.0%|+30.0%|+5.0%|2/3"
 said dots 3
 said heat 3
+said tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
+said noise ""
+said line 1
+said legend "−33% or less  +50% or more"
+said axis "+50% +25% −20% −10% +10%"
 said falling "128×64×64,64×64×64,256×64×64"
 said fastest "+50.0%"
 said rising "256×64×64,64×64×64,128×64×64"
 said filtered "256×64×64,128×64×64"
 said count "2 of 3 shapes"
+said silence ""
+said told "Left out of the filter: “foo” is no field here; there are m n k size time baseline tflops roof device width speedup; “abc” is no number to compare device with; “m>=” lacks a number after >=."
+said rest "128×64×64"
 said slower "256×64×64"
 said time "4.00 µs"
 said wide no
@@ -74,8 +82,25 @@ sed 's/"f32"/"f16"/g; s/f16-f32/f16-f16/g; s/0\.02,/0.03,/' "$work/wide.json" >"
 run report "$work/wide.json" "$work/wide16.json" --format html --output "$work/both"
 expect_code 0 "a page of two accumulate types is made"
 show "$work/both/report.html" 1280
-said details "offline 64×64×64, f16 accumulated in f16: ±3.00%, a over b|offline 64×64×64, f16 accumulated in f32: ±2.00%, a over b"
-said time-of "of CPU time for 6 cells"
+unconverged="Not converged: 1 of 3 cells stopped, at the limit of time or blocks or as hopeless, before their intervals were as narrow as asked for"
+elsewhere="Cells that are not selected have warnings of their own"
+said warnings "$unconverged|$elsewhere: offline, f16 accumulated in f16 (1)"
+said details "64×64×64: widest ±2.00%, a over b|offline, f16 accumulated in f16: $unconverged"
+said last-details "64×64×64: widest ±3.00%, a over b|offline, f16 accumulated in f32: $unconverged"
+rest="2/3shapes won; 1 clearly, 0 clearly lost|2/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the CPU was busy with contenders' launches"
+said tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|$rest"
+said last-tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f16|$rest"
+
+# --- too few converged: no mean, as on the screen ---
+sed 's/"converged":true/"converged":false,"worst_half_width":0.02,"worst_pair":"a over b"/; s/"converged":true/"converged":false,"worst_half_width":0.02,"worst_pair":"a over b"/; s/"run":{/&"config":{"stop":{"offline_half_width":0.005}},/' "$work/small.json" >"$work/noise.json"
+run report "$work/noise.json" --format html --output "$work/noise"
+expect_code 0 "a page of few converged shapes is made"
+show "$work/noise/report.html" 1280
+said headline "torch.matmul|–|+10.0%|+5.0%|2/3|–|+30.0%|+5.0%|2/3"
+said noise "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision."
+said line 0
+said warnings "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision|Not converged: 2 of 3 cells stopped, at the limit of time or blocks or as hopeless, before all their intervals were within the ±0.5% asked for"
+said tiles "+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. No mean: 1 of 3 shapes reached the wanted precision.|2/3shapes won; 1 clearly, 0 clearly lost|1/3shapes reached the ±0.5% asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 
 # --- beside the authors' figures ---
 sed 's/"f32"/"f16"/g; s/f16-f32/f16-f16/g' "$work/small.json" >"$work/f16.json"
@@ -83,7 +108,7 @@ run report "$work/f16.json" --published tests/data/published/cuda_l2_a100_F16F16
 expect_code 0 "a page with published figures is made"
 show "$work/claimed/report.html" 1280
 said heads "device time (headline)|event time|claimed"
-said headline "torch.matmul|+10.0%|+10.0%|2/3|+30.0%|+30.0%|2/3|+22.1%897/1000"
+said headline "torch.matmul|+10.0%|+10.0%|+5.0%|2/3|+30.0%|+30.0%|+5.0%|2/3|+22.1%897/1000"
 run report "$work/small.json" --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format html --output "$work/unclaimed"
 show "$work/unclaimed/report.html" 1280
 said heads "device time (headline)|event time" # accumulates in f32: nobody claimed anything of that
@@ -93,11 +118,10 @@ said heads "device time (headline)|event time" # accumulates in f32: nobody clai
     printf '{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":6,"complete":false,"missing":["offline/f16-f32-8x8x8"],"sittings":[],'
     printf '"build":{"commit":"abc-dirty"},"config":{"verify":{"enabled":false}}},"env":[{"device":{"name":"Test GPU","driver":"1"}},{"device":{"name":"Test GPU","driver":"2"}}],'
     printf '"summary":{"counts":{"cells":5},"speedups":[%s],' "$(row device 0.1)"
-    printf '"left_out":[{"contender":"cublas-nn","status":"unavailable","reason":"not here","cells":5}],'
     printf '"aa":[{"mode":"offline","dtype":"f16","accumulate":"f32","timing":"device","contender":"cudal2-nn","n":20,"with_interval":20,"excludes_one":6,"false_alarm_rate":0.3,"mean_log_ratio":0.01,"sd_log_ratio":0.02},{"mode":"offline","dtype":"f16","accumulate":"f32","timing":"event","contender":"cudal2-nn","n":20,"with_interval":20,"excludes_one":3,"false_alarm_rate":0.15,"mean_log_ratio":0.01,"sd_log_ratio":0.02}]},"cells":['
     cell 64 64 64 0.25 4000 | sed 's/"role":"candidate"/"role":"candidate","early":true/'
     printf ,
-    cell 128 64 64 0.5 3333 | sed 's/"converged":true/"converged":false,"worst_half_width":0.0345,"worst_pair":"a over b"/'
+    cell 128 64 64 0.5 3333 | sed 's/"converged":true/"converged":false,"worst_half_width":0.0345,"worst_pair":"a over b"/; s/"contenders":{/&"cublas-nn":{"status":"unavailable","reason":"not here"},/'
     printf ,
     cell 256 64 64 0.5 3333 | sed 's/"converged":true/"converged":true,"blocks":64,"dropped_blocks":8/'
     printf ,
@@ -111,8 +135,8 @@ expect_code 65 "two drivers in one result are refused"
 run report "$work/warn.json" --mixed --format html --output "$work/warn"
 expect_code 0 "and accepted with --mixed"
 show "$work/warn/report.html" 1280
-said warnings "The run is not complete: 1 cell not measured yet|Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 cell ended before that, with wider intervals than asked for|Launched early: in 1 cell a launch may overlap the one ahead, for whose end it must wait (docs/trust.md, between)|A/A: more intervals of a contender against its own copy exclude 0 than chance explains|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
-said details "offline/f16-f32-8x8x8|offline 512×64×64: bad-nn wrong_result: off by one|offline 1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (5 cells)|offline 256×64×64: 8 of 64 blocks dropped|offline 128×64×64: ±3.45%, a over b|cudal2-nn: 1 cell|offline device: 6 of 20; std 2.00%|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
+said warnings "Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 of 4 cells stopped, at the limit of time or blocks or as hopeless, before their intervals were as narrow as asked for|Launched early: in 1 of 5 cells a contender's launch may begin while the launch ahead of it still runs. It may get ready then, but must not touch the matrices before that launch has ended (checked: docs/trust.md, \"between\")|A/A: more intervals of a contender against its own copy exclude 0 than chance explains|The run is not complete: 1 cell not measured yet|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
+said details "512×64×64: bad-nn wrong_result: off by one|1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (1 cell)|256×64×64: 8 of 64 blocks dropped|128×64×64: widest ±3.45%, a over b|cudal2-nn: 1 cell|device time: 6 of 20; standard deviation 2.00%|offline/f16-f32-8x8x8|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
 
 # --- 1000 shapes ---
 {

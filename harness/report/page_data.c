@@ -176,8 +176,9 @@ static void add_cell(struct data *d, const cJSON *cell)
 {
     static const struct {
         const char *key, *as;
-    } numbers[] = {
-        {"worst_half_width", "w"}, {"floor_ns", "f"}, {"blocks", "b"}, {"dropped_blocks", "d"}, {"env", "v"}};
+    } numbers[] = {{"worst_half_width", "w"}, {"floor_ns", "f"}, {"blocks", "b"},
+                   {"dropped_blocks", "d"},   {"env", "v"},      {"busy_seconds", "bs"},
+                   {"wall_seconds", "ws"}};
     static const struct {
         const char *key, *as;
     } texts[] = {{"label", "l"}, {"status", "s"}, {"reason", "r"}, {"worst_pair", "wp"}};

@@ -18,11 +18,19 @@ function describe(cell) {
 
 /* Speedups are drawn by the logarithm of the ratio: twice as fast and half as fast are equally far from 0. */
 const logRatio = (s) => Math.log2(1 + s);
-const TICKS = [-0.9, -0.75, -0.5, -0.25, -0.1, -0.05, 0, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 9];
+const GAINS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 9, 14, 19, 29, 49, 99, 199, 499, 999];
+const LOSSES = [-0.05, -0.1, -0.2, -0.3, -0.4, -0.5, -0.6, -0.7, -0.8, -0.9, -0.95, -0.98, -0.99, -0.995, -0.998, -0.999];
+const TICKS = [...LOSSES, 0, ...GAINS].sort((a, b) => a - b);
+/* Ends of an axis of logarithms: at the next ticks, so that no value lies beyond the last that is named. */
+function axisEnds(low, high) {
+  const below = TICKS.findLast((t) => t < 0 && logRatio(t) <= low), above = TICKS.find((t) => t > 0 && logRatio(t) >= high);
+  return [below === undefined ? low : logRatio(below) - 1e-9, above === undefined ? high : logRatio(above) + 1e-9];
+}
+
 function ticksBetween(low, high, room) {
   const inside = TICKS.filter((t) => logRatio(t) >= low && logRatio(t) <= high);
   const chosen = inside.includes(0) ? [0] : [];
-  for (const tick of inside.sort((a, b) => Math.abs(b) - Math.abs(a)))
+  for (const tick of inside.sort((a, b) => Math.abs(logRatio(b)) - Math.abs(logRatio(a))))
     if (chosen.every((other) => Math.abs(logRatio(tick) - logRatio(other)) >= (high - low) / room)) chosen.push(tick);
   return chosen;
 }
@@ -50,16 +58,17 @@ function drawScatter() {
   const host = document.getElementById("scatter");
   const list = points();
   document.getElementById("scatter-note").textContent =
-    `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. One dot for each shape; the line is the geometric mean over shapes of similar size.`;
+    `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. One dot for each shape` +
+    (noiseOf(state.group) ? "; no mean, as too few of them reached the wanted precision." : "; the line is the geometric mean over shapes of similar size.");
   if (!list.length) { host.textContent = "No speedups in this selection."; return; }
   const width = host.clientWidth - 16, height = Math.min(380, Math.max(240, width * 0.45));
   const left = 52, right = 10, top = 10, bottom = 34;
   const sizes = list.map((p) => p.cell.size), values = list.map((p) => logRatio(p.s));
   const x0 = Math.floor(Math.min(...sizes) / 2) * 2, x1 = Math.max(x0 + 2, Math.ceil(Math.max(...sizes) / 2) * 2);
-  const y0 = Math.min(-0.08, ...values) - 0.04, y1 = Math.max(0.08, ...values) + 0.04;
+  const [y0, y1] = axisEnds(Math.min(...values), Math.max(...values));
   const x = (v) => left + (v - x0) / (x1 - x0) * (width - left - right);
   const y = (v) => top + (y1 - v) / (y1 - y0) * (height - top - bottom);
-  const step = width < 500 ? 6 : 2;
+  const step = width < 500 && x1 - x0 > 12 ? 6 : 2;
   let svg = `<svg viewBox="0 0 ${width} ${height}" height="${height}" role="img" aria-label="speedup against log2 of MNK">`;
   for (const t of ticksBetween(y0, y1, height / 34))
     svg += `<line class="${t ? "grid" : "zero"}" x1="${left}" x2="${width - right}" y1="${y(logRatio(t))}" y2="${y(logRatio(t))}"/>` +
@@ -71,7 +80,7 @@ function drawScatter() {
     p.y = y(logRatio(p.s));
     svg += `<circle class="dot ${p.s < 0 ? "down" : "up"}" style="--v:100%" cx="${p.x.toFixed(1)}" cy="${p.y.toFixed(1)}" r="${list.length > 300 ? 3 : 4.5}"/>`;
   }
-  host.innerHTML = svg + meanLine(list, x, y) + "</svg>";
+  host.innerHTML = svg + (noiseOf(state.group) ? "" : meanLine(list, x, y)) + "</svg>";
   hover(host, list);
 }
 
@@ -103,8 +112,8 @@ function drawDistribution() {
     .filter((row) => row.values.length);
   if (!rows.length) { host.textContent = "No speedups in this selection."; return; }
   const width = host.clientWidth - 16, narrow = width < 500, step = narrow ? 40 : 26;
-  const left = narrow ? 10 : 190, right = 16, height = rows.length * step + 28;
-  const low = Math.min(-0.08, ...rows.map((r) => quantile(r.values, 0.05))) - 0.03, high = Math.max(0.08, ...rows.map((r) => quantile(r.values, 0.95))) + 0.03;
+  const left = narrow ? 20 : 190, right = 26, height = rows.length * step + 28;
+  const [low, high] = axisEnds(Math.min(...rows.map((r) => quantile(r.values, 0.05))), Math.max(...rows.map((r) => quantile(r.values, 0.95))));
   const x = (v) => left + (v - low) / (high - low) * (width - left - right);
   let svg = `<svg viewBox="0 0 ${width} ${height}" height="${height}" role="img" aria-label="distribution of speedups for each baseline">`;
   for (const t of ticksBetween(low, high, width / 70))
@@ -120,17 +129,23 @@ function drawDistribution() {
   host.innerHTML = svg + "</svg>";
 }
 
-const HEAT_FULL = Math.log2(1.5); /* full colour at +50% and at the slowdown that mirrors it */
-function heatmap(k, list, ms, ns) {
+/* The lead that has full colour, as the slowdown that mirrors it has: 19 in 20 shapes have less. */
+function heatFull(list) {
+  const wanted = quantile(list.map((p) => Math.abs(logRatio(p.s))).sort((a, b) => a - b), 0.95);
+  return GAINS.find((gain) => logRatio(gain) >= wanted) ?? GAINS.at(-1);
+}
+
+/* Never larger than a side of 26 pixels a cell, smaller where the room asks for it. */
+function heatmap(k, list, ms, ns, full) {
   const side = 26, left = 46, top = 4, width = left + ns.length * side + 2, height = top + ms.length * side + 34;
-  let svg = `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="speedup by M and N at K = ${k}">`;
+  let svg = `<svg viewBox="0 0 ${width} ${height}" style="max-width: ${width}px" role="img" aria-label="speedup by M and N at K = ${k}">`;
   ms.forEach((m, i) => { svg += `<text x="${left - 4}" y="${top + i * side + side / 2 + 3}" text-anchor="end">${m}</text>`; });
   ns.forEach((n, i) => { svg += `<text x="${left + i * side + side / 2}" y="${height - 20}" text-anchor="middle">${n >= 1024 ? n % 1024 ? n : n / 1024 + "k" : n}</text>`; });
-  svg += `<text x="${left + ns.length * side / 2}" y="${height - 5}" text-anchor="middle">N across, M down</text>`;
+  svg += `<text x="${left + ns.length * side / 2}" y="${height - 5}" text-anchor="middle">${ns.length > 3 ? "N across, M down" : "N"}</text>`;
   for (let i = 0; i < ms.length * ns.length; i++)
     svg += `<rect class="none" x="${left + i % ns.length * side}" y="${top + Math.floor(i / ns.length) * side}" width="${side}" height="${side}" rx="3"/>`;
   for (const p of list) {
-    const share = Math.min(1, Math.abs(logRatio(p.s)) / HEAT_FULL);
+    const share = Math.min(1, Math.abs(logRatio(p.s)) / logRatio(full));
     svg += `<rect class="${p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${D.cells.indexOf(p.cell)}" ` +
       `x="${left + ns.indexOf(p.cell.n) * side}" y="${top + ms.indexOf(p.cell.m) * side}" width="${side}" height="${side}" rx="3"/>`;
   }
@@ -141,6 +156,11 @@ function drawHeatmaps() {
   const list = points();
   const sorted = (key) => [...new Set(list.map((p) => p.cell[key]))].sort((a, b) => a - b);
   const ms = sorted("m"), ns = sorted("n");
-  document.getElementById("legend").innerHTML = "\u221233% or less <i></i> +50% or more <span>(log scale, grey is equal)</span>";
-  document.getElementById("heatmaps").innerHTML = sorted("k").map((k) => heatmap(k, list.filter((p) => p.cell.k === k), ms, ns)).join("");
+  const full = list.length ? heatFull(list) : 1, mirror = 1 / (1 + full) - 1;
+  document.getElementById("heat-note").textContent = `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. N across, M down.`;
+  document.getElementById("legend").innerHTML = `${tickText(mirror)} or less <i></i> ${tickText(full)} or more <span>(log scale, grey is equal; the ends fit ` +
+    "what is selected: 19 in 20 shapes lie within)</span>";
+  const host = document.getElementById("heatmaps");
+  host.style.setProperty("--card", Math.max(110, Math.min(270, 48 + 26 * ns.length)) + "px");
+  host.innerHTML = sorted("k").map((k) => heatmap(k, list.filter((p) => p.cell.k === k), ms, ns, full)).join("");
 }

@@ -1,5 +1,5 @@
 /* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), c (converged), w wp (worst
-   half-width and its pair), f (floor, ns), b d (blocks, dropped), t: [contender, device, event, wall medians in ns], x: [contender,
+   half-width and its pair), f (floor, ns), b d (blocks, dropped), bs ws (busy and wall seconds), e (who was launched early), t: [contender, device, event, wall medians in ns], x: [contender,
    status, reason], p: [candidate, timing, then reference, geomean, low, high for each reference]. */
 const D = JSON.parse(document.getElementById("data").textContent);
 const TIMINGS = ["device", "event", "wall"];
@@ -8,7 +8,11 @@ const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0
 const esc = (text) => String(text ?? "").replace(/[&<>"']/g, (c) => "&#" + c.charCodeAt(0) + ";");
 const name = (index) => D.contenders[index] ?? "";
 const known = (x) => typeof x === "number" && isFinite(x);
-const percent = (x, digits = 1) => !known(x) ? "\u2013" : (x < 0 ? "\u2212" : "+") + Math.abs(100 * x).toFixed(digits) + "%";
+function percent(x, digits = 1) {
+  if (!known(x)) return "\u2013";
+  const text = Math.abs(100 * x).toFixed(digits);
+  return (Number(text) === 0 ? "" : x < 0 ? "\u2212" : "+") + text + "%"; /* nothing is neither more nor less */
+}
 const signed = (x, text = percent(x)) => !known(x) ? '<span class="soft">\u2013</span>' : `<span class="${x < 0 ? "loss" : "gain"}">${text}</span>`;
 const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
 
@@ -36,6 +40,27 @@ for (const cell of D.cells) {
 }
 
 const cellsOf = (group) => D.cells.filter((cell) => cell.g === group);
+
+/* How many of a group's cells have something to compare, and how many of these reached the wanted precision. */
+function outcomeOf(group) {
+  const measured = cellsOf(group).filter((cell) => cell.p.length);
+  return { measured: measured.length, converged: measured.filter((cell) => cell.c).length };
+}
+
+/* As on the screen: where most intervals are too wide, a mean is one of noise. Says why, or nothing. */
+function noiseOf(group) {
+  const { measured, converged } = outcomeOf(group);
+  if (2 * converged >= measured) return "";
+  return `${converged} of ${plural(measured, "shape")} reached the wanted precision`;
+}
+
+/* The half-width a group was to reach, where all runs of the report agree on it. */
+function wantedOf(group) {
+  const widths = new Set(D.runs.map((run) => run.config?.stop?.[D.groups[group].mode + "_half_width"]));
+  const [width] = widths;
+  return widths.size === 1 && known(width) ? `\u00b1${Number((100 * width).toPrecision(3))}%` : "precision";
+}
+
 const speedup = (cell, timing = state.timing, baseline = state.baseline) => cell.speedups.get(`${state.candidate} ${timing} ${baseline}`);
 
 /* Median of a contender; of a "-max" the faster layout's. */
@@ -72,7 +97,7 @@ function quantile(sorted, q) {
   return sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
 }
 
-/* Keeps what was chosen when it is still there, else the strongest baseline and the headline timing. */
+/* Keeps what was chosen when it is still there, else AutoTuning's faster layout (or the last baseline) and the headline timing. */
 function settle() {
   const candidates = candidatesOf(state.group);
   if (!candidates.includes(state.candidate)) state.candidate = candidates[0] ?? -1;

@@ -17,15 +17,33 @@ function drawControls() {
   }
 }
 
+const tile = (numbers, text, kind = "") => `<div class="tile ${kind}">${numbers}<span>${text}</span></div>`;
+const figure = (value, label = "") => `<div><b>${value}</b>${label && `<small>${label}</small>`}</div>`;
+
+function speedupTile(row) {
+  const noise = noiseOf(state.group);
+  const figures = noise ? "" : figure(signed(row.mean), "mean");
+  return tile(`<div class="figures">${figures}${figure(signed(row.geomean), "geomean")}${figure(signed(row.median), "median")}</div>`,
+    `${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${state.timing} time; ${esc(groupName(state.group))}` +
+    (noise ? `. <strong>No mean: ${noise}.</strong>` : ""), "wide");
+}
+
+function timeTile(cells) {
+  const sum = (key) => cells.reduce((total, cell) => total + (cell[key] ?? 0), 0);
+  const device = D.env[0]?.device?.kind === "cpu" ? "CPU" : "GPU";
+  return tile(figure(duration(1e9 * sum("ws"))), `for all phases of ${plural(cells.length, "cell")}; ${duration(1e9 * sum("bs"))} of it the ${device} was busy with contenders' launches`);
+}
+
+/* All of what is selected. */
 function drawTiles() {
-  const tile = (value, text) => `<div class="tile"><b>${value}</b><span>${text}</span></div>`;
-  const main = summaryRow("speedups", state.timing, name(state.baseline));
-  const counts = D.summary.counts ?? {}, convergence = D.summary.convergence ?? {};
-  byId("tiles").innerHTML = (!main ? "" :
-    tile(signed(main.geomean), `geometric mean of ${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${state.timing} time`) +
-    tile(`${main.wins}/${main.n}`, `shapes won; ${main.clear_wins} clearly, ${main.clear_losses} clearly lost`)) +
-    tile(`${convergence.converged ?? 0}/${convergence.measured ?? 0}`, "cells reached the precision asked for") +
-    tile(duration(1e9 * (counts.busy_seconds ?? 0)), `of ${D.env[0]?.device?.kind === "cpu" ? "CPU" : "GPU"} time for ${plural(counts.cells ?? D.cells.length, "cell")}`);
+  const row = summaryRow("speedups", state.timing, name(state.baseline));
+  const { measured, converged } = outcomeOf(state.group);
+  const cells = cellsOf(state.group).filter((cell) => known(cell.ws));
+  const { headline } = D.groups[state.group];
+  byId("tiles").innerHTML = (row ? speedupTile(row) +
+    tile(figure(`${row.wins}/${row.n}`), `shapes won; ${row.clear_wins ?? "?"} clearly, ${row.clear_losses ?? "?"} clearly lost`) : "") +
+    tile(figure(`${converged}/${measured}`), `shapes reached the ${wantedOf(state.group)} asked for${state.timing === headline ? "" : `, in ${headline} time`}`) +
+    (cells.length ? timeTile(cells) : "");
 }
 
 function drawHeader() {
@@ -40,45 +58,83 @@ function drawHeader() {
 
 /* ---- warnings ---- */
 
-function warningList() {
+const warnings = () => {
   const list = [];
-  const types = (g) => `${g.dtype} accumulated in ${g.accumulate}`, several = new Set(D.groups.map(types)).size > 1;
-  const key = (cell) => `${D.groups[cell.g].mode} ${cell.shape}${several ? `, ${types(D.groups[cell.g])}` : ""}`;
-  const add = (text, items = []) => list.push({ text, items });
-  const missing = D.runs.reduce((sum, run) => sum + (run.missing?.length ?? 0), 0) || (D.summary.missing ?? []).length;
-  if (missing) add(`The run is not complete: ${plural(missing, "cell")} not measured yet`, D.runs.flatMap((run) => run.missing ?? []));
-  const wrong = D.cells.flatMap((cell) => cell.x.filter((x) => /wrong|implausible|tamper/.test(x[1])).map((x) => `${key(cell)}: ${name(x[0])} ${x[1]}: ${x[2]}`));
-  if (wrong.length) add(`Failed verification: ${plural(wrong.length, "result")}`, wrong);
-  const failed = D.cells.filter((cell) => cell.s === "skipped" || cell.s === "failed");
-  if (failed.length) add(`Not measured: ${plural(failed.length, "cell")}`, failed.map((cell) => `${key(cell)}: ${cell.s}: ${cell.r ?? ""}`));
-  const left = (D.summary.left_out ?? []).map((row) => `${row.contender ?? row.name ?? ""}: ${row.status}: ${row.reason ?? ""} (${plural(row.cells, "cell")})`);
-  if (left.length) add(`Left out: ${plural(left.length, "contender")} that could not run on every shape`, left);
-  const slow = D.cells.filter((cell) => cell.d > 0);
-  if (slow.length) add(`Throttled: thermal or hardware slowdown in ${plural(slow.length, "cell")}; those blocks are dropped`, slow.map((cell) => `${key(cell)}: ${cell.d} of ${cell.b} blocks dropped`));
-  const wide = D.cells.filter((cell) => !cell.c && (cell.s === "ok" || cell.s === "partial"));
-  if (wide.length) add(`Not converged: ${plural(wide.length, "cell")} ended before that, with wider intervals than asked for`,
-    wide.sort((a, b) => b.w - a.w).map((cell) => `${key(cell)}: \u00b1${known(cell.w) ? (100 * cell.w).toFixed(2) : "?"}%, ${cell.wp ?? ""}`));
-  const early = D.cells.filter((cell) => cell.e);
-  if (early.length) add(`Launched early: in ${plural(early.length, "cell")} a launch may overlap the one ahead, for whose end it must wait (docs/trust.md, between)`,
+  return { list, add: (text, items) => items.length && list.push({ text, items }) };
+};
+
+function addFailures({ add }, cells) {
+  const isWrong = (x) => /wrong|implausible|tamper/.test(x[1]);
+  const wrong = cells.flatMap((cell) => cell.x.filter(isWrong).map((x) => `${cell.shape}: ${name(x[0])} ${x[1]}: ${x[2]}`));
+  add(`Failed verification: ${plural(wrong.length, "result")}`, wrong);
+  const failed = cells.filter((cell) => cell.s === "skipped" || cell.s === "failed");
+  add(`Not measured: ${plural(failed.length, "cell")}`, failed.map((cell) => `${cell.shape}: ${cell.s}: ${cell.r ?? ""}`));
+  const left = new Map();
+  for (const x of cells.flatMap((cell) => cell.x.filter((x) => !isWrong(x)))) {
+    const why = `${name(x[0])}: ${x[1]}: ${x[2]}`;
+    left.set(why, (left.get(why) ?? 0) + 1);
+  }
+  const contenders = new Set(cells.flatMap((cell) => cell.x.filter((x) => !isWrong(x)).map((x) => x[0])));
+  add(`Left out: ${plural(contenders.size, "contender")} that could not run on every shape`, [...left].map(([why, n]) => `${why} (${plural(n, "cell")})`));
+}
+
+function addPrecision({ add }, group, cells) {
+  const slow = cells.filter((cell) => cell.d > 0);
+  add(`Throttled: thermal or hardware slowdown in ${plural(slow.length, "cell")}; those blocks are dropped`, slow.map((cell) => `${cell.shape}: ${cell.d} of ${cell.b} blocks dropped`));
+  const wide = cells.filter((cell) => cell.p.length && !cell.c);
+  const wanted = wantedOf(group);
+  add(`Not converged: ${wide.length} of ${plural(outcomeOf(group).measured, "cell")} stopped, at the limit of time or blocks or as hopeless, before ${wanted === "precision" ? "their intervals were as narrow as asked for" : `all their intervals were within the ${wanted} asked for`}`,
+    wide.sort((a, b) => b.w - a.w).map((cell) => `${cell.shape}: widest \u00b1${known(cell.w) ? (100 * cell.w).toFixed(2) : "?"}%, ${cell.wp ?? ""}`));
+}
+
+/* One interval in twenty may exclude 0; three standard deviations more are no chance. */
+function addAa({ add }, group) {
+  const alarms = aaRows(group).filter(({ with_interval: n, excludes_one: out }) => n >= 10 && out > 0.05 * n + 3 * Math.sqrt(0.0475 * n));
+  add("A/A: more intervals of a contender against its own copy exclude 0 than chance explains",
+    alarms.map((row) => `${row.timing} time: ${row.excludes_one} of ${row.with_interval}; standard deviation ${(100 * row.sd_log_ratio).toFixed(2)}%`));
+}
+
+function warningsOf(group) {
+  const made = warnings(), cells = cellsOf(group), noise = noiseOf(group);
+  addFailures(made, cells);
+  if (noise) made.list.push({ text: `No mean, and the rest is a hint at best: ${noise}`, items: [] });
+  addPrecision(made, group, cells);
+  const early = cells.filter((cell) => cell.e);
+  made.add(`Launched early: in ${early.length} of ${plural(cells.length, "cell")} a contender's launch may begin while the launch ahead of it still runs. It may get ready then, but must not touch the matrices before that launch has ended (checked: docs/trust.md, "between")`,
     [...new Set(early.flatMap((cell) => cell.e))].map((i) => `${name(i)}: ${plural(early.filter((cell) => cell.e.includes(i)).length, "cell")}`));
-  /* One in twenty may; three standard deviations more are no chance. */
-  const alarms = (D.summary.aa ?? []).filter(({ with_interval: n, excludes_one: out }) => n >= 10 && out > 0.05 * n + 3 * Math.sqrt(0.0475 * n));
-  if (alarms.length) add("A/A: more intervals of a contender against its own copy exclude 0 than chance explains",
-    alarms.map((row) => `${row.mode} ${row.timing}: ${row.excludes_one} of ${row.with_interval}; std ${(100 * row.sd_log_ratio).toFixed(2)}%`));
-  if (D.runs.some((run) => run.config?.verify?.enabled === false)) add("Results of the contenders were not verified (--no-verify)");
+  addAa(made, group);
+  return made.list;
+}
+
+function warningsOfAll() {
+  const { list, add } = warnings();
+  const inRuns = (n) => D.runs.length > 1 ? ` (${n} of ${D.runs.length} runs)` : "";
+  const missing = D.runs.flatMap((run) => run.missing ?? []);
+  add(`The run is not complete: ${plural(missing.length, "cell")} not measured yet`, missing);
+  const unverified = D.runs.filter((run) => run.config?.verify?.enabled === false).length;
+  if (unverified) list.push({ text: `Results of the contenders were not verified (--no-verify)${inRuns(unverified)}`, items: [] });
   const dirty = D.runs.filter((run) => /-dirty$/.test(run.build?.commit ?? ""));
-  if (dirty.length) add("The program was built from a tree with uncommitted changes", dirty.map((run) => run.build.commit));
+  add(`The program was built from a tree with uncommitted changes${inRuns(dirty.length)}`, dirty.map((run) => run.build.commit));
   const devices = new Set(D.env.map((env) => `${env.device?.name}, driver ${env.device?.driver}`));
   if (devices.size > 1) add("Different devices or drivers in one report", [...devices]);
-  return list;
+  return list.map((one) => D.groups.length > 1 ? { ...one, text: `Whole report: ${one.text}` } : one);
+}
+
+/* What the selection hides must not go unsaid. */
+function warningsElsewhere() {
+  const others = D.groups.map((_, i) => ({ group: groupName(i), list: i === state.group ? [] : warningsOf(i) })).filter(({ list }) => list.length);
+  if (!others.length) return [];
+  return [{ text: `Cells that are not selected have warnings of their own: ${others.map(({ group, list }) => `${group} (${list.length})`).join("; ")}`,
+    items: others.flatMap(({ group, list }) => list.map(({ text }) => `${group}: ${text}`)) }];
 }
 
 function drawWarnings() {
-  const list = warningList();
+  const list = [...warningsOf(state.group), ...warningsOfAll(), ...warningsElsewhere()];
   byId("warnings-section").hidden = !list.length;
+  byId("warnings-note").textContent = D.groups.length > 1 ? `Of the cells selected above (${groupName(state.group)}) where nothing else is said.` : "";
   byId("warnings").innerHTML = list.map(({ text, items }) => items.length
     ? `<details class="warn"><summary>${esc(text)}</summary><ul>${items.slice(0, 400).map((item) => `<li>${esc(item)}</li>`).join("")}</ul></details>`
-    : `<details class="warn"><summary>${esc(text)}</summary></details>`).join("");
+    : `<p class="warn">${esc(text)}</p>`).join("");
 }
 
 /* ---- provenance ---- */
@@ -117,7 +173,7 @@ function drawProvenance() {
 
 function draw() {
   settle();
-  for (const part of [drawControls, drawTiles, drawHeadline, drawAa, drawScatter, drawDistribution, drawHeatmaps, drawShapes]) part();
+  for (const part of [drawControls, drawTiles, drawWarnings, drawHeadline, drawAa, drawScatter, drawDistribution, drawHeatmaps, drawShapes]) part();
 }
 
 function chooseColumn(target) {
@@ -161,7 +217,6 @@ byId("timing").insertAdjacentHTML("beforeend", TIMINGS.map((t) => `<label><input
 state.timing = D.groups[0]?.headline ?? "device";
 drawHeader();
 draw();
-drawWarnings();
 drawProvenance();
 listen();
 document.documentElement.dataset.readyMs = performance.now().toFixed(0);
