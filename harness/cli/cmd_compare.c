@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/confirm.h"
@@ -64,6 +65,13 @@ static int look_again(const struct options *options, int argc, char *const *argv
     return code;
 }
 
+/* A terminal, a log or a pipe that takes both. */
+static bool is_one_file(int a, int b)
+{
+    struct stat x, y;
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int print(const struct compare_runs *runs, enum compare_format format, const struct options *options,
                  struct error *err)
 {
@@ -75,7 +83,7 @@ static int print(const struct compare_runs *runs, enum compare_format format, co
     free(text);
     int code = compare_outcome(runs, err);
     /* The table ends with that line: who sees both streams has read it. */
-    if (format == COMPARE_TEXT && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+    if (format == COMPARE_TEXT && is_one_file(STDOUT_FILENO, STDERR_FILENO))
         err->text[0] = '\0';
     return code;
 }
