@@ -300,6 +300,7 @@ static struct start_request start_request_of(const struct run *run)
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
         .precompile = !run->options->director, /* it sees to that itself */
+        .search = run->options->director != NULL,
         .no_tuned = run->options->no_tuned,
         .force_tuned = run->options->force_tuned,
     };
