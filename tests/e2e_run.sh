@@ -142,6 +142,11 @@ refuse 65 "config is a directory" "$work" --config "$work"
 sed 's|"baselines": \[|&"cubals", |' "$work/clean.json" >"$work/misspelt.json"
 refuse 65 "misspelt baseline" 'misspelt.json: \$\.baselines\[0\]: .*did you mean cublas' --config "$work/misspelt.json" --device cpu
 refuse 64 "misspelt candidate" '--candidate: .*did you mean blocked' --config "$work/clean.json" --device cpu -k blokced
+refuse 65 "missing candidate" '--candidate: \./no\.so: cannot be read' --config "$work/clean.json" --device cpu -k ./no.so
+refuse 65 "a config in a manifest's place" '--candidate: .*clean.json: \$\.schema: expected one of cudal2-bench/kernel' --config "$work/clean.json" --device cpu -k "$work/clean.json"
+refuse 65 "missing table" '--tuned: no.json: cannot be read' --config "$work/clean.json" --device cpu --tuned no.json
+refuse 65 "no directory of kernels" '--kernels: /no/such: No such file' --config "$work/clean.json" --device cpu --kernels /no/such
+refuse 65 "no directory of plugins" '--plugins: /no/such: No such file' --config "$work/clean.json" --device cpu --plugins /no/such
 refuse 73 "output in no directory" 'no directory' --config "$work/clean.json" --device cpu --output "$work/no/r.json"
 refuse 73 "output is a directory" 'regular file' --config "$work/clean.json" --device cpu --output "$work"
 refuse 73 "output that cannot be made" '/proc' --config "$work/clean.json" --device cpu --output /proc/r.json
