@@ -168,6 +168,41 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
 }
 
+static void put(const char *directory, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* Names of what is here, and files: -k takes either. */
+static void test_bash_completes_kernels(void **state)
+{
+    char root[] = "/tmp/cudal2-help-XXXXXX", command[300], words[200], wanted[200];
+    (void)state;
+    if (system("command -v bash >/dev/null 2>&1") != 0)
+        skip();
+    assert_non_null(mkdtemp(root));
+    snprintf(command, sizeof command, "mkdir -p %s/harness %s/sets", root, root);
+    assert_int_equal(system(command), 0);
+    put(root, "tiny.json");
+    put(root, "tiny.cu");
+    put(root, "kernel.schema.json");
+    put(root, "sets/cudal2.json");
+    setenv("CUDAL2_KERNELS", root, 1);
+    offered("cudal2-bench -k cud", 2, "cudal2");
+    offered("cudal2-bench --candidate = ti", 3, "tiny");
+    offered("cudal2-bench verify cuda", 2, "cudal2");
+    snprintf(words, sizeof words, "cudal2-bench verify %s/t", root);
+    snprintf(wanted, sizeof wanted, "%s/tiny.cu %s/tiny.json", root, root);
+    offered(words, 2, wanted);
+    unsetenv("CUDAL2_KERNELS");
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_zsh_completion(void **state)
 {
     struct text t = {0};
@@ -179,6 +214,8 @@ static void test_zsh_completion(void **state)
     assert_has(&t, "(auto cpu cuda cuda\\:0)");
     assert_has(&t, "'*--candidate=[");
     assert_has(&t, "config'\\''s");
+    assert_has(&t, "]:candidate:_cudal2_bench_candidates'");
+    assert_has(&t, "[[ $command == verify ]] && operands=_cudal2_bench_candidates");
     if (system("command -v zsh >/dev/null 2>&1") == 0)
         assert_int_equal(run_shell("zsh -n", t.bytes), 0);
     text_free(&t);
@@ -187,9 +224,10 @@ static void test_zsh_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_is_sound),        cmocka_unit_test(test_help_fits_a_terminal),
-        cmocka_unit_test(test_help_names_everything), cmocka_unit_test(test_man_is_roff),
-        cmocka_unit_test(test_bash_completion),       cmocka_unit_test(test_zsh_completion),
+        cmocka_unit_test(test_table_is_sound),         cmocka_unit_test(test_help_fits_a_terminal),
+        cmocka_unit_test(test_help_names_everything),  cmocka_unit_test(test_man_is_roff),
+        cmocka_unit_test(test_bash_completion),        cmocka_unit_test(test_zsh_completion),
+        cmocka_unit_test(test_bash_completes_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

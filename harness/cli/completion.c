@@ -25,6 +25,47 @@ static void add_command_names(struct text *out)
     }
 }
 
+/* "torch|cublas|...": the plugins that hold the project's baselines, up to the first '-' or '.' of a family's name. */
+static void add_baseline_plugins(struct text *out)
+{
+    for (int i = 0; family_names[i]; i++)
+        text_add(out, "%s%.*s", i ? "|" : "", (int)strcspn(family_names[i], "-."), family_names[i]);
+}
+
+/* For both shells: the kernel sets, kernels and plugins that the program finds, as run and verify would. Loads nothing,
+ * so that it answers at once. */
+static void kernels_function(struct text *out)
+{
+    text_add(out, "_cudal2_bench_kernels()\n{\n"
+                  "    local home directory\n"
+                  "    home=$(readlink -f -- \"$(command -v -- \"$1\")\" 2>/dev/null)\n"
+                  "    home=${home%%/*}\n"
+                  "    for directory in \"${CUDAL2_KERNELS:-$home/../kernels}\" \"$home/kernels\"; do\n"
+                  "        if [ -d \"$directory/harness\" ]; then\n"
+                  "            find \"$directory\" \"$directory/sets\" -maxdepth 1 -name '*.json' "
+                  "! -name '*.schema.json' 2>/dev/null\n"
+                  "            break\n        fi\n    done | sed 's,.*/,,; s,[.]json$,,'\n"
+                  "    find \"$home/plugins\" -maxdepth 1 -name '*.so' 2>/dev/null | sed 's,.*/,,; s,[.]so$,,' |\n"
+                  "        grep -Evx '");
+    add_baseline_plugins(out);
+    text_add(out, "'\n}\n");
+}
+
+/* Files beside what `words`, a shell expression, says; compopt marks directories, and is there while completing. */
+static void bash_files(struct text *out, const char *words)
+{
+    text_add(out, "compopt -o filenames 2>/dev/null; COMPREPLY=(%s$(compgen -f -- \"$cur\"))", words);
+}
+
+static void bash_hinted(struct text *out, enum option_hint hint)
+{
+    static const char kernels[] = "$(compgen -W \"$(_cudal2_bench_kernels \"${COMP_WORDS[0]}\")\" -- \"$cur\") ";
+    if (hint == OPTION_HINT_DIRECTORY)
+        text_add(out, "COMPREPLY=($(compgen -d -- \"$cur\"))");
+    else
+        bash_files(out, hint == OPTION_HINT_KERNELS ? kernels : "");
+}
+
 /* "    -c|--config) ...": what may follow an option that takes a separate argument. */
 static void bash_argument(struct text *out, const struct option_info *option)
 {
@@ -34,10 +75,9 @@ static void bash_argument(struct text *out, const struct option_info *option)
     text_add(out, "--%s) ", option->name);
     switch (option->hint) {
     case OPTION_HINT_FILE:
-        text_add(out, "COMPREPLY=($(compgen -f -- \"$cur\"))");
-        break;
     case OPTION_HINT_DIRECTORY:
-        text_add(out, "COMPREPLY=($(compgen -d -- \"$cur\"))");
+    case OPTION_HINT_KERNELS:
+        bash_hinted(out, option->hint);
         break;
     case OPTION_HINT_CHOICES:
         text_add(out, "COMPREPLY=($(compgen -W \"");
@@ -64,12 +104,30 @@ static void bash_options(struct text *out, enum command command)
     text_add(out, "\" ;;\n");
 }
 
+/* Words that are no options, by command. */
+static void bash_operands(struct text *out)
+{
+    text_add(out, "    if [[ $cur != -* ]]; then\n        case $command in\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (command_table[i].hidden || command_table[i].hint == OPTION_HINT_NONE)
+            continue;
+        text_add(out, "        %s) ", command_table[i].name);
+        bash_hinted(out, command_table[i].hint);
+        text_add(out, "; return ;;\n");
+    }
+    text_add(out, "        esac\n        words=\"");
+    add_command_names(out);
+    text_add(out, "\"\n    fi\n");
+}
+
 /* bash splits words at '=' and ':' (COMP_WORDBREAKS): the value of --mode=server follows a word "=", and is completed
  * as if it followed "--mode"; device names with ':' are completed up to the colon. */
 static void bash_script(struct text *out)
 {
-    text_add(out, "# bash completion of " PROGRAM_NAME "; source this file, or put it into the completions directory.\n"
-                  "_cudal2_bench()\n{\n"
+    text_add(out,
+             "# bash completion of " PROGRAM_NAME "; source this file, or put it into the completions directory.\n");
+    kernels_function(out);
+    text_add(out, "_cudal2_bench()\n{\n"
                   "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run words i\n"
                   "    COMPREPLY=()\n"
                   "    if [[ $cur == = ]]; then cur=; "
@@ -92,12 +150,9 @@ static void bash_script(struct text *out)
         if (!command_table[i].hidden)
             bash_options(out, (enum command)i);
     }
-    text_add(out, "    esac\n    if [[ $cur != -* ]]; then\n"
-                  "        if [[ $command == report || $command == compare ]]; then COMPREPLY=($(compgen -f -- "
-                  "\"$cur\")); return; fi\n"
-                  "        words=\"");
-    add_command_names(out);
-    text_add(out, "\"\n    fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
+    text_add(out, "    esac\n");
+    bash_operands(out);
+    text_add(out, "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
                   "complete -F _cudal2_bench " PROGRAM_NAME "\n");
 }
 
@@ -119,6 +174,8 @@ static void zsh_action(struct text *out, const struct option_info *option)
     text_add(out, ":%s:", option->name);
     if (option->hint == OPTION_HINT_FILE) {
         text_add(out, "_files");
+    } else if (option->hint == OPTION_HINT_KERNELS) {
+        text_add(out, "_cudal2_bench_candidates");
     } else if (option->hint == OPTION_HINT_DIRECTORY) {
         text_add(out, "_files -/");
     } else if (option->hint == OPTION_HINT_CHOICES) {
@@ -156,8 +213,12 @@ static void zsh_option(struct text *out, const struct option_info *option)
 
 static void zsh_script(struct text *out)
 {
-    text_add(out, "#compdef " PROGRAM_NAME "\n# zsh completion of " PROGRAM_NAME
-                  "; put it on fpath as _cudal2-bench.\n_cudal2_bench()\n{\n"
+    text_add(out,
+             "#compdef " PROGRAM_NAME "\n# zsh completion of " PROGRAM_NAME "; put it on fpath as _cudal2-bench.\n");
+    kernels_function(out);
+    text_add(out, "_cudal2_bench_candidates()\n{\n"
+                  "    compadd -- ${(f)\"$(_cudal2_bench_kernels $words[1])\"}\n    _files\n}\n"
+                  "_cudal2_bench()\n{\n"
                   "    local -a commands options\n    local command=run word\n    commands=(\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (command_table[i].hidden)
@@ -179,7 +240,11 @@ static void zsh_script(struct text *out)
         }
         text_add(out, "    ) ;;\n");
     }
-    text_add(out, "    esac\n    _arguments -s -S $options '1: :{_describe command commands}' '*: :_files'\n}\n"
+    text_add(out, "    esac\n    local operands=_files\n");
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (command_table[i].hint == OPTION_HINT_KERNELS)
+            text_add(out, "    [[ $command == %s ]] && operands=_cudal2_bench_candidates\n", command_table[i].name);
+    text_add(out, "    _arguments -s -S $options '1: :{_describe command commands}' \"*: :$operands\"\n}\n"
                   "_cudal2_bench \"$@\"\n");
 }
 

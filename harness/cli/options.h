@@ -150,8 +150,14 @@ enum option_kind {
     OPTION_KIND_MANY      /* const char *[CONFIG_NAMES_MAX + 1], repeatable */
 };
 
-/* What a completion offers for the argument. */
-enum option_hint { OPTION_HINT_NONE, OPTION_HINT_FILE, OPTION_HINT_DIRECTORY, OPTION_HINT_CHOICES };
+/* What a completion offers for the argument; kernels are the names that are here, and files. */
+enum option_hint {
+    OPTION_HINT_NONE,
+    OPTION_HINT_FILE,
+    OPTION_HINT_DIRECTORY,
+    OPTION_HINT_CHOICES,
+    OPTION_HINT_KERNELS
+};
 
 struct option_info {
     const char *name;
@@ -171,7 +177,8 @@ struct command_info {
     const char *operands; /* "[FILE]..." or "" */
     size_t max_operands;
     bool hidden;
-    const char *help; /* one sentence, no full stop */
+    const char *help;      /* one sentence, no full stop */
+    enum option_hint hint; /* for the operands */
 };
 
 extern const char *const format_choices[]; /* of --format, NULL-terminated; each command says which it knows */

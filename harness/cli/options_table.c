@@ -29,21 +29,26 @@ const char *const format_choices[] = {
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
 const struct command_info command_table[COMMAND_COUNT] = {
-    [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)"},
+    [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)", OPTION_HINT_NONE},
     [COMMAND_TUNE] = {"tune", "", 0, false,
-                      "search the fastest variant of each candidate for every shape of a config, into a tuning table"},
-    [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here"},
+                      "search the fastest variant of each candidate for every shape of a config, into a tuning table",
+                      OPTION_HINT_NONE},
+    [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here",
+                      OPTION_HINT_NONE},
     [COMMAND_DOCTOR] = {"doctor", "", 0, false,
-                        "check GPU, driver and libraries, and name the command that gets what is missing"},
+                        "check GPU, driver and libraries, and name the command that gets what is missing",
+                        OPTION_HINT_NONE},
     [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false,
-                        "make tables, a page or exports from results and journals"},
+                        "make tables, a page or exports from results and journals", OPTION_HINT_FILE},
     [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false,
-                         "tell which candidates lost speed between two runs (results or journals)"},
+                         "tell which candidates lost speed between two runs (results or journals)", OPTION_HINT_FILE},
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false,
-         "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
-    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script"},
-    [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor"},
+         "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem",
+         OPTION_HINT_KERNELS},
+    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script",
+                      OPTION_HINT_NONE},
+    [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor", OPTION_HINT_NONE},
 };
 
 const struct option_info option_table[OPTION_COUNT] = {
@@ -101,8 +106,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
                           "LIST", family_names, AT(baselines), CONTENDERS,
                           "comma-separated families, instead of the config's"},
-    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(LIST), "NAME",
-                          NULL, AT(candidates), CONTENDERS,
+    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_KERNELS, ON(RUN) | ON(TUNE) | ON(LIST),
+                          "NAME", NULL, AT(candidates), CONTENDERS,
                           "also race this kernel set, plugin (.so) or manifest (.json); may be repeated"},
     [OPTION_PLUGINS] = {"plugins", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, DEVICE_USERS, "DIR", NULL, AT(plugins),
                         CONTENDERS, "where plugins are; default: plugins/ beside the program"},
