@@ -165,7 +165,38 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench doctor --m", 2, "");
     offered("cudal2-bench tune --u", 2, "--update");
     offered("cudal2-bench run --u", 2, "");
+    offered("cudal2-bench compare -f ''", 3, "json junit markdown text");
+    offered("cudal2-bench report -f j", 3, "json");
+    offered("cudal2-bench verify --format = ''", 4, "json text");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
+}
+
+/* A command speaks of itself: its own texts, formats and exit codes. */
+static void test_help_is_of_its_command(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("report --help", &t);
+    assert_has(&t, "-o, --output DIR ");
+    assert_has_words(&t, "nothing was measured in what was given");
+    assert_null(strstr(t.bytes, "journal beside"));
+    assert_null(strstr(t.bytes, "junit"));
+    assert_null(strstr(t.bytes, "TERM"));
+    assert_null(strstr(t.bytes, "  130  "));
+    text_free(&t);
+    asked("compare --help", &t);
+    assert_has(&t, "junit");
+    assert_has(&t, "    1  a regression was found");
+    assert_null(strstr(t.bytes, "figures"));
+    assert_null(strstr(t.bytes, "tuning table"));
+    text_free(&t);
+    asked("run --help", &t);
+    assert_has_words(&t, "2 run, tune: a cell failed"); /* the whole program: each row says whose it is */
+    text_free(&t);
+    asked("tune --help", &t);
+    assert_has_words(&t, "the tuning table, its journal beside it");
+    assert_null(strstr(t.bytes, "regression"));
+    text_free(&t);
 }
 
 static void put(const char *directory, const char *name)
@@ -227,7 +258,7 @@ int main(void)
         cmocka_unit_test(test_table_is_sound),         cmocka_unit_test(test_help_fits_a_terminal),
         cmocka_unit_test(test_help_names_everything),  cmocka_unit_test(test_man_is_roff),
         cmocka_unit_test(test_bash_completion),        cmocka_unit_test(test_zsh_completion),
-        cmocka_unit_test(test_bash_completes_kernels),
+        cmocka_unit_test(test_bash_completes_kernels), cmocka_unit_test(test_help_is_of_its_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,39 @@ static void bash_hinted(struct text *out, enum option_hint hint)
         bash_files(out, hint == OPTION_HINT_KERNELS ? kernels : "");
 }
 
+static enum option_id id_of(const struct option_info *option)
+{
+    return (enum option_id)(option - option_table);
+}
+
+static void bash_words(struct text *out, const char *const words[])
+{
+    text_add(out, "COMPREPLY=($(compgen -W \"");
+    add_words(out, words);
+    text_add(out, "\" -- \"$cur\"))");
+}
+
+/* By command where one of them has choices of its own. */
+static void bash_choices(struct text *out, const struct option_info *option)
+{
+    bool differ = false;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        differ = differ || option_choices(id_of(option), (enum command)i) != option->choices;
+    if (!differ) {
+        bash_words(out, option->choices);
+        return;
+    }
+    text_add(out, "case $command in");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!((option->commands >> i) & 1u))
+            continue;
+        text_add(out, " %s) ", command_table[i].name);
+        bash_words(out, option_choices(id_of(option), (enum command)i));
+        text_add(out, " ;;");
+    }
+    text_add(out, " esac");
+}
+
 /* "    -c|--config) ...": what may follow an option that takes a separate argument. */
 static void bash_argument(struct text *out, const struct option_info *option)
 {
@@ -80,9 +113,7 @@ static void bash_argument(struct text *out, const struct option_info *option)
         bash_hinted(out, option->hint);
         break;
     case OPTION_HINT_CHOICES:
-        text_add(out, "COMPREPLY=($(compgen -W \"");
-        add_words(out, option->choices);
-        text_add(out, "\" -- \"$cur\"))");
+        bash_choices(out, option);
         break;
     case OPTION_HINT_NONE:
         text_add(out, ":");
@@ -120,6 +151,20 @@ static void bash_operands(struct text *out)
     text_add(out, "\"\n    fi\n");
 }
 
+/* Which command the line names: the choices of an option may depend on it. */
+static void bash_command(struct text *out)
+{
+    const char *between = "";
+    text_add(out, "    for ((i = 1; i < COMP_CWORD; i++)); do\n        case ${COMP_WORDS[i]} in\n        ");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (command_table[i].hidden)
+            continue;
+        text_add(out, "%s%s", between, command_table[i].name);
+        between = "|";
+    }
+    text_add(out, ") command=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n");
+}
+
 /* bash splits words at '=' and ':' (COMP_WORDBREAKS): the value of --mode=server follows a word "=", and is completed
  * as if it followed "--mode"; device names with ':' are completed up to the colon. */
 static void bash_script(struct text *out)
@@ -131,21 +176,14 @@ static void bash_script(struct text *out)
                   "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run words i\n"
                   "    COMPREPLY=()\n"
                   "    if [[ $cur == = ]]; then cur=; "
-                  "elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-                  "    case $prev in\n");
+                  "elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n");
+    bash_command(out);
+    text_add(out, "    case $prev in\n");
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (takes_argument(&option_table[i]))
             bash_argument(out, &option_table[i]);
     }
-    text_add(out, "    esac\n    for ((i = 1; i < COMP_CWORD; i++)); do\n        case ${COMP_WORDS[i]} in\n        ");
-    const char *between = "";
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (command_table[i].hidden)
-            continue;
-        text_add(out, "%s%s", between, command_table[i].name);
-        between = "|";
-    }
-    text_add(out, ") command=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $command in\n");
+    text_add(out, "    esac\n    case $command in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (!command_table[i].hidden)
             bash_options(out, (enum command)i);
@@ -169,8 +207,9 @@ static void zsh_help(struct text *out, const char *help)
     }
 }
 
-static void zsh_action(struct text *out, const struct option_info *option)
+static void zsh_action(struct text *out, const struct option_info *option, enum command command)
 {
+    const char *const *choices = option_choices(id_of(option), command);
     text_add(out, ":%s:", option->name);
     if (option->hint == OPTION_HINT_FILE) {
         text_add(out, "_files");
@@ -180,34 +219,34 @@ static void zsh_action(struct text *out, const struct option_info *option)
         text_add(out, "_files -/");
     } else if (option->hint == OPTION_HINT_CHOICES) {
         text_add(out, "(");
-        for (int i = 0; option->choices[i]; i++) {
+        for (int i = 0; choices[i]; i++) {
             text_add(out, "%s", i ? " " : "");
-            for (const char *c = option->choices[i]; *c; c++) /* a bare ':' would end the action */
+            for (const char *c = choices[i]; *c; c++) /* a bare ':' would end the action */
                 text_add(out, *c == ':' ? "\\%c" : "%c", *c);
         }
         text_add(out, ")");
     }
 }
 
-static void zsh_option(struct text *out, const struct option_info *option)
+static void zsh_option(struct text *out, const struct option_info *option, enum command command)
 {
     const char *repeat = option->kind == OPTION_KIND_MANY ? "*" : "";
     const char *value = option->kind == OPTION_KIND_FLAG ? "" : option->kind == OPTION_KIND_OPTIONAL ? "=-" : "=";
     text_add(out, "        '%s--%s%s[", repeat, option->name, value);
-    zsh_help(out, option->help);
+    zsh_help(out, option_help(id_of(option), command));
     text_add(out, "]");
     if (option->kind == OPTION_KIND_OPTIONAL)
         text_add(out, "::%s:", option->name);
     else if (takes_argument(option))
-        zsh_action(out, option);
+        zsh_action(out, option, command);
     text_add(out, "'\n");
     if (!option->letter)
         return;
     text_add(out, "        '%s-%c%s[", repeat, option->letter, takes_argument(option) ? "+" : "");
-    zsh_help(out, option->help);
+    zsh_help(out, option_help(id_of(option), command));
     text_add(out, "]");
     if (takes_argument(option))
-        zsh_action(out, option);
+        zsh_action(out, option, command);
     text_add(out, "'\n");
 }
 
@@ -236,7 +275,7 @@ static void zsh_script(struct text *out)
         text_add(out, "    %s) options=(\n", command_table[i].name);
         for (int j = 0; j < OPTION_COUNT; j++) {
             if ((option_table[j].commands >> i) & 1u)
-                zsh_option(out, &option_table[j]);
+                zsh_option(out, &option_table[j], (enum command)i);
         }
         text_add(out, "    ) ;;\n");
     }

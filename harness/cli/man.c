@@ -124,7 +124,10 @@ void help_man(struct text *out)
     add_options(out);
     text_add(out, ".SH EXIT STATUS\n");
     for (int i = 0; exit_table[i].text; i++) {
+        char who[80];
+        commands_text(exit_table[i].commands, who, sizeof who);
         text_add(out, ".TP\n.B %d\n", exit_table[i].code);
+        add_roff(out, who);
         add_roff(out, exit_table[i].text);
         text_add(out, ".\n");
     }
