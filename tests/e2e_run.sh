@@ -178,6 +178,11 @@ expect_text "$work/out" 'bad_versions .*not available: while it was loaded: exit
 run doctor --device cpu
 expect_text "$work/out" '^ok +CPU' "doctor"
 expect_text "$work/out" '^ok +cache' "doctor checks the cache"
+expect_text "$work/out" '^(ok|missing) +compute-sanitizer ' "doctor looks for what verify --memcheck needs"
+expect_no_text "$work/out" 'everything runs with --device cpu' "doctor promises no kernel set on the CPU"
+mkdir "$work/tools" && printf '#!/bin/sh\n' >"$work/tools/compute-sanitizer" && chmod +x "$work/tools/compute-sanitizer"
+PATH=$work/tools:$PATH run doctor --device cpu
+expect_text "$work/out" "^ok +compute-sanitizer +$work/tools/compute-sanitizer" "and says where it is"
 touch "$work/file"
 CUDAL2_CACHE=$work/file/x run doctor --device cpu
 expect_code 69 "doctor fails without a cache"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/confirm.h"
+#include "cli/terminal.h"
 #include "compare/forms.h"
 
 static int find_format(const struct options *options, enum compare_format *out, struct error *err)
@@ -76,7 +77,7 @@ static int print(const struct compare_runs *runs, enum compare_format format, co
                  struct error *err)
 {
     char *text = NULL;
-    bool colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR");
+    bool colour = !options->no_color && terminal_has_colour(STDOUT_FILENO);
     if (compare_print(runs, format, colour, &text, err))
         return err->code;
     fputs(text, stdout);

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/terminal.h"
 #include "report/load.h"
 #include "report/report.h"
 #include "report/screen.h"
@@ -14,7 +15,7 @@
 static struct screen_options screen_of_terminal(const struct options *options)
 {
     struct winsize size;
-    struct screen_options screen = {.colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR")};
+    struct screen_options screen = {.colour = !options->no_color && terminal_has_colour(STDOUT_FILENO)};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         screen.columns = size.ws_col;
     return screen;
@@ -54,7 +55,8 @@ static int print_screen(const struct load_request *request, const struct options
     if (!code && options->command == COMMAND_REPORT)
         code = expect_measured(result, err);
     /* Without a cell there is nothing to show, not even on which device. */
-    if ((!code || code == EXIT_CODE_INCOMPARABLE) && cells_of(result)->child && screen_report(result, &screen, &text, err))
+    if ((!code || code == EXIT_CODE_INCOMPARABLE) && cells_of(result)->child &&
+        screen_report(result, &screen, &text, err))
         code = err->code;
     if (text)
         fputs(text, stdout);

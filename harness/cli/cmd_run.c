@@ -9,6 +9,7 @@
 
 #include "cli/known.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "device/device.h"
 #include "run/devices.h"
 #include "run/supervisor.h"
@@ -92,7 +93,7 @@ static enum progress_style choose_style(const struct options *options)
 {
     if (options->quiet)
         return PROGRESS_QUIET;
-    return isatty(STDERR_FILENO) && !options->no_color ? PROGRESS_LIVE : PROGRESS_LINES;
+    return !options->no_color && terminal_is_live(STDERR_FILENO) ? PROGRESS_LIVE : PROGRESS_LINES;
 }
 
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err)

@@ -92,7 +92,8 @@ static void add_environment(struct text *out)
         {"CUDAL2_CACHE", "Directory of compiled kernels and autotuning winners; default: cudal2-bench under "
                          "XDG_CACHE_HOME or ~/.cache."},
         {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
-        {"NO_COLOR", "When set, tables have no colour."},
+        {"NO_COLOR", "When set and not empty, tables have no colour."},
+        {"TERM", "On a terminal that is dumb, tables have no colour and progress is told in lines."},
         {"CUDAL2_ISOLATION",
          "What workers give up before they load plugins: on (default), off, or a list of limits, files "
          "and calls. The record says what was in force. A profiler or a sanitizer that attaches to "
