@@ -177,8 +177,8 @@ struct command_info {
     const char *operands; /* "[FILE]..." or "" */
     size_t max_operands;
     bool hidden;
-    const char *help;      /* one sentence, no full stop */
     enum option_hint hint; /* for the operands */
+    const char *help;      /* one sentence, no full stop */
 };
 
 extern const char *const format_choices[]; /* of --format, NULL-terminated; each command says which it knows */

@@ -35,26 +35,23 @@ static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
 const struct command_info command_table[COMMAND_COUNT] = {
-    [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)", OPTION_HINT_NONE},
-    [COMMAND_TUNE] = {"tune", "", 0, false,
-                      "search the fastest variant of each candidate for every shape of a config, into a tuning table",
-                      OPTION_HINT_NONE},
-    [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here",
-                      OPTION_HINT_NONE},
-    [COMMAND_DOCTOR] = {"doctor", "", 0, false,
-                        "check GPU, driver and libraries, and name the command that gets what is missing",
-                        OPTION_HINT_NONE},
-    [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false,
-                        "make tables, a page or exports from results and journals", OPTION_HINT_FILE},
-    [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false,
-                         "tell which candidates lost speed between two runs (results or journals)", OPTION_HINT_FILE},
+    [COMMAND_RUN] = {"run", "", 0, false, OPTION_HINT_NONE, "measure every cell of a config (the default command)"},
+    [COMMAND_TUNE] = {"tune", "", 0, false, OPTION_HINT_NONE,
+                      "search the fastest variant of each candidate for every shape of a config, into a tuning table"},
+    [COMMAND_LIST] = {"list", "", 0, false, OPTION_HINT_NONE,
+                      "list the contenders, their versions, and why one is not available here"},
+    [COMMAND_DOCTOR] = {"doctor", "", 0, false, OPTION_HINT_NONE,
+                        "check GPU, driver and libraries, and name the command that gets what is missing"},
+    [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
+                        "make tables, a page or exports from results and journals"},
+    [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
+                         "tell which candidates lost speed between two runs (results or journals)"},
     [COMMAND_VERIFY] =
-        {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false,
-         "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem",
-         OPTION_HINT_KERNELS},
-    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script",
-                      OPTION_HINT_NONE},
-    [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor", OPTION_HINT_NONE},
+        {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,
+         "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
+    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, OPTION_HINT_NONE,
+                      "show help, the man page or a shell completion script"},
+    [COMMAND_WORKER] = {"worker", "", 0, true, OPTION_HINT_NONE, "own one device for a running supervisor"},
 };
 
 const struct option_info option_table[OPTION_COUNT] = {

@@ -84,7 +84,7 @@ static void compare_table(struct provenance *out, const char *name, const cJSON 
     char label[LABEL_MAX], a[VALUE_MAX + 1], b[VALUE_MAX + 1];
     if ((!base && !fresh) || cJSON_Compare(base, fresh, true))
         return;
-    bool same = strncmp(tree_text(base, "commit"), tree_text(fresh, "commit"), SHORT_HASH) == 0;
+    bool same = strcmp(tree_text(base, "commit"), tree_text(fresh, "commit")) == 0;
     const char *key = same ? "hash" : "commit";
     snprintf(label, sizeof label, "tuning table %.40s", name);
     describe_table(base, key, a);

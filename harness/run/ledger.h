@@ -59,8 +59,8 @@ struct memory_use {
 /* Journals `end`, with the memory used, if every cell is there and it has not been said. */
 int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err);
 
-/* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, failed cells, every
- * cell skipped, no candidate measured, nothing to compare although the config names two contenders; else 0. */
+/* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, failed cells,
+ * every cell skipped, no candidate measured, nothing to compare although the config names two contenders; else 0. */
 int ledger_verdict(const struct ledger *ledger, const struct config *config, struct error *err);
 
 /* Closes the journal, and removes it when this start created it and no cell came of it. */

@@ -208,8 +208,7 @@ static void lost_at_start(struct run *run, struct slot *slot, const struct slot_
     slot->start_failures++;
     slot->not_before_ns = clock_now_ns() + (uint64_t)(START_PAUSE_SECONDS * 1e9 * slot->start_failures);
     /* A worker that says why it cannot start, and never could, will say the same again. */
-    bool hopeless = event->code && run->ledger.n_env == 0;
-    if (hopeless || slot->start_failures >= START_TRIES)
+    if ((event->code && run->ledger.n_env == 0) || slot->start_failures >= START_TRIES)
         retire(run, slot);
 }
 
