@@ -90,6 +90,7 @@ run compare "$work/base.json" "$work/same.json" --delta 50 --confirm
 verdict $? "--confirm measures nothing without a suspect"
 
 # --- the script of a CI job ---
+mkdir "$work/harness" && cp "$(dirname "$0")/../kernels/harness/prelude.cuh" "$work/harness/" # what makes it a directory of kernels
 gate() { # gate DIR: BASE is measured with one plugin in place and NEW with another, as a job does with kernels
     timeout -k 5 120 "$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/c.json" -o "$work/$1" -d cpu -p "$bench" \
         -- --delta 50 >"$work/out" 2>"$work/err" </dev/null
