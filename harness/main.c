@@ -3,11 +3,14 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/known.h"
 #include "cli/options.h"
 #include "worker/worker.h"
 
 static int dispatch(const struct options *options, int argc, char *const *argv, struct error *err)
 {
+    if (known_check_directories(options, err))
+        return err->code;
     switch (options->command) {
     case COMMAND_RUN:
         return command_run(options, argc, argv, err);

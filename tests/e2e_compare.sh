@@ -30,6 +30,9 @@ expect_code 1 "a slower plugin: exit status 1"
 [ "$(grep -c '^SLOWER ' "$work/out")" -eq 2 ]
 verdict $? "a slower plugin: SLOWER in both cells" "$(cat "$work/out")"
 expect_text "$work/err" '^cudal2-bench: 2 regressions; the worst: steady-nn in offline/' "a slower plugin: one line on stderr"
+timeout 60 "$bench" compare "$work/base.json" "$work/slow.json" --delta 50 >"$work/out" 2>&1 </dev/null
+[ "$(grep -c '2 regressions; the worst' "$work/out")" -eq 1 ]
+verdict $? "a slower plugin, both streams in one file: said once" "$(tail -3 "$work/out")"
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then # a machine may lack it, or terminals
     script -qec "'$bench' compare '$work/base.json' '$work/slow.json' --delta 50 --no-color" /dev/null >"$work/out" 2>&1 </dev/null
     code=$?
@@ -87,6 +90,7 @@ run compare "$work/base.json" "$work/same.json" --delta 50 --confirm
 verdict $? "--confirm measures nothing without a suspect"
 
 # --- the script of a CI job ---
+mkdir "$work/harness" && cp "$(dirname "$0")/../kernels/harness/prelude.cuh" "$work/harness/" # what makes it a directory of kernels
 gate() { # gate DIR: BASE is measured with one plugin in place and NEW with another, as a job does with kernels
     timeout -k 5 120 "$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/c.json" -o "$work/$1" -d cpu -p "$bench" \
         -- --delta 50 >"$work/out" 2>"$work/err" </dev/null

@@ -42,7 +42,12 @@ go --mode offline --plugins "$plugins" --baselines steady -k steady_slow
 expect_code 2 "another plugin of the same name without the contender that was asked for"
 said '"steady":\{.*steady_slow.so":\{' "both plugins' versions are kept"
 go --mode offline --aa=steady-nn
-expect_code 65 "--aa names nobody of the run"
+expect_code 64 "--aa names nobody of the run"
+expect_text "$work/err" '^cudal2-bench: --aa: no contender of this run is called "steady-nn"' "and the line names the option"
+sed 's/"accumulate": \["f32"\]/"aa": "steady-nn", &/' "$work/c.json" >"$work/aa.json"
+run --config "$work/aa.json" --device cpu --mode offline --output "$work/aa.out.json"
+expect_code 65 "the config's aa names nobody"
+expect_text "$work/err" '^cudal2-bench: aa: no contender of this run' "and the line names its key"
 go --mode offline --timing event
 expect_code 69 "event times on the CPU"
 expect_text "$work/err" '^cudal2-bench: --timing event: device cpu has wall times only' "are refused by name"
@@ -52,5 +57,9 @@ said '"seed":"18446744073709551615"' "is kept to the last digit"
 sed 's/"accumulate": \["f32"\]/"accumulate": ["f16"]/' "$work/c.json" >"$work/half.json"
 run --config "$work/half.json" --device cpu --mode offline --output "$work/half.out.json"
 expect_code 0 "dtype native is f32 on the CPU, whatever the accumulate type"
+expect_no_text "$work/err" 'accumulate' "what the config asks for by default is not worth a line"
 expect_text "$work/half.out.journal.jsonl" '"dtype":"f32","accumulate":"f32"' "and says so"
+run --config "$work/c.json" --device cpu --mode offline --accumulate f16 --output "$work/asked.out.json"
+expect_code 0 "--accumulate f16 on the CPU"
+expect_text "$work/err" '^note: --accumulate f16 has no effect: dtype native is f32 on device cpu' "says that it has no effect"
 finish

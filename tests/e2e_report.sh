@@ -85,12 +85,19 @@ refuse 65 "a speedup without value" 'a speedup without value' "$work/null.json" 
 result "$(cell 64 0.25 | sed 's/"speedups":.*/"speedups":[]}/')" >"$work/zero.json"
 refuse 65 "zero blocks" 'nothing to report: no speedups' "$work/zero.json" --format markdown
 result "" >"$work/none.json"
-refuse 65 "no cells" 'no speedups' "$work/none.json" --format csv
-refuse 65 "no cells for a screen" 'no cells' "$work/none.json"
-refuse 65 "no cells for a page" 'no cells' "$work/none.json" --format html
-refuse 65 "no cells to export" 'no times' "$work/none.json" --format bencher
+refuse 2 "no cells" 'no cells' "$work/none.json" --format csv
+refuse 2 "no cells for a screen" 'no cells' "$work/none.json"
+refuse 2 "no cells for a page" 'no cells' "$work/none.json" --format html
+refuse 2 "no cells to export" 'no cells' "$work/none.json" --format bencher
 refuse 65 "no times to export" 'no times in timing wall' "$work/a.json" --format prometheus --timing wall
-refuse 65 "no figures" 'no speedups' "$work/none.json" --format figures --output "$work/none"
+refuse 2 "no figures" 'no cells' "$work/none.json" --format figures --output "$work/none"
+# A result of skipped cells only: the screen and the page say why, and every format ends alike.
+result "$(cell 64 0.5 | sed 's/"status":"ok"/"status":"skipped"/; s/"contenders":.*/"contenders":{},"speedups":[]}/')" >"$work/skipped.json"
+for format in '' markdown csv latex json html bencher google-benchmark prometheus medians; do
+    run report "$work/skipped.json" ${format:+--format "$format"}
+    expect_code 2 "nothing measured${format:+, as $format}"
+    expect_text "$work/err" '^cudal2-bench: nothing to report: no cell was measured' "nothing measured${format:+, as $format}: says so"
+done
 refuse 65 "a file that is not there" 'nowhere.json: cannot be read' "$work/nowhere.json"
 mkdir "$work/empty"
 refuse 65 "a directory without a run" 'no journal.jsonl or result.json' "$work/empty"
@@ -104,7 +111,7 @@ refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --ou
 refuse 64 "nothing" 'name a result, a journal or --published' --format csv
 refuse 64 "a table that there is not" 'there are tables 1 to 4' "$work/a.json" --table 5
 refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
-refuse 64 "a format of compare" 'no format "junit" .expected text, markdown, .* medians' "$work/a.json" --format junit
+refuse 64 "a format of compare" '--format: expected text.markdown.*medians, found "junit"' "$work/a.json" --format junit
 refuse 64 "several files without a directory" 'give --output DIR' "$work/a.json" --format github-action
 if [ -w /dev/full ]; then
     timeout 20 "$bench" report "$work/a.json" --format csv >/dev/full 2>"$work/err"

@@ -88,6 +88,13 @@ run --config "$work/big.json" --device cpu --output "$work/big.out.json"
 expect_code 0 "a problem larger than memory does not stop the run"
 expect_text "$work/big.out.journal.jsonl" '"status":"skipped","reason":"needs [0-9]+ bytes' "it is skipped with the bytes it needs"
 expect_text "$work/out" '1 ok, 0 partial, 1 skipped' "and the table counts it"
+config "$work/toobig.json" "{\"m\": 1048576, \"n\": 1048576, \"k\": 16}" '"offline"' '' "$stop"
+run --config "$work/toobig.json" --device cpu --output "$work/toobig.out.json"
+expect_code 2 "a run in which nothing was measured"
+expect_text "$work/err" '^cudal2-bench: nothing was measured, every cell was skipped; the first: offline/.*: needs' "says so, and why"
+run report "$work/toobig.out.json"
+expect_code 2 "and so does its report"
+expect_text "$work/out" 'skipped: needs [0-9]+ bytes' "which still shows the reasons"
 # Matrices and workspace take under 200 MB here: what is missing is what libraries will want.
 sed 's/"limits": {/"limits": {"memory_bytes": 200000000, /' "$work/clean.json" >"$work/tight.json"
 run --config "$work/tight.json" --device cpu --mode offline --output "$work/tight.out.json"
@@ -135,6 +142,11 @@ refuse 65 "config is a directory" "$work" --config "$work"
 sed 's|"baselines": \[|&"cubals", |' "$work/clean.json" >"$work/misspelt.json"
 refuse 65 "misspelt baseline" 'misspelt.json: \$\.baselines\[0\]: .*did you mean cublas' --config "$work/misspelt.json" --device cpu
 refuse 64 "misspelt candidate" '--candidate: .*did you mean blocked' --config "$work/clean.json" --device cpu -k blokced
+refuse 65 "missing candidate" '--candidate: \./no\.so: cannot be read' --config "$work/clean.json" --device cpu -k ./no.so
+refuse 65 "a config in a manifest's place" '--candidate: .*clean.json: \$\.schema: expected one of cudal2-bench/kernel' --config "$work/clean.json" --device cpu -k "$work/clean.json"
+refuse 65 "missing table" '--tuned: no.json: cannot be read' --config "$work/clean.json" --device cpu --tuned no.json
+refuse 65 "no directory of kernels" '--kernels: /no/such: No such file' --config "$work/clean.json" --device cpu --kernels /no/such
+refuse 65 "no directory of plugins" '--plugins: /no/such: No such file' --config "$work/clean.json" --device cpu --plugins /no/such
 refuse 73 "output in no directory" 'no directory' --config "$work/clean.json" --device cpu --output "$work/no/r.json"
 refuse 73 "output is a directory" 'regular file' --config "$work/clean.json" --device cpu --output "$work"
 refuse 73 "output that cannot be made" '/proc' --config "$work/clean.json" --device cpu --output /proc/r.json
@@ -166,6 +178,11 @@ expect_text "$work/out" 'bad_versions .*not available: while it was loaded: exit
 run doctor --device cpu
 expect_text "$work/out" '^ok +CPU' "doctor"
 expect_text "$work/out" '^ok +cache' "doctor checks the cache"
+expect_text "$work/out" '^(ok|missing) +compute-sanitizer ' "doctor looks for what verify --memcheck needs"
+expect_no_text "$work/out" 'everything runs with --device cpu' "doctor promises no kernel set on the CPU"
+mkdir "$work/tools" && printf '#!/bin/sh\n' >"$work/tools/compute-sanitizer" && chmod +x "$work/tools/compute-sanitizer"
+PATH=$work/tools:$PATH run doctor --device cpu
+expect_text "$work/out" "^ok +compute-sanitizer +$work/tools/compute-sanitizer" "and says where it is"
 touch "$work/file"
 CUDAL2_CACHE=$work/file/x run doctor --device cpu
 expect_code 69 "doctor fails without a cache"

@@ -203,6 +203,12 @@ config "$work/none.json" '{"m": 8, "n": 8, "k": 8}' '"offline"' ''
 run tune --config "$work/none.json" --device cpu --output "$work/n.json"
 expect_code 64 "nothing to tune"
 expect_text "$work/err" 'no candidate' "is said"
+config "$work/single.json" '{"m": 8, "n": 8, "k": 8}' '"offline"' "\"$plugins/steady.so\""
+run tune --config "$work/single.json" --device cpu --output "$work/single.table.json"
+expect_code 69 "a candidate without variants"
+expect_text "$work/err" 'nothing to search on device cpu: steady has no variants to choose among' "is said before anything is measured"
+[ "$(wc -l <"$work/err")" -eq 1 ] && [ "$(ls "$work" | grep -c '^single.table')" -eq 0 ]
+verdict $? "and nothing is left behind" "$(ls "$work" | tr '\n' ' ')"
 run tune
 expect_code 64 "tune needs a config"
 finish

@@ -25,7 +25,7 @@ run verify "$plugins/bad_crash_launch.so" --device cpu --shape 16x24x32 --quiet
 expect_code 3 "a kernel that crashes fails"
 expect_text "$work/out" 'bad-crash-launch-nn +(crash|early_exit) ' "and is called that"
 run verify "$work/none.so" --device cpu --shape 16x24x32 --quiet
-expect_code 64 "a kernel that is not there"
+expect_code 65 "a kernel that is not there"
 expect_text "$work/err" 'none.so: cannot be read: No such file' "is named in a line"
 echo >"$work/empty.so"
 run verify "$work/empty.so" --device cpu --shape 16x24x32 --quiet

@@ -1,4 +1,5 @@
-/* compare/provenance: a second look at the suspects counts when it was taken with what NEW was measured with. */
+/* compare/provenance: how differences are told; a second look at the suspects counts when it was taken with what NEW
+ * was measured with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,11 +51,11 @@ static void another_table_is_refused(void **state)
     struct error err;
     (void)state;
     assert_int_equal(look_again("{\"nvidia-h200-f16\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (nvidia-h200-f16): "));
+    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16: hash 1 in BASE, hash 3 in NEW"));
     assert_int_equal(look_again("{\"nvidia-h200-f16-server\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (nvidia-h200-f16-server): "));
+    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16-server: hash 2 in BASE, hash 3 in NEW"));
     assert_int_equal(look_again("{" OFFLINE ",\"h200-f32\":{\"hash\":\"4\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (h200-f32): nothing in BASE"));
+    assert_non_null(strstr(err.text, "tuning table h200-f32: none in BASE"));
 }
 
 static void another_library_is_refused(void **state)
@@ -62,12 +63,60 @@ static void another_library_is_refused(void **state)
     struct error err;
     (void)state;
     assert_int_equal(look_again("{" OFFLINE "}", "13.1.0", &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (cublas): "));
+    assert_non_null(strstr(err.text, "plugins and libraries (cublas) cublas: \"13.0.0\" in BASE, \"13.1.0\" in NEW"));
+}
+
+/* ---- how differences are told ---- */
+
+#define TABLE(hash, commit)                                                                                            \
+    "{\"h200-f32\":{\"hash\":\"" hash "\",\"device\":\"NVIDIA H200\",\"commit\":\"" commit "\"}}"
+
+static void refuse_pair(const struct script *base, const struct script *fresh, const char *words)
+{
+    const char *base_path = scratch_path("base.journal.jsonl"), *fresh_path = scratch_path("new.journal.jsonl");
+    const struct compare_request request = {.base = base_path, .fresh = fresh_path};
+    struct compare_runs c;
+    struct error err = {0};
+    fixture_write(base_path, base);
+    fixture_write(fresh_path, fresh);
+    assert_int_equal(compare_open(&request, &c, &err), EXIT_CODE_INCOMPARABLE);
+    if (!strstr(err.text, words) || strchr(err.text, '{'))
+        fail_msg("\"%s\" is not in \"%s\"", words, err.text);
+}
+
+static void refuse_tables(const char *base, const char *fresh, const char *words)
+{
+    refuse_pair(&(struct script){.seed = 1, .tables = base}, &(struct script){.seed = 2, .tables = fresh}, words);
+}
+
+/* By the commit that searched them; not as JSON, of which a line holds half. */
+static void tables_are_told_by_their_commits(void **state)
+{
+    (void)state;
+    refuse_tables(TABLE("079b3b19bbe6034a009a5d133556b63b", "827c91ad6f98dcc76ce3636d5bac8dc356b9a0cf"),
+                  TABLE("4c7a7d9cf8614b91b3e44d7e84f0e3a9", "fa1a4a61d39d3d34276ae7493e96abbcf1492afe"),
+                  ": tuning table h200-f32: of 827c91a in BASE, of fa1a4a6 in NEW");
+    refuse_tables(TABLE("079b3b19bbe6034a", "827c91ad6f98"), TABLE("4c7a7d9cf8614b91", "827c91ad6f98"),
+                  ": tuning table h200-f32: hash 079b3b1 in BASE, hash 4c7a7d9 in NEW");
+    refuse_tables(TABLE("079b3b19bbe6034a", "827c91ad6f98"), NULL,
+                  ": tuning table h200-f32: of 827c91a in BASE, none in NEW");
+}
+
+static void a_long_value_is_not_cut(void **state)
+{
+    const struct script fresh = {.seed = 2,
+                                 .baselines = "[\"torch.matmul\",\"cublas\",\"cublaslt-heuristic\","
+                                              "\"cublaslt-autotuning\",\"openblas\",\"blocked\",\"other\"]"};
+    (void)state;
+    refuse_pair(&(struct script){.seed = 1}, &fresh,
+                "baselines: [\"torch.matmul\",\"cublas\"] in BASE, a list of 7 in NEW");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(tables_are_told_by_their_commits, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(a_long_value_is_not_cut, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_library_is_refused, scratch_make, scratch_remove),

@@ -86,6 +86,7 @@ static void text_form(void **state)
     must_hold(text, "a loss counts above 2% offline, 5% server\n");
     must_hold(text, "\nBASE, NEW: speedup over that baseline;");
     assert_null(strstr(text, "other code"));
+    assert_null(strstr(text, "blind")); /* 8 groups of 0.2% see 2% */
     must_hold(text, "4 compared: 1 SAME, 1 FASTER, 1 SLOWER, 1 INVALID\n");
     must_hold(text, "note: --confirm measures the suspects again and decides\n");
     must_hold(text, "1 regression; the worst: mine-nn in offline/f16-f32-64x64x64, -4.");
@@ -114,6 +115,33 @@ static void other_code_is_named(void **state)
     free(text);
     assert_int_equal(compare_print(&c, COMPARE_MARKDOWN, false, &text, &err), 0);
     must_hold(text, "- other code in NEW than in BASE: mine\n");
+    free(text);
+    compare_free(&c);
+}
+
+/* Losses of 8% that this noise hides: SAME stands, and says how little it says. */
+static void blunt_same_is_told(void **state)
+{
+    struct compare_runs c;
+    struct error err = {0};
+    struct script base = {.seed = 1, .noise = 0.1};
+    struct script fresh = {.seed = 2, .noise = 0.1};
+    struct compare_request r = {.base = base_path, .fresh = fresh_path};
+    char *text = NULL;
+    (void)state;
+    fixture_write(base_path, &base);
+    fixture_write(fresh_path, &fresh);
+    assert_int_equal(compare_open(&r, &c, &err), 0);
+    assert_int_equal(c.counts[VERDICT_SAME], 4);
+    for (size_t i = 0; i < c.n_rows; i++)
+        assert_true(compare_resolution(&c.rows[i]) > 0.05 && compare_resolution(&c.rows[i]) < 0.3);
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, false, &text, &err), 0);
+    assert_int_equal(count(text, "blind to losses below "), 4);
+    must_hold(text, "note: 4 of 4 SAME rest on groups too noisy to show a loss that counts: there one below ");
+    must_hold(text, "no regression\n");
+    free(text);
+    assert_int_equal(compare_print(&c, COMPARE_JSON, false, &text, &err), 0);
+    assert_int_equal(count(text, "\"resolution\": 0."), 4);
     free(text);
     compare_free(&c);
 }
@@ -249,9 +277,10 @@ static void junit_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_form),     cmocka_unit_test(other_code_is_named),
-        cmocka_unit_test(markdown_form), cmocka_unit_test(long_comparison_is_cut),
-        cmocka_unit_test(json_form),     cmocka_unit_test(junit_form),
+        cmocka_unit_test(text_form),          cmocka_unit_test(other_code_is_named),
+        cmocka_unit_test(markdown_form),      cmocka_unit_test(long_comparison_is_cut),
+        cmocka_unit_test(json_form),          cmocka_unit_test(junit_form),
+        cmocka_unit_test(blunt_same_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

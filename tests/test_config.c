@@ -426,7 +426,8 @@ static void test_refuses_settings(void **state)
     refuse_with("\"aa\":\"\"", "c.json: $.aa: expected a non-empty string, found \"\"");
     refuse_with("\"seed\":-1",
                 "c.json: $.seed: expected an integer from 0 to 2^53, or one below 2^64 as a decimal string, found -1");
-    refuse_with("\"seed\":18446744073709551615", "c.json: line 1: an integer beyond 2^53 (write it as a string)");
+    refuse_with("\"seed\":18446744073709551615",
+                "c.json: line 1, column 121: an integer beyond 2^53 (write it as a string)");
     refuse_with("\"seed\":1,\"seed\":2", "c.json: $: duplicate key \"seed\"");
     refuse_with("\"verify\":null", "c.json: $.verify: expected an object, found null");
 }

@@ -165,7 +165,73 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench doctor --m", 2, "");
     offered("cudal2-bench tune --u", 2, "--update");
     offered("cudal2-bench run --u", 2, "");
+    offered("cudal2-bench compare -f ''", 3, "json junit markdown text");
+    offered("cudal2-bench report -f j", 3, "json");
+    offered("cudal2-bench verify --format = ''", 4, "json text");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
+}
+
+/* A command speaks of itself: its own texts, formats and exit codes. */
+static void test_help_is_of_its_command(void **state)
+{
+    struct text t = {0};
+    (void)state;
+    asked("report --help", &t);
+    assert_has(&t, "-o, --output DIR ");
+    assert_has_words(&t, "nothing was measured in what was given");
+    assert_null(strstr(t.bytes, "journal beside"));
+    assert_null(strstr(t.bytes, "junit"));
+    assert_null(strstr(t.bytes, "TERM"));
+    assert_null(strstr(t.bytes, "  130  "));
+    text_free(&t);
+    asked("compare --help", &t);
+    assert_has(&t, "junit");
+    assert_has(&t, "    1  a regression was found");
+    assert_null(strstr(t.bytes, "figures"));
+    assert_null(strstr(t.bytes, "tuning table"));
+    text_free(&t);
+    asked("run --help", &t);
+    assert_has_words(&t, "2 run, tune: a cell failed"); /* the whole program: each row says whose it is */
+    text_free(&t);
+    asked("tune --help", &t);
+    assert_has_words(&t, "the tuning table, its journal beside it");
+    assert_null(strstr(t.bytes, "regression"));
+    text_free(&t);
+}
+
+static void put(const char *directory, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* Names of what is here, and files: -k takes either. */
+static void test_bash_completes_kernels(void **state)
+{
+    char root[] = "/tmp/cudal2-help-XXXXXX", command[300], words[200], wanted[200];
+    (void)state;
+    if (system("command -v bash >/dev/null 2>&1") != 0)
+        skip();
+    assert_non_null(mkdtemp(root));
+    snprintf(command, sizeof command, "mkdir -p %s/harness %s/sets", root, root);
+    assert_int_equal(system(command), 0);
+    put(root, "tiny.json");
+    put(root, "tiny.cu");
+    put(root, "kernel.schema.json");
+    put(root, "sets/cudal2.json");
+    setenv("CUDAL2_KERNELS", root, 1);
+    offered("cudal2-bench -k cud", 2, "cudal2");
+    offered("cudal2-bench --candidate = ti", 3, "tiny");
+    offered("cudal2-bench verify cuda", 2, "cudal2");
+    snprintf(words, sizeof words, "cudal2-bench verify %s/t", root);
+    snprintf(wanted, sizeof wanted, "%s/tiny.cu %s/tiny.json", root, root);
+    offered(words, 2, wanted);
+    unsetenv("CUDAL2_KERNELS");
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
 }
 
 static void test_zsh_completion(void **state)
@@ -179,6 +245,8 @@ static void test_zsh_completion(void **state)
     assert_has(&t, "(auto cpu cuda cuda\\:0)");
     assert_has(&t, "'*--candidate=[");
     assert_has(&t, "config'\\''s");
+    assert_has(&t, "]:candidate:_cudal2_bench_candidates'");
+    assert_has(&t, "[[ $command == verify ]] && operands=_cudal2_bench_candidates");
     if (system("command -v zsh >/dev/null 2>&1") == 0)
         assert_int_equal(run_shell("zsh -n", t.bytes), 0);
     text_free(&t);
@@ -187,9 +255,10 @@ static void test_zsh_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_is_sound),        cmocka_unit_test(test_help_fits_a_terminal),
-        cmocka_unit_test(test_help_names_everything), cmocka_unit_test(test_man_is_roff),
-        cmocka_unit_test(test_bash_completion),       cmocka_unit_test(test_zsh_completion),
+        cmocka_unit_test(test_table_is_sound),         cmocka_unit_test(test_help_fits_a_terminal),
+        cmocka_unit_test(test_help_names_everything),  cmocka_unit_test(test_man_is_roff),
+        cmocka_unit_test(test_bash_completion),        cmocka_unit_test(test_zsh_completion),
+        cmocka_unit_test(test_bash_completes_kernels), cmocka_unit_test(test_help_is_of_its_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,19 @@
 
 static char root[64], plugins[96], kernels[96];
 
-static void touch(const char *directory, const char *name)
+static void put(const char *directory, const char *name, const char *text)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
+    fputs(text, file);
     fclose(file);
+}
+
+static void touch(const char *directory, const char *name)
+{
+    put(directory, name, "");
 }
 
 /* A plugin directory and a kernel directory with two sets. */
@@ -43,6 +49,8 @@ static int make_directories(void **state)
     touch(kernels, "sets/cudal2.json");
     touch(kernels, "sets/other.json");
     touch(kernels, "tiny.json");
+    put(root, "mine.json", "{\"schema\":\"cudal2-bench/kernel\"}");
+    put(root, "result.json", "{\"schema\":\"cudal2-bench/result\"}");
     return 0;
 }
 
@@ -129,10 +137,56 @@ static void typed_paths_must_be_there(void **state)
     (void)state;
     snprintf(line, sizeof line, "-k %s/vendor.so -b %s/torch.so", plugins, plugins);
     pass("", line);
-    refuse("", "-k somewhere/else.json", EXIT_CODE_USAGE,
+    refuse("", "-k somewhere/else.json", EXIT_CODE_DATA,
            "--candidate: somewhere/else.json: cannot be read: No such file or directory");
-    refuse("", "-b cublas,./vendor.so", EXIT_CODE_USAGE,
+    refuse("", "-b cublas,./vendor.so", EXIT_CODE_DATA,
            "--baselines: ./vendor.so: cannot be read: No such file or directory");
+}
+
+/* A result in a manifest's place would be missed in the table only after everything else is measured. */
+static void typed_manifests_must_be_some(void **state)
+{
+    char line[256], message[400];
+    struct error err;
+    (void)state;
+    snprintf(line, sizeof line, "-k %s/mine.json", root);
+    pass("", line);
+    snprintf(line, sizeof line, "-k %s/result.json", root);
+    snprintf(message, sizeof message,
+             "--candidate: %s/result.json: $.schema: expected one of cudal2-bench/kernel, cudal2-bench/kernel-set, "
+             "found \"cudal2-bench/result\"",
+             root);
+    refuse("", line, EXIT_CODE_DATA, message);
+    snprintf(line, sizeof line, "\"candidates\":[\"%s/result.json\"]", root);
+    assert_int_equal(check(line, "", &err), 0); /* the run says it of the contender */
+}
+
+static void typed_tables_must_be_there(void **state)
+{
+    (void)state;
+    pass("", "--tuned none");
+    refuse("", "--tuned no/table.json", EXIT_CODE_DATA,
+           "--tuned: no/table.json: cannot be read: No such file or directory");
+}
+
+static void directories_must_be_some(void **state)
+{
+    char line[256];
+    struct options options;
+    struct error err;
+    (void)state;
+    snprintf(line, sizeof line, "list --plugins %s --kernels %s", plugins, kernels);
+    accept(line, &options);
+    assert_int_equal(known_check_directories(&options, &err), 0);
+    accept("list --plugins /no/such", &options);
+    assert_int_equal(known_check_directories(&options, &err), EXIT_CODE_DATA);
+    assert_string_equal(err.text,
+                        "--plugins: /no/such: No such file or directory (expected a directory of plugins, *.so)");
+    accept("list --kernels /no/such", &options);
+    assert_int_equal(known_check_directories(&options, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "--kernels: /no/such: No such file or directory (expected a directory"));
+    accept("list", &options);
+    assert_int_equal(known_check_directories(&options, &err), 0);
 }
 
 static void operands_and_list_are_checked(void **state)
@@ -141,10 +195,14 @@ static void operands_and_list_are_checked(void **state)
     struct error err;
     (void)state;
     accept("verify none.so", &options);
-    assert_int_equal(known_check_operands(&options, &err), EXIT_CODE_USAGE);
+    assert_int_equal(known_check_operands(&options, &err), EXIT_CODE_DATA);
     assert_string_equal(err.text, "none.so: cannot be read: No such file or directory");
     accept("list -k xyzzy.json", &options); /* no config there */
-    assert_int_equal(known_check_options(&options, NULL, &err), EXIT_CODE_USAGE);
+    assert_int_equal(known_check_options(&options, NULL, &err), EXIT_CODE_DATA);
+    char line[200];
+    snprintf(line, sizeof line, "verify xyzzy --kernels %s", kernels); /* a name, and no file */
+    accept(line, &options);
+    assert_int_equal(known_check_operands(&options, &err), EXIT_CODE_USAGE);
 }
 
 static void a_kernel_set_is_no_baseline(void **state)
@@ -171,6 +229,9 @@ int main(void)
         cmocka_unit_test(known_names_pass),
         cmocka_unit_test(misspelt_names_name_their_place),
         cmocka_unit_test(typed_paths_must_be_there),
+        cmocka_unit_test(typed_manifests_must_be_some),
+        cmocka_unit_test(typed_tables_must_be_there),
+        cmocka_unit_test(directories_must_be_some),
         cmocka_unit_test(operands_and_list_are_checked),
         cmocka_unit_test(a_kernel_set_is_no_baseline),
         cmocka_unit_test(sets_are_unknown_without_their_directory),

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "stats/interval.h"
 #include "stats/shift.h"
 
 #define SAMPLE(array) ((struct sample){array, sizeof(array) / sizeof *(array)})
@@ -140,12 +141,50 @@ static void discoveries(void **state)
     assert_int_equal(stats_discoveries(NULL, 0, 0.05, NULL), 0);
 }
 
+/* Shifting by a little more than the resolution is seen, by a little less is not: at any sizes, exact or not. */
+static void resolution_is_where_the_test_speaks(void **state)
+{
+    static const size_t sizes[][2] = {{4, 4}, {8, 8}, {8, 24}, {32, 33}, {60, 50}};
+    struct random random;
+    double low[64], high[64], moved[64];
+    (void)state;
+    random_seed(&random, 5);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t i = 0; i < 64; i++) {
+            low[i] = 3 + random_unit(&random);
+            high[i] = random_unit(&random);
+        }
+        struct sample a = {low, sizes[s][0]}, b = {high, sizes[s][1]}, c = {moved, sizes[s][0]};
+        double shift = stats_below_resolution(a, b, 0.05);
+        double between = stats_median(low, a.n) - stats_median(high, b.n);
+        for (int side = -1; side <= 1; side += 2) {
+            for (size_t i = 0; i < a.n; i++)
+                moved[i] = low[i] - between - shift - 1e-9 * side;
+            assert_int_equal(stats_below_p(c, b, 0) <= 0.05, side > 0);
+        }
+    }
+}
+
+static void resolution_has_its_limits(void **state)
+{
+    const double few[] = {1, 2, 3}, flat[] = {1, 1, 1, 1};
+    (void)state;
+    assert_true(isinf(stats_below_resolution(SAMPLE(few), (struct sample){few, 2}, 0.05))); /* p is 0.1 at least */
+    near(stats_below_resolution(SAMPLE(flat), SAMPLE(flat), 0.05), 0, 0);
+    assert_true(isinf(stats_below_resolution((struct sample){NULL, 0}, SAMPLE(few), 0.05)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_against_enumeration), cmocka_unit_test(both_tails),
-        cmocka_unit_test(margin_and_ties),           cmocka_unit_test(small_enough_for_a_thousand),
-        cmocka_unit_test(approximation_joins),       cmocka_unit_test(discoveries),
+        cmocka_unit_test(exact_against_enumeration),
+        cmocka_unit_test(both_tails),
+        cmocka_unit_test(margin_and_ties),
+        cmocka_unit_test(small_enough_for_a_thousand),
+        cmocka_unit_test(approximation_joins),
+        cmocka_unit_test(discoveries),
+        cmocka_unit_test(resolution_is_where_the_test_speaks),
+        cmocka_unit_test(resolution_has_its_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ enum exit_code {
     EXIT_CODE_INCOMPARABLE = 2,
     EXIT_CODE_VERIFICATION = 3,
     EXIT_CODE_USAGE = 64,
-    EXIT_CODE_DATA = 65,        /* a file's content is wrong */
+    EXIT_CODE_DATA = 65,        /* an input file cannot be read, or its content is wrong */
     EXIT_CODE_UNAVAILABLE = 69, /* device, driver or library is not there */
     EXIT_CODE_INTERNAL = 70,    /* a broken promise of ours, or no memory */
     EXIT_CODE_CANTCREATE = 73,  /* output cannot be created */

@@ -14,11 +14,20 @@
 
 #define EXACT_INTEGER 9007199254740992.0 /* 2^53 */
 
+/* A file of nothing but its line end is empty to who looks at it. */
+static bool is_blank(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\0' || !strchr(" \t\r\n", text[i]))
+            return false;
+    return true;
+}
+
 int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err)
 {
     if (length > max_bytes)
         return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
-    if (length == 0)
+    if (is_blank(text, length))
         return error_set(err, EXIT_CODE_DATA, "%s: empty", source);
     if (json_scan(text, length, source, err))
         return err->code;

@@ -222,6 +222,8 @@ static bool scan_items(struct scan *s, bool (*item)(struct scan *), char close, 
             done = true;
         else if (!accept(s, ','))
             return fail(s, s->at == s->end ? "the text ends too early" : problem);
+        else if (skip_space(s), peek(s) == close)
+            return fail(s, "a ',' with nothing after it");
     }
     s->depth--;
     return true;
@@ -262,6 +264,21 @@ static bool scan_value(struct scan *s)
     return fail(s, s->at == s->end ? "the text ends too early" : "expected a value");
 }
 
+/* Columns count characters. A text that ends too early does so behind its last one, not on an empty line below. */
+static int tell(const struct scan *s, const char *text, const char *source, struct error *err)
+{
+    const char *at = s->at;
+    while (s->at == s->end && at > text && isspace((unsigned char)at[-1]))
+        at--;
+    size_t line = 1, column = 1;
+    for (const char *c = text; c < at; c++) {
+        bool continues = ((unsigned char)*c & 0xc0) == 0x80;
+        line += *c == '\n';
+        column = *c == '\n' ? 1 : column + !continues;
+    }
+    return error_set(err, EXIT_CODE_DATA, "%s: line %zu, column %zu: %s", source, line, column, s->problem);
+}
+
 int json_scan(const char *text, size_t length, const char *source, struct error *err)
 {
     struct scan s = {.at = text, .end = text + length};
@@ -272,8 +289,5 @@ int json_scan(const char *text, size_t length, const char *source, struct error 
     }
     if (ok)
         return 0;
-    size_t line = 1;
-    for (const char *c = text; c < s.at; c++)
-        line += *c == '\n';
-    return error_set(err, EXIT_CODE_DATA, "%s: line %zu: %s", source, line, s.problem);
+    return tell(&s, text, source, err);
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Checks that text[0..length) is one JSON value and nothing else: depth, number grammar and range, UTF-8, escapes.
- * EXIT_CODE_DATA with "source: line n: what is wrong". */
+ * EXIT_CODE_DATA with "source: line n, column n: what is wrong". */
 int json_scan(const char *text, size_t length, const char *source, struct error *err);
 
 /* Refuses objects with two keys that are equal, or differ only in case (cJSON's lookups would confuse them).

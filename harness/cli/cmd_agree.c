@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/terminal.h"
 #include "compare/agree.h"
 
 _Static_assert(AGREE_BASES_MAX + 1 == OPTIONS_OPERANDS_MAX, "as many operands as runs can be compared");
@@ -45,7 +46,7 @@ static void print_json(struct text *out, const struct sheet *groups, const struc
 static int print(const struct agreement *a, const struct options *options, struct error *err)
 {
     const char *format = format_choices[options->format];
-    bool colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR");
+    bool colour = !options->no_color && terminal_has_colour(STDOUT_FILENO);
     bool json = strcmp(format, "json") == 0, markdown = strcmp(format, "markdown") == 0;
     struct sheet sheets[2] = {{.n_columns = 0}, {.n_columns = 0}};
     struct text out = {0};

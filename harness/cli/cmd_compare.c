@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/confirm.h"
+#include "cli/terminal.h"
 #include "compare/forms.h"
 
 static int find_format(const struct options *options, enum compare_format *out, struct error *err)
@@ -64,18 +66,25 @@ static int look_again(const struct options *options, int argc, char *const *argv
     return code;
 }
 
+/* A terminal, a log or a pipe that takes both. */
+static bool is_one_file(int a, int b)
+{
+    struct stat x, y;
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int print(const struct compare_runs *runs, enum compare_format format, const struct options *options,
                  struct error *err)
 {
     char *text = NULL;
-    bool colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR");
+    bool colour = !options->no_color && terminal_has_colour(STDOUT_FILENO);
     if (compare_print(runs, format, colour, &text, err))
         return err->code;
     fputs(text, stdout);
     free(text);
     int code = compare_outcome(runs, err);
     /* The table ends with that line: who sees both streams has read it. */
-    if (format == COMPARE_TEXT && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+    if (format == COMPARE_TEXT && is_one_file(STDOUT_FILENO, STDERR_FILENO))
         err->text[0] = '\0';
     return code;
 }

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/sanitize.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "contender/contender.h"
@@ -76,7 +77,8 @@ static void check_gpus(void)
     }
     if (count == 0)
         say_missing("GPU", "the driver shows none (CUDA_VISIBLE_DEVICES counts too)",
-                    "install the NVIDIA driver; without one everything runs with --device cpu");
+                    "install the NVIDIA driver; without one --device cpu runs torch.matmul, openblas and CPU plugins, "
+                    "not cublas, cublaslt or kernel sets such as cudal2");
 }
 
 static void check_cpu(void)
@@ -121,6 +123,17 @@ static void check_cupti(void)
     }
     snprintf(text, sizeof text, "%u, %.500s", version, path);
     say_ok("CUPTI", text);
+}
+
+static void check_sanitizer(void)
+{
+    char path[4096];
+    if (sanitize_find(path, sizeof path))
+        say_ok("compute-sanitizer", path);
+    else
+        say_missing("compute-sanitizer", "neither on PATH nor in CUDA_HOME/bin",
+                    "install the CUDA toolkit (cuda-sanitizer) and set CUDA_HOME; only verify --memcheck and "
+                    "--racecheck need it");
 }
 
 static void check_kernels(const struct options *options)
@@ -239,6 +252,7 @@ int command_doctor(const struct options *options, struct error *err)
     check_cpu();
     check_nvrtc();
     check_cupti();
+    check_sanitizer();
     check_kernels(options);
     bool cache = check_cache();
     if (check_baselines(options, &available, err))

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/terminal.h"
 #include "report/load.h"
 #include "report/report.h"
 #include "report/screen.h"
@@ -29,16 +30,33 @@ static struct screen_options screen_of_terminal(const struct options *options)
 {
     return (struct screen_options){
         .columns = wanted_columns(),
-        .colour = isatty(STDOUT_FILENO) && !options->no_color && !getenv("NO_COLOR"),
+        .colour = !options->no_color && terminal_has_colour(STDOUT_FILENO),
     };
 }
 
-/* Without a cell there is nothing to say, not even on which device. A run tells so itself; `report` was asked. */
-static int refuse_empty(const cJSON *result, struct error *err)
+static const cJSON *cells_of(const cJSON *result)
 {
-    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(result, "cells")) > 0)
-        return 0;
-    return error_set(err, EXIT_CODE_DATA, "nothing to report: no cells in what was given");
+    return cJSON_GetObjectItemCaseSensitive(result, "cells");
+}
+
+static bool was_measured(const cJSON *cell)
+{
+    const char *status = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cell, "status"));
+    return status && (strcmp(status, "ok") == 0 || strcmp(status, "partial") == 0);
+}
+
+/* Whatever the format can say without one measured cell (why, and where): a script learns it by the exit status. */
+static int expect_measured(const cJSON *result, struct error *err)
+{
+    const cJSON *cell, *cells = cells_of(result);
+    cJSON_ArrayForEach(cell, cells)
+    {
+        if (was_measured(cell))
+            return 0;
+    }
+    if (!cells || !cells->child)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cells in what was given");
+    return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cell was measured in what was given");
 }
 
 static int print_screen(const struct load_request *request, const struct options *options, struct error *err)
@@ -48,10 +66,12 @@ static int print_screen(const struct load_request *request, const struct options
     struct screen_options screen = screen_of_terminal(options);
     int code = load_results(request, &result, err);
     if (!code && options->command == COMMAND_REPORT)
-        code = refuse_empty(result, err);
-    if (!code)
-        code = screen_report(result, &screen, &text, err);
-    if (!code)
+        code = expect_measured(result, err);
+    /* Without a cell there is nothing to show, not even on which device. */
+    if ((!code || code == EXIT_CODE_INCOMPARABLE) && cells_of(result)->child &&
+        screen_report(result, &screen, &text, err))
+        code = err->code;
+    if (text)
         fputs(text, stdout);
     free(text);
     cJSON_Delete(result);
@@ -95,6 +115,23 @@ static bool wants_screen(const struct options *o)
            !options_given(o, OPTION_TIMING) && !options_given(o, OPTION_PUBLISHED) && !o->output;
 }
 
+/* Makes the report. Tables and exports of a result without a measured cell are refused as a file that does not hold
+ * what was asked for, and a page is made: both are told apart from a wrong file here, which costs a second reading. */
+static int report_files(const struct report_request *request, const struct load_request *load, struct error *err)
+{
+    struct error unmeasured = {0};
+    cJSON *result = NULL;
+    int code = report_main_from(request, err);
+    bool doubtful = code == EXIT_CODE_DATA || (code == 0 && request->format == REPORT_HTML);
+    if (doubtful && load->n > 0 && load_results(load, &result, &unmeasured) == 0 &&
+        expect_measured(result, &unmeasured) != 0) {
+        *err = unmeasured;
+        code = err->code;
+    }
+    cJSON_Delete(result);
+    return code;
+}
+
 int command_report(const struct options *options, struct error *err)
 {
     struct report_request request = {
@@ -115,5 +152,5 @@ int command_report(const struct options *options, struct error *err)
         request.table = -1;
     if (find_format(format_choices[options->format], &request.format, err))
         return err->code;
-    return report_main_from(&request, err);
+    return report_files(&request, &load, err);
 }

@@ -9,6 +9,7 @@
 
 #include "cli/known.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "device/device.h"
 #include "run/devices.h"
 #include "run/supervisor.h"
@@ -92,7 +93,7 @@ static enum progress_style choose_style(const struct options *options)
 {
     if (options->quiet)
         return PROGRESS_QUIET;
-    return isatty(STDERR_FILENO) && !options->no_color ? PROGRESS_LIVE : PROGRESS_LINES;
+    return !options->no_color && terminal_is_live(STDERR_FILENO) ? PROGRESS_LIVE : PROGRESS_LINES;
 }
 
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err)
@@ -127,6 +128,30 @@ static bool has_table(int code)
     return code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
 }
 
+/* Which contenders there are only the worker knows: its words are about the config's key, which was an option here. */
+static int blame_option(const struct options *options, int code, struct error *err)
+{
+    static const char key[] = "aa: ";
+    if (code != EXIT_CODE_DATA || !options->aa || !options->aa[0] || strncmp(err->text, key, strlen(key)) != 0)
+        return code;
+    err->code = EXIT_CODE_USAGE;
+    memmove(err->text, err->text + strlen(key), strlen(err->text + strlen(key)) + 1);
+    return error_wrap(err, "--aa");
+}
+
+void run_note_accumulate(const struct options *options, const struct config *config)
+{
+    struct devices devices;
+    struct error ignored;
+    if (options->quiet || !options_given(options, OPTION_ACCUMULATE) || options->accumulate != CUDAL2_ACC_F16 ||
+        devices_resolve(options->device, device_count_gpus(), &devices, &ignored))
+        return;
+    enum cudal2_dtype dtype = config_dtype(config, devices.on_cuda);
+    if (!(config_accumulates(config, dtype) & CUDAL2_BIT(CUDAL2_ACC_F16)))
+        fprintf(stderr, "note: --accumulate f16 has no effect: dtype native is %s on device %s, accumulated in f32\n",
+                dtype_names[dtype], devices.on_cuda ? "cuda" : "cpu");
+}
+
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err)
 {
     struct config config;
@@ -147,7 +172,8 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     run.tuned = options->tuned;
     run.no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
     run.force_tuned = options->force;
-    code = run_with_progress(options, &run, err);
+    run_note_accumulate(options, &config);
+    code = blame_option(options, run_with_progress(options, &run, err), err);
     if (has_table(code) && report_print(output, options, &report_error) && !code) {
         *err = report_error;
         code = err->code;

@@ -92,6 +92,7 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
     run.argv = argv;
     run.no_tuned = true;
     run.budget_seconds = options->budget_seconds;
+    run_note_accumulate(options, &config);
     code = search(options, &request, &run, err);
 out:
     config_free(&config);

@@ -313,6 +313,8 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
                                     .kernel_directory = options->kernels,
                                     .no_tuned = true};
     if (code == 0)
+        run_note_accumulate(options, &config);
+    if (code == 0)
         code = check(options, &run, directory, &findings, err);
     unlink(output);
     unlink(journal);

@@ -29,6 +29,9 @@ int run_with_progress(const struct options *options, const struct run_options *r
 /* What run and tune take alike from the options; config and output are borrowed. */
 struct run_options run_options_from(const struct options *options, const struct config *config, const char *output);
 
+/* Tells on stderr when --accumulate f16 asks for what this device has not: dtype native is f32 on the CPU. */
+void run_note_accumulate(const struct options *options, const struct config *config);
+
 /* Makes a file name of it: what is not a letter, a digit, '-', '_' or '.' becomes '-'. */
 void run_clean_name(char *name);
 

@@ -57,23 +57,31 @@ static void add_options(struct text *out, enum command command)
     const char *section = "";
     for (int i = 0; i < OPTION_COUNT; i++) {
         char left[120];
-        const struct option_info *option = &option_table[i];
-        if (!applies(option, command))
+        struct option_info option = option_table[i];
+        if (!applies(&option, command))
             continue;
-        if (strcmp(section, option->section) != 0)
-            text_add(out, "\n%s:\n", option->section);
-        section = option->section;
-        option_form(option, left, sizeof left);
-        add_entry(out, left, option->help);
+        if (strcmp(section, option.section) != 0)
+            text_add(out, "\n%s:\n", option.section);
+        section = option.section;
+        option.argument = option_argument((enum option_id)i, command);
+        option_form(&option, left, sizeof left);
+        add_entry(out, left, option_help((enum option_id)i, command));
     }
 }
 
-static void add_exit_codes(struct text *out)
+/* Of one command, or with COMMAND_COUNT of all, each row with whom it is about. */
+static void add_exit_codes(struct text *out, enum command command)
 {
     text_add(out, "\nExit status:\n");
     for (int i = 0; exit_table[i].text; i++) {
+        char who[80] = "", line[240];
+        if (command != COMMAND_COUNT && !((exit_table[i].commands >> command) & 1u))
+            continue;
+        if (command == COMMAND_COUNT)
+            commands_text(exit_table[i].commands, who, sizeof who);
+        snprintf(line, sizeof line, "%s%s", who, exit_table[i].text);
         text_add(out, "  %3d  ", exit_table[i].code);
-        add_wrapped(out, exit_table[i].text, 7);
+        add_wrapped(out, line, 7);
     }
 }
 
@@ -92,7 +100,7 @@ void help_program(struct text *out)
     }
     text_add(out, "\nThe options of run; \"" PROGRAM_NAME " COMMAND --help\" shows those of another\ncommand.\n");
     add_options(out, COMMAND_RUN);
-    add_exit_codes(out);
+    add_exit_codes(out, COMMAND_COUNT);
 }
 
 void help_command(struct text *out, enum command command)
@@ -104,7 +112,7 @@ void help_command(struct text *out, enum command command)
     snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)info->help[0]), info->help + 1);
     add_wrapped(out, sentence, 0);
     add_options(out, command);
-    add_exit_codes(out);
+    add_exit_codes(out, command);
 }
 
 bool help_wanted(const struct options *o, struct text *out)

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "compile/kernels.h"
 #include "contender/contender.h"
 
 #define DIRECTORY_MAX 4096
+#define MANIFEST_MAX_BYTES (16u << 20)
 
 /* ---- lists of names ---- */
 
@@ -112,6 +114,7 @@ struct known {
     struct names words[2]; /* by role: families of the project, other plugins, and for candidates kernel sets */
     struct names others;   /* plugins that are not the project's baselines */
     bool has_sets;         /* without a kernel directory any set may exist; the run says that there is none */
+    int code;              /* of an unknown name: whose mistake it is, a file's or the command line's */
 };
 
 static void add_all(struct names *out, const char *const names[])
@@ -120,10 +123,10 @@ static void add_all(struct names *out, const char *const names[])
         names_add(out, names[i], strlen(names[i]));
 }
 
-static void known_open(const struct options *options, struct known *k)
+static void known_open(const struct options *options, int code, struct known *k)
 {
     struct names plugins = {0};
-    *k = (struct known){0};
+    *k = (struct known){.code = code};
     add_plugins(options, &plugins);
     for (size_t i = 0; i < plugins.count; i++)
         if (!is_baseline_plugin(plugins.list[i], strlen(plugins.list[i])))
@@ -148,7 +151,7 @@ void known_candidates(const struct options *options, struct names *out)
 {
     struct known k;
     add_kernels(options, "/sets", out);
-    known_open(options, &k);
+    known_open(options, EXIT_CODE_USAGE, &k);
     add_all(out, (const char *const *)k.others.list);
     add_all(out, options->candidates);
     out->failed |= k.others.failed;
@@ -173,11 +176,11 @@ static int refuse(const struct known *k, const char *name, enum contender_role r
     const char *near = nearest_name(name, (const char *const *)words->list, words->count);
     const char *what = role == ROLE_CANDIDATE ? "family, kernel or plugin" : "family or plugin";
     if (near)
-        return error_set(err, EXIT_CODE_DATA, "there is no %s \"%.60s\" (did you mean %s?)", what, name, near);
+        return error_set(err, k->code, "there is no %s \"%.60s\" (did you mean %s?)", what, name, near);
     if (names_have(&k->words[ROLE_CANDIDATE], name, strlen(name)))
-        return error_set(err, EXIT_CODE_DATA,
-                         "\"%.60s\" is a kernel, which is a candidate (or give the path of %s.json)", name, name);
-    return error_set(err, EXIT_CODE_DATA, "there is no %s \"%.60s\" (see " PROGRAM_NAME " list)", what, name);
+        return error_set(err, k->code, "\"%.60s\" is a kernel, which is a candidate (or give the path of %s.json)",
+                         name, name);
+    return error_set(err, k->code, "there is no %s \"%.60s\" (see " PROGRAM_NAME " list)", what, name);
 }
 
 /* The first name that is unknown: its index, with the reason in err; -1 when all are known. */
@@ -191,15 +194,36 @@ static int find_unknown(const struct known *k, const char *const names[], enum c
     return -1;
 }
 
+static int check_readable(const char *path, struct error *err)
+{
+    return access(path, R_OK) == 0
+               ? 0
+               : error_set(err, EXIT_CODE_DATA, "%.200s: cannot be read: %s", path, strerror(errno));
+}
+
+/* A result or a config in a manifest's place. What else may be wrong with a manifest is told of the contender. */
+static int check_manifest(const char *path, struct error *err)
+{
+    static const char *const schemas[] = {"cudal2-bench/kernel", "cudal2-bench/kernel-set", NULL};
+    cJSON *tree = NULL;
+    int which;
+    if (json_read_file(path, MANIFEST_MAX_BYTES, &tree, err))
+        return err->code;
+    int code = json_read_choice(json_member(json_root(tree, path), "schema"), schemas, &which, err);
+    cJSON_Delete(tree);
+    return code;
+}
+
 /* A config may name what is built elsewhere; who types a path means a file, and would miss it in the table only after
  * everything else is measured. */
-static int find_missing(const char *const names[], struct error *err)
+static int find_bad_file(const char *const names[], struct error *err)
 {
-    for (int i = 0; names[i]; i++)
-        if (is_path(names[i]) && access(names[i], R_OK) != 0) {
-            error_set(err, EXIT_CODE_USAGE, "%.200s: cannot be read: %s", names[i], strerror(errno));
+    for (int i = 0; names[i]; i++) {
+        if (!is_path(names[i]))
+            continue;
+        if (check_readable(names[i], err) || (ends_with(names[i], ".json") && check_manifest(names[i], err)))
             return i;
-        }
+    }
     return -1;
 }
 
@@ -207,7 +231,7 @@ static int find_missing(const char *const names[], struct error *err)
 static int find_mistyped(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
 {
     int index = find_unknown(k, names, role, err);
-    return index >= 0 ? index : find_missing(names, err);
+    return index >= 0 ? index : find_bad_file(names, err);
 }
 
 static bool ran_out(const struct known *k, struct error *err)
@@ -225,7 +249,7 @@ int known_check_config(const struct options *options, const struct config *confi
     char *const *const lists[] = {config->baselines, config->candidates};
     struct known k;
     int code = 0;
-    known_open(options, &k);
+    known_open(options, EXIT_CODE_DATA, &k);
     if (ran_out(&k, err))
         code = err->code;
     for (int role = ROLE_BASELINE; role <= ROLE_CANDIDATE && !code; role++) {
@@ -237,11 +261,20 @@ int known_check_config(const struct options *options, const struct config *confi
     return code;
 }
 
+/* "none" is a word, and no file. What is in a table is for the worker to say, which knows the device. */
+static int check_tables(const struct options *options, struct error *err)
+{
+    for (size_t i = 0; options->tuned[i]; i++)
+        if (strcmp(options->tuned[i], "none") != 0 && check_readable(options->tuned[i], err))
+            return error_wrap(err, "--tuned");
+    return 0;
+}
+
 int known_check_options(const struct options *options, const struct config *config, struct error *err)
 {
     struct known k;
     int code = 0;
-    known_open(options, &k);
+    known_open(options, EXIT_CODE_USAGE, &k);
     if (ran_out(&k, err))
         code = err->code;
     if (!code && options_given(options, OPTION_BASELINES) &&
@@ -250,9 +283,7 @@ int known_check_options(const struct options *options, const struct config *conf
     if (!code && find_mistyped(&k, options->candidates, ROLE_CANDIDATE, err) >= 0)
         code = error_wrap(err, "--candidate");
     known_close(&k);
-    if (code == EXIT_CODE_DATA)
-        code = err->code = EXIT_CODE_USAGE;
-    return code;
+    return code ? code : check_tables(options, err);
 }
 
 int known_load_config(const struct options *options, struct config *out, struct error *err)
@@ -273,11 +304,33 @@ int known_check_operands(const struct options *options, struct error *err)
 {
     struct known k;
     int code = 0;
-    known_open(options, &k);
+    known_open(options, EXIT_CODE_USAGE, &k);
     if (ran_out(&k, err))
         code = err->code;
     if (!code && find_mistyped(&k, options->operands, ROLE_CANDIDATE, err) >= 0)
-        code = err->code = EXIT_CODE_USAGE;
+        code = err->code;
     known_close(&k);
     return code;
+}
+
+static int check_plugins(const char *path, struct error *err)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return error_set(err, EXIT_CODE_DATA, "--plugins: %.200s: %s (expected a directory of plugins, *.so)", path,
+                         strerror(errno));
+    closedir(directory);
+    return 0;
+}
+
+int known_check_directories(const struct options *options, struct error *err)
+{
+    char found[DIRECTORY_MAX];
+    if (options->plugins && check_plugins(options->plugins, err))
+        return err->code;
+    if (!options->kernels || kernel_directory_find(options->kernels, found, sizeof found, err) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_DATA, "--kernels: %.200s: %s (expected a directory of kernels, with %s)",
+                     options->kernels, access(options->kernels, F_OK) == 0 ? "not one" : strerror(errno),
+                     KERNEL_PRELUDE);
 }

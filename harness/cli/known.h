@@ -26,15 +26,20 @@ int known_check_config(const struct options *options, const struct config *confi
                        struct error *err);
 
 /* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied, and is not looked at without
- * --baselines. A path that cannot be read is refused too: a config may name what another machine has, but who types a
- * path means a file. */
+ * --baselines. A path that cannot be read, a .json that is neither a manifest nor a kernel set, and a --tuned that is
+ * not there are refused too (EXIT_CODE_DATA): a config may name what another machine has, but who types a path means a
+ * file. */
 int known_check_options(const struct options *options, const struct config *config, struct error *err);
 
 /* The config of --config with the options applied and every name known: config_load, options_apply and the two checks
  * above. On failure *out needs no config_free. */
 int known_load_config(const struct options *options, struct config *out, struct error *err);
 
-/* The same for operands that name kernels (EXIT_CODE_USAGE), paths included. */
+/* The same for operands that name kernels, paths included. */
 int known_check_operands(const struct options *options, struct error *err);
+
+/* Refuses a --plugins that is no directory and a --kernels without the kernels' prelude (EXIT_CODE_DATA), which would
+ * otherwise make every name in them unknown. */
+int known_check_directories(const struct options *options, struct error *err);
 
 #endif

@@ -94,7 +94,8 @@ static void add_environment(struct text *out)
         {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
         {"COLUMNS", "Width that the tables by shape of a run's screen must fit; default: that of the terminal, and no "
                     "limit where output is none."},
-        {"NO_COLOR", "When set, tables have no colour."},
+        {"NO_COLOR", "When set and not empty, tables have no colour."},
+        {"TERM", "On a terminal that is dumb, tables have no colour and progress is told in lines."},
         {"CUDAL2_ISOLATION",
          "What workers give up before they load plugins: on (default), off, or a list of limits, files "
          "and calls. The record says what was in force. A profiler or a sanitizer that attaches to "
@@ -126,7 +127,10 @@ void help_man(struct text *out)
     add_options(out);
     text_add(out, ".SH EXIT STATUS\n");
     for (int i = 0; exit_table[i].text; i++) {
+        char who[80];
+        commands_text(exit_table[i].commands, who, sizeof who);
         text_add(out, ".TP\n.B %d\n", exit_table[i].code);
+        add_roff(out, who);
         add_roff(out, exit_table[i].text);
         text_add(out, ".\n");
     }

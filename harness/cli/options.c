@@ -49,8 +49,11 @@ static int bad_value(struct parser *p, const struct option_info *option, const c
 {
     char wanted[240];
     struct option_info shown = *option;
-    if (option->kind == OPTION_KIND_CHOICE) /* what may be written, not the word that stands for it in the help */
+    if (option->kind == OPTION_KIND_CHOICE) { /* what may be written, not the word that stands for it in the help */
         shown.argument = NULL;
+        shown.choices =
+            option_choices((enum option_id)(option - option_table), p->command_named ? p->out->command : COMMAND_COUNT);
+    }
     option_argument_text(&shown, wanted, sizeof wanted);
     const char *number = option->kind == OPTION_KIND_REAL ? ", a number above 0" : "";
     if (option->kind == OPTION_KIND_INTEGER)
@@ -244,9 +247,22 @@ static int take_argument(struct parser *p)
     return argument[1] == '-' ? take_long(p, argument + 2) : take_short(p, argument);
 }
 
-/* Options may stand before the command, so whether they belong to it is known at the end only. */
-static int check(const struct options *o, struct error *err)
+/* A word that another command knows. */
+static int check_format(struct parser *p)
 {
+    const char *word = format_choices[p->out->format];
+    int ignored;
+    if (read_choice(option_choices(OPTION_FORMAT, p->out->command), word, &ignored))
+        return 0;
+    p->command_named = true;
+    return bad_value(p, &option_table[OPTION_FORMAT], word);
+}
+
+/* Options may stand before the command, so whether they belong to it is known at the end only. */
+static int check(struct parser *p)
+{
+    const struct options *o = p->out;
+    struct error *err = p->err;
     const struct command_info *command = &command_table[o->command];
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (options_given(o, (enum option_id)i) && !((option_table[i].commands >> o->command) & 1u))
@@ -255,6 +271,8 @@ static int check(const struct options *o, struct error *err)
     }
     if (o->help || o->version)
         return 0;
+    if (options_given(o, OPTION_FORMAT) && check_format(p))
+        return err->code;
     if ((o->command == COMMAND_RUN || o->command == COMMAND_TUNE) && !o->config)
         return error_set(err, EXIT_CODE_USAGE, "%s needs --config FILE (see " PROGRAM_NAME " --help)",
                          command_table[o->command].name);
@@ -275,5 +293,5 @@ int options_parse(int argc, char **argv, struct options *out, struct error *err)
         if (code)
             return code;
     }
-    return check(out, err);
+    return check(&p);
 }

@@ -150,8 +150,14 @@ enum option_kind {
     OPTION_KIND_MANY      /* const char *[CONFIG_NAMES_MAX + 1], repeatable */
 };
 
-/* What a completion offers for the argument. */
-enum option_hint { OPTION_HINT_NONE, OPTION_HINT_FILE, OPTION_HINT_DIRECTORY, OPTION_HINT_CHOICES };
+/* What a completion offers for the argument; kernels are the names that are here, and files. */
+enum option_hint {
+    OPTION_HINT_NONE,
+    OPTION_HINT_FILE,
+    OPTION_HINT_DIRECTORY,
+    OPTION_HINT_CHOICES,
+    OPTION_HINT_KERNELS
+};
 
 struct option_info {
     const char *name;
@@ -171,19 +177,39 @@ struct command_info {
     const char *operands; /* "[FILE]..." or "" */
     size_t max_operands;
     bool hidden;
-    const char *help; /* one sentence, no full stop */
+    enum option_hint hint; /* for the operands */
+    const char *help;      /* one sentence, no full stop */
 };
 
 extern const char *const format_choices[]; /* of --format, NULL-terminated; each command says which it knows */
 extern const struct option_info option_table[OPTION_COUNT];
 extern const struct command_info command_table[COMMAND_COUNT];
 
-/* Exit codes for --help and the man page; ends with a NULL text. */
+/* What an option is for one of its commands, where that differs from option_table, which speaks of all of them. */
+struct option_use {
+    enum option_id id;
+    uint32_t commands;
+    const char *help;
+    const char *const *choices; /* NULL: the table's */
+    const char *argument;       /* NULL: the table's */
+};
+extern const struct option_use use_table[]; /* ends with a NULL help */
+
+/* Of this command; with COMMAND_COUNT of all of them. NULL choices where the option has none. */
+const char *option_help(enum option_id id, enum command command);
+const char *const *option_choices(enum option_id id, enum command command);
+const char *option_argument(enum option_id id, enum command command);
+
+/* Exit codes for --help and the man page, a row for each meaning; ends with a NULL text. */
 struct exit_info {
     int code;
+    uint32_t commands; /* that can end with it and mean this */
     const char *text;
 };
 extern const struct exit_info exit_table[];
+
+/* "run, tune: ": whom a row of exit_table is about, where it is one or two; else "", for a list would hide the text. */
+void commands_text(uint32_t commands, char *out, size_t capacity);
 
 /* "-c, --config FILE", "    --aa[=CONTENDER]": the option as help shows it (help.c). */
 void option_form(const struct option_info *option, char *out, size_t capacity);

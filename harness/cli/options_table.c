@@ -26,24 +26,32 @@ static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL
 const char *const format_choices[] = {
     "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
     "bencher", "google-benchmark", "github-action", "prometheus", "medians", "junit",   NULL};
+/* What each of its commands knows of them; compare --agreement has tables. */
+static const char *const report_formats[] = {
+    "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
+    "bencher", "google-benchmark", "github-action", "prometheus", "medians", NULL};
+static const char *const compare_formats[] = {"text", "markdown", "json", "junit", NULL};
+static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
 const struct command_info command_table[COMMAND_COUNT] = {
-    [COMMAND_RUN] = {"run", "", 0, false, "measure every cell of a config (the default command)"},
-    [COMMAND_TUNE] = {"tune", "", 0, false,
+    [COMMAND_RUN] = {"run", "", 0, false, OPTION_HINT_NONE, "measure every cell of a config (the default command)"},
+    [COMMAND_TUNE] = {"tune", "", 0, false, OPTION_HINT_NONE,
                       "search the fastest variant of each candidate for every shape of a config, into a tuning table"},
-    [COMMAND_LIST] = {"list", "", 0, false, "list the contenders, their versions, and why one is not available here"},
-    [COMMAND_DOCTOR] = {"doctor", "", 0, false,
+    [COMMAND_LIST] = {"list", "", 0, false, OPTION_HINT_NONE,
+                      "list the contenders, their versions, and why one is not available here"},
+    [COMMAND_DOCTOR] = {"doctor", "", 0, false, OPTION_HINT_NONE,
                         "check GPU, driver and libraries, and name the command that gets what is missing"},
-    [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false,
+    [COMMAND_REPORT] = {"report", "[RESULT]...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
                         "make tables, a page or exports from results and journals"},
-    [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false,
+    [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
                          "tell which candidates lost speed between two runs (results or journals)"},
     [COMMAND_VERIFY] =
-        {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false,
+        {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,
          "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
-    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, "show help, the man page or a shell completion script"},
-    [COMMAND_WORKER] = {"worker", "", 0, true, "own one device for a running supervisor"},
+    [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, OPTION_HINT_NONE,
+                      "show help, the man page or a shell completion script"},
+    [COMMAND_WORKER] = {"worker", "", 0, true, OPTION_HINT_NONE, "own one device for a running supervisor"},
 };
 
 const struct option_info option_table[OPTION_COUNT] = {
@@ -101,8 +109,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
                           "LIST", family_names, AT(baselines), CONTENDERS,
                           "comma-separated families, instead of the config's"},
-    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(LIST), "NAME",
-                          NULL, AT(candidates), CONTENDERS,
+    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_KERNELS, ON(RUN) | ON(TUNE) | ON(LIST),
+                          "NAME", NULL, AT(candidates), CONTENDERS,
                           "also race this kernel set, plugin (.so) or manifest (.json); may be repeated"},
     [OPTION_PLUGINS] = {"plugins", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, DEVICE_USERS, "DIR", NULL, AT(plugins),
                         CONTENDERS, "where plugins are; default: plugins/ beside the program"},
@@ -159,21 +167,94 @@ const struct option_info option_table[OPTION_COUNT] = {
                         GENERAL, "show the version"},
 };
 
-const struct exit_info exit_table[] = {
-    {EXIT_CODE_OK, "success"},
-    {EXIT_CODE_REGRESSION, "a regression was found"},
-    {EXIT_CODE_INCOMPARABLE, "results cannot be compared, or cells are missing"},
-    {EXIT_CODE_VERIFICATION, "a contender failed verification"},
-    {EXIT_CODE_USAGE, "wrong command line"},
-    {EXIT_CODE_DATA, "a file's content is wrong"},
-    {EXIT_CODE_UNAVAILABLE, "the device, driver or a library is not there"},
-    {EXIT_CODE_INTERNAL, "an internal error, or no memory"},
-    {EXIT_CODE_CANTCREATE, "the output cannot be created"},
-    {EXIT_CODE_IO, "a write, sync or rename failed (disk full)"},
-    {EXIT_CODE_TEMPORARY, "try again: the journal is in use, or the run was stopped by TERM with work left"},
-    {EXIT_CODE_INTERRUPTED, "interrupted by INT (Ctrl-C); --resume goes on"},
-    {0, NULL},
+#define RUNS (ON(RUN) | ON(TUNE) | ON(VERIFY))
+#define MEASURES (RUNS | ON(COMPARE))
+
+const struct option_use use_table[] = {
+    {OPTION_CONFIG, ON(VERIFY), "problems and baselines to check with, instead of a few of all kinds", NULL, NULL},
+    {OPTION_TIMING, ON(REPORT), "the timing to report; default: each cell's headline", NULL, NULL},
+    {OPTION_DEVICE, ON(COMPARE), "where --confirm measures; default: where NEW did", NULL, NULL},
+    {OPTION_FORMAT, ON(REPORT),
+     "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh draws; bencher, "
+     "google-benchmark, github-action, prometheus: for other programs; medians: the time of every round; default: what "
+     "a run shows at its end",
+     report_formats, NULL},
+    {OPTION_FORMAT, ON(COMPARE),
+     "text, markdown (for a merge request), json (every row), junit (for a CI system); default: text", compare_formats,
+     NULL},
+    {OPTION_FORMAT, ON(VERIFY), "text, or json with all that was found; default: text", verify_formats, NULL},
+    {OPTION_OUTPUT, ON(RUN), "result file, its journal beside it; default: cudal2-CONFIG-MODE.json", NULL, NULL},
+    {OPTION_OUTPUT, ON(TUNE), "the tuning table, its journal beside it; default: this device's in the kernel directory",
+     NULL, NULL},
+    {OPTION_OUTPUT, ON(REPORT), "where the files of the report go, made if need be; default: standard output", NULL,
+     "DIR"},
+    {OPTION_FORCE, ON(RUN), "use a tuning table of another device", NULL, NULL},
+    {OPTION_FORCE, ON(COMPARE), "compare although device, driver, libraries or settings differ", NULL, NULL},
+    {OPTION_COUNT, 0, NULL, NULL, NULL},
 };
+
+static const struct option_use *use_of(enum option_id id, enum command command)
+{
+    const struct option_use *use = use_table;
+    while (use->help && !(use->id == id && command != COMMAND_COUNT && ((use->commands >> command) & 1u)))
+        use++;
+    return use->help ? use : NULL;
+}
+
+const char *option_help(enum option_id id, enum command command)
+{
+    const struct option_use *use = use_of(id, command);
+    return use ? use->help : option_table[id].help;
+}
+
+const char *const *option_choices(enum option_id id, enum command command)
+{
+    const struct option_use *use = use_of(id, command);
+    return use && use->choices ? use->choices : option_table[id].choices;
+}
+
+const char *option_argument(enum option_id id, enum command command)
+{
+    const struct option_use *use = use_of(id, command);
+    return use && use->argument ? use->argument : option_table[id].argument;
+}
+
+const struct exit_info exit_table[] = {
+    {EXIT_CODE_OK, EVERYWHERE, "success"},
+    {EXIT_CODE_REGRESSION, ON(COMPARE), "a regression was found"},
+    {EXIT_CODE_INCOMPARABLE, ON(RUN) | ON(TUNE),
+     "a cell failed, or nothing was measured, no candidate, or nothing that can be compared"},
+    {EXIT_CODE_INCOMPARABLE, ON(REPORT), "nothing was measured in what was given"},
+    {EXIT_CODE_INCOMPARABLE, ON(COMPARE), "the runs cannot be compared, or NEW lacks what BASE has"},
+    {EXIT_CODE_INCOMPARABLE, ON(VERIFY), "nothing could be checked"},
+    {EXIT_CODE_VERIFICATION, MEASURES, "a contender failed verification"},
+    {EXIT_CODE_USAGE, EVERYWHERE, "wrong command line"},
+    {EXIT_CODE_DATA, EVERYWHERE & ~ON(HELP), "an input file or directory cannot be read, or its content is wrong"},
+    {EXIT_CODE_UNAVAILABLE, DEVICE_USERS, "the device, driver or a library is not there"},
+    {EXIT_CODE_INTERNAL, EVERYWHERE, "an internal error, or no memory"},
+    {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT), "the output cannot be created"},
+    {EXIT_CODE_IO, EVERYWHERE, "a write, sync or rename failed (disk full)"},
+    {EXIT_CODE_TEMPORARY, MEASURES,
+     "try again: the GPU or the journal is in use, or the run was stopped by TERM with work left"},
+    {EXIT_CODE_INTERRUPTED, MEASURES, "interrupted by INT (Ctrl-C); --resume goes on where there is one"},
+    {0, 0, NULL},
+};
+
+void commands_text(uint32_t commands, char *out, size_t capacity)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (__builtin_popcount(commands) > 2)
+        return;
+    for (int i = 0; i < COMMAND_COUNT && used < capacity; i++) {
+        if (!((commands >> i) & 1u))
+            continue;
+        int more = snprintf(out + used, capacity - used, "%s%s", used ? ", " : "", command_table[i].name);
+        used += more > 0 ? (size_t)more : 0;
+    }
+    if (used < capacity)
+        snprintf(out + used, capacity - used, ": ");
+}
 
 void option_argument_text(const struct option_info *option, char *out, size_t capacity)
 {

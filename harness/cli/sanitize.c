@@ -19,8 +19,7 @@ const char *const sanitize_outcome_names[] = {"clean", "errors", "timeout", "mis
 #define LOG_BYTES ((size_t)64 << 20)
 #define POLL_NS 20000000u
 
-/* On PATH, or in CUDA_HOME, or where the toolkit puts itself. */
-static bool find_sanitizer(char *out, size_t capacity)
+bool sanitize_find(char *out, size_t capacity)
 {
     const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
     const char *homes[] = {home != NULL && home[0] != '\0' ? home : NULL, "/usr/local/cuda"};
@@ -138,7 +137,7 @@ int sanitize_run(const struct sanitize_request *request, struct sanitize_result 
     char sanitizer[PATH_MAX], log[PATH_MAX], program[PATH_MAX];
     int status = 0;
     *out = (struct sanitize_result){.outcome = SANITIZE_MISSING, .errors = -1};
-    if (!find_sanitizer(sanitizer, sizeof sanitizer)) {
+    if (!sanitize_find(sanitizer, sizeof sanitizer)) {
         snprintf(out->text, sizeof out->text,
                  "compute-sanitizer is neither on PATH nor in CUDA_HOME/bin; it comes with the CUDA toolkit");
         return 0;

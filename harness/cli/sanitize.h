@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SANITIZE_SECONDS 300.0
@@ -31,6 +32,9 @@ struct sanitize_result {
     long errors;
     char text[512]; /* one line: the first finding, or why there is none to be had */
 };
+
+/* Where compute-sanitizer is: on PATH, or in CUDA_HOME, or where the toolkit puts itself. */
+bool sanitize_find(char *out, size_t capacity);
 
 /* The result's outcome says everything; non-zero only when no process can be started. */
 int sanitize_run(const struct sanitize_request *request, struct sanitize_result *out, struct error *err);

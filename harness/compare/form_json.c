@@ -52,6 +52,7 @@ static void put_figures(struct tree *t, const struct compare_row *row)
     tree_put_number(t, "change", round_to(compare_change(row), DECIMALS));
     tree_put_number(t, "base_speedup", round_to(compare_speedup(row->trial.base), DECIMALS));
     tree_put_number(t, "new_speedup", round_to(compare_speedup(row->trial.fresh), DECIMALS));
+    tree_put_number(t, "resolution", round_to(compare_resolution(row), DECIMALS));
     tree_put_number(t, "p_slower", row->trial.p_slower);
     tree_put_number(t, "p_faster", row->trial.p_faster);
     tree_put_number(t, "base_groups", (double)row->trial.base.n);

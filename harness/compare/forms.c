@@ -1,6 +1,7 @@
 #include "compare/forms.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,24 @@ static size_t count_remeasured(const struct compare_runs *c)
     return n;
 }
 
+/* What SAME does not say: how much could have been lost unseen. */
+static void describe_blunt(struct text *out, const struct compare_runs *c, const char *before)
+{
+    size_t blunt = 0;
+    double worst = 0;
+    for (size_t i = 0; i < c->n_rows; i++) {
+        if (!c->rows[i].tested || !judge_is_blunt(&c->rows[i].trial))
+            continue;
+        blunt++;
+        worst = fmax(worst, compare_resolution(&c->rows[i]));
+    }
+    if (blunt > 0)
+        text_add(out,
+                 "%s%zu of %zu SAME rest on groups too noisy to show a loss that counts: there one below %.1f%% (the "
+                 "worst row) could not have been seen\n",
+                 before, blunt, c->counts[VERDICT_SAME], 100 * worst);
+}
+
 void compare_describe_notes(struct text *out, const struct compare_runs *c, const char *before)
 {
     size_t powerless = count_powerless(c);
@@ -108,6 +127,7 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
                  "%s%zu of %zu have too few groups for a loss of their own to stand out in this family; they come out "
                  "AMBIGUOUS at worst until --confirm looks again\n",
                  before, powerless, c->family);
+    describe_blunt(out, c, before);
     if (c->confirm.run)
         text_add(out, "%smeasured again: %zu, in %s\n", before, count_remeasured(c), c->confirm.path);
     else if (compare_suspects(c) > 0)
@@ -131,16 +151,38 @@ double compare_p(const struct compare_row *row)
     return row->trial.change < 0 ? row->trial.p_slower : row->trial.p_faster;
 }
 
+double compare_resolution(const struct compare_row *row)
+{
+    return row->tested ? -expm1(-row->trial.resolution) : (double)NAN;
+}
+
+/* Appends to a list joined by "; ". */
+__attribute__((format(printf, 3, 4))) static void append(char *out, size_t capacity, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list arguments;
+    if (used > 0 && used + 2 < capacity) {
+        memcpy(out + used, "; ", 3);
+        used += 2;
+    }
+    va_start(arguments, format);
+    vsnprintf(out + used, capacity - used, format, arguments);
+    va_end(arguments);
+}
+
 void compare_remark(const struct compare_row *row, char *out, size_t capacity)
 {
-    char again[48] = "";
+    out[0] = '\0';
+    if (!row->tested) {
+        append(out, capacity, "%s", row->reason);
+        return;
+    }
     if (row->remeasured)
-        snprintf(again, sizeof again, "measured again; %+.1f%% at first", 100 * expm1(row->screened_change));
-    if (!row->tested)
-        snprintf(out, capacity, "%s", row->reason);
-    else
-        snprintf(out, capacity, "%s%s%s%s%s", again, again[0] && row->other_variant ? "; " : "",
-                 row->other_variant ? "another variant" : "",
-                 (again[0] || row->other_variant) && row->other_reference_variant ? "; " : "",
-                 row->other_reference_variant ? "reference: another variant" : "");
+        append(out, capacity, "measured again; %+.1f%% at first", 100 * expm1(row->screened_change));
+    if (judge_is_blunt(&row->trial))
+        append(out, capacity, "blind to losses below %.1f%%", 100 * compare_resolution(row));
+    if (row->other_variant)
+        append(out, capacity, "another variant");
+    if (row->other_reference_variant)
+        append(out, capacity, "reference: another variant");
 }

@@ -36,15 +36,18 @@ void compare_headline(const struct compare_runs *c, struct error *line);
 void compare_describe_side(struct text *out, const struct side *s);
 /* Which loss counts, and why, for the modes that the rows have. */
 void compare_describe_delta(struct text *out, const struct compare_runs *c);
-/* What a reader should know besides: forced differences, a family too large for so few groups, what --confirm did or
- * could do, candidates without a base. One line each, beginning with `before`. */
+/* What a reader should know besides: forced differences, a family too large for so few groups, SAME that says little,
+ * what --confirm did or could do, candidates without a base. One line each, beginning with `before`. */
 void compare_describe_notes(struct text *out, const struct compare_runs *c, const char *before);
 /* The change of speed against the reference, a ratio minus 1; and the candidate's speedup on one side. */
 double compare_change(const struct compare_row *row);
 double compare_speedup(struct sample side);
+/* The least loss of speed that the row's groups could have shown, a share of the speed. */
+double compare_resolution(const struct compare_row *row);
 /* The p-value of the direction that the change points to. */
 double compare_p(const struct compare_row *row);
-/* "measured again; -6.1% at first; another variant", or the reason of a row without figures; "" for the others. */
+/* "measured again; -6.1% at first; blind to losses below 12.0%; another variant", or the reason of a row without
+ * figures; "" for the others. */
 void compare_remark(const struct compare_row *row, char *out, size_t capacity);
 
 #endif

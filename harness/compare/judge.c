@@ -16,6 +16,7 @@ static void test(struct trial *t)
     t->change = stats_median(t->fresh.values, t->fresh.n) - stats_median(t->base.values, t->base.n);
     t->p_slower = stats_below_p(t->fresh, t->base, t->delta);
     t->p_faster = stats_below_p(t->base, t->fresh, t->delta);
+    t->resolution = stats_below_resolution(t->fresh, t->base, JUDGE_ALPHA);
 }
 
 static enum verdict verdict_of(const struct trial *t, bool slower, bool faster)
@@ -57,4 +58,9 @@ out:
 bool judge_suspects(enum verdict verdict)
 {
     return verdict == VERDICT_SLOWER || verdict == VERDICT_AMBIGUOUS;
+}
+
+bool judge_is_blunt(const struct trial *t)
+{
+    return t->verdict == VERDICT_SAME && t->resolution > t->delta;
 }

@@ -35,11 +35,15 @@ struct trial {
     /* what judge_trials fills in */
     double change; /* median of fresh minus median of base: below 0 the candidate lost speed */
     double p_slower, p_faster;
+    double resolution; /* log units: groups that scatter like these show no smaller loss, it comes out SAME */
     enum verdict verdict;
 };
 
 /* Judges the family. -1 out of memory. */
 int judge_trials(struct trial *trials, size_t n);
+
+/* SAME, with groups that scatter so much that a loss which counts could not have been told: it says little. */
+bool judge_is_blunt(const struct trial *t);
 
 /* True for a verdict that --confirm measures again. */
 bool judge_suspects(enum verdict verdict);

@@ -8,28 +8,102 @@
 
 #define TABLES "tuned" /* among the libraries: the tables by name */
 
+#define VALUE_MAX 90 /* bytes of a value in a line; a longer one is told by what it is */
+#define LABEL_MAX 80
+#define SHORT_HASH 7 /* as git shortens a commit */
+
 static void add(struct provenance *out, const char *what, const char *base, const char *fresh)
 {
     if (out->n < PROVENANCE_MAX)
-        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.50s: %.90s in BASE, %.90s in NEW", what, base, fresh);
+        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.60s: %.90s in BASE, %.90s in NEW", what, base, fresh);
     out->n++;
 }
 
-static char *printed(const cJSON *node)
+/* JSON as it stands while it is short: half of an object or of a string would be read for the whole. */
+static void describe(const cJSON *node, char out[VALUE_MAX + 1])
 {
-    return node ? json_print(node, false) : NULL;
+    char *text = node ? json_print(node, false) : NULL;
+    if (!node)
+        snprintf(out, VALUE_MAX + 1, "nothing");
+    else if (text && strlen(text) <= VALUE_MAX)
+        snprintf(out, VALUE_MAX + 1, "%s", text);
+    else if (cJSON_IsString(node))
+        snprintf(out, VALUE_MAX + 1, "a text of %zu bytes", strlen(node->valuestring));
+    else
+        snprintf(out, VALUE_MAX + 1, "%s of %d", cJSON_IsArray(node) ? "a list" : "settings", cJSON_GetArraySize(node));
+    free(text);
 }
 
-static void compare_nodes(struct provenance *out, const char *what, const cJSON *base, const cJSON *fresh)
+static void compare_leaves(struct provenance *out, const char *what, const cJSON *base, const cJSON *fresh)
 {
+    char a[VALUE_MAX + 1], b[VALUE_MAX + 1];
     if ((!base && !fresh) || cJSON_Compare(base, fresh, true))
         return;
-    char *a = printed(base);
-    char *b = printed(fresh);
-    add(out, what, a ? a : "nothing", b ? b : "nothing");
-    free(a);
-    free(b);
+    describe(base, a);
+    describe(fresh, b);
+    add(out, what, a, b);
 }
+
+/* Objects on both sides are told member by member: a line each for what really differs. */
+static void compare_nodes(struct provenance *out, const char *what, const cJSON *base, const cJSON *fresh)
+{
+    const cJSON *member;
+    char label[LABEL_MAX];
+    if (!cJSON_IsObject(base) || !cJSON_IsObject(fresh)) {
+        compare_leaves(out, what, base, fresh);
+        return;
+    }
+    cJSON_ArrayForEach(member, base)
+    {
+        snprintf(label, sizeof label, "%.50s %.25s", what, member->string);
+        compare_leaves(out, label, member, tree_member(fresh, member->string));
+    }
+    cJSON_ArrayForEach(member, fresh)
+    {
+        snprintf(label, sizeof label, "%.50s %.25s", what, member->string);
+        if (!tree_member(base, member->string))
+            compare_leaves(out, label, NULL, member);
+    }
+}
+
+/* ---- tuning tables ---- */
+
+/* Told by the commit that searched the table, and by its own hash where that commit is the same. */
+static void describe_table(const cJSON *table, const char *key, char out[VALUE_MAX + 1])
+{
+    const char *name = tree_text(table, key);
+    if (!table)
+        snprintf(out, VALUE_MAX + 1, "none");
+    else
+        snprintf(out, VALUE_MAX + 1, "%s %.*s", strcmp(key, "hash") == 0 ? "hash" : "of", SHORT_HASH,
+                 name[0] ? name : "unknown");
+}
+
+static void compare_table(struct provenance *out, const char *name, const cJSON *base, const cJSON *fresh)
+{
+    char label[LABEL_MAX], a[VALUE_MAX + 1], b[VALUE_MAX + 1];
+    if ((!base && !fresh) || cJSON_Compare(base, fresh, true))
+        return;
+    bool same = strcmp(tree_text(base, "commit"), tree_text(fresh, "commit")) == 0;
+    const char *key = same ? "hash" : "commit";
+    snprintf(label, sizeof label, "tuning table %.40s", name);
+    describe_table(base, key, a);
+    describe_table(fresh, key, b);
+    add(out, label, a, b);
+}
+
+static void compare_tables(struct provenance *out, const cJSON *base, const cJSON *fresh)
+{
+    const cJSON *one;
+    cJSON_ArrayForEach(one, base) compare_table(out, one->string, one, tree_member(fresh, one->string));
+    cJSON_ArrayForEach(one, fresh)
+    {
+        if (!tree_member(base, one->string))
+            compare_table(out, one->string, NULL, one);
+    }
+}
+
+/* ---- members by name ---- */
 
 struct named_key {
     const char *key, *name;
@@ -77,8 +151,17 @@ static void compare_library(struct provenance *out, const cJSON *from, const cJS
 static void compare_libraries(struct provenance *out, const cJSON *base, const cJSON *fresh)
 {
     const cJSON *library;
-    cJSON_ArrayForEach(library, base) compare_library(out, library, tree_member(fresh, library->string), true);
-    cJSON_ArrayForEach(library, fresh) compare_library(out, library, tree_member(base, library->string), false);
+    cJSON_ArrayForEach(library, base)
+    {
+        if (strcmp(library->string, TABLES) != 0)
+            compare_library(out, library, tree_member(fresh, library->string), true);
+    }
+    cJSON_ArrayForEach(library, fresh)
+    {
+        if (strcmp(library->string, TABLES) != 0)
+            compare_library(out, library, tree_member(base, library->string), false);
+    }
+    compare_tables(out, tree_member(base, TABLES), tree_member(fresh, TABLES));
 }
 
 /* ---- what was asked for ---- */
@@ -176,7 +259,7 @@ static void compare_libraries_again(struct provenance *out, const cJSON *fresh, 
             compare_loaded(out, one->string, NULL, one);
     }
     cJSON_ArrayForEach(one, tree_member(again, TABLES))
-        compare_loaded(out, one->string, tree_member(tree_member(fresh, TABLES), one->string), one);
+        compare_table(out, one->string, tree_member(tree_member(fresh, TABLES), one->string), one);
 }
 
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out)
@@ -214,10 +297,15 @@ void provenance_changed_code(const struct side *base, const struct side *fresh, 
 
 void provenance_join(const struct provenance *differences, char *out, size_t capacity)
 {
-    size_t used = 0;
+    static const char more[] = "; and 999 more";
+    size_t used = 0, told = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < differences->n && i < PROVENANCE_MAX && used < capacity; i++) {
-        int more = snprintf(out + used, capacity - used, "%s%s", i ? "; " : "", differences->line[i]);
-        used += more > 0 ? (size_t)more : 0;
+    for (; told < differences->n && told < PROVENANCE_MAX; told++) {
+        const char *line = differences->line[told];
+        if (used + strlen(line) + 2 + sizeof more > capacity)
+            break;
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", told ? "; " : "", line);
     }
+    if (told < differences->n)
+        snprintf(out + used, capacity - used, "%sand %zu more", told ? "; " : "", differences->n - told);
 }

@@ -7,9 +7,10 @@
 #include "compare/side.h"
 
 #define PROVENANCE_MAX 24
-#define PROVENANCE_TEXT 256
+#define PROVENANCE_TEXT 288
 
-/* Lines of the form `driver: "570.86" in BASE, "580.65" in NEW`. */
+/* Lines of the form `driver: "570.86" in BASE, "580.65" in NEW` and `tuning table h200-f32: of 827c91a in BASE, of
+ * fa1a4a6 in NEW`. A value is never cut: one too long for a line is told by its size. */
 struct provenance {
     char line[PROVENANCE_MAX][PROVENANCE_TEXT];
     size_t n; /* of all differences; those beyond PROVENANCE_MAX are counted and not kept */
@@ -28,7 +29,7 @@ void provenance_compare_again(const struct side *fresh, const struct side *again
  * comparison is for, and no reason against it. */
 void provenance_changed_code(const struct side *base, const struct side *fresh, char *out, size_t capacity);
 
-/* All lines, joined by "; ", for an error. */
+/* All lines that fit, joined by "; ", for an error; the others are counted. */
 void provenance_join(const struct provenance *differences, char *out, size_t capacity);
 
 #endif

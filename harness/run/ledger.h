@@ -25,11 +25,11 @@ struct ledger {
     cJSON *env;    /* the first one: every later worker must be like it */
     bool complete; /* the journal has its `end` */
     bool created;  /* by this start */
-    size_t wrong_results, failed_cells;
+    size_t wrong_results, failed_cells, skipped_cells;
     size_t timed_cells, compared_cells;     /* with blocks or pairs, and with a pair that can be compared */
     size_t candidates, measured_candidates; /* over all cells: records of candidates, and those with status ok */
     struct offenders offenders;
-    char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 48];
+    char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 48], first_skipped[RECORD_KEY_MAX + RECORD_REASON_MAX + 2];
 };
 
 /* "x.json" -> "x.journal.jsonl"; any other name gets the ending appended. EXIT_CODE_USAGE when too long. */
@@ -59,8 +59,8 @@ struct memory_use {
 /* Journals `end`, with the memory used, if every cell is there and it has not been said. */
 int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err);
 
-/* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, failed cells, no
- * candidate measured, nothing to compare although the config names two contenders; else 0. */
+/* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, failed cells,
+ * every cell skipped, no candidate measured, nothing to compare although the config names two contenders; else 0. */
 int ledger_verdict(const struct ledger *ledger, const struct config *config, struct error *err);
 
 /* Closes the journal, and removes it when this start created it and no cell came of it. */

@@ -200,13 +200,15 @@ static void lost_at_start(struct run *run, struct slot *slot, const struct slot_
         return; /* the next start is another one */
     }
     int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
-    error_set(&run->last, code, "%s: worker did not start: %s%s%s", slot->device, event->code ? "" : event->verdict,
-              event->code ? "" : ": ", event->reason);
+    if (code == EXIT_CODE_USAGE || code == EXIT_CODE_DATA) /* of what it was told, on whichever device */
+        error_set(&run->last, code, "%s", event->reason);
+    else
+        error_set(&run->last, code, "%s: worker did not start: %s%s%s", slot->device, event->code ? "" : event->verdict,
+                  event->code ? "" : ": ", event->reason);
     slot->start_failures++;
     slot->not_before_ns = clock_now_ns() + (uint64_t)(START_PAUSE_SECONDS * 1e9 * slot->start_failures);
     /* A worker that says why it cannot start, and never could, will say the same again. */
-    bool hopeless = event->code && run->ledger.n_env == 0;
-    if (hopeless || slot->start_failures >= START_TRIES)
+    if ((event->code && run->ledger.n_env == 0) || slot->start_failures >= START_TRIES)
         retire(run, slot);
 }
 
@@ -300,6 +302,7 @@ static struct start_request start_request_of(const struct run *run)
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
         .precompile = !run->options->director, /* it sees to that itself */
+        .search = run->options->director != NULL,
         .no_tuned = run->options->no_tuned,
         .force_tuned = run->options->force_tuned,
     };

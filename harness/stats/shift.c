@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stats/interval.h"
+
 #define EXACT_PAIRS 1024
 
 /* Pairs that speak against "low + margin lies below high". */
@@ -66,19 +68,23 @@ static double normal_p(size_t u, size_t n_low, size_t n_high)
     return erfc(-((double)u + 0.5 - pairs / 2) / sd / sqrt(2)) / 2;
 }
 
+static double p_of(size_t u, size_t n_low, size_t n_high)
+{
+    return n_low * n_high <= EXACT_PAIRS ? exact_p(u, n_low, n_high) : normal_p(u, n_low, n_high);
+}
+
 double stats_below_p(struct sample low, struct sample high, double margin)
 {
     if (low.n == 0 || high.n == 0)
         return 1;
-    size_t u = count_against(low, high, margin);
-    return low.n * high.n <= EXACT_PAIRS ? exact_p(u, low.n, high.n) : normal_p(u, low.n, high.n);
+    return p_of(count_against(low, high, margin), low.n, high.n);
 }
 
 double stats_below_least_p(size_t n_low, size_t n_high)
 {
     if (n_low == 0 || n_high == 0)
         return 1;
-    return n_low * n_high <= EXACT_PAIRS ? exact_p(0, n_low, n_high) : normal_p(0, n_low, n_high);
+    return p_of(0, n_low, n_high);
 }
 
 static int ascending(const void *a, const void *b)
@@ -86,6 +92,39 @@ static int ascending(const void *a, const void *b)
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* How many pairs may speak against a claim of p-value alpha: the p-value grows with them. 0: none may, or not even
+ * that is enough. */
+static size_t pairs_allowed(size_t n_low, size_t n_high, double alpha)
+{
+    size_t good = 0, bad = n_low * n_high;
+    while (good + 1 < bad) {
+        size_t middle = good + (bad - good) / 2;
+        if (p_of(middle, n_low, n_high) <= alpha)
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+/* A pair speaks against the claim until the shift exceeds its difference. */
+double stats_below_resolution(struct sample low, struct sample high, double alpha)
+{
+    if (stats_below_least_p(low.n, high.n) > alpha)
+        return INFINITY;
+    size_t pairs = low.n * high.n, allowed = pairs_allowed(low.n, high.n, alpha);
+    double *differences = malloc(pairs * sizeof *differences);
+    if (!differences)
+        return NAN;
+    double between = stats_median(low.values, low.n) - stats_median(high.values, high.n);
+    for (size_t i = 0; i < pairs; i++)
+        differences[i] = low.values[i / high.n] - high.values[i % high.n] - between;
+    qsort(differences, pairs, sizeof *differences, ascending);
+    double shift = differences[pairs - 1 - allowed];
+    free(differences);
+    return shift > 0 ? shift : 0;
 }
 
 int stats_discoveries(const double *p, size_t n, double q, bool *rejected)

@@ -21,6 +21,11 @@ double stats_below_p(struct sample low, struct sample high, double margin);
 /* The smallest p-value that samples of these sizes can give. */
 double stats_below_least_p(size_t n_low, size_t n_high);
 
+/* How far `low` would have to lie below `high`, from median to median, for samples that scatter like these to give a
+ * p-value of alpha at margin 0: a smaller shift goes unseen. 0 when any shift would do, INFINITY when these sizes can
+ * never give alpha, NaN out of memory. */
+double stats_below_resolution(struct sample low, struct sample high, double alpha);
+
 /* Benjamini-Hochberg at false discovery rate q: rejected[i] tells whether the claim with p-value p[i] holds. A NaN is
  * a claim that cannot be made; it counts in the family all the same. -1 out of memory. */
 int stats_discoveries(const double *p, size_t n, double q, bool *rejected);

@@ -51,3 +51,24 @@ int possible_check(const struct possible_question *q, struct error *err)
     text_free(&elsewhere);
     return possible ? 0 : err->code;
 }
+
+int possible_search_check(const struct possible_question *q, struct error *err)
+{
+    struct text reasons = {0};
+    bool possible = false;
+    for (size_t i = 0; i < registry_count(q->registry) && !possible; i++) {
+        const struct contender *c = registry_at(q->registry, i);
+        char why[CUDAL2_WHY];
+        if (c->role != ROLE_CANDIDATE)
+            continue;
+        bool able = can(q, c, why);
+        possible = able && c->ops->list_variants;
+        if (!possible)
+            add_reason(&reasons, c, able ? "has no variants to choose among" : why);
+    }
+    if (!possible)
+        error_set(err, EXIT_CODE_UNAVAILABLE, "nothing to search on device %s: %.300s", q->device->kind,
+                  reasons.bytes ? reasons.bytes : "there is no candidate");
+    text_free(&reasons);
+    return possible ? 0 : err->code;
+}

@@ -17,4 +17,8 @@ struct possible_question {
  * says of each family why not. Sizes are not asked about. */
 int possible_check(const struct possible_question *question, struct error *err);
 
+/* EXIT_CODE_UNAVAILABLE when no candidate that can multiply here has variants to choose among: a search would measure
+ * all its problems and end without an entry. One line that says of each candidate why not. */
+int possible_search_check(const struct possible_question *question, struct error *err);
+
 #endif

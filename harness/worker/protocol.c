@@ -299,6 +299,8 @@ cJSON *start_request_to_json(const struct start_request *request)
         cJSON_AddItemToObject(o, "tuned", tuned_to_json(request));
     if (request->audit)
         cJSON_AddTrueToObject(o, "audit");
+    if (request->search)
+        cJSON_AddTrueToObject(o, "search");
     return o;
 }
 
@@ -327,11 +329,15 @@ static int tuned_from_json(struct json_at at, struct start_request *out, struct 
     return 0;
 }
 
+static int read_flag(struct json_at at, bool *out, struct error *err)
+{
+    return at.node ? json_read_bool(at, out, err) : 0;
+}
+
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type",    "config",     "device",  "worker", "nonce", "plugins",
-                                       "kernels", "precompile", "refused", "tuned",  "audit", NULL};
-    struct json_at audit = json_member(at, "audit");
+    static const char *const keys[] = {"type",       "config",  "device", "worker", "nonce",  "plugins", "kernels",
+                                       "precompile", "refused", "tuned",  "audit",  "search", NULL};
     int64_t worker = 0;
     *out = (struct start_request){0};
     if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "device"), &out->device, err) ||
@@ -341,7 +347,8 @@ int start_request_from_json(struct json_at at, struct start_request *out, struct
         read_text_or_null(json_member(at, "kernels"), &out->kernel_directory, err) ||
         json_read_bool(json_member(at, "precompile"), &out->precompile, err) ||
         exclusions_from_json(json_member(at, "refused"), out->refused, &out->n_refused, err) ||
-        tuned_from_json(json_member(at, "tuned"), out, err) || (audit.node && json_read_bool(audit, &out->audit, err)))
+        tuned_from_json(json_member(at, "tuned"), out, err) || read_flag(json_member(at, "audit"), &out->audit, err) ||
+        read_flag(json_member(at, "search"), &out->search, err))
         return err->code;
     out->config = json_member(at, "config").node;
     out->worker = (int)worker;

@@ -59,6 +59,7 @@ struct start_request {
     const char *tuned[CONFIG_NAMES_MAX + 1]; /* tuning tables to use; none named: this device's own */
     bool no_tuned, force_tuned;              /* no table at all; also those of another device */
     bool audit;                              /* it is to watch launches and to time nothing */
+    bool search;                             /* its cells search variants: somebody must have some */
 };
 cJSON *start_request_to_json(const struct start_request *request);
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err);

@@ -208,7 +208,10 @@ static int check_possible(const struct worker *w, const struct start_request *st
         .dtype = dtype_of(w),
         .accumulates = config_accumulates(&w->config, dtype_of(w)),
     };
-    return start->n_refused > 0 ? 0 : possible_check(&question, err);
+    if (start->n_refused > 0)
+        return 0;
+    int code = possible_check(&question, err);
+    return code || !start->search ? code : possible_search_check(&question, err);
 }
 
 /* Kernels for which NVRTC would otherwise run one by one inside the first races. */

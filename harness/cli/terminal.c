@@ -1,0 +1,17 @@
+#include "cli/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool terminal_is_live(int fd)
+{
+    const char *term = getenv("TERM");
+    return isatty(fd) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool terminal_has_colour(int fd)
+{
+    const char *refused = getenv("NO_COLOR");
+    return terminal_is_live(fd) && !(refused && refused[0]);
+}
