@@ -89,6 +89,15 @@ function baselinesOf(group, candidate) {
   const rank = (i) => families.indexOf(family(name(i))) * 4 + Math.max(0, layouts.indexOf(name(i).slice(family(name(i)).length + 1)));
   return list.sort((a, b) => rank(a) - rank(b));
 }
+/* The least of a shape's leads over whole baselines: over its fastest, which is known in hindsight. */
+function overFastest(cell, baselines) {
+  const leads = baselines.map((i) => speedup(cell, state.timing, i)?.value).filter(known);
+  return leads.length > 1 ? Math.min(...leads) : null;
+}
+function fastestLeads() {
+  const whole = baselinesOf(state.group, state.candidate).filter((i) => !/-(nn|tn)$/.test(name(i)));
+  return cellsOf(state.group).map((cell) => overFastest(cell, whole)).filter(known);
+}
 const hasTiming = (timing) => cellsOf(state.group).some((cell) => speedup(cell, timing));
 
 function quantile(sorted, q) {

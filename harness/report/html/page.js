@@ -20,11 +20,18 @@ function drawControls() {
 const tile = (numbers, text, kind = "") => `<div class="tile ${kind}">${numbers}<span>${text}</span></div>`;
 const figure = (value, label = "") => `<div><b>${value}</b>${label && `<small>${label}</small>`}</div>`;
 
+function fastestText() {
+  const leads = fastestLeads();
+  if (!leads.length) return "";
+  const geomean = Math.expm1(leads.reduce((sum, lead) => sum + Math.log1p(lead), 0) / leads.length);
+  return `. Over each shape\u2019s fastest baseline, known in hindsight: ${signed(geomean)} geomean, ${leads.filter((lead) => lead > 0).length}/${leads.length} won`;
+}
+
 function speedupTile(row) {
   const noise = noiseOf(state.group);
   const figures = noise ? "" : figure(signed(row.mean), "mean");
   return tile(`<div class="figures">${figures}${figure(signed(row.geomean), "geomean")}${figure(signed(row.median), "median")}</div>`,
-    `${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${state.timing} time; ${esc(groupName(state.group))}` +
+    `${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${state.timing} time; ${esc(groupName(state.group))}` + fastestText() +
     (noise ? `. <strong>No mean: ${noise}.</strong>` : ""), "wide");
 }
 
