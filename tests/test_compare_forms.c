@@ -98,18 +98,25 @@ static void text_form(void **state)
     free(text);
 }
 
+/* The caller frees the comparison. */
+static void open_two(const struct script *base, const struct script *fresh, struct compare_runs *out)
+{
+    struct error err = {0};
+    struct compare_request r = {.base = base_path, .fresh = fresh_path};
+    fixture_write(base_path, base);
+    fixture_write(fresh_path, fresh);
+    assert_int_equal(compare_open(&r, out, &err), 0);
+}
+
 static void other_code_is_named(void **state)
 {
     struct compare_runs c;
     struct error err = {0};
     struct script base = {.seed = 1, .digest = "aa"};
     struct script fresh = {.seed = 2, .digest = "bb"};
-    struct compare_request r = {.base = base_path, .fresh = fresh_path};
     char *text = NULL;
     (void)state;
-    fixture_write(base_path, &base);
-    fixture_write(fresh_path, &fresh);
-    assert_int_equal(compare_open(&r, &c, &err), 0);
+    open_two(&base, &fresh, &c);
     assert_int_equal(compare_print(&c, COMPARE_TEXT, false, &text, &err), 0);
     must_hold(text, "note: other code in NEW than in BASE: mine\n");
     free(text);
@@ -126,12 +133,9 @@ static void blunt_same_is_told(void **state)
     struct error err = {0};
     struct script base = {.seed = 1, .noise = 0.1};
     struct script fresh = {.seed = 2, .noise = 0.1};
-    struct compare_request r = {.base = base_path, .fresh = fresh_path};
     char *text = NULL;
     (void)state;
-    fixture_write(base_path, &base);
-    fixture_write(fresh_path, &fresh);
-    assert_int_equal(compare_open(&r, &c, &err), 0);
+    open_two(&base, &fresh, &c);
     assert_int_equal(c.counts[VERDICT_SAME], 4);
     for (size_t i = 0; i < c.n_rows; i++)
         assert_true(compare_resolution(&c.rows[i]) > 0.05 && compare_resolution(&c.rows[i]) < 0.3);
