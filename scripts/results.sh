@@ -6,7 +6,8 @@
 # type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper shows in one table. It gets a directory of its own,
 # ROOT/GPU/SERIES. Each run and each series gets
 #   tables/     summary.txt as `report` shows it, table1 to table4 as Markdown and CSV
-#   figures/    the paper's figures as SVG, and data.cksum, which tells whether they are still those of the data
+#   figures/    the paper's figures as SVG (or none.txt: why there is none, as of noise), and data.cksum, which tells whether they are still
+#               those of the data
 #   report.html the page; not committed, for this script makes it again in a second
 # A run that is part of a series has tables only; its figures and page are those of the series. Nothing else is touched.
 # CUDAL2_BENCH names the program (default build/cudal2-bench). Without gnuplot the figures are left as they are.
@@ -57,6 +58,7 @@ figures() { # figures INTO RESULT...
     mkdir -p "$into"
     "$here/figures.sh" -f svg -o "$into" "$@" >"$work/said"
     grep -v "^$into/" "$work/said" || true
+    compgen -G "$into/*.svg" >/dev/null || cp "$work/said" "$into/none.txt"
     figure_data "$@" >"$into/data.cksum"
 }
 
@@ -77,7 +79,7 @@ check_figures() { # check_figures DIR RESULT...
     local dir=$1
     shift
     figure_data "$@" | cmp -s - "$dir/figures/data.cksum" || differs "$dir/figures" "not of these numbers"
-    ls "$dir"/figures/*.svg >/dev/null 2>&1 || differs "$dir/figures" "no pictures"
+    compgen -G "$dir/figures/*.svg" >/dev/null || [ -e "$dir/figures/none.txt" ] || differs "$dir/figures" "no pictures"
 }
 
 # make_for DIR WHOLE RESULT...: WHOLE is yes for what gets figures and a page, too.

@@ -40,6 +40,19 @@ keep -p "$work/there=RUN" -p "$plugins=PLUGINS" -p "$(dirname "$bench")=BUILD" "
 cmp -s "$work/first.gz" "$work/kept/gpu/day/journal.jsonl.gz"
 verdict $? "a second time gives the same bytes"
 
+# Two shapes that do not converge: no mean, and so few dots that nothing is drawn, is no fault of the run.
+config "$work/there/n.json" '{"m":32,"n":32,"k":32},{"m":48,"n":32,"k":32}' '"offline"' "\"$plugins/steady.so\"" '"stop": {"min_blocks": 4, "look_every": 2, "max_blocks": 4, "offline_half_width": 0.0001}'
+run run --config "$work/there/n.json" --output "$work/there/n.result.json"
+expect_code 0 "a run that does not converge"
+mkdir -p "$work/noise/gpu/day"
+cp "$work/there/n.result.json" "$work/noise/gpu/day/result.json"
+timeout -k 5 120 scripts/results.sh "$work/noise" >/dev/null 2>"$work/err" && timeout -k 5 120 scripts/results.sh --check "$work/noise" >/dev/null
+verdict $? "results.sh makes its tables, without a picture" "$(head -1 "$work/err")"
+expect_text "$work/noise/gpu/day/figures/none.txt" 'too few shapes reached the wanted precision' "and says why there is none"
+rm "$work/noise/gpu/day/figures/none.txt"
+! timeout -k 5 120 scripts/results.sh --check "$work/noise" >/dev/null
+verdict $? "a run that lost its pictures is told"
+
 keep "$work/there/x.journal.jsonl" "$work/kept/gpu/tune" search
 expect_code 0 "one of several"
 expect_text "$work/out" 'search.jsonl.gz search.log' "has a name of its own"
