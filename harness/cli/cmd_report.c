@@ -10,6 +10,7 @@
 
 #include "cli/terminal.h"
 #include "report/load.h"
+#include "report/outcome.h"
 #include "report/report.h"
 #include "report/screen.h"
 
@@ -34,31 +35,6 @@ static struct screen_options screen_of_terminal(const struct options *options)
     };
 }
 
-static const cJSON *cells_of(const cJSON *result)
-{
-    return cJSON_GetObjectItemCaseSensitive(result, "cells");
-}
-
-static bool was_measured(const cJSON *cell)
-{
-    const char *status = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cell, "status"));
-    return status && (strcmp(status, "ok") == 0 || strcmp(status, "partial") == 0);
-}
-
-/* Whatever the format can say without one measured cell (why, and where): a script learns it by the exit status. */
-static int expect_measured(const cJSON *result, struct error *err)
-{
-    const cJSON *cell, *cells = cells_of(result);
-    cJSON_ArrayForEach(cell, cells)
-    {
-        if (was_measured(cell))
-            return 0;
-    }
-    if (!cells || !cells->child)
-        return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cells in what was given");
-    return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cell was measured in what was given");
-}
-
 static int print_screen(const struct load_request *request, const struct options *options, struct error *err)
 {
     cJSON *result = NULL;
@@ -66,9 +42,9 @@ static int print_screen(const struct load_request *request, const struct options
     struct screen_options screen = screen_of_terminal(options);
     int code = load_results(request, &result, err);
     if (!code && options->command == COMMAND_REPORT)
-        code = expect_measured(result, err);
+        code = outcome_expect_measured(result, err);
     /* Without a cell there is nothing to show, not even on which device. */
-    if ((!code || code == EXIT_CODE_INCOMPARABLE) && cells_of(result)->child &&
+    if ((!code || code == EXIT_CODE_INCOMPARABLE) && cJSON_GetObjectItemCaseSensitive(result, "cells")->child &&
         screen_report(result, &screen, &text, err))
         code = err->code;
     if (text)
@@ -115,23 +91,6 @@ static bool wants_screen(const struct options *o)
            !options_given(o, OPTION_TIMING) && !options_given(o, OPTION_PUBLISHED) && !o->output;
 }
 
-/* Makes the report. Tables and exports of a result without a measured cell are refused as a file that does not hold
- * what was asked for, and a page is made: both are told apart from a wrong file here, which costs a second reading. */
-static int report_files(const struct report_request *request, const struct load_request *load, struct error *err)
-{
-    struct error unmeasured = {0};
-    cJSON *result = NULL;
-    int code = report_main_from(request, err);
-    bool doubtful = code == EXIT_CODE_DATA || (code == 0 && request->format == REPORT_HTML);
-    if (doubtful && load->n > 0 && load_results(load, &result, &unmeasured) == 0 &&
-        expect_measured(result, &unmeasured) != 0) {
-        *err = unmeasured;
-        code = err->code;
-    }
-    cJSON_Delete(result);
-    return code;
-}
-
 int command_report(const struct options *options, struct error *err)
 {
     struct report_request request = {
@@ -152,5 +111,5 @@ int command_report(const struct options *options, struct error *err)
         request.table = -1;
     if (find_format(format_choices[options->format], &request.format, err))
         return err->code;
-    return report_files(&request, &load, err);
+    return report_main_from(&request, err);
 }

@@ -45,3 +45,22 @@ void outcome_say(struct outcome outcome, char *out, size_t capacity)
         snprintf(out, capacity, "%zu of %zu shapes reached the wanted precision%s", outcome.converged, outcome.measured,
                  outcome_allows_mean(outcome) ? "" : ": no mean of so few");
 }
+
+static bool was_measured(const cJSON *cell)
+{
+    const char *status = tree_text(cell, "status");
+    return strcmp(status, "ok") == 0 || strcmp(status, "partial") == 0;
+}
+
+int outcome_expect_measured(const cJSON *result, struct error *err)
+{
+    const cJSON *cell, *cells = tree_member(result, "cells");
+    cJSON_ArrayForEach(cell, cells)
+    {
+        if (was_measured(cell))
+            return 0;
+    }
+    if (!cells || !cells->child)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cells in what was given");
+    return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cell was measured in what was given");
+}

@@ -8,6 +8,7 @@
 #ifndef CUDAL2_REPORT_OUTCOME_H
 #define CUDAL2_REPORT_OUTCOME_H
 
+#include "base/error.h"
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -27,5 +28,9 @@ bool outcome_allows_mean(struct outcome outcome);
 
 /* "1 of 8 shapes reached the wanted precision: no mean of so few"; "" where all of them did. */
 void outcome_say(struct outcome outcome, char *out, size_t capacity);
+
+/* EXIT_CODE_INCOMPARABLE when no cell was measured: whatever a format can say all the same (why, and where), a script
+ * learns it by the exit status. */
+int outcome_expect_measured(const cJSON *result, struct error *err);
 
 #endif

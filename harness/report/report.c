@@ -10,6 +10,7 @@
 #include "report/exports.h"
 #include "report/figures.h"
 #include "report/load.h"
+#include "report/outcome.h"
 #include "report/output.h"
 #include "report/page.h"
 #include "report/tables.h"
@@ -279,6 +280,19 @@ static int check(const struct report_request *request, struct error *err)
     return 0;
 }
 
+/* Tables and exports of a result without a measured cell are refused as one that does not hold what was asked for, and
+ * a page is made of it: neither is a wrong file. */
+static int make_of_measured(const struct inputs *in, struct error *err)
+{
+    struct error unmeasured = {0};
+    int code = make(in, err);
+    bool doubtful = code == EXIT_CODE_DATA || (code == 0 && in->request->format == REPORT_HTML);
+    if (!doubtful || !in->result || outcome_expect_measured(in->result, &unmeasured) == 0)
+        return code;
+    *err = unmeasured;
+    return err->code;
+}
+
 int report_main_from(const struct report_request *request, struct error *err)
 {
     struct inputs in = {.request = request, .output = {request->output, request->stream}};
@@ -288,7 +302,7 @@ int report_main_from(const struct report_request *request, struct error *err)
     if (code == 0)
         code = output_begin(&in.output, err);
     if (code == 0)
-        code = make(&in, err);
+        code = make_of_measured(&in, err);
     cJSON_Delete(in.result);
     dataset_free(&in.dataset);
     return code;
