@@ -41,9 +41,9 @@ static void test_committed_configs(void **state)
     static const struct {
         const char *name;
         size_t shapes;
-    } files[] = {{"grid.json", 1000},        {"smoke.json", 8},       {"llm.json", 93},
-                 {"odd.json", 300},          {"hard.json", 61},       {"power.json", 60},
-                 {"paper-protocol.json", 4}, {"ablation-bm.json", 1}, {"sensitivity.json", 3}};
+    } files[] = {{"grid.json", 1000},     {"smoke.json", 8},      {"llm.json", 93},    {"odd.json", 300},
+                 {"hard.json", 61},       {"power.json", 60},     {"fifth.json", 200}, {"paper-protocol.json", 4},
+                 {"ablation-bm.json", 1}, {"sensitivity.json", 3}};
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct config c;
@@ -51,6 +51,42 @@ static void test_committed_configs(void **state)
         assert_int_equal(c.n_shapes, files[i].shapes);
         config_free(&c);
     }
+}
+
+static size_t place_of_size(int64_t size)
+{
+    static const int64_t sizes[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (sizes[i] == size)
+            return i;
+    fail_msg("%lld is no size of the grid", (long long)size);
+    return 0;
+}
+
+static void count_pairs(const struct config *c, size_t pairs[3][100])
+{
+    for (size_t i = 0; i < c->n_shapes; i++) {
+        const int64_t of[] = {c->shapes[i].m, c->shapes[i].n, c->shapes[i].k};
+        size_t at[3];
+        for (size_t d = 0; d < 3; d++)
+            at[d] = place_of_size(of[d]);
+        for (size_t d = 0; d < 3; d++)
+            pairs[d][10 * at[d] + at[(d + 1) % 3]]++;
+    }
+}
+
+/* A sample stands for the grid only if no size is favoured by any other. */
+static void test_fifth_is_balanced(void **state)
+{
+    size_t pairs[3][100] = {{0}};
+    struct config c;
+    (void)state;
+    load("fifth.json", &c);
+    count_pairs(&c, pairs);
+    for (size_t d = 0; d < 3; d++)
+        for (size_t i = 0; i < 100; i++)
+            assert_int_equal(pairs[d][i], 2);
+    config_free(&c);
 }
 
 static void test_grid_is_the_papers(void **state)
@@ -180,8 +216,11 @@ static void test_defaults_are_legal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_committed_configs),           cmocka_unit_test(test_grid_is_the_papers),
-        cmocka_unit_test(test_schema_has_the_parsers_keys), cmocka_unit_test(test_schema_has_the_parsers_ranges),
+        cmocka_unit_test(test_committed_configs),
+        cmocka_unit_test(test_fifth_is_balanced),
+        cmocka_unit_test(test_grid_is_the_papers),
+        cmocka_unit_test(test_schema_has_the_parsers_keys),
+        cmocka_unit_test(test_schema_has_the_parsers_ranges),
         cmocka_unit_test(test_defaults_are_legal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
