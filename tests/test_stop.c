@@ -303,6 +303,26 @@ static void the_slower_layout_is_not_waited_for(void **state)
     assert_ends(r, third_is_fast_and_loud, STOP_CAPPED, "cudal2-tn / cublas-nn");
 }
 
+/* The third has two speeds, by group: slower than the second by its median, faster on one half of the groups. */
+static double third_has_two_speeds(unsigned which, unsigned block, struct random *random)
+{
+    double speeds = block / config.group_blocks % 2 == 0 ? 800 : 1300;
+    return which == 2 ? speeds : quiet(which, block, random);
+}
+
+/* -max takes the third's slow blocks, for it was the faster on the others: an interval that the faster layout has not.
+ */
+static void what_tables_show_is_waited_for(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "cudal2-tn", true);
+    assert_ends(r, third_has_two_speeds, STOP_CAPPED, "cudal2-max / cublas-nn");
+    r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, "mine-tn", false); /* a baseline's -max is a reference, and its one layout as wide */
+    assert_ends(r, third_has_two_speeds, STOP_CAPPED, "cudal2-nn / mine-tn");
+}
+
 static void families_are_judged_apart(void **state)
 {
     (void)state;
@@ -369,6 +389,7 @@ int main(void)
         cmocka_unit_test(another_rung_is_not_waited_for),
         cmocka_unit_test(throttled_groups_do_not_count),
         cmocka_unit_test(the_slower_layout_is_not_waited_for),
+        cmocka_unit_test(what_tables_show_is_waited_for),
         cmocka_unit_test(families_are_judged_apart),
         cmocka_unit_test(both_layouts_of_a_baseline_count),
         cmocka_unit_test(copies_count_whatever_the_layout),

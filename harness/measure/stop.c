@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "result/entry.h"
 #include "result/pair.h"
 #include "stats/interval.h"
 
@@ -15,8 +17,14 @@
 struct worst {
     struct cell_record *record;
     double half_width;
-    const struct contender_record *candidate, *reference;
+    char pair[sizeof((struct cell_record *)0)->worst_pair];
     bool any, failed;
+};
+
+/* What a pair is made of: a contender, or the -max of a family. */
+struct side {
+    const char *name;
+    const struct series *series;
 };
 
 static bool takes_part(const struct cell_record *r, const struct contender_record *c)
@@ -24,16 +32,11 @@ static bool takes_part(const struct cell_record *r, const struct contender_recor
     return strcmp(c->status, "ok") == 0 && c->timings[r->headline].n > 0;
 }
 
-static void look_at_pair(struct worst *w, const struct contender_record *candidate,
-                         const struct contender_record *reference)
+static void look_at_series(struct worst *w, struct side candidate, struct side reference)
 {
-    struct cell_record *r = w->record;
     struct pair pair;
     struct interval interval;
-    if (!pair_is_comparable(reference, candidate, r->headline))
-        return;
-    if (pair_collect(r, &reference->timings[r->headline], &candidate->timings[r->headline], PAIR_HEALTHY_BLOCKS,
-                     &pair)) {
+    if (pair_collect(w->record, reference.series, candidate.series, PAIR_HEALTHY_BLOCKS, &pair)) {
         w->failed = true;
         return;
     }
@@ -42,10 +45,18 @@ static void look_at_pair(struct worst *w, const struct contender_record *candida
     double half_width = interval.valid ? interval.half_width : INFINITY;
     if (!w->any || half_width > w->half_width) {
         w->half_width = half_width;
-        w->candidate = candidate;
-        w->reference = reference;
+        snprintf(w->pair, sizeof w->pair, "%s / %s", candidate.name, reference.name);
     }
     w->any = true;
+}
+
+static void look_at_pair(struct worst *w, const struct contender_record *candidate,
+                         const struct contender_record *reference)
+{
+    enum timing timing = w->record->headline;
+    if (pair_is_comparable(reference, candidate, timing))
+        look_at_series(w, (struct side){candidate->name, &candidate->timings[timing]},
+                       (struct side){reference->name, &reference->timings[timing]});
 }
 
 static double median_of(const struct cell_record *r, const struct contender_record *c)
@@ -53,7 +64,7 @@ static double median_of(const struct cell_record *r, const struct contender_reco
     return stats_median(c->timings[r->headline].ns, c->timings[r->headline].n);
 }
 
-/* Tables speak of the faster layout of a candidate: the other one's pairs need not be narrow. One whose times hold
+/* Tables speak of the faster layout of a candidate: the other one's own pairs need not be narrow. One whose times hold
  * other things does not take its place. */
 static bool is_slower_layout(const struct cell_record *r, const struct contender_record *c)
 {
@@ -87,6 +98,37 @@ static void look_at_copy(struct worst *w, const struct contender_record *copy)
         look_at_pair(w, copy, original);
 }
 
+static void look_at_max(struct worst *w, const struct entries *entries, const struct entry *max)
+{
+    enum timing timing = w->record->headline;
+    for (size_t i = 0; i < entries->n; i++) {
+        const struct entry *reference = &entries->list[i];
+        bool same_rung = timing != TIMING_DEVICE || strcmp(reference->rung, max->rung) == 0;
+        if (!reference->candidate && reference->timings[timing] && same_rung)
+            look_at_series(w, (struct side){max->name, max->timings[timing]},
+                           (struct side){reference->name, reference->timings[timing]});
+    }
+}
+
+/* What tables show: -max, chosen on one half of the blocks and scored on the other. Where a layout has two speeds,
+ * either half may choose it, and this interval is wider than that of the faster layout by far. */
+static void look_at_families(struct worst *w)
+{
+    struct entries *entries = malloc(sizeof *entries);
+    if (!entries) {
+        w->failed = true;
+        return;
+    }
+    w->failed |= entries_of(w->record, entries) != 0;
+    for (size_t i = 0; i < entries->n && !w->failed; i++) {
+        const struct entry *e = &entries->list[i];
+        if (e->candidate && e->n_layouts == 2 && e->timings[w->record->headline])
+            look_at_max(w, entries, e);
+    }
+    entries_free(entries);
+    free(entries);
+}
+
 static void look_at_all(struct worst *w)
 {
     const struct cell_record *r = w->record;
@@ -108,6 +150,7 @@ static void look_at_all(struct worst *w)
     }
     if (!candidates && first)
         look_at_candidate(w, first);
+    look_at_families(w);
 }
 
 static bool is_time_to_look(const struct stop_config *stop, unsigned blocks)
@@ -120,9 +163,7 @@ static void report(const struct worst *w)
 {
     struct cell_record *r = w->record;
     r->worst_half_width = w->any ? w->half_width : NAN;
-    r->worst_pair[0] = '\0';
-    if (w->any)
-        snprintf(r->worst_pair, sizeof r->worst_pair, "%s / %s", w->candidate->name, w->reference->name);
+    snprintf(r->worst_pair, sizeof r->worst_pair, "%s", w->pair);
 }
 
 void stop_judge(const struct stop_config *stop, struct cell_record *record)
