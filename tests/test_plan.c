@@ -157,6 +157,24 @@ static void test_server_costs_its_gaps(void **state)
     plan_free(&p);
 }
 
+static double eta_at(double share, double factor, int workers, double startup)
+{
+    double done = 1000 * share;
+    return plan_eta(done, 1000 - done, factor * done / workers + startup, workers);
+}
+
+static void test_eta_leaves_the_model_for_the_measured(void **state)
+{
+    (void)state;
+    assert_float_equal(eta_at(0, 1, 1, 0), 1000, 1e-9);
+    assert_float_equal(eta_at(0, 1, 4, 0), 250, 1e-9);
+    assert_float_equal(eta_at(0.3, 1, 4, 0), 175, 1e-9);
+    assert_float_equal(eta_at(1, 3, 1, 0), 0, 0);
+    assert_true(eta_at(0.001, 1, 1, 30) < 1600);                             /* a slow first cell */
+    assert_true(eta_at(0.5, 3, 1, 0) > 1400 && eta_at(0.5, 3, 1, 0) < 1500); /* truly 1500 */
+    assert_float_equal(plan_eta(0, 0, 5, 1), 0, 0);
+}
+
 static void test_nothing_to_measure(void **state)
 {
     struct config config = make_config();
@@ -243,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_seed_belongs_to_the_cell),
         cmocka_unit_test(test_hash_tells_plans_apart),
         cmocka_unit_test(test_server_costs_its_gaps),
+        cmocka_unit_test(test_eta_leaves_the_model_for_the_measured),
         cmocka_unit_test(test_nothing_to_measure),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_devices_refused),

@@ -19,6 +19,7 @@
 #define SEGMENT_SECONDS 200e-6 /* of a device-timed offline segment */
 #define CONTENDER_SECONDS 0.05 /* setup, verification and tuning of one contender */
 #define BLOCKS_FACTOR 1.5      /* blocks until convergence, in units of min_blocks */
+#define ETA_PRIOR 0.05         /* share of the whole after which what was measured counts as much as the model */
 
 static size_t name_count(char *const names[])
 {
@@ -118,6 +119,12 @@ void plan_free(struct plan *p)
 {
     free(p->cells);
     *p = (struct plan){0};
+}
+
+double plan_eta(double done, double left, double elapsed, int workers)
+{
+    double prior = ETA_PRIOR * (done + fmax(left, 0));
+    return prior > 0 ? fmax(left, 0) * (elapsed + prior / fmax(workers, 1)) / (done + prior) : 0;
 }
 
 long plan_find(const struct plan *p, const struct cudal2_problem *problem, enum mode mode)

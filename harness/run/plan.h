@@ -30,6 +30,11 @@ struct plan {
 int plan_build(const struct config *config, bool on_cuda, uint64_t seed, struct plan *out, struct error *err);
 void plan_free(struct plan *p);
 
+/* Seconds until a run has measured cells of modelled cost `left`, when `workers` have taken `elapsed` seconds for cells
+ * of modelled cost `done`. The model counts at first and what was measured takes over, so that a first cell in which
+ * everything is loaded does not foretell hours. */
+double plan_eta(double done, double left, double elapsed, int workers);
+
 /* Index of the cell of this problem and mode, or -1. */
 long plan_find(const struct plan *p, const struct cudal2_problem *problem, enum mode mode);
 

@@ -32,9 +32,9 @@ struct run {
     struct slot *slots;
     bool *given; /* cells handed to a slot */
     cJSON *config;
-    uint64_t started_ns, memory_checked_ns;
-    uint64_t worker_ready_bytes; /* the most that one held when it had loaded its libraries */
-    struct memory_use memory;    /* of measuring */
+    uint64_t started_ns, memory_checked_ns, first_cell_ns; /* the last: when a worker got the first; 0 before */
+    uint64_t worker_ready_bytes;                           /* the most that one held when it had loaded its libraries */
+    struct memory_use memory;                              /* of measuring */
     double cost_done, cost_left;
     struct error last; /* why the latest worker did not start */
     struct refusals refusals;
@@ -86,9 +86,8 @@ static void tell_stage(const struct run *run, const struct slot *slot)
 
 static double eta_seconds(const struct run *run)
 {
-    double elapsed = (double)(clock_now_ns() - run->started_ns) * 1e-9;
-    double left = run->ledger.n_done < run->ledger.plan.n_cells ? run->cost_left : 0.0;
-    return run->cost_done > 0 ? left * elapsed / run->cost_done : left;
+    double elapsed = run->first_cell_ns ? (double)(clock_now_ns() - run->first_cell_ns) * 1e-9 : 0;
+    return plan_eta(run->cost_done, run->cost_left, elapsed, run->devices.count);
 }
 
 /* ---- cells ---- */
@@ -156,6 +155,7 @@ static int send_cell(struct run *run, struct slot *slot, struct error *err)
         return err->code;
     slot->directed = true;
     slot_send_cell(slot);
+    run->first_cell_ns = run->first_cell_ns ? run->first_cell_ns : clock_now_ns();
     return 0;
 }
 
