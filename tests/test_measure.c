@@ -234,6 +234,27 @@ static void open_noisy(void)
     f.actors[0].duration_ns = f.actors[1].duration_ns = 300e3;
 }
 
+/* Hot in the fourth group alone, after which the cell would have stopped. */
+static int heat_the_fourth_group(struct bench *bench, struct error *err)
+{
+    const struct device_health health = {.known = true, .slowdown = bench->record->blocks / 4 == 3};
+    (void)err;
+    fake_set_health(bench->device, &health);
+    return 0;
+}
+
+static void a_group_that_was_slowed_decides_nothing(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.between_blocks = heat_the_fourth_group;
+    run_loop(2);
+    assert_true(f.bench.record->converged);
+    assert_int_equal(f.bench.record->dropped_blocks, 4);
+    assert_int_equal(f.bench.record->blocks, 20);
+    fixture_close(&f);
+}
+
 static void noise_is_capped_not_converged(void **state)
 {
     (void)state;
@@ -425,6 +446,7 @@ int main(void)
         cmocka_unit_test(server_waits_before_each_launch),
         cmocka_unit_test(rotating_uses_every_set_between_two_launches),
         cmocka_unit_test(what_the_rival_left_stays),
+        cmocka_unit_test(a_group_that_was_slowed_decides_nothing),
         cmocka_unit_test(noise_is_capped_not_converged),
         cmocka_unit_test(noise_without_hope_ends_early),
         cmocka_unit_test(a_cell_out_of_time_knows_its_width),

@@ -175,6 +175,30 @@ static void max_of_a_sparse_timing_is_chosen_on_the_other_half(void **state)
     cJSON_Delete(tree);
 }
 
+/* The same choice between groups that saw no slowdown, where every second one did: a half of nothing else chooses
+ * nothing, and the other one would be chosen and scored on the same blocks. */
+static void dropped_groups_are_no_half(void **state)
+{
+    (void)state;
+    static const double half[2][3] = {{1000, 1100, 800}, {1080, 900, 800}};
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "cublas-tn", false);
+    fixture_contender(r, "tiny", true);
+    for (unsigned b = 0; b < 16; b++) {
+        unsigned block = fixture_block(r, 2);
+        for (size_t i = 0; i < 3; i++)
+            series_add(&r->contenders[i].timings[TIMING_DEVICE], block, half[block / 4 % 2][i]);
+    }
+    for (unsigned block = 2; block < 16; block += 4)
+        fixture_slowdown(r, block);
+    cJSON *tree = result_of(r);
+    const cJSON *cell = cJSON_GetArrayItem(tree_member(tree, "cells"), 0);
+    const cJSON *s = speedup(cell, "tiny", "cublas-max", "device");
+    close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
+    cJSON_Delete(tree);
+}
+
 /* A clear winner stays the winner: max equals it. */
 static void max_of_a_clear_winner_is_the_winner(void **state)
 {
@@ -435,6 +459,7 @@ int main(void)
         TEST(bad_visits_are_refused),
         TEST(max_is_chosen_on_the_other_half),
         TEST(max_of_a_sparse_timing_is_chosen_on_the_other_half),
+        TEST(dropped_groups_are_no_half),
         TEST(max_of_a_clear_winner_is_the_winner),
         TEST(baselines_alone_compare_with_the_first_family),
         TEST(other_timings),

@@ -244,7 +244,7 @@ static void another_rung_is_not_waited_for(void **state)
     record_free(r);
 }
 
-/* One group of the four was throttled; the other three still make an interval, a wider one. */
+/* One group of the four was throttled: a fifth takes its place, and the interval is that of four others. */
 static void throttled_groups_do_not_count(void **state)
 {
     unsigned looks = 0;
@@ -255,7 +255,9 @@ static void throttled_groups_do_not_count(void **state)
     run(whole, quiet, &looks);
     run(r, quiet, &looks);
     assert_true(r->worst_half_width != whole->worst_half_width);
-    assert_int_equal(r->blocks, 32);
+    assert_int_equal(whole->blocks, 32);
+    assert_int_equal(r->blocks, 40);
+    assert_true(r->converged);
     record_free(r);
     record_free(whole);
 }

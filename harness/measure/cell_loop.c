@@ -151,11 +151,20 @@ static bool is_time_up(const struct bench *bench, double start)
     return up && bench->record->blocks >= stop->least_blocks;
 }
 
+/* The health of a group is known when it has ended, after a decision that may rest on its blocks. */
+static void reconsider(const struct stop_config *stop, struct cell_record *record, enum stop_decision *decision)
+{
+    stop_judge(stop, record);
+    if (!record->converged)
+        *decision = STOP_CONTINUE;
+}
+
 /* All blocks of one group; *decision says whether more are wanted. */
 static int run_group(struct bench *bench, struct order *order, double start, enum stop_decision *decision,
                      struct error *err)
 {
     const struct stop_config *stop = &bench->config->stop;
+    unsigned dropped = bench->record->dropped_blocks;
     int code = 0;
     for (unsigned i = 0; i < stop->group_blocks && code == 0 && *decision == STOP_CONTINUE; i++) {
         code = block_measure(bench, bench->record->blocks, order, err);
@@ -166,6 +175,8 @@ static int run_group(struct bench *bench, struct order *order, double start, enu
     }
     if (code == 0)
         code = sample_health(bench, bench->record->blocks - 1, err);
+    if (code == 0 && *decision == STOP_CONVERGED && bench->record->dropped_blocks > dropped)
+        reconsider(stop, bench->record, decision);
     if (code == 0 && *decision == STOP_CONTINUE && (is_time_up(bench, start) || !anyone_alive(bench))) {
         *decision = STOP_CAPPED;
         stop_judge(stop, bench->record);

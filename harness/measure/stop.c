@@ -166,13 +166,21 @@ static void report(const struct worst *w)
     snprintf(r->worst_pair, sizeof r->worst_pair, "%s", w->pair);
 }
 
+static unsigned healthy_blocks(const struct cell_record *r)
+{
+    unsigned n = 0;
+    for (unsigned block = 0; block < r->blocks; block++)
+        n += !record_block_dropped(r, block);
+    return n;
+}
+
 void stop_judge(const struct stop_config *stop, struct cell_record *record)
 {
     struct worst w = {.record = record, .half_width = 0};
     look_at_all(&w);
     report(&w);
     bool narrow = !w.failed && w.any && w.half_width <= stop->delta[record->mode];
-    record->converged = narrow && record->blocks >= stop->min_blocks;
+    record->converged = narrow && healthy_blocks(record) >= stop->min_blocks;
 }
 
 enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record)

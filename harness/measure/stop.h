@@ -17,7 +17,8 @@ enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARAB
 enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record);
 
 /* The same look without the question, for a cell that ends for another reason (its time is up) between two looks or
- * before the first: its record says how wide its intervals really are. Fewer than min_blocks never converge. */
+ * before the first: its record says how wide its intervals really are. Fewer than min_blocks that saw no slowdown never
+ * converge. */
 void stop_judge(const struct stop_config *stop, struct cell_record *record);
 
 /* Whether a cell that has been measured for so many seconds will not converge by its cap: the interval that its last

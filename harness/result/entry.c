@@ -44,17 +44,23 @@ static unsigned group_at(const struct race *race, size_t i)
 }
 
 /* Groups fall into the halves in turn. Those of this timing are counted, not those of the cell: what is timed in every
- * fourth block of groups of two is in even groups alone, and one half would be empty. With one group only, blocks fall
- * into the halves in turn. */
+ * fourth block of groups of two is in even groups alone, and one half would be empty. Nor are groups that saw a
+ * slowdown: a half of nothing else could choose nothing. With one group only, blocks fall into the halves in turn. */
 static void assign_halves(struct race *race)
 {
-    unsigned groups = 0;
+    unsigned groups = 0, healthy = 0, last = 0;
     for (size_t i = 0; i < race->n; i++) {
-        groups += i == 0 || group_at(race, i) != group_at(race, i - 1);
-        race->half[i] = (groups - 1) % 2;
+        bool dropped = record_block_dropped(race->record, race->block[i]);
+        if (!dropped && (groups == 0 || group_at(race, i) != last)) {
+            groups++;
+            last = group_at(race, i);
+        }
+        race->half[i] = groups > 0 ? (groups - 1) % 2 : 0;
     }
-    for (size_t i = 0; i < race->n && groups == 1; i++)
-        race->half[i] = (unsigned)(i % 2);
+    for (size_t i = 0; i < race->n && groups == 1; i++) {
+        race->half[i] = healthy % 2;
+        healthy += !record_block_dropped(race->record, race->block[i]);
+    }
 }
 
 static int race_collect(const struct cell_record *r, const struct series *a, const struct series *b, struct race *out)
