@@ -151,6 +151,33 @@ static void the_widest_intervals_are_shown(void **state)
     free(text);
 }
 
+/* The copy is twice as fast by its device time and half as fast by events: of what it is told is the copy's lead. */
+static void the_copys_lead_is_told_by_each_timing(void **state)
+{
+    (void)state;
+    struct journal *j = begin();
+    for (unsigned i = 0; i < 2; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
+        struct contender_record *copy = fixture_contender(r, "cudal2-nn+copy", true);
+        strcpy(copy->copy_of, "cudal2-nn");
+        struct contender_record *original = &r->contenders[1];
+        for (size_t b = 0; b < original->timings[TIMING_DEVICE].n; b++) {
+            unsigned block = original->timings[TIMING_DEVICE].block[b];
+            double ns = original->timings[TIMING_DEVICE].ns[b];
+            series_add(&copy->timings[TIMING_DEVICE], block, ns / 2);
+            series_add(&original->timings[TIMING_EVENT], block, ns);
+            series_add(&copy->timings[TIMING_EVENT], block, 2 * ns);
+        }
+        put_cell(j, r);
+    }
+    char *text = screen_of_run(j);
+    assert_non_null(line_of(
+        text,
+        "A/A: a copy of cudal2-nn over cudal2-nn on 2 shapes: +69.315% on average (std 0%), 2 intervals exclude 0\n"
+        "  by event -69.315% on average (std 0%), 2 intervals exclude 0\n\n"));
+    free(text);
+}
+
 static void one_is_singular(void **state)
 {
     (void)state;
@@ -235,6 +262,7 @@ int main(void)
                                        TEST(few_converged_have_no_mean),
                                        TEST(none_converged_has_no_mean),
                                        TEST(the_widest_intervals_are_shown),
+                                       TEST(the_copys_lead_is_told_by_each_timing),
                                        TEST(one_is_singular),
                                        TEST(early_launches_are_told),
                                        TEST(nothing_is_told_where_nobody_is_early),

@@ -42,7 +42,7 @@ int aa_make(const cJSON *result, sheet_sink sink, void *context)
     if (cJSON_GetArraySize(rows) == 0)
         return 0;
     snprintf(s.title, sizeof s.title,
-             "A/A: a contender over its own copy; about 5%% of the intervals may exclude 0 by chance");
+             "A/A: a copy over its original; about 5%% of the intervals may exclude 0 by chance");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         sheet_column(&s, columns[i][0], columns[i][1], i < 4);
     cJSON_ArrayForEach(row, rows) add_row(&s, row);

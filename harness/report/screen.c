@@ -215,20 +215,48 @@ static void print_rates(struct screen *screen, const cJSON *cell)
     print_sheet(screen, &s);
 }
 
+static bool is_headline(const cJSON *row, const cJSON *cell)
+{
+    return strcmp(tree_text(row, "timing"), tree_text(cell, "headline")) == 0;
+}
+
+static void print_aa_of(struct screen *screen, const cJSON *row)
+{
+    double excluded = tree_number(row, "excludes_one"), sd = tree_number(row, "sd_log_ratio");
+    text_add(&screen->text, "%+.3f%% on average", 100 * tree_number(row, "mean_log_ratio"));
+    if (!isnan(sd))
+        text_add(&screen->text, " (std %.2g%%)", 100 * sd);
+    text_add(&screen->text, ", %.0f interval%s exclude%s 0\n", excluded, excluded == 1 ? "" : "s",
+             excluded == 1 ? "s" : "");
+}
+
+/* The copy by the other timings, whose scatter raises their means of ratios. */
+static void print_other_aa(struct screen *screen, const cJSON *headline, const cJSON *cell)
+{
+    const cJSON *row;
+    cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "aa"))
+    {
+        bool same = strcmp(tree_text(row, "contender"), tree_text(headline, "contender")) == 0;
+        if (!same || !outcome_same_group(row, cell) || is_headline(row, cell))
+            continue;
+        text_add(&screen->text, "  by %s ", tree_text(row, "timing"));
+        print_aa_of(screen, row);
+    }
+}
+
 static void print_aa(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "aa"))
     {
-        bool headline = strcmp(tree_text(row, "timing"), tree_text(cell, "headline")) == 0;
-        if (!outcome_same_group(row, cell) || !headline)
+        if (!outcome_same_group(row, cell) || !is_headline(row, cell))
             continue;
-        double n = tree_number(row, "n"), excluded = tree_number(row, "excludes_one");
-        text_add(
-            &screen->text,
-            "A/A: %s against a copy of itself over %.0f shape%s: %+.3f%% on average, %.0f interval%s exclude%s 1\n\n",
-            tree_text(row, "contender"), n, n == 1 ? "" : "s", 100 * tree_number(row, "mean_log_ratio"), excluded,
-            excluded == 1 ? "" : "s", excluded == 1 ? "s" : "");
+        double n = tree_number(row, "n");
+        const char *name = tree_text(row, "contender");
+        text_add(&screen->text, "A/A: a copy of %s over %s on %.0f shape%s: ", name, name, n, n == 1 ? "" : "s");
+        print_aa_of(screen, row);
+        print_other_aa(screen, row, cell);
+        text_add(&screen->text, "\n");
     }
 }
 

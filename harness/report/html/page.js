@@ -97,7 +97,7 @@ function addPrecision({ add }, group, cells) {
 /* One interval in twenty may exclude 0; three standard deviations more are no chance. */
 function addAa({ add }, group) {
   const alarms = aaRows(group).filter(({ with_interval: n, excludes_one: out }) => n >= 10 && out > 0.05 * n + 3 * Math.sqrt(0.0475 * n));
-  add("A/A: more intervals of a contender against its own copy exclude 0 than chance explains",
+  add("A/A: more intervals of a copy over its original exclude 0 than chance explains",
     alarms.map((row) => `${row.timing} time: ${row.excludes_one} of ${row.with_interval}; standard deviation ${(100 * row.sd_log_ratio).toFixed(2)}%`));
 }
 

@@ -46,7 +46,7 @@ const aaRows = (index) => (D.summary.aa ?? []).filter((row) => {
 function drawAa() {
   const rows = aaRows(state.group);
   document.getElementById("aa").innerHTML = !rows.length ? "" :
-    "<table><thead><tr><th>A/A: against its own copy</th><th>timing</th><th>intervals</th><th>exclude 0</th><th>mean lead</th><th>std dev</th></tr></thead><tbody>" +
+    "<table><thead><tr><th>A/A: a copy over its original</th><th>timing</th><th>intervals</th><th>exclude 0</th><th>mean lead</th><th>std dev</th></tr></thead><tbody>" +
     rows.map((row) => `<tr><td>${esc(row.contender)}</td><td>${row.timing}</td><td>${row.with_interval}</td><td>${row.excludes_one}</td>` +
       `<td>${percent(row.mean_log_ratio, 3)}</td><td>${(100 * row.sd_log_ratio).toFixed(2)}%</td></tr>`).join("") + "</tbody></table>";
 }
