@@ -30,6 +30,7 @@ done
 shift $((OPTIND - 1))
 [ -d "$base_kernels" ] || usage
 mkdir -p "$out" || exit 73
+rm -f "$out"/compare.{txt,md,json,xml} # of an earlier job: nobody shall read them as this one's
 
 # A batch system signals this shell, not the program: hand it on, and wait until the program has closed its journal.
 child=

@@ -17,6 +17,7 @@ struct script {
     const char *nvrtc;     /* version; NULL: "13.0" */
     const char *cublas;    /* version; NULL: "13.0.0" */
     const char *digest;    /* of mine's plugin; NULL: "aa" */
+    const char *plugin;    /* what mine, then a plugin and no kernel set, calls its version; NULL: it is a set */
     const char *tables;    /* JSON object of tuning tables; NULL: none */
     const char *protocol;  /* NULL: "adaptive" */
     const char *baselines; /* JSON array; NULL: the two */
@@ -101,23 +102,27 @@ static cJSON *fixture_run(const struct script *s)
     snprintf(text, sizeof text,
              "{\"started\":\"2026-01-02T03:04:05Z\",\"config_hash\":\"c\",\"plan_hash\":\"p\",\"device\":\"cuda\","
              "\"seed\":\"%d\",\"build\":{\"commit\":\"0123456789abcdef\"},\"config\":{\"protocol\":\"%s\",\"modes\":%s,"
-             "\"baselines\":%s,\"dtype\":\"f16\",\"workspace_bytes\":1},\"plan\":[]}",
+             "\"baselines\":%s,\"candidates\":%s,\"dtype\":\"f16\",\"workspace_bytes\":1},\"plan\":[]}",
              (int)s->seed, s->protocol ? s->protocol : "adaptive", s->modes ? s->modes : "[\"offline\",\"server\"]",
-             names);
+             names, s->baselines_only ? "[]" : "[\"mine\"]");
     return cJSON_Parse(text);
 }
 
 static cJSON *fixture_env(const struct script *s)
 {
     const char *digest = s->digest ? s->digest : "aa"; /* of the candidate's code: meant to differ */
-    char text[600];
-    snprintf(
-        text, sizeof text,
-        "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"%s\"},\"libraries\":{\"cublas\":{\"cublas\":"
-        "\"%s\",\"path\":\"/x/"
-        "%d\"},\"mine\":{\"plugin_digest\":\"%s\",\"set\":\"%s\",\"kernels\":{\"k\":\"%s\"},\"nvrtc\":\"%s\"}%s%s}}",
-        s->driver ? s->driver : "570.1", s->cublas ? s->cublas : "13.0.0", (int)s->seed, digest, digest, digest,
-        s->nvrtc ? s->nvrtc : "13.0", s->tables ? ",\"tuned\":" : "", s->tables ? s->tables : "");
+    char text[600], mine[200];
+    if (s->plugin)
+        snprintf(mine, sizeof mine, "\"mine\":\"%s\"", s->plugin);
+    else
+        snprintf(mine, sizeof mine, "\"set\":\"%s\",\"kernels\":{\"k\":\"%s\"},\"nvrtc\":\"%s\"", digest, digest,
+                 s->nvrtc ? s->nvrtc : "13.0");
+    snprintf(text, sizeof text,
+             "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"%s\"},\"libraries\":{\"cublas\":{\"cublas\":"
+             "\"%s\",\"path\":\"/x/"
+             "%d\"},\"mine\":{\"plugin_digest\":\"%s\",%s}%s%s}}",
+             s->driver ? s->driver : "570.1", s->cublas ? s->cublas : "13.0.0", (int)s->seed, digest, mine,
+             s->tables ? ",\"tuned\":" : "", s->tables ? s->tables : "");
     return cJSON_Parse(text);
 }
 

@@ -91,17 +91,30 @@ verdict $? "--confirm measures nothing without a suspect"
 
 # --- the script of a CI job ---
 mkdir "$work/harness" && cp "$(dirname "$0")/../kernels/harness/prelude.cuh" "$work/harness/" # what makes it a directory of kernels
-gate() { # gate DIR: BASE is measured with one plugin in place and NEW with another, as a job does with kernels
-    timeout -k 5 120 "$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/c.json" -o "$work/$1" -d cpu -p "$bench" \
+# The program as two checkouts see it: BASE, which names its kernels, finds one plugin, NEW another.
+cat >"$work/program" <<EOF
+#!/bin/bash
+new=\$(cat "$work/new.plugin")
+case " \$* " in *" --kernels "*) new=steady ;; esac
+cmp -s "$plugins/\$new.so" "$work/mine.so" || cp "$plugins/\$new.so" "$work/mine.so"
+exec "$bench" "\$@"
+EOF
+chmod +x "$work/program"
+gate() { # gate DIR PLUGIN: of NEW
+    echo "$2" >"$work/new.plugin"
+    timeout -k 5 120 "$(dirname "$0")/../scripts/gate.sh" -b "$work" -c "$work/c.json" -o "$work/$1" -d cpu -p "$work/program" \
         -- --delta 50 >"$work/out" 2>"$work/err" </dev/null
     code=$?
 }
-cp "$plugins/steady.so" "$work/mine.so"
-gate gate
+gate gate steady
 expect_code 0 "gate.sh: no alarm"
-cp "$plugins/steady_slow.so" "$work/mine.so"
+gate gate steady_slow
+expect_code 65 "gate.sh: what NEW measured is not what is here now"
+expect_text "$work/err" 'new.journal.jsonl was measured in another environment: steady was' "and the line says so"
+[ -z "$(ls "$work/gate" | grep '^compare')" ]
+verdict $? "gate.sh: no verdict of an earlier job is left" "$(ls "$work/gate" | tr '\n' ' ')"
 rm "$work/gate/new.json" "$work/gate/new.journal.jsonl"
-gate gate
+gate gate steady_slow
 expect_code 1 "gate.sh: goes on with BASE, measures NEW, and finds the loss"
 [ "$(grep -c '<failure' "$work/gate/compare.xml")" -eq 2 ] && grep -q '"exit_code": 1' "$work/gate/compare.json" &&
     grep -q '^### cudal2-bench compare: 2 regressions' "$work/gate/compare.md" && [ ! -e "$work/gate/new.confirm-2.json" ]

@@ -30,6 +30,19 @@ run --config "$work/clean.json" --device cpu --output "$work/clean.out.json" --s
 expect_code 0 "resume of a complete run"
 cmp -s "$work/clean.out.json" "$work/before"
 verdict $? "and changes nothing"
+cp "$plugins/steady.so" "$work/own.so"
+config "$work/own.json" "$shape" '"offline"' "\"$work/own.so\"" "$stop"
+run --config "$work/own.json" --device cpu --output "$work/own.out.json" --seed 7
+expect_code 0 "a run with a candidate"
+for other in steady_slow none; do
+    if [ -e "$plugins/$other.so" ]; then cp "$plugins/$other.so" "$work/own.so"; else rm "$work/own.so"; fi
+    run --config "$work/own.json" --device cpu --output "$work/own.out.json" --seed 7 --resume
+    expect_code 65 "resume of a complete run whose candidate is another one by now ($other)"
+    expect_text "$work/err" 'measured in another environment: ' "and the line says so"
+done
+cp "$plugins/steady.so" "$work/own.so"
+run --config "$work/own.json" --device cpu --output "$work/own.out.json" --seed 7 --resume
+expect_code 0 "and with the same one again it is as it was"
 run --config "$work/clean.json" --device cpu --output "$work/clean.out.json" --seed 7
 expect_code 73 "an existing run is not overwritten"
 expect_text "$work/err" '--resume' "and the line says how to go on"

@@ -112,11 +112,31 @@ static void a_long_value_is_not_cut(void **state)
                 "baselines: [\"torch.matmul\",\"cublas\"] in BASE, a list of 7 in NEW");
 }
 
+/* What a plugin that is judged calls its version moves no reference; that of a plugin that is one does. */
+static void a_judged_plugin_may_have_another_version(void **state)
+{
+    const char *base_path = scratch_path("base.journal.jsonl"), *fresh_path = scratch_path("new.journal.jsonl");
+    const struct compare_request request = {.base = base_path, .fresh = fresh_path};
+    struct script base = {.seed = 1, .plugin = "1"}, fresh = {.seed = 2, .plugin = "2"};
+    struct compare_runs c;
+    struct error err = {0};
+    (void)state;
+    fixture_write(base_path, &base);
+    fixture_write(fresh_path, &fresh);
+    if (compare_open(&request, &c, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(c.differences.n, 0);
+    compare_free(&c);
+    base.baselines_only = fresh.baselines_only = true;
+    refuse_pair(&base, &fresh, ": mine: \"1\" in BASE, \"2\" in NEW");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tables_are_told_by_their_commits, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_long_value_is_not_cut, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(a_judged_plugin_may_have_another_version, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_library_is_refused, scratch_make, scratch_remove),

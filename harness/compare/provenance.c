@@ -148,20 +148,44 @@ static void compare_library(struct provenance *out, const cJSON *from, const cJS
     }
 }
 
-static void compare_libraries(struct provenance *out, const cJSON *base, const cJSON *fresh)
+static bool is_of_family(const char *contender, const char *family)
 {
-    const cJSON *library;
-    cJSON_ArrayForEach(library, base)
+    size_t n = strlen(family);
+    return strncmp(contender, family, n) == 0 &&
+           (contender[n] == '\0' || strcmp(contender + n, "-nn") == 0 || strcmp(contender + n, "-tn") == 0);
+}
+
+static bool judges(const struct side *side, const char *family)
+{
+    bool asked = cJSON_GetArraySize(tree_member(tree_member(side->run, "config"), "candidates")) > 0;
+    for (size_t i = 0; asked && i < side->n_cells; i++)
+        for (size_t j = 0; j < side->cells[i].n_candidates; j++)
+            if (is_of_family(side->cells[i].candidates[j].name, family))
+                return true;
+    return false;
+}
+
+/* A plugin that is being judged moves no reference: it may be of another version, or be there on one side only. */
+static bool is_judged_plugin(const struct side *base, const struct side *fresh, const cJSON *library)
+{
+    bool plugin = tree_member(library, "plugin_digest") && !tree_member(library, "kernels");
+    return plugin && (judges(base, library->string) || judges(fresh, library->string));
+}
+
+static void compare_libraries(struct provenance *out, const struct side *base, const struct side *fresh)
+{
+    const cJSON *library, *ours = tree_member(base->env, "libraries"), *theirs = tree_member(fresh->env, "libraries");
+    cJSON_ArrayForEach(library, ours)
     {
-        if (strcmp(library->string, TABLES) != 0)
-            compare_library(out, library, tree_member(fresh, library->string), true);
+        if (strcmp(library->string, TABLES) != 0 && !is_judged_plugin(base, fresh, library))
+            compare_library(out, library, tree_member(theirs, library->string), true);
     }
-    cJSON_ArrayForEach(library, fresh)
+    cJSON_ArrayForEach(library, theirs)
     {
-        if (strcmp(library->string, TABLES) != 0)
-            compare_library(out, library, tree_member(base, library->string), false);
+        if (strcmp(library->string, TABLES) != 0 && !is_judged_plugin(base, fresh, library))
+            compare_library(out, library, tree_member(ours, library->string), false);
     }
-    compare_tables(out, tree_member(base, TABLES), tree_member(fresh, TABLES));
+    compare_tables(out, tree_member(ours, TABLES), tree_member(theirs, TABLES));
 }
 
 /* ---- what was asked for ---- */
@@ -231,7 +255,7 @@ void provenance_compare(const struct side *base, const struct side *fresh, struc
 {
     *out = (struct provenance){.n = 0};
     compare_device(out, tree_member(base->env, "device"), tree_member(fresh->env, "device"));
-    compare_libraries(out, tree_member(base->env, "libraries"), tree_member(fresh->env, "libraries"));
+    compare_libraries(out, base, fresh);
     compare_config(out, tree_member(base->run, "config"), tree_member(fresh->run, "config"));
     compare_headlines(out, base, fresh);
 }

@@ -18,7 +18,8 @@ struct provenance {
 
 /* Device, driver, power limit, library versions, protocol, modes, headline timing of each mode, accumulate types,
  * dtype, layouts, baselines, workspace, cache, gaps and tuning. What is meant to differ between two commits does not
- * count: build, candidates and their code, seeds, stop rule, paths, grid (its cells come out MISSING). */
+ * count: build, candidates with their code and what their plugins call their versions, seeds, stop rule, paths, grid
+ * (its cells come out MISSING). */
 void provenance_compare(const struct side *base, const struct side *fresh, struct provenance *out);
 
 /* For a run that measures some cells of `fresh` again: the same device and headline timings, and the very same plugins

@@ -333,6 +333,10 @@ int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct e
     char what[256];
     if (ledger->env && !environment_same(ledger->env, env, what))
         return error_set(err, EXIT_CODE_DATA, "%s was measured in another environment: %s", ledger->journal_path, what);
+    if (ledger->complete) { /* it was asked for this alone */
+        *index = 0;
+        return 0;
+    }
     if (journal_append(ledger->journal, "env", env, err))
         return err->code;
     if (!ledger->env)

@@ -40,8 +40,8 @@ int ledger_journal_path(const char *output, char path[PATH_MAX], struct error *e
  * with the way out. Writes `run` (once) and `sitting`. On failure *out needs no close. */
 int ledger_open(const struct run_options *options, bool on_cuda, struct ledger *out, struct error *err);
 
-/* Journals a worker's environment; *index is its place in the run's env[]. EXIT_CODE_DATA when it is not like the
- * first. */
+/* Journals a worker's environment, unless the journal has its end; *index is its place in the run's env[].
+ * EXIT_CODE_DATA when it is not like the first. */
 int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct error *err);
 
 /* Journals the record of plan cell `cell`, once. */

@@ -11,6 +11,7 @@
 #include "result/result.h"
 #include "run/audit.h"
 #include "run/devices.h"
+#include "run/ending.h"
 #include "run/ledger.h"
 #include "run/memory.h"
 #include "run/refusals.h"
@@ -30,7 +31,8 @@ struct run {
     struct devices devices;
     struct ledger ledger;
     struct slot *slots;
-    bool *given; /* cells handed to a slot */
+    bool *given;   /* cells handed to a slot */
+    bool checking; /* all was measured before: one worker is started for what it says of itself */
     cJSON *config;
     uint64_t started_ns, memory_checked_ns, first_cell_ns; /* the last: when a worker got the first; 0 before */
     uint64_t worker_ready_bytes;                           /* the most that one held when it had loaded its libraries */
@@ -301,7 +303,7 @@ static struct start_request start_request_of(const struct run *run)
         .config = run->config,
         .plugin_directory = run->options->plugin_directory,
         .kernel_directory = run->options->kernel_directory,
-        .precompile = !run->options->director, /* it sees to that itself */
+        .precompile = !run->options->director && !run->checking, /* it sees to that itself */
         .search = run->options->director != NULL,
         .no_tuned = run->options->no_tuned,
         .force_tuned = run->options->force_tuned,
@@ -330,7 +332,8 @@ static int advance(struct run *run, struct slot *slot, bool *active, struct erro
         if (cell >= 0)
             take_cell(run, slot, cell);
     }
-    bool work = slot->cell >= 0 && !stopping;
+    bool asked = run->checking && slot == run->slots && slot->env_index < 0;
+    bool work = (slot->cell >= 0 || asked) && !stopping;
     if (slot->state == SLOT_IDLE && work)
         return send_cell(run, slot, err);
     if (slot->state == SLOT_IDLE)
@@ -424,6 +427,25 @@ static void close_slots(struct run *run)
     cJSON_Delete(run->config);
 }
 
+/* Measures what is left. Of a finished run, whether what it measured is what is here: it is asked to go on by somebody
+ * who may have another kernel under the same name by now. */
+static int measure(struct run *run, struct error *err)
+{
+    run->checking = run->ledger.n_done == run->ledger.plan.n_cells && !audit_is_due(run->options->config, &run->ledger);
+    if (run->checking && run->options->director)
+        return 0;
+    int code = open_slots(run, err);
+    if (!code)
+        code = loop(run, err);
+    run->memory = memory_used(run->worker_ready_bytes);
+    if (!code && run->checking && run->slots[0].state == SLOT_RETIRED && run->last.code)
+        *err = run->last, code = err->code;
+    if (!code)
+        code = audit(run, err);
+    close_slots(run);
+    return code;
+}
+
 static void count_costs(struct run *run)
 {
     for (size_t i = 0; i < run->ledger.plan.n_cells; i++)
@@ -432,25 +454,6 @@ static void count_costs(struct run *run)
     run->started_ns = clock_now_ns();
     if (run->observer && run->observer->started)
         run->observer->started(run->observer->context, run->ledger.plan.n_cells, run->ledger.n_done);
-}
-
-/* What the run as a whole came to, once the loop is over without an error of its own. */
-static int outcome(struct run *run, struct error *err)
-{
-    const struct ledger *l = &run->ledger;
-    if (l->n_done < l->plan.n_cells) {
-        int signal_number = abs(stop_signal(run));
-        if (!signal_number)
-            return error_set(err, run->last.code ? run->last.code : EXIT_CODE_INTERNAL, "%s", run->last.text);
-        return error_set(err, signal_number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
-                         "%s with %zu of %zu cells done; the same command with --resume goes on",
-                         signal_number == SIGINT    ? "interrupted"
-                         : signal_number == SIGTERM ? "terminated"
-                         : signal_number == SIGALRM ? "the budget is spent"
-                                                    : "hung up",
-                         l->n_done, l->plan.n_cells);
-    }
-    return ledger_verdict(l, run->options->config, err);
 }
 
 static int write_output(const struct run *run, struct error *err)
@@ -470,7 +473,7 @@ static int conclude(struct run *run, int code, struct error *err)
         *err = second;
         return err->code;
     }
-    return code ? code : outcome(run, err);
+    return code ? code : ending_of(&run->ledger, run->options->config, stop_signal(run), &run->last, err);
 }
 
 int run_supervise(const struct run_options *options, const struct run_observer *observer, const volatile int *stop,
@@ -483,17 +486,8 @@ int run_supervise(const struct run_options *options, const struct run_observer *
         return err->code;
     if (ledger_open(options, run.devices.on_cuda, &run.ledger, err))
         return err->code;
-    int code = 0;
     count_costs(&run);
-    if (run.ledger.n_done < run.ledger.plan.n_cells || audit_is_due(options->config, &run.ledger)) {
-        code = open_slots(&run, err);
-        if (!code)
-            code = loop(&run, err);
-        run.memory = memory_used(run.worker_ready_bytes);
-        if (!code)
-            code = audit(&run, err);
-        close_slots(&run);
-    }
+    int code = measure(&run, err);
     code = conclude(&run, code, err);
     ledger_close(&run.ledger);
     return code;

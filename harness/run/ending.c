@@ -1,0 +1,31 @@
+#include "run/ending.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static const char *word_for(int signal_number)
+{
+    switch (signal_number) {
+    case SIGINT:
+        return "interrupted";
+    case SIGTERM:
+        return "terminated";
+    case SIGALRM:
+        return "the budget is spent";
+    default:
+        return "hung up";
+    }
+}
+
+int ending_of(const struct ledger *ledger, const struct config *config, int signal_number, const struct error *last,
+              struct error *err)
+{
+    int number = abs(signal_number);
+    if (ledger->n_done >= ledger->plan.n_cells)
+        return ledger_verdict(ledger, config, err);
+    if (number == 0)
+        return error_set(err, last->code ? last->code : EXIT_CODE_INTERNAL, "%s", last->text);
+    return error_set(err, number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
+                     "%s with %zu of %zu cells done; the same command with --resume goes on", word_for(number),
+                     ledger->n_done, ledger->plan.n_cells);
+}

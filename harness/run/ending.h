@@ -1,0 +1,15 @@
+/*
+ * ending.h - what a run as a whole came to.
+ */
+#ifndef CUDAL2_RUN_ENDING_H
+#define CUDAL2_RUN_ENDING_H
+
+#include "run/ledger.h"
+
+/* Once nothing is measured any more: with cells left the code of the signal that stopped the run (negative when it came
+ * again; SIGALRM: its budget is spent), or, with signal_number 0, `last`, why the latest worker did not start; else
+ * ledger_verdict. `err` has the line. */
+int ending_of(const struct ledger *ledger, const struct config *config, int signal_number, const struct error *last,
+              struct error *err);
+
+#endif
