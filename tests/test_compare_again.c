@@ -131,11 +131,29 @@ static void a_judged_plugin_may_have_another_version(void **state)
     refuse_pair(&base, &fresh, ": mine: \"1\" in BASE, \"2\" in NEW");
 }
 
+/* What is wrong is said even where nothing can be compared. */
+static void a_wrong_result_comes_first(void **state)
+{
+    const char *base_path = scratch_path("base.journal.jsonl"), *fresh_path = scratch_path("new.journal.jsonl");
+    const struct compare_request request = {.base = base_path, .fresh = fresh_path};
+    const struct script base = {.seed = 1};
+    const struct script fresh = {.seed = 2, .driver = "580.2", .status = {NULL, "wrong_result"}};
+    struct compare_runs c;
+    struct error err = {0};
+    (void)state;
+    fixture_write(base_path, &base);
+    fixture_write(fresh_path, &fresh);
+    assert_int_equal(compare_open(&request, &c, &err), EXIT_CODE_VERIFICATION);
+    assert_non_null(strstr(err.text, "1 wrong result in "));
+    assert_non_null(strstr(err.text, ": mine-nn in "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tables_are_told_by_their_commits, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_long_value_is_not_cut, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(a_wrong_result_comes_first, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_judged_plugin_may_have_another_version, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),

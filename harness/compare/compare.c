@@ -96,6 +96,14 @@ static int refuse_paper(const struct side *side, struct error *err)
                      side->path);
 }
 
+/* Comes before whatever else is to be said of a comparison: exit status 3. */
+static int tell_wrong_results(const struct side *side, struct error *err)
+{
+    return error_set(err, EXIT_CODE_VERIFICATION, "%zu wrong result%s in %s%s: %s", side->wrong_results,
+                     side->wrong_results == 1 ? "" : "s", side->path, side->wrong_results == 1 ? "" : ", the first",
+                     side->first_wrong);
+}
+
 static int check_sides(const struct compare_request *request, struct compare_runs *c, struct error *err)
 {
     if (refuse_paper(&c->base, err) || refuse_paper(&c->fresh, err))
@@ -133,6 +141,8 @@ int compare_open(const struct compare_request *request, struct compare_runs *out
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
     if (!code)
         code = judge_all(out, err);
+    if (code == EXIT_CODE_INCOMPARABLE && out->fresh.wrong_results > 0)
+        code = tell_wrong_results(&out->fresh, err);
     if (code)
         compare_free(out);
     return code;
@@ -185,8 +195,7 @@ int compare_outcome(const struct compare_runs *c, struct error *err)
 {
     const struct side *wrong = c->fresh.wrong_results ? &c->fresh : &c->confirm;
     if (wrong->wrong_results > 0)
-        return error_set(err, EXIT_CODE_VERIFICATION, "%zu wrong results in %s, the first: %s", wrong->wrong_results,
-                         wrong->path, wrong->first_wrong);
+        return tell_wrong_results(wrong, err);
     if (c->counts[VERDICT_SLOWER] > 0)
         return regression(c, err);
     if (c->counts[VERDICT_MISSING] + c->counts[VERDICT_INVALID] > 0)
