@@ -51,8 +51,8 @@ struct compare_runs {
 };
 
 /* Reads both runs and judges. EXIT_CODE_INCOMPARABLE when provenance differs (one line that names the differences) or a
- * run has no groups (--protocol paper), EXIT_CODE_VERIFICATION instead when a result was wrong in NEW, EXIT_CODE_DATA as
- * side_read. On failure *out needs no compare_free. */
+ * run has no groups (--protocol paper), EXIT_CODE_VERIFICATION instead when a result was wrong in NEW, EXIT_CODE_DATA
+ * as side_read. On failure *out needs no compare_free. */
 int compare_open(const struct compare_request *request, struct compare_runs *out, struct error *err);
 void compare_free(struct compare_runs *c);
 
