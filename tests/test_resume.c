@@ -46,11 +46,12 @@ static void test_stop_and_resume(void **state)
     assert_int_equal(v.records[5]->worker, 2);
     free_view(&v);
 
-    long before = starts(); /* complete: nothing to start, the exit code says so again */
+    long before = starts(); /* complete: one worker is asked what is here, and nothing is measured or written */
     assert_int_equal(go(""), 0);
-    assert_int_equal(starts(), before);
+    assert_int_equal(starts(), before + 1);
     v = complete_view();
     assert_int_equal(v.sittings, 3);
+    assert_int_equal(v.envs, 3);
     free_view(&v);
 }
 
@@ -137,6 +138,19 @@ static void test_resume_refuses_another_driver(void **state)
     expect_refusal("driver");
 }
 
+static void test_a_finished_run_refuses_another_driver(void **state)
+{
+    (void)state;
+    assert_int_equal(go(""), 0);
+    t.options.resume = true;
+    setenv("CUDAL2_FAKE_DRIVER", "2", 1);
+    assert_int_equal(go(NULL), EXIT_CODE_DATA);
+    assert_non_null(strstr(t.err.text, "was measured in another environment: driver"));
+    struct journal_view v = complete_view();
+    assert_int_equal(v.envs, 1);
+    free_view(&v);
+}
+
 static void test_existing_journal_is_not_overwritten(void **state)
 {
     (void)state;
@@ -183,6 +197,7 @@ int main(int argc, char **argv)
         TEST(test_resume_refuses_another_config),
         TEST(test_resume_refuses_another_seed),
         TEST(test_resume_refuses_another_driver),
+        TEST(test_a_finished_run_refuses_another_driver),
         TEST(test_existing_journal_is_not_overwritten),
         TEST(test_resume_of_nothing_starts),
         TEST(test_output_that_cannot_be),
