@@ -2,7 +2,7 @@
 # results.sh [--check] [ROOT]: makes tables, figures and a page again from every run committed under ROOT (default results), or,
 # with --check, says which of the committed ones are not what their run gives (exit status 1).
 #
-# A run is a directory ROOT/GPU/NAME with result.json.gz (or journal.jsonl.gz). Runs whose names differ only in mode and accumulate
+# A run is a directory ROOT/GPU/NAME with journal.jsonl.gz, result.json.gz or both. Runs whose names differ only in mode and accumulate
 # type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper shows in one table. It gets a directory of its own,
 # ROOT/GPU/SERIES. Each run and each series gets
 #   tables/     summary.txt as `report` shows it, table1 to table4 as Markdown and CSV
@@ -26,13 +26,21 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 wrong=0
 
-# file_of RUN: what to read of it. A result is a function of its journal (tests/test_committed.c) and reads ten times faster.
+# file_of RUN: what to read of it. A result is a function of its journal (tests/test_committed.c) and reads ten times faster, so
+# where only the journal was kept its result has been made beforehand.
 file_of() {
     local name
-    for name in result.json.gz result.json journal.jsonl.gz journal.jsonl; do
-        [ -e "$1/$name" ] && echo "$1/$name" && return
+    for name in "$1/result.json.gz" "$1/result.json" "$work/made/$1/result.json" "$1/journal.jsonl.gz" "$1/journal.jsonl"; do
+        [ -e "$name" ] && echo "$name" && return
     done
     return 1
+}
+
+# make_result RUN: where it has no result. A journal that is damaged is left to whoever reads it in the end.
+make_result() {
+    local journal
+    [ ! -e "$1/result.json.gz" ] && [ ! -e "$1/result.json" ] && journal=$(file_of "$1") || return 0
+    "$CUDAL2_BENCH" report "$journal" --format result --output "$work/made/$1" 2>"$work/refused" || rm -rf "$work/made/$1"
 }
 
 tables() { # tables INTO RESULT...
@@ -129,6 +137,11 @@ do_jobs() {
     done
 }
 
+for run in "$root"/*/*/; do
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+    make_result "${run%/}" &
+done
+wait
 runs=() jobs=()
 for run in "$root"/*/*/; do
     file_of "${run%/}" >/dev/null && runs+=("${run%/}")

@@ -32,8 +32,16 @@ for file in "$work/kept/gpu/day/journal.jsonl.gz" "$work/kept/gpu/day/result.jso
 done
 cmp -s "$work"/medians-*
 verdict $? "journal and result say the same"
+run report "$work/there/x.journal.jsonl" --format result
+expect_code 0 "the result of a journal"
+cmp -s "$work/out" "$work/there/x.json"
+verdict $? "is what the run made of it"
 timeout -k 5 120 scripts/results.sh "$work/kept" >/dev/null 2>"$work/err" && timeout -k 5 120 scripts/results.sh --check "$work/kept" >/dev/null
 verdict $? "results.sh makes its tables" "$(head -1 "$work/err")"
+mv "$work/kept/gpu/day/result.json.gz" "$work/result.gz"
+timeout -k 5 120 scripts/results.sh --check "$work/kept" >/dev/null 2>"$work/err"
+verdict $? "the journal alone gives the same tables and figures" "$(head -1 "$work/err")"
+mv "$work/result.gz" "$work/kept/gpu/day/result.json.gz"
 cp "$work/kept/gpu/day/journal.jsonl.gz" "$work/first.gz"
 rm -r "$work/kept/gpu/day"
 keep -p "$work/there=RUN" -p "$plugins=PLUGINS" -p "$(dirname "$bench")=BUILD" "$work/there/x.journal.jsonl" "$work/kept/gpu/day"

@@ -111,7 +111,8 @@ refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --ou
 refuse 64 "nothing" 'name a result, a journal or --published' --format csv
 refuse 64 "a table that there is not" 'there are tables 1 to 4' "$work/a.json" --table 5
 refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
-refuse 64 "a format of compare" '--format: expected text.markdown.*medians, found "junit"' "$work/a.json" --format junit
+refuse 64 "a format of compare" '--format: expected text.markdown.*result, found "junit"' "$work/a.json" --format junit
+refuse 64 "the result of two" 'the format result is of one' "$work/a.json" "$work/version.json" --format result
 refuse 64 "several files without a directory" 'give --output DIR' "$work/a.json" --format github-action
 if [ -w /dev/full ]; then
     timeout 20 "$bench" report "$work/a.json" --format csv >/dev/full 2>"$work/err"

@@ -24,12 +24,12 @@
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
 const char *const format_choices[] = {
-    "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
-    "bencher", "google-benchmark", "github-action", "prometheus", "medians", "junit",   NULL};
+    "text",          "markdown",   "latex",   "csv",    "json",  "figures", "html", "bencher", "google-benchmark",
+    "github-action", "prometheus", "medians", "result", "junit", NULL};
 /* What each of its commands knows of them; compare --agreement has tables. */
 static const char *const report_formats[] = {
     "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
-    "bencher", "google-benchmark", "github-action", "prometheus", "medians", NULL};
+    "bencher", "google-benchmark", "github-action", "prometheus", "medians", "result",  NULL};
 static const char *const compare_formats[] = {"text", "markdown", "json", "junit", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
@@ -126,7 +126,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "FORMAT", format_choices, AT(format), REPORTS,
                        "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh "
                        "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
-                       "time of every round; compare knows text, markdown, json, junit"},
+                       "time of every round; result: what a run would have made of its journal; compare knows text, "
+                       "markdown, json, junit"},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(REPORT), "1..4", NULL, AT(table), REPORTS,
                       "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),

@@ -14,11 +14,13 @@
 #include "report/output.h"
 #include "report/page.h"
 #include "report/tables.h"
+#include "result/result.h"
+#include "result/result_thin.h"
 #include "result/tree.h"
 
 const char *const report_format_names[] = {
     "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
-    "bencher", "google-benchmark", "github-action", "prometheus", "medians", NULL};
+    "bencher", "google-benchmark", "github-action", "prometheus", "medians", "result",  NULL};
 static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
 
 /* What every format is made from. */
@@ -232,6 +234,20 @@ static int make_exports(const struct inputs *in, struct error *err)
     return code;
 }
 
+static int make_result(const struct inputs *in, struct error *err)
+{
+    struct text text = {0};
+    result_thin(in->result);
+    char *printed = result_print(in->result);
+    if (printed)
+        text_add(&text, "%s", printed);
+    text.failed |= !printed;
+    free(printed);
+    int code = output_write(&in->output, "result.json", &text, err);
+    text_free(&text);
+    return code;
+}
+
 static int make(const struct inputs *in, struct error *err)
 {
     switch (in->request->format) {
@@ -245,6 +261,8 @@ static int make(const struct inputs *in, struct error *err)
     case REPORT_PROMETHEUS:
     case REPORT_MEDIANS:
         return make_exports(in, err);
+    case REPORT_RESULT:
+        return make_result(in, err);
     default:
         return make_tables(in, err);
     }
@@ -275,6 +293,8 @@ static int check(const struct report_request *request, struct error *err)
     if (request->format > REPORT_FIGURES && request->n_results == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: the format %s needs a result or journal of ours",
                          report_format_names[request->format]);
+    if (request->format == REPORT_RESULT && request->n_results + request->n_published > 1)
+        return error_set(err, EXIT_CODE_USAGE, "report: the format result is of one journal or result");
     if (request->table < 0 || request->table > TABLES_LAST)
         return error_set(err, EXIT_CODE_USAGE, "report: there are tables %d to %d", TABLES_FIRST, TABLES_LAST);
     return 0;

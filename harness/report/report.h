@@ -23,7 +23,8 @@ enum report_format {
     REPORT_GOOGLE,
     REPORT_GITHUB, /* two files */
     REPORT_PROMETHEUS,
-    REPORT_MEDIANS
+    REPORT_MEDIANS,
+    REPORT_RESULT /* result.json: what the run itself would have made of its journal */
 };
 extern const char *const report_format_names[]; /* "text", "google-benchmark", ...; NULL-terminated */
 
@@ -42,7 +43,7 @@ struct report_request {
 
 /* EXIT_CODE_DATA: not a result, duplicate cells, mixed devices, nothing to report; EXIT_CODE_CANTCREATE and
  * EXIT_CODE_IO for the output; EXIT_CODE_INCOMPARABLE: no cell was measured; EXIT_CODE_USAGE: neither results nor
- * published files, a table that does not exist, a format that cannot be made of what was given. */
+ * published files, a table that does not exist, several sources for REPORT_RESULT, a format that cannot be made of what was given. */
 int report_main_from(const struct report_request *request, struct error *err);
 
 #endif
