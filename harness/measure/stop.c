@@ -21,31 +21,20 @@ struct worst {
     bool any, failed;
 };
 
-/* What a pair is made of: a contender, or the -max of a family. */
-struct side {
-    const char *name;
-    const struct series *series;
-};
-
 static bool takes_part(const struct cell_record *r, const struct contender_record *c)
 {
     return strcmp(c->status, "ok") == 0 && c->timings[r->headline].n > 0;
 }
 
-static void look_at_series(struct worst *w, struct side candidate, struct side reference)
+/* pair is the caller's; its interval may be the widest. */
+static void look_at(struct worst *w, const struct pair *pair, const char *candidate, const char *reference)
 {
-    struct pair pair;
     struct interval interval;
-    if (pair_collect(w->record, reference.series, candidate.series, PAIR_HEALTHY_BLOCKS, &pair)) {
-        w->failed = true;
-        return;
-    }
-    stats_interval(pair.log_ratio, pair.group, pair.n, &interval);
-    pair_free(&pair);
+    pair_interval(pair, &interval);
     double half_width = interval.valid ? interval.half_width : INFINITY;
     if (!w->any || half_width > w->half_width) {
         w->half_width = half_width;
-        snprintf(w->pair, sizeof w->pair, "%s / %s", candidate.name, reference.name);
+        snprintf(w->pair, sizeof w->pair, "%s / %s", candidate, reference);
     }
     w->any = true;
 }
@@ -53,10 +42,16 @@ static void look_at_series(struct worst *w, struct side candidate, struct side r
 static void look_at_pair(struct worst *w, const struct contender_record *candidate,
                          const struct contender_record *reference)
 {
+    struct pair pair;
     enum timing timing = w->record->headline;
-    if (pair_is_comparable(reference, candidate, timing))
-        look_at_series(w, (struct side){candidate->name, &candidate->timings[timing]},
-                       (struct side){reference->name, &reference->timings[timing]});
+    if (!pair_is_comparable(reference, candidate, timing))
+        return;
+    if (pair_collect(w->record, &reference->timings[timing], &candidate->timings[timing], PAIR_HEALTHY_BLOCKS, &pair)) {
+        w->failed = true;
+        return;
+    }
+    look_at(w, &pair, candidate->name, reference->name);
+    pair_free(&pair);
 }
 
 static double median_of(const struct cell_record *r, const struct contender_record *c)
@@ -98,16 +93,24 @@ static void look_at_copy(struct worst *w, const struct contender_record *copy)
         look_at_pair(w, copy, original);
 }
 
+static void look_at_match(struct worst *w, const struct match *m)
+{
+    struct pair pair;
+    if (!m->reference->timings[m->timing] || !match_is_comparable(m))
+        return;
+    if (match_collect(w->record, m, PAIR_HEALTHY_BLOCKS, &pair)) {
+        w->failed = true;
+        return;
+    }
+    look_at(w, &pair, m->candidate->name, m->reference->name);
+    pair_free(&pair);
+}
+
 static void look_at_max(struct worst *w, const struct entries *entries, const struct entry *max)
 {
-    enum timing timing = w->record->headline;
-    for (size_t i = 0; i < entries->n; i++) {
-        const struct entry *reference = &entries->list[i];
-        bool same_rung = timing != TIMING_DEVICE || strcmp(reference->rung, max->rung) == 0;
-        if (!reference->candidate && reference->timings[timing] && same_rung)
-            look_at_series(w, (struct side){max->name, max->timings[timing]},
-                           (struct side){reference->name, reference->timings[timing]});
-    }
+    for (size_t i = 0; i < entries->n; i++)
+        if (!entries->list[i].candidate)
+            look_at_match(w, &(struct match){max, &entries->list[i], w->record->headline});
 }
 
 /* What tables show: -max, chosen on one half of the blocks and scored on the other. Where a layout has two speeds,

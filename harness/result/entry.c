@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/choice.h"
+
 static bool is_ok(const struct contender_record *c)
 {
     return strcmp(c->status, "ok") == 0 && c->copy_of[0] == '\0';
@@ -112,6 +114,19 @@ static unsigned winner_on(const struct race *race, unsigned half)
     return second < first ? 1 : 0;
 }
 
+/* What choosing between the two adds to the variance of the -max. */
+static int choosing_between(const struct cell_record *r, const struct series *a, const struct series *b, double *out)
+{
+    struct pair pair;
+    struct interval interval;
+    if (pair_collect(r, a, b, PAIR_HEALTHY_BLOCKS, &pair))
+        return -1;
+    pair_interval(&pair, &interval);
+    pair_free(&pair);
+    *out = stats_choice_variance(interval.estimate, interval.error);
+    return 0;
+}
+
 static int cross_fit(const struct cell_record *r, const struct series *a, const struct series *b, struct series *out)
 {
     struct race race;
@@ -141,7 +156,7 @@ static int fill_timing(const struct cell_record *r, struct entry *max, enum timi
     }
     if (!pair_is_comparable(max->layouts[0], max->layouts[1], timing))
         return 0;
-    int failed = cross_fit(r, a, b, &max->owned[timing]);
+    int failed = cross_fit(r, a, b, &max->owned[timing]) || choosing_between(r, a, b, &max->choosing[timing]);
     if (max->owned[timing].n > 0)
         max->timings[timing] = &max->owned[timing];
     return failed;
@@ -205,4 +220,17 @@ void entries_free(struct entries *e)
     for (size_t i = 0; i < e->n; i++)
         for (int t = 0; t < TIMING_COUNT; t++)
             series_free(&e->list[i].owned[t]);
+}
+
+bool match_is_comparable(const struct match *m)
+{
+    return m->timing != TIMING_DEVICE || strcmp(m->candidate->rung, m->reference->rung) == 0;
+}
+
+int match_collect(const struct cell_record *r, const struct match *m, enum pair_blocks which, struct pair *out)
+{
+    if (pair_collect(r, m->reference->timings[m->timing], m->candidate->timings[m->timing], which, out))
+        return -1;
+    out->choosing = m->candidate->choosing[m->timing] + m->reference->choosing[m->timing];
+    return 0;
 }

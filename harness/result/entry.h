@@ -19,7 +19,8 @@ struct entry {
     bool candidate;                             /* plays the candidate's part in this cell */
     const struct series *timings[TIMING_COUNT]; /* NULL where not taken */
     struct series owned[TIMING_COUNT];
-    const char *rung; /* of the device timing; NULL where it cannot be told */
+    double choosing[TIMING_COUNT]; /* what choosing adds to the variance of its mean log time (stats/choice.h) */
+    const char *rung;              /* of the device timing */
 };
 
 struct entries {
@@ -36,5 +37,18 @@ struct entries {
  * *out is owned by the caller (entries_free), also after -1 (out of memory). */
 int entries_of(const struct cell_record *r, struct entries *out);
 void entries_free(struct entries *e);
+
+/* Two entries that both have times of this kind. */
+struct match {
+    const struct entry *candidate, *reference;
+    enum timing timing;
+};
+
+/* False when both were timed on the device but on different rungs of the ladder: their times then contain different
+ * things. */
+bool match_is_comparable(const struct match *m);
+
+/* Their common blocks, and what choosing adds on either side. As pair_collect. */
+int match_collect(const struct cell_record *r, const struct match *m, enum pair_blocks which, struct pair *out);
 
 #endif

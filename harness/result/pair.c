@@ -67,10 +67,16 @@ static double mean_ratio(const struct pair *p)
     return sum / (double)p->n;
 }
 
+void pair_interval(const struct pair *p, struct interval *out)
+{
+    stats_interval(p->log_ratio, p->group, p->n, out);
+    stats_widen(out, p->choosing);
+}
+
 void pair_speedup(const struct pair *p, struct speedup *out)
 {
     struct interval interval;
-    stats_interval(p->log_ratio, p->group, p->n, &interval);
+    pair_interval(p, &interval);
     *out = (struct speedup){.n = p->n, .groups = (unsigned)interval.groups};
     out->log_mean = interval.estimate;
     out->geomean = expm1(interval.estimate);

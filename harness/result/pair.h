@@ -13,6 +13,7 @@ struct pair {
     double *reference_ns, *candidate_ns;
     double *log_ratio; /* ln(reference / candidate): above 0 the candidate is faster */
     unsigned *group;
+    double choosing; /* variance of its mean log ratio that its values do not show: of a -max, else 0 */
 };
 
 enum pair_blocks { PAIR_HEALTHY_BLOCKS, PAIR_ALL_BLOCKS }; /* with or without those that saw a slowdown */
@@ -21,6 +22,9 @@ enum pair_blocks { PAIR_HEALTHY_BLOCKS, PAIR_ALL_BLOCKS }; /* with or without th
 int pair_collect(const struct cell_record *r, const struct series *reference, const struct series *candidate,
                  enum pair_blocks which, struct pair *out);
 void pair_free(struct pair *p);
+
+/* The interval of its log ratio, with what choosing adds. */
+void pair_interval(const struct pair *p, struct interval *out);
 
 /* All estimates of one pair; each is a ratio minus 1 (paper, Eq. 2). */
 struct speedup {

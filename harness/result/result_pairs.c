@@ -39,6 +39,17 @@ static int estimate(const struct cell_record *r, const struct series *reference,
     return 0;
 }
 
+static int estimate_match(const struct cell_record *r, const struct match *m, enum pair_blocks which,
+                          struct speedup *out)
+{
+    struct pair pair;
+    if (match_collect(r, m, which, &pair))
+        return -1;
+    pair_speedup(&pair, out);
+    pair_free(&pair);
+    return 0;
+}
+
 /* The paper's form of "over the better layout": the smallest of the speedups over its layouts. */
 static double paper_max(const struct cell_record *r, const struct entry *reference, const struct series *candidate,
                         enum timing timing)
@@ -64,41 +75,38 @@ static void put_estimates(struct tree *t, const struct speedup *s)
     tree_put_number(t, "groups", s->groups);
 }
 
-static struct tree begin_pair(const struct entry *candidate, const struct entry *reference, enum timing timing)
+static struct tree begin_pair(const struct match *m)
 {
     struct tree t = tree_begin();
-    tree_put_text(&t, "candidate", candidate->name);
-    tree_put_text(&t, "reference", reference->name);
-    tree_put_text(&t, "timing", timing_names[timing]);
+    tree_put_text(&t, "candidate", m->candidate->name);
+    tree_put_text(&t, "reference", m->reference->name);
+    tree_put_text(&t, "timing", timing_names[m->timing]);
     return t;
 }
 
-static void add_incomparable(struct comparison_lists *lists, const struct entry *candidate,
-                             const struct entry *reference, enum timing timing)
+static void add_incomparable(struct comparison_lists *lists, const struct match *m)
 {
-    struct tree t = begin_pair(candidate, reference, timing);
+    struct tree t = begin_pair(m);
     tree_put_text(&t, "reason", "timed on different rungs of the ladder");
     append(lists, &lists->incomparable, tree_finish(&t));
 }
 
-static void add_speedup(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference,
-                        enum timing timing)
+static void add_speedup(struct comparison_lists *lists, const struct match *m)
 {
     const struct cell_record *r = lists->record;
-    const struct series *theirs = reference->timings[timing];
-    const struct series *ours = candidate->timings[timing];
+    const struct series *ours = m->candidate->timings[m->timing];
     struct speedup s;
     struct speedup all;
-    if (estimate(r, theirs, ours, PAIR_HEALTHY_BLOCKS, &s) || estimate(r, theirs, ours, PAIR_ALL_BLOCKS, &all)) {
+    if (estimate_match(r, m, PAIR_HEALTHY_BLOCKS, &s) || estimate_match(r, m, PAIR_ALL_BLOCKS, &all)) {
         lists->failed = true;
         return;
     }
     if (s.n == 0)
         return;
-    struct tree t = begin_pair(candidate, reference, timing);
+    struct tree t = begin_pair(m);
     put_estimates(&t, &s);
-    if (!reference->contender)
-        tree_put_number(&t, "paper_max", round_to(paper_max(r, reference, ours, timing), DECIMALS));
+    if (!m->reference->contender)
+        tree_put_number(&t, "paper_max", round_to(paper_max(r, m->reference, ours, m->timing), DECIMALS));
     if (all.n > s.n)
         tree_put_number(&t, "geomean_all_blocks", round_to(all.geomean, DECIMALS));
     append(lists, &lists->speedups, tree_finish(&t));
@@ -116,46 +124,45 @@ static bool is_mixed(const struct entry *e, enum timing timing)
            e->layouts[1]->timings[timing].n > 0;
 }
 
-static void compare(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference,
-                    enum timing timing)
+static void compare(struct comparison_lists *lists, const struct match *m)
 {
-    bool same_rung = timing != TIMING_DEVICE || strcmp(candidate->rung, reference->rung) == 0;
-    bool both = candidate->timings[timing] && reference->timings[timing];
-    if (timing != lists->record->headline && !is_whole(candidate))
+    bool both = m->candidate->timings[m->timing] && m->reference->timings[m->timing];
+    if (m->timing != lists->record->headline && !is_whole(m->candidate))
         return;
-    if (both && same_rung)
-        add_speedup(lists, candidate, reference, timing);
-    else if (both || is_mixed(candidate, timing) || is_mixed(reference, timing))
-        add_incomparable(lists, candidate, reference, timing);
+    if (both && match_is_comparable(m))
+        add_speedup(lists, m);
+    else if (both || is_mixed(m->candidate, m->timing) || is_mixed(m->reference, m->timing))
+        add_incomparable(lists, m);
 }
 
 /* Both launched as captured graphs of one, in the same layout: what is left of an event or wall lead when the launch
  * path is the same is GPU work. */
-static void add_equal_path(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference,
-                           enum timing timing)
+static void add_equal_path(struct comparison_lists *lists, const struct match *m)
 {
     struct speedup s;
-    const struct contender_record *ours = candidate->contender;
-    const struct contender_record *theirs = reference->contender;
-    if (!ours || !theirs || ours->equal_path[timing].n == 0 || theirs->equal_path[timing].n == 0 ||
+    const struct contender_record *ours = m->candidate->contender;
+    const struct contender_record *theirs = m->reference->contender;
+    enum timing t = m->timing;
+    if (!ours || !theirs || ours->equal_path[t].n == 0 || theirs->equal_path[t].n == 0 ||
         ours->layout != theirs->layout)
         return;
-    if (estimate(lists->record, &theirs->equal_path[timing], &ours->equal_path[timing], PAIR_HEALTHY_BLOCKS, &s)) {
+    if (estimate(lists->record, &theirs->equal_path[t], &ours->equal_path[t], PAIR_HEALTHY_BLOCKS, &s)) {
         lists->failed = true;
         return;
     }
     if (s.n == 0)
         return;
-    struct tree t = begin_pair(candidate, reference, timing);
-    put_estimates(&t, &s);
-    append(lists, &lists->equal_path, tree_finish(&t));
+    struct tree pair = begin_pair(m);
+    put_estimates(&pair, &s);
+    append(lists, &lists->equal_path, tree_finish(&pair));
 }
 
 static void compare_pair(struct comparison_lists *lists, const struct entry *candidate, const struct entry *reference)
 {
     for (int t = 0; t < TIMING_COUNT; t++) {
-        compare(lists, candidate, reference, (enum timing)t);
-        add_equal_path(lists, candidate, reference, (enum timing)t);
+        struct match m = {candidate, reference, (enum timing)t};
+        compare(lists, &m);
+        add_equal_path(lists, &m);
     }
 }
 

@@ -159,9 +159,18 @@ static void interval_of_values(double *values, size_t groups, const double *sort
         return;
     winsorise(values, groups, sorted, drop);
     out->inflation = inflation_of(values, groups);
-    double error = stats_sd(values, groups) * sqrt(count) / (double)kept;
-    out->half_width = stats_t95((double)kept - 1) * error * sqrt(out->inflation);
+    out->error = stats_sd(values, groups) * sqrt(count * out->inflation) / (double)kept;
+    out->t = stats_t95((double)kept - 1);
+    out->half_width = out->t * out->error;
     out->valid = true;
+}
+
+void stats_widen(struct interval *interval, double variance)
+{
+    if (!interval->valid || !(variance > 0))
+        return;
+    interval->error = sqrt(interval->error * interval->error + variance);
+    interval->half_width = interval->t * interval->error;
 }
 
 int stats_group_values(const double *log_ratio, const unsigned *group, size_t n, double *values, size_t *groups)
@@ -180,7 +189,7 @@ int stats_group_values(const double *log_ratio, const unsigned *group, size_t n,
 
 void stats_interval(const double *log_ratio, const unsigned *group, size_t n, struct interval *out)
 {
-    *out = (struct interval){.estimate = NAN, .half_width = NAN, .inflation = 1, .n = n};
+    *out = (struct interval){.estimate = NAN, .half_width = NAN, .error = NAN, .inflation = 1, .n = n};
     if (n == 0)
         return;
     double *values = malloc(n * sizeof *values);

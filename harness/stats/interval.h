@@ -32,9 +32,13 @@ double stats_spearman(const double *x, const double *y, size_t n);
 struct interval {
     bool valid; /* at least two groups */
     double estimate, half_width, inflation;
+    double error, t; /* half_width = t * error */
     size_t n, groups;
 };
 void stats_interval(const double *log_ratio, const unsigned *group, size_t n, struct interval *out);
+
+/* Makes a valid interval as wide as it is with so much more variance of its estimate than its groups show. */
+void stats_widen(struct interval *interval, double variance);
 
 /* The group values behind it, in group order: values[] has room for n, *groups is how many came. -1 out of memory. */
 int stats_group_values(const double *log_ratio, const unsigned *group, size_t n, double *values, size_t *groups);
