@@ -112,6 +112,24 @@ static void a_long_value_is_not_cut(void **state)
                 "baselines: [\"torch.matmul\",\"cublas\"] in BASE, a list of 7 in NEW");
 }
 
+#define LONG "a long name of a version that both runs have in common, as libraries built by hand have one, "
+
+static void long_values_are_told_by_where_they_differ(void **state)
+{
+    const struct script base = {.seed = 1, .cublas = LONG "r1"}, fresh = {.seed = 2, .cublas = LONG "r2"};
+    const struct script few = {.seed = 1,
+                               .baselines = "[\"torch.matmul\",\"cublas\",\"cublaslt-heuristic\",\"openblas\","
+                                            "\"blocked\",\"cublaslt-autotuning\",\"one\"]"};
+    const struct script others = {.seed = 2,
+                                  .baselines = "[\"torch.matmul\",\"cublas\",\"cublaslt-heuristic\",\"openblas\","
+                                               "\"blocked\",\"cublaslt-autotuning\",\"two\"]"};
+    (void)state;
+    refuse_pair(&base, &fresh, "by hand have one, r1\" in BASE, ...");
+    refuse_pair(&base, &fresh, "by hand have one, r2\" in NEW");
+    refuse_pair(&few, &others, "\"cublaslt-autotuning\",\"one\"] in BASE, ...");
+    refuse_pair(&few, &others, "\"cublaslt-autotuning\",\"two\"] in NEW");
+}
+
 /* What a plugin that is judged calls its version moves no reference; that of a plugin that is one does. */
 static void a_judged_plugin_may_have_another_version(void **state)
 {
@@ -153,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tables_are_told_by_their_commits, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_long_value_is_not_cut, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(long_values_are_told_by_where_they_differ, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_wrong_result_comes_first, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_judged_plugin_may_have_another_version, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),

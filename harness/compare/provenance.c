@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/apart.h"
 #include "result/tree.h"
 
 #define TABLES "tuned" /* among the libraries: the tables by name */
@@ -34,6 +35,17 @@ static void describe(const cJSON *node, char out[VALUE_MAX + 1])
     free(text);
 }
 
+/* Two that would be told alike, or whose beginnings may be: where they differ. */
+static void describe_apart(const cJSON *base, const cJSON *fresh, char a[VALUE_MAX + 1], char b[VALUE_MAX + 1])
+{
+    char *first = json_print(base, false);
+    char *second = json_print(fresh, false);
+    if (first && second)
+        apart(first, second, VALUE_MAX + 1, a, b);
+    free(first);
+    free(second);
+}
+
 static void compare_leaves(struct provenance *out, const char *what, const cJSON *base, const cJSON *fresh)
 {
     char a[VALUE_MAX + 1], b[VALUE_MAX + 1];
@@ -41,6 +53,8 @@ static void compare_leaves(struct provenance *out, const char *what, const cJSON
         return;
     describe(base, a);
     describe(fresh, b);
+    if ((cJSON_IsString(base) && cJSON_IsString(fresh)) || strcmp(a, b) == 0)
+        describe_apart(base, fresh, a, b);
     add(out, what, a, b);
 }
 

@@ -10,7 +10,8 @@
 #define PROVENANCE_TEXT 288
 
 /* Lines of the form `driver: "570.86" in BASE, "580.65" in NEW` and `tuning table h200-f32: of 827c91a in BASE, of
- * fa1a4a6 in NEW`. A value is never cut: one too long for a line is told by its size. */
+ * fa1a4a6 in NEW`. A list or settings too long for a line are told by their size, texts and what is of one size by
+ * where they differ (base/apart.h). */
 struct provenance {
     char line[PROVENANCE_MAX][PROVENANCE_TEXT];
     size_t n; /* of all differences; those beyond PROVENANCE_MAX are counted and not kept */

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/apart.h"
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -20,6 +21,7 @@
 
 #define PROGRAM_MAX_BYTES (1u << 30)
 #define VERSIONS_MAX_BYTES (1u << 20)
+#define VALUE_BYTES 91 /* of each value in a line of 256 */
 
 int environment_program_hash(char hex[DIGEST_HEX], struct error *err)
 {
@@ -176,7 +178,9 @@ static void describe_difference(const char *name, const cJSON *then, const cJSON
 {
     char *a = then ? json_print(then, false) : NULL;
     char *b = now ? json_print(now, false) : NULL;
-    snprintf(what, 256, "%.48s was %.90s, here it is %.90s", name, a ? a : "absent", b ? b : "absent");
+    char was[VALUE_BYTES], is[VALUE_BYTES];
+    apart(a ? a : "absent", b ? b : "absent", VALUE_BYTES, was, is);
+    snprintf(what, 256, "%.48s was %s, here it is %s", name, was, is);
     free(a);
     free(b);
 }
