@@ -34,7 +34,7 @@ struct compare_row {
     bool other_variant, other_reference_variant; /* than in BASE: which kernel or algorithm was chosen */
     double screened_change;                      /* remeasured: the change that made it a suspect */
     struct trial trial;
-    char reason[RECORD_REASON_MAX + 64]; /* of MISSING and INVALID */
+    char reason[SIDE_WHY_MAX + 160]; /* of MISSING and INVALID */
 };
 
 struct compare_runs {
