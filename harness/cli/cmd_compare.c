@@ -89,6 +89,18 @@ static int print(const struct compare_runs *runs, enum compare_format format, co
     return code;
 }
 
+/* What went wrong, in a form that is not for people at a terminal: one that says nothing is taken for a job that has
+ * not run. The error stays as it is. */
+static void print_failure(const struct options *options, enum compare_format format, const struct error *why)
+{
+    const struct compare_failure failure = {options->operands[0], options->operands[1], why};
+    struct error ignored;
+    char *text = NULL;
+    if (compare_print_failure(&failure, format, &text, &ignored) == 0 && text)
+        fputs(text, stdout);
+    free(text);
+}
+
 int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)
 {
     struct compare_request request;
@@ -96,13 +108,18 @@ int command_compare(const struct options *options, int argc, char *const *argv, 
     enum compare_format format;
     if (options->agreement)
         return command_agree(options, err);
-    if (read_request(options, &request, err) || find_format(options, &format, err) ||
-        compare_open(&request, &runs, err))
+    if (read_request(options, &request, err) || find_format(options, &format, err))
         return err->code;
-    int code = 0;
+    int code = compare_open(&request, &runs, err);
+    if (code) {
+        print_failure(options, format, err);
+        return code;
+    }
     if (options->confirm && compare_suspects(&runs) > 0)
         code = look_again(options, argc, argv, &runs, err);
-    if (!code)
+    if (code)
+        print_failure(options, format, err);
+    else
         code = print(&runs, format, options, err);
     compare_free(&runs);
     return code;
