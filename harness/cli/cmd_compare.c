@@ -57,7 +57,8 @@ static int look_again(const struct options *options, int argc, char *const *argv
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
     };
-    fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(runs), confirm.output);
+    if (!options->quiet)
+        fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(runs), confirm.output);
     int code = run_with_progress(options, &run, err);
     /* A run that came to its end says in its result what failed. */
     if (code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE)
