@@ -64,7 +64,7 @@ measure() { # measure NAME [OPTION]...: goes on where an earlier call was stoppe
 
 measure base --kernels "$base_kernels"
 measure new
-run compare "$out/base.json" "$out/new.json" --confirm --device "$device" "$@" >"$out/compare.txt"
+run compare "$out/base.json" "$out/new.json" --confirm --resume --device "$device" "$@" >"$out/compare.txt"
 code=$?
 cat "$out/compare.txt"
 [ -z "$stopped" ] || exit "$code"

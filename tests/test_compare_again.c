@@ -51,11 +51,11 @@ static void another_table_is_refused(void **state)
     struct error err;
     (void)state;
     assert_int_equal(look_again("{\"nvidia-h200-f16\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16: hash 1 in BASE, hash 3 in NEW"));
+    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16: hash 1 in NEW, hash 3 in the second look"));
     assert_int_equal(look_again("{\"nvidia-h200-f16-server\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16-server: hash 2 in BASE, hash 3 in NEW"));
+    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16-server: hash 2 in NEW, hash 3 in the second look"));
     assert_int_equal(look_again("{" OFFLINE ",\"h200-f32\":{\"hash\":\"4\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "tuning table h200-f32: none in BASE"));
+    assert_non_null(strstr(err.text, "tuning table h200-f32: none in NEW"));
 }
 
 static void another_library_is_refused(void **state)
@@ -63,7 +63,38 @@ static void another_library_is_refused(void **state)
     struct error err;
     (void)state;
     assert_int_equal(look_again("{" OFFLINE "}", "13.1.0", &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (cublas) cublas: \"13.0.0\" in BASE, \"13.1.0\" in NEW"));
+    assert_non_null(
+        strstr(err.text, "plugins and libraries (cublas) cublas: \"13.0.0\" in NEW, \"13.1.0\" in the second look"));
+}
+
+/* What a worker has loaded is known before anything is measured. */
+static void check_env(const char *env_text, int code, const char *words)
+{
+    const char *base_path = scratch_path("base.journal.jsonl"), *fresh_path = scratch_path("new.journal.jsonl");
+    const struct compare_request request = {.base = base_path, .fresh = fresh_path};
+    struct compare_runs c;
+    struct error err = {0};
+    fixture_write(base_path, &(struct script){.seed = 2});
+    fixture_write(fresh_path, &(struct script){.seed = 2, .slower = {0.08}});
+    if (compare_open(&request, &c, &err))
+        fail_msg("%s", err.text);
+    cJSON *env = env_text ? cJSON_Parse(env_text) : fixture_env(&(struct script){.seed = 2});
+    assert_int_equal(compare_check_again(&c, env, &err), code);
+    if (words && !strstr(err.text, words))
+        fail_msg("\"%s\" is not in \"%s\"", words, err.text);
+    cJSON_Delete(env);
+    compare_free(&c);
+}
+
+#define ENV "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"570.1\"},\"libraries\":{}"
+
+static void what_cannot_be_loaded_is_known_before(void **state)
+{
+    (void)state;
+    check_env(NULL, 0, NULL);
+    check_env(ENV ",\"unavailable\":{\"mine\":\"mine.so: no such file\"}}", EXIT_CODE_INCOMPARABLE,
+              "as NEW was; not here: mine: mine.so: no such file");
+    check_env(ENV "}", EXIT_CODE_INCOMPARABLE, "in NEW, nothing in the second look");
 }
 
 /* ---- how differences are told ---- */
@@ -176,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_judged_plugin_may_have_another_version, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(what_cannot_be_loaded_is_known_before, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_library_is_refused, scratch_make, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,33 @@ static int read_request(const struct options *options, struct compare_request *o
     if (options->delta_percent >= 100)
         return error_set(err, EXIT_CODE_USAGE, "--delta: expected a percentage below 100, found %g",
                          options->delta_percent);
+    if (options->resume && (!options->confirm || options->confirm[0]))
+        return error_set(err, EXIT_CODE_USAGE,
+                         "--resume goes on with a second look: it needs --confirm without a FILE");
     *out = (struct compare_request){.base = options->operands[0],
                                     .fresh = options->operands[1],
                                     .delta = options->delta_percent / 100,
                                     .force = options->force};
+    return 0;
+}
+
+/* What is asked, and told, before a worker of the second look is given its first cell. */
+struct admission {
+    const struct options *options;
+    const struct compare_runs *runs;
+    const struct confirm *confirm;
+    bool told, refused;
+};
+
+static int admit(void *context, const cJSON *env, struct error *err)
+{
+    struct admission *a = context;
+    a->refused = !a->options->force && compare_check_again(a->runs, env, err) != 0;
+    if (a->refused)
+        return err->code;
+    if (!a->told && !a->options->quiet)
+        fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(a->runs), a->confirm->output);
+    a->told = true;
     return 0;
 }
 
@@ -45,23 +68,26 @@ static int look_again(const struct options *options, int argc, char *const *argv
     struct confirm confirm;
     if (options->confirm[0])
         return compare_confirm(runs, options->confirm, options->force, err);
-    if (confirm_prepare(runs, &confirm, err))
+    if (confirm_prepare(runs, options->resume, &confirm, err))
         return err->code;
+    struct admission admission = {.options = options, .runs = runs, .confirm = &confirm};
     struct run_options run = {
         .config = &confirm.config,
         .config_path = runs->fresh.path,
         .device = options_given(options, OPTION_DEVICE) ? options->device : confirm.device,
         .output = confirm.output,
+        .resume = confirm.resumes,
         .argc = argc,
         .argv = argv,
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
+        .admit = admit,
+        .admit_context = &admission,
     };
-    if (!options->quiet)
-        fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(runs), confirm.output);
     int code = run_with_progress(options, &run, err);
     /* A run that came to its end says in its result what failed. */
-    if (code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE)
+    bool ended = code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
+    if (ended && !admission.refused)
         code = compare_confirm(runs, confirm.output, options->force, err);
     confirm_free(&confirm);
     return code;

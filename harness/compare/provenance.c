@@ -16,7 +16,8 @@
 static void add(struct provenance *out, const char *what, const char *base, const char *fresh)
 {
     if (out->n < PROVENANCE_MAX)
-        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.60s: %.90s in BASE, %.90s in NEW", what, base, fresh);
+        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.60s: %.90s in %s, %.90s in %s", what, base, out->names[0],
+                 fresh, out->names[1]);
     out->n++;
 }
 
@@ -267,7 +268,7 @@ static void compare_headlines(struct provenance *out, const struct side *base, c
 
 void provenance_compare(const struct side *base, const struct side *fresh, struct provenance *out)
 {
-    *out = (struct provenance){.n = 0};
+    *out = (struct provenance){.names = {"BASE", "NEW"}};
     compare_device(out, tree_member(base->env, "device"), tree_member(fresh->env, "device"));
     compare_libraries(out, base, fresh);
     compare_config(out, tree_member(base->run, "config"), tree_member(fresh->run, "config"));
@@ -300,11 +301,16 @@ static void compare_libraries_again(struct provenance *out, const cJSON *fresh, 
         compare_table(out, one->string, tree_member(tree_member(fresh, TABLES), one->string), one);
 }
 
+void provenance_compare_loaded(const cJSON *fresh, const cJSON *again, struct provenance *out)
+{
+    *out = (struct provenance){.names = {"NEW", "the second look"}};
+    compare_device(out, tree_member(fresh, "device"), tree_member(again, "device"));
+    compare_libraries_again(out, tree_member(fresh, "libraries"), tree_member(again, "libraries"));
+}
+
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out)
 {
-    *out = (struct provenance){.n = 0};
-    compare_device(out, tree_member(fresh->env, "device"), tree_member(again->env, "device"));
-    compare_libraries_again(out, tree_member(fresh->env, "libraries"), tree_member(again->env, "libraries"));
+    provenance_compare_loaded(fresh->env, again->env, out);
     compare_headlines(out, fresh, again);
 }
 

@@ -197,7 +197,7 @@ const struct side_pair *side_find_pair(const struct side_candidate *candidate, c
 
 /* ---- what is not there ---- */
 
-static bool was_absent(const struct side_cell *cell, const char *name)
+bool side_was_absent(const struct side_cell *cell, const char *name)
 {
     for (size_t i = 0; i < cell->n_absent; i++)
         if (strcmp(cell->absent[i].name, name) == 0)
@@ -219,7 +219,7 @@ void side_tell_absent(const struct side_cell *base, const struct side_cell *cell
     for (size_t i = 0; i < cell->n_absent; i++) {
         const struct side_absent *absent = &cell->absent[i];
         bool better = !found || (may_hold(absent, candidate) && !may_hold(found, candidate));
-        if (better && !was_absent(base, absent->name))
+        if (better && !side_was_absent(base, absent->name))
             found = absent;
     }
     out[0] = '\0';

@@ -71,6 +71,8 @@ void side_free(struct side *s);
 void side_tell_absent(const struct side_cell *base, const struct side_cell *cell, const char *candidate,
                       char out[SIDE_WHY_MAX]);
 
+bool side_was_absent(const struct side_cell *cell, const char *name);
+
 /* NULL when the side has no such cell, candidate or pair. */
 const struct side_cell *side_find_cell(const struct side *s, const char *key);
 const struct side_candidate *side_find_candidate(const struct side_cell *cell, const char *name);

@@ -144,6 +144,19 @@ static int libraries_to_json(const struct registry *registry, cJSON **out, struc
     return code;
 }
 
+/* A plugin that could not be loaded is among no libraries: what became of it is told here. */
+static void add_unavailable(cJSON *environment, const struct registry *registry)
+{
+    cJSON *names = NULL;
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct contender *c = registry_at(registry, i);
+        if (!c->available && !names)
+            names = cJSON_AddObjectToObject(environment, "unavailable");
+        if (!c->available)
+            cJSON_AddStringToObject(names, c->name, c->reason);
+    }
+}
+
 int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,
                         struct error *err)
 {
@@ -159,6 +172,7 @@ int environment_collect(const struct device *device, const struct registry *regi
     cJSON_AddNumberToObject(*out, "worker", worker);
     cJSON_AddItemToObject(*out, "device", device_to_json(&device->info));
     cJSON_AddItemToObject(*out, "libraries", libraries);
+    add_unavailable(*out, registry);
     cJSON_AddItemToObject(*out, "host", environment_host());
     cJSON_AddItemToObject(*out, "build", build);
     cJSON_AddItemToObject(*out, "variables", environment_variables());
