@@ -64,15 +64,17 @@ measure() { # measure NAME [OPTION]...: goes on where an earlier call was stoppe
 
 measure base --kernels "$base_kernels"
 measure new
-run compare "$out/base.json" "$out/new.json" --confirm --device "$device" "$@" >"$out/compare.txt"
+run compare "$out/base.json" "$out/new.json" --confirm --resume --device "$device" "$@" >"$out/compare.txt"
 code=$?
 cat "$out/compare.txt"
-[ -s "$out/compare.txt" ] || exit "$code"
+[ -z "$stopped" ] || exit "$code"
 
-# The other forms judge by the same second look.
+# The other forms judge by the same second look. Without a table they say why there is none, or are removed where it was the
+# second look that failed.
 confirm=$(sed -n 's/^note: measured again: [0-9]*, in //p' "$out/compare.txt")
 for form in markdown:md json:json junit:xml; do
     run compare "$out/base.json" "$out/new.json" ${confirm:+--confirm="$confirm"} "$@" --format "${form%:*}" \
         >"$out/compare.${form#*:}" 2>/dev/null
+    [ $? -eq "$code" ] || [ -s "$out/compare.txt" ] || rm -f "$out/compare.${form#*:}"
 done
 exit "$code"

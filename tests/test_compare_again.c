@@ -51,11 +51,11 @@ static void another_table_is_refused(void **state)
     struct error err;
     (void)state;
     assert_int_equal(look_again("{\"nvidia-h200-f16\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16: hash 1 in BASE, hash 3 in NEW"));
+    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16: hash 1 in NEW, hash 3 in the second look"));
     assert_int_equal(look_again("{\"nvidia-h200-f16-server\":{\"hash\":\"3\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16-server: hash 2 in BASE, hash 3 in NEW"));
+    assert_non_null(strstr(err.text, "tuning table nvidia-h200-f16-server: hash 2 in NEW, hash 3 in the second look"));
     assert_int_equal(look_again("{" OFFLINE ",\"h200-f32\":{\"hash\":\"4\"}}", NULL, &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "tuning table h200-f32: none in BASE"));
+    assert_non_null(strstr(err.text, "tuning table h200-f32: none in NEW"));
 }
 
 static void another_library_is_refused(void **state)
@@ -63,7 +63,38 @@ static void another_library_is_refused(void **state)
     struct error err;
     (void)state;
     assert_int_equal(look_again("{" OFFLINE "}", "13.1.0", &err), EXIT_CODE_INCOMPARABLE);
-    assert_non_null(strstr(err.text, "plugins and libraries (cublas) cublas: \"13.0.0\" in BASE, \"13.1.0\" in NEW"));
+    assert_non_null(
+        strstr(err.text, "plugins and libraries (cublas) cublas: \"13.0.0\" in NEW, \"13.1.0\" in the second look"));
+}
+
+/* What a worker has loaded is known before anything is measured. */
+static void check_env(const char *env_text, int code, const char *words)
+{
+    const char *base_path = scratch_path("base.journal.jsonl"), *fresh_path = scratch_path("new.journal.jsonl");
+    const struct compare_request request = {.base = base_path, .fresh = fresh_path};
+    struct compare_runs c;
+    struct error err = {0};
+    fixture_write(base_path, &(struct script){.seed = 2});
+    fixture_write(fresh_path, &(struct script){.seed = 2, .slower = {0.08}});
+    if (compare_open(&request, &c, &err))
+        fail_msg("%s", err.text);
+    cJSON *env = env_text ? cJSON_Parse(env_text) : fixture_env(&(struct script){.seed = 2});
+    assert_int_equal(compare_check_again(&c, env, &err), code);
+    if (words && !strstr(err.text, words))
+        fail_msg("\"%s\" is not in \"%s\"", words, err.text);
+    cJSON_Delete(env);
+    compare_free(&c);
+}
+
+#define ENV "{\"device\":{\"kind\":\"cuda\",\"name\":\"H\",\"driver\":\"570.1\"},\"libraries\":{}"
+
+static void what_cannot_be_loaded_is_known_before(void **state)
+{
+    (void)state;
+    check_env(NULL, 0, NULL);
+    check_env(ENV ",\"unavailable\":{\"mine\":\"mine.so: no such file\"}}", EXIT_CODE_INCOMPARABLE,
+              "as NEW was; not here: mine: mine.so: no such file");
+    check_env(ENV "}", EXIT_CODE_INCOMPARABLE, "in NEW, nothing in the second look");
 }
 
 /* ---- how differences are told ---- */
@@ -112,6 +143,24 @@ static void a_long_value_is_not_cut(void **state)
                 "baselines: [\"torch.matmul\",\"cublas\"] in BASE, a list of 7 in NEW");
 }
 
+#define LONG "a long name of a version that both runs have in common, as libraries built by hand have one, "
+
+static void long_values_are_told_by_where_they_differ(void **state)
+{
+    const struct script base = {.seed = 1, .cublas = LONG "r1"}, fresh = {.seed = 2, .cublas = LONG "r2"};
+    const struct script few = {.seed = 1,
+                               .baselines = "[\"torch.matmul\",\"cublas\",\"cublaslt-heuristic\",\"openblas\","
+                                            "\"blocked\",\"cublaslt-autotuning\",\"one\"]"};
+    const struct script others = {.seed = 2,
+                                  .baselines = "[\"torch.matmul\",\"cublas\",\"cublaslt-heuristic\",\"openblas\","
+                                               "\"blocked\",\"cublaslt-autotuning\",\"two\"]"};
+    (void)state;
+    refuse_pair(&base, &fresh, "by hand have one, r1\" in BASE, ...");
+    refuse_pair(&base, &fresh, "by hand have one, r2\" in NEW");
+    refuse_pair(&few, &others, "\"cublaslt-autotuning\",\"one\"] in BASE, ...");
+    refuse_pair(&few, &others, "\"cublaslt-autotuning\",\"two\"] in NEW");
+}
+
 /* What a plugin that is judged calls its version moves no reference; that of a plugin that is one does. */
 static void a_judged_plugin_may_have_another_version(void **state)
 {
@@ -153,10 +202,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tables_are_told_by_their_commits, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_long_value_is_not_cut, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(long_values_are_told_by_where_they_differ, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_wrong_result_comes_first, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(a_judged_plugin_may_have_another_version, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(tables_of_other_modes_may_be_missing, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_table_is_refused, scratch_make, scratch_remove),
+        cmocka_unit_test_setup_teardown(what_cannot_be_loaded_is_known_before, scratch_make, scratch_remove),
         cmocka_unit_test_setup_teardown(another_library_is_refused, scratch_make, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * so that a value read back need not be the value written. */
 #include "base/json.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,14 +40,21 @@ static void add_escaped(struct text *out, unsigned char c)
 static void add_string(struct text *out, const char *string)
 {
     const char *plain = string; /* what needs no escape is copied in one go */
+    const char *end = string + strlen(string);
     text_add_bytes(out, "\"", 1);
-    for (; *string; string++) {
+    while (string < end) {
         unsigned char c = (unsigned char)*string;
-        if (c >= 0x20 && c != '"' && c != '\\')
+        size_t length = utf8_length(string, (size_t)(end - string));
+        if (length > 0 && c >= 0x20 && c != '"' && c != '\\') {
+            string += length;
             continue;
+        }
         text_add_bytes(out, plain, (size_t)(string - plain));
-        add_escaped(out, c);
-        plain = string + 1;
+        if (length > 0)
+            add_escaped(out, c);
+        else
+            text_add(out, UTF8_REPLACEMENT);
+        plain = ++string;
     }
     text_add_bytes(out, plain, (size_t)(string - plain));
     text_add_bytes(out, "\"", 1);

@@ -1,5 +1,6 @@
 #include "base/json_scan.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -146,27 +147,6 @@ static bool escape(struct scan *s)
     return true;
 }
 
-/* One UTF-8 character beyond ASCII: no overlong form, no surrogate, nothing above U+10FFFF (RFC 3629, table 3-7 of the
- * Unicode standard). */
-static bool utf8(struct scan *s)
-{
-    const unsigned char *p = (const unsigned char *)s->at;
-    size_t left = (size_t)(s->end - s->at);
-    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || left < length)
-        return fail(s, "invalid UTF-8");
-    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-    if (p[1] < low || p[1] > high)
-        return fail(s, "invalid UTF-8");
-    for (size_t i = 2; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return fail(s, "invalid UTF-8");
-    }
-    s->at += length;
-    return true;
-}
-
 static bool scan_string(struct scan *s)
 {
     if (!accept(s, '"'))
@@ -179,14 +159,12 @@ static bool scan_string(struct scan *s)
         }
         if (c < 0x20)
             return fail(s, "a control character in a string");
-        if (c >= 0x80) {
-            if (!utf8(s))
-                return false;
-        } else {
-            s->at++;
-            if (c == '\\' && !escape(s))
-                return false;
-        }
+        size_t length = utf8_length(s->at, (size_t)(s->end - s->at));
+        if (length == 0)
+            return fail(s, "invalid UTF-8");
+        s->at += length;
+        if (c == '\\' && !escape(s))
+            return false;
     }
     return fail(s, "a string without its closing quote");
 }

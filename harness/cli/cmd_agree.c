@@ -80,8 +80,8 @@ int command_agree(const struct options *options, struct error *err)
     struct agreement agreement;
     if (options->n_operands < 2)
         return error_set(err, EXIT_CODE_USAGE, "compare --agreement needs two runs or more, BASE... and NEW");
-    if (options->confirm || options_given(options, OPTION_DELTA))
-        return error_set(err, EXIT_CODE_USAGE, "--agreement cannot go with --confirm or --delta");
+    if (options->confirm || options->resume || options_given(options, OPTION_DELTA))
+        return error_set(err, EXIT_CODE_USAGE, "--agreement cannot go with --confirm, --resume or --delta");
     size_t n_bases = options->n_operands - 1;
     struct agree_request request = {
         .bases = options->operands, .n_bases = n_bases, .fresh = options->operands[n_bases], .force = options->force};

@@ -31,10 +31,33 @@ static int read_request(const struct options *options, struct compare_request *o
     if (options->delta_percent >= 100)
         return error_set(err, EXIT_CODE_USAGE, "--delta: expected a percentage below 100, found %g",
                          options->delta_percent);
+    if (options->resume && (!options->confirm || options->confirm[0]))
+        return error_set(err, EXIT_CODE_USAGE,
+                         "--resume goes on with a second look: it needs --confirm without a FILE");
     *out = (struct compare_request){.base = options->operands[0],
                                     .fresh = options->operands[1],
                                     .delta = options->delta_percent / 100,
                                     .force = options->force};
+    return 0;
+}
+
+/* What is asked, and told, before a worker of the second look is given its first cell. */
+struct admission {
+    const struct options *options;
+    const struct compare_runs *runs;
+    const struct confirm *confirm;
+    bool told, refused;
+};
+
+static int admit(void *context, const cJSON *env, struct error *err)
+{
+    struct admission *a = context;
+    a->refused = !a->options->force && compare_check_again(a->runs, env, err) != 0;
+    if (a->refused)
+        return err->code;
+    if (!a->told && !a->options->quiet)
+        fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(a->runs), a->confirm->output);
+    a->told = true;
     return 0;
 }
 
@@ -45,22 +68,26 @@ static int look_again(const struct options *options, int argc, char *const *argv
     struct confirm confirm;
     if (options->confirm[0])
         return compare_confirm(runs, options->confirm, options->force, err);
-    if (confirm_prepare(runs, &confirm, err))
+    if (confirm_prepare(runs, options->resume, &confirm, err))
         return err->code;
+    struct admission admission = {.options = options, .runs = runs, .confirm = &confirm};
     struct run_options run = {
         .config = &confirm.config,
         .config_path = runs->fresh.path,
         .device = options_given(options, OPTION_DEVICE) ? options->device : confirm.device,
         .output = confirm.output,
+        .resume = confirm.resumes,
         .argc = argc,
         .argv = argv,
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
+        .admit = admit,
+        .admit_context = &admission,
     };
-    fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(runs), confirm.output);
     int code = run_with_progress(options, &run, err);
     /* A run that came to its end says in its result what failed. */
-    if (code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE)
+    bool ended = code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
+    if (ended && !admission.refused)
         code = compare_confirm(runs, confirm.output, options->force, err);
     confirm_free(&confirm);
     return code;
@@ -89,6 +116,18 @@ static int print(const struct compare_runs *runs, enum compare_format format, co
     return code;
 }
 
+/* What went wrong, in a form that is not for people at a terminal: one that says nothing is taken for a job that has
+ * not run. The error stays as it is. */
+static void print_failure(const struct options *options, enum compare_format format, const struct error *why)
+{
+    const struct compare_failure failure = {options->operands[0], options->operands[1], why};
+    struct error ignored;
+    char *text = NULL;
+    if (compare_print_failure(&failure, format, &text, &ignored) == 0 && text)
+        fputs(text, stdout);
+    free(text);
+}
+
 int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)
 {
     struct compare_request request;
@@ -96,13 +135,18 @@ int command_compare(const struct options *options, int argc, char *const *argv, 
     enum compare_format format;
     if (options->agreement)
         return command_agree(options, err);
-    if (read_request(options, &request, err) || find_format(options, &format, err) ||
-        compare_open(&request, &runs, err))
+    if (read_request(options, &request, err) || find_format(options, &format, err))
         return err->code;
-    int code = 0;
+    int code = compare_open(&request, &runs, err);
+    if (code) {
+        print_failure(options, format, err);
+        return code;
+    }
     if (options->confirm && compare_suspects(&runs) > 0)
         code = look_again(options, argc, argv, &runs, err);
-    if (!code)
+    if (code)
+        print_failure(options, format, err);
+    else
         code = print(&runs, format, options, err);
     compare_free(&runs);
     return code;

@@ -1,11 +1,17 @@
 #include "cli/confirm.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include "report/source.h"
+#include "result/journal.h"
 #include "result/tree.h"
+#include "run/ledger.h"
 
 #define NAMES_MAX 1000
 
@@ -54,48 +60,146 @@ static void keep_suspect_kinds(const struct compare_runs *runs, struct config *c
         config->accumulates &= accumulates;
 }
 
-/* A confirmation is a measurement like any other: an earlier one is never overwritten. */
-static int choose_output(const char *path, char out[PATH_MAX], struct error *err)
+/* ---- one at a time ---- */
+
+/* A file system without locks has none to offer; there the journal, which is created once, tells two apart. */
+static int lock_run(const char *path, int *out, struct error *err)
+{
+    struct source journal;
+    if (source_find_journal(path, &journal, err))
+        return err->code;
+    int fd = open(journal.path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(err, EXIT_CODE_DATA, "%s: %s", journal.path, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(fd);
+        return error_set(err, EXIT_CODE_TEMPORARY,
+                         "%s: another process is measuring its suspects again, or is still writing it", path);
+    }
+    *out = fd;
+    return 0;
+}
+
+/* ---- names ---- */
+
+static int stem_length(const char *path)
 {
     static const char *const endings[] = {".journal.jsonl", ".jsonl",   ".json", ".journal.jsonl.gz",
                                           ".jsonl.gz",      ".json.gz", "/"};
-    char journal[PATH_MAX];
     size_t stem = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t length = strlen(endings[i]);
         if (stem == strlen(path) && stem > length && strcmp(path + stem - length, endings[i]) == 0)
             stem -= length;
     }
-    for (int number = 1; number <= NAMES_MAX; number++) {
-        char suffix[24] = "";
-        if (number > 1)
-            snprintf(suffix, sizeof suffix, "-%d", number);
-        int used = snprintf(out, PATH_MAX, "%.*s.confirm%s.json", (int)stem, path, suffix);
-        if (used < 0 || used >= PATH_MAX)
-            break;
-        snprintf(journal, sizeof journal, "%.*s.confirm%s.journal.jsonl", (int)stem, path, suffix);
-        if (access(out, F_OK) != 0 && access(journal, F_OK) != 0)
-            return 0;
-    }
-    return error_set(err, EXIT_CODE_CANTCREATE, "%s: no free name for a confirmation beside it", path);
+    return (int)stem;
 }
 
-int confirm_prepare(const struct compare_runs *runs, struct confirm *out, struct error *err)
+/* The output of this number and its journal; false when the path is too long. */
+static bool name_output(const char *path, int number, char out[PATH_MAX], char journal[PATH_MAX])
 {
-    *out = (struct confirm){.device = tree_text(runs->fresh.run, "device")};
-    if (choose_output(runs->fresh.path, out->output, err) || read_config(&runs->fresh, &out->config, err))
-        return err->code;
+    struct error ignored;
+    char suffix[24] = "";
+    if (number > 1)
+        snprintf(suffix, sizeof suffix, "-%d", number);
+    int used = snprintf(out, PATH_MAX, "%.*s.confirm%s.json", stem_length(path), path, suffix);
+    return used > 0 && used < PATH_MAX && ledger_journal_path(out, journal, &ignored) == 0;
+}
+
+/* A confirmation is a measurement like any other: an earlier one is never overwritten. Returns its number; 0 when there
+ * is no name for it. */
+static int choose_output(const char *path, char out[PATH_MAX], struct error *err)
+{
+    char journal[PATH_MAX];
+    for (int number = 1; number <= NAMES_MAX && name_output(path, number, out, journal); number++)
+        if (access(out, F_OK) != 0 && access(journal, F_OK) != 0)
+            return number;
+    error_set(err, EXIT_CODE_CANTCREATE, "%s: no free name for a confirmation beside it", path);
+    return 0;
+}
+
+/* ---- going on ---- */
+
+struct earlier {
+    cJSON *config; /* owned */
+    bool complete;
+};
+
+static int visit(void *context, const char *kind, struct json_at data, struct error *err)
+{
+    struct earlier *earlier = context;
+    if (strcmp(kind, "run") == 0 && !earlier->config)
+        earlier->config = cJSON_Duplicate(json_member(data, "config").node, true);
+    earlier->complete |= strcmp(kind, "end") == 0;
+    (void)err;
+    return 0;
+}
+
+/* Where the journal ends before its first line there is nothing that could be of other suspects. */
+static int check_suspects(const struct confirm *c, const struct earlier *earlier, const char *journal,
+                          struct error *err)
+{
+    cJSON *config = config_to_json(&c->config);
+    bool same = !earlier->config || cJSON_Compare(config, earlier->config, true);
+    cJSON_Delete(config);
+    return same ? 0
+                : error_set(err, EXIT_CODE_DATA,
+                            "%s was begun for other suspects than these: without --resume they are measured anew, "
+                            "beside it",
+                            journal);
+}
+
+/* Takes the second look of this number up again if it is not finished. */
+static int take_up(const char *path, int number, struct confirm *c, struct error *err)
+{
+    char output[PATH_MAX], journal[PATH_MAX];
+    struct earlier earlier = {NULL, false};
+    if (!name_output(path, number, output, journal) || access(journal, F_OK) != 0)
+        return 0;
+    int code = journal_read(journal, visit, &earlier, NULL, err);
+    if (!code && !earlier.complete) {
+        c->resumes = true;
+        memcpy(c->output, output, sizeof output);
+        code = check_suspects(c, &earlier, journal, err);
+    }
+    cJSON_Delete(earlier.config);
+    return code;
+}
+
+/* ---- the whole ---- */
+
+static int fill(const struct compare_runs *runs, bool resume, struct confirm *out, struct error *err)
+{
     keep_suspect_shapes(runs, &out->config);
     keep_suspect_kinds(runs, &out->config);
     out->config.activity = ACTIVITY_OFF; /* the first look has had its own */
     out->config.seed_given = false;      /* the same inputs and orders would be less than a second look */
-    if (out->config.n_shapes > 0)
-        return 0;
-    confirm_free(out);
-    return error_set(err, EXIT_CODE_DATA, "%s: its config has none of the shapes that it measured", runs->fresh.path);
+    if (out->config.n_shapes == 0)
+        return error_set(err, EXIT_CODE_DATA, "%s: its config has none of the shapes that it measured",
+                         runs->fresh.path);
+    int number = choose_output(runs->fresh.path, out->output, err);
+    if (number == 0)
+        return err->code;
+    return resume && number > 1 ? take_up(runs->fresh.path, number - 1, out, err) : 0;
+}
+
+int confirm_prepare(const struct compare_runs *runs, bool resume, struct confirm *out, struct error *err)
+{
+    *out = (struct confirm){.device = tree_text(runs->fresh.run, "device"), .lock = -1};
+    if (lock_run(runs->fresh.path, &out->lock, err))
+        return err->code;
+    if (read_config(&runs->fresh, &out->config, err)) {
+        close(out->lock);
+        return err->code;
+    }
+    int code = fill(runs, resume, out, err);
+    if (code)
+        confirm_free(out);
+    return code;
 }
 
 void confirm_free(struct confirm *c)
 {
     config_free(&c->config);
+    close(c->lock);
 }

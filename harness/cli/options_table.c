@@ -148,8 +148,10 @@ const struct option_info option_table[OPTION_COUNT] = {
          OUTPUT,
          "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; tune: the table, default: this "
          "device's in the kernel directory; report: a directory"},
-    [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE), NULL, NULL, AT(resume),
-                       OUTPUT, "go on with the journal of --output and skip what it has"},
+    [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE), NULL, NULL,
+                       AT(resume), OUTPUT,
+                       "go on with the journal of --output and skip what it has; compare: with the second look beside "
+                       "NEW that was stopped"},
     [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY),
                       NULL, NULL, AT(quiet), OUTPUT, "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),
@@ -187,8 +189,10 @@ const struct option_use use_table[] = {
     {OPTION_OUTPUT, ON(RUN), "result file, its journal beside it; default: cudal2-CONFIG-MODE.json", NULL, NULL},
     {OPTION_OUTPUT, ON(TUNE), "the tuning table, its journal beside it; default: this device's in the kernel directory",
      NULL, NULL},
+    {OPTION_RESUME, ON(RUN) | ON(TUNE), "go on with the journal of --output and skip what it has", NULL, NULL},
     {OPTION_OUTPUT, ON(REPORT), "where the files of the report go, made if need be; default: standard output", NULL,
      "DIR"},
+    {OPTION_RESUME, ON(COMPARE), "with --confirm: go on with the second look beside NEW that was stopped", NULL, NULL},
     {OPTION_FORCE, ON(RUN), "use a tuning table of another device", NULL, NULL},
     {OPTION_FORCE, ON(COMPARE), "compare although device, driver, libraries or settings differ", NULL, NULL},
     {OPTION_COUNT, 0, NULL, NULL, NULL},

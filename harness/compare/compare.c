@@ -1,6 +1,7 @@
 #include "compare/compare.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,6 +165,36 @@ size_t compare_suspects(const struct compare_runs *c)
     return c->counts[VERDICT_SLOWER] + c->counts[VERDICT_AMBIGUOUS];
 }
 
+/* What is not here and was in NEW, "name: reason", joined by "; ". Runs of old say it in their cells alone. */
+static void tell_unavailable(const struct side *fresh, const cJSON *env, char *out, size_t capacity)
+{
+    const cJSON *one, *then = tree_member(fresh->env, "unavailable");
+    size_t used = 0;
+    out[0] = '\0';
+    cJSON_ArrayForEach(one, tree_member(env, "unavailable"))
+    {
+        if (used >= capacity || tree_member(then, one->string) || side_was_absent(&fresh->cells[0], one->string))
+            continue;
+        int more = snprintf(out + used, capacity - used, "%s%s: %s", used ? "; " : "", one->string,
+                            cJSON_IsString(one) ? one->valuestring : "");
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+int compare_check_again(const struct compare_runs *c, const cJSON *env, struct error *err)
+{
+    static const char what[] = "the suspects cannot be measured again as NEW was";
+    struct provenance differences;
+    char missing[500];
+    provenance_compare_loaded(c->fresh.env, env, &differences);
+    if (differences.n == 0)
+        return 0;
+    tell_unavailable(&c->fresh, env, missing, sizeof missing);
+    if (!missing[0])
+        return refuse(&differences, what, err);
+    return error_set(err, EXIT_CODE_INCOMPARABLE, "%s; not here: %s", what, missing);
+}
+
 int compare_confirm(struct compare_runs *c, const char *path, bool force, struct error *err)
 {
     struct provenance differences;
@@ -171,7 +202,7 @@ int compare_confirm(struct compare_runs *c, const char *path, bool force, struct
         return err->code;
     provenance_compare_again(&c->fresh, &c->confirm, &differences);
     if (differences.n > 0 && !force)
-        return refuse(&differences, "the suspects were not measured again as NEW was (read BASE as NEW)", err);
+        return refuse(&differences, "the suspects were not measured again as NEW was", err);
     for (size_t i = 0; i < c->n_rows; i++)
         if (judge_suspects(c->rows[i].verdict))
             row_take_second_look(&c->rows[i], &c->base, &c->confirm);

@@ -34,7 +34,7 @@ struct compare_row {
     bool other_variant, other_reference_variant; /* than in BASE: which kernel or algorithm was chosen */
     double screened_change;                      /* remeasured: the change that made it a suspect */
     struct trial trial;
-    char reason[RECORD_REASON_MAX + 64]; /* of MISSING and INVALID */
+    char reason[SIDE_WHY_MAX + 160]; /* of MISSING and INVALID */
 };
 
 struct compare_runs {
@@ -58,6 +58,10 @@ void compare_free(struct compare_runs *c);
 
 /* Whether anything is to be measured again. */
 size_t compare_suspects(const struct compare_runs *c);
+
+/* Whether what a worker has loaded, its `env`, is what NEW was measured with: asked before the suspects are measured
+ * again. EXIT_CODE_INCOMPARABLE with what could not be loaded or is another one. */
+int compare_check_again(const struct compare_runs *c, const cJSON *env, struct error *err);
 
 /* Judges the suspects again, BASE against the run at `path`, as a family of their own; a suspect that is not in it
  * becomes INVALID. The run must have been measured like NEW (EXIT_CODE_INCOMPARABLE). */

@@ -88,15 +88,20 @@ static cJSON *rows_to_json(const struct compare_runs *c)
     return array;
 }
 
+static void put_outcome(struct tree *t, const struct error *line)
+{
+    tree_put_text(t, "schema", COMPARE_SCHEMA);
+    tree_put_number(t, "schema_version", COMPARE_SCHEMA_VERSION);
+    tree_put_text(t, "outcome", line->text);
+    tree_put_number(t, "exit_code", line->code);
+}
+
 static cJSON *to_json(const struct compare_runs *c)
 {
     struct tree t = tree_begin();
     struct error line = {0};
     compare_headline(c, &line);
-    tree_put_text(&t, "schema", COMPARE_SCHEMA);
-    tree_put_number(&t, "schema_version", COMPARE_SCHEMA_VERSION);
-    tree_put_text(&t, "outcome", line.text);
-    tree_put_number(&t, "exit_code", line.code);
+    put_outcome(&t, &line);
     tree_put(&t, "base", side_to_json(&c->base));
     tree_put(&t, "new", side_to_json(&c->fresh));
     if (c->confirm.run)
@@ -112,9 +117,9 @@ static cJSON *to_json(const struct compare_runs *c)
     return tree_finish(&t);
 }
 
-void compare_form_json(struct text *out, const struct compare_runs *c)
+/* Prints and deletes; NULL is a tree for which there was no memory. */
+static void print_tree(struct text *out, cJSON *tree)
 {
-    cJSON *tree = to_json(c);
     char *printed = tree ? json_print(tree, true) : NULL;
     cJSON_Delete(tree);
     if (printed)
@@ -122,4 +127,26 @@ void compare_form_json(struct text *out, const struct compare_runs *c)
     else
         out->failed = true;
     free(printed);
+}
+
+void compare_form_json(struct text *out, const struct compare_runs *c)
+{
+    print_tree(out, to_json(c));
+}
+
+static cJSON *path_to_json(const char *path)
+{
+    struct tree t = tree_begin();
+    tree_put_text(&t, "path", path);
+    return tree_finish(&t);
+}
+
+void compare_failure_json(struct text *out, const struct compare_failure *failure)
+{
+    struct tree t = tree_begin();
+    put_outcome(&t, failure->why);
+    tree_put(&t, "base", path_to_json(failure->base));
+    tree_put(&t, "new", path_to_json(failure->fresh));
+    tree_put(&t, "rows", cJSON_CreateArray());
+    print_tree(out, tree_finish(&t));
 }

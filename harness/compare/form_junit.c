@@ -3,9 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "result/tree.h"
 
-/* XML 1.0 has no place for control characters, escaped or not. */
+/* U+FFFE or U+FFFF. */
+static bool is_noncharacter(const char *at)
+{
+    return strncmp(at, "\xef\xbf\xbe", 3) == 0 || strncmp(at, "\xef\xbf\xbf", 3) == 0;
+}
+
+/* XML 1.0 has no place for control characters and those two, escaped or not. */
 static void add_escaped(struct text *out, const char *words)
 {
     for (const char *c = words; *c; c++)
@@ -21,6 +28,10 @@ static void add_escaped(struct text *out, const char *words)
             break;
         case '"':
             text_add(out, "&quot;");
+            break;
+        case '\xef':
+            text_add_bytes(out, is_noncharacter(c) ? UTF8_REPLACEMENT : c, is_noncharacter(c) ? 3 : 1);
+            c += is_noncharacter(c) ? 2 : 0;
             break;
         default:
             text_add(out, "%c", (unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
@@ -123,6 +134,11 @@ static void add_suite(struct text *out, const struct compare_runs *c, const stru
     text_free(&name);
 }
 
+static void add_head(struct text *out)
+{
+    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudal2-bench compare\"");
+}
+
 void compare_form_junit(struct text *out, const struct compare_runs *c)
 {
     const struct compare_row **rows = malloc((c->n_rows + 1) * sizeof *rows);
@@ -133,7 +149,7 @@ void compare_form_junit(struct text *out, const struct compare_runs *c)
     for (size_t i = 0; i < c->n_rows; i++)
         rows[i] = &c->rows[i];
     qsort(rows, c->n_rows, sizeof *rows, by_suite);
-    text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudal2-bench compare\"");
+    add_head(out);
     add_totals(out, c->counts, c->n_rows);
     for (size_t start = 0; start < c->n_rows;) {
         size_t end = start;
@@ -144,4 +160,39 @@ void compare_form_junit(struct text *out, const struct compare_runs *c)
     }
     text_add(out, "</testsuites>\n");
     free(rows);
+}
+
+static const char *name_of_code(int code)
+{
+    switch (code) {
+    case EXIT_CODE_INCOMPARABLE:
+        return "INCOMPARABLE";
+    case EXIT_CODE_VERIFICATION:
+        return "WRONG_RESULT";
+    case EXIT_CODE_DATA:
+        return "UNREADABLE";
+    default:
+        return "FAILED";
+    }
+}
+
+void compare_failure_junit(struct text *out, const struct compare_failure *failure)
+{
+    static const size_t one[VERDICT_COUNT] = {[VERDICT_INVALID] = 1};
+    struct text runs = {0};
+    text_add(&runs, "%s vs %s", failure->fresh, failure->base);
+    add_head(out);
+    add_totals(out, one, 1);
+    text_add(out, "  <testsuite name=\"comparison\"");
+    add_totals(out, one, 1);
+    text_add(out, "    <testcase classname=\"cudal2-bench compare\"");
+    add_attribute(out, "name", runs.bytes ? runs.bytes : "");
+    text_add(out, ">\n      <error");
+    add_attribute(out, "message", name_of_code(failure->why->code));
+    add_attribute(out, "type", name_of_code(failure->why->code));
+    text_add(out, ">");
+    add_escaped(out, failure->why->text);
+    text_add(out, "</error>\n    </testcase>\n  </testsuite>\n</testsuites>\n");
+    out->failed |= runs.failed;
+    text_free(&runs);
 }

@@ -74,3 +74,9 @@ void compare_form_markdown(struct text *out, const struct compare_runs *c)
     compare_describe_notes(out, c, "- ");
     add_tables(out, c);
 }
+
+void compare_failure_markdown(struct text *out, const struct compare_failure *failure)
+{
+    text_add(out, "### cudal2-bench compare: %s\n\n- BASE: %s\n- NEW: %s\n", failure->why->text, failure->base,
+             failure->fresh);
+}

@@ -6,10 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "result/tree.h"
 #include "stats/interval.h"
 
 const char *const compare_format_names[] = {"text", "markdown", "json", "junit", NULL};
+
+/* A terminal is shown a path as it is, and scripts take it from there; the other forms are UTF-8 by definition. */
+static int hand_over(struct text *text, enum compare_format format, char **out, struct error *err)
+{
+    if (format != COMPARE_TEXT)
+        utf8_repair(text);
+    if (!text->failed && text->bytes) {
+        *out = text->bytes;
+        return 0;
+    }
+    text_free(text);
+    return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+}
 
 int compare_print(const struct compare_runs *c, enum compare_format format, bool colour, char **out, struct error *err)
 {
@@ -29,12 +43,28 @@ int compare_print(const struct compare_runs *c, enum compare_format format, bool
         compare_form_junit(&text, c);
         break;
     }
-    if (!text.failed && text.bytes) {
-        *out = text.bytes;
+    return hand_over(&text, format, out, err);
+}
+
+int compare_print_failure(const struct compare_failure *failure, enum compare_format format, char **out,
+                          struct error *err)
+{
+    struct text text = {0};
+    *out = NULL;
+    switch (format) {
+    case COMPARE_TEXT:
         return 0;
+    case COMPARE_MARKDOWN:
+        compare_failure_markdown(&text, failure);
+        break;
+    case COMPARE_JSON:
+        compare_failure_json(&text, failure);
+        break;
+    case COMPARE_JUNIT:
+        compare_failure_junit(&text, failure);
+        break;
     }
-    text_free(&text);
-    return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    return hand_over(&text, format, out, err);
 }
 
 void compare_headline(const struct compare_runs *c, struct error *line)

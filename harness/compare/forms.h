@@ -14,8 +14,20 @@ extern const char *const compare_format_names[]; /* "text", "markdown", "json", 
 #define COMPARE_SCHEMA "cudal2-bench/compare"
 #define COMPARE_SCHEMA_VERSION 1
 
-/* *out is owned by the caller (free). `colour` is for text. EXIT_CODE_INTERNAL out of memory. */
+/* *out is owned by the caller (free). `colour` is for text. All but text are valid UTF-8 whatever the runs' files are
+ * called: a byte that is no part of a character becomes U+FFFD. EXIT_CODE_INTERNAL out of memory. */
 int compare_print(const struct compare_runs *c, enum compare_format format, bool colour, char **out, struct error *err);
+
+/* Runs that could not be compared. */
+struct compare_failure {
+    const char *base, *fresh; /* as named by the user */
+    const struct error *why;
+};
+
+/* The same for a comparison that did not come about: a reader of the form (a CI system, a merge request) sees that, and
+ * why. *out is NULL for text, whose reader has the line on stderr. */
+int compare_print_failure(const struct compare_failure *failure, enum compare_format format, char **out,
+                          struct error *err);
 
 /* ---- one each; out->failed when out of memory ---- */
 
@@ -27,6 +39,12 @@ void compare_form_json(struct text *out, const struct compare_runs *c);
 /* A suite for each mode and reference, a case for each cell and candidate. SLOWER is a failure, MISSING and INVALID are
  * errors, AMBIGUOUS is skipped; the text is in the element's body. */
 void compare_form_junit(struct text *out, const struct compare_runs *c);
+
+void compare_failure_markdown(struct text *out, const struct compare_failure *failure);
+/* The members of a comparison that are known: outcome, exit_code, the paths; no rows. */
+void compare_failure_json(struct text *out, const struct compare_failure *failure);
+/* One suite of one case, an error of the type that the exit status has a name for. */
+void compare_failure_junit(struct text *out, const struct compare_failure *failure);
 
 /* ---- what they share ---- */
 

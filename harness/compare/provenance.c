@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/apart.h"
 #include "result/tree.h"
 
 #define TABLES "tuned" /* among the libraries: the tables by name */
@@ -15,7 +16,8 @@
 static void add(struct provenance *out, const char *what, const char *base, const char *fresh)
 {
     if (out->n < PROVENANCE_MAX)
-        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.60s: %.90s in BASE, %.90s in NEW", what, base, fresh);
+        snprintf(out->line[out->n], PROVENANCE_TEXT, "%.60s: %.90s in %s, %.90s in %s", what, base, out->names[0],
+                 fresh, out->names[1]);
     out->n++;
 }
 
@@ -34,6 +36,17 @@ static void describe(const cJSON *node, char out[VALUE_MAX + 1])
     free(text);
 }
 
+/* Two that would be told alike, or whose beginnings may be: where they differ. */
+static void describe_apart(const cJSON *base, const cJSON *fresh, char a[VALUE_MAX + 1], char b[VALUE_MAX + 1])
+{
+    char *first = json_print(base, false);
+    char *second = json_print(fresh, false);
+    if (first && second)
+        apart(first, second, VALUE_MAX + 1, a, b);
+    free(first);
+    free(second);
+}
+
 static void compare_leaves(struct provenance *out, const char *what, const cJSON *base, const cJSON *fresh)
 {
     char a[VALUE_MAX + 1], b[VALUE_MAX + 1];
@@ -41,6 +54,8 @@ static void compare_leaves(struct provenance *out, const char *what, const cJSON
         return;
     describe(base, a);
     describe(fresh, b);
+    if ((cJSON_IsString(base) && cJSON_IsString(fresh)) || strcmp(a, b) == 0)
+        describe_apart(base, fresh, a, b);
     add(out, what, a, b);
 }
 
@@ -253,7 +268,7 @@ static void compare_headlines(struct provenance *out, const struct side *base, c
 
 void provenance_compare(const struct side *base, const struct side *fresh, struct provenance *out)
 {
-    *out = (struct provenance){.n = 0};
+    *out = (struct provenance){.names = {"BASE", "NEW"}};
     compare_device(out, tree_member(base->env, "device"), tree_member(fresh->env, "device"));
     compare_libraries(out, base, fresh);
     compare_config(out, tree_member(base->run, "config"), tree_member(fresh->run, "config"));
@@ -286,11 +301,16 @@ static void compare_libraries_again(struct provenance *out, const cJSON *fresh, 
         compare_table(out, one->string, tree_member(tree_member(fresh, TABLES), one->string), one);
 }
 
+void provenance_compare_loaded(const cJSON *fresh, const cJSON *again, struct provenance *out)
+{
+    *out = (struct provenance){.names = {"NEW", "the second look"}};
+    compare_device(out, tree_member(fresh, "device"), tree_member(again, "device"));
+    compare_libraries_again(out, tree_member(fresh, "libraries"), tree_member(again, "libraries"));
+}
+
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out)
 {
-    *out = (struct provenance){.n = 0};
-    compare_device(out, tree_member(fresh->env, "device"), tree_member(again->env, "device"));
-    compare_libraries_again(out, tree_member(fresh->env, "libraries"), tree_member(again->env, "libraries"));
+    provenance_compare_loaded(fresh->env, again->env, out);
     compare_headlines(out, fresh, again);
 }
 

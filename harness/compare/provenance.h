@@ -10,8 +10,10 @@
 #define PROVENANCE_TEXT 288
 
 /* Lines of the form `driver: "570.86" in BASE, "580.65" in NEW` and `tuning table h200-f32: of 827c91a in BASE, of
- * fa1a4a6 in NEW`. A value is never cut: one too long for a line is told by its size. */
+ * fa1a4a6 in NEW`. A list or settings too long for a line are told by their size, texts and what is of one size by
+ * where they differ (base/apart.h). */
 struct provenance {
+    const char *names[2]; /* of the sides */
     char line[PROVENANCE_MAX][PROVENANCE_TEXT];
     size_t n; /* of all differences; those beyond PROVENANCE_MAX are counted and not kept */
 };
@@ -25,6 +27,9 @@ void provenance_compare(const struct side *base, const struct side *fresh, struc
 /* For a run that measures some cells of `fresh` again: the same device and headline timings, and the very same plugins
  * and libraries, candidates included. */
 void provenance_compare_again(const struct side *fresh, const struct side *again, struct provenance *out);
+
+/* The same before anything is measured: the environments alone. */
+void provenance_compare_loaded(const cJSON *fresh, const cJSON *again, struct provenance *out);
 
 /* Names, joined by ", ", of the plugins and kernel sets that both sides loaded and whose code differs. That is what a
  * comparison is for, and no reason against it. */

@@ -65,12 +65,18 @@ static void match_pair(struct compare_row *row, const struct match *m)
     row->trial.fresh = (struct sample){m->fresh->values, m->fresh->n};
 }
 
+/* As far as NEW's record says why. */
+static void tell_missing(struct compare_row *row, const struct side_cell *base, const struct side_cell *fresh)
+{
+    char why[SIDE_WHY_MAX];
+    side_tell_absent(base, fresh, row->candidate, why);
+    give_up(row, VERDICT_MISSING, "NEW has no such candidate here%s%s", why[0] ? "; " : "", why);
+}
+
 static void match_candidates(struct compare_row *row, const struct side_candidate *base,
                              const struct side_candidate *fresh)
 {
-    if (!fresh) {
-        give_up(row, VERDICT_MISSING, "NEW has no such candidate here");
-    } else if (!is_ok(fresh)) {
+    if (!is_ok(fresh)) {
         give_up(row, VERDICT_INVALID, "%s%s%s", fresh->status, fresh->reason[0] ? ": " : "", fresh->reason);
     } else if (strcmp(base->rung, fresh->rung) != 0) {
         give_up(row, VERDICT_INVALID, "timed as %s in BASE and as %s in NEW", base->rung[0] ? base->rung : "nothing",
@@ -93,8 +99,10 @@ static void fill_row(struct compare_row *row, const struct side_cell *base, cons
     else if (fresh->headline != base->headline)
         give_up(row, VERDICT_INVALID, "headline timing %s in BASE, %s in NEW", timing_names[base->headline],
                 timing_names[fresh->headline]);
-    else
+    else if (side_find_candidate(fresh, candidate->name))
         match_candidates(row, candidate, side_find_candidate(fresh, candidate->name));
+    else
+        tell_missing(row, base, fresh);
 }
 
 static size_t count_candidates(const struct side *side)
@@ -133,22 +141,32 @@ int rows_make(struct compare_runs *c)
     return 0;
 }
 
+/* A suspect of which the second look has no figures. */
+static void tell_not_again(struct compare_row *row, const struct side_cell *base, const struct side_cell *again)
+{
+    char why[SIDE_WHY_MAX] = "";
+    if (again && !side_find_candidate(again, row->candidate))
+        side_tell_absent(base, again, row->candidate, why);
+    give_up(row, VERDICT_INVALID, "a suspect, but not measured again beside %s in %d groups or more%s%s",
+            row->reference, JUDGE_GROUPS_MIN, why[0] ? "; " : "", why);
+}
+
 void row_take_second_look(struct compare_row *row, const struct side *base, const struct side *confirm)
 {
-    const struct side_candidate *candidate = side_find_candidate(side_find_cell(confirm, row->key), row->candidate);
+    const struct side_cell *cell = side_find_cell(base, row->key), *again = side_find_cell(confirm, row->key);
+    const struct side_candidate *candidate = side_find_candidate(again, row->candidate);
     const struct side_pair *pair = side_find_pair(candidate, row->reference);
     row->screened_change = row->trial.change;
     if (candidate && !is_ok(candidate))
         give_up(row, VERDICT_INVALID, "measured again: %s%s%s", candidate->status, candidate->reason[0] ? ": " : "",
                 candidate->reason);
     else if (!pair || !pair->comparable || pair->n < JUDGE_GROUPS_MIN)
-        give_up(row, VERDICT_INVALID, "a suspect, but not measured again beside %s in %d groups or more",
-                row->reference, JUDGE_GROUPS_MIN);
+        tell_not_again(row, cell, again);
     else
         row->remeasured = true;
     if (!row->remeasured)
         return;
-    const struct side_candidate *then = side_find_candidate(side_find_cell(base, row->key), row->candidate);
+    const struct side_candidate *then = side_find_candidate(cell, row->candidate);
     row->other_variant = strcmp(then->variant, candidate->variant) != 0;
     row->other_reference_variant = strcmp(side_find_pair(then, row->reference)->variant, pair->variant) != 0;
     row->trial.fresh = (struct sample){pair->values, pair->n};

@@ -194,3 +194,37 @@ const struct side_pair *side_find_pair(const struct side_candidate *candidate, c
             return &candidate->pairs[i];
     return NULL;
 }
+
+/* ---- what is not there ---- */
+
+bool side_was_absent(const struct side_cell *cell, const char *name)
+{
+    for (size_t i = 0; i < cell->n_absent; i++)
+        if (strcmp(cell->absent[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "mine" for "mine-nn". */
+static bool may_hold(const struct side_absent *absent, const char *candidate)
+{
+    size_t length = strlen(absent->name);
+    return strncmp(absent->name, candidate, length) == 0 && strchr("-.", candidate[length]);
+}
+
+void side_tell_absent(const struct side_cell *base, const struct side_cell *cell, const char *candidate,
+                      char out[SIDE_WHY_MAX])
+{
+    const struct side_absent *found = NULL;
+    for (size_t i = 0; i < cell->n_absent; i++) {
+        const struct side_absent *absent = &cell->absent[i];
+        bool better = !found || (may_hold(absent, candidate) && !may_hold(found, candidate));
+        if (better && !side_was_absent(base, absent->name))
+            found = absent;
+    }
+    out[0] = '\0';
+    if (found)
+        snprintf(out, SIDE_WHY_MAX, "%s: %s", found->name, found->reason);
+    else if (cell->reason[0] && strcmp(cell->status, "ok") != 0)
+        snprintf(out, SIDE_WHY_MAX, "%s: %s", cell->status, cell->reason);
+}

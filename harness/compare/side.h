@@ -11,6 +11,7 @@
 
 /* What a contender with a choice chose: "<kernel> <parameters>" of a kernel set, else all its attributes. */
 #define SIDE_VARIANT_MAX 256
+#define SIDE_WHY_MAX (RECORD_REASON_MAX + RECORD_NAME_MAX + 8)
 
 /* A candidate against one baseline in the cell's headline timing. */
 struct side_pair {
@@ -26,13 +27,20 @@ struct side_candidate {
     size_t n_pairs;
 };
 
+/* A contender of either role that was not there: what could not be loaded goes by the name of its file. */
+struct side_absent {
+    char name[RECORD_NAME_MAX], reason[RECORD_REASON_MAX];
+};
+
 struct side_cell {
-    char key[RECORD_KEY_MAX], status[32];
+    char key[RECORD_KEY_MAX], status[32], reason[RECORD_REASON_MAX]; /* reason "" unless skipped or failed */
     struct cudal2_problem problem;
     enum mode mode;
     enum timing headline;
     struct side_candidate *candidates; /* owned */
     size_t n_candidates;
+    struct side_absent *absent; /* owned; status unavailable, with their reasons */
+    size_t n_absent;
 };
 
 struct side {
@@ -57,6 +65,13 @@ struct side {
  * failure *out needs no side_free. */
 int side_read(const char *path, struct side *out, struct error *err);
 void side_free(struct side *s);
+
+/* Why `cell`, of one run, lacks a candidate of `base`'s, in words: the cell failed, or what was not there in this run
+ * and was in that one, first of all what may have held the candidate by its name. "" when the record does not say. */
+void side_tell_absent(const struct side_cell *base, const struct side_cell *cell, const char *candidate,
+                      char out[SIDE_WHY_MAX]);
+
+bool side_was_absent(const struct side_cell *cell, const char *name);
 
 /* NULL when the side has no such cell, candidate or pair. */
 const struct side_cell *side_find_cell(const struct side *s, const char *key);

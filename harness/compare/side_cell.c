@@ -97,6 +97,22 @@ static int fill_candidate(const struct cell_record *r, const struct contender_re
     return is_ok(c) ? fill_pairs(r, c, family, out) : 0;
 }
 
+static int fill_absent(const struct cell_record *r, struct side_cell *out)
+{
+    out->absent = calloc(r->n_contenders + 1, sizeof *out->absent);
+    if (!out->absent)
+        return -1;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        if (strcmp(c->stage, "load") != 0 && strcmp(c->status, "unavailable") != 0)
+            continue;
+        struct side_absent *absent = &out->absent[out->n_absent++];
+        snprintf(absent->name, sizeof absent->name, "%s", c->name);
+        snprintf(absent->reason, sizeof absent->reason, "%s", c->reason);
+    }
+    return 0;
+}
+
 static int check_blocks(const struct cell_record *r, struct json_at at, struct error *err)
 {
     char key[RECORD_KEY_MAX];
@@ -115,9 +131,10 @@ int side_cell_fill(const struct cell_record *r, struct side_cell *out, struct js
         return err->code;
     record_key(&r->problem, r->mode, out->key);
     snprintf(out->status, sizeof out->status, "%s", r->status);
+    snprintf(out->reason, sizeof out->reason, "%s", r->reason);
     const char *family = stand_in(r);
     out->candidates = calloc(r->n_contenders + 1, sizeof *out->candidates);
-    int failed = out->candidates ? 0 : -1;
+    int failed = out->candidates ? fill_absent(r, out) : -1;
     for (size_t i = 0; i < r->n_contenders && !failed; i++) {
         const struct contender_record *c = &r->contenders[i];
         if (is_candidate(c, family) && !c->copy_of[0])
@@ -137,6 +154,7 @@ void side_cell_free(struct side_cell *cell)
         free(cell->candidates[i].pairs);
     }
     free(cell->candidates);
+    free(cell->absent);
     *cell = (struct side_cell){0};
 }
 

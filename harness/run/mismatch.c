@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/apart.h"
+
 #define SHOWN 4 /* differences told in full */
 #define PATH_BYTES 128
+#define VALUE_BYTES 64
 
 /* Options that override a key of the config (cli/options_apply.c). */
 static const struct {
@@ -38,15 +41,19 @@ static void put(struct list *l, const char *text)
     l->used += (size_t)written < l->capacity - l->used ? (size_t)written : l->capacity - l->used - 1;
 }
 
-static void put_value(struct list *l, const cJSON *value)
+/* Both values, cut to where they differ. */
+static void put_values(struct list *l, const cJSON *then, const cJSON *now)
 {
-    char short_form[64];
-    char *text = value ? json_print(value, false) : NULL;
-    snprintf(short_form, sizeof short_form, "%s", !value ? "not given" : text ? text : "?");
-    if (text && strlen(text) >= sizeof short_form)
-        memcpy(short_form + sizeof short_form - 4, "...", 4);
-    put(l, short_form);
-    free(text);
+    char was[VALUE_BYTES], is[VALUE_BYTES];
+    char *a = then ? json_print(then, false) : NULL;
+    char *b = now ? json_print(now, false) : NULL;
+    apart(!then ? "not given" : a ? a : "?", !now ? "not given" : b ? b : "?", VALUE_BYTES, was, is);
+    put(l, " was ");
+    put(l, was);
+    put(l, ", is ");
+    put(l, is);
+    free(a);
+    free(b);
 }
 
 static void put_difference(struct list *l, const char *path, const cJSON *then, const cJSON *now)
@@ -62,10 +69,7 @@ static void put_difference(struct list *l, const char *path, const cJSON *then, 
         put(l, overrides[i].option);
         put(l, ")");
     }
-    put(l, " was ");
-    put_value(l, then);
-    put(l, ", is ");
-    put_value(l, now);
+    put_values(l, then, now);
 }
 
 static void compare(struct list *l, const char *path, const cJSON *then, const cJSON *now);

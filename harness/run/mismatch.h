@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Writes "stop.max_blocks was 48, is 64; modes (--mode) was ["offline"], is ["server"]; and 2 more": keys of the config
- * in full, with the option that overrides one, and values cut short. "" when the two are alike. */
+ * in full, with the option that overrides one, and long values cut to where they differ. "" when the two are alike. */
 void mismatch_describe(const cJSON *then, const cJSON *now, char *out, size_t capacity);
 
 #endif

@@ -241,6 +241,8 @@ static int worker_ready(struct run *run, struct slot *slot, const cJSON *env, st
     uint64_t resident = process_resident_bytes(&slot->process);
     if (resident > run->worker_ready_bytes)
         run->worker_ready_bytes = resident;
+    if (run->options->admit && run->options->admit(run->options->admit_context, env, err))
+        return err->code;
     if (ledger_add_env(&run->ledger, env, &slot->env_index, err))
         return err->code;
     return director ? director->ready(director->context, env, err) : 0;

@@ -39,8 +39,11 @@ struct run_options {
     const char *const *tuned;                        /* tuning tables; NULL or empty: the device's own */
     bool no_tuned, force_tuned;                      /* no table; also those of another device */
     const struct run_director *director;             /* NULL: none */
-    double budget_seconds;                           /* ends the run after this time as a TERM would; 0: none */
-    double lock_seconds;                             /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
+    /* Asked with the environment of a worker before it is given a cell; what it refuses ends the run. NULL: nobody. */
+    int (*admit)(void *context, const cJSON *env, struct error *err);
+    void *admit_context;
+    double budget_seconds; /* ends the run after this time as a TERM would; 0: none */
+    double lock_seconds;   /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
 };
 
 #define SUPERVISOR_LOCK_SECONDS 30.0

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/apart.h"
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -20,6 +21,7 @@
 
 #define PROGRAM_MAX_BYTES (1u << 30)
 #define VERSIONS_MAX_BYTES (1u << 20)
+#define VALUE_BYTES 91 /* of each value in a line of 256 */
 
 int environment_program_hash(char hex[DIGEST_HEX], struct error *err)
 {
@@ -142,6 +144,19 @@ static int libraries_to_json(const struct registry *registry, cJSON **out, struc
     return code;
 }
 
+/* A plugin that could not be loaded is among no libraries: what became of it is told here. */
+static void add_unavailable(cJSON *environment, const struct registry *registry)
+{
+    cJSON *names = NULL;
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct contender *c = registry_at(registry, i);
+        if (!c->available && !names)
+            names = cJSON_AddObjectToObject(environment, "unavailable");
+        if (!c->available)
+            cJSON_AddStringToObject(names, c->name, c->reason);
+    }
+}
+
 int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,
                         struct error *err)
 {
@@ -157,6 +172,7 @@ int environment_collect(const struct device *device, const struct registry *regi
     cJSON_AddNumberToObject(*out, "worker", worker);
     cJSON_AddItemToObject(*out, "device", device_to_json(&device->info));
     cJSON_AddItemToObject(*out, "libraries", libraries);
+    add_unavailable(*out, registry);
     cJSON_AddItemToObject(*out, "host", environment_host());
     cJSON_AddItemToObject(*out, "build", build);
     cJSON_AddItemToObject(*out, "variables", environment_variables());
@@ -176,7 +192,9 @@ static void describe_difference(const char *name, const cJSON *then, const cJSON
 {
     char *a = then ? json_print(then, false) : NULL;
     char *b = now ? json_print(now, false) : NULL;
-    snprintf(what, 256, "%.48s was %.90s, here it is %.90s", name, a ? a : "absent", b ? b : "absent");
+    char was[VALUE_BYTES], is[VALUE_BYTES];
+    apart(a ? a : "absent", b ? b : "absent", VALUE_BYTES, was, is);
+    snprintf(what, 256, "%.48s was %s, here it is %s", name, was, is);
     free(a);
     free(b);
 }

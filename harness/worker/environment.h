@@ -3,10 +3,12 @@
  * JSON goes into the journal as an `env` entry, one for each worker start:
  *
  * {"time":"...Z","worker":0,"device":{kind,name,uuid,driver,ordinal,cc,...},"libraries":{plugin:{...}},
+ *  "unavailable":{contender:reason},
  *  "host":{"system","kernel","machine","cpu","cpus","memory_bytes","threads"},
  *  "build":{"program_hash","compiler","flags","commit"},"variables":{"OMP_NUM_THREADS":"2",...}}
  *
- * The worker adds "isolation": what it had given up by then (worker/confine.h).
+ * "unavailable" names what was asked for and is not there (a plugin by its file), and is left out where all is. The
+ * worker adds "isolation": what it had given up by then (worker/confine.h).
  */
 #ifndef CUDAL2_WORKER_ENVIRONMENT_H
 #define CUDAL2_WORKER_ENVIRONMENT_H

@@ -1,0 +1,32 @@
+#include "base/utf8.h"
+
+size_t utf8_length(const char *at, size_t left)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    if (left > 0 && p[0] < 0x80)
+        return 1;
+    if (left == 0 || p[0] < 0xc2 || p[0] > 0xf4)
+        return 0;
+    size_t length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    if (left < length || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void utf8_repair(struct text *t)
+{
+    struct text out = {0};
+    for (size_t at = 0; at < t->length;) {
+        size_t length = utf8_length(t->bytes + at, t->length - at);
+        text_add_bytes(&out, length ? t->bytes + at : UTF8_REPLACEMENT, length ? length : sizeof UTF8_REPLACEMENT - 1);
+        at += length ? length : 1;
+    }
+    out.failed |= t->failed;
+    text_free(t);
+    *t = out;
+}
