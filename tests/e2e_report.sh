@@ -83,6 +83,12 @@ refuse 65 "NaN" 'nan.json: line 1' "$work/nan.json"
 result "$(cell 64 null)" >"$work/null.json"
 refuse 65 "a speedup without value" 'a speedup without value' "$work/null.json" --format csv
 result "$(cell 64 0.25 | sed 's/"speedups":.*/"speedups":[]}/')" >"$work/zero.json"
+sed 's/"median_ns":1250/"median_ns":-5/' "$work/a.json" >"$work/negative.json"
+refuse 65 "a negative time" 'negative.json: \$.cells\[0\].contenders\["torch.matmul"\].timings.device.median_ns: expected a number from 0.001 to 1e.15, found -5$' "$work/negative.json"
+sed 's/"ci95":\[0.1,0.3\]/"ci95":[0.3,0.1]/' "$work/a.json" >"$work/turned.json"
+refuse 65 "an interval the wrong way round" 'turned.json: \$.cells\[0\].speedups\[0\].ci95: expected the lower end first, found \[0.3, 0.1\]$' "$work/turned.json" --format csv
+sed 's/"summary"/"sum"/' "$work/a.json" >"$work/summary.json"
+refuse 65 "a result without its summary" 'summary.json: \$.summary: is missing: expected an object$' "$work/summary.json"
 refuse 65 "zero blocks" 'nothing to report: no speedups' "$work/zero.json" --format markdown
 result "" >"$work/none.json"
 refuse 2 "no cells" 'no cells' "$work/none.json" --format csv

@@ -60,6 +60,9 @@ int json_read_array(struct json_at at, int minimum, int *count, struct error *er
 /* Fails at this place: EXIT_CODE_DATA, "source: path: <message>". */
 int json_fail(struct json_at at, struct error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The one form of a typed reader's complaint: "source: path: expected <what>, found <this>", or "is missing". */
+int json_expected(struct json_at at, struct error *err, const char *what);
+
 /* Writers: a number node, or null for NaN and infinities; a 64-bit unsigned as a decimal string (seeds). */
 cJSON *json_number(double value);
 void json_put_number(cJSON *object, const char *key, double value);
