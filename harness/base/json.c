@@ -23,13 +23,12 @@ static bool is_blank(const char *text, size_t length)
     return true;
 }
 
-int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err)
+static int parse(const char *text, size_t length, struct json_origin origin, cJSON **out, struct error *err)
 {
-    if (length > max_bytes)
-        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    const char *source = origin.source;
     if (is_blank(text, length))
         return error_set(err, EXIT_CODE_DATA, "%s: empty", source);
-    if (json_scan(text, length, source, err))
+    if (json_scan(text, length, origin, err))
         return err->code;
     cJSON *root = cJSON_ParseWithLength(text, length);
     if (!root) /* the scan is stricter than cJSON, so only memory is left as a cause */
@@ -40,6 +39,21 @@ int json_parse(const char *text, size_t length, size_t max_bytes, const char *so
     }
     *out = root;
     return 0;
+}
+
+int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err)
+{
+    if (length > max_bytes)
+        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    return parse(text, length, (struct json_origin){source, false}, out, err);
+}
+
+int json_parse_line(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out,
+                    struct error *err)
+{
+    if (length > max_bytes)
+        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    return parse(text, length, (struct json_origin){source, true}, out, err);
 }
 
 int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error *err)
