@@ -35,6 +35,12 @@ run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
 
+# --- a clock too coarse for what was measured ---
+result "$(cell 64 0.25 | sed 's/"converged":true/"converged":false,"coarse":true/; s/"ci95":\[0.1,0.3\]/"ci95":[0.25,0.25]/')" >"$work/coarse.json"
+run report "$work/coarse.json"
+expect_code 0 "a coarse clock"
+expect_text "$work/out" '^The clock is too coarse in 1 cell, offline/f16-f32-64x64x64: ' "a coarse clock: is said"
+
 # --- how wide: `run` reads from a pipe, which has no width ---
 result "$(cell 64 0.25 | sed 's/"headline"/"label":"a shape","headline"/')" >"$work/labelled.json"
 (unset COLUMNS && run report "$work/labelled.json" && cp "$work/out" "$work/whole")

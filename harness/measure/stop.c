@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/blur.h"
 #include "result/entry.h"
 #include "result/pair.h"
 #include "stats/interval.h"
@@ -19,6 +20,7 @@ struct worst {
     double half_width;
     char pair[sizeof((struct cell_record *)0)->worst_pair];
     bool any, failed;
+    bool coarse; /* an interval, not of this pair perhaps, is narrower than what the clock tells */
 };
 
 /* What a pair is made of: a contender, or the -max of a family. */
@@ -41,8 +43,10 @@ static void look_at_series(struct worst *w, struct side candidate, struct side r
         return;
     }
     stats_interval(pair.log_ratio, pair.group, pair.n, &interval);
+    double blur = pair_blur(&pair);
     pair_free(&pair);
-    double half_width = interval.valid ? interval.half_width : INFINITY;
+    w->coarse |= interval.valid && blur > interval.half_width;
+    double half_width = interval.valid ? fmax(interval.half_width, blur) : INFINITY;
     if (!w->any || half_width > w->half_width) {
         w->half_width = half_width;
         snprintf(w->pair, sizeof w->pair, "%s / %s", candidate.name, reference.name);
@@ -163,6 +167,7 @@ static void report(const struct worst *w)
 {
     struct cell_record *r = w->record;
     r->worst_half_width = w->any ? w->half_width : NAN;
+    r->coarse = w->coarse;
     snprintf(r->worst_pair, sizeof r->worst_pair, "%s", w->pair);
 }
 

@@ -81,7 +81,7 @@ static const struct rule cell[] = {
      .keys = {"dtype", "accumulate", "mode", "label", "status", "reason", "headline", "cache", "worst_pair"}},
     {.kind = IS_INDEX, .keys = {"env"}},
     {.kind = IS_COUNT, .keys = {"groups", "blocks", "dropped_blocks"}},
-    {.kind = IS_FLAG, .keys = {"converged"}},
+    {.kind = IS_FLAG, .keys = {"converged", "coarse"}},
     {.kind = IS_AMOUNT, .keys = {"worst_half_width", "floor_ns", "busy_seconds", "wall_seconds"}},
     {.kind = IS_OBJECT, .inner = empty_kernel, .keys = {"null_graph"}},
     {.kind = IS_MAP, .inner = contender, .keys = {"contenders"}},
