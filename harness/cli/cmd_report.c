@@ -46,7 +46,7 @@ static int print_screen(const struct load_request *request, const struct options
     /* Without a cell there is nothing to show, not even on which device. */
     if ((!code || code == EXIT_CODE_INCOMPARABLE) && cJSON_GetObjectItemCaseSensitive(result, "cells")->child &&
         screen_report(result, &screen, &text, err))
-        code = err->code;
+        code = request->n == 1 ? error_wrap(err, "%s", request->paths[0]) : err->code;
     if (text)
         fputs(text, stdout);
     free(text);

@@ -95,8 +95,8 @@ static void summary_row(struct sheet *s, const char *const names[3], const struc
 static void result_row(struct sheet *s, const cJSON *row, bool means)
 {
     const char *const names[] = {tree_text(row, "timing"), tree_text(row, "candidate"), tree_text(row, "reference")};
-    const struct aggregate over = {.n = (size_t)tree_number(row, "n"),
-                                   .wins = (size_t)tree_number(row, "wins"),
+    const struct aggregate over = {.n = tree_whole(row, "n"),
+                                   .wins = tree_whole(row, "wins"),
                                    .mean = tree_number(row, "mean"),
                                    .geomean = tree_number(row, "geomean"),
                                    .median = tree_number(row, "median")};

@@ -16,6 +16,7 @@ enum kind {
     IS_INDEX,
     /* figures: null stands for one that is not known */
     IS_TIME,
+    IS_SPAN, /* a time that may be 0 */
     IS_AMOUNT,
     IS_SHARE,
     IS_SPEEDUP,
@@ -38,14 +39,12 @@ struct rule {
 
 /* What no clock, counter or ratio of ours comes near. A time below a picosecond would be one of nothing. */
 #define COUNT_MAX 9007199254740992
-#define FIGURE_MAX 1e18
+#define TIME_MAX 1e15
+#define FIGURE_MAX 1e21 /* 100 times the longest time over the shortest */
 static const struct {
     double low, high;
-} ranges[] = {[IS_TIME] = {1e-3, 1e15},
-              [IS_AMOUNT] = {0, FIGURE_MAX},
-              [IS_SHARE] = {0, 1},
-              [IS_SPEEDUP] = {-1, 1e15},
-              [IS_FIGURE] = {-FIGURE_MAX, FIGURE_MAX}};
+} ranges[] = {[IS_TIME] = {1e-3, TIME_MAX}, [IS_SPAN] = {0, TIME_MAX}, [IS_AMOUNT] = {0, FIGURE_MAX},
+              [IS_SHARE] = {0, 1},          [IS_SPEEDUP] = {-1, 1e15}, [IS_FIGURE] = {-FIGURE_MAX, FIGURE_MAX}};
 
 /* ---- the table ---- */
 
@@ -56,7 +55,7 @@ static const struct rule timing[] = {{.kind = IS_COUNT, .needed = true, .keys = 
 /* An empty kernel may take less than the clock can tell. */
 static const struct rule empty_kernel[] = {
     {.kind = IS_COUNT, .needed = true, .keys = {"n"}},
-    {.kind = IS_AMOUNT, .keys = {"median_ns", "mean_ns", "p95_ns", "min_ns", "sd_ns"}},
+    {.kind = IS_SPAN, .keys = {"median_ns", "mean_ns", "p95_ns", "min_ns", "sd_ns"}},
     {.keys = {NULL}}};
 static const struct rule timings[] = {{.kind = IS_OBJECT, .inner = timing, .keys = {"device", "event", "wall"}},
                                       {.keys = {NULL}}};
@@ -82,7 +81,8 @@ static const struct rule cell[] = {
     {.kind = IS_INDEX, .keys = {"env"}},
     {.kind = IS_COUNT, .keys = {"groups", "blocks", "dropped_blocks"}},
     {.kind = IS_FLAG, .keys = {"converged", "coarse"}},
-    {.kind = IS_AMOUNT, .keys = {"worst_half_width", "floor_ns", "busy_seconds", "wall_seconds"}},
+    {.kind = IS_SPAN, .keys = {"floor_ns"}},
+    {.kind = IS_AMOUNT, .keys = {"worst_half_width", "busy_seconds", "wall_seconds"}},
     {.kind = IS_OBJECT, .inner = empty_kernel, .keys = {"null_graph"}},
     {.kind = IS_MAP, .inner = contender, .keys = {"contenders"}},
     {.kind = IS_LIST, .inner = pair, .keys = {"speedups", "equal_path", "aa"}},
