@@ -202,7 +202,7 @@ void fixture_open_held(struct fixture *f, size_t n, bool holds, double hand_over
     memset(f, 0, sizeof *f);
     current = f;
     for (size_t i = 0; i < 1024; i++)
-        f->noise[i] = 1;
+        f->noise[i] = 1 + 1e-8 * (double)(i % 5); /* a clock that can tell them apart */
     struct fake_script script = {.duration_ns = duration,
                                  .context = f,
                                  .launch_ns = 3000,

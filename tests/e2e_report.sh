@@ -35,6 +35,12 @@ run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
 
+# --- a clock too coarse for what was measured ---
+result "$(cell 64 0.25 | sed 's/"converged":true/"converged":false,"coarse":true/; s/"ci95":\[0.1,0.3\]/"ci95":[0.25,0.25]/')" >"$work/coarse.json"
+run report "$work/coarse.json"
+expect_code 0 "a coarse clock"
+expect_text "$work/out" '^The clock is too coarse in 1 cell, offline/f16-f32-64x64x64: ' "a coarse clock: is said"
+
 # --- how wide: `run` reads from a pipe, which has no width ---
 result "$(cell 64 0.25 | sed 's/"headline"/"label":"a shape","headline"/')" >"$work/labelled.json"
 (unset COLUMNS && run report "$work/labelled.json" && cp "$work/out" "$work/whole")
@@ -81,8 +87,15 @@ refuse 65 "a cell twice" 'offline/f16-f32-64x64x64.* twice' "$work/twice.json"
 result "$(cell 64 NaN)" >"$work/nan.json"
 refuse 65 "NaN" 'nan.json: line 1' "$work/nan.json"
 result "$(cell 64 null)" >"$work/null.json"
-refuse 65 "a speedup without value" 'a speedup without value' "$work/null.json" --format csv
+refuse 65 "a speedup without value" 'null.json: cell offline/f16-f32-64x64x64: a speedup without value' "$work/null.json" --format csv
+refuse 65 "a speedup without value on a screen" 'null.json: cell .*: a speedup without value' "$work/null.json"
 result "$(cell 64 0.25 | sed 's/"speedups":.*/"speedups":[]}/')" >"$work/zero.json"
+sed 's/"median_ns":1250/"median_ns":-5/' "$work/a.json" >"$work/negative.json"
+refuse 65 "a negative time" 'negative.json: \$.cells\[0\].contenders\["torch.matmul"\].timings.device.median_ns: expected a number from 0.001 to 1e.15, found -5$' "$work/negative.json"
+sed 's/"ci95":\[0.1,0.3\]/"ci95":[0.3,0.1]/' "$work/a.json" >"$work/turned.json"
+refuse 65 "an interval the wrong way round" 'turned.json: \$.cells\[0\].speedups\[0\].ci95: expected the lower end first, found \[0.3, 0.1\]$' "$work/turned.json" --format csv
+sed 's/"summary"/"sum"/' "$work/a.json" >"$work/summary.json"
+refuse 65 "a result without its summary" 'summary.json: \$.summary: is missing: expected an object$' "$work/summary.json"
 refuse 65 "zero blocks" 'nothing to report: no speedups' "$work/zero.json" --format markdown
 result "" >"$work/none.json"
 refuse 2 "no cells" 'no cells' "$work/none.json" --format csv

@@ -136,7 +136,8 @@ static void write_result(const char *path, int tile)
     fprintf(
         file,
         "{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"run\":{},\"env\":[{\"device\":{\"name\":\"G\","
-        "\"driver\":\"1\"}}],\"cells\":[{\"key\":\"offline/f16-f16-64x64x64\",\"m\":64,\"n\":64,\"k\":64,"
+        "\"driver\":\"1\"}}],\"summary\":{},\"cells\":[{\"key\":\"offline/"
+        "f16-f16-64x64x64\",\"m\":64,\"n\":64,\"k\":64,"
         "\"accumulate\":\"f16\",\"mode\":\"offline\",\"status\":\"ok\",\"contenders\":{\"a-nn\":{\"attributes\":{}},"
         "\"b-nn\":{\"attributes\":{\"tile\":%d}},\"b-tn\":{\"attributes\":{\"tile\":3}}},\"speedups\":[{\"timing\":"
         "\"event\",\"candidate\":\"a-max\",\"reference\":\"b-max\",\"geomean\":0.1,\"ci95\":[0,0.2]}]}]}",

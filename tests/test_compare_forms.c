@@ -278,13 +278,47 @@ static void junit_form(void **state)
     free(text);
 }
 
+static char *print_copies(bool aa, double slower, double delta)
+{
+    struct compare_runs c;
+    struct error err = {0};
+    struct script base = {.seed = 1, .aa = aa}, fresh = {.seed = 2, .aa = aa, .slower = {slower}};
+    struct compare_request r = {.base = base_path, .fresh = fresh_path, .delta = delta};
+    char *text = NULL;
+    fixture_write(base_path, &base);
+    fixture_write(fresh_path, &fresh);
+    if (compare_open(&r, &c, &err) || compare_print(&c, COMPARE_TEXT, false, &text, &err))
+        fail_msg("%s", err.text);
+    compare_free(&c);
+    return text;
+}
+
+/* Copies 4% off make delta 11%: a loss of 5% is the SAME, and the note says why. */
+static void a_raised_delta_is_told(void **state)
+{
+    (void)state;
+    char *text = print_copies(true, 0.05, 0);
+    must_hold(text, "\nSAME ");
+    must_hold(text,
+              "note: offline: delta is 11%, more than the wanted 2%, because A/A copies scatter by 4%: losses below "
+              "11% cannot be seen\n");
+    must_hold(text, "note: server: delta is 11%, more than the wanted 5%, ");
+    free(text);
+    text = print_copies(false, 0.05, 0);
+    assert_null(strstr(text, "more than the wanted"));
+    free(text);
+    text = print_copies(true, 0.05, 0.11); /* asked for */
+    assert_null(strstr(text, "more than the wanted"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_form),          cmocka_unit_test(other_code_is_named),
         cmocka_unit_test(markdown_form),      cmocka_unit_test(long_comparison_is_cut),
         cmocka_unit_test(json_form),          cmocka_unit_test(junit_form),
-        cmocka_unit_test(blunt_same_is_told),
+        cmocka_unit_test(blunt_same_is_told), cmocka_unit_test(a_raised_delta_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "result/journal.h"
 
@@ -395,6 +396,22 @@ static void a_line_must_be_an_object_of_ours(void **state)
     }
 }
 
+/* The checksum is right: who wrote the line meant it so, and only its text is no JSON. */
+static void a_fault_of_syntax_has_one_position(void **state)
+{
+    static const char good[] = "\"kind\":\"run\",\"data\":{}}", bad[] = "\"kind\":\"cell\",\"data\":{,}}";
+    struct error err = {0};
+    char text[256], wanted[128];
+    (void)state;
+    snprintf(text, sizeof text, "{\"crc\":\"%08x\",%s\n{\"crc\":\"%08x\",%s\n{\"crc\":\"%08x\",%s\n",
+             digest_crc32(good, strlen(good)), good, digest_crc32(bad, strlen(bad)), bad,
+             digest_crc32(good, strlen(good)), good);
+    spill(text, strlen(text));
+    assert_int_equal(journal_read(path, NULL, NULL, NULL, &err), EXIT_CODE_DATA);
+    snprintf(wanted, sizeof wanted, "%s: line 2, column 41: expected a key in quotes", path);
+    assert_string_equal(err.text, wanted);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_path, remove_path)
 
 int main(void)
@@ -412,6 +429,7 @@ int main(void)
         TEST(disk_full_leaves_a_clean_file),
         TEST(a_failing_sync_takes_the_line_back),
         TEST(a_line_must_be_an_object_of_ours),
+        TEST(a_fault_of_syntax_has_one_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

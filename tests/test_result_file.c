@@ -59,18 +59,19 @@ static void results_are_checked_when_read(void **state)
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":2,\"cells\":[]}", "version 2"},
         {"{\"schema\":\"other\",\"schema_version\":1,\"cells\":[]}", "$.schema"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1}", "$.cells"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\"},{\"key\":\"a\"}]}",
+        {"{\"schema\":\"cudal2-bench/"
+         "result\",\"schema_version\":1,\"summary\":{},\"cells\":[{\"key\":\"a\"},{\"key\":\"a\"}]}",
          "twice"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"kay\":\"a\"}]}", "$.cells[0].key"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"contenders\":[{}]}]}",
-         "$.cells[0].contenders: expected an object"},
+         "$.cells[0].contenders: expected an object, found an array"},
         {"{\"schema\":\"cudal2-bench/"
          "result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"contenders\":{\"x\":[]}}]}",
-         "contender \"x\": expected an object"},
+         "$.cells[0].contenders.x: expected an object, found an array"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"speedups\":{\"x\":1}}]}",
          "$.cells[0].speedups: expected an array"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"speedups\":[[]]}]}",
-         "$.cells[0].speedups: expected objects"},
+         "$.cells[0].speedups[0]: expected an object, found an array"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_", ""},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[NaN]}", ""},
     };

@@ -23,13 +23,12 @@ static bool is_blank(const char *text, size_t length)
     return true;
 }
 
-int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err)
+static int parse(const char *text, size_t length, struct json_origin origin, cJSON **out, struct error *err)
 {
-    if (length > max_bytes)
-        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    const char *source = origin.source;
     if (is_blank(text, length))
         return error_set(err, EXIT_CODE_DATA, "%s: empty", source);
-    if (json_scan(text, length, source, err))
+    if (json_scan(text, length, origin, err))
         return err->code;
     cJSON *root = cJSON_ParseWithLength(text, length);
     if (!root) /* the scan is stricter than cJSON, so only memory is left as a cause */
@@ -40,6 +39,21 @@ int json_parse(const char *text, size_t length, size_t max_bytes, const char *so
     }
     *out = root;
     return 0;
+}
+
+int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err)
+{
+    if (length > max_bytes)
+        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    return parse(text, length, (struct json_origin){source, false}, out, err);
+}
+
+int json_parse_line(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out,
+                    struct error *err)
+{
+    if (length > max_bytes)
+        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    return parse(text, length, (struct json_origin){source, true}, out, err);
 }
 
 int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error *err)
@@ -135,8 +149,7 @@ static const char *found(const cJSON *node, char out[JSON_SHOWN_MAX + 4])
     return out;
 }
 
-/* The one form of a typed reader's complaint. */
-static int expected(struct json_at at, struct error *err, const char *what)
+int json_expected(struct json_at at, struct error *err, const char *what)
 {
     char value[JSON_SHOWN_MAX + 4];
     if (!at.node)
@@ -175,7 +188,7 @@ static size_t count_of(const char *const names[])
 int json_only_keys(struct json_at at, const char *const keys[], struct error *err)
 {
     if (!cJSON_IsObject(at.node))
-        return expected(at, err, "an object");
+        return json_expected(at, err, "an object");
     for (const cJSON *c = at.node->child; c; c = c->next) {
         char list[360];
         char shown[JSON_SHOWN_MAX];
@@ -202,7 +215,7 @@ int json_read_int(struct json_at at, int64_t low, int64_t high, int64_t *out, st
         snprintf(what, sizeof what, "%" PRId64, low);
     else
         snprintf(what, sizeof what, "an integer from %" PRId64 " to %" PRId64, low, high);
-    return expected(at, err, what);
+    return json_expected(at, err, what);
 }
 
 int json_read_number(struct json_at at, double low, double high, double *out, struct error *err)
@@ -213,13 +226,13 @@ int json_read_number(struct json_at at, double low, double high, double *out, st
         return 0;
     }
     snprintf(what, sizeof what, "a number from %g to %g", low, high);
-    return expected(at, err, what);
+    return json_expected(at, err, what);
 }
 
 int json_read_bool(struct json_at at, bool *out, struct error *err)
 {
     if (!cJSON_IsBool(at.node))
-        return expected(at, err, "true or false");
+        return json_expected(at, err, "true or false");
     *out = cJSON_IsTrue(at.node);
     return 0;
 }
@@ -227,7 +240,7 @@ int json_read_bool(struct json_at at, bool *out, struct error *err)
 int json_read_string(struct json_at at, const char **out, struct error *err)
 {
     if (!cJSON_IsString(at.node) || !at.node->valuestring[0])
-        return expected(at, err, "a non-empty string");
+        return json_expected(at, err, "a non-empty string");
     *out = at.node->valuestring;
     return 0;
 }
@@ -243,7 +256,7 @@ int json_read_choice(struct json_at at, const char *const names[], int *out, str
     }
     join(names, list, sizeof list);
     snprintf(what, sizeof what, "one of %s", list);
-    return expected(at, err, what);
+    return json_expected(at, err, what);
 }
 
 int json_read_array(struct json_at at, int minimum, int *count, struct error *err)
@@ -251,7 +264,7 @@ int json_read_array(struct json_at at, int minimum, int *count, struct error *er
     char what[80];
     int size = cJSON_IsArray(at.node) ? cJSON_GetArraySize(at.node) : -1;
     if (size < 0)
-        return expected(at, err, "an array");
+        return json_expected(at, err, "an array");
     if (size < minimum) {
         snprintf(what, sizeof what, "an array of at least %d", minimum);
         return json_fail(at, err, "expected %s, found %d", what, size);
@@ -289,12 +302,12 @@ int json_read_u64(struct json_at at, uint64_t *out, struct error *err)
         uint64_t value = strtoull(text, NULL, 10);
         bool plain = length > 0 && strspn(text, "0123456789") == length && (length == 1 || text[0] != '0');
         if (!plain || errno == ERANGE)
-            return expected(at, err, what);
+            return json_expected(at, err, what);
         *out = value;
         return 0;
     }
     if (json_read_int(at, 0, (int64_t)EXACT_INTEGER, &integer, &ignored))
-        return expected(at, err, what);
+        return json_expected(at, err, what);
     *out = (uint64_t)integer;
     return 0;
 }

@@ -19,6 +19,11 @@
  * *out is owned by the caller (cJSON_Delete). EXIT_CODE_DATA on bad text. */
 int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err);
 
+/* The same for one line of a file. `source` names the line too ("x.jsonl: line 4"), so an error of syntax adds the
+ * column alone. */
+int json_parse_line(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out,
+                    struct error *err);
+
 /* Reads and parses a regular file of at most max_bytes. EXIT_CODE_DATA if unreadable, empty, too large or bad. */
 int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error *err);
 
@@ -59,6 +64,9 @@ int json_read_array(struct json_at at, int minimum, int *count, struct error *er
 
 /* Fails at this place: EXIT_CODE_DATA, "source: path: <message>". */
 int json_fail(struct json_at at, struct error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The one form of a typed reader's complaint: "source: path: expected <what>, found <this>", or "is missing". */
+int json_expected(struct json_at at, struct error *err, const char *what);
 
 /* Writers: a number node, or null for NaN and infinities; a 64-bit unsigned as a decimal string (seeds). */
 cJSON *json_number(double value);

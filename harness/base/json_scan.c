@@ -243,7 +243,7 @@ static bool scan_value(struct scan *s)
 }
 
 /* Columns count characters. A text that ends too early does so behind its last one, not on an empty line below. */
-static int tell(const struct scan *s, const char *text, const char *source, struct error *err)
+static int tell(const struct scan *s, const char *text, struct json_origin origin, struct error *err)
 {
     const char *at = s->at;
     while (s->at == s->end && at > text && isspace((unsigned char)at[-1]))
@@ -254,10 +254,12 @@ static int tell(const struct scan *s, const char *text, const char *source, stru
         line += *c == '\n';
         column = *c == '\n' ? 1 : column + !continues;
     }
-    return error_set(err, EXIT_CODE_DATA, "%s: line %zu, column %zu: %s", source, line, column, s->problem);
+    if (origin.is_line)
+        return error_set(err, EXIT_CODE_DATA, "%s, column %zu: %s", origin.source, column, s->problem);
+    return error_set(err, EXIT_CODE_DATA, "%s: line %zu, column %zu: %s", origin.source, line, column, s->problem);
 }
 
-int json_scan(const char *text, size_t length, const char *source, struct error *err)
+int json_scan(const char *text, size_t length, struct json_origin origin, struct error *err)
 {
     struct scan s = {.at = text, .end = text + length};
     bool ok = scan_value(&s);
@@ -267,5 +269,5 @@ int json_scan(const char *text, size_t length, const char *source, struct error 
     }
     if (ok)
         return 0;
-    return tell(&s, text, source, err);
+    return tell(&s, text, origin, err);
 }

@@ -8,11 +8,18 @@
 #include "base/error.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stddef.h>
 
+/* Where a text comes from: a file by name, or one line of it by name and line ("x.jsonl: line 4"). */
+struct json_origin {
+    const char *source;
+    bool is_line;
+};
+
 /* Checks that text[0..length) is one JSON value and nothing else: depth, number grammar and range, UTF-8, escapes.
- * EXIT_CODE_DATA with "source: line n, column n: what is wrong". */
-int json_scan(const char *text, size_t length, const char *source, struct error *err);
+ * EXIT_CODE_DATA with "source: line n, column n: what is wrong", of a line "source, column n: what is wrong". */
+int json_scan(const char *text, size_t length, struct json_origin origin, struct error *err);
 
 /* Refuses objects with two keys that are equal, or differ only in case (cJSON's lookups would confuse them).
  * EXIT_CODE_DATA with "source: path: ...". */

@@ -46,7 +46,7 @@ static int print_screen(const struct load_request *request, const struct options
     /* Without a cell there is nothing to show, not even on which device. */
     if ((!code || code == EXIT_CODE_INCOMPARABLE) && cJSON_GetObjectItemCaseSensitive(result, "cells")->child &&
         screen_report(result, &screen, &text, err))
-        code = err->code;
+        code = request->n == 1 ? error_wrap(err, "%s", request->paths[0]) : err->code;
     if (text)
         fputs(text, stdout);
     free(text);
@@ -56,7 +56,7 @@ static int print_screen(const struct load_request *request, const struct options
 
 int report_print(const char *path, const struct options *options, struct error *err)
 {
-    const struct load_request request = {&path, 1, false};
+    const struct load_request request = {&path, 1, false, stderr};
     return print_screen(&request, options, err);
 }
 
@@ -103,8 +103,9 @@ int command_report(const struct options *options, struct error *err)
         .mixed = options->mixed,
         .output = options->output,
         .stream = stdout,
+        .notes = stderr,
     };
-    const struct load_request load = {options->operands, options->n_operands, options->mixed};
+    const struct load_request load = {options->operands, options->n_operands, options->mixed, stderr};
     if (wants_screen(options))
         return print_screen(&load, options, err);
     if (options_given(options, OPTION_TABLE) && request.table == 0)

@@ -34,15 +34,20 @@ static double log_of_loss(double share)
     return -log1p(-share);
 }
 
-static int set_deltas(struct compare_runs *c, double given)
+double compare_delta_wanted(enum mode mode)
 {
     static const double floors[MODE_COUNT] = {COMPARE_DELTA_OFFLINE, COMPARE_DELTA_SERVER};
+    return floors[mode];
+}
+
+static int set_deltas(struct compare_runs *c, double given)
+{
     c->delta_given = given > 0;
     for (int mode = 0; mode < MODE_COUNT; mode++) {
         if (aa_scatter(c, mode, &c->aa_scatter[mode]))
             return -1;
         double wide = AA_WIDTHS * c->aa_scatter[mode];
-        double least = log_of_loss(floors[mode]);
+        double least = log_of_loss(compare_delta_wanted((enum mode)mode));
         c->delta[mode] = c->delta_given ? given : -expm1(-(wide > least ? wide : least));
     }
     return 0;

@@ -56,6 +56,9 @@ struct compare_runs {
 int compare_open(const struct compare_request *request, struct compare_runs *out, struct error *err);
 void compare_free(struct compare_runs *c);
 
+/* Least loss that counts in this mode unless copies scatter more. */
+double compare_delta_wanted(enum mode mode);
+
 /* Whether anything is to be measured again. */
 size_t compare_suspects(const struct compare_runs *c);
 

@@ -141,6 +141,21 @@ static void describe_blunt(struct text *out, const struct compare_runs *c, const
                  before, blunt, c->counts[VERDICT_SAME], 100 * worst);
 }
 
+/* A loss below delta is SAME, however clear: where copies raised it, that is more than anybody asked for. */
+static void describe_raised_delta(struct text *out, const struct compare_runs *c, const char *before)
+{
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
+        double wanted = compare_delta_wanted((enum mode)mode);
+        if (c->delta_given || !has_mode(c, mode) || c->delta[mode] < 1.005 * wanted)
+            continue;
+        text_add(out,
+                 "%s%s: delta is %.2g%%, more than the wanted %.2g%%, because A/A copies scatter by %.2g%%: losses "
+                 "below %.2g%% cannot be seen\n",
+                 before, mode_names[mode], 100 * c->delta[mode], 100 * wanted, 100 * expm1(c->aa_scatter[mode]),
+                 100 * c->delta[mode]);
+    }
+}
+
 void compare_describe_notes(struct text *out, const struct compare_runs *c, const char *before)
 {
     size_t powerless = count_powerless(c);
@@ -157,6 +172,7 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
                  "%s%zu of %zu have too few groups for a loss of their own to stand out in this family; they come out "
                  "AMBIGUOUS at worst until --confirm looks again\n",
                  before, powerless, c->family);
+    describe_raised_delta(out, c, before);
     describe_blunt(out, c, before);
     if (c->confirm.run)
         text_add(out, "%smeasured again: %zu, in %s\n", before, count_remeasured(c), c->confirm.path);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/blur.h"
 #include "result/entry.h"
 #include "result/pair.h"
 #include "stats/interval.h"
@@ -19,6 +20,7 @@ struct worst {
     double half_width;
     char pair[sizeof((struct cell_record *)0)->worst_pair];
     bool any, failed;
+    bool coarse; /* an interval, not of this pair perhaps, is narrower than what the clock tells */
 };
 
 static bool takes_part(const struct cell_record *r, const struct contender_record *c)
@@ -31,7 +33,9 @@ static void look_at(struct worst *w, const struct pair *pair, const char *candid
 {
     struct interval interval;
     pair_interval(pair, &interval);
-    double half_width = interval.valid ? interval.half_width : INFINITY;
+    double blur = pair_blur(pair);
+    w->coarse |= interval.valid && blur > interval.half_width;
+    double half_width = interval.valid ? fmax(interval.half_width, blur) : INFINITY;
     if (!w->any || half_width > w->half_width) {
         w->half_width = half_width;
         snprintf(w->pair, sizeof w->pair, "%s / %s", candidate, reference);
@@ -166,6 +170,7 @@ static void report(const struct worst *w)
 {
     struct cell_record *r = w->record;
     r->worst_half_width = w->any ? w->half_width : NAN;
+    r->coarse = w->coarse;
     snprintf(r->worst_pair, sizeof r->worst_pair, "%s", w->pair);
 }
 

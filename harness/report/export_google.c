@@ -78,7 +78,7 @@ static void add_time(void *context, const struct export_time *time)
 {
     struct google *g = context;
     snprintf(g->name, sizeof g->name, "%s/%s", tree_text(time->cell, "key"), time->name);
-    const struct entry entry = {g->name, 1, (size_t)tree_number(time->statistics, "n"), time->median_ns};
+    const struct entry entry = {g->name, 1, tree_whole(time->statistics, "n"), time->median_ns};
     add(g, &entry);
     g->family++;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/beside.h"
 #include "report/source.h"
 #include "report/summaries.h"
 #include "result/result.h"
@@ -139,12 +140,25 @@ static cJSON *merge(cJSON *const *results, size_t n)
     return tree_finish(&all);
 }
 
-static int read_one(const char *path, cJSON **out, struct error *err)
+/* A result whose journal has gone on gives way to it: who names a run by its result wants what was measured. */
+static int read_one(const char *path, FILE *notes, cJSON **out, struct error *err)
 {
-    struct source source;
+    struct source source, journal;
+    struct error note = {0};
     if (source_find(path, &source, err))
         return err->code;
-    return source.journal ? result_from_journal(source.path, out, err) : result_read(source.path, out, err);
+    if (source.journal)
+        return result_from_journal(source.path, out, err);
+    if (result_read(source.path, out, err))
+        return err->code;
+    enum beside beside = beside_look(source.path, *out, &journal, &note);
+    if (beside != BESIDE_NOTHING && notes)
+        fprintf(notes, "note: %s\n", note.text);
+    if (beside != BESIDE_MORE)
+        return 0;
+    cJSON_Delete(*out);
+    *out = NULL;
+    return result_from_journal(journal.path, out, err);
 }
 
 static int load_all(const struct load_request *request, cJSON **results, cJSON **out, struct error *err)
@@ -152,7 +166,7 @@ static int load_all(const struct load_request *request, cJSON **results, cJSON *
     struct seen_device first = {0};
     int code = 0;
     for (size_t i = 0; i < request->n && code == 0; i++) {
-        code = read_one(request->paths[i], &results[i], err);
+        code = read_one(request->paths[i], request->notes, &results[i], err);
         if (code == 0 && !request->mixed)
             code = refuse_mixed(&first, results[i], request->paths[i], err);
     }

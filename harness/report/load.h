@@ -7,16 +7,19 @@
 #include "base/json.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct load_request {
     const char *const *paths; /* as source.h finds them */
     size_t n;
-    bool mixed; /* accept different devices or drivers */
+    bool mixed;  /* accept different devices or drivers */
+    FILE *notes; /* where a line goes about a result that does not agree with the journal beside it; NULL: nowhere */
 };
 
-/* One file gives its result as it is. Several give one tree of the same schema: cells in the order of the files (their
- * `env` indices shifted), env[] appended, summary as summaries.h says, `run` with the sums and `runs[]` with each
- * file's own. *out is owned by the caller. EXIT_CODE_DATA: not a result, a cell in two files, other device or driver.
+/* One file gives its result as it is, or that of the journal beside it when the run has gone on (beside.h). Several
+ * give one tree of the same schema: cells in the order of the files (their `env` indices shifted), env[] appended,
+ * summary as summaries.h says, `run` with the sums and `runs[]` with each file's own. *out is owned by the caller.
+ * EXIT_CODE_DATA: not a result, a cell in two files, other device or driver.
  */
 int load_results(const struct load_request *request, cJSON **out, struct error *err);
 

@@ -273,10 +273,10 @@ static int make(const struct inputs *in, struct error *err)
 static int read_all(struct inputs *in, struct error *err)
 {
     const struct report_request *request = in->request;
-    const struct load_request load = {request->results, request->n_results, request->mixed};
+    const struct load_request load = {request->results, request->n_results, request->mixed, request->notes};
     int code = request->n_results ? load_results(&load, &in->result, err) : 0;
     if (code == 0 && in->result && dataset_add_result(&in->dataset, in->result, request->timing, err))
-        code = err->code;
+        code = request->n_results == 1 ? error_wrap(err, "%s", request->results[0]) : err->code;
     for (size_t i = 0; i < request->n_published && code == 0; i++)
         code = dataset_add_published(&in->dataset, request->published[i], err);
     return code;

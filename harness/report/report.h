@@ -39,6 +39,7 @@ struct report_request {
     bool mixed;         /* accept results of different devices or drivers */
     const char *output; /* directory for table1.md, ... (made if need be); NULL: everything to stream */
     FILE *stream;
+    FILE *notes; /* as load.h has it */
 };
 
 /* EXIT_CODE_DATA: not a result, duplicate cells, mixed devices, nothing to report; EXIT_CODE_CANTCREATE and

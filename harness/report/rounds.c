@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/beside.h"
 #include "report/source.h"
 #include "result/activity.h"
 #include "result/journal.h"
+#include "result/result.h"
 #include "stats/interval.h"
 
 struct reading {
@@ -77,11 +79,30 @@ static int visit_line(void *context, const char *kind, struct json_at data, stru
     return code;
 }
 
+/* A round of another run would stand under this one's name. */
+static int find_journal(const char *path, struct source *journal, struct error *err)
+{
+    struct source named;
+    struct error note = {0};
+    cJSON *result = NULL;
+    if (source_find(path, &named, err) || source_find_journal(path, journal, err))
+        return err->code;
+    if (named.journal)
+        return 0;
+    if (result_read(named.path, &result, err))
+        return err->code;
+    enum beside beside = beside_look(named.path, result, journal, &note);
+    cJSON_Delete(result);
+    if (beside == BESIDE_OTHER_RUN)
+        return error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run", path, journal->path);
+    return 0;
+}
+
 int rounds_visit(const char *path, int timing, round_visitor visit, void *context, struct error *err)
 {
     struct reading reading = {.timing = timing, .visit = visit, .context = context};
     struct source journal;
-    if (source_find_journal(path, &journal, err))
+    if (find_journal(path, &journal, err))
         return err->code;
     int code = activity_book_read(journal.path, &reading.book, err);
     if (code == 0)

@@ -23,7 +23,7 @@ typedef int (*round_visitor)(void *context, const struct round *round, struct er
 
 /* Visits, in the order of the journal that belongs to `path` (source.h), every round of every contender that is ok; A/A
  * copies too. timing is an enum timing; -1: each cell's headline. EXIT_CODE_DATA as journal_read and
- * source_find_journal. */
+ * source_find_journal, and when the journal beside a result is of another run. */
 int rounds_visit(const char *path, int timing, round_visitor visit, void *context, struct error *err);
 
 #endif

@@ -95,8 +95,8 @@ static void summary_row(struct sheet *s, const char *const names[3], const struc
 static void result_row(struct sheet *s, const cJSON *row, bool means)
 {
     const char *const names[] = {tree_text(row, "timing"), tree_text(row, "candidate"), tree_text(row, "reference")};
-    const struct aggregate over = {.n = (size_t)tree_number(row, "n"),
-                                   .wins = (size_t)tree_number(row, "wins"),
+    const struct aggregate over = {.n = tree_whole(row, "n"),
+                                   .wins = tree_whole(row, "wins"),
                                    .mean = tree_number(row, "mean"),
                                    .geomean = tree_number(row, "geomean"),
                                    .median = tree_number(row, "median")};
@@ -435,6 +435,24 @@ static void print_not_converged(struct screen *screen)
         text_add(&screen->text, "  and %d more\n", n - SCREEN_LISTED);
 }
 
+/* What no interval says: where times fall on one or two steps of the clock, none of them is as certain as it looks. */
+static void print_coarse(struct screen *screen, const cJSON *cells)
+{
+    const cJSON *cell, *first = NULL;
+    unsigned n = 0;
+    cJSON_ArrayForEach(cell, cells)
+    {
+        n += tree_true(cell, "coarse");
+        first = !first && tree_true(cell, "coarse") ? cell : first;
+    }
+    if (n > 0)
+        text_add(
+            &screen->text,
+            "The clock is too coarse in %u cell%s%s%s: times there fall on one or two of its steps,\n  and an interval "
+            "narrower than a step (of width 0, even) is no certainty (docs/method.md, section 5)\n",
+            n, n == 1 ? "" : "s", n == 1 ? ", " : ", the first ", tree_text(first, "key"));
+}
+
 static void print_all(struct screen *screen, const cJSON *cells)
 {
     const cJSON *cell;
@@ -443,6 +461,7 @@ static void print_all(struct screen *screen, const cJSON *cells)
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(screen, cells, cell);
     screen_activity(screen);
     print_early(screen, cells);
+    print_coarse(screen, cells);
     print_not_converged(screen);
     print_left_out(screen);
     print_skipped_cells(screen, cells);

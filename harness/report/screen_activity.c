@@ -61,7 +61,7 @@ static void add_witness(struct screen *screen, const cJSON *ratio)
 {
     double median = tree_number(ratio, "median");
     bool from_idle = has_server_cells(screen);
-    double brief = from_idle ? NAN : short_ratios(screen, (size_t)tree_number(ratio, "n"));
+    double brief = from_idle ? NAN : short_ratios(screen, tree_whole(ratio, "n"));
     text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s", median,
              tree_number(ratio, "min"), tree_number(ratio, "max"),
              from_idle ? ", which holds the start of a graph" : "");

@@ -77,7 +77,7 @@ int journal_line_parse(const char *line, size_t length, const char *source, stru
         return error_set(err, EXIT_CODE_DATA, "%s: not a journal line", source);
     if (!crc_is_right(line, length))
         return error_set(err, EXIT_CODE_DATA, "%s: checksum does not match", source);
-    if (json_parse(line, length, JOURNAL_MAX_LINE, source, &out->tree, err))
+    if (json_parse_line(line, length, JOURNAL_MAX_LINE, source, &out->tree, err))
         return err->code;
     struct json_at root = json_root(out->tree, source);
     int code = json_only_keys(root, keys, err);

@@ -73,6 +73,7 @@ struct cell_record {
     unsigned visits, passes; /* places that a segment visits; segments that a headline value is the mean of; 0: one */
     cJSON *verification;     /* owned; what deviations were held against (verify/deviation.h), or NULL */
     bool converged;
+    bool coarse;             /* an interval of a pair that decides is narrower than what the clock's steps hide */
     double worst_half_width; /* log units, over the pairs that drive stopping */
     char worst_pair[2 * RECORD_NAME_MAX + 4];
     size_t n_contenders;

@@ -365,6 +365,8 @@ static int read_course(struct json_at at, struct cell_record *r, struct error *e
     if (code == 0)
         code = json_read_bool(json_member(at, "converged"), &r->converged, err);
     if (code == 0)
+        code = form_take_bool(at, "coarse", &r->coarse, err);
+    if (code == 0)
         code = read_half_width(json_member(at, "worst_half_width"), r, err);
     if (code == 0)
         code = form_take_text(at, "worst_pair", r->worst_pair, sizeof r->worst_pair, err);
@@ -410,6 +412,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "held",
                                        "dropped_blocks",
                                        "converged",
+                                       "coarse",
                                        "worst_half_width",
                                        "worst_pair",
                                        "order",

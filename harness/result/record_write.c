@@ -317,6 +317,7 @@ static void put_course(struct tree *w, const struct cell_record *r)
     tree_put_true(w, "held", r->held);
     tree_put_count(w, "dropped_blocks", r->dropped_blocks);
     tree_put(w, "converged", cJSON_CreateBool(r->converged));
+    tree_put_true(w, "coarse", r->coarse);
     tree_put_number(w, "worst_half_width", round_to(r->worst_half_width, 1e6));
     tree_put_text(w, "worst_pair", r->worst_pair);
     if (r->blocks > 0)

@@ -10,6 +10,7 @@
 #include "result/journal.h"
 #include "result/record.h"
 #include "result/result_cell.h"
+#include "result/result_check.h"
 #include "result/result_thin.h"
 #include "result/summary.h"
 #include "result/tree.h"
@@ -361,58 +362,14 @@ int result_write(const char *journal_path, const char *result_path, struct error
     return code;
 }
 
-static int check_schema(struct json_at root, struct error *err)
+static int refuse_cells_twice(const cJSON *cells, const char *source, struct error *err)
 {
-    static const char *const schemas[] = {RESULT_SCHEMA, NULL};
-    int which;
-    int64_t version;
-    int cells;
-    if (json_read_choice(json_member(root, "schema"), schemas, &which, err))
-        return err->code;
-    if (json_read_int(json_member(root, "schema_version"), 1, INT32_MAX, &version, err))
-        return err->code;
-    if (version != RESULT_SCHEMA_VERSION)
-        return json_fail(json_member(root, "schema_version"), err,
-                         "this is version %d of the result file, and this program reads version %d: use the "
-                         "program that wrote it, or make the result again from its journal",
-                         (int)version, RESULT_SCHEMA_VERSION);
-    return json_read_array(json_member(root, "cells"), 0, &cells, err);
-}
-
-/* What result_widen adds to: contenders by name and a list of speedups, where there are any. */
-static int check_cell(struct json_at cell, struct error *err)
-{
-    const char *key;
-    struct json_at contenders = json_member(cell, "contenders"), speedups = json_member(cell, "speedups");
-    if (json_read_string(json_member(cell, "key"), &key, err))
-        return err->code;
-    if (contenders.node && !cJSON_IsObject(contenders.node))
-        return json_fail(contenders, err, "expected an object");
-    for (const cJSON *c = contenders.node ? contenders.node->child : NULL; c; c = c->next)
-        if (!cJSON_IsObject(c))
-            return json_fail(contenders, err, "contender \"%.60s\": expected an object", c->string);
-    if (speedups.node && !cJSON_IsArray(speedups.node))
-        return json_fail(speedups, err, "expected an array");
-    for (const cJSON *s = speedups.node ? speedups.node->child : NULL; s; s = s->next)
-        if (!cJSON_IsObject(s))
-            return json_fail(speedups, err, "expected objects");
-    return 0;
-}
-
-static int check_cells(struct json_at cells, struct error *err)
-{
-    const cJSON *node = NULL;
-    struct json_at cell;
-    int index;
-    size_t n = (size_t)cJSON_GetArraySize(cells.node);
-    while (json_each(cells, &node, &index, &cell))
-        if (check_cell(cell, err))
-            return err->code;
+    size_t n = (size_t)cJSON_GetArraySize(cells);
     struct placed *list = malloc((n + 1) * sizeof *list);
     if (!list)
-        return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", cells.source);
-    list_cells(cells.node, list);
-    int code = refuse_duplicates(list, n, cells.source, err);
+        return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
+    list_cells(cells, list);
+    int code = refuse_duplicates(list, n, source, err);
     free(list);
     return code;
 }
@@ -421,10 +378,9 @@ int result_parse(const char *source, const char *text, size_t length, cJSON **ou
 {
     if (json_parse(text, length, RESULT_FILE_MAX_BYTES, source, out, err))
         return err->code;
-    struct json_at root = json_root(*out, source);
-    int code = check_schema(root, err);
+    int code = result_check(json_root(*out, source), err);
     if (code == 0)
-        code = check_cells(json_member(root, "cells"), err);
+        code = refuse_cells_twice(cJSON_GetObjectItemCaseSensitive(*out, "cells"), source, err);
     if (code == 0 && !result_widen(*out))
         code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
     if (code) {

@@ -23,7 +23,7 @@ char *result_print(const cJSON *result);
 int result_write(const char *journal_path, const char *result_path, struct error *err);
 
 /* Reads a result.json (plain or compressed by gzip) and puts back what result_widen can. EXIT_CODE_DATA for anything
- * that is not a result of this schema version, or has a cell twice. */
+ * that is not a result of this schema version (result_check.h), or has a cell twice. */
 int result_read(const char *path, cJSON **out, struct error *err);
 /* The same from text; `source` stands for the file's name. */
 int result_parse(const char *source, const char *text, size_t length, cJSON **out, struct error *err);

@@ -154,6 +154,7 @@ static void put_course(struct tree *t, const struct cell_record *r, const struct
     tree_put_true(t, "held", r->held);
     tree_put_number(t, "dropped_blocks", r->dropped_blocks);
     tree_put(t, "converged", cJSON_CreateBool(r->converged));
+    tree_put_true(t, "coarse", r->coarse);
     tree_put_number(t, "worst_half_width", round_to(r->worst_half_width, 1e6));
     tree_put_text(t, "worst_pair", r->worst_pair);
     tree_put_number(t, "floor_ns", floor_seconds > 0 ? round_to(floor_seconds * 1e9, 10) : NAN);

@@ -146,9 +146,9 @@ static bool widen_contender(cJSON *contender, const cJSON *cell)
 static bool widen_speedup(cJSON *speedup, const cJSON *cell)
 {
     struct tree t = {.object = speedup};
-    if (!tree_member(speedup, "n"))
+    if (!tree_member(speedup, "n") && tree_member(cell, "blocks"))
         tree_put_number(&t, "n", tree_number(cell, "blocks"));
-    if (!tree_member(speedup, "groups"))
+    if (!tree_member(speedup, "groups") && tree_member(cell, "groups"))
         tree_put_number(&t, "groups", tree_number(cell, "groups"));
     return !t.failed;
 }

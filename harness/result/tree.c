@@ -80,6 +80,12 @@ double tree_number(const cJSON *object, const char *key)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
+size_t tree_whole(const cJSON *object, const char *key)
+{
+    double value = tree_number(object, key);
+    return value > 0 && value <= 0x1p53 ? (size_t)value : 0;
+}
+
 bool tree_true(const cJSON *object, const char *key)
 {
     return cJSON_IsTrue(tree_member(object, key));

@@ -29,6 +29,7 @@ bool tree_append(cJSON *array, cJSON *item);
 /* Members of an object for reading what this program wrote: "" and NaN stand for absent or of another type. */
 const char *tree_text(const cJSON *object, const char *key);
 double tree_number(const cJSON *object, const char *key);
+size_t tree_whole(const cJSON *object, const char *key); /* 0 for what is no count, too */
 bool tree_true(const cJSON *object, const char *key);
 const cJSON *tree_member(const cJSON *object, const char *key); /* NULL when absent */
 
