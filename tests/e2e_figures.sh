@@ -10,7 +10,7 @@ export CUDAL2_BENCH=$bench
 
 # candidate NAME BM TIME_NS: one of a kernel whose other parameters are the same.
 candidate() {
-    printf '"%s-tn":{"status":"ok","family":"%s","layout":"tn","role":"candidate","timings":{"device":{"median_ns":%s}},"attributes":' "$1" "$1" "$3"
+    printf '"%s-tn":{"status":"ok","family":"%s","layout":"tn","role":"candidate","timings":{"device":{"n":8,"median_ns":%s}},"attributes":' "$1" "$1" "$3"
     printf '{"kernel":"multistage","parameters":"BM=%s,BN=128,BK=64,STAGES=%s,RASTER=8"}}' "$2" "${4:-4}"
 }
 speedup() { # speedup CANDIDATE REFERENCE VALUE
@@ -18,7 +18,7 @@ speedup() { # speedup CANDIDATE REFERENCE VALUE
 }
 cell() { # cell MODE M N K
     printf '{"key":"%s/f16-f32-%sx%sx%s","mode":"%s","m":%s,"n":%s,"k":%s,"dtype":"f16","accumulate":"f32","status":"ok","env":0,"headline":"device","converged":true,' "$1" "$2" "$3" "$4" "$1" "$2" "$3" "$4"
-    printf '"contenders":{"cublaslt-autotuning-tn":{"status":"ok","role":"baseline","timings":{"device":{"median_ns":5000}}},'
+    printf '"contenders":{"cublaslt-autotuning-tn":{"status":"ok","role":"baseline","timings":{"device":{"n":8,"median_ns":5000}}},'
     candidate tall 160 4340 5
     printf ,
     candidate even 128 4980

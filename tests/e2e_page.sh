@@ -11,8 +11,8 @@ if [ -z "$browser" ]; then
 fi
 cell() { # cell M N K SPEEDUP TIME_NS
     printf '{"key":"offline/f16-f32-%sx%sx%s","m":%s,"n":%s,"k":%s,"dtype":"f16","accumulate":"f32","mode":"offline","status":"ok",' "$1" "$2" "$3" "$1" "$2" "$3"
-    printf '"env":0,"headline":"device","converged":true,"busy_seconds":1.5,"wall_seconds":2,"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"median_ns":%s}}},' "$5"
-    printf '"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"median_ns":5000}}}},'
+    printf '"env":0,"headline":"device","converged":true,"busy_seconds":1.5,"wall_seconds":2,"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"n":8,"median_ns":%s}}},' "$5"
+    printf '"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"n":8,"median_ns":5000}}}},'
     printf '"speedups":[{"candidate":"cudal2-max","reference":"torch.matmul","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[-0.5,0.9]}]}' "$4" "$4"
 }
 row() { # row TIMING MEAN

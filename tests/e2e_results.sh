@@ -10,7 +10,7 @@ result() {
     printf '{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":1,"complete":true,"missing":[],"sittings":[]},'
     printf '"env":[{"device":{"name":"Test GPU","driver":"1"}}],"summary":{"counts":{"cells":1},"convergence":{},"speedups":[]},"cells":['
     printf '{"key":"%s/f16-%s-64x64x64","mode":"%s","m":64,"n":64,"k":64,"dtype":"f16","accumulate":"%s","status":"ok","env":0,"headline":"device","converged":true,' "$1" "${3:-f16}" "$1" "${3:-f16}"
-    printf '"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"median_ns":1000}}},"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"median_ns":1100}}}},'
+    printf '"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"n":8,"median_ns":1000}}},"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"n":8,"median_ns":1100}}}},'
     printf '"speedups":[{"candidate":"cudal2-max","reference":"torch.matmul","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[-0.5,0.9]}]}]}' "$2" "$2"
 }
 keep() { # keep NAME MODE SPEEDUP [ACCUMULATE]: as a committed run
