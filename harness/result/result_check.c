@@ -48,13 +48,13 @@ static const struct {
 
 /* ---- the table ---- */
 
-static const struct rule timing[] = {{.kind = IS_COUNT, .needed = true, .keys = {"n"}},
+static const struct rule timing[] = {{.kind = IS_COUNT, .keys = {"n"}},
                                      {.kind = IS_TIME, .keys = {"median_ns", "mean_ns", "p95_ns", "min_ns"}},
                                      {.kind = IS_AMOUNT, .keys = {"sd_ns"}},
                                      {.keys = {NULL}}};
 /* An empty kernel may take less than the clock can tell. */
 static const struct rule empty_kernel[] = {
-    {.kind = IS_COUNT, .needed = true, .keys = {"n"}},
+    {.kind = IS_COUNT, .keys = {"n"}},
     {.kind = IS_SPAN, .keys = {"median_ns", "mean_ns", "p95_ns", "min_ns", "sd_ns"}},
     {.keys = {NULL}}};
 static const struct rule timings[] = {{.kind = IS_OBJECT, .inner = timing, .keys = {"device", "event", "wall"}},
