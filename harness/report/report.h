@@ -44,7 +44,8 @@ struct report_request {
 
 /* EXIT_CODE_DATA: not a result, duplicate cells, mixed devices, nothing to report; EXIT_CODE_CANTCREATE and
  * EXIT_CODE_IO for the output; EXIT_CODE_INCOMPARABLE: no cell was measured; EXIT_CODE_USAGE: neither results nor
- * published files, a table that does not exist, several sources for REPORT_RESULT, a format that cannot be made of what was given. */
+ * published files, a table that does not exist, several sources for REPORT_RESULT, a format that cannot be made of what
+ * was given. */
 int report_main_from(const struct report_request *request, struct error *err);
 
 #endif
