@@ -40,7 +40,7 @@ file_of() {
 make_result() {
     local journal
     [ ! -e "$1/result.json.gz" ] && [ ! -e "$1/result.json" ] && journal=$(file_of "$1") || return 0
-    "$CUDAL2_BENCH" report "$journal" --format result --output "$work/made/$1" 2>"$work/refused" || rm -rf "$work/made/$1"
+    "$CUDAL2_BENCH" report "$journal" --format result --output "$work/made/$1" 2>/dev/null || rm -rf "$work/made/$1"
 }
 
 tables() { # tables INTO RESULT...

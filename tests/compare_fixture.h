@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "compare/compare.h"
 #include "journal_fixture.h"
 
 /* What a test changes about an otherwise fixed run: three cells offline and one in server mode, "mine-nn" against
@@ -140,6 +141,16 @@ static void fixture_write(const char *path, const struct script *s)
     if (!s->no_end)
         put_tree(j, "end", cJSON_CreateObject());
     journal_close(j);
+}
+
+/* The first row of this cell. */
+__attribute__((unused)) static const struct compare_row *fixture_row(const struct compare_runs *c, const char *key)
+{
+    for (size_t i = 0; i < c->n_rows; i++)
+        if (strcmp(c->rows[i].key, key) == 0)
+            return &c->rows[i];
+    fail_msg("no row %s", key);
+    return NULL;
 }
 
 #endif

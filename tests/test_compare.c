@@ -52,15 +52,6 @@ static void open_pair(const struct script *base, const struct script *fresh, str
         fail_msg("%s", err.text);
 }
 
-static const struct compare_row *row_of(const struct compare_runs *c, const char *key)
-{
-    for (size_t i = 0; i < c->n_rows; i++)
-        if (strcmp(c->rows[i].key, key) == 0)
-            return &c->rows[i];
-    fail_msg("no row %s", key);
-    return NULL;
-}
-
 #define FIRST "offline/f16-f32-64x64x64"
 #define SECOND "offline/f16-f32-128x64x64"
 #define SERVER "server/f16-f32-64x64x64"
@@ -104,11 +95,11 @@ static void one_kernel_slower(void **state)
     slow.slower[2] = -0.10;
     slow.slower[3] = 0.04; /* less than server mode's 5% */
     open_pair(&plain, &slow, &c);
-    assert_int_equal(row_of(&c, SECOND)->verdict, VERDICT_SLOWER);
-    assert_int_equal(row_of(&c, "offline/f16-f32-256x64x64")->verdict, VERDICT_FASTER);
-    assert_int_equal(row_of(&c, SERVER)->verdict, VERDICT_SAME);
-    assert_int_equal(row_of(&c, FIRST)->verdict, VERDICT_SAME);
-    assert_true(fabs(expm1(-row_of(&c, SECOND)->trial.change) - 0.05) < 0.004);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_SLOWER);
+    assert_int_equal(fixture_row(&c, "offline/f16-f32-256x64x64")->verdict, VERDICT_FASTER);
+    assert_int_equal(fixture_row(&c, SERVER)->verdict, VERDICT_SAME);
+    assert_int_equal(fixture_row(&c, FIRST)->verdict, VERDICT_SAME);
+    assert_true(fabs(expm1(-fixture_row(&c, SECOND)->trial.change) - 0.05) < 0.004);
     assert_string_equal(c.rows[0].key, SECOND); /* the worst first, the best last */
     assert_string_equal(c.rows[3].key, "offline/f16-f32-256x64x64");
     outcome_is(&c, EXIT_CODE_REGRESSION, "1 regression; the worst: mine-nn in " SECOND ", -4.");
@@ -127,7 +118,7 @@ static void delta_by_hand(void **state)
     fixture_write(fresh_path, &slow);
     r.delta = 0.01;
     assert_int_equal(compare_open(&r, &c, &err), 0);
-    assert_int_equal(row_of(&c, SERVER)->verdict, VERDICT_SLOWER);
+    assert_int_equal(fixture_row(&c, SERVER)->verdict, VERDICT_SLOWER);
     compare_free(&c);
 }
 
@@ -143,7 +134,7 @@ static void aa_history_widens_delta(void **state)
     assert_int_equal(c.n_rows, 4); /* copies are no candidates */
     assert_true(fabs(c.aa_scatter[MODE_OFFLINE] - log(1.04)) < 0.002);
     assert_true(fabs(c.delta[MODE_OFFLINE] - (1 - pow(1.04, -3))) < 0.005);
-    assert_int_equal(row_of(&c, SECOND)->verdict, VERDICT_SAME);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_SAME);
     compare_free(&c);
 }
 
@@ -155,9 +146,9 @@ static void missing_and_invalid(void **state)
     fresh.skip_cell[0] = true;
     fresh.status[1] = "crash";
     open_pair(&plain, &fresh, &c);
-    assert_int_equal(row_of(&c, FIRST)->verdict, VERDICT_MISSING);
-    assert_int_equal(row_of(&c, SECOND)->verdict, VERDICT_INVALID);
-    assert_string_equal(row_of(&c, SECOND)->reason, "crash: says the script");
+    assert_int_equal(fixture_row(&c, FIRST)->verdict, VERDICT_MISSING);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_INVALID);
+    assert_string_equal(fixture_row(&c, SECOND)->reason, "crash: says the script");
     assert_int_equal(c.family, 2);
     outcome_is(&c, EXIT_CODE_INCOMPARABLE, "1 missing, 1 invalid");
     compare_free(&c);
@@ -204,7 +195,7 @@ static void verdict_needs_comparable_times(void **state)
     fresh.change = hold;
     open_pair(&plain, &fresh, &c);
     assert_int_equal(c.counts[VERDICT_SAME], 3);
-    assert_string_equal(row_of(&c, SERVER)->reason, "timed as graph in BASE and as held graph in NEW");
+    assert_string_equal(fixture_row(&c, SERVER)->reason, "timed as graph in BASE and as held graph in NEW");
     compare_free(&c);
     fresh = other;
     fresh.torch_elsewhere = true; /* then the next baseline serves */
@@ -248,9 +239,9 @@ static void other_variants_are_told(void **state)
     struct script fresh = {.seed = 2, .change = choose_variant};
     (void)state;
     open_pair(&base, &fresh, &c);
-    assert_false(row_of(&c, FIRST)->other_variant || row_of(&c, FIRST)->other_reference_variant);
-    assert_true(row_of(&c, SECOND)->other_variant && !row_of(&c, SECOND)->other_reference_variant);
-    const struct compare_row *third = row_of(&c, "offline/f16-f32-256x64x64");
+    assert_false(fixture_row(&c, FIRST)->other_variant || fixture_row(&c, FIRST)->other_reference_variant);
+    assert_true(fixture_row(&c, SECOND)->other_variant && !fixture_row(&c, SECOND)->other_reference_variant);
+    const struct compare_row *third = fixture_row(&c, "offline/f16-f32-256x64x64");
     assert_true(!third->other_variant && third->other_reference_variant);
     compare_free(&c);
 }
@@ -355,13 +346,13 @@ static void second_look(void **state)
     assert_non_null(strstr(err.text, "plugins and libraries"));
     side_free(&c.confirm);
     assert_int_equal(compare_confirm(&c, again_path, true, &err), 0);
-    assert_int_equal(row_of(&c, FIRST)->verdict, VERDICT_INVALID);
-    assert_int_equal(row_of(&c, SECOND)->verdict, VERDICT_SLOWER);
-    assert_true(row_of(&c, SECOND)->remeasured);
-    assert_int_equal(row_of(&c, "offline/f16-f32-256x64x64")->verdict, VERDICT_SAME);
-    assert_true(expm1(row_of(&c, "offline/f16-f32-256x64x64")->screened_change) < -0.04);
-    assert_true(fabs(row_of(&c, "offline/f16-f32-256x64x64")->trial.change) < 0.005);
-    assert_false(row_of(&c, SERVER)->remeasured);
+    assert_int_equal(fixture_row(&c, FIRST)->verdict, VERDICT_INVALID);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_SLOWER);
+    assert_true(fixture_row(&c, SECOND)->remeasured);
+    assert_int_equal(fixture_row(&c, "offline/f16-f32-256x64x64")->verdict, VERDICT_SAME);
+    assert_true(expm1(fixture_row(&c, "offline/f16-f32-256x64x64")->screened_change) < -0.04);
+    assert_true(fabs(fixture_row(&c, "offline/f16-f32-256x64x64")->trial.change) < 0.005);
+    assert_false(fixture_row(&c, SERVER)->remeasured);
     outcome_is(&c, EXIT_CODE_REGRESSION, "1 regression; the worst: mine-nn in " SECOND);
     compare_free(&c);
 }

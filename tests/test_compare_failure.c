@@ -140,15 +140,6 @@ static void fail_to_load(struct cell_record *r, int cell)
         drop_last(r); /* and nothing says why */
 }
 
-static const struct compare_row *row_of(const struct compare_runs *c, const char *key)
-{
-    for (size_t i = 0; i < c->n_rows; i++)
-        if (strcmp(c->rows[i].key, key) == 0)
-            return &c->rows[i];
-    fail_msg("no row %s", key);
-    return NULL;
-}
-
 static void a_missing_row_says_why(void **state)
 {
     static const char *const reasons[][2] = {
@@ -166,7 +157,7 @@ static void a_missing_row_says_why(void **state)
     if (compare_open(&request, &c, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        const struct compare_row *row = row_of(&c, reasons[i][0]);
+        const struct compare_row *row = fixture_row(&c, reasons[i][0]);
         assert_int_equal(row->verdict, VERDICT_MISSING);
         assert_string_equal(row->reason, reasons[i][1]);
     }

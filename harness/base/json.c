@@ -23,6 +23,13 @@ static bool is_blank(const char *text, size_t length)
     return true;
 }
 
+static int refuse_long(size_t length, size_t max_bytes, const char *source, struct error *err)
+{
+    if (length <= max_bytes)
+        return 0;
+    return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+}
+
 static int parse(const char *text, size_t length, struct json_origin origin, cJSON **out, struct error *err)
 {
     const char *source = origin.source;
@@ -43,16 +50,16 @@ static int parse(const char *text, size_t length, struct json_origin origin, cJS
 
 int json_parse(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out, struct error *err)
 {
-    if (length > max_bytes)
-        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    if (refuse_long(length, max_bytes, source, err))
+        return err->code;
     return parse(text, length, (struct json_origin){source, false}, out, err);
 }
 
 int json_parse_line(const char *text, size_t length, size_t max_bytes, const char *source, cJSON **out,
                     struct error *err)
 {
-    if (length > max_bytes)
-        return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
+    if (refuse_long(length, max_bytes, source, err))
+        return err->code;
     return parse(text, length, (struct json_origin){source, true}, out, err);
 }
 

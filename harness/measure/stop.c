@@ -28,12 +28,17 @@ static bool takes_part(const struct cell_record *r, const struct contender_recor
     return strcmp(c->status, "ok") == 0 && c->timings[r->headline].n > 0;
 }
 
-/* pair is the caller's; its interval may be the widest. */
-static void look_at(struct worst *w, const struct pair *pair, const char *candidate, const char *reference)
+/* At a pair that has been collected, unless that failed; it is freed. */
+static void look_at(struct worst *w, int failed, struct pair *pair, const char *candidate, const char *reference)
 {
     struct interval interval;
+    if (failed) {
+        w->failed = true;
+        return;
+    }
     pair_interval(pair, &interval);
     double blur = pair_blur(pair);
+    pair_free(pair);
     w->coarse |= interval.valid && blur > interval.half_width;
     double half_width = interval.valid ? fmax(interval.half_width, blur) : INFINITY;
     if (!w->any || half_width > w->half_width) {
@@ -50,12 +55,9 @@ static void look_at_pair(struct worst *w, const struct contender_record *candida
     enum timing timing = w->record->headline;
     if (!pair_is_comparable(reference, candidate, timing))
         return;
-    if (pair_collect(w->record, &reference->timings[timing], &candidate->timings[timing], PAIR_HEALTHY_BLOCKS, &pair)) {
-        w->failed = true;
-        return;
-    }
-    look_at(w, &pair, candidate->name, reference->name);
-    pair_free(&pair);
+    int failed =
+        pair_collect(w->record, &reference->timings[timing], &candidate->timings[timing], PAIR_HEALTHY_BLOCKS, &pair);
+    look_at(w, failed, &pair, candidate->name, reference->name);
 }
 
 static double median_of(const struct cell_record *r, const struct contender_record *c)
@@ -102,12 +104,8 @@ static void look_at_match(struct worst *w, const struct match *m)
     struct pair pair;
     if (!m->reference->timings[m->timing] || !match_is_comparable(m))
         return;
-    if (match_collect(w->record, m, PAIR_HEALTHY_BLOCKS, &pair)) {
-        w->failed = true;
-        return;
-    }
-    look_at(w, &pair, m->candidate->name, m->reference->name);
-    pair_free(&pair);
+    int failed = match_collect(w->record, m, PAIR_HEALTHY_BLOCKS, &pair);
+    look_at(w, failed, &pair, m->candidate->name, m->reference->name);
 }
 
 static void look_at_max(struct worst *w, const struct entries *entries, const struct entry *max)

@@ -224,7 +224,7 @@ void entries_free(struct entries *e)
 
 bool match_is_comparable(const struct match *m)
 {
-    return m->timing != TIMING_DEVICE || strcmp(m->candidate->rung, m->reference->rung) == 0;
+    return rungs_are_comparable(m->candidate->rung, m->reference->rung, m->timing);
 }
 
 int match_collect(const struct cell_record *r, const struct match *m, enum pair_blocks which, struct pair *out)

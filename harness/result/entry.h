@@ -44,8 +44,7 @@ struct match {
     enum timing timing;
 };
 
-/* False when both were timed on the device but on different rungs of the ladder: their times then contain different
- * things. */
+/* As rungs_are_comparable. */
 bool match_is_comparable(const struct match *m);
 
 /* Their common blocks, and what choosing adds on either side. As pair_collect. */

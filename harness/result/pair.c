@@ -86,7 +86,12 @@ void pair_speedup(const struct pair *p, struct speedup *out)
     out->ratio_of_means = stats_mean(p->reference_ns, p->n) / stats_mean(p->candidate_ns, p->n) - 1;
 }
 
+bool rungs_are_comparable(const char *a, const char *b, enum timing timing)
+{
+    return timing != TIMING_DEVICE || strcmp(a, b) == 0;
+}
+
 bool pair_is_comparable(const struct contender_record *a, const struct contender_record *b, enum timing timing)
 {
-    return timing != TIMING_DEVICE || strcmp(a->rung, b->rung) == 0;
+    return rungs_are_comparable(a->rung, b->rung, timing);
 }

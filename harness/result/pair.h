@@ -38,8 +38,8 @@ struct speedup {
 };
 void pair_speedup(const struct pair *p, struct speedup *out);
 
-/* False when both were timed on the device but on different rungs of the ladder: their times then contain different
- * things. */
+/* False for times of the device that were taken on different rungs of the ladder: they contain different things. */
+bool rungs_are_comparable(const char *a, const char *b, enum timing timing);
 bool pair_is_comparable(const struct contender_record *a, const struct contender_record *b, enum timing timing);
 
 #endif

@@ -28,26 +28,28 @@ static cJSON *ci95(double low, double high)
     return cJSON_CreateDoubleArray(ends, 2);
 }
 
+/* Of a pair that has been collected, unless that failed; it is freed. */
+static int score(int failed, struct pair *pair, struct speedup *out)
+{
+    if (failed)
+        return -1;
+    pair_speedup(pair, out);
+    pair_free(pair);
+    return 0;
+}
+
 static int estimate(const struct cell_record *r, const struct series *reference, const struct series *candidate,
                     enum pair_blocks which, struct speedup *out)
 {
     struct pair pair;
-    if (pair_collect(r, reference, candidate, which, &pair))
-        return -1;
-    pair_speedup(&pair, out);
-    pair_free(&pair);
-    return 0;
+    return score(pair_collect(r, reference, candidate, which, &pair), &pair, out);
 }
 
 static int estimate_match(const struct cell_record *r, const struct match *m, enum pair_blocks which,
                           struct speedup *out)
 {
     struct pair pair;
-    if (match_collect(r, m, which, &pair))
-        return -1;
-    pair_speedup(&pair, out);
-    pair_free(&pair);
-    return 0;
+    return score(match_collect(r, m, which, &pair), &pair, out);
 }
 
 /* The paper's form of "over the better layout": the smallest of the speedups over its layouts. */
