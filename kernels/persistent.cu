@@ -1,6 +1,6 @@
 /*
- * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine, and
- * through SPLIT_K for those with few tiles and a long K.
+ * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine, through
+ * SPLIT_K for those with few tiles and a long K, and through STREAM_K for those whose last wave is not full.
  *
  * CONSUMERS warpgroups multiply; of the warps behind them the first issues the copies and the second makes barriers
  * (with OPENS the first makes those of its first copies; two more are there where a whole warpgroup gives registers
@@ -29,6 +29,8 @@
  *                        launch: the arguments from `wide` on (walk.cuh)
  *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
  *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
+ *   STREAM_K             1: the steps of tiles that are left for a last wave, 2: and those of a full wave, are dealt out
+ *                        evenly, and a tile's sums meet through the workspace (stream.cuh)
  *   KEEP                 1: a stage's box of A stays for the CTA's next tile, whose rows are the same as long as the walk
  *                        goes along a band of rows, 2: its box of B, along a band of columns; the ring holds whole tiles
  *   HOLD                 slots for what KEEP names, one for each step of a tile, where they are not the ring's
@@ -51,6 +53,7 @@
 #include "products.cuh"
 #include "queue.cuh"
 #include "store.cuh"
+#include "stream.cuh"
 
 /* --- producer --------------------------------------------------------------------------------------------- */
 
@@ -147,13 +150,13 @@ DEVICE struct place begin_producing(const struct work &w, int producer, const st
 {
     struct place first = {0, 0, 0};
     if (!OPENS && producer == 0) {
-        first = place_tile(w, blockIdx.x / CLUSTER);
+        first = place_tile(w, first_tile(w));
         take_over_first_barriers();
         announce_barriers();
         arrive_at_cluster();
         await_grid_ahead();
         if (elect_one()) {
-            load_ahead(w, first);
+            load_ahead(part_of(w, first_round(w)), first);
         }
         __syncwarp();
     } else if (producer == 1) {
@@ -223,19 +226,19 @@ DEVICE struct place place_next(const struct work &w, const struct place &p, int 
 /* By one whole warp; `p` is the first tile. */
 DEVICE void produce(const struct work &w, struct place p)
 {
-    const int ahead = smaller(FIRST_AHEAD, w.k_end - w.k_begin);
+    const int ahead = smaller(FIRST_AHEAD, length_of(w, first_round(w)));
     struct ring r = {0, 1}; /* parity 1: a fresh barrier's preceding phase counts as over */
-    struct round next = first_round();
-    int k = w.k_begin + ahead;
+    struct round next = first_round(w);
+    int k = part_of(w, next).k_begin + ahead;
     skip(r, ahead);
-    for (int t = next.tile; t < w.walk.tiles; k = w.k_begin) {
+    for (int t = next.tile; t < w.walk.tiles; k = part_of(w, next).k_begin) {
 #if QUEUE
         load_steps(w, p, r, k, w.k_end - ASK_AHEAD);
         const int asked = ask_for_tile(w);
         load_steps(w, p, r, k, w.k_end);
         t = pass_tile(w, next, asked);
 #else
-        load_steps(w, p, r, k, w.k_end);
+        load_steps(w, p, r, k, part_of(w, next).k_end);
         t = hear(w, next);
 #endif
         if (t < w.walk.tiles) {
@@ -274,14 +277,13 @@ DEVICE void begin_consuming(outlet &o)
 DEVICE void consume(const struct work &w, int group)
 {
     struct ring r = {0, 0};
-    struct round round = first_round();
+    struct round round = first_round(w);
     accumulator acc;
     const int first = round.tile;
     int t = first;
     u32 box_count = 0;
 #if PINGPONG
-    const int length = w.k_end - w.k_begin;
-    skip(r, group * length);
+    skip(r, group * length_of(w, round));
     if (!QUEUE && group > 0) {
         t = hear(w, round);
     }
@@ -294,17 +296,19 @@ DEVICE void consume(const struct work &w, int group)
     while (t < w.walk.tiles) {
         outlet o = next;
         const int own = t;
+        const struct round part = round;
 #if PINGPONG
         if (t != first) {
             await_turn(group);
         }
 #endif
-        const int last = multiply_tile(w, acc, r, group);
+        const int last = multiply_tile(part_of(w, part), acc, r, group);
 #if PINGPONG
         t = hear(w, round);
         if (t < w.walk.tiles) {
             pass_turn(group);
         }
+        const int length_between = length_of(w, round); /* the other consumer's part, or its end */
 #endif
 #if QUEUE
         o = find_outlet(w, place_tile(w, own), group);
@@ -316,9 +320,11 @@ DEVICE void consume(const struct work &w, int group)
 #endif
         wgmma_wait<0>();
         release(w, last);
-        store_tile(w, acc, o, group, box_count);
+        if (sum_parts_of_tile(w, part, acc, group)) {
+            store_tile(w, acc, o, group, box_count);
+        }
 #if PINGPONG
-        skip(r, length);
+        skip(r, length_between);
 #endif
         if (QUEUE && t < w.walk.tiles) {
             t = hear(w, round);

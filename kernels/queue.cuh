@@ -15,6 +15,7 @@
 
 #include "persistent.cuh"
 
+#if !STREAM_K /* there stream.cuh says what comes next */
 /* Who has been through how much of the tiles of this CTA. */
 struct round {
     int tile;  /* QUEUE 0: the tile of now */
@@ -26,6 +27,7 @@ DEVICE struct round first_round()
     struct round r = {(int)blockIdx.x / CLUSTER, 0};
     return r;
 }
+#endif
 
 #if QUEUE
 #define ENTRIES 2
@@ -145,12 +147,14 @@ DEVICE void make_queue(const struct work &)
 {
 }
 
+#if !STREAM_K
 /* The next tile of this CTA. */
 DEVICE int hear(const struct work &, struct round &r)
 {
     r.tile += (int)gridDim.x / CLUSTER;
     return r.tile;
 }
+#endif
 
 DEVICE void end_queue(const struct work &, const struct round &)
 {

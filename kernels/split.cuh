@@ -20,7 +20,7 @@
 #define OWNED ((FRAGMENTS + SPLIT_K - 1) / SPLIT_K)
 #define REDUCERS (CONSUMERS * 128)
 
-#if REDUCE >= 1 && !WIDE_ACCUMULATOR
+#if (REDUCE >= 1 || STREAM_K) && !WIDE_ACCUMULATOR
 typedef uint2 piece;
 #define PIECE_BYTES 8
 #else
@@ -95,7 +95,7 @@ DEVICE void send_or_keep(bool own, u32 here, u32 address, piece v, u32 arrived)
                  : "memory");
 #endif
 }
-#elif REDUCE == 0
+#elif SPLIT_K > 1 && REDUCE == 0
 /* The same where nobody counts. */
 DEVICE void send_or_keep(bool own, u32 here, u32 address, piece v, u32)
 {
