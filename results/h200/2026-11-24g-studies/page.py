@@ -209,6 +209,10 @@ def elsewhere():
     for pair in (("2026-11-22e-offline-f32", "2026-11-22f-offline-f32"), ("2026-11-24b-server-f32", "2026-11-24d-server-f32"),
                  ("2026-11-24e-offline-f16", "2026-11-24g-offline-f16"), ("2026-11-24e-server-f16", "2026-11-24f-server-f16")):
         differ(*pair)
+    cells = result_of("2026-11-22g-server-f32")["cells"]
+    print("  2026-11-22g-server-f32, two GPUs of a host: %+.1f%%, an empty graph takes %.2f us" % (
+        100 * statistics.fmean(lead(c)["mean_of_ratios"] for c in cells),
+        statistics.median(c["null_graph"]["median_ns"] / 1e3 for c in cells)))
     print("\n16384x16384x16384, fp32, from idle")
     for run in ("2026-11-23g-server-f32", "2026-11-24b-server-f32", "2026-11-24d-server-f32", "2026-11-24d-power-f32"):
         print("  %s %s" % (run, next(reading(c) for c in result_of(run)["cells"] if shape(c) == "16384x16384x16384")))
