@@ -302,23 +302,6 @@ static void tails_hide_stores(void **state)
     }
 }
 
-/* Tiles of a fifth of a wave, which others had nothing to do under: with long K that is time, with short K the sums'
- * way through the workspace takes longer. Where nothing is left over there is nothing to deal out. */
-static void dealing_fills_the_last_wave(void **state)
-{
-    (void)state;
-    struct model_tile whole = plain, dealt = plain;
-    whole.m = dealt.m = 128, whole.n = dealt.n = 128;
-    for (dealt.dealt = 1; dealt.dealt <= 2; dealt.dealt++) {
-        double gain = 1 - seconds(128 * 12, 128 * 13, 16384, &dealt) / seconds(128 * 12, 128 * 13, 16384, &whole);
-        assert_true(gain > 0.25 && gain < 0.41); /* 156 tiles: two waves for 1.18 */
-        assert_true(seconds(128 * 12, 128 * 13, 256, &dealt) > seconds(128 * 12, 128 * 13, 256, &whole));
-        assert_true(isinf(seconds(128 * 12, 128 * 11, 4096, &dealt)));
-        assert_true(isinf(seconds(128 * 12, 128 * 22, 4096, &dealt)));
-    }
-    assert_true(isinf(seconds(128 * 12, 128 * 13, 16384, &dealt))); /* no such kind */
-}
-
 /* From a CTA's second tile on, if it has one of the same lane: as far as copies are what it waits for. With 128x192 it
  * was some 4% at K = 256. */
 static void what_is_kept_is_not_copied(void **state)
@@ -403,7 +386,6 @@ int main(void)
         cmocka_unit_test(tiles_abreast_are_served_together),
         cmocka_unit_test(queues_pay_for_crosswise_pairs),
         cmocka_unit_test(tails_hide_stores),
-        cmocka_unit_test(dealing_fills_the_last_wave),
         cmocka_unit_test(what_is_kept_is_not_copied),
         cmocka_unit_test(nonsense_is_infinite),
     };

@@ -328,33 +328,9 @@ static double copying_waves(const struct work *w, double waves, double steps)
     return fmin(waves, ceil_div(w->across, wide) * fmin(of_band, ceil_div(t->kept_for, steps)));
 }
 
-/* Tiles' sums that a CTA leaves in the workspace and adds, and what that takes: as with two that share a tile there,
- * which each leave half of it. Not fitted. */
-static double sum_cycles(const struct work *w, double tiles)
-{
-    double bytes = tiles * w->t->m * w->t->n * (w->f32 ? 4.0 : 2.0);
-    return exchanges[MODEL_EXCHANGE_WORKSPACE].cycles + bytes / exchanges[MODEL_EXCHANGE_WORKSPACE].rate;
-}
-
-/* The steps of the waves that are dealt out, in shares of one length, and whole waves behind them. */
-static double dealt_cycles(const struct work *w)
-{
-    const struct model_tile *t = w->t;
-    double all = ctas(w), over = fmod(all, w->at_once), dealt = over + (t->dealt == 2 ? w->at_once : 0);
-    if (all <= w->at_once || over == 0)
-        return INFINITY;
-    double steps = ceil_div((double)w->p->k, t->step_k), share = ceil_div(dealt * steps, w->at_once);
-    double step = step_cycles(w, 1, all), epilogue = epilogue_cycles(t, 1);
-    double waves = (all - dealt) / w->at_once * wave_cycles(w, steps * step, epilogue);
-    double parts = t->dealt == 2 ? 1.0 : ceil_div(w->at_once, over);
-    return waves + fill_cycles(t) + share * step + epilogue + sum_cycles(w, parts) + cluster_cycles(w);
-}
-
 static double work_cycles(const struct work *w)
 {
     const struct model_tile *t = w->t;
-    if (t->dealt)
-        return dealt_cycles(w);
     double all = ctas(w), one_each = places(w->machine, t, 1.0);
     double waves = ceil_div(all, w->at_once), last = all - (waves - 1) * w->at_once;
     double steps = ceil_div(ceil_div((double)w->p->k, t->split), t->step_k);
@@ -446,9 +422,8 @@ static bool sensible(const struct model_machine *machine, const struct cudal2_pr
     return p->m > 0 && p->n > 0 && p->k > 0 && t->m > 0 && t->n > 0 && t->step_k > 0 && t->stages > 0 && t->split > 0 &&
            t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->band > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
            t->streams >= 0 && t->streams <= 2 && t->keeps >= 0 && t->keeps <= 2 && (t->keeps == 0 || t->kept_for > 0) &&
-           t->dealt >= 0 && t->dealt <= 2 && (t->dealt == 0 || t->per_sm == 1) && t->exchange >= 0 &&
-           t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 && machine->sm_count > 0 &&
-           machine->clock_hz > 0 && machine->l2_bytes > 0;
+           t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 &&
+           machine->sm_count > 0 && machine->clock_hz > 0 && machine->l2_bytes > 0;
 }
 
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,

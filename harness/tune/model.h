@@ -75,7 +75,6 @@ struct model_tile {
     bool tail;                   /* of a tile's two consumers one ends first, and stores while the other multiplies */
     int keeps;                   /* the operand that stays for a CTA's next tiles: 0 none, 1 A, 2 B */
     double kept_for;             /* steps of it that the CTA has room for */
-    int dealt; /* waves whose steps are dealt out evenly: 0 none, 1 a last one that is not full, 2 a full one too */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

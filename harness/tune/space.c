@@ -11,12 +11,11 @@ static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
 static const char *const figure_keys[] = {
-    "m",         "n",         "step_k",   "stages",  "split",    "cluster", "per_sm", "warps",
-    "a_readers", "b_readers", "slices",   "band",    "wgmma",    "direct",  "evicts", "overlaps",
-    "exchange",  "copied_n",  "own_rows", "streams", "fetch",    "down",    "early",  "fits",
-    "queue",     "abreast",   "tail",     "keeps",   "kept_for", "dealt",   NULL};
+    "m",      "n",    "step_k", "stages", "split",  "cluster",  "per_sm",   "warps",    "a_readers", "b_readers",
+    "slices", "band", "wgmma",  "direct", "evicts", "overlaps", "exchange", "copied_n", "own_rows",  "streams",
+    "fetch",  "down", "early",  "fits",   "queue",  "abreast",  "tail",     "keeps",    "kept_for",  NULL};
 #define N_FIGURES 12
-#define N_KEYS 30
+#define N_KEYS 29
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -76,7 +75,6 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->tail = flags[14] != 0;
     t->keeps = at_most(flags[15], 2);
     t->kept_for = at_most(flags[16], INT32_MAX);
-    t->dealt = at_most(flags[17], 2);
     return 0;
 }
 
