@@ -163,7 +163,7 @@ static void the_copys_lead_is_told_by_each_timing(void **state)
         struct contender_record *original = &r->contenders[1];
         for (size_t b = 0; b < original->timings[TIMING_DEVICE].n; b++) {
             unsigned block = original->timings[TIMING_DEVICE].block[b];
-            double ns = original->timings[TIMING_DEVICE].ns[b];
+            double ns = original->timings[TIMING_DEVICE].ns[b] *= 1 + 0.001 * (double)(b % 3); /* a fine clock */
             series_add(&copy->timings[TIMING_DEVICE], block, ns / 2);
             series_add(&original->timings[TIMING_EVENT], block, ns);
             series_add(&copy->timings[TIMING_EVENT], block, 2 * ns);
