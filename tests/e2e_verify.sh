@@ -39,6 +39,11 @@ expect_text "$work/out" '^8 passed' "all of them"
 # --- command line ---
 run verify
 expect_code 64 "verify needs a kernel"
+run verify "$plugins/honest.so" "$plugins/honest.so" --device cpu
+expect_code 64 "a kernel that is named twice"
+expect_text "$work/err" '^cudal2-bench: verify: ".*/honest.so" is there twice' "says so"
+run verify /etc/passwd --device cpu
+expect_code 64 "what is no kernel"
 run verify "$plugins/honest.so" --shape 64x64
 expect_code 64 "a shape has three sizes"
 expect_text "$work/err" '\-\-shape: expected MxNxK' "and the line says so"

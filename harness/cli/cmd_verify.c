@@ -73,6 +73,16 @@ static int drop_baselines(const struct options *options, struct config *config, 
     return options->in_process ? 0 : error_set(err, EXIT_CODE_USAGE, "--baselines none goes with --in-process only");
 }
 
+static int add_kernels(const struct options *options, struct config *config, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < options->n_operands && code == 0; i++)
+        code = config_add_name(config->candidates, options->operands[i], err);
+    if (code == EXIT_CODE_DATA) /* the same complaint, but about the command line */
+        code = err->code = EXIT_CODE_USAGE;
+    return code != 0 ? error_wrap(err, "verify") : known_check_operands(options, err);
+}
+
 /* The kernels named are the only candidates; everything that is for timing is off. */
 static int fill_config(const struct options *options, struct config *config, struct error *err)
 {
@@ -84,10 +94,8 @@ static int fill_config(const struct options *options, struct config *config, str
     config->verify = config->verify_only = true;
     config->verify_cache = config->aa = config->time_anyway = false;
     int code = take_shapes(options->shapes, config, err);
-    for (size_t i = 0; i < options->n_operands && code == 0; i++)
-        code = config_add_name(config->candidates, options->operands[i], err);
     if (code == 0)
-        code = known_check_operands(options, err);
+        code = add_kernels(options, config, err);
     if (code == 0)
         code = options_apply(options, config, err);
     return code == 0 ? drop_baselines(options, config, err) : code;
