@@ -259,31 +259,6 @@ static struct json_at at_path(const cJSON *tree)
     return json_member(json_root(tree, "x.json"), "grid");
 }
 
-static void expect_head(const char *text, const char *message)
-{
-    static const char *const keys[] = {"schema", "schema_version", "m", NULL};
-    struct error err = {0, ""};
-    cJSON *tree = parse(text);
-    int code = json_read_head(json_root(tree, "x.json"), "mine", 2, keys, &err);
-    assert_int_equal(code, message[0] ? EXIT_CODE_DATA : 0);
-    assert_string_equal(err.text, message);
-    cJSON_Delete(tree);
-}
-
-/* Another file is told as that before the first of its keys is. */
-static void test_head(void **state)
-{
-    (void)state;
-    expect_head("{\"schema\":\"mine\",\"schema_version\":2,\"m\":1}", "");
-    expect_head("{\"runs\":1,\"schema\":\"yours\"}", "x.json: $.schema: expected one of mine, found \"yours\"");
-    expect_head("{\"runs\":1,\"schema\":\"mine\",\"schema_version\":3}",
-                "x.json: $.schema_version: expected 2, found 3");
-    expect_head("{\"runs\":1}", "x.json: $.schema: is missing: expected one of mine");
-    expect_head("{\"schema\":\"mine\",\"schema_version\":2,\"runs\":1}",
-                "x.json: $: unknown key \"runs\" (expected schema, schema_version, m)");
-    expect_head("[1]", "x.json: $: expected an object, found an array");
-}
-
 static void test_only_keys(void **state)
 {
     static const char *const keys[] = {"m", "n", NULL};
@@ -499,7 +474,6 @@ int main(void)
         cmocka_unit_test(test_size_cap),
         cmocka_unit_test(test_clashing_keys),
         cmocka_unit_test(test_many_keys),
-        cmocka_unit_test(test_head),
         cmocka_unit_test(test_only_keys),
         cmocka_unit_test(test_read_int),
         cmocka_unit_test(test_read_others),
