@@ -126,6 +126,7 @@ refuse 65 "medians of a result without its journal" 'a.journal.jsonl is not ther
 refuse 73 "a directory that cannot be made" '/proc/no' "$work/a.json" --format csv --output /proc/no
 refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --output "$work/a.json"
 refuse 64 "nothing" 'name a result, a journal or --published' --format csv
+refuse 64 "an empty name" 'argument 2 of report is empty' "$work/a.json" ""
 refuse 64 "a table that there is not" 'there are tables 1 to 4' "$work/a.json" --table 5
 refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
 refuse 64 "a format of compare" '--format: expected text.markdown.*result, found "junit"' "$work/a.json" --format junit
