@@ -42,6 +42,17 @@ expect_code 2 "another plugin in its place"
 expect_text "$work/err" 'plugins and libraries .steady. plugin_digest: .* in NEW, .* in the second look' "another plugin in its place: says what differs"
 expect_text "$work/out" '<error message="INCOMPARABLE" type="INCOMPARABLE">the suspects cannot be measured again' "another plugin in its place: in the form, too"
 nothing_left "another plugin in its place"
+for why in bad_load_crash bad_versions; do
+    cp "$plugins/$why.so" "$work/mine.so.new" && mv "$work/mine.so.new" "$work/mine.so"
+    confirm
+    expect_code 2 "a plugin that ends the worker ($why)"
+    expect_text "$work/err" 'not here: mine: while it was loaded: (killed|exited)' "a plugin that ends the worker ($why): named"
+    one_line "a plugin that ends the worker ($why)"
+    nothing_left "a plugin that ends the worker ($why)"
+done
+confirm --force
+expect_text "$work/err" '^note: .*worker lost while it loaded mine: .*it is left out' "a plugin that ends the worker: --force goes on without it"
+rm "$work"/slow.confirm*
 
 # --- NEW itself was measured without it ---
 rm "$work/mine.so"

@@ -47,7 +47,7 @@ expect_text "$work/err" '^cudal2-bench: --aa: no contender of this run is called
 sed 's/"accumulate": \["f32"\]/"aa": "steady-nn", &/' "$work/c.json" >"$work/aa.json"
 run --config "$work/aa.json" --device cpu --mode offline --output "$work/aa.out.json"
 expect_code 65 "the config's aa names nobody"
-expect_text "$work/err" '^cudal2-bench: aa: no contender of this run' "and the line names its key"
+expect_text "$work/err" "^cudal2-bench: $work/aa.json: \\$.aa: no contender of this run" "and the line names its file and place"
 go --mode offline --timing event
 expect_code 69 "event times on the CPU"
 expect_text "$work/err" '^cudal2-bench: --timing event: device cpu has wall times only' "are refused by name"

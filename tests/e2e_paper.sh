@@ -70,6 +70,16 @@ expect_text "$work/out" '"base_runs": ?3,' "json says how many runs"
 run compare --agreement "$work/runs/adaptive.json" "$work/runs/adaptive.journal.jsonl" "$work/runs/paper.json"
 expect_code 2 "one run twice"
 expect_text "$work/err" 'have the same seed' "is refused"
+run compare --agreement "$work/runs/adaptive.json" "$work/runs/adaptive.journal.jsonl" "$work/runs/paper.json" --format json
+expect_code 2 "one run twice, json"
+expect_text "$work/out" '"outcome": ?".* have the same seed' "json says why"
+expect_text "$work/out" '"rows": ?\[\]' "and has no rows"
+run compare --agreement "$work/runs/adaptive.json" "$work/nowhere.json" --format markdown
+expect_code 65 "a run that is not there"
+expect_text "$work/out" '^### cudal2-bench compare --agreement: .*nowhere.json' "and markdown says so"
+run compare --agreement "$work/runs/adaptive.json" "$work/nowhere.json"
+[ "$code" -eq 65 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ]
+verdict $? "text leaves it to the line on stderr" "$(cat "$work/out")"
 
 # --- scripts/sensitivity.sh makes its table from what is measured ---
 sensitivity() {

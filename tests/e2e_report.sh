@@ -89,6 +89,10 @@ refuse 65 "NaN" 'nan.json: line 1' "$work/nan.json"
 result "$(cell 64 null)" >"$work/null.json"
 refuse 65 "a speedup without value" 'null.json: cell offline/f16-f32-64x64x64: a speedup without value' "$work/null.json" --format csv
 refuse 65 "a speedup without value on a screen" 'null.json: cell .*: a speedup without value' "$work/null.json"
+for form in '' csv html; do
+    refuse 65 "a speedup without value in one of two${form:+, $form}" "$work/null.json: cell offline/f16-f32-64x64x64: a speedup" "$work/b.json" "$work/null.json" ${form:+--format "$form"}
+    refuse 65 "the same, the other way round${form:+, $form}" "$work/null.json: cell" "$work/null.json" "$work/b.json" ${form:+--format "$form"}
+done
 result "$(cell 64 0.25 | sed 's/"speedups":.*/"speedups":[]}/')" >"$work/zero.json"
 sed 's/"median_ns":1250/"median_ns":-5/' "$work/a.json" >"$work/negative.json"
 refuse 65 "a negative time" 'negative.json: \$.cells\[0\].contenders\["torch.matmul"\].timings.device.median_ns: expected a number from 0.001 to 1e.15, found -5$' "$work/negative.json"
@@ -122,6 +126,7 @@ refuse 65 "medians of a result without its journal" 'a.journal.jsonl is not ther
 refuse 73 "a directory that cannot be made" '/proc/no' "$work/a.json" --format csv --output /proc/no
 refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --output "$work/a.json"
 refuse 64 "nothing" 'name a result, a journal or --published' --format csv
+refuse 64 "an empty name" 'argument 2 of report is empty' "$work/a.json" ""
 refuse 64 "a table that there is not" 'there are tables 1 to 4' "$work/a.json" --table 5
 refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
 refuse 64 "a format of compare" '--format: expected text.markdown.*result, found "junit"' "$work/a.json" --format junit

@@ -63,6 +63,11 @@ expect_text "$work/cells" '^64 ok neighbour 1 128x64x64/nn,?.* 1$' "a shape betw
 expect_text "$work/run.journal.jsonl" '"tuned":\{"t":\{"hash"' "the environment names the table"
 run --config "$work/r.json" --device cpu --output "$work/none.json" --tuned none
 expect_code 0 "--tuned none"
+for pair in "none $table" "$table none" "none none"; do
+    run --config "$work/r.json" --device cpu --output "$work/x.json" --tuned "${pair% *}" --tuned "${pair#* }"
+    expect_code 64 "--tuned none beside another"
+    expect_text "$work/err" '^cudal2-bench: --tuned: none goes with no other table$' "says so"
+done
 cells "$work/none.journal.jsonl" >"$work/cells"
 expect_text "$work/cells" '^64 ok own 4 ' "without a table everything races"
 

@@ -39,6 +39,19 @@ expect_text "$work/out" '^8 passed' "all of them"
 # --- command line ---
 run verify
 expect_code 64 "verify needs a kernel"
+run verify "$plugins/honest.so" "$plugins/honest.so" --device cpu
+expect_code 64 "a kernel that is named twice"
+expect_text "$work/err" '^cudal2-bench: verify: ".*/honest.so" is there twice' "says so"
+"$bench" verify "$plugins/bad_load_hang.so" --device cpu --quiet >"$work/out" 2>"$work/err" </dev/null &
+job=$!
+sleep 1
+kill -TERM $job
+wait $job
+code=$?
+expect_code 75 "TERM"
+expect_text "$work/err" '^cudal2-bench: terminated with 0 of 6 cells done$' "TERM: promises no --resume, which verify has not"
+run verify /etc/passwd --device cpu
+expect_code 64 "what is no kernel"
 run verify "$plugins/honest.so" --shape 64x64
 expect_code 64 "a shape has three sizes"
 expect_text "$work/err" '\-\-shape: expected MxNxK' "and the line says so"

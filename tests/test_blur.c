@@ -71,6 +71,17 @@ static void a_step_hides_half_of_itself(void **state)
     assert_true(fabs(blur_of(one_step_and_fine) - 0.0005 / 1000) < 1e-9);
 }
 
+/* On a clock as fine as may be, two blocks have two times. */
+static void two_blocks_hide_nothing(void **state)
+{
+    double reference[] = {2000.7, 2011.1}, candidate[] = {1000.3, 1005.9};
+    struct pair pair = {.n = 2, .reference_ns = reference, .candidate_ns = candidate};
+    (void)state;
+    assert_true(pair_blur(&pair) <= 0);
+    reference[1] = reference[0];
+    assert_true(pair_blur(&pair) > 0.001); /* one that comes again may be on a step */
+}
+
 static void no_block_hides_nothing(void **state)
 {
     struct pair pair = {.n = 0};
@@ -112,6 +123,61 @@ static void width_zero_is_no_certainty(void **state)
     expect_judged(fine, true, false);
 }
 
+static const cJSON *first(const cJSON *cell, const char *list)
+{
+    assert_non_null(tree_member(cell, list));
+    assert_non_null(tree_member(cell, list)->child);
+    return tree_member(cell, list)->child;
+}
+
+/* Of the candidate over the reference; for "aa" the candidate plays a copy of the reference. */
+static const cJSON *interval_in(script time, const char *list, cJSON **cell)
+{
+    const struct peak peak = {0, 0};
+    struct cell_record *r = judged(time);
+    if (strcmp(list, "aa") == 0) {
+        r->contenders[1].candidate = false;
+        strcpy(r->contenders[1].copy_of, "cublas-nn");
+    }
+    *cell = result_cell(r, &peak);
+    record_free(r);
+    return tree_member(first(*cell, list), "ci95");
+}
+
+static void expect_interval(script time, double from, double to)
+{
+    cJSON *cell;
+    const cJSON *ci = interval_in(time, "speedups", &cell);
+    assert_int_equal(cJSON_GetArraySize(ci), 2);
+    assert_true(fabs(ci->child->valuedouble - from) < 5e-5);
+    assert_true(fabs(ci->child->next->valuedouble - to) < 5e-5);
+    cJSON_Delete(cell);
+}
+
+static void an_interval_is_no_narrower(void **state)
+{
+    cJSON *cell;
+    (void)state;
+    /* The one later step in eight is trimmed away, in every group: of width 0, as far as times go. */
+    expect_interval(two_steps_and_one, 2 * exp(-0.075) - 1, 2 * exp(0.075) - 1);
+    expect_interval(fine, fine(0, 0) / fine(1, 0) - 1, fine(0, 0) / fine(1, 0) - 1);
+    assert_true(cJSON_IsNull(interval_in(one_step_each, "speedups", &cell)));
+    assert_true(fabs(tree_number(first(cell, "speedups"), "geomean") - 0.5) < 1e-9);
+    cJSON_Delete(cell);
+}
+
+static void an_unknown_interval_excludes_nothing(void **state)
+{
+    cJSON *cell;
+    (void)state;
+    assert_true(cJSON_IsNull(interval_in(one_step_each, "aa", &cell)));
+    assert_null(tree_member(first(cell, "aa"), "excludes_one"));
+    cJSON_Delete(cell);
+    interval_in(two_steps_and_one, "aa", &cell);
+    assert_true(tree_true(first(cell, "aa"), "excludes_one"));
+    cJSON_Delete(cell);
+}
+
 static void the_result_says_so(void **state)
 {
     const struct peak peak = {0, 0};
@@ -133,8 +199,12 @@ static void the_result_says_so(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_hides_half_of_itself), cmocka_unit_test(no_block_hides_nothing),
-        cmocka_unit_test(width_zero_is_no_certainty), cmocka_unit_test(the_result_says_so)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_step_hides_half_of_itself),
+                                       cmocka_unit_test(no_block_hides_nothing),
+                                       cmocka_unit_test(two_blocks_hide_nothing),
+                                       cmocka_unit_test(width_zero_is_no_certainty),
+                                       cmocka_unit_test(the_result_says_so),
+                                       cmocka_unit_test(an_interval_is_no_narrower),
+                                       cmocka_unit_test(an_unknown_interval_excludes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,9 +334,9 @@ static void test_apply_refusals(void **state)
 {
     (void)state;
     refuse_apply("-c c --accumulate f16", ",\"dtype\":\"f32\"",
-                 "$.accumulate: f16 needs dtype f16 or native, this is f32");
+                 "c with these options: $.accumulate: f16 needs dtype f16 or native, this is f32");
     refuse_apply("-c c --candidate cudal2", "", "--candidate: \"cudal2\" is there twice");
-    refuse_apply("-c c --candidate cublas", "", "$.candidates[1]: \"cublas\" is also a baseline");
+    refuse_apply("-c c --candidate cublas", "", "c with these options: $.candidates[1]: \"cublas\" is also a baseline");
     refuse_apply("-c c --baselines a,a", "", "--baselines: \"a\" is there twice");
     refuse_apply("-c c --baselines a,,b", "",
                  "--baselines: expected a family, a kernel set, or a path that ends in .so or .json, found \"\"");

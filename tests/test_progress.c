@@ -94,6 +94,20 @@ static void test_cell_line_without_candidate(void **state)
     record_free(r);
 }
 
+/* As of a verification, which times nothing. */
+static void test_cell_line_without_times(void **state)
+{
+    struct cell_record *r = sample();
+    (void)state;
+    r->blocks = 0;
+    add_contender(r, "mine-nn", true, 0);
+    snprintf(r->contenders[0].status, sizeof r->contenders[0].status, "ok");
+    expect_line(r, "[3/10] offline/f16-f32-64x128x256  1.2 s  ETA 1:02");
+    snprintf(r->contenders[0].status, sizeof r->contenders[0].status, "wrong_result");
+    expect_line(r, "[3/10] offline/f16-f32-64x128x256  1 contender failed  1.2 s  ETA 1:02");
+    record_free(r);
+}
+
 static void test_skipped_cell_line(void **state)
 {
     struct cell_record *r = sample();
@@ -171,6 +185,7 @@ int main(void)
         cmocka_unit_test(test_duration),
         cmocka_unit_test(test_cell_line),
         cmocka_unit_test(test_cell_line_without_candidate),
+        cmocka_unit_test(test_cell_line_without_times),
         cmocka_unit_test(test_skipped_cell_line),
         cmocka_unit_test(test_live_line_fits),
         cmocka_unit_test(test_styles),

@@ -18,7 +18,8 @@ static const char whole[] =
     "\"summary\":{\"counts\":{\"cells\":1},\"convergence\":{\"share\":1,\"not_converged\":[{\"half_width\":0.1}]},"
     "\"speedups\":[{\"timing\":\"device\",\"n\":3,\"wins\":2,\"mean\":0.5,\"ci95\":[-1.5,2.5],\"sd\":null}],"
     "\"aa\":[{\"n\":1,\"false_alarm_rate\":0,\"mean_log_ratio\":-0.1}],\"left_out\":[{\"cells\":1}]},"
-    "\"cells\":[{\"key\":\"a\",\"m\":64,\"env\":-1,\"blocks\":8,\"converged\":true,\"worst_half_width\":null,"
+    "\"cells\":[{\"key\":\"a\",\"m\":64,\"n\":64,\"k\":64,\"env\":-1,\"blocks\":8,\"converged\":true,\"worst_half_"
+    "width\":null,"
     "\"null_graph\":{\"n\":8,\"median_ns\":0},"
     "\"contenders\":{\"c-nn\":{\"status\":\"ok\",\"layout\":\"nn\",\"tflops\":1,\"early\":true,"
     "\"timings\":{\"device\":{\"n\":8,\"median_ns\":1000,\"sd_ns\":0},\"event\":null}}},"
@@ -73,6 +74,7 @@ static void broken_values_are_refused(void **state)
         {"\"candidate\":\"c-max\"", "\"candidate\":7", "$.cells[0].speedups[0].candidate: expected a string, found 7"},
         {"\"m\":64", "\"m\":0", "$.cells[0].m: expected an integer from 1"},
         {"\"m\":64", "\"m\":64.5", "$.cells[0].m: expected an integer from 1"},
+        {"\"n\":64,", "", "$.cells[0].n: is missing: expected an integer from 1"},
         {"\"blocks\":8", "\"blocks\":-8", "$.cells[0].blocks: expected an integer from 0"},
         {"\"converged\":true", "\"converged\":\"yes\"", "$.cells[0].converged: expected true or false"},
         {"\"wins\":2", "\"wins\":-2", "$.summary.speedups[0].wins: expected an integer from 0"},

@@ -60,17 +60,21 @@ static void results_are_checked_when_read(void **state)
         {"{\"schema\":\"other\",\"schema_version\":1,\"cells\":[]}", "$.schema"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1}", "$.cells"},
         {"{\"schema\":\"cudal2-bench/"
-         "result\",\"schema_version\":1,\"summary\":{},\"cells\":[{\"key\":\"a\"},{\"key\":\"a\"}]}",
+         "result\",\"schema_version\":1,\"summary\":{},\"cells\":[{\"key\":\"a\",\"m\":1,\"n\":1,\"k\":1},{\"key\":"
+         "\"a\",\"m\":1,\"n\":1,\"k\":1}]}",
          "twice"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"kay\":\"a\"}]}", "$.cells[0].key"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"contenders\":[{}]}]}",
+        {"{\"schema\":\"cudal2-bench/"
+         "result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"m\":1,\"n\":1,\"k\":1,\"contenders\":[{}]}]}",
          "$.cells[0].contenders: expected an object, found an array"},
         {"{\"schema\":\"cudal2-bench/"
-         "result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"contenders\":{\"x\":[]}}]}",
+         "result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"m\":1,\"n\":1,\"k\":1,\"contenders\":{\"x\":[]}}]}",
          "$.cells[0].contenders.x: expected an object, found an array"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"speedups\":{\"x\":1}}]}",
+        {"{\"schema\":\"cudal2-bench/"
+         "result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"m\":1,\"n\":1,\"k\":1,\"speedups\":{\"x\":1}}]}",
          "$.cells[0].speedups: expected an array"},
-        {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"speedups\":[[]]}]}",
+        {"{\"schema\":\"cudal2-bench/"
+         "result\",\"schema_version\":1,\"cells\":[{\"key\":\"a\",\"m\":1,\"n\":1,\"k\":1,\"speedups\":[[]]}]}",
          "$.cells[0].speedups[0]: expected an object, found an array"},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_", ""},
         {"{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"cells\":[NaN]}", ""},

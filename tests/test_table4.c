@@ -135,7 +135,7 @@ static void aa_has_a_row_for_each_copy_and_timing(void **state)
         "\"mean_log_ratio\":-0.01,\"sd_log_ratio\":0.02},{\"mode\":\"server\",\"dtype\":\"f16\",\"accumulate\":\"f32\","
         "\"timing\":\"wall\",\"contender\":\"b\",\"n\":1,\"with_interval\":0,\"excludes_one\":0,\"false_alarm_rate\":"
         "null,"
-        "\"mean_log_ratio\":0,\"sd_log_ratio\":null}]}}");
+        "\"mean_log_ratio\":0,\"sd_log_ratio\":null},{\"timing\":\"event\",\"contender\":\"by hand\",\"n\":1}]}}");
     (void)state;
     assert_non_null(result);
     assert_int_equal(aa_make(result, keep, &kept), 0);
@@ -143,6 +143,7 @@ static void aa_has_a_row_for_each_copy_and_timing(void **state)
     must_hold(&kept.csv[0], ",contender,mode,types,timing,shapes,excludes_zero,false_alarms,mean_lead,std\n");
     must_hold(&kept.csv[0], ",a-nn,offline,f16/f32,device,18,3,0.1666667,-0.00995016625,0.02\n");
     must_hold(&kept.csv[0], ",b,server,f16/f32,wall,0,0,,0,\n");
+    must_hold(&kept.csv[0], ",by hand,,/,event,,,,,\n");
     free_kept(&kept);
     cJSON_Delete(result);
     result = cJSON_Parse("{\"summary\":{\"aa\":[]}}"); /* nobody was copied: no sheet */

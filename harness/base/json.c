@@ -318,3 +318,15 @@ int json_read_u64(struct json_at at, uint64_t *out, struct error *err)
     *out = (uint64_t)integer;
     return 0;
 }
+
+int json_read_head(struct json_at root, const char *schema, int version, const char *const keys[], struct error *err)
+{
+    const char *const schemas[] = {schema, NULL};
+    int which;
+    int64_t found;
+    if (cJSON_IsObject(root.node) &&
+        (json_read_choice(json_member(root, "schema"), schemas, &which, err) ||
+         json_read_int(json_member(root, "schema_version"), version, version, &found, err)))
+        return err->code;
+    return json_only_keys(root, keys, err);
+}

@@ -51,6 +51,10 @@ bool json_each(struct json_at array, const cJSON **node, int *index, struct json
  * every key of the object is in keys[] (NULL-terminated). Also fails when `at` is not an object. */
 int json_only_keys(struct json_at at, const char *const keys[], struct error *err);
 
+/* What such a file is: `schema` of this name, `schema_version` this one, then json_only_keys. In this order, so that
+ * another file of ours is told as that and not by the first of its keys. */
+int json_read_head(struct json_at root, const char *schema, int version, const char *const keys[], struct error *err);
+
 /* Typed readers of one node; absent nodes are errors ("... is missing"). Ranges are inclusive. */
 int json_read_int(struct json_at at, int64_t low, int64_t high, int64_t *out, struct error *err);
 int json_read_number(struct json_at at, double low, double high, double *out, struct error *err);

@@ -6,10 +6,51 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/terminal.h"
 #include "compare/agree.h"
 
 _Static_assert(AGREE_BASES_MAX + 1 == OPTIONS_OPERANDS_MAX, "as many operands as runs can be compared");
+
+enum form { FORM_TEXT, FORM_MARKDOWN, FORM_JSON, FORM_COUNT };
+static const char *const form_names[FORM_COUNT] = {"text", "markdown", "json"};
+
+static int find_form(const struct options *options, enum form *out, struct error *err)
+{
+    const char *name = format_choices[options->format];
+    for (int i = 0; i < FORM_COUNT; i++)
+        if (strcmp(form_names[i], name) == 0) {
+            *out = (enum form)i;
+            return 0;
+        }
+    return error_set(err, EXIT_CODE_USAGE, "compare --agreement: there is no format \"%s\" (text, markdown, json)",
+                     name);
+}
+
+/* Prints what is whole, and frees it. All but text is UTF-8 by definition, whatever the files are called. */
+static bool hand_over(struct text *out, enum form form)
+{
+    bool whole = !out->failed && out->bytes;
+    if (whole && form != FORM_TEXT)
+        utf8_repair(out);
+    if (whole && !out->failed)
+        fputs(out->bytes, stdout);
+    whole = whole && !out->failed;
+    text_free(out);
+    return whole;
+}
+
+/* Prints and deletes. */
+static void add_tree(struct text *out, cJSON *root)
+{
+    char *text = json_print(root, true);
+    out->failed |= !text;
+    text_add(out, "%s\n", text ? text : "");
+    free(text);
+    cJSON_Delete(root);
+}
+
+/* ---- what it came to ---- */
 
 static void add_cost(struct text *out, const struct agreement *a)
 {
@@ -26,8 +67,7 @@ static void add_cost(struct text *out, const struct agreement *a)
                  several ? "some runs alone: the others have" : "one run alone: the other has");
 }
 
-static void print_json(struct text *out, const struct sheet *groups, const struct sheet *rows,
-                       const struct agreement *a)
+static void add_json(struct text *out, const struct sheet *groups, const struct sheet *rows, const struct agreement *a)
 {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "groups", sheet_to_json(groups));
@@ -36,58 +76,84 @@ static void print_json(struct text *out, const struct sheet *groups, const struc
     json_put_number(root, "base_runs", (double)a->n_bases);
     json_put_number(root, "base_seconds", a->seconds[0]);
     json_put_number(root, "new_seconds", a->seconds[1]);
-    char *text = json_print(root, true);
-    out->failed |= !text;
-    text_add(out, "%s\n", text ? text : "");
-    free(text);
-    cJSON_Delete(root);
+    add_tree(out, root);
 }
 
-static int print(const struct agreement *a, const struct options *options, struct error *err)
+static int print(const struct agreement *a, enum form form, const struct options *options, struct error *err)
 {
-    const char *format = format_choices[options->format];
     bool colour = !options->no_color && terminal_has_colour(STDOUT_FILENO);
-    bool json = strcmp(format, "json") == 0, markdown = strcmp(format, "markdown") == 0;
     struct sheet sheets[2] = {{.n_columns = 0}, {.n_columns = 0}};
     struct text out = {0};
-    if (!json && !markdown && strcmp(format, "text") != 0)
-        return error_set(err, EXIT_CODE_USAGE, "compare --agreement: there is no format \"%s\" (text, markdown, json)",
-                         format);
     agree_groups_sheet(a, &sheets[0]);
     agree_rows_sheet(a, &sheets[1]);
-    if (json)
-        print_json(&out, &sheets[0], &sheets[1], a);
-    for (int i = 0; i < 2 && !json; i++) {
-        if (markdown)
+    if (form == FORM_JSON)
+        add_json(&out, &sheets[0], &sheets[1], a);
+    for (int i = 0; i < 2 && form != FORM_JSON; i++) {
+        if (form == FORM_MARKDOWN)
             sheet_print_markdown(&out, &sheets[i]);
         else
             sheet_print_text(&out, &sheets[i], colour);
         text_add(&out, "\n");
     }
-    if (!json)
+    if (form != FORM_JSON)
         add_cost(&out, a);
-    bool failed = out.failed || sheets[0].failed || sheets[1].failed;
-    if (!failed)
-        fputs(out.bytes, stdout);
+    out.failed |= sheets[0].failed || sheets[1].failed;
     sheet_free(&sheets[0]);
     sheet_free(&sheets[1]);
-    text_free(&out);
-    return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for the comparison") : 0;
+    return hand_over(&out, form) ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the comparison");
+}
+
+/* ---- why it came to nothing ---- */
+
+static void add_failure_json(struct text *out, const struct agree_request *request, const struct error *why)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "outcome", why->text);
+    json_put_number(root, "exit_code", why->code);
+    cJSON_AddItemToObject(root, "base", cJSON_CreateStringArray(request->bases, (int)request->n_bases));
+    cJSON_AddStringToObject(root, "new", request->fresh);
+    cJSON_AddItemToObject(root, "groups", cJSON_CreateArray());
+    cJSON_AddItemToObject(root, "rows", cJSON_CreateArray());
+    add_tree(out, root);
+}
+
+static void add_failure_markdown(struct text *out, const struct agree_request *request, const struct error *why)
+{
+    text_add(out, "### cudal2-bench compare --agreement: %s\n\n", why->text);
+    for (size_t i = 0; i < request->n_bases; i++)
+        text_add(out, "- BASE: %s\n", request->bases[i]);
+    text_add(out, "- NEW: %s\n", request->fresh);
+}
+
+/* As compare does: a form that says nothing is taken for a job that has not run. The error stays as it is. */
+static void print_failure(const struct agree_request *request, enum form form, const struct error *why)
+{
+    struct text out = {0};
+    if (form == FORM_JSON)
+        add_failure_json(&out, request, why);
+    else if (form == FORM_MARKDOWN)
+        add_failure_markdown(&out, request, why);
+    hand_over(&out, form);
 }
 
 int command_agree(const struct options *options, struct error *err)
 {
     struct agreement agreement;
+    enum form form = FORM_TEXT;
     if (options->n_operands < 2)
         return error_set(err, EXIT_CODE_USAGE, "compare --agreement needs two runs or more, BASE... and NEW");
     if (options->confirm || options->resume || options_given(options, OPTION_DELTA))
         return error_set(err, EXIT_CODE_USAGE, "--agreement cannot go with --confirm, --resume or --delta");
+    if (find_form(options, &form, err))
+        return err->code;
     size_t n_bases = options->n_operands - 1;
     struct agree_request request = {
         .bases = options->operands, .n_bases = n_bases, .fresh = options->operands[n_bases], .force = options->force};
-    if (agree_open(&request, &agreement, err))
+    if (agree_open(&request, &agreement, err)) {
+        print_failure(&request, form, err);
         return err->code;
-    int code = print(&agreement, options, err);
+    }
+    int code = print(&agreement, form, options, err);
     agree_free(&agreement);
     return code;
 }

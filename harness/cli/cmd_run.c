@@ -128,14 +128,17 @@ static bool has_table(int code)
     return code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
 }
 
-/* Which contenders there are only the worker knows: its words are about the config's key, which was an option here. */
-static int blame_option(const struct options *options, int code, struct error *err)
+/* Which contenders there are only the worker knows: its words are about the config's key, which an option may have set.
+ */
+static int blame_aa(const struct options *options, const struct run_options *run, int code, struct error *err)
 {
     static const char key[] = "aa: ";
-    if (code != EXIT_CODE_DATA || !options->aa || !options->aa[0] || strncmp(err->text, key, strlen(key)) != 0)
+    if (code != EXIT_CODE_DATA || strncmp(err->text, key, strlen(key)) != 0)
         return code;
-    err->code = EXIT_CODE_USAGE;
     memmove(err->text, err->text + strlen(key), strlen(err->text + strlen(key)) + 1);
+    if (!options->aa || !options->aa[0])
+        return error_wrap(err, "%s: $.aa", run->config_path);
+    err->code = EXIT_CODE_USAGE;
     return error_wrap(err, "--aa");
 }
 
@@ -173,7 +176,7 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     run.no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
     run.force_tuned = options->force;
     run_note_accumulate(options, &config);
-    code = blame_option(options, run_with_progress(options, &run, err), err);
+    code = blame_aa(options, &run, run_with_progress(options, &run, err), err);
     if (has_table(code) && report_print(output, options, &report_error) && !code) {
         *err = report_error;
         code = err->code;

@@ -73,6 +73,16 @@ static int drop_baselines(const struct options *options, struct config *config, 
     return options->in_process ? 0 : error_set(err, EXIT_CODE_USAGE, "--baselines none goes with --in-process only");
 }
 
+static int add_kernels(const struct options *options, struct config *config, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < options->n_operands && code == 0; i++)
+        code = config_add_name(config->candidates, options->operands[i], err);
+    if (code == EXIT_CODE_DATA) /* the same complaint, but about the command line */
+        code = err->code = EXIT_CODE_USAGE;
+    return code != 0 ? error_wrap(err, "verify") : known_check_operands(options, err);
+}
+
 /* The kernels named are the only candidates; everything that is for timing is off. */
 static int fill_config(const struct options *options, struct config *config, struct error *err)
 {
@@ -84,10 +94,8 @@ static int fill_config(const struct options *options, struct config *config, str
     config->verify = config->verify_only = true;
     config->verify_cache = config->aa = config->time_anyway = false;
     int code = take_shapes(options->shapes, config, err);
-    for (size_t i = 0; i < options->n_operands && code == 0; i++)
-        code = config_add_name(config->candidates, options->operands[i], err);
     if (code == 0)
-        code = known_check_operands(options, err);
+        code = add_kernels(options, config, err);
     if (code == 0)
         code = options_apply(options, config, err);
     return code == 0 ? drop_baselines(options, config, err) : code;
@@ -127,6 +135,15 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
     return applied ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the verdicts");
 }
 
+/* What a run says when it is stopped ends in how to go on with it; what is checked here is gone with its journal. */
+static int drop_advice(struct error *err)
+{
+    char *advice = strstr(err->text, "; the same command with --resume");
+    if (advice != NULL)
+        *advice = '\0';
+    return err->code;
+}
+
 static int check_in_worker(const struct options *options, const struct run_options *run, struct findings *f,
                            struct error *err)
 {
@@ -136,7 +153,7 @@ static int check_in_worker(const struct options *options, const struct run_optio
     int code = run_with_progress(options->quiet || options->format != 0 ? &quiet : options, run, err);
     /* These are verdicts on kernels, which the journal tells one by one. */
     if (code != 0 && code != EXIT_CODE_VERIFICATION && code != EXIT_CODE_INCOMPARABLE)
-        return code;
+        return drop_advice(err);
     code = ledger_journal_path(run->output, journal, err);
     if (code == 0)
         code = activity_book_read(journal, &f->book, err);

@@ -264,9 +264,13 @@ int known_check_config(const struct options *options, const struct config *confi
 /* "none" is a word, and no file. What is in a table is for the worker to say, which knows the device. */
 static int check_tables(const struct options *options, struct error *err)
 {
-    for (size_t i = 0; options->tuned[i]; i++)
-        if (strcmp(options->tuned[i], "none") != 0 && check_readable(options->tuned[i], err))
+    for (size_t i = 0; options->tuned[i]; i++) {
+        bool none = strcmp(options->tuned[i], "none") == 0;
+        if (none && options->tuned[1])
+            return error_set(err, EXIT_CODE_USAGE, "--tuned: none goes with no other table");
+        if (!none && check_readable(options->tuned[i], err))
             return error_wrap(err, "--tuned");
+    }
     return 0;
 }
 

@@ -231,6 +231,9 @@ static int take_word(struct parser *p, const char *word)
         return p->err->code;
     if (p->out->n_operands == command_table[p->out->command].max_operands)
         return usage(p, "unexpected argument", word, NULL);
+    if (word[0] == '\0') /* of a variable that is not set; as a path it would be told without a name */
+        return error_set(p->err, EXIT_CODE_USAGE, "argument %zu of %s is empty", p->out->n_operands + 1,
+                         command_table[p->out->command].name);
     p->out->operands[p->out->n_operands++] = word;
     return 0;
 }

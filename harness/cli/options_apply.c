@@ -121,7 +121,10 @@ static int apply_all(const struct options *o, struct config *config, struct erro
 int options_apply(const struct options *o, struct config *config, struct error *err)
 {
     int code = apply_all(o, config, err);
-    if (code == EXIT_CODE_DATA) /* the same complaint, but about the command line */
-        code = err->code = EXIT_CODE_USAGE;
-    return code;
+    if (code != EXIT_CODE_DATA)
+        return code;
+    err->code = EXIT_CODE_USAGE; /* the same complaint, but about the command line */
+    if (err->text[0] == '$')     /* a place in what config and options come to together */
+        error_wrap(err, "%s with these options", o->config ? o->config : "the config");
+    return err->code;
 }

@@ -57,6 +57,8 @@ static void add_race(const struct cell_record *r, struct text *out)
     double candidate_ns = 0, baseline_ns = 0;
     const struct contender_record *candidate = fastest(r, true, &candidate_ns);
     const struct contender_record *baseline = fastest(r, false, &baseline_ns);
+    if (candidate || baseline)
+        text_add(out, "  ");
     if (candidate)
         add_time(out, candidate->name, candidate_ns);
     if (candidate && baseline)
@@ -92,9 +94,10 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
     record_key(&r->problem, r->mode, key);
     for (int i = 0; i < PHASE_COUNT; i++)
         seconds += r->phase_seconds[i];
-    text_add(out, "[%zu/%zu] %s%s%s  ", p->done, p->n_cells, key, r->label[0] ? " " : "", r->label);
+    text_add(out, "[%zu/%zu] %s%s%s", p->done, p->n_cells, key, r->label[0] ? " " : "", r->label);
+    size_t head = out->length;
     if (strcmp(r->status, "ok") != 0 && strcmp(r->status, "partial") != 0)
-        text_add(out, "%s: %s", r->status, r->reason);
+        text_add(out, "  %s: %s", r->status, r->reason);
     else
         add_race(r, out);
     if (r->blocks)
@@ -104,7 +107,8 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
         text_add(out, "  %d pair%s", pairs, pairs == 1 ? "" : "s");
     }
     if (count_failed(r))
-        text_add(out, ", %zu contender%s failed", count_failed(r), count_failed(r) == 1 ? "" : "s");
+        text_add(out, "%s%zu contender%s failed", out->length > head ? ", " : "  ", count_failed(r),
+                 count_failed(r) == 1 ? "" : "s");
     progress_duration(p->eta_seconds, eta);
     text_add(out, "  %.1f s  ETA %s", seconds, eta);
 }

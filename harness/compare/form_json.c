@@ -129,8 +129,9 @@ static void print_tree(struct text *out, cJSON *tree)
     free(printed);
 }
 
-void compare_form_json(struct text *out, const struct compare_runs *c)
+void compare_form_json(struct text *out, const struct compare_runs *c, bool colour)
 {
+    (void)colour;
     print_tree(out, to_json(c));
 }
 

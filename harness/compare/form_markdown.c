@@ -50,8 +50,9 @@ static void add_tables(struct text *out, const struct compare_runs *c)
     free(rows);
 }
 
-void compare_form_markdown(struct text *out, const struct compare_runs *c)
+void compare_form_markdown(struct text *out, const struct compare_runs *c, bool colour)
 {
+    (void)colour;
     struct error line = {0};
     compare_headline(c, &line);
     text_add(out, "### cudal2-bench compare: %s\n\n", line.text);

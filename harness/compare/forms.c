@@ -12,6 +12,17 @@
 
 const char *const compare_format_names[] = {"text", "markdown", "json", "junit", NULL};
 
+/* How each says a comparison, and that there is none. */
+static const struct form {
+    void (*say)(struct text *out, const struct compare_runs *c, bool colour);
+    void (*say_failure)(struct text *out, const struct compare_failure *failure); /* NULL: it has no words for it */
+} forms[] = {
+    [COMPARE_TEXT] = {compare_form_text, NULL},
+    [COMPARE_MARKDOWN] = {compare_form_markdown, compare_failure_markdown},
+    [COMPARE_JSON] = {compare_form_json, compare_failure_json},
+    [COMPARE_JUNIT] = {compare_form_junit, compare_failure_junit},
+};
+
 /* A terminal is shown a path as it is, and scripts take it from there; the other forms are UTF-8 by definition. */
 static int hand_over(struct text *text, enum compare_format format, char **out, struct error *err)
 {
@@ -29,20 +40,7 @@ int compare_print(const struct compare_runs *c, enum compare_format format, bool
 {
     struct text text = {0};
     *out = NULL;
-    switch (format) {
-    case COMPARE_TEXT:
-        compare_form_text(&text, c, colour);
-        break;
-    case COMPARE_MARKDOWN:
-        compare_form_markdown(&text, c);
-        break;
-    case COMPARE_JSON:
-        compare_form_json(&text, c);
-        break;
-    case COMPARE_JUNIT:
-        compare_form_junit(&text, c);
-        break;
-    }
+    forms[format].say(&text, c, colour);
     return hand_over(&text, format, out, err);
 }
 
@@ -51,19 +49,9 @@ int compare_print_failure(const struct compare_failure *failure, enum compare_fo
 {
     struct text text = {0};
     *out = NULL;
-    switch (format) {
-    case COMPARE_TEXT:
+    if (!forms[format].say_failure)
         return 0;
-    case COMPARE_MARKDOWN:
-        compare_failure_markdown(&text, failure);
-        break;
-    case COMPARE_JSON:
-        compare_failure_json(&text, failure);
-        break;
-    case COMPARE_JUNIT:
-        compare_failure_junit(&text, failure);
-        break;
-    }
+    forms[format].say_failure(&text, failure);
     return hand_over(&text, format, out, err);
 }
 

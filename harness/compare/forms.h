@@ -29,16 +29,16 @@ struct compare_failure {
 int compare_print_failure(const struct compare_failure *failure, enum compare_format format, char **out,
                           struct error *err);
 
-/* ---- one each; out->failed when out of memory ---- */
+/* ---- one each; out->failed when out of memory; a colour is for text ---- */
 
 /* Every row that is not SAME, and the worst of those that are up to 40 rows in all. */
 void compare_form_text(struct text *out, const struct compare_runs *c, bool colour);
 /* The 20 largest changes, and up to 20 candidates without a figure. */
-void compare_form_markdown(struct text *out, const struct compare_runs *c);
-void compare_form_json(struct text *out, const struct compare_runs *c);
+void compare_form_markdown(struct text *out, const struct compare_runs *c, bool colour);
+void compare_form_json(struct text *out, const struct compare_runs *c, bool colour);
 /* A suite for each mode and reference, a case for each cell and candidate. SLOWER is a failure, MISSING and INVALID are
  * errors, AMBIGUOUS is skipped; the text is in the element's body. */
-void compare_form_junit(struct text *out, const struct compare_runs *c);
+void compare_form_junit(struct text *out, const struct compare_runs *c, bool colour);
 
 void compare_failure_markdown(struct text *out, const struct compare_failure *failure);
 /* The members of a comparison that are known: outcome, exit_code, the paths; no rows. */

@@ -149,14 +149,10 @@ static int check_remark(struct json_at at, struct error *err)
 
 static int read_head(struct json_at root, struct config *c, struct error *err)
 {
-    static const char *const schemas[] = {CONFIG_SCHEMA, NULL};
     const char *keys[CONFIG_KEYS_MAX + 1];
-    int choice;
-    int64_t version;
     const char *link;
     config_keys("", keys);
-    if (json_only_keys(root, keys, err) || json_read_choice(json_member(root, "schema"), schemas, &choice, err) ||
-        json_read_int(json_member(root, "schema_version"), 1, 1, &version, err))
+    if (json_read_head(root, CONFIG_SCHEMA, 1, keys, err))
         return err->code;
     struct json_at schema_link = json_member(root, "$schema");
     if (schema_link.node && json_read_string(schema_link, &link, err))

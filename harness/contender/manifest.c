@@ -34,7 +34,7 @@ static const char *const top_keys[] = {"$schema",
                                        "memset_workspace_bytes",
                                        "early",
                                        NULL};
-static const char *const kernel_schema[] = {"cudal2-bench/kernel", NULL};
+static const char kernel_schema[] = "cudal2-bench/kernel";
 static const char *const dtypes[] = {"f16", "bf16", "f32", NULL};
 static const char *const accumulates[] = {"f16", "f32", NULL};
 static const char *const layouts[] = {"nn", "tn", NULL};
@@ -287,11 +287,7 @@ static int read_identity(struct json_at at, const char *path, struct manifest *m
 {
     const char *source;
     const char *slash = strrchr(path, '/');
-    int ignored;
-    int64_t version;
-    if (json_only_keys(at, top_keys, err) != 0 ||
-        json_read_choice(json_member(at, "schema"), kernel_schema, &ignored, err) != 0 ||
-        json_read_int(json_member(at, "schema_version"), 1, 1, &version, err) != 0 ||
+    if (json_read_head(at, kernel_schema, 1, top_keys, err) != 0 ||
         read_word(json_member(at, "name"), m->name, sizeof m->name, err) != 0 ||
         read_word(json_member(at, "entry"), m->entry, sizeof m->entry, err) != 0 ||
         json_read_string(json_member(at, "source"), &source, err) != 0)

@@ -19,7 +19,6 @@ static const char *const entry_keys[] = {
     "m",      "n",       "k",         "family",       "layout",    "variant",      "time_ns",
     "low_ns", "high_ns", "runner_up", "runner_up_ns", "reference", "reference_ns", "commit",
     NULL};
-static const char *const schemas[] = {TUNED_SCHEMA, NULL};
 
 /* ---- reading ---- */
 
@@ -165,10 +164,8 @@ static int read_entries(struct json_at at, struct tuned_table *t, struct error *
 
 static int read_head(struct json_at root, struct tuned_table *t, struct error *err)
 {
-    int schema, dtype, accumulate, mode, timing, cache;
-    int64_t version;
-    if (json_only_keys(root, top_keys, err) || json_read_choice(json_member(root, "schema"), schemas, &schema, err) ||
-        json_read_int(json_member(root, "schema_version"), TUNED_SCHEMA_VERSION, TUNED_SCHEMA_VERSION, &version, err) ||
+    int dtype, accumulate, mode, timing, cache;
+    if (json_read_head(root, TUNED_SCHEMA, TUNED_SCHEMA_VERSION, top_keys, err) ||
         read_text(json_member(root, "device"), t->device, sizeof t->device, err) ||
         read_text(json_member(root, "driver"), t->driver, sizeof t->driver, err) ||
         read_text(json_member(root, "commit"), t->commit, sizeof t->commit, err) ||

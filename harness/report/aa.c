@@ -15,16 +15,22 @@ static void add_ratio(struct sheet *s, double value, const char *format)
         sheet_add(s, value, "%.2f%%", 100 * value);
 }
 
+static void add_count(struct sheet *s, double n)
+{
+    if (isnan(n))
+        sheet_add(s, NAN, "-");
+    else
+        sheet_add(s, n, "%.0f", n);
+}
+
 static void add_row(struct sheet *s, const cJSON *row)
 {
-    double n = tree_number(row, "with_interval");
-    double false_alarms = tree_number(row, "excludes_one");
     sheet_add(s, NAN, "%s", tree_text(row, "contender"));
     sheet_add(s, NAN, "%s", tree_text(row, "mode"));
     sheet_add(s, NAN, "%s/%s", tree_text(row, "dtype"), tree_text(row, "accumulate"));
     sheet_add(s, NAN, "%s", tree_text(row, "timing"));
-    sheet_add(s, n, "%.0f", n);
-    sheet_add(s, false_alarms, "%.0f", false_alarms);
+    add_count(s, tree_number(row, "with_interval"));
+    add_count(s, tree_number(row, "excludes_one"));
     add_ratio(s, tree_number(row, "false_alarm_rate"), "unsigned");
     add_ratio(s, expm1(tree_number(row, "mean_log_ratio")), "signed");
     add_ratio(s, tree_number(row, "sd_log_ratio"), "unsigned");

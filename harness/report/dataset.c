@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/load.h"
 #include "result/tree.h"
 
 static bool same_line(const struct line *a, const struct line *b)
@@ -188,6 +189,8 @@ int dataset_add_result(struct dataset *d, const cJSON *result, const char *timin
             if (code || dataset_has_layout(tree_text(s, "candidate")) || strcmp(tree_text(s, "timing"), wanted) != 0)
                 continue;
             code = add_speedup(d, cell, s, err);
+            if (code && load_file_of(result, cell))
+                error_wrap(err, "%s", load_file_of(result, cell));
         }
     }
     set_outcomes(d, result);

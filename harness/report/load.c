@@ -116,9 +116,38 @@ static cJSON *merged_run(cJSON *const *results, size_t n)
     return tree_finish(&run);
 }
 
-/* Takes the parts out of results[]; what is left of them is the caller's. */
-static cJSON *merge(cJSON *const *results, size_t n)
+static cJSON *list_files(cJSON *const *results, const struct load_request *request)
 {
+    cJSON *files = cJSON_CreateArray();
+    for (size_t i = 0; i < request->n && files; i++) {
+        struct tree file = tree_begin();
+        tree_put_text(&file, "path", request->paths[i]);
+        tree_put_number(&file, "cells", cJSON_GetArraySize(tree_member(results[i], "cells")));
+        if (!tree_append(files, tree_finish(&file)))
+            files = NULL;
+    }
+    return files;
+}
+
+const char *load_file_of(const cJSON *result, const cJSON *cell)
+{
+    double before = 0, end = 0;
+    const cJSON *file;
+    for (const cJSON *at = cell; at != tree_member(result, "cells")->child; at = at->prev)
+        before++;
+    cJSON_ArrayForEach(file, tree_member(result, "files"))
+    {
+        end += tree_number(file, "cells");
+        if (before < end)
+            return tree_text(file, "path");
+    }
+    return NULL;
+}
+
+/* Takes the parts out of results[]; what is left of them is the caller's. */
+static cJSON *merge(cJSON *const *results, const struct load_request *request)
+{
+    size_t n = request->n;
     struct tree all = tree_begin();
     cJSON *runs = cJSON_CreateArray();
     cJSON *env = cJSON_CreateArray();
@@ -127,6 +156,7 @@ static cJSON *merge(cJSON *const *results, size_t n)
     tree_put_text(&all, "schema", RESULT_SCHEMA);
     tree_put_number(&all, "schema_version", RESULT_SCHEMA_VERSION);
     tree_put(&all, "run", merged_run(results, n));
+    tree_put(&all, "files", list_files(results, request));
     for (size_t i = 0; i < n; i++) {
         shift_env(results[i], cJSON_GetArraySize(env));
         cJSON_AddItemToArray(runs, cJSON_DetachItemFromObjectCaseSensitive(results[i], "run"));
@@ -179,7 +209,7 @@ static int load_all(const struct load_request *request, cJSON **results, cJSON *
         results[0] = NULL;
         return 0;
     }
-    *out = merge(results, request->n);
+    *out = merge(results, request);
     return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
 }
 

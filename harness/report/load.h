@@ -18,9 +18,13 @@ struct load_request {
 
 /* One file gives its result as it is, or that of the journal beside it when the run has gone on (beside.h). Several
  * give one tree of the same schema: cells in the order of the files (their `env` indices shifted), env[] appended,
- * summary as summaries.h says, `run` with the sums and `runs[]` with each file's own. *out is owned by the caller.
- * EXIT_CODE_DATA: not a result, a cell in two files, other device or driver.
+ * summary as summaries.h says, `run` with the sums, `runs[]` with each file's own and `files[]` with each one's path
+ * and number of cells. *out is owned by the caller. EXIT_CODE_DATA: not a result, a cell in two files, other device or
+ * driver.
  */
 int load_results(const struct load_request *request, cJSON **out, struct error *err);
+
+/* The file that a cell of a tree of several is from; NULL in a tree of one. */
+const char *load_file_of(const cJSON *result, const cJSON *cell);
 
 #endif

@@ -8,6 +8,7 @@
 #include "report/dataset.h"
 #include "report/outcome.h"
 #include "report/screen_activity.h"
+#include "report/screen_counts.h"
 #include "report/screen_device.h"
 #include "report/screen_rows.h"
 #include "report/sheet.h"
@@ -22,36 +23,6 @@ static void print_sheet(struct screen *screen, struct sheet *sheet)
         text_add(&screen->text, "\n");
     }
     sheet_free(sheet);
-}
-
-static void print_slowdowns(struct screen *screen, double blocks, double cells)
-{
-    bool one = blocks == 1;
-    text_add(&screen->text, "%.0f block%s in %.0f cell%s saw a thermal or hardware slowdown and do%s not count\n",
-             blocks, one ? "" : "s", cells, cells == 1 ? "" : "s", one ? "es" : "");
-}
-
-static void print_counts(struct screen *screen)
-{
-    const cJSON *summary = tree_member(screen->result, "summary");
-    const cJSON *counts = tree_member(summary, "counts");
-    const cJSON *convergence = tree_member(summary, "convergence");
-    double missing = cJSON_GetArraySize(tree_member(tree_member(screen->result, "run"), "missing"));
-    double cells = tree_number(counts, "cells");
-    text_add(&screen->text, "%.0f cell%s: %.0f ok, %.0f partial, %.0f skipped, %.0f failed", cells,
-             cells == 1 ? "" : "s", tree_number(counts, "ok"), tree_number(counts, "partial"),
-             tree_number(counts, "skipped"), tree_number(counts, "failed"));
-    if (missing > 0)
-        text_add(&screen->text, ", %.0f not measured yet", missing);
-    if (tree_number(convergence, "measured") > 0)
-        text_add(&screen->text, "; %.0f of %.0f converged", tree_number(convergence, "converged"),
-                 tree_number(convergence, "measured"));
-    if (tree_number(convergence, "incomparable") > 0)
-        text_add(&screen->text, "; %.0f with nothing to compare", tree_number(convergence, "incomparable"));
-    text_add(&screen->text, "\n");
-    if (tree_number(counts, "dropped_blocks") > 0)
-        print_slowdowns(screen, tree_number(counts, "dropped_blocks"), tree_number(counts, "cells_with_slowdown"));
-    text_add(&screen->text, "\n");
 }
 
 static bool is_suffix(const char *name, const char *suffix)
@@ -223,11 +194,17 @@ static bool is_headline(const cJSON *row, const cJSON *cell)
 static void print_aa_of(struct screen *screen, const cJSON *row)
 {
     double excluded = tree_number(row, "excludes_one"), sd = tree_number(row, "sd_log_ratio");
-    text_add(&screen->text, "%+.3f%% on average", 100 * tree_number(row, "mean_log_ratio"));
+    double mean = tree_number(row, "mean_log_ratio");
+    if (isnan(mean))
+        text_add(&screen->text, "unknown on average");
+    else
+        text_add(&screen->text, "%+.3f%% on average", 100 * mean);
     if (!isnan(sd))
         text_add(&screen->text, " (std %.2g%%)", 100 * sd);
-    text_add(&screen->text, ", %.0f interval%s exclude%s 0\n", excluded, excluded == 1 ? "" : "s",
-             excluded == 1 ? "s" : "");
+    if (!isnan(excluded))
+        text_add(&screen->text, ", %.0f interval%s exclude%s 0", excluded, excluded == 1 ? "" : "s",
+                 excluded == 1 ? "s" : "");
+    text_add(&screen->text, "\n");
 }
 
 /* The copy by the other timings, whose scatter raises their means of ratios. */
@@ -457,7 +434,7 @@ static void print_all(struct screen *screen, const cJSON *cells)
 {
     const cJSON *cell;
     screen_device(screen);
-    print_counts(screen);
+    screen_counts(screen);
     cJSON_ArrayForEach(cell, cells) if (first_of_its_group(cells, cell)) print_group(screen, cells, cell);
     screen_activity(screen);
     print_early(screen, cells);

@@ -1,6 +1,7 @@
 #include "result/blur.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define FEW 2u
 
@@ -32,13 +33,19 @@ static double least_distance(const double *values, size_t n)
     return least;
 }
 
+/* Where no time comes twice there is nothing to tell steps by: two blocks have two times on any clock. */
+static bool is_on_steps(unsigned values, size_t n)
+{
+    return values <= FEW && values < n;
+}
+
 double pair_blur(const struct pair *p)
 {
     const double *const sides[] = {p->reference_ns, p->candidate_ns};
     double blur = 0;
     for (int i = 0; i < 2 && p->n > 0; i++) {
         unsigned values = count_values(sides[i], p->n);
-        if (values <= FEW)
+        if (is_on_steps(values, p->n))
             blur += least_distance(sides[values == 1 ? 1 - i : i], p->n) / 2 / stats_median(sides[i], p->n);
     }
     return blur;

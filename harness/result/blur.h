@@ -8,9 +8,9 @@
 #include "result/pair.h"
 
 /* How far, in log units, the ratio of a pair may lie from what its times say: half a step of either side that has at
- * most two different times. The step is their distance, of a side that has one time only the least distance in the
- * other; with one time on both sides it is not known: INFINITY. 0 where both sides have three times or more, since
- * their mean tells more than one step does. */
+ * most two different times, one of them more than once. The step is their distance, of a side that has one time only
+ * the least distance in the other; with one time on both sides it is not known: INFINITY. 0 where both sides have three
+ * times or more, since their mean tells more than one step does. */
 double pair_blur(const struct pair *p);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/blur.h"
+
 void pair_free(struct pair *p)
 {
     free(p->reference_ns);
@@ -73,15 +75,23 @@ void pair_interval(const struct pair *p, struct interval *out)
     stats_widen(out, p->choosing);
 }
 
+/* NaN where it is not known. */
+static double half_width_of(const struct pair *p, const struct interval *interval)
+{
+    double half_width = interval->valid ? fmax(interval->half_width, pair_blur(p)) : (double)NAN;
+    return isinf(half_width) ? (double)NAN : half_width;
+}
+
 void pair_speedup(const struct pair *p, struct speedup *out)
 {
     struct interval interval;
     pair_interval(p, &interval);
+    double half_width = half_width_of(p, &interval);
     *out = (struct speedup){.n = p->n, .groups = (unsigned)interval.groups};
     out->log_mean = interval.estimate;
     out->geomean = expm1(interval.estimate);
-    out->low = expm1(interval.estimate - interval.half_width);
-    out->high = expm1(interval.estimate + interval.half_width);
+    out->low = expm1(interval.estimate - half_width);
+    out->high = expm1(interval.estimate + half_width);
     out->mean_of_ratios = mean_ratio(p) - 1;
     out->ratio_of_means = stats_mean(p->reference_ns, p->n) / stats_mean(p->candidate_ns, p->n) - 1;
 }

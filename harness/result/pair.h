@@ -26,12 +26,12 @@ void pair_free(struct pair *p);
 /* The interval of its log ratio, with what choosing adds. */
 void pair_interval(const struct pair *p, struct interval *out);
 
-/* All estimates of one pair; each is a ratio minus 1 (paper, Eq. 2). */
+/* All estimates of one pair; each is a ratio minus 1 (paper, Eq. 2). The interval is no narrower than pair_blur. */
 struct speedup {
     size_t n;
     unsigned groups;
     double geomean;        /* from the trimmed mean log ratio of the groups */
-    double low, high;      /* its 95% interval; NaN with fewer than two groups */
+    double low, high;      /* its 95% interval; NaN with fewer than two groups, or no step known */
     double mean_of_ratios; /* the paper's */
     double ratio_of_means;
     double log_mean; /* the geomean in log units */

@@ -75,7 +75,7 @@ static const struct rule pair[] = {
     {.keys = {NULL}}};
 static const struct rule cell[] = {
     {.kind = IS_NAME, .needed = true, .keys = {"key"}},
-    {.kind = IS_SIZE, .keys = {"m", "n", "k"}},
+    {.kind = IS_SIZE, .needed = true, .keys = {"m", "n", "k"}},
     {.kind = IS_TEXT,
      .keys = {"dtype", "accumulate", "mode", "label", "status", "reason", "headline", "cache", "worst_pair"}},
     {.kind = IS_INDEX, .keys = {"env"}},

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Notes the plugin in whose constructors, probe or versions the worker died; false when that is not what happened. */
-static bool refuse_plugin(struct refusals *r, const struct slot *slot, const struct slot_event *event, char told[1024])
+static bool refuse_plugin(struct refusals *r, const struct slot *slot, const struct slot_event *event)
 {
     const char *plugin = slot->now.contender;
     if (!plugin[0] || r->n_plugins == START_MAX_REFUSED)
@@ -17,28 +17,41 @@ static bool refuse_plugin(struct refusals *r, const struct slot *slot, const str
     snprintf(e->status, sizeof e->status, "%s", event->verdict);
     snprintf(e->stage, sizeof e->stage, "%s", slot->now.stage);
     snprintf(e->reason, sizeof e->reason, "%s", event->reason);
-    snprintf(told, 1024, "%s: worker lost while it loaded %s: %s: %s; it is left out", slot->device, plugin, e->status,
-             e->reason);
+    text_add(&r->unsaid, "%s: worker lost while it loaded %s: %s: %s; it is left out\n", slot->device, plugin,
+             e->status, e->reason);
     return true;
 }
 
 /* True the first time that a worker dies of the kernels of all: one of them will be found in its own setup. */
-static bool give_up_precompiling(struct refusals *r, const struct slot *slot, const struct slot_event *event,
-                                 char told[1024])
+static bool give_up_precompiling(struct refusals *r, const struct slot *slot, const struct slot_event *event)
 {
     if (r->one_by_one || strcmp(slot->now.stage, STAGE_COMPILE) != 0)
         return false;
     r->one_by_one = true;
-    snprintf(told, 1024, "%s: worker lost while it compiled kernels: %s: %s; each is compiled by itself from now on",
+    text_add(&r->unsaid, "%s: worker lost while it compiled kernels: %s: %s; each is compiled by itself from now on\n",
              slot->device, event->verdict, event->reason);
     return true;
 }
 
-bool refusals_learn(struct refusals *refusals, const struct slot *slot, const struct slot_event *event, char told[1024])
+bool refusals_learn(struct refusals *refusals, const struct slot *slot, const struct slot_event *event)
 {
     if (strcmp(event->verdict, "infrastructure") == 0)
         return false;
-    return refuse_plugin(refusals, slot, event, told) || give_up_precompiling(refusals, slot, event, told);
+    return refuse_plugin(refusals, slot, event) || give_up_precompiling(refusals, slot, event);
+}
+
+void refusals_say(struct refusals *refusals, void (*say)(void *context, const char *line), void *context)
+{
+    char *rest = NULL;
+    char *line = refusals->unsaid.bytes ? strtok_r(refusals->unsaid.bytes, "\n", &rest) : NULL;
+    for (; line; line = strtok_r(NULL, "\n", &rest))
+        say(context, line);
+    text_free(&refusals->unsaid);
+}
+
+void refusals_free(struct refusals *refusals)
+{
+    text_free(&refusals->unsaid);
 }
 
 void refusals_tell(const struct refusals *refusals, struct start_request *start)

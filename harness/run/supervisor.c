@@ -71,6 +71,11 @@ static void note(const struct run *run, const char *format, ...)
     run->observer->note(run->observer->context, line);
 }
 
+static void note_line(void *context, const char *line)
+{
+    note(context, "%s", line);
+}
+
 static void cell_key(const struct run *run, long cell, char key[RECORD_KEY_MAX])
 {
     const struct plan_cell *c = &run->ledger.plan.cells[cell];
@@ -196,10 +201,10 @@ static void retire(struct run *run, struct slot *slot)
 
 static void lost_at_start(struct run *run, struct slot *slot, const struct slot_event *event)
 {
-    char told[1024];
-    if (refusals_learn(&run->refusals, slot, event, told)) {
-        note(run, "%s", told);
-        return; /* the next start is another one */
+    if (refusals_learn(&run->refusals, slot, event)) { /* the next start is another one */
+        if (!run->options->admit)                      /* who else gives it as the reason to refuse */
+            refusals_say(&run->refusals, note_line, run);
+        return;
     }
     int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
     if (code == EXIT_CODE_USAGE || code == EXIT_CODE_DATA) /* of what it was told, on whichever device */
@@ -243,6 +248,7 @@ static int worker_ready(struct run *run, struct slot *slot, const cJSON *env, st
         run->worker_ready_bytes = resident;
     if (run->options->admit && run->options->admit(run->options->admit_context, env, err))
         return err->code;
+    refusals_say(&run->refusals, note_line, run);
     if (ledger_add_env(&run->ledger, env, &slot->env_index, err))
         return err->code;
     return director ? director->ready(director->context, env, err) : 0;
@@ -376,11 +382,6 @@ static int audit_stop(void *context)
     return stop_signal(context);
 }
 
-static void audit_notes(void *context, const char *line)
-{
-    note(context, "%s", line);
-}
-
 static int audit(struct run *run, struct error *err)
 {
     const struct start_request start = start_request_of(run);
@@ -391,7 +392,7 @@ static int audit(struct run *run, struct error *err)
                                           .program = program_of(run),
                                           .start = &start,
                                           .stop = audit_stop,
-                                          .note = audit_notes,
+                                          .note = note_line,
                                           .context = run};
     return audit_is_due(request.config, request.ledger) ? audit_run(&request, err) : 0;
 }
@@ -426,6 +427,7 @@ static void close_slots(struct run *run)
     }
     free(run->slots);
     free(run->given);
+    refusals_free(&run->refusals);
     cJSON_Delete(run->config);
 }
 

@@ -7,7 +7,6 @@
 
 static const char *const top_keys[] = {"$schema", "schema", "schema_version", "name", "description", "kernels", NULL};
 static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "common", "grids", NULL};
-static const char *const schemas[] = {SPACE_SCHEMA, NULL};
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
 static const char *const figure_keys[] = {
@@ -300,11 +299,9 @@ bool space_path(const struct module_set *set, char *out, size_t capacity)
 static int read_space(struct expansion *x, const struct module_set *set, struct json_at root, struct error *err)
 {
     struct json_at kernels = json_member(root, "kernels");
-    int ignored, count;
-    int64_t version;
+    int count;
     const char *name;
-    if (json_only_keys(root, top_keys, err) || json_read_choice(json_member(root, "schema"), schemas, &ignored, err) ||
-        json_read_int(json_member(root, "schema_version"), SPACE_SCHEMA_VERSION, SPACE_SCHEMA_VERSION, &version, err) ||
+    if (json_read_head(root, SPACE_SCHEMA, SPACE_SCHEMA_VERSION, top_keys, err) ||
         json_read_string(json_member(root, "name"), &name, err) || json_read_array(kernels, 1, &count, err))
         return err->code;
     if (strcmp(name, module_set_name(set)) != 0)
