@@ -1,7 +1,7 @@
 /*
  * Launches that depend on each other: C of launch i is A of launch i + 1. Back to back in a graph, where a kernel that
  * was launched early sets itself up while the one ahead still runs, they must leave the bits that they leave when each
- * is waited for. Nine problems, either layout and accumulator, with what the kernel set would race there (26 of its 87
+ * is waited for. Nine problems, either layout and accumulator, with what the kernel set would race there (26 of its 88
  * entries), and with one configuration of each way in which CTAs share, sum, store and come by their tiles, where it
  * takes the problem.
  */
