@@ -135,15 +135,6 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
     return applied ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the verdicts");
 }
 
-/* What a run says when it is stopped ends in how to go on with it; what is checked here is gone with its journal. */
-static int drop_advice(struct error *err)
-{
-    char *advice = strstr(err->text, "; the same command with --resume");
-    if (advice != NULL)
-        *advice = '\0';
-    return err->code;
-}
-
 static int check_in_worker(const struct options *options, const struct run_options *run, struct findings *f,
                            struct error *err)
 {
@@ -153,7 +144,7 @@ static int check_in_worker(const struct options *options, const struct run_optio
     int code = run_with_progress(options->quiet || options->format != 0 ? &quiet : options, run, err);
     /* These are verdicts on kernels, which the journal tells one by one. */
     if (code != 0 && code != EXIT_CODE_VERIFICATION && code != EXIT_CODE_INCOMPARABLE)
-        return drop_advice(err);
+        return code;
     code = ledger_journal_path(run->output, journal, err);
     if (code == 0)
         code = activity_book_read(journal, &f->book, err);
@@ -328,7 +319,8 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
                                     .argv = argv,
                                     .plugin_directory = options->plugins,
                                     .kernel_directory = options->kernels,
-                                    .no_tuned = true};
+                                    .no_tuned = true,
+                                    .temporary = true};
     if (code == 0)
         run_note_accumulate(options, &config);
     if (code == 0)

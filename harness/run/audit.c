@@ -335,8 +335,7 @@ static int outcome(struct audit *a, struct error *err)
         return 0;
     if (stop_of(a) != 0)
         return error_set(err, abs(stop_of(a)) == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
-                         "stopped with every cell timed and %zu to be watched; the same command with --resume goes on",
-                         left);
+                         "stopped with every cell timed and %zu to be watched%s", left, a->request->advice);
     return give_up(a, "no worker is left that could watch", err);
 }
 

@@ -21,6 +21,7 @@ struct audit_request {
     int (*stop)(void *context);        /* as run_supervise's *stop; 0: go on */
     void (*note)(void *context, const char *line);
     void *context;
+    const char *advice; /* what the line of a stop ends in */
 };
 
 /* Whether there is a GPU to watch, somebody wants it, and the journal has not been closed yet. */

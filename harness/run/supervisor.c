@@ -393,7 +393,8 @@ static int audit(struct run *run, struct error *err)
                                           .start = &start,
                                           .stop = audit_stop,
                                           .note = note_line,
-                                          .context = run};
+                                          .context = run,
+                                          .advice = ending_advice(run->options)};
     return audit_is_due(request.config, request.ledger) ? audit_run(&request, err) : 0;
 }
 
@@ -477,7 +478,7 @@ static int conclude(struct run *run, int code, struct error *err)
         *err = second;
         return err->code;
     }
-    return code ? code : ending_of(&run->ledger, run->options->config, stop_signal(run), &run->last, err);
+    return code ? code : ending_of(&run->ledger, run->options, stop_signal(run), &run->last, err);
 }
 
 int run_supervise(const struct run_options *options, const struct run_observer *observer, const volatile int *stop,

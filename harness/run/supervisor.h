@@ -44,6 +44,7 @@ struct run_options {
     void *admit_context;
     double budget_seconds; /* ends the run after this time as a TERM would; 0: none */
     double lock_seconds;   /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
+    bool temporary;        /* the caller deletes what it writes: no line says that --resume goes on */
 };
 
 #define SUPERVISOR_LOCK_SECONDS 30.0
