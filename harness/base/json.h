@@ -6,6 +6,7 @@
 #define CUDAL2_BASE_JSON_H
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -31,6 +32,9 @@ int json_read_file(const char *path, size_t max_bytes, cJSON **out, struct error
  * formatted: indented by two, arrays of plain values on one line. NaN and infinities, a programming error
  * (json_number() below turns them into null), are written as null. NULL when out of memory. */
 char *json_print(const cJSON *node, bool formatted);
+
+/* The same, formatted, as a line or lines behind what `out` has; failed also when there is no node. */
+void json_add(struct text *out, const cJSON *node);
 
 /* A node, and where it stands. Passed by value. */
 struct json_at {

@@ -122,6 +122,16 @@ static void add_node(struct text *out, const cJSON *node, int indent)
         text_add(out, "null");
 }
 
+void json_add(struct text *out, const cJSON *node)
+{
+    if (node) {
+        add_node(out, node, 0);
+        text_add(out, "\n");
+    } else {
+        out->failed = true;
+    }
+}
+
 char *json_print(const cJSON *node, bool formatted)
 {
     struct text out = {0};

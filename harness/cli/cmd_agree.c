@@ -43,10 +43,7 @@ static bool hand_over(struct text *out, enum form form)
 /* Prints and deletes. */
 static void add_tree(struct text *out, cJSON *root)
 {
-    char *text = json_print(root, true);
-    out->failed |= !text;
-    text_add(out, "%s\n", text ? text : "");
-    free(text);
+    json_add(out, root);
     cJSON_Delete(root);
 }
 

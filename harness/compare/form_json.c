@@ -120,13 +120,8 @@ static cJSON *to_json(const struct compare_runs *c)
 /* Prints and deletes; NULL is a tree for which there was no memory. */
 static void print_tree(struct text *out, cJSON *tree)
 {
-    char *printed = tree ? json_print(tree, true) : NULL;
+    json_add(out, tree);
     cJSON_Delete(tree);
-    if (printed)
-        text_add(out, "%s\n", printed);
-    else
-        out->failed = true;
-    free(printed);
 }
 
 void compare_form_json(struct text *out, const struct compare_runs *c, bool colour)

@@ -92,15 +92,6 @@ static int add_sheet(void *context, int table, const struct sheet *sheet)
     return sheets->text.failed ? -1 : 0;
 }
 
-static void print_json(struct sheets *sheets)
-{
-    char *printed = sheets->json ? json_print(sheets->json, true) : NULL;
-    if (printed)
-        text_add(&sheets->text, "%s\n", printed);
-    sheets->text.failed |= !printed;
-    free(printed);
-}
-
 /* Tables first to last in one file. */
 static int write_tables(const struct inputs *in, int first, int last, struct error *err)
 {
@@ -111,7 +102,7 @@ static int write_tables(const struct inputs *in, int first, int last, struct err
     for (int table = first; table <= last && !failed; table++)
         failed = tables_make(&in->dataset, in->result, table, add_sheet, &sheets) != 0;
     if (sheets.format == REPORT_JSON)
-        print_json(&sheets);
+        json_add(&sheets.text, sheets.json);
     sheets.text.failed |= failed;
     snprintf(name, sizeof name, "table%d.%s", first, file_endings[sheets.format]);
     int code = 0;
