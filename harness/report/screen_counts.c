@@ -17,11 +17,12 @@ static void print_slowdowns(struct screen *screen, double blocks, double cells)
 /* Cells of this status. A result written by hand may come without its counts; its cells say the same. */
 static double count_of(const struct screen *screen, const char *status)
 {
-    double told = tree_number(tree_member(tree_member(screen->result, "summary"), "counts"), status);
+    double told = tree_number(tree_member(tree_member(screen->result, "summary"), "counts"), status), n = 0;
     const cJSON *cell;
-    double n = 0;
+    if (!isnan(told))
+        return told;
     cJSON_ArrayForEach(cell, tree_member(screen->result, "cells")) n += strcmp(tree_text(cell, "status"), status) == 0;
-    return isnan(told) ? n : told;
+    return n;
 }
 
 static double count_all(const struct screen *screen)
