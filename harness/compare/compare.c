@@ -122,6 +122,9 @@ static int check_sides(const struct compare_request *request, struct compare_run
 
 static int judge_all(struct compare_runs *c, struct error *err)
 {
+    if (c->n_rows == 0 && c->skipped_in_both > 0)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to compare: both runs skipped %s: %s",
+                         c->first_skipped->key, c->first_skipped->reason);
     if (c->n_rows == 0)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "%s: no candidate was measured in any cell: nothing to compare",
                          c->base.path);

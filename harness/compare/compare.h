@@ -43,10 +43,12 @@ struct compare_runs {
     struct compare_row *rows;         /* owned; worst first */
     size_t n_rows;
     size_t counts[VERDICT_COUNT];
-    size_t family;                 /* rows tested together */
-    size_t without_base;           /* candidates in cells that NEW has and BASE has not */
-    double delta[MODE_COUNT];      /* share of the speed */
-    double aa_scatter[MODE_COUNT]; /* median |ln ratio| of the A/A copies of both runs; NaN without any */
+    size_t family;                         /* rows tested together */
+    size_t without_base;                   /* candidates in cells that NEW has and BASE has not */
+    size_t skipped_in_both;                /* cells that neither run began: not compared */
+    const struct side_cell *first_skipped; /* BASE's; NULL when there is none */
+    double delta[MODE_COUNT];              /* share of the speed */
+    double aa_scatter[MODE_COUNT];         /* median |ln ratio| of the A/A copies of both runs; NaN without any */
     bool delta_given;
 };
 

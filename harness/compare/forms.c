@@ -155,6 +155,10 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
         text_add(out, "%sother code in NEW than in BASE: %s\n", before, changed);
     if (c->without_base > 0)
         text_add(out, "%s%zu results in NEW have none in BASE to stand against\n", before, c->without_base);
+    if (c->skipped_in_both > 0)
+        text_add(out, "%s%zu cell%s skipped in both runs, and not compared: %s %s%s\n", before, c->skipped_in_both,
+                 c->skipped_in_both == 1 ? "" : "s", c->first_skipped->key, c->first_skipped->reason,
+                 c->skipped_in_both == 1 ? "" : "; ...");
     if (powerless > 0)
         text_add(out,
                  "%s%zu of %zu have too few groups for a loss of their own to stand out in this family; they come out "

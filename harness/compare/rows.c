@@ -21,6 +21,12 @@ static bool is_ok(const struct side_candidate *candidate)
     return candidate && strcmp(candidate->status, "ok") == 0;
 }
 
+/* Its cell was never begun: status skipped, with the bytes as its reason. */
+static bool is_skipped(const struct side_candidate *candidate)
+{
+    return candidate && strcmp(candidate->status, "skipped") == 0;
+}
+
 /* Two runs' figures of the same pair. */
 struct match {
     const struct side_pair *base, *fresh;
@@ -94,7 +100,11 @@ static void fill_row(struct compare_row *row, const struct side_cell *base, cons
     *row = (struct compare_row){.problem = base->problem, .mode = base->mode, .timing = base->headline};
     memcpy(row->key, base->key, sizeof row->key);
     memcpy(row->candidate, candidate->name, sizeof row->candidate);
-    if (!fresh)
+    if (is_skipped(candidate))
+        give_up(row, VERDICT_MISSING, "BASE skipped this cell: %s", candidate->reason);
+    else if (fresh && is_skipped(side_find_candidate(fresh, candidate->name)))
+        give_up(row, VERDICT_MISSING, "NEW skipped this cell: %s", fresh->reason);
+    else if (!fresh)
         give_up(row, VERDICT_MISSING, "NEW has not measured this cell");
     else if (fresh->headline != base->headline)
         give_up(row, VERDICT_INVALID, "headline timing %s in BASE, %s in NEW", timing_names[base->headline],
@@ -105,12 +115,37 @@ static void fill_row(struct compare_row *row, const struct side_cell *base, cons
         tell_missing(row, base, fresh);
 }
 
+/* What BASE measured; and what it skipped where NEW did not. */
+static bool has_row(const struct side_candidate *base, const struct side_cell *fresh)
+{
+    const struct side_candidate *theirs = fresh ? side_find_candidate(fresh, base->name) : NULL;
+    return is_ok(base) || (is_skipped(base) && theirs && !is_skipped(theirs));
+}
+
+/* Cells that neither run began, although both were asked to. */
+static void note_skipped(struct compare_runs *c)
+{
+    for (size_t i = 0; i < c->base.n_cells; i++) {
+        const struct side_cell *cell = &c->base.cells[i];
+        const struct side_cell *fresh = side_find_cell(&c->fresh, cell->key);
+        if (strcmp(cell->status, "skipped") != 0 || !fresh || strcmp(fresh->status, "skipped") != 0)
+            continue;
+        if (c->skipped_in_both++ == 0)
+            c->first_skipped = cell;
+    }
+}
+
 static size_t count_candidates(const struct side *side)
 {
     size_t n = 0;
     for (size_t i = 0; i < side->n_cells; i++)
         n += side->cells[i].n_candidates;
     return n;
+}
+
+static bool is_covered(const struct side_candidate *base)
+{
+    return is_ok(base) || is_skipped(base);
 }
 
 static size_t count_without_base(const struct compare_runs *c)
@@ -120,7 +155,7 @@ static size_t count_without_base(const struct compare_runs *c)
         const struct side_cell *cell = &c->fresh.cells[i];
         const struct side_cell *base = side_find_cell(&c->base, cell->key);
         for (size_t j = 0; j < cell->n_candidates; j++)
-            n += is_ok(&cell->candidates[j]) && !is_ok(side_find_candidate(base, cell->candidates[j].name));
+            n += is_ok(&cell->candidates[j]) && !is_covered(side_find_candidate(base, cell->candidates[j].name));
     }
     return n;
 }
@@ -134,10 +169,11 @@ int rows_make(struct compare_runs *c)
         const struct side_cell *cell = &c->base.cells[i];
         const struct side_cell *fresh = side_find_cell(&c->fresh, cell->key);
         for (size_t j = 0; j < cell->n_candidates; j++)
-            if (is_ok(&cell->candidates[j]))
+            if (has_row(&cell->candidates[j], fresh))
                 fill_row(&c->rows[c->n_rows++], cell, &cell->candidates[j], fresh);
     }
     c->without_base = count_without_base(c);
+    note_skipped(c);
     return 0;
 }
 

@@ -6,8 +6,8 @@
 
 #include "compare/compare.h"
 
-/* A row for each candidate that was ok in BASE: tested ones with samples and reference, the others with verdict and
- * reason. -1 out of memory. */
+/* A row for each candidate that was ok in BASE, and for each that BASE skipped where NEW did not: tested ones with
+ * samples and reference, the others with verdict and reason. Counts what both runs skipped. -1 out of memory. */
 int rows_make(struct compare_runs *c);
 
 /* Gives the row the group values of another run in place of NEW's, or makes it INVALID with the reason. */

@@ -13,7 +13,7 @@ static int read_family(struct json_at at, struct contender_record *c, struct err
     return code ? code : form_take_bool(at, "layout_suffix", &c->has_layout_suffix, err);
 }
 
-/* An absent status is "ok". */
+/* A cell's status; absent: "ok". */
 static int read_status(struct json_at at, char status[32], struct error *err)
 {
     snprintf(status, 32, "ok");
@@ -77,7 +77,7 @@ static int read_common(struct json_at at, struct contender_record *c, struct err
 
 static int read_outcome(struct json_at at, struct contender_record *c, struct error *err)
 {
-    int code = read_status(at, c->status, err);
+    int code = form_take_text(at, "status", c->status, sizeof c->status, err);
     if (code == 0)
         code = form_take_text(at, "stage", c->stage, sizeof c->stage, err);
     if (code == 0)
@@ -446,6 +446,18 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
     return code;
 }
 
+/* A contender without a status is ok where something shows that it was measured or verified, and nowhere else. */
+static void settle_status(const struct cell_record *r, struct contender_record *c)
+{
+    bool skipped = strcmp(r->status, "skipped") == 0;
+    bool shown = c->timings[r->headline].n > 0 || (!skipped && (c->verification || r->paper_pairs));
+    if (c->status[0])
+        return;
+    snprintf(c->status, sizeof c->status, "%s", shown ? "ok" : skipped ? "skipped" : "unknown");
+    if (!shown && !c->reason[0])
+        snprintf(c->reason, sizeof c->reason, "%s", skipped ? r->reason : "its record has no status and no times");
+}
+
 int record_from_json(struct json_at at, struct cell_record **out, struct error *err)
 {
     struct cell_reader cell = {.record = record_new()};
@@ -453,6 +465,8 @@ int record_from_json(struct json_at at, struct cell_record **out, struct error *
         return form_no_memory(at, err);
     int code = read_cell(at, &cell, err);
     series_free(&cell.shortest);
+    for (size_t i = 0; i < cell.record->n_contenders; i++)
+        settle_status(cell.record, &cell.record->contenders[i]);
     if (code == 0)
         *out = cell.record;
     else

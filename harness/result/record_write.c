@@ -202,7 +202,8 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
 {
     struct tree w = tree_begin();
     put_name(&w, c);
-    if (strcmp(c->status, "ok") != 0)
+    /* Times say of themselves that it was ok; without any it has to be said. */
+    if (strcmp(c->status, "ok") != 0 || c->timings[form->record->headline].n == 0)
         tree_put_text(&w, "status", c->status);
     tree_put_text(&w, "stage", c->stage);
     tree_put_text(&w, "reason", c->reason);

@@ -227,7 +227,8 @@ static void collect_left_out(struct buckets *b, const cJSON *cell)
     cJSON_ArrayForEach(c, tree_member(cell, "contenders"))
     {
         snprintf(key, sizeof key, "%.80s|%.31s|%.130s", c->string, tree_text(c, "status"), tree_text(c, "reason"));
-        if (strcmp(tree_text(c, "status"), "ok") != 0)
+        /* Who is skipped with the cell is told with the cell. */
+        if (strcmp(tree_text(c, "status"), "ok") != 0 && strcmp(tree_text(c, "status"), "skipped") != 0)
             bucket_add(b, key, cell, c, nothing);
     }
 }

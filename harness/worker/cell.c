@@ -70,6 +70,20 @@ static uint64_t bytes_needed(const struct bench *bench)
            (on_cuda ? LIBRARY_BYTES_CUDA : LIBRARY_BYTES_CPU);
 }
 
+/* Nobody's fault and nobody's result: whoever would have raced is skipped with the cell. */
+static void skip_cell(struct bench *bench, uint64_t needed, uint64_t there)
+{
+    struct cell_record *r = bench->record;
+    snprintf(r->status, sizeof r->status, "skipped");
+    snprintf(r->reason, sizeof r->reason, "needs %" PRIu64 " bytes of device memory, %" PRIu64 " are available", needed,
+             there);
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        struct contender_record *c = bench->entrants[i].record;
+        snprintf(c->status, sizeof c->status, "skipped");
+        snprintf(c->reason, sizeof c->reason, "%s", r->reason);
+    }
+}
+
 /* Whether the problem fits; if not, the record says how much it needs. */
 static int check_memory(struct bench *bench, bool *fits, struct error *err)
 {
@@ -81,11 +95,8 @@ static int check_memory(struct bench *bench, bool *fits, struct error *err)
     if (bench->config->limits.memory_bytes != 0 && bench->config->limits.memory_bytes < there)
         there = bench->config->limits.memory_bytes;
     *fits = needed <= there;
-    if (!*fits) {
-        snprintf(bench->record->status, sizeof bench->record->status, "skipped");
-        snprintf(bench->record->reason, sizeof bench->record->reason,
-                 "needs %" PRIu64 " bytes of device memory, %" PRIu64 " are available", needed, there);
-    }
+    if (!*fits)
+        skip_cell(bench, needed, there);
     return 0;
 }
 
