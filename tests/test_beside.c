@@ -42,7 +42,7 @@ static void reads(int cells, const char *said)
     size_t length = 0;
     FILE *stream = open_memstream(&notes, &length);
     assert_non_null(stream);
-    const struct load_request request = {paths, 1, false, stream};
+    const struct load_request request = {paths, 1, false, stream, false};
     if (load_results(&request, &result, &err))
         fail_msg("%s", err.text);
     fclose(stream);

@@ -47,16 +47,16 @@ static void a_form_says_why_there_is_none(void **state)
     (void)state;
     char *text = fail_as(COMPARE_JUNIT, EXIT_CODE_INCOMPARABLE, "driver: \"1\" <in> BASE\xef\xbf\xbf");
     must_hold(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudal2-bench compare\" tests=\"1\" "
-                    "failures=\"0\" errors=\"1\" skipped=\"0\">\n  <testsuite ");
-    must_hold(text, "<testcase classname=\"cudal2-bench compare\" name=\"n\xef\xbf\xbdw.json vs a&amp;b.json\">\n      "
+                    "failures=\"0\" errors=\"1\">\n  <testsuite ");
+    must_hold(text, "<testcase classname=\"cudal2-bench compare\" name=\"n\\xffw.json vs a&amp;b.json\">\n      "
                     "<error message=\"INCOMPARABLE\" type=\"INCOMPARABLE\">driver: &quot;1&quot; &lt;in&gt; "
-                    "BASE\xef\xbf\xbd</error>\n    </testcase>\n  </testsuite>\n</testsuites>\n");
+                    "BASE?</error>\n    </testcase>\n  </testsuite>\n</testsuites>\n");
     free(text);
     text = fail_as(COMPARE_JUNIT, EXIT_CODE_DATA, "no such file");
     must_hold(text, "<error message=\"UNREADABLE\" type=\"UNREADABLE\">no such file</error>");
     free(text);
     text = fail_as(COMPARE_MARKDOWN, EXIT_CODE_INCOMPARABLE, "driver");
-    assert_string_equal(text, "### cudal2-bench compare: driver\n\n- BASE: a&b.json\n- NEW: n\xef\xbf\xbdw.json\n");
+    assert_string_equal(text, "### cudal2-bench compare: driver\n\n- BASE: a&amp;b.json\n- NEW: n\\\\xffw.json\n");
     free(text);
     assert_null(fail_as(COMPARE_TEXT, EXIT_CODE_INCOMPARABLE, "driver"));
 }
@@ -91,9 +91,8 @@ static void forms_are_utf8(void **state)
         char *text = NULL;
         assert_int_equal(compare_print(&c, (enum compare_format)format, false, &text, &err), 0);
         if (format == COMPARE_TEXT)
-            must_hold(text, "/n\xffw.jsonl"); /* as it is: a path that a script can use */
-        else
-            must_be_utf8(text);
+            must_hold(text, "/n\\xffw.jsonl");
+        must_be_utf8(text);
         free(text);
     }
     compare_free(&c);

@@ -65,7 +65,7 @@ static void write_result(const char *path, const struct run *run)
 static int load(bool mixed, cJSON **out, struct error *err)
 {
     const char *const paths[] = {first_path, second_path};
-    const struct load_request request = {paths, 2, mixed, NULL};
+    const struct load_request request = {paths, 2, mixed, NULL, false};
     return load_results(&request, out, err);
 }
 

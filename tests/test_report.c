@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/width.h"
 #include "journal_fixture.h"
 #include "report/report.h"
 #include "report/screen.h"
@@ -376,7 +377,7 @@ static size_t widest_line(const char *text)
     char *copy = strdup(text);
     char *rest = copy;
     for (char *line; (line = strsep(&rest, "\n"));)
-        widest = sheet_width(line) > widest ? sheet_width(line) : widest;
+        widest = width_of(line) > widest ? width_of(line) : widest;
     free(copy);
     return widest;
 }

@@ -116,7 +116,7 @@ static void reads(const char *name, int wanted)
 {
     char path[256];
     const char *paths[] = {path};
-    const struct load_request request = {paths, 1, false, NULL};
+    const struct load_request request = {paths, 1, false, NULL, false};
     struct error err = {0};
     cJSON *result = NULL;
     snprintf(path, sizeof path, "%s/%s", directory, name);

@@ -1,14 +1,14 @@
 #include "base/error.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 void error_one_line(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
+    plain_mask(text);
 }
 
 int error_set(struct error *err, int code, const char *format, ...)

@@ -25,14 +25,15 @@ struct error {
     char text[768];
 };
 
-/* Sets code and text, with control characters as '?'; returns code, so that `return error_set(err, ...)` reads well.
- * err may not be NULL. */
+/* Sets code and text, with what does harm (plain.h) as '?'; returns code, so that `return error_set(err, ...)` reads
+ * well. err may not be NULL. */
 int error_set(struct error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "context: " in front of the text; keeps and returns the code. */
 int error_wrap(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Control characters become '?': words of a file, a plugin or a worker stay one line and do nothing to a terminal. */
+/* What does harm (plain.h) becomes '?': words of a file, a plugin or a worker stay one line and do nothing to a
+ * terminal. */
 void error_one_line(char *text);
 
 #endif

@@ -1,6 +1,7 @@
 /* The printer of json.h. cJSON's own would do but for numbers: it calls two doubles equal that differ in the last bit,
  * so that a value read back need not be the value written. */
 #include "base/json.h"
+#include "base/plain.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -27,14 +28,17 @@ static void add_number(struct text *out, double value)
         text_add(out, ".0");
 }
 
-static void add_escaped(struct text *out, unsigned char c)
+/* What does harm to a terminal or a reader is legal in JSON, and need not be seen there. */
+static void add_escaped(struct text *out, uint32_t c)
 {
     static const char letters[] = {
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
     if (c < sizeof letters && letters[c])
         text_add(out, "\\%c", letters[c]);
+    else if (c <= 0xffff)
+        text_add(out, "\\u%04x", (unsigned)c);
     else
-        text_add(out, "\\u%04x", c);
+        text_add(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)), (unsigned)(0xdc00 | (c & 0x3ff)));
 }
 
 static void add_string(struct text *out, const char *string)
@@ -43,18 +47,19 @@ static void add_string(struct text *out, const char *string)
     const char *end = string + strlen(string);
     text_add_bytes(out, "\"", 1);
     while (string < end) {
-        unsigned char c = (unsigned char)*string;
-        size_t length = utf8_length(string, (size_t)(end - string));
-        if (length > 0 && c >= 0x20 && c != '"' && c != '\\') {
+        size_t left = (size_t)(end - string), length = plain_length(string, left);
+        if (length > 0 && *string != '"' && *string != '\\') {
             string += length;
             continue;
         }
         text_add_bytes(out, plain, (size_t)(string - plain));
+        uint32_t code = utf8_code(string, left, &length);
         if (length > 0)
-            add_escaped(out, c);
+            add_escaped(out, code);
         else
             text_add(out, UTF8_REPLACEMENT);
-        plain = ++string;
+        string += length > 0 ? length : 1;
+        plain = string;
     }
     text_add_bytes(out, plain, (size_t)(string - plain));
     text_add_bytes(out, "\"", 1);

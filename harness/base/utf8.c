@@ -18,6 +18,17 @@ size_t utf8_length(const char *at, size_t left)
     return length;
 }
 
+uint32_t utf8_code(const char *at, size_t left, size_t *length)
+{
+    static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    const unsigned char *p = (const unsigned char *)at;
+    *length = utf8_length(at, left);
+    uint32_t code = *length ? p[0] & mask[*length] : 0;
+    for (size_t i = 1; i < *length; i++)
+        code = code << 6 | (p[i] & 0x3fu);
+    return code;
+}
+
 void utf8_repair(struct text *t)
 {
     struct text out = {0};

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "cli/terminal.h"
 #include "compare/agree.h"
+#include "report/markdown.h"
 
 _Static_assert(AGREE_BASES_MAX + 1 == OPTIONS_OPERANDS_MAX, "as many operands as runs can be compared");
 
@@ -31,7 +33,9 @@ static int find_form(const struct options *options, enum form *out, struct error
 static bool hand_over(struct text *out, enum form form)
 {
     bool whole = !out->failed && out->bytes;
-    if (whole && form != FORM_TEXT)
+    if (whole && form == FORM_TEXT)
+        plain_for_terminal(out);
+    else if (whole)
         utf8_repair(out);
     if (whole && !out->failed)
         fputs(out->bytes, stdout);
@@ -114,12 +118,20 @@ static void add_failure_json(struct text *out, const struct agree_request *reque
     add_tree(out, root);
 }
 
+static void add_line(struct text *out, const char *before, const char *words)
+{
+    text_add(out, "%s", before);
+    markdown_add(out, words);
+    text_add(out, "\n");
+}
+
 static void add_failure_markdown(struct text *out, const struct agree_request *request, const struct error *why)
 {
-    text_add(out, "### cudal2-bench compare --agreement: %s\n\n", why->text);
+    add_line(out, "### cudal2-bench compare --agreement: ", why->text);
+    text_add(out, "\n");
     for (size_t i = 0; i < request->n_bases; i++)
-        text_add(out, "- BASE: %s\n", request->bases[i]);
-    text_add(out, "- NEW: %s\n", request->fresh);
+        add_line(out, "- BASE: ", request->bases[i]);
+    add_line(out, "- NEW: ", request->fresh);
 }
 
 /* As compare does: a form that says nothing is taken for a job that has not run. The error stays as it is. */

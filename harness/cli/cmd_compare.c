@@ -49,6 +49,13 @@ struct admission {
     bool told, refused;
 };
 
+static void say_again(const struct admission *a)
+{
+    char ours[96];
+    snprintf(ours, sizeof ours, "measuring again what looks slower (%zu): ", compare_suspects(a->runs));
+    terminal_say(stderr, ours, a->confirm->output);
+}
+
 static int admit(void *context, const cJSON *env, struct error *err)
 {
     struct admission *a = context;
@@ -56,7 +63,7 @@ static int admit(void *context, const cJSON *env, struct error *err)
     if (a->refused)
         return err->code;
     if (!a->told && !a->options->quiet)
-        fprintf(stderr, "measuring again what looks slower (%zu): %s\n", compare_suspects(a->runs), a->confirm->output);
+        say_again(a);
     a->told = true;
     return 0;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/plain.h"
 #include "base/text.h"
+#include "base/width.h"
 #include "cli/known.h"
 #include "cli/trial.h"
 #include "contender/contender.h"
@@ -28,42 +30,55 @@ static void add_bits(struct text *out, uint32_t bits, const char *const names[])
         text_add(out, "-");
 }
 
-static void print_contender(const struct contender *c)
+/* Names, reasons and versions come from plugins and kernels: what does harm in them is written out. */
+static void add_column(struct text *out, const char *words, size_t columns)
+{
+    char *plain = plain_copy(words);
+    width_add_padded(out, plain ? plain : "", columns);
+    text_add(out, " ");
+    free(plain);
+}
+
+static void add_contender(struct text *out, const struct contender *c)
 {
     struct text dtypes = {0}, accumulates = {0};
     add_bits(&dtypes, c->is.dtypes, dtype_names);
     add_bits(&accumulates, c->is.accumulates, accumulate_names);
     bool known = c->is.dtypes != 0; /* a contender that could not be loaded declares nothing */
-    printf("%-28s %-9s %-6s %-13s %-9s %s%s\n", c->name, c->role == ROLE_CANDIDATE ? "candidate" : "baseline",
-           known ? layout_names[c->is.layout] : "-", dtypes.bytes ? dtypes.bytes : "", accumulates.bytes,
-           c->available ? "available" : "not available: ", c->available ? "" : c->reason);
+    add_column(out, c->name, 28);
+    text_add(out, "%-9s %-6s %-13s %-9s %s", c->role == ROLE_CANDIDATE ? "candidate" : "baseline",
+             known ? layout_names[c->is.layout] : "-", dtypes.bytes ? dtypes.bytes : "", accumulates.bytes,
+             c->available ? "available" : "not available: ");
+    plain_add(out, c->available ? "" : c->reason);
+    text_add(out, "\n");
     text_free(&dtypes);
     text_free(&accumulates);
 }
 
 /* "torch 1.13.0, path /usr/lib/libtorch_cpu.so": texts as they are, anything else as JSON. */
-static void print_plugin(const cJSON *plugin)
+static void add_plugin(struct text *out, const cJSON *plugin)
 {
-    printf("  %-20s", plugin->string);
+    text_add(out, "  ");
+    add_column(out, plugin->string, 20);
     for (const cJSON *member = plugin->child; member; member = member->next) {
         char *value = cJSON_IsString(member) ? NULL : json_print(member, false);
-        printf("%s %s %s", member == plugin->child ? "" : ",", member->string,
-               cJSON_IsString(member) ? member->valuestring
-               : value                ? value
-                                      : "");
+        text_add(out, "%s ", member == plugin->child ? "" : ",");
+        plain_add(out, member->string);
+        text_add(out, " ");
+        plain_add(out, cJSON_IsString(member) ? member->valuestring : value ? value : "");
         free(value);
     }
-    printf("\n");
+    text_add(out, "\n");
 }
 
-static void print_versions(const char *text)
+static void add_versions(struct text *out, const char *text)
 {
     cJSON *all = NULL;
     struct error ignored;
     if (text && !json_parse(text, strlen(text), VERSIONS_MAX_BYTES, "versions", &all, &ignored)) {
-        printf("\nversions\n");
+        text_add(out, "\nversions\n");
         for (const cJSON *plugin = all->child; plugin; plugin = plugin->next)
-            print_plugin(plugin);
+            add_plugin(out, plugin);
     }
     cJSON_Delete(all);
 }
@@ -71,11 +86,16 @@ static void print_versions(const char *text)
 static void print_registry(const struct device *device, const struct registry *registry)
 {
     char *versions = registry_versions(registry); /* first: asking for them may be the end of this process */
-    printf("device: %s (%s)\n\n", device->info.name, device->info.kind);
-    printf("%-28s %-9s %-6s %-13s %-9s %s\n", "contender", "role", "layout", "dtypes", "accum.", "here");
+    struct text out = {0};
+    text_add(&out, "device: ");
+    plain_add(&out, device->info.name);
+    text_add(&out, " (%s)\n\n", device->info.kind);
+    text_add(&out, "%-28s %-9s %-6s %-13s %-9s %s\n", "contender", "role", "layout", "dtypes", "accum.", "here");
     for (size_t i = 0; i < registry_count(registry); i++)
-        print_contender(registry_at(registry, i));
-    print_versions(versions);
+        add_contender(&out, registry_at(registry, i));
+    add_versions(&out, versions);
+    fputs(out.bytes ? out.bytes : "", stdout);
+    text_free(&out);
     free(versions);
 }
 

@@ -56,7 +56,7 @@ static int print_screen(const struct load_request *request, const struct options
 
 int report_print(const char *path, const struct options *options, struct error *err)
 {
-    const struct load_request request = {&path, 1, false, stderr};
+    const struct load_request request = {&path, 1, false, stderr, false};
     return print_screen(&request, options, err);
 }
 
@@ -105,7 +105,7 @@ int command_report(const struct options *options, struct error *err)
         .stream = stdout,
         .notes = stderr,
     };
-    const struct load_request load = {options->operands, options->n_operands, options->mixed, stderr};
+    const struct load_request load = {options->operands, options->n_operands, options->mixed, stderr, false};
     if (wants_screen(options))
         return print_screen(&load, options, err);
     if (options_given(options, OPTION_TABLE) && request.table == 0)

@@ -183,7 +183,7 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     }
     fflush(stdout); /* or in one file for both, the last line stands in the middle of the table */
     if (has_table(code) && !options->quiet)
-        fprintf(stderr, "result: %s\n", output);
+        terminal_say(stderr, "result: ", output);
 out:
     config_free(&config);
     return code;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/known.h"
+#include "cli/terminal.h"
 #include "tune/tune.h"
 
 /* Where the journal is when --output does not say: "cudal2-tune-<config>-f16-offline.json" in the current directory. */
@@ -48,7 +49,7 @@ static void print_summary(const struct tuner *tuner)
         printf("; %.3fx of the fastest baseline (geometric mean), ahead in %zu", s->geomean, s->ahead);
     printf("\n");
     if (tune_table_path(tuner)[0])
-        printf("table: %s\n", tune_table_path(tuner));
+        terminal_say(stdout, "table: ", tune_table_path(tuner));
 }
 
 static int search(const struct options *options, const struct tune_request *request, struct run_options *run,

@@ -5,6 +5,9 @@
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
+#include "base/plain.h"
+#include "base/width.h"
+#include "cli/terminal.h"
 #include "stats/interval.h"
 
 #define REDRAW_NS 100000000ull
@@ -46,10 +49,8 @@ static const struct contender_record *fastest(const struct cell_record *r, bool 
 
 static void add_time(struct text *out, const char *name, double ns)
 {
-    if (ns < 1e6)
-        text_add(out, "%s %.2f µs", name, ns * 1e-3);
-    else
-        text_add(out, "%s %.2f ms", name, ns * 1e-6);
+    plain_add(out, name);
+    text_add(out, " %.2f %s", ns < 1e6 ? ns * 1e-3 : ns * 1e-6, ns < 1e6 ? "µs" : "ms");
 }
 
 static void add_race(const struct cell_record *r, struct text *out)
@@ -80,6 +81,14 @@ static size_t count_failed(const struct cell_record *r)
     return count;
 }
 
+static void add_reason(const struct cell_record *r, struct text *out)
+{
+    text_add(out, "  ");
+    plain_add(out, r->status);
+    text_add(out, ": ");
+    plain_add(out, r->reason);
+}
+
 static const char *course_remark(const struct cell_record *r)
 {
     if (r->converged)
@@ -94,10 +103,11 @@ void progress_cell_line(const struct progress *p, const struct cell_record *r, s
     record_key(&r->problem, r->mode, key);
     for (int i = 0; i < PHASE_COUNT; i++)
         seconds += r->phase_seconds[i];
-    text_add(out, "[%zu/%zu] %s%s%s", p->done, p->n_cells, key, r->label[0] ? " " : "", r->label);
+    text_add(out, "[%zu/%zu] %s%s", p->done, p->n_cells, key, r->label[0] ? " " : "");
+    plain_add(out, r->label);
     size_t head = out->length;
     if (strcmp(r->status, "ok") != 0 && strcmp(r->status, "partial") != 0)
-        text_add(out, "  %s: %s", r->status, r->reason);
+        add_reason(r, out);
     else
         add_race(r, out);
     if (r->blocks)
@@ -123,10 +133,11 @@ void progress_live_line(const struct progress *p, double eta_seconds, int width,
         bar[i] = i < filled ? '=' : i == filled ? '>' : ' ';
     bar[BAR_WIDTH] = '\0';
     progress_duration(eta_seconds, eta);
-    text_add(out, "[%s] %zu/%zu  ETA %s  %s  %s %s", bar, p->done, p->n_cells, eta, p->cell, p->stage, p->contender);
-    if (width > 0 && out->bytes && out->length > (size_t)width) {
-        out->length = (size_t)width;
-        out->bytes[width] = '\0';
+    text_add(out, "[%s] %zu/%zu  ETA %s  %s  %s ", bar, p->done, p->n_cells, eta, p->cell, p->stage);
+    plain_add(out, p->contender);
+    if (width > 0 && out->bytes) {
+        out->length = width_fit(out->bytes, (size_t)width);
+        out->bytes[out->length] = '\0';
     }
 }
 
@@ -204,7 +215,7 @@ static void on_note(void *context, const char *line)
     if (p->style == PROGRESS_QUIET)
         return;
     wipe(p);
-    fprintf(p->out, "note: %s\n", line);
+    terminal_say(p->out, "note: ", line);
     fflush(p->out);
 }
 

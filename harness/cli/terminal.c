@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plain.h"
+
 bool terminal_is_live(int fd)
 {
     const char *term = getenv("TERM");
@@ -14,4 +16,11 @@ bool terminal_has_colour(int fd)
 {
     const char *refused = getenv("NO_COLOR");
     return terminal_is_live(fd) && !(refused && refused[0]);
+}
+
+void terminal_say(FILE *out, const char *ours, const char *words)
+{
+    char *plain = plain_copy(words);
+    fprintf(out, "%s%s\n", ours, plain ? plain : "");
+    free(plain);
 }

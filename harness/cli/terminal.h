@@ -5,11 +5,15 @@
 #define CUDAL2_CLI_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /* A terminal that moves its cursor: not TERM=dumb. */
 bool terminal_is_live(int fd);
 
 /* Colour on a live terminal, unless NO_COLOR is set to something (an empty one counts for nothing: no-color.org). */
 bool terminal_has_colour(int fd);
+
+/* One line: what is ours, then words from outside, of which what does harm (base/plain.h) is written out. */
+void terminal_say(FILE *out, const char *ours, const char *words);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/plain.h"
+#include "base/width.h"
 #include "result/tree.h"
 
 void findings_open(struct findings *f)
@@ -170,7 +172,9 @@ static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
 static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)
 {
     const char *verdict = tree_text(c, "verdict");
-    text_add(out, "%-28s %-24s %-16s ", tree_text(problem, "problem"), tree_text(c, "name"), verdict);
+    text_add(out, "%-28s ", tree_text(problem, "problem"));
+    width_add_padded(out, tree_text(c, "name"), 24);
+    text_add(out, " %-16s ", verdict);
     if (strcmp(verdict, "passed") == 0)
         add_passed(out, problem, c);
     else
@@ -206,6 +210,7 @@ char *findings_text(const struct findings *f)
         text_add(&out, "GPU activity was not watched: %s\n", tree_text(f->book.unavailable, "unavailable"));
     cJSON_ArrayForEach(item, f->sanitizers) add_sanitizer(&out, item);
     text_add(&out, "%zu passed, %zu failed, %zu not checked\n", f->passed, f->failed, f->skipped);
+    plain_for_terminal(&out);
     if (out.failed) {
         text_free(&out);
         return NULL;

@@ -3,39 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/plain.h"
 #include "result/tree.h"
 
-/* U+FFFE or U+FFFF. */
-static bool is_noncharacter(const char *at)
-{
-    return strncmp(at, "\xef\xbf\xbe", 3) == 0 || strncmp(at, "\xef\xbf\xbf", 3) == 0;
-}
-
-/* XML 1.0 has no place for control characters and those two, escaped or not. */
+/* XML 1.0 has no place for control characters, escaped or not, nor for U+FFFE and U+FFFF: plain.h writes all of them
+ * out. */
 static void add_escaped(struct text *out, const char *words)
 {
-    for (const char *c = words; *c; c++)
-        switch (*c) {
-        case '&':
-            text_add(out, "&amp;");
-            break;
-        case '<':
-            text_add(out, "&lt;");
-            break;
-        case '>':
-            text_add(out, "&gt;");
-            break;
-        case '"':
-            text_add(out, "&quot;");
-            break;
-        case '\xef':
-            text_add_bytes(out, is_noncharacter(c) ? UTF8_REPLACEMENT : c, is_noncharacter(c) ? 3 : 1);
-            c += is_noncharacter(c) ? 2 : 0;
-            break;
-        default:
-            text_add(out, "%c", (unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
-        }
+    static const struct {
+        char character;
+        const char *entity;
+    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
+    char *plain = plain_copy(words);
+    for (const char *c = plain; c && *c; c++) {
+        const char *entity = NULL;
+        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+            entity = entities[i].character == *c ? entities[i].entity : entity;
+        if (entity)
+            text_add(out, "%s", entity);
+        else
+            text_add_bytes(out, c, 1);
+    }
+    out->failed |= !plain;
+    free(plain);
 }
 
 static void add_attribute(struct text *out, const char *name, const char *value)
@@ -110,10 +100,17 @@ static bool same_suite(const struct compare_row *x, const struct compare_row *y)
     return x->mode == y->mode && strcmp(x->reference, y->reference) == 0;
 }
 
+/* `skipped` belongs to a suite alone: Jenkins' schema (junit-10.xsd) refuses it on <testsuites>. */
 static void add_totals(struct text *out, const size_t counts[VERDICT_COUNT], size_t n)
 {
-    text_add(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", n, counts[VERDICT_SLOWER],
-             counts[VERDICT_MISSING] + counts[VERDICT_INVALID], counts[VERDICT_AMBIGUOUS]);
+    text_add(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"", n, counts[VERDICT_SLOWER],
+             counts[VERDICT_MISSING] + counts[VERDICT_INVALID]);
+}
+
+static void add_suite_totals(struct text *out, const size_t counts[VERDICT_COUNT], size_t n)
+{
+    add_totals(out, counts, n);
+    text_add(out, " skipped=\"%zu\">\n", counts[VERDICT_AMBIGUOUS]);
 }
 
 static void add_suite(struct text *out, const struct compare_runs *c, const struct compare_row *const *rows, size_t n)
@@ -122,11 +119,14 @@ static void add_suite(struct text *out, const struct compare_runs *c, const stru
     struct text name = {0};
     for (size_t i = 0; i < n; i++)
         counts[rows[i]->verdict]++;
-    text_add(&name, "%s vs %s", mode_names[rows[0]->mode], rows[0]->reference[0] ? rows[0]->reference : "nothing");
+    if (rows[0]->reference[0])
+        text_add(&name, "%s vs %s", mode_names[rows[0]->mode], rows[0]->reference);
+    else
+        text_add(&name, "%s, not compared", mode_names[rows[0]->mode]);
     text_add(out, "  <testsuite");
     add_attribute(out, "name", name.bytes ? name.bytes : "");
     add_attribute(out, "timestamp", tree_text(c->fresh.run, "started"));
-    add_totals(out, counts, n);
+    add_suite_totals(out, counts, n);
     for (size_t i = 0; i < n; i++)
         add_case(out, rows[i]);
     text_add(out, "  </testsuite>\n");
@@ -152,6 +152,7 @@ void compare_form_junit(struct text *out, const struct compare_runs *c, bool col
     qsort(rows, c->n_rows, sizeof *rows, by_suite);
     add_head(out);
     add_totals(out, c->counts, c->n_rows);
+    text_add(out, ">\n");
     for (size_t start = 0; start < c->n_rows;) {
         size_t end = start;
         while (end < c->n_rows && same_suite(rows[start], rows[end]))
@@ -184,8 +185,8 @@ void compare_failure_junit(struct text *out, const struct compare_failure *failu
     text_add(&runs, "%s vs %s", failure->fresh, failure->base);
     add_head(out);
     add_totals(out, one, 1);
-    text_add(out, "  <testsuite name=\"comparison\"");
-    add_totals(out, one, 1);
+    text_add(out, ">\n  <testsuite name=\"comparison\"");
+    add_suite_totals(out, one, 1);
     text_add(out, "    <testcase classname=\"cudal2-bench compare\"");
     add_attribute(out, "name", runs.bytes ? runs.bytes : "");
     text_add(out, ">\n      <error");

@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "report/markdown.h"
 
 #define LARGEST 20
 
@@ -50,12 +53,28 @@ static void add_tables(struct text *out, const struct compare_runs *c)
     free(rows);
 }
 
-void compare_form_markdown(struct text *out, const struct compare_runs *c, bool colour)
+/* Lines of words, each as an item of a list; takes the words over. */
+static void add_items(struct text *out, const char *before, struct text *words)
 {
-    (void)colour;
-    struct error line = {0};
-    compare_headline(c, &line);
-    text_add(out, "### cudal2-bench compare: %s\n\n", line.text);
+    char *rest = words->bytes;
+    for (char *line; (line = strsep(&rest, "\n")) && line[0];) {
+        text_add(out, "- %s", before);
+        markdown_add(out, line);
+        text_add(out, "\n");
+    }
+    out->failed |= words->failed;
+    text_free(words);
+}
+
+static void add_side(struct text *out, const char *before, const struct side *side)
+{
+    struct text words = {0};
+    compare_describe_side(&words, side);
+    add_items(out, before, &words);
+}
+
+static void add_counts(struct text *out, const struct compare_runs *c)
+{
     text_add(out, "|");
     for (int v = 0; v < VERDICT_COUNT; v++)
         text_add(out, " %s |", verdict_names[v]);
@@ -65,19 +84,40 @@ void compare_form_markdown(struct text *out, const struct compare_runs *c, bool 
     text_add(out, "\n|");
     for (int v = 0; v < VERDICT_COUNT; v++)
         text_add(out, " %zu |", c->counts[v]);
-    text_add(out, "\n\n- BASE: ");
-    compare_describe_side(out, &c->base);
-    text_add(out, "\n- NEW: ");
-    compare_describe_side(out, &c->fresh);
-    text_add(out, "\n- a loss counts above ");
-    compare_describe_delta(out, c);
-    text_add(out, "\n");
-    compare_describe_notes(out, c, "- ");
+    text_add(out, "\n\n");
+}
+
+static void add_title(struct text *out, const char *words)
+{
+    text_add(out, "### cudal2-bench compare: ");
+    markdown_add(out, words);
+    text_add(out, "\n\n");
+}
+
+void compare_form_markdown(struct text *out, const struct compare_runs *c, bool colour)
+{
+    (void)colour;
+    struct error line = {0};
+    struct text words = {0};
+    compare_headline(c, &line);
+    add_title(out, line.text);
+    add_counts(out, c);
+    add_side(out, "BASE: ", &c->base);
+    add_side(out, "NEW: ", &c->fresh);
+    text_add(&words, "a loss counts above ");
+    compare_describe_delta(&words, c);
+    text_add(&words, "\n");
+    compare_describe_notes(&words, c, "");
+    add_items(out, "", &words);
     add_tables(out, c);
 }
 
 void compare_failure_markdown(struct text *out, const struct compare_failure *failure)
 {
-    text_add(out, "### cudal2-bench compare: %s\n\n- BASE: %s\n- NEW: %s\n", failure->why->text, failure->base,
-             failure->fresh);
+    add_title(out, failure->why->text);
+    text_add(out, "- BASE: ");
+    markdown_add(out, failure->base);
+    text_add(out, "\n- NEW: ");
+    markdown_add(out, failure->fresh);
+    text_add(out, "\n");
 }

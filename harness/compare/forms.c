@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "result/tree.h"
 #include "stats/interval.h"
@@ -23,10 +24,12 @@ static const struct form {
     [COMPARE_JUNIT] = {compare_form_junit, compare_failure_junit},
 };
 
-/* A terminal is shown a path as it is, and scripts take it from there; the other forms are UTF-8 by definition. */
+/* What does harm was written out where it came in; this is the last look. */
 static int hand_over(struct text *text, enum compare_format format, char **out, struct error *err)
 {
-    if (format != COMPARE_TEXT)
+    if (format == COMPARE_TEXT)
+        plain_for_terminal(text);
+    else
         utf8_repair(text);
     if (!text->failed && text->bytes) {
         *out = text->bytes;
@@ -66,8 +69,18 @@ void compare_describe_side(struct text *out, const struct side *s)
     const char *commit = tree_text(tree_member(s->run, "build"), "commit");
     const char *started = tree_text(s->run, "started");
     const cJSON *device = tree_member(s->env, "device");
-    text_add(out, "%s (%s%.12s%s%s, %s%s)", s->path, commit[0] ? "commit " : "", commit, commit[0] ? ", " : "", started,
-             tree_text(device, "name"), s->complete ? "" : ", not complete");
+    plain_add(out, s->path);
+    text_add(out, " (");
+    if (commit[0]) {
+        char *plain = plain_copy(commit);
+        text_add(out, "commit %.12s, ", plain ? plain : "");
+        out->failed |= !plain;
+        free(plain);
+    }
+    plain_add(out, started);
+    text_add(out, ", ");
+    plain_add(out, tree_text(device, "name"));
+    text_add(out, "%s)", s->complete ? "" : ", not complete");
 }
 
 static bool has_mode(const struct compare_runs *c, int mode)
@@ -144,15 +157,22 @@ static void describe_raised_delta(struct text *out, const struct compare_runs *c
     }
 }
 
+static void add_note(struct text *out, const char *before, const char *what, const char *words)
+{
+    text_add(out, "%s%s", before, what);
+    plain_add(out, words);
+    text_add(out, "\n");
+}
+
 void compare_describe_notes(struct text *out, const struct compare_runs *c, const char *before)
 {
     size_t powerless = count_powerless(c);
     char changed[PROVENANCE_TEXT];
     provenance_changed_code(&c->base, &c->fresh, changed, sizeof changed);
     for (size_t i = 0; i < c->differences.n && i < PROVENANCE_MAX; i++)
-        text_add(out, "%sforced: %s\n", before, c->differences.line[i]);
+        add_note(out, before, "forced: ", c->differences.line[i]);
     if (changed[0])
-        text_add(out, "%sother code in NEW than in BASE: %s\n", before, changed);
+        add_note(out, before, "other code in NEW than in BASE: ", changed);
     if (c->without_base > 0)
         text_add(out, "%s%zu results in NEW have none in BASE to stand against\n", before, c->without_base);
     if (c->skipped_in_both > 0)
@@ -166,9 +186,10 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
                  before, powerless, c->family);
     describe_raised_delta(out, c, before);
     describe_blunt(out, c, before);
-    if (c->confirm.run)
-        text_add(out, "%smeasured again: %zu, in %s\n", before, count_remeasured(c), c->confirm.path);
-    else if (compare_suspects(c) > 0)
+    if (c->confirm.run) {
+        text_add(out, "%smeasured again: %zu, in ", before, count_remeasured(c));
+        add_note(out, "", "", c->confirm.path);
+    } else if (compare_suspects(c) > 0)
         text_add(out, "%s--confirm measures the suspects again and decides\n", before);
 }
 

@@ -14,8 +14,9 @@ extern const char *const compare_format_names[]; /* "text", "markdown", "json", 
 #define COMPARE_SCHEMA "cudal2-bench/compare"
 #define COMPARE_SCHEMA_VERSION 1
 
-/* *out is owned by the caller (free). `colour` is for text. All but text are valid UTF-8 whatever the runs' files are
- * called: a byte that is no part of a character becomes U+FFFD. EXIT_CODE_INTERNAL out of memory. */
+/* *out is owned by the caller (free). `colour` is for text. All are valid UTF-8 that does nothing to a terminal,
+ * whatever contenders and the runs' files are called (plain.h); in JSON a byte that is no part of a character becomes
+ * U+FFFD. EXIT_CODE_INTERNAL out of memory. */
 int compare_print(const struct compare_runs *c, enum compare_format format, bool colour, char **out, struct error *err);
 
 /* Runs that could not be compared. */

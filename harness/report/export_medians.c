@@ -1,4 +1,5 @@
 #include "base/problem.h"
+#include "report/csv.h"
 #include "report/exports.h"
 #include "report/rounds.h"
 
@@ -6,9 +7,10 @@ static int add_round(void *context, const struct round *r, struct error *err)
 {
     const struct cudal2_problem *p = &r->cell->problem;
     struct text *out = context;
-    text_add(out, "%s,%s,%s,%u,%u,%u,%s,%s,%u,%zu,%.9g,%d\n", mode_names[r->cell->mode], dtype_names[p->dtype],
-             accumulate_names[p->accumulate], (unsigned)p->m, (unsigned)p->n, (unsigned)p->k, r->contender->name,
-             timing_names[r->timing], r->group, r->blocks, r->median_ns, r->slowed);
+    text_add(out, "%s,%s,%s,%u,%u,%u,", mode_names[r->cell->mode], dtype_names[p->dtype],
+             accumulate_names[p->accumulate], (unsigned)p->m, (unsigned)p->n, (unsigned)p->k);
+    csv_add(out, r->contender->name);
+    text_add(out, ",%s,%u,%zu,%.9g,%d\n", timing_names[r->timing], r->group, r->blocks, r->median_ns, r->slowed);
     return out->failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report") : 0;
 }
 

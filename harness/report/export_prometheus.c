@@ -1,20 +1,21 @@
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/problem.h"
 #include "report/exports.h"
 #include "result/tree.h"
 
-/* In a label's value backslash, quote and newline are escaped; everything else is UTF-8 as it is. */
+/* In a label's value quote and backslash are escaped; what does harm (newlines, too) is written out before. */
 static void add_label(struct text *out, const char *name, const char *value)
 {
+    char *plain = plain_copy(value);
     text_add(out, "%s=\"", name);
-    for (; *value; value++) {
-        if (*value == '\n')
-            text_add(out, "\\n");
-        else
-            text_add(out, *value == '"' || *value == '\\' ? "\\%c" : "%c", *value);
-    }
+    for (const char *c = plain; c && *c; c++)
+        text_add(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
     text_add(out, "\"");
+    out->failed |= !plain;
+    free(plain);
 }
 
 static void add_cell_labels(struct text *out, const cJSON *cell, const char *timing)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "report/beside.h"
 #include "report/source.h"
 #include "report/summaries.h"
@@ -213,6 +214,33 @@ static int load_all(const struct load_request *request, cJSON **results, cJSON *
     return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
 }
 
+/* ---- the door ---- */
+
+static bool make_plain(char **words)
+{
+    char *plain = *words && !plain_is(*words) ? plain_copy(*words) : NULL;
+    bool failed = *words && !plain && !plain_is(*words);
+    if (plain) {
+        free(*words);
+        *words = plain;
+    }
+    return !failed;
+}
+
+/* Names and words of a whole tree. The reader has bounded its depth. */
+static bool make_tree_plain(cJSON *node)
+{
+    bool done = true;
+    for (; node && done; node = node->next) {
+        if (!(node->type & cJSON_StringIsConst))
+            done = make_plain(&node->string);
+        if (done && cJSON_IsString(node))
+            done = make_plain(&node->valuestring);
+        done = done && make_tree_plain(node->child);
+    }
+    return done;
+}
+
 int load_results(const struct load_request *request, cJSON **out, struct error *err)
 {
     cJSON **results = calloc(request->n + 1, sizeof *results);
@@ -220,6 +248,8 @@ int load_results(const struct load_request *request, cJSON **out, struct error *
     if (!results)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
     int code = load_all(request, results, out, err);
+    if (code == 0 && !request->exact && !make_tree_plain(*out))
+        code = error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
     for (size_t i = 0; i < request->n; i++)
         cJSON_Delete(results[i]);
     free(results);

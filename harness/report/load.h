@@ -14,6 +14,7 @@ struct load_request {
     size_t n;
     bool mixed;  /* accept different devices or drivers */
     FILE *notes; /* where a line goes about a result that does not agree with the journal beside it; NULL: nowhere */
+    bool exact;  /* words stay as they are, for who hands the tree on as JSON; else what does harm is written out */
 };
 
 /* One file gives its result as it is, or that of the journal beside it when the run has gone on (beside.h). Several

@@ -264,7 +264,8 @@ static int make(const struct inputs *in, struct error *err)
 static int read_all(struct inputs *in, struct error *err)
 {
     const struct report_request *request = in->request;
-    const struct load_request load = {request->results, request->n_results, request->mixed, request->notes};
+    const struct load_request load = {request->results, request->n_results, request->mixed, request->notes,
+                                      request->format == REPORT_RESULT};
     int code = request->n_results ? load_results(&load, &in->result, err) : 0;
     if (code == 0 && in->result && dataset_add_result(&in->dataset, in->result, request->timing, err))
         code = request->n_results == 1 ? error_wrap(err, "%s", request->results[0]) : err->code;

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/width.h"
 #include "report/sheet.h"
 #include "result/tree.h"
 
 #define REFERENCES_MAX 8
+#define LABEL_COLUMNS 20
 
 /* The wanted form of the table, from roomy to narrow. */
 struct form {
@@ -187,8 +189,12 @@ static void set_columns(const struct rows *rows, const struct form *form, struct
 static void add_shape(struct sheet *s, const cJSON *cell)
 {
     const char *label = tree_text(cell, "label");
-    sheet_add(s, NAN, "%.0fx%.0fx%.0f%s%.20s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
-              label[0] ? " " : "", label);
+    struct text shown = {0};
+    width_add_cut(&shown, label, LABEL_COLUMNS);
+    sheet_add(s, NAN, "%.0fx%.0fx%.0f%s%s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
+              label[0] ? " " : "", shown.bytes ? shown.bytes : "");
+    s->failed |= shown.failed;
+    text_free(&shown);
 }
 
 static void add_rates(struct sheet *s, const cJSON *contender)

@@ -1,11 +1,13 @@
 #include "report/sheet.h"
 
 #include <math.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/plain.h"
+#include "base/width.h"
 
 void sheet_column(struct sheet *s, const char *head, const char *key, bool left)
 {
@@ -46,7 +48,7 @@ void sheet_add(struct sheet *s, double value, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    char *copy = make_room(s) ? strdup(text) : NULL;
+    char *copy = make_room(s) ? plain_copy(text) : NULL;
     if (!copy) {
         s->failed = true;
         return;
@@ -73,14 +75,6 @@ void sheet_free(struct sheet *s)
     *s = (struct sheet){0};
 }
 
-size_t sheet_width(const char *text)
-{
-    size_t width = 0;
-    for (const char *c = text; *c; c++)
-        width += ((unsigned char)*c & 0xc0) != 0x80;
-    return width;
-}
-
 size_t sheet_rows(const struct sheet *s)
 {
     return s->n_columns ? s->n_cells / s->n_columns : 0;
@@ -93,9 +87,9 @@ const struct sheet_cell *sheet_at(const struct sheet *s, size_t row, size_t colu
 
 size_t sheet_column_width(const struct sheet *s, size_t column)
 {
-    size_t width = sheet_width(s->column[column].head);
+    size_t width = width_of(s->column[column].head);
     for (size_t row = 0; row < sheet_rows(s); row++) {
-        size_t here = sheet_width(sheet_at(s, row, column)->text);
+        size_t here = width_of(sheet_at(s, row, column)->text);
         width = here > width ? here : width;
     }
     return width;

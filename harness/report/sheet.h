@@ -36,15 +36,12 @@ struct sheet {
 void sheet_column(struct sheet *s, const char *head, const char *key, bool left);
 /* Two numbers in a cell, text in percent: csv has them in the columns KEY_low and KEY_high, json as [low, high]. */
 void sheet_interval_column(struct sheet *s, const char *head, const char *key);
-/* Cells are added left to right, row by row. */
+/* Cells are added left to right, row by row; what does harm in them (plain.h) is written out here, for every format. */
 void sheet_add(struct sheet *s, double value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void sheet_add_interval(struct sheet *s, double low, double high); /* NaN: there is none, "-" */
 void sheet_free(struct sheet *s);
 size_t sheet_rows(const struct sheet *s); /* complete ones */
 const struct sheet_cell *sheet_at(const struct sheet *s, size_t row, size_t column);
-
-/* Columns on a terminal that UTF-8 text takes (every character of ours is one wide). */
-size_t sheet_width(const char *text);
 
 /* Width of one column, and of the whole table as sheet_print_text sets it. */
 size_t sheet_column_width(const struct sheet *s, size_t column);

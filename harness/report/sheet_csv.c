@@ -1,27 +1,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/csv.h"
 #include "report/sheet.h"
-
-/* RFC 4180: quoted where it must be, quotes doubled. */
-static void add_field(struct text *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        text_add(out, "%s", text);
-        return;
-    }
-    text_add(out, "\"");
-    for (const char *c = text; *c; c++)
-        text_add(out, *c == '"' ? "\"\"" : "%c", *c);
-    text_add(out, "\"");
-}
 
 static void add_cell(struct text *out, const struct sheet_cell *cell)
 {
     if (!isnan(cell->value))
         text_add(out, "%.9g", cell->value);
     else
-        add_field(out, strcmp(cell->text, "-") == 0 ? "" : cell->text);
+        csv_add(out, strcmp(cell->text, "-") == 0 ? "" : cell->text);
 }
 
 static void add_high(struct text *out, const struct sheet_cell *cell)
@@ -36,7 +24,7 @@ static void add_key(struct text *out, const struct sheet_column *column)
     if (column->interval)
         text_add(out, "%s_low,%s_high", column->key, column->key);
     else
-        add_field(out, column->key);
+        csv_add(out, column->key);
 }
 
 /* Several sheets may share a file, and one sheet many a reader's table: each row says which it is of. */
@@ -44,7 +32,7 @@ static void begin_row(struct text *out, const struct sheet *s, const char *field
 {
     if (!s->title[0])
         return;
-    add_field(out, field);
+    csv_add(out, field);
     text_add(out, ",");
 }
 

@@ -1,18 +1,16 @@
+#include "report/markdown.h"
 #include "report/sheet.h"
-
-static void add_escaped(struct text *out, const char *text)
-{
-    for (const char *c = text; *c; c++)
-        text_add(out, *c == '|' ? "\\|" : "%c", *c);
-}
 
 void sheet_print_markdown(struct text *out, const struct sheet *s)
 {
-    if (s->title[0])
-        text_add(out, "**%s**\n\n", s->title);
+    if (s->title[0]) {
+        text_add(out, "**");
+        markdown_add(out, s->title);
+        text_add(out, "**\n\n");
+    }
     for (size_t c = 0; c < s->n_columns; c++) {
         text_add(out, "| ");
-        add_escaped(out, s->column[c].head);
+        markdown_add(out, s->column[c].head);
         text_add(out, " ");
     }
     text_add(out, "|\n");
@@ -22,12 +20,15 @@ void sheet_print_markdown(struct text *out, const struct sheet *s)
     for (size_t row = 0; row < sheet_rows(s); row++) {
         for (size_t c = 0; c < s->n_columns; c++) {
             text_add(out, "| ");
-            add_escaped(out, sheet_at(s, row, c)->text);
+            markdown_add(out, sheet_at(s, row, c)->text);
             text_add(out, " ");
         }
         text_add(out, "|\n");
     }
-    if (s->note[0])
-        text_add(out, "\n%s\n", s->note);
+    if (s->note[0]) {
+        text_add(out, "\n");
+        markdown_add(out, s->note);
+        text_add(out, "\n");
+    }
     out->failed |= s->failed;
 }

@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/width.h"
 #include "report/sheet.h"
 
 #define BOLD "\033[1m"
@@ -24,7 +25,7 @@ static const char *colour_of(const char *text)
 
 static void print_cell(struct text *out, const char *text, size_t width, bool left, const char *colour)
 {
-    size_t space = width - sheet_width(text);
+    size_t space = width - width_of(text);
     if (!left)
         pad(out, space);
     text_add(out, "%s%s%s", colour ? colour : "", text, colour ? PLAIN : "");
