@@ -118,7 +118,7 @@ config "$work/alone.json" "$shape" '"offline"' "\"$plugins/bad_probe.so\"" "$sto
 sed -i 's|"candidates": \[.*bad_probe.so"\]|"candidates": []|; s|"baselines": \[|&"'"$plugins"'/bad_probe.so", |' "$work/alone.json"
 run --config "$work/alone.json" --device cpu --output "$work/alone.out.json"
 expect_code 2 "one contender left of two"
-expect_text "$work/err" 'nothing could be compared' "says that there was nothing to compare"
+expect_text "$work/err" 'bad_probe.so .bad-probe-nn. was measured in no cell: unavailable' "says who is missed"
 expect_text "$work/out" '; 1 with nothing to compare' "and so does the table"
 expect_text "$work/out" '^16x24x32 +[0-9.]+ µs +- ' "which still has the time"
 

@@ -263,12 +263,33 @@ static void test_refuses_unknown_keys(void **state)
     refuse_with("\"Stop\":{}", "c.json: $: unknown key \"Stop\" (did you mean stop?)");
     refuse_with("\"xyzzy\":{}", "c.json: $: unknown key \"xyzzy\" (expected $schema, schema, schema_version, name, "
                                 "description, grid, shapes, dtype, accumulate, layouts, modes, baselines, candidates, "
-                                "timing, aa, seed, server, offline, stop, limits, paper, verify, tune, "
+                                "optional, timing, aa, seed, server, offline, stop, limits, paper, verify, tune, "
                                 "workspace_bytes, protocol, other_timings_every)");
     assert_refused("{" HEAD ",\"grid\":{\"m\":[1],\"n\":[1],\"k\":[1],\"K\":[1]}}",
                    "c.json: $.grid: keys \"k\" and \"K\" differ only in case");
     assert_refused("{" HEAD ",\"shapes\":[{\"m\":1,\"n\":1,\"k\":1,\"batch\":1}]}",
                    "c.json: $.shapes[0]: unknown key \"batch\" (expected m, n, k, label)");
+}
+
+static void test_optional(void **state)
+{
+    struct config c;
+    struct error err;
+    (void)state;
+    assert_int_equal(parse("{" HEAD "," SHAPE ",\"candidates\":[\"mine\",\"other\"]}", &c, &err), 0);
+    assert_true(config_is_optional(&c, "cublas")); /* nobody named it */
+    assert_false(config_is_optional(&c, "mine"));
+    config_free(&c);
+    assert_int_equal(parse("{" HEAD "," SHAPE ",\"baselines\":[\"cublas\",\"openblas\"],\"candidates\":[\"mine\"],"
+                           "\"optional\":[\"openblas\",\"mine\"]}",
+                           &c, &err),
+                     0);
+    assert_false(config_is_optional(&c, "cublas") || config_is_optional(&c, "nobody"));
+    assert_true(config_is_optional(&c, "openblas") && config_is_optional(&c, "mine"));
+    config_free(&c);
+    refuse_with("\"optional\":[\"nobody\"]",
+                "c.json: $.optional[0]: \"nobody\" is neither a baseline nor a candidate of this config");
+    refuse_with("\"optional\":true", "c.json: $.optional: expected an array, found true");
 }
 
 static void test_refuses_shapes(void **state)
@@ -469,19 +490,13 @@ static void test_truncated_at_every_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_reads_every_key),
-        cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_default_accumulate_follows_dtype),
-        cmocka_unit_test(test_refuses_heads),
-        cmocka_unit_test(test_refuses_unknown_keys),
-        cmocka_unit_test(test_refuses_shapes),
-        cmocka_unit_test(test_number_of_shapes),
-        cmocka_unit_test(test_refuses_lists),
-        cmocka_unit_test(test_too_many_names),
-        cmocka_unit_test(test_refuses_settings),
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_truncated_at_every_byte),
+        cmocka_unit_test(test_defaults),         cmocka_unit_test(test_reads_every_key),
+        cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_default_accumulate_follows_dtype),
+        cmocka_unit_test(test_refuses_heads),    cmocka_unit_test(test_refuses_unknown_keys),
+        cmocka_unit_test(test_optional),         cmocka_unit_test(test_refuses_shapes),
+        cmocka_unit_test(test_number_of_shapes), cmocka_unit_test(test_refuses_lists),
+        cmocka_unit_test(test_too_many_names),   cmocka_unit_test(test_refuses_settings),
+        cmocka_unit_test(test_bad_files),        cmocka_unit_test(test_truncated_at_every_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,8 @@ static void test_help_is_of_its_command(void **state)
     assert_null(strstr(t.bytes, "tuning table"));
     text_free(&t);
     asked("run --help", &t);
-    assert_has_words(&t, "2 run, tune: a cell failed"); /* the whole program: each row says whose it is */
+    assert_has_words(&t, "2 run, tune: somebody who was named was measured in no cell"); /* the whole program: each row
+                                                                                            says whose it is */
     text_free(&t);
     asked("tune --help", &t);
     assert_has_words(&t, "the tuning table, its journal beside it");

@@ -13,6 +13,7 @@
 #include "run/ledger.h"
 #include "run/plan.h"
 #include "worker/cell.h"
+#include "worker/environment.h"
 
 #define DEFAULT_SEED 1u /* of --in-process, which has no run to draw one */
 
@@ -21,7 +22,7 @@
 static const char default_config[] =
     "{\"schema\":\"cudal2-bench/config\",\"schema_version\":1,\"name\":\"verify\",\"modes\":[\"offline\"],"
     "\"dtype\":\"native\",\"accumulate\":[\"f16\",\"f32\"],\"baselines\":[\"torch.matmul\",\"cublas\",\"cublaslt-"
-    "heuristic\",\"openblas\"],"
+    "heuristic\",\"openblas\"],\"optional\":[\"torch.matmul\",\"cublas\",\"cublaslt-heuristic\",\"openblas\"],"
     "\"shapes\":[{\"m\":64,\"n\":64,\"k\":64},{\"m\":256,\"n\":384,\"k\":128},{\"m\":256,\"n\":256,\"k\":4096},"
     "{\"m\":64,\"n\":1536,\"k\":512},{\"m\":200,\"n\":136,\"k\":264},{\"m\":1024,\"n\":1024,\"k\":1024}]}";
 
@@ -90,6 +91,7 @@ static int fill_config(const struct options *options, struct config *config, str
         free(config->candidates[i]);
         config->candidates[i] = NULL;
     }
+    config->optional_candidates = 0;
     config->modes = CUDAL2_BIT(MODE_OFFLINE);
     config->verify = config->verify_only = true;
     config->verify_cache = config->aa = config->time_anyway = false;
@@ -123,6 +125,8 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
     if (strcmp(kind, "env") == 0) {
         const cJSON *name = json_member(json_member(data, "device"), "name").node;
         snprintf(f->device, sizeof f->device, "%s", cJSON_IsString(name) ? name->valuestring : "");
+        cJSON_Delete(f->origins);
+        f->origins = cJSON_Duplicate(json_member(data, "named").node, true);
     }
     if (strcmp(kind, "cell") != 0)
         return 0;
@@ -193,6 +197,7 @@ static int check_here(const struct options *options, const struct config *config
     if (code == 0) {
         const struct cell_context context = {.config = config, .device = device, .registry = registry, .identity = ""};
         snprintf(f->device, sizeof f->device, "%s", device->info.name);
+        f->origins = environment_named(registry);
         code = check_cells(config, &context, f, err);
     }
     if (registry != NULL)
@@ -272,6 +277,7 @@ static int check(const struct options *options, const struct run_options *run, c
                  struct findings *f, struct error *err)
 {
     int code = options->in_process ? check_here(options, run->config, f, err) : check_in_worker(options, run, f, err);
+    findings_close(f, run->config);
     return code != 0 ? code : sanitize(options, directory, f, err);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/sanitize.h"
 #include "result/activity.h"
 #include "result/record.h"
+#include "run/named.h"
 
 /* {"schema":"cudal2-bench/verify","schema_version":1,"device":"...","problems":[{"problem":"f16-f32-64x64x64",
  *  "verification":{...},"contenders":[{"name","role","verdict","stage","reason","class","deviation","coverage","seeds",
@@ -18,6 +19,9 @@ struct findings {
     struct activity_book book;    /* what was watched; empty in this process */
     char device[128];
     size_t passed, failed, skipped;     /* of kernels, over problems */
+    struct named named;                 /* what became of every contender */
+    cJSON *origins;                     /* owned; whose name brought it (environment_named) */
+    char unchecked[768];                /* who was named and checked nowhere, and why; "" none */
     char unfinished[RECORD_REASON_MAX]; /* the first sanitizer that did not come to its end, and why; "" none */
     char first[2 * RECORD_NAME_MAX + PROBLEM_KEY_MAX + RECORD_REASON_MAX];
 };
@@ -28,9 +32,12 @@ void findings_free(struct findings *f);
 void findings_add(struct findings *f, const struct cell_record *record);
 void findings_add_sanitizer(struct findings *f, const char *tool, const struct sanitize_result *result);
 
+/* When all is added: notes who was named and checked nowhere. */
+void findings_close(struct findings *f, const struct config *config);
+
 /* 0, EXIT_CODE_VERIFICATION when a kernel failed or a sanitizer found something, EXIT_CODE_INCOMPARABLE when none could
- * be checked on any problem, EXIT_CODE_UNAVAILABLE when a sanitizer that was asked for is missing or did not end; the
- * text names the first. */
+ * be checked on any problem, or one that was named on none, EXIT_CODE_UNAVAILABLE when a sanitizer that was asked for
+ * is missing or did not end; the text names the first. */
 int findings_outcome(const struct findings *f, struct error *err);
 
 /* Owned by the caller; NULL out of memory. */

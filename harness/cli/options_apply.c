@@ -28,6 +28,7 @@ static int add_part(char **names, const char *part, size_t length, struct error 
 static int replace_baselines(const char *list, struct config *config, struct error *err)
 {
     free_names(config->baselines);
+    config->optional_baselines = 0; /* these are named */
     for (const char *part = list;; part++) {
         size_t length = strcspn(part, ",");
         if (add_part(config->baselines, part, length, err))

@@ -228,10 +228,11 @@ const struct exit_info exit_table[] = {
     {EXIT_CODE_OK, EVERYWHERE, "success"},
     {EXIT_CODE_REGRESSION, ON(COMPARE), "a regression was found"},
     {EXIT_CODE_INCOMPARABLE, ON(RUN) | ON(TUNE),
-     "a cell failed, or nothing was measured, no candidate, or nothing that can be compared"},
+     "somebody who was named was measured in no cell, a cell failed, or nothing can be compared; the last line says "
+     "who or what"},
     {EXIT_CODE_INCOMPARABLE, ON(REPORT), "nothing was measured in what was given"},
     {EXIT_CODE_INCOMPARABLE, ON(COMPARE), "the runs cannot be compared, or NEW lacks what BASE has"},
-    {EXIT_CODE_INCOMPARABLE, ON(VERIFY), "nothing could be checked"},
+    {EXIT_CODE_INCOMPARABLE, ON(VERIFY), "a kernel that was named was checked on no problem; the last line says which"},
     {EXIT_CODE_VERIFICATION, MEASURES, "a contender failed verification"},
     {EXIT_CODE_USAGE, EVERYWHERE, "wrong command line"},
     {EXIT_CODE_DATA, EVERYWHERE & ~ON(HELP), "an input file or directory cannot be read, or its content is wrong"},

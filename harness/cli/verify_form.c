@@ -18,6 +18,7 @@ void findings_free(struct findings *f)
 {
     cJSON_Delete(f->problems);
     cJSON_Delete(f->sanitizers);
+    cJSON_Delete(f->origins);
     activity_book_free(&f->book);
     *f = (struct findings){0};
 }
@@ -82,6 +83,7 @@ void findings_add(struct findings *f, const struct cell_record *record)
     struct tree t = tree_begin();
     cJSON *contenders = cJSON_CreateArray();
     problem_key(&record->problem, key);
+    named_count(&f->named, record);
     for (size_t i = 0; i < record->n_contenders; i++) {
         const struct contender_record *c = &record->contenders[i];
         if (!is_reported(c))
@@ -119,6 +121,13 @@ void findings_add_sanitizer(struct findings *f, const char *tool, const struct s
         snprintf(f->first, sizeof f->first, "%s: %ld errors: %.300s", tool, result->errors, result->text);
 }
 
+void findings_close(struct findings *f, const struct config *config)
+{
+    struct error err = {.text = ""};
+    if (named_verdict(&f->named, f->origins, config, &err))
+        snprintf(f->unchecked, sizeof f->unchecked, "%s", err.text);
+}
+
 int findings_outcome(const struct findings *f, struct error *err)
 {
     if (f->failed > 0)
@@ -127,6 +136,8 @@ int findings_outcome(const struct findings *f, struct error *err)
     if (f->passed == 0)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: nothing could be checked%s%s",
                          f->first[0] == '\0' ? "" : "; the first: ", f->first);
+    if (f->unchecked[0] != '\0')
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "verify: %.700s", f->unchecked);
     if (f->unfinished[0] != '\0')
         return error_set(err, EXIT_CODE_UNAVAILABLE, "verify: %s", f->unfinished);
     return 0;
@@ -228,7 +239,8 @@ char *findings_json(const struct findings *f)
     if (f->book.recorder || f->book.unavailable)
         tree_put(&t, "activity", activity_book_run(&f->book));
     tree_put_copy(&t, "sanitizers", f->sanitizers);
-    tree_put(&t, "passed", cJSON_CreateBool(f->failed == 0 && f->passed > 0));
+    tree_put_text(&t, "unchecked", f->unchecked);
+    tree_put(&t, "passed", cJSON_CreateBool(f->failed == 0 && f->passed > 0 && f->unchecked[0] == '\0'));
     cJSON *tree = tree_finish(&t);
     char *text = tree == NULL ? NULL : json_print(tree, true);
     cJSON_Delete(tree);

@@ -184,9 +184,12 @@ static int read_contenders(struct json_at root, struct config *c, struct error *
         if (config_add_name(c->baselines, default_baselines[i], err))
             return err->code;
     }
-    if (read_names(baselines, 1, c->baselines, err))
+    if (!baselines.node)
+        c->optional_baselines = ~0u;
+    if (read_names(baselines, 1, c->baselines, err) ||
+        read_names(json_member(root, "candidates"), 0, c->candidates, err))
         return err->code;
-    return read_names(json_member(root, "candidates"), 0, c->candidates, err);
+    return config_read_optional(root, c, err);
 }
 
 static int read_fields(struct json_at root, struct config *c, struct error *err)
@@ -389,6 +392,7 @@ cJSON *config_to_json(const struct config *c)
     put_bits(root, "modes", mode_names, c->modes);
     put_names(root, "baselines", c->baselines);
     put_names(root, "candidates", c->candidates);
+    config_put_optional(root, c);
     put_fields(root, c);
     if (c->headline_given)
         cJSON_AddStringToObject(root, "timing", timing_names[c->headline]);

@@ -73,6 +73,7 @@ struct config {
     uint32_t modes;
     char *baselines[CONFIG_NAMES_MAX + 1]; /* owned strings, NULL-terminated */
     char *candidates[CONFIG_NAMES_MAX + 1];
+    uint32_t optional_baselines, optional_candidates; /* bits of those that may be left out (optional.c) */
     struct gap_config gap;
     enum cache_state cache[MODE_COUNT];
     uint64_t workspace_bytes;
@@ -116,6 +117,10 @@ uint32_t config_accumulates(const struct config *c, enum cudal2_dtype dtype);
 
 /* Appends an owned copy of `name` to baselines or candidates. EXIT_CODE_DATA: empty, too long, already there, full. */
 int config_add_name(char **names, const char *name, struct error *err);
+
+/* Whether this baseline or candidate may be left out where this machine cannot run it: `optional` says so, or nobody
+ * named it. */
+bool config_is_optional(const struct config *c, const char *name);
 
 /* The config with every default filled in, as JSON that config_parse reads back to an equal struct; what the journal
  * keeps and its hash identifies. Owned by the caller. NULL out of memory. */

@@ -55,8 +55,8 @@ const char *const config_sections[] = {"server", "offline", "stop", "limits", "p
 
 /* Keys that a reader of their own takes care of. */
 static const char *const top_keys[] = {
-    "$schema", "schema", "schema_version", "name",       "description", "grid", "shapes", "dtype", "accumulate",
-    "layouts", "modes",  "baselines",      "candidates", "timing",      "aa",   "seed",   NULL};
+    "$schema", "schema", "schema_version", "name",       "description", "grid",   "shapes", "dtype", "accumulate",
+    "layouts", "modes",  "baselines",      "candidates", "optional",    "timing", "aa",     "seed",  NULL};
 static const char *const grid_keys[] = {"m", "n", "k", NULL};
 static const char *const shape_keys[] = {"m", "n", "k", "label", NULL};
 

@@ -47,4 +47,8 @@ void config_field_write(const struct config_field *field, const struct config *c
 /* shapes.c: `grid` or `shapes`, whichever is there, to c->shapes. */
 int config_read_shapes(struct json_at root, struct config *c, struct error *err);
 
+/* optional.c: `optional`, once baselines and candidates are read; and back. */
+int config_read_optional(struct json_at root, struct config *c, struct error *err);
+void config_put_optional(cJSON *root, const struct config *c);
+
 #endif

@@ -27,6 +27,7 @@ struct registry {
     uint32_t layouts;
     char plugin_directory[PLUGIN_PATH_MAX];
     const struct registry_request *request; /* while registry_open runs */
+    const char *asked;                      /* the name of it that is being looked up */
     void (*loading)(void *context, const char *plugin);
     void *loading_context;
     const char *kernel_directory;
@@ -87,7 +88,8 @@ static int add(struct registry *r, const struct contender *c, struct error *err)
         r->contenders = grown;
         r->capacity = capacity;
     }
-    r->contenders[r->n_contenders++] = *c;
+    r->contenders[r->n_contenders] = *c;
+    r->contenders[r->n_contenders++].asked = r->asked;
     return 0;
 }
 
@@ -270,6 +272,7 @@ static void open_torch_first(struct registry *r, const char *const *baselines)
 static int add_all(struct registry *r, const char *const *requests, enum contender_role role, struct error *err)
 {
     for (size_t i = 0; requests && requests[i]; i++) {
+        r->asked = requests[i];
         int rc = add_request(r, requests[i], role, err);
         if (rc)
             return rc;

@@ -153,6 +153,7 @@ static void count_verdicts(struct ledger *l, const char *key, const struct cell_
     if (strcmp(r->status, "skipped") == 0 && l->skipped_cells++ == 0)
         snprintf(l->first_skipped, sizeof l->first_skipped, "%s: %s", key, r->reason);
     offenders_count(&l->offenders, r);
+    named_count(&l->named, r);
     l->timed_cells += r->blocks > 0 || r->paper_pairs;
     l->compared_cells += r->worst_pair[0] != '\0';
     for (size_t i = 0; i < r->n_contenders; i++) {
@@ -401,15 +402,18 @@ static bool names_more_than_one(const struct config *config)
 
 int ledger_verdict(const struct ledger *l, const struct config *config, struct error *err)
 {
+    const cJSON *named = cJSON_GetObjectItemCaseSensitive(l->env, "named");
     if (l->wrong_results)
         return error_set(err, EXIT_CODE_VERIFICATION, "%s (%zu failed verification in all)", l->first_wrong,
                          l->wrong_results);
-    if (l->failed_cells)
-        return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cell%s failed; the table says why", l->failed_cells,
-                         l->plan.n_cells, l->plan.n_cells == 1 ? "" : "s");
     if (l->skipped_cells == l->plan.n_cells)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing was measured, every cell was skipped; the first: %s",
                          l->first_skipped);
+    if (named_verdict(&l->named, named, config, err))
+        return err->code;
+    if (l->failed_cells)
+        return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu of %zu cell%s failed; the table says why", l->failed_cells,
+                         l->plan.n_cells, l->plan.n_cells == 1 ? "" : "s");
     if (l->candidates > 0 && l->measured_candidates == 0)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "no candidate was measured in any cell; the table says why");
     if (l->timed_cells > 0 && l->compared_cells == 0 && names_more_than_one(config))

@@ -8,6 +8,7 @@
 #include "result/activity.h"
 #include "result/journal.h"
 #include "result/record.h"
+#include "run/named.h"
 #include "run/offenders.h"
 #include "run/plan.h"
 #include "run/supervisor.h"
@@ -29,6 +30,7 @@ struct ledger {
     size_t timed_cells, compared_cells;     /* with blocks or pairs, and with a pair that can be compared */
     size_t candidates, measured_candidates; /* over all cells: records of candidates, and those with status ok */
     struct offenders offenders;
+    struct named named;
     char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 48], first_skipped[RECORD_KEY_MAX + RECORD_REASON_MAX + 2];
 };
 
@@ -59,8 +61,8 @@ struct memory_use {
 /* Journals `end`, with the memory used, if every cell is there and it has not been said. */
 int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err);
 
-/* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, failed cells,
- * every cell skipped, no candidate measured, nothing to compare although the config names two contenders; else 0. */
+/* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, every cell
+ * skipped, somebody named and measured nowhere, failed cells, no candidate measured, nothing to compare although the config names two contenders; else 0. */
 int ledger_verdict(const struct ledger *ledger, const struct config *config, struct error *err);
 
 /* Closes the journal, and removes it when this start created it and no cell came of it. */

@@ -157,6 +157,19 @@ static void add_unavailable(cJSON *environment, const struct registry *registry)
     }
 }
 
+cJSON *environment_named(const struct registry *registry)
+{
+    cJSON *named = cJSON_CreateObject();
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct contender *c = registry_at(registry, i);
+        cJSON *names = cJSON_GetObjectItemCaseSensitive(named, c->asked);
+        if (!names)
+            names = cJSON_AddArrayToObject(named, c->asked);
+        cJSON_AddItemToArray(names, cJSON_CreateString(c->name));
+    }
+    return named;
+}
+
 int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,
                         struct error *err)
 {
@@ -172,6 +185,7 @@ int environment_collect(const struct device *device, const struct registry *regi
     cJSON_AddNumberToObject(*out, "worker", worker);
     cJSON_AddItemToObject(*out, "device", device_to_json(&device->info));
     cJSON_AddItemToObject(*out, "libraries", libraries);
+    cJSON_AddItemToObject(*out, "named", environment_named(registry));
     add_unavailable(*out, registry);
     cJSON_AddItemToObject(*out, "host", environment_host());
     cJSON_AddItemToObject(*out, "build", build);

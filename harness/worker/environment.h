@@ -3,11 +3,11 @@
  * JSON goes into the journal as an `env` entry, one for each worker start:
  *
  * {"time":"...Z","worker":0,"device":{kind,name,uuid,driver,ordinal,cc,...},"libraries":{plugin:{...}},
- *  "unavailable":{contender:reason},
+ *  "named":{name:[contender,...]},"unavailable":{contender:reason},
  *  "host":{"system","kernel","machine","cpu","cpus","memory_bytes","threads"},
  *  "build":{"program_hash","compiler","flags","commit"},"variables":{"OMP_NUM_THREADS":"2",...}}
  *
- * "unavailable" names what was asked for and is not there (a plugin by its file), and is left out where all is. The
+ * "named" tells which contenders each name of the config or command line brought. "unavailable" names what was asked for and is not there (a plugin by its file), and is left out where all is. The
  * worker adds "isolation": what it had given up by then (worker/confine.h).
  */
 #ifndef CUDAL2_WORKER_ENVIRONMENT_H
@@ -24,6 +24,9 @@ int environment_program_hash(char hex[DIGEST_HEX], struct error *err);
 /* {"system":..., ...} of this machine alone, and {"program_hash":...} of this build: no device is touched. */
 cJSON *environment_host(void);
 int environment_build(cJSON **out, struct error *err);
+
+/* {name: [contender, ...]}, owned by the caller. */
+cJSON *environment_named(const struct registry *registry);
 
 /* The whole entry; owned by the caller. */
 int environment_collect(const struct device *device, const struct registry *registry, int worker, cJSON **out,

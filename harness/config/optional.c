@@ -1,0 +1,64 @@
+/* Who of a config's contenders may be left out where this machine cannot run them: its `optional`, and every default.
+ * Who is named and not optional must be measured somewhere, or the run's exit code says so (run/named.h). */
+#include "config/config.h"
+#include "config/fields.h"
+
+#include <string.h>
+
+static int place_of(char *const names[], const char *name)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static int add(struct json_at at, const char *name, struct config *c, struct error *err)
+{
+    int baseline = place_of(c->baselines, name), candidate = place_of(c->candidates, name);
+    if (baseline < 0 && candidate < 0)
+        return json_fail(at, err, "\"%.60s\" is neither a baseline nor a candidate of this config", name);
+    if (baseline >= 0)
+        c->optional_baselines |= CUDAL2_BIT(baseline);
+    if (candidate >= 0)
+        c->optional_candidates |= CUDAL2_BIT(candidate);
+    return 0;
+}
+
+int config_read_optional(struct json_at root, struct config *c, struct error *err)
+{
+    struct json_at element, at = json_member(root, "optional");
+    const cJSON *node = NULL;
+    const char *name;
+    int count, index;
+    if (!at.node)
+        return 0;
+    int code = json_read_array(at, 0, &count, err);
+    while (!code && json_each(at, &node, &index, &element)) {
+        code = json_read_string(element, &name, err);
+        if (!code)
+            code = add(element, name, c, err);
+    }
+    return code;
+}
+
+bool config_is_optional(const struct config *c, const char *name)
+{
+    int baseline = place_of(c->baselines, name), candidate = place_of(c->candidates, name);
+    return (baseline >= 0 && (c->optional_baselines & CUDAL2_BIT(baseline))) ||
+           (candidate >= 0 && (c->optional_candidates & CUDAL2_BIT(candidate)));
+}
+
+void config_put_optional(cJSON *root, const struct config *c)
+{
+    char *const *const lists[] = {c->baselines, c->candidates};
+    cJSON *array = cJSON_CreateArray();
+    for (int list = 0; list < 2; list++)
+        for (int i = 0; lists[list][i]; i++)
+            if (config_is_optional(c, lists[list][i]))
+                cJSON_AddItemToArray(array, cJSON_CreateString(lists[list][i]));
+    if (cJSON_GetArraySize(array) > 0)
+        cJSON_AddItemToObject(root, "optional", array);
+    else
+        cJSON_Delete(array);
+}
