@@ -1,14 +1,15 @@
 #!/bin/bash
-# results.sh [--check] [ROOT]: makes tables, figures and a page again from every run committed under ROOT (default results), or,
-# with --check, says which of the committed ones are not what their run gives (exit status 1).
+# results.sh [--check] [ROOT]: makes tables, figures and a page again from every run committed under ROOT (default
+# results), or, with --check, says which of the committed ones are not what their run gives (exit status 1).
 #
 # A run is a directory ROOT/GPU/NAME with journal.jsonl.gz, result.json.gz or both. Runs whose names differ only in mode and accumulate
 # type, NAME = SERIES-offline-f16 and so on, are also a series: what the paper shows in one table. It gets a directory of its own,
 # ROOT/GPU/SERIES. Each run and each series gets
-#   tables/     summary.txt as `report` shows it, table1 to table4 as Markdown and CSV
-#   figures/    the paper's figures as SVG (or none.txt: why there is none, as of noise), and data.cksum, which tells whether they are still
-#               those of the data
-#   report.html the page; not committed, for this script makes it again in a second
+#   tables/     summary.txt as `report` shows it, table1 to table4 as Markdown and CSV (the CSV files are not committed)
+#   figures/    the paper's figures as SVG (or none.txt: why there is none, as of noise), and data.cksum, which tells
+#               whether they are still those of the data; only Figure 3 is committed
+#   report.html the page (not committed)
+# What is not committed this script makes again; --check looks at it where it is there.
 # A run that is part of a series has tables only; its figures and page are those of the series. Nothing else is touched.
 # CUDAL2_BENCH names the program (default build/cudal2-bench). Without gnuplot the figures are left as they are.
 set -euo pipefail
@@ -76,10 +77,13 @@ differs() { # differs WHERE WHAT
 }
 
 check_tables() { # check_tables DIR RESULT...
-    local dir=$1
+    local dir=$1 file
     shift
     rm -rf "$work/tables"
     tables "$work/tables" "$@"
+    for file in "$work/tables"/*.csv; do
+        [ -e "$dir/tables/${file##*/}" ] || rm -f "$file"
+    done
     diff -rq "$work/tables" "$dir/tables" >"$work/said" 2>&1 || differs "$dir/tables" "not what the run gives"
 }
 
