@@ -18,9 +18,10 @@ SAN ?=
 # One commit is one program, wherever it is built: --resume asks for the same one.
 HERE := -ffile-prefix-map=$(CURDIR)=.
 CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) $(HERE) -fPIC -Iharness $(CFLAGS)
-LIBS := -lcjson -lz -ldl -lpthread -lm
+# The filter of a worker's system calls must not depend on what a machine has: libseccomp is linked in where its archive is.
+LIBS = -lcjson -lz $(or $(SECCOMP_LIBS),-lseccomp) -ldl -lpthread -lm
 # $$ORIGIN: a build directory that carries libcjson.so.1 (make portable) can be moved to a machine without the package.
-LDFLAGS_ALL := $(SAN) -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS)
+LDFLAGS_ALL := $(SAN) -Wl,-z,relro,-z,now -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/..' $(LDFLAGS)
 # Under ASan the C++ run time must be there from the start, or the first exception inside libtorch ends the process.
 ifneq ($(findstring address,$(SAN)),)
 LIBS += -Wl,--no-as-needed -lstdc++ -Wl,--as-needed
@@ -34,7 +35,7 @@ ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/probe.mk
 # What an older probe missed may be there by now, or was not looked for: it is probed again before it is believed.
 ifneq ($(wildcard $(BUILD)/probe.mk),)
-NEEDED := $(if $(HAVE_CJSON),,cJSON) $(if $(HAVE_ZLIB),,zlib)
+NEEDED := $(if $(HAVE_CJSON),,cJSON) $(if $(HAVE_ZLIB),,zlib) $(if $(SECCOMP_LIBS),,libseccomp)
 ifneq ($(strip $(NEEDED)),)
 ifneq ($(MAKE_RESTARTS),)
 $(error $(firstword $(NEEDED)) is needed to build: run scripts/install-deps.sh)

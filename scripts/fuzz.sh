@@ -24,7 +24,7 @@ for target; do
     if [ ! "$binary" -nt "$build/libharness.a" ] || [ ! "$binary" -nt "tests/fuzz/fuzz_$target.c" ]; then
         # shellcheck disable=SC2086
         $clang -std=c17 -D_GNU_SOURCE $warnings -O1 -g -fsanitize=fuzzer $san -Iharness "tests/fuzz/fuzz_$target.c" \
-            "$build/libharness.a" -lcjson -lz -ldl -lpthread -lm -o "$binary" || exit 1
+            "$build/libharness.a" -lcjson -lz -l:libseccomp.a -ldl -lpthread -lm -o "$binary" || exit 1
     fi
 done
 

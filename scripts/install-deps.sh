@@ -29,7 +29,7 @@ debian:12 | ubuntu:24.04) ;;
 esac
 
 # Without these nothing builds, or the tests do not run.
-required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libcmocka-dev"
+required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev libcmocka-dev"
 # Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
 optional="libopenblas-dev gnuplot-nox python3-jsonschema"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"

@@ -42,6 +42,18 @@ probe_zlib() {
     fi
 }
 
+# The archive is preferred: a build that is carried to another machine then has its filter with it.
+probe_seccomp() {
+    for flags in -l:libseccomp.a -lseccomp; do
+        version=$(printf '#include <seccomp.h>\n#include <stdio.h>\nint main(void){const struct scmp_version *v=seccomp_version();printf("%%u.%%u.%%u\\n",v->major,v->minor,v->micro);return 0;}\n' | try_c "$flags")
+        [ -n "$version" ] || continue
+        say seccomp "$version ($flags)"
+        put SECCOMP_LIBS "$flags"
+        return
+    done
+    say seccomp "not found: apt-get install libseccomp-dev (required)"
+}
+
 probe_cmocka() {
     if printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\nint main(void){cmocka_set_message_output(CM_OUTPUT_STDOUT);return 0;}\n' | try_c -lcmocka; then
         say cmocka "$(pkg-config --modversion cmocka 2>/dev/null || echo 'version unknown')"
@@ -166,6 +178,7 @@ probe_torch() {
 echo "probing for libraries:"
 probe_cjson
 probe_zlib
+probe_seccomp
 probe_cmocka
 probe_openblas
 probe_cuda

@@ -22,7 +22,7 @@ chmod +x "$work/bin"/*
 printf 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n' >"$work/debian"
 printf 'PRETTY_NAME="Ubuntu 24.04.1 LTS"\nID=ubuntu\nVERSION_ID="24.04"\nID_LIKE=debian\n' >"$work/ubuntu"
 printf 'PRETTY_NAME="Mint 22"\nID=linuxmint\nVERSION_ID="22"\n' >"$work/mint"
-required='gcc g++ make libc6-dev libcjson-dev zlib1g-dev libcmocka-dev'
+required='gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev libcmocka-dev'
 
 deps() { # deps RELEASE ARGUMENT...
     : >"$work/log"

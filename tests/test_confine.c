@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -21,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -153,7 +156,10 @@ static int network(void)
         return 1;
     if (!refused(socket(AF_VSOCK, SOCK_STREAM, 0), EPERM) || !refused(syscall(SYS_io_uring_setup, 1, NULL), EPERM))
         return 2;
-    return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 && socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? 0 : 3;
+    return refused(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), EPERM) &&
+                   refused(socket(AF_UNIX, SOCK_STREAM, 0), EPERM) && refused(socket(AF_NETLINK, SOCK_RAW, 0), EPERM)
+               ? 0
+               : 3;
 }
 
 static void test_no_network(void **state)
@@ -172,6 +178,114 @@ static int machine(void)
     if (!refused(clock_settime(CLOCK_REALTIME, &now), EPERM) || !refused(syscall(SYS_bpf, 0, NULL, 0), EPERM))
         return 2;
     return 0;
+}
+
+/* Signals by way of a descriptor's owner, its leases and its flags; what a descriptor needs still works. */
+static int owners(void)
+{
+    int ends[2], owner = getppid(), on = 1;
+    if (pipe(ends) != 0)
+        return 1;
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    if (!refused(fcntl(ends[0], F_SETOWN, owner), EPERM) || !refused(fcntl(ends[0], F_SETSIG, SIGKILL), EPERM))
+        return 2;
+    if (!refused(fcntl(ends[0], F_SETFL, O_ASYNC), EPERM) || !refused(fcntl(ends[0], F_SETLEASE, F_RDLCK), EPERM))
+        return 3;
+    if (!refused(ioctl(ends[0], FIOASYNC, &on), EPERM) || !refused(ioctl(ends[0], 0x8901, &owner), EPERM) ||
+        !refused(ioctl(ends[0], 0x8902, &owner), EPERM))
+        return 4;
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || fcntl(ends[0], F_GETFL) < 0 || fcntl(ends[0], F_SETFD, 1) != 0)
+        return 5;
+    return ioctl(ends[0], FIONREAD, &on) == 0 && fcntl(ends[0], F_DUPFD_CLOEXEC, 20) >= 20 ? 0 : 6;
+}
+
+static void test_descriptors_send_no_signals(void **state)
+{
+    (void)state;
+    check(owners);
+}
+
+/* Who decides over the system calls, the time stamps and the limits of this process is not this process any more. */
+static int itself(void)
+{
+    struct rlimit limit = {1000, 1000};
+    const struct sched_param none = {0};
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    if (!refused(syscall(SYS_seccomp, 1, 0, NULL), EPERM) || !refused(setrlimit(RLIMIT_NOFILE, &limit), EPERM))
+        return 1;
+    if (!refused(prctl(PR_SET_SECCOMP, 2, NULL), EPERM) || !refused(prctl(PR_SET_TSC, PR_TSC_SIGSEGV), EPERM) ||
+        !refused(prctl(59, 1, 0, 0, 0), EPERM))
+        return 2;
+    if (!SANITIZED && (!refused(prctl(PR_SET_DUMPABLE, 0), EPERM) || !refused(prctl(PR_SET_TIMERSLACK, 1), EPERM)))
+        return 3;
+    if (!refused(sched_setscheduler(0, SCHED_BATCH, &none), EPERM) || !refused(setpriority(PRIO_PROCESS, 0, 5), EPERM))
+        return 4;
+    return refused(chmod("/tmp", 01777), EPERM) && refused(chdir("/"), EPERM) && refused(setuid(getuid()), EPERM) ? 0
+                                                                                                                  : 5;
+}
+
+static void test_the_process_keeps_its_state(void **state)
+{
+    (void)state;
+    check(itself);
+}
+
+/* A call that is newer than the list is not there: a library then takes its older way. */
+static int newer_calls(void)
+{
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    return refused(syscall(499), ENOSYS) ? 0 : 1;
+}
+
+static void test_newer_calls_are_not_there(void **state)
+{
+    (void)state;
+    check(newer_calls);
+}
+
+/* ---- memory ---- */
+
+static int clock_page(void)
+{
+    char *page = (char *)getauxval(AT_SYSINFO_EHDR), *code = (char *)(uintptr_t)clock_gettime;
+    struct timespec now;
+    if (!confined("memory", CONFINE_MEMORY))
+        return NOT_HERE;
+    if (mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0 || munmap(page, 4096) == 0)
+        return 1;
+    if (mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+        return 2;
+    if (!SANITIZED && mprotect(code - (uintptr_t)code % 4096, 4096, PROT_READ | PROT_WRITE) == 0)
+        return 3;
+    return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? 0 : 4;
+}
+
+static void test_code_of_the_clock_is_sealed(void **state)
+{
+    (void)state;
+    check(clock_page);
+}
+
+/* The filter alone, on a kernel without mseal. */
+static int named_range(void)
+{
+    char *page = mmap(NULL, 3 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), note[CONFINE_NOTE] = "";
+    const uint64_t from = (uint64_t)(uintptr_t)page + 4096;
+    const struct confine_ranges ranges = {.list = {{from, from + 4096}}, .n = 1};
+    if (page == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&ranges, NULL, note) != 0)
+        return NOT_HERE;
+    if (!refused(mprotect(page + 4096, 4096, PROT_WRITE), EPERM) || !refused(munmap(page + 4096, 4096), EPERM))
+        return 1;
+    return mprotect(page, 4096, PROT_WRITE) == 0 && munmap(page + 8192, 4096) == 0 ? 0 : 2;
+}
+
+static void test_a_range_is_kept_by_the_filter(void **state)
+{
+    (void)state;
+    check(named_range);
 }
 
 static void test_the_machine_is_left_alone(void **state)
@@ -290,8 +404,14 @@ static int files(void)
         return 3;
     if (unlink("out/journal") == 0 || rename("out/journal", "tmp/journal") == 0 || mkdir("out/d", 0700) == 0)
         return 4;
-    if (can_write("/proc/self/mem", O_WRONLY))
+    snprintf(path, sizeof path, "/proc/self/task/%d/mem", (int)getpid());
+    if (can_write("/proc/self/mem", O_WRONLY) || can_write(path, O_WRONLY))
         return 5;
+    if (can_write("/dev/kmsg", O_WRONLY) || can_write("/dev/tty", O_RDWR) || can_write("/dev/shm/x", O_RDWR | O_CREAT))
+        return 9;
+    if (!can_write("/dev/null", O_RDWR) || !can_write("/dev/urandom", O_RDONLY) ||
+        !can_write("/proc/self/maps", O_RDONLY))
+        return 10;
     if (!can_write("out/journal", O_RDONLY) || write(before, "x", 1) != 1)
         return 6;
     if (!can_write("tmp/new", O_WRONLY | O_CREAT) || !can_write("cache/new", O_WRONLY | O_CREAT))
@@ -381,7 +501,7 @@ static void test_switch(void **state)
     static const char *const bad[] = {"", "yes", "limits,", ",limits", "limit", "calls files", "on,off"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(confine_parse(bad[i], &c, &err), EXIT_CODE_USAGE);
-        assert_non_null(strstr(err.text, "limits, files, calls"));
+        assert_non_null(strstr(err.text, "limits, memory, files, calls"));
     }
 }
 
@@ -396,12 +516,13 @@ static void expect_json(const struct confinement *c, const char *text)
 
 static void test_record(void **state)
 {
-    struct confinement c = {.in_force = {true, true, true}, .landlock_abi = 3};
+    struct confinement c = {.in_force = {true, true, true, true}, .landlock_abi = 3, .listened = true};
     (void)state;
-    expect_json(&c, "{\"limits\":true,\"files\":true,\"calls\":true,\"landlock\":3}");
+    expect_json(&c, "{\"limits\":true,\"memory\":true,\"files\":true,\"calls\":true,\"listened\":true,\"landlock\":3}");
     c = (struct confinement){.in_force = {true, false, false}};
     snprintf(c.note[CONFINE_CALLS], sizeof c.note[0], "seccomp: Invalid argument");
-    expect_json(&c, "{\"limits\":true,\"files\":false,\"calls\":false,\"notes\":[\"seccomp: Invalid argument\"]}");
+    expect_json(&c, "{\"limits\":true,\"memory\":false,\"files\":false,\"calls\":false,\"listened\":false,\"notes\":["
+                    "\"seccomp: Invalid argument\"]}");
 }
 
 static int off(void)
@@ -438,6 +559,11 @@ int main(void)
         cmocka_unit_test(test_other_processes_are_out_of_reach),
         cmocka_unit_test(test_no_new_process_and_no_other_program),
         cmocka_unit_test(test_no_network),
+        cmocka_unit_test(test_descriptors_send_no_signals),
+        cmocka_unit_test(test_the_process_keeps_its_state),
+        cmocka_unit_test(test_newer_calls_are_not_there),
+        cmocka_unit_test(test_code_of_the_clock_is_sealed),
+        cmocka_unit_test(test_a_range_is_kept_by_the_filter),
         cmocka_unit_test(test_the_machine_is_left_alone),
 #if defined(__x86_64__)
         cmocka_unit_test(test_no_way_round_by_other_numbers),

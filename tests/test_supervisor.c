@@ -428,7 +428,7 @@ static void test_child_is_clean(void **state)
     unsetenv("CUDA_VISIBLE_DEVICES");
     snprintf(path, sizeof path, "%s/environ", t.directory);
     assert_int_equal(file_read(path, 1 << 20, &text, &length, &t.err), 0);
-    assert_memory_equal(text, "fd 0\nfd 1\nfd 2\nfd 3\nfd 5\nleads its session\n", 43);
+    assert_memory_equal(text, "fd 0\nfd 1\nfd 2\nfd 3\nfd 5\nfd 6\nleads its session\n", 43);
     assert_null(strstr(text, "fd 4"));
     assert_null(strstr(text, "SECRET"));
     assert_null(strstr(text, "NVIDIA_TF32_OVERRIDE"));

@@ -139,7 +139,7 @@ static int usable_cpus(void)
 struct launch {
     const char *program;
     char **environment;
-    int socket, lock_fd, page_fd, null_fd;
+    int socket, lock_fd, page_fd, null_fd, listener;
     pid_t parent;
 };
 
@@ -164,11 +164,11 @@ static void child_exec(const struct launch *l)
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (!place(l->null_fd, STDIN_FILENO) || !place(STDERR_FILENO, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD) ||
-        !place(l->page_fd, STAGE_PAGE_FD))
+        !place(l->page_fd, STAGE_PAGE_FD) || !place(l->listener, CONFINE_LISTENER_FD))
         _exit(127);
     if (l->lock_fd < 0 || !place(l->lock_fd, PROCESS_LOCK_FD))
         close(PROCESS_LOCK_FD);
-    if (close_range(STAGE_PAGE_FD + 1, ~0u, 0) != 0)
+    if (close_range(CONFINE_LISTENER_FD + 1, ~0u, 0) != 0)
         _exit(127);
     execve(l->program, argv, l->environment);
     _exit(127);
@@ -186,50 +186,71 @@ static void close_fd(int fd)
         close(fd);
 }
 
+/* Everything that the child is given, or -1 with errno. The parent's ends are in `out`. */
+static int open_ends(struct launch *l, struct process *out, int lock_fd, int page_fd)
+{
+    int pair[2] = {-1, -1}, told[2] = {-1, -1}, null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
+    code = code ? code : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told);
+    out->fd = pair[0];
+    out->listener.socket = told[0] < 0 ? 0 : told[0];
+    l->lock_fd = raise_fd(lock_fd);
+    l->null_fd = raise_fd(null_fd);
+    l->page_fd = raise_fd(page_fd);
+    l->socket = raise_fd(pair[1]);
+    l->listener = raise_fd(told[1]);
+    bool all = !code && l->null_fd >= 0 && l->page_fd >= 0 && l->socket >= 0 && l->listener >= 0 &&
+               fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0;
+    close_fd(null_fd);
+    close_fd(pair[1]);
+    close_fd(told[1]);
+    return all ? 0 : -1;
+}
+
+static void close_ends(struct launch *l)
+{
+    close_fd(l->lock_fd);
+    close_fd(l->null_fd);
+    close_fd(l->page_fd);
+    close_fd(l->socket);
+    close_fd(l->listener);
+}
+
 int process_spawn(const struct process_request *request, struct process *out, struct error *err)
 {
-    int code = 0, pair[2] = {-1, -1}, page_fd = -1;
-    struct stage_page *page = NULL;
-    *out = (struct process){.fd = -1};
-    struct launch l = {.program = request->program, .socket = -1, .page_fd = -1, .null_fd = -1, .parent = getpid()};
-    l.lock_fd = raise_fd(request->lock_fd);
+    int code = 0, page_fd = -1;
+    const struct process none = {.fd = -1};
+    struct launch l = {.program = request->program,
+                       .socket = -1,
+                       .lock_fd = -1,
+                       .page_fd = -1,
+                       .null_fd = -1,
+                       .listener = -1,
+                       .parent = getpid()};
+    *out = none;
     l.environment = process_environment(environ, usable_cpus());
     if (!l.environment) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
         goto out;
     }
-    code = stage_page_create(&page, &page_fd, err);
+    code = stage_page_create(&out->page, &page_fd, err);
     if (code)
         goto out;
-    l.page_fd = raise_fd(page_fd);
-    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    l.null_fd = raise_fd(null_fd);
-    close_fd(null_fd);
-    if (l.null_fd < 0 || l.page_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
-        (l.socket = raise_fd(pair[1])) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) != 0) {
+    if (open_ends(&l, out, request->lock_fd, page_fd) != 0) {
         code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: %s", strerror(errno));
         goto out;
     }
-    pid_t pid = fork();
-    if (pid == 0)
+    out->pid = fork();
+    if (out->pid == 0)
         child_exec(&l);
-    if (pid < 0) {
+    if (out->pid < 0)
         code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: fork: %s", strerror(errno));
-        goto out;
-    }
-    *out = (struct process){.pid = pid, .fd = pair[0], .page = page};
-    pair[0] = -1;
-    page = NULL;
 out:
     process_environment_free(l.environment);
-    stage_page_unmap(page);
     close_fd(page_fd);
-    close_fd(l.page_fd);
-    close_fd(pair[0]);
-    close_fd(pair[1]);
-    close_fd(l.socket);
-    close_fd(l.null_fd);
-    close_fd(l.lock_fd);
+    close_ends(&l);
+    if (code)
+        process_forget(out);
     return code;
 }
 
@@ -299,6 +320,7 @@ void process_forget(struct process *p)
 {
     close_fd(p->fd);
     stage_page_unmap(p->page);
+    listener_close(&p->listener);
     *p = (struct process){.fd = -1};
 }
 

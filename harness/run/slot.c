@@ -102,11 +102,14 @@ void slot_send_quit(struct slot *slot)
 
 void slots_wait(const struct slot *slots, int n, int milliseconds)
 {
-    struct pollfd fds[DEVICES_MAX];
+    struct pollfd fds[2 * DEVICES_MAX];
     nfds_t count = 0;
-    for (int i = 0; i < n; i++)
-        if (slots[i].process.pid > 0)
-            fds[count++] = (struct pollfd){.fd = slots[i].process.fd, .events = POLLIN};
+    for (int i = 0; i < n; i++) {
+        if (slots[i].process.pid <= 0)
+            continue;
+        fds[count++] = (struct pollfd){.fd = slots[i].process.fd, .events = POLLIN};
+        fds[count++] = (struct pollfd){.fd = listener_wait_fd(&slots[i].process.listener), .events = POLLIN};
+    }
     poll(fds, count, milliseconds);
 }
 
@@ -309,12 +312,32 @@ static const char *verdict_at(const char *stage, const char *verdict)
     return died && strcmp(stage, STAGE_FENCE) == 0 ? "oob_read" : verdict;
 }
 
+/* A call that no library makes. The launching thread's is its contender's; another thread may be anybody's, and fails
+ * in its call without being named. True when the worker was condemned. */
+static bool hears_tampering(struct slot *slot, struct slot_event *event)
+{
+    struct listener_call call;
+    char reason[RECORD_REASON_MAX];
+    listener_take(&slot->process.listener);
+    while (listener_answer(&slot->process.listener, &call)) {
+        if (call.thread != slot->process.pid)
+            continue;
+        (void)refresh(slot); /* the page stands still: its writer waits for the answer, or has gone on with the error */
+        snprintf(reason, sizeof reason, "asked the system for what no library needs, and was denied: %s", call.what);
+        slot_condemn(slot, event, "tamper_suspected", reason);
+        return true;
+    }
+    return false;
+}
+
 void slot_look(struct slot *slot, struct slot_event *event)
 {
     char *line;
     size_t length;
     *event = (struct slot_event){0};
     if (slot->process.pid <= 0)
+        return;
+    if (hears_tampering(slot, event))
         return;
     /* Asked before reading: what the process wrote before its end is then in the socket. The stream alone would not
      * tell, for a child that a contender left behind holds it open. */

@@ -6,13 +6,18 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* A cubin of a large library has a few hundred MB; nothing of ours writes more than that. */
 #define MAX_FILE_BYTES ((rlim_t)4 << 30)
 #define MAX_DESCRIPTORS ((rlim_t)16384) /* CUDA keeps some hundreds open */
 
-static const char *const part_names[] = {
-    [CONFINE_LIMITS] = "limits", [CONFINE_FILES] = "files", [CONFINE_CALLS] = "calls", NULL};
+static const char *const part_names[] = {[CONFINE_LIMITS] = "limits",
+                                         [CONFINE_MEMORY] = "memory",
+                                         [CONFINE_FILES] = "files",
+                                         [CONFINE_CALLS] = "calls",
+                                         NULL};
 
 /* ---- which parts ---- */
 
@@ -32,7 +37,7 @@ static void want_all(struct confinement *c, bool wanted)
 
 int confine_parse(const char *value, struct confinement *out, struct error *err)
 {
-    *out = (struct confinement){0};
+    *out = (struct confinement){.listener_socket = -1};
     if (!value || strcmp(value, "on") == 0 || strcmp(value, "off") == 0) {
         want_all(out, !value || strcmp(value, "on") == 0);
         return 0;
@@ -42,7 +47,8 @@ int confine_parse(const char *value, struct confinement *out, struct error *err)
         int part = find_part(at, length);
         if (part < 0)
             return error_set(err, EXIT_CODE_USAGE,
-                             CONFINE_VARIABLE "=%.60s: expected on, off or a list of limits, files, calls", value);
+                             CONFINE_VARIABLE "=%.60s: expected on, off or a list of limits, memory, files, calls",
+                             value);
         out->wanted[part] = true;
         if (at[length] == '\0')
             return 0;
@@ -66,23 +72,53 @@ static bool lower(__rlimit_resource_t resource, rlim_t most)
 }
 
 /* No limit on address space or processes: CUDA reserves terabytes of the one, and the other counts the whole user. */
-static int confine_limits(char note[128])
+static int confine_limits(char note[CONFINE_NOTE])
 {
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too long is a failed write, not a crash */
     if (lower(RLIMIT_CORE, 0) && lower(RLIMIT_FSIZE, MAX_FILE_BYTES) && lower(RLIMIT_NOFILE, MAX_DESCRIPTORS))
         return 0;
-    snprintf(note, 128, "setrlimit: %s", strerror(errno));
+    snprintf(note, CONFINE_NOTE, "setrlimit: %s", strerror(errno));
     return -1;
 }
 
 /* ---- all of it ---- */
 
+/* One byte, with the descriptor beside it: the socket keeps it until the supervisor takes it. */
+static bool hand_over(int socket, int listener)
+{
+    char byte = 'L';
+    struct iovec bytes = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
+    memcpy(CMSG_DATA(&control.head), &listener, sizeof listener);
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+}
+
+static void filter_calls(struct confinement *c, const struct confine_ranges *ranges)
+{
+    int listener = -1;
+    bool listens = c->listener_socket >= 0;
+    c->in_force[CONFINE_CALLS] = confine_calls(ranges, listens ? &listener : NULL, c->note[CONFINE_CALLS]) == 0;
+    c->listened = listener >= 0 && hand_over(c->listener_socket, listener);
+    if (listens && c->in_force[CONFINE_CALLS] && !c->listened)
+        snprintf(c->note[CONFINE_CALLS], CONFINE_NOTE, "seccomp: nobody is told of the calls that are denied");
+    if (listener >= 0)
+        close(listener);
+}
+
 void confine_process(struct confinement *c)
 {
+    struct confine_ranges ranges = {0};
     bool *on = c->in_force;
     bool locked = c->wanted[CONFINE_FILES] || c->wanted[CONFINE_CALLS];
     if (c->wanted[CONFINE_LIMITS])
         on[CONFINE_LIMITS] = confine_limits(c->note[CONFINE_LIMITS]) == 0;
+    if (c->wanted[CONFINE_MEMORY])
+        on[CONFINE_MEMORY] = confine_memory(&ranges, c->note[CONFINE_MEMORY]) == 0;
     /* Both of the others ask for it, unless root. It has to come after the device is open: the driver may start a
      * setuid helper that makes the device nodes. */
     if (locked && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -90,7 +126,10 @@ void confine_process(struct confinement *c)
     if (c->wanted[CONFINE_FILES])
         on[CONFINE_FILES] = confine_files(&c->landlock_abi, c->note[CONFINE_FILES]) == 0;
     if (c->wanted[CONFINE_CALLS])
-        on[CONFINE_CALLS] = confine_calls(c->note[CONFINE_CALLS]) == 0;
+        filter_calls(c, &ranges);
+    if (c->listener_socket >= 0)
+        close(c->listener_socket);
+    c->listener_socket = -1;
 }
 
 cJSON *confine_to_json(const struct confinement *c)
@@ -98,6 +137,7 @@ cJSON *confine_to_json(const struct confinement *c)
     cJSON *o = cJSON_CreateObject(), *notes = NULL;
     for (int i = 0; i < CONFINE_PARTS; i++)
         cJSON_AddBoolToObject(o, part_names[i], c->in_force[i]);
+    cJSON_AddBoolToObject(o, "listened", c->listened);
     if (c->landlock_abi > 0)
         cJSON_AddNumberToObject(o, "landlock", c->landlock_abi);
     for (int i = 0; i < CONFINE_PARTS; i++) {

@@ -1,10 +1,10 @@
 /*
  * confine.h - what a worker gives up once its device is open and before the first plugin is loaded: new privileges,
- * core dumps and huge files, system calls that no GEMM makes, and writing anywhere but into caches and temporary files.
+ * core dumps and huge files, system calls that no GEMM makes, writing anywhere but into caches and its own temporary
+ * directory, devices, signals to others, and changes of the code that clocks and verdicts are made by.
  *
- * It is a fence against accident and against the cheap tricks (killing the supervisor, editing the journal, leaving a
- * child behind), not a vault: reading stays free, and what a plugin does inside its own process cannot be seen from
- * outside. What cannot be had on this system is a note in the record, never an error.
+ * What cannot be had on this system is a note in the record, never an error. What a plugin does to the harness's data
+ * inside its own process cannot be seen from outside (docs/trust.md, "Isolation").
  */
 #ifndef CUDAL2_WORKER_CONFINE_H
 #define CUDAL2_WORKER_CONFINE_H
@@ -12,32 +12,50 @@
 #include "base/json.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* The variable that chooses the parts: "on" (all, also when unset), "off", or a list such as "limits,calls". */
 #define CONFINE_VARIABLE "CUDAL2_ISOLATION"
+/* The worker's end of a socket pair by which it hands the supervisor a listener for its system calls; -1 for none. */
+#define CONFINE_LISTENER_FD 6
+#define CONFINE_NOTE 128
+#define CONFINE_RANGES_MAX 16
 
-enum confine_part { CONFINE_LIMITS, CONFINE_FILES, CONFINE_CALLS, CONFINE_PARTS };
+enum confine_part { CONFINE_LIMITS, CONFINE_MEMORY, CONFINE_FILES, CONFINE_CALLS, CONFINE_PARTS };
 
 struct confinement {
     bool wanted[CONFINE_PARTS];
     bool in_force[CONFINE_PARTS];
-    int landlock_abi;              /* 0: none */
-    char note[CONFINE_PARTS][128]; /* why a wanted part is not in force, or not wholly; "" */
+    int landlock_abi;                       /* 0: none */
+    bool listened;                          /* the supervisor is told of the calls that no library makes */
+    int listener_socket;                    /* where it listens; -1: nobody does */
+    char note[CONFINE_PARTS][CONFINE_NOTE]; /* why a wanted part is not in force, or not wholly; "" */
 };
 
-/* Reads the variable's value (NULL: unset). EXIT_CODE_USAGE with the parts there are. */
+/* Reads the variable's value (NULL: unset); nobody listens. EXIT_CODE_USAGE with the parts there are. */
 int confine_parse(const char *value, struct confinement *out, struct error *err);
 
-/* Puts the wanted parts in force for this process, for good. Landlock holds for the calling thread and those it starts
- * later; the rest for every thread there is. */
+/* Puts the wanted parts in force for this process, for good, and closes the listener's socket. Landlock holds for the
+ * calling thread and those it starts later; the rest for every thread there is. */
 void confine_process(struct confinement *c);
 
-/* {"limits":true,"files":true,"calls":true,"landlock":7,"notes":[...]} for the worker's env entry; `notes` only where
- * there is one. Owned by the caller. */
+/* {"limits":true,"memory":true,"files":true,"calls":true,"listened":true,"landlock":7,"notes":[...]} for the worker's
+ * env entry; `notes` only where there is one. Owned by the caller. */
 cJSON *confine_to_json(const struct confinement *c);
 
-/* The parts that need a file of their own. 0, or -1 with the reason in note[128]. */
-int confine_files(int *landlock_abi, char note[128]);
-int confine_calls(char note[128]);
+/* Memory that is not to be changed. */
+struct confine_ranges {
+    struct confine_range {
+        uint64_t from, to;
+    } list[CONFINE_RANGES_MAX];
+    size_t n;
+};
+
+/* The parts that need a file of their own. 0, or -1 with the reason in the note. The ranges are found either way. */
+int confine_memory(struct confine_ranges *ranges, char note[CONFINE_NOTE]);
+int confine_files(int *landlock_abi, char note[CONFINE_NOTE]);
+/* With a listener (NULL: nobody listens) *listener becomes a descriptor for the supervisor, or -1. */
+int confine_calls(const struct confine_ranges *ranges, int *listener, char note[CONFINE_NOTE]);
 
 #endif

@@ -1,232 +1,373 @@
-/* seccomp: system calls that a GEMM never makes fail with "operation not permitted". A list of what is denied and not
- * of what is allowed, because nobody but NVIDIA knows what its driver calls; a denied call returns an error and does
- * not kill, so that a library that merely asks goes on. */
+/* seccomp: a worker may make the system calls of this list and no other; the rest fail with "operation not permitted".
+ * libseccomp composes the filter, which is then led by what is to be named (confine_named.c) and put in force for every
+ * thread. A denied call returns an error and does not kill, so that a library that merely asks goes on. */
 #include "worker/confine.h"
 
 #include <errno.h>
-#include <linux/audit.h>
+#include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <sched.h>
-#include <stddef.h>
+#include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "worker/confine_calls.h"
+
+#define WORD 0xffffffffu /* the kernel takes many arguments as 32 bits, whatever is above them */
+#define ASYNC 020000u    /* O_ASYNC: signals to whoever owns the descriptor */
+
+/* ---- allowed whatever their arguments ---- */
+
+static const int always[] = {
+    /* memory; a range that is not to be touched is confine_named.c's */
+    SCMP_SYS(mmap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(brk),
+    SCMP_SYS(mincore),
+    SCMP_SYS(msync),
+    SCMP_SYS(mlock),
+    SCMP_SYS(mlock2),
+    SCMP_SYS(munlock),
+    SCMP_SYS(membarrier),
+    SCMP_SYS(mbind), /* of its own pages: NUMA placement */
+    SCMP_SYS(get_mempolicy),
+    SCMP_SYS(memfd_create),
+    /* threads */
+    SCMP_SYS(futex),
+    SCMP_SYS(futex_waitv),
+    SCMP_SYS(set_robust_list),
+    SCMP_SYS(rseq),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(sched_getparam),
+    SCMP_SYS(sched_getscheduler),
+    SCMP_SYS(sched_getattr),
+    SCMP_SYS(sched_get_priority_min),
+    SCMP_SYS(sched_get_priority_max),
+    SCMP_SYS(getpriority),
+    SCMP_SYS(getcpu),
+    /* signals to itself, and its timers, which the checks compare (host_state.h) */
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(rt_sigpending),
+    SCMP_SYS(rt_sigsuspend),
+    SCMP_SYS(rt_sigtimedwait),
+    SCMP_SYS(sigaltstack),
+    SCMP_SYS(pause),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(alarm),
+    SCMP_SYS(setitimer),
+    SCMP_SYS(getitimer),
+    SCMP_SYS(timer_create),
+    SCMP_SYS(timer_settime),
+    SCMP_SYS(timer_gettime),
+    SCMP_SYS(timer_getoverrun),
+    SCMP_SYS(timer_delete),
+    /* time */
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(clock_getres),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),
+    SCMP_SYS(times),
+    /* files: Landlock says which */
+    SCMP_SYS(open),
+    SCMP_SYS(openat),
+    SCMP_SYS(creat),
+    SCMP_SYS(close),
+    SCMP_SYS(close_range),
+    SCMP_SYS(read),
+    SCMP_SYS(readv),
+    SCMP_SYS(pread64),
+    SCMP_SYS(preadv),
+    SCMP_SYS(write),
+    SCMP_SYS(writev),
+    SCMP_SYS(pwrite64),
+    SCMP_SYS(pwritev),
+    SCMP_SYS(lseek),
+    SCMP_SYS(stat),
+    SCMP_SYS(fstat),
+    SCMP_SYS(lstat),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),
+    SCMP_SYS(statfs),
+    SCMP_SYS(fstatfs),
+    SCMP_SYS(access),
+    SCMP_SYS(faccessat),
+    SCMP_SYS(faccessat2),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(getdents64),
+    SCMP_SYS(getcwd),
+    SCMP_SYS(rename),
+    SCMP_SYS(renameat),
+    SCMP_SYS(renameat2),
+    SCMP_SYS(unlink),
+    SCMP_SYS(unlinkat),
+    SCMP_SYS(mkdir),
+    SCMP_SYS(mkdirat),
+    SCMP_SYS(rmdir),
+    SCMP_SYS(truncate),
+    SCMP_SYS(ftruncate),
+    SCMP_SYS(fallocate),
+    SCMP_SYS(fadvise64),
+    SCMP_SYS(readahead),
+    SCMP_SYS(fsync),
+    SCMP_SYS(fdatasync),
+    SCMP_SYS(sync_file_range),
+    SCMP_SYS(sendfile),
+    SCMP_SYS(copy_file_range),
+    SCMP_SYS(dup),
+    SCMP_SYS(dup2),
+    SCMP_SYS(dup3),
+    SCMP_SYS(pipe),
+    SCMP_SYS(pipe2),
+    SCMP_SYS(eventfd),
+    SCMP_SYS(eventfd2),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(select),
+    SCMP_SYS(pselect6),
+    SCMP_SYS(epoll_create),
+    SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl),
+    SCMP_SYS(epoll_wait),
+    SCMP_SYS(epoll_pwait),
+    /* who and where it is */
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(getppid),
+    SCMP_SYS(getpgrp),
+    SCMP_SYS(getpgid),
+    SCMP_SYS(getsid),
+    SCMP_SYS(getuid),
+    SCMP_SYS(geteuid),
+    SCMP_SYS(getgid),
+    SCMP_SYS(getegid),
+    SCMP_SYS(getresuid),
+    SCMP_SYS(getresgid),
+    SCMP_SYS(getgroups),
+    SCMP_SYS(capget),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(getrlimit),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(uname),
+    SCMP_SYS(wait4), /* there are no children */
+    SCMP_SYS(waitid),
+#if CONFINE_SANITIZED
+    /* LeakSanitizer stops its process from a child that traces it. */
+    SCMP_SYS(ptrace),
+    SCMP_SYS(clone),
+    SCMP_SYS(clone3),
+    SCMP_SYS(fork),
+    SCMP_SYS(vfork),
+    SCMP_SYS(prctl),
+    SCMP_SYS(arch_prctl),
+    SCMP_SYS(kill),
+    SCMP_SYS(personality),
+#endif
+};
+
+/* ---- allowed with some arguments ---- */
+
+struct sometimes {
+    int call;
+    unsigned argument;
+    uint64_t mask, value; /* allowed where (argument & mask) == value */
+};
+
+/* What pthread_create asks of clone, of glibc and of musl: a thread, and nothing that is not shared. */
+#define THREAD                                                                                                         \
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |                 \
+     CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
 #if defined(__x86_64__)
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define XCOMP_FIRST 0x1021 /* ARCH_GET_XCOMP_SUPP, _PERM and ARCH_REQ_XCOMP_PERM: leave to use AMX */
 #endif
 
-#ifdef ARCHITECTURE
-
-/* LeakSanitizer stops its process from a child that traces it. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
-#define X32_CALLS 0x40000000u /* the other numbering of x86-64 */
-
-enum condition {
-    ALWAYS,
-    IF_FIRST_IS,      /* denied when the first argument is `value` */
-    UNLESS_FIRST_IS,  /* denied unless it is `value` or `other` */
-    UNLESS_FIRST_HAS, /* denied unless it has the bits of `value` */
-    UNLESS_OURSELVES, /* denied unless it is our process id, or `value` */
-};
-
-struct rule {
-    uint32_t call;
-    enum condition condition;
-    uint32_t value, other;
-};
-
-static const struct rule rules[] = {
-    /* another process: its memory, its life, its descriptors */
-    {SYS_process_vm_readv, ALWAYS, 0, 0},
-    {SYS_process_vm_writev, ALWAYS, 0, 0},
-    {SYS_pidfd_send_signal, ALWAYS, 0, 0},
-    {SYS_pidfd_getfd, ALWAYS, 0, 0},
-    {SYS_kill, UNLESS_OURSELVES, UINT32_MAX, 0},
-    {SYS_tgkill, UNLESS_OURSELVES, UINT32_MAX, 0},
-    {SYS_rt_sigqueueinfo, UNLESS_OURSELVES, UINT32_MAX, 0},
-    {SYS_rt_tgsigqueueinfo, UNLESS_OURSELVES, UINT32_MAX, 0},
-    {SYS_tkill, ALWAYS, 0, 0},
-    {SYS_prlimit64, UNLESS_OURSELVES, 0, 0},
-    {SYS_prctl, IF_FIRST_IS, PR_SET_PDEATHSIG, 0}, /* a worker dies with its supervisor */
-#if !SANITIZED
-    {SYS_ptrace, ALWAYS, 0, 0},
-    /* a new process, or another program in this one */
-    {SYS_clone, UNLESS_FIRST_HAS, CLONE_THREAD, 0},
-#ifdef SYS_fork
-    {SYS_fork, ALWAYS, 0, 0},
-    {SYS_vfork, ALWAYS, 0, 0},
-#endif
-#endif
-    {SYS_execve, ALWAYS, 0, 0},
-    {SYS_execveat, ALWAYS, 0, 0},
-    /* the network; local sockets and the kernel's own stay */
-    {SYS_socket, UNLESS_FIRST_IS, AF_UNIX, AF_NETLINK},
-    {SYS_io_uring_setup, ALWAYS, 0, 0}, /* it opens sockets, and this filter does not see it */
-    {SYS_io_uring_enter, ALWAYS, 0, 0},
-    {SYS_io_uring_register, ALWAYS, 0, 0},
-    /* file systems, namespaces, the machine */
-    {SYS_mount, ALWAYS, 0, 0},
-    {SYS_umount2, ALWAYS, 0, 0},
-    {SYS_move_mount, ALWAYS, 0, 0},
-    {SYS_open_tree, ALWAYS, 0, 0},
-    {SYS_fsopen, ALWAYS, 0, 0},
-    {SYS_pivot_root, ALWAYS, 0, 0},
-    {SYS_chroot, ALWAYS, 0, 0},
-    {SYS_open_by_handle_at, ALWAYS, 0, 0},
-    {SYS_unshare, ALWAYS, 0, 0},
-    {SYS_setns, ALWAYS, 0, 0},
-    {SYS_quotactl, ALWAYS, 0, 0},
-    {SYS_swapon, ALWAYS, 0, 0},
-    {SYS_swapoff, ALWAYS, 0, 0},
-    {SYS_acct, ALWAYS, 0, 0},
-    {SYS_reboot, ALWAYS, 0, 0},
-    {SYS_kexec_load, ALWAYS, 0, 0},
-    {SYS_init_module, ALWAYS, 0, 0},
-    {SYS_finit_module, ALWAYS, 0, 0},
-    {SYS_delete_module, ALWAYS, 0, 0},
-    {SYS_sethostname, ALWAYS, 0, 0},
-    {SYS_setdomainname, ALWAYS, 0, 0},
-    {SYS_settimeofday, ALWAYS, 0, 0},
-    {SYS_clock_settime, ALWAYS, 0, 0},
-    {SYS_adjtimex, ALWAYS, 0, 0},
-    {SYS_clock_adjtime, ALWAYS, 0, 0},
-    {SYS_syslog, ALWAYS, 0, 0},
-    {SYS_vhangup, ALWAYS, 0, 0},
-    {SYS_bpf, ALWAYS, 0, 0},
-    {SYS_perf_event_open, ALWAYS, 0, 0},
-    {SYS_fanotify_init, ALWAYS, 0, 0},
-    {SYS_add_key, ALWAYS, 0, 0},
-    {SYS_request_key, ALWAYS, 0, 0},
-    {SYS_keyctl, ALWAYS, 0, 0},
-    {SYS_personality, ALWAYS, 0, 0},
+static const struct sometimes sometimes[] = {
+#if !CONFINE_SANITIZED
+    {SCMP_SYS(clone), 0, WORD, THREAD},
+    {SCMP_SYS(clone), 0, WORD, THREAD | CLONE_DETACHED},
+    {SCMP_SYS(prctl), 0, WORD, PR_SET_NAME},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_NAME},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_DUMPABLE},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_PDEATHSIG},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_NO_NEW_PRIVS},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_SECCOMP},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_TIMERSLACK},
+    {SCMP_SYS(prctl), 0, WORD, PR_GET_THP_DISABLE},
+    {SCMP_SYS(prctl), 0, WORD, PR_CAPBSET_READ},
+    {SCMP_SYS(prctl), 0, WORD, 0x53564d41}, /* PR_SET_VMA: names of mappings */
+    {SCMP_SYS(prctl), 0, WORD, 51},         /* PR_SVE_GET_VL */
 #if defined(__x86_64__)
-    {SYS_iopl, ALWAYS, 0, 0},
-    {SYS_ioperm, ALWAYS, 0, 0},
-    {SYS_kexec_file_load, ALWAYS, 0, 0},
+    {SCMP_SYS(arch_prctl), 0, WORD, XCOMP_FIRST},
+    {SCMP_SYS(arch_prctl), 0, WORD, XCOMP_FIRST + 1},
+    {SCMP_SYS(arch_prctl), 0, WORD, XCOMP_FIRST + 2},
 #endif
+#endif
+    {SCMP_SYS(fcntl), 1, WORD, F_DUPFD},
+    {SCMP_SYS(fcntl), 1, WORD, F_DUPFD_CLOEXEC},
+    {SCMP_SYS(fcntl), 1, WORD, F_GETFD},
+    {SCMP_SYS(fcntl), 1, WORD, F_SETFD},
+    {SCMP_SYS(fcntl), 1, WORD, F_GETFL},
+    {SCMP_SYS(fcntl), 1, WORD, F_GETLK},
+    {SCMP_SYS(fcntl), 1, WORD, F_SETLK},
+    {SCMP_SYS(fcntl), 1, WORD, F_SETLKW},
+    {SCMP_SYS(fcntl), 1, WORD, F_OFD_GETLK},
+    {SCMP_SYS(fcntl), 1, WORD, F_OFD_SETLK},
+    {SCMP_SYS(fcntl), 1, WORD, F_OFD_SETLKW},
+    {SCMP_SYS(fcntl), 1, WORD, F_GETPIPE_SZ},
+    {SCMP_SYS(fcntl), 1, WORD, F_ADD_SEALS},
+    {SCMP_SYS(fcntl), 1, WORD, F_GET_SEALS},
+    {SCMP_SYS(ioctl), 1, 0xff00, 0x4600},      /* NVIDIA's resource manager; frame buffers, which cannot be opened */
+    {SCMP_SYS(ioctl), 1, 0xffffff00, 0},       /* NVIDIA's unified memory */
+    {SCMP_SYS(ioctl), 1, WORD, 0x30000001},    /* its start */
+    {SCMP_SYS(ioctl), 1, WORD, 0x30000002},    /* and end */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5401},        /* TCGETS: isatty */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5411},        /* SIOCOUTQ, what the supervisor has not read */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5413},        /* TIOCGWINSZ */
+    {SCMP_SYS(ioctl), 1, WORD, 0x541b},        /* FIONREAD */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5450},        /* FIONCLEX */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5451},        /* FIOCLEX */
+    {SCMP_SYS(sched_setaffinity), 0, WORD, 0}, /* the calling thread: pools of libraries bind their own */
+    {SCMP_SYS(sendto), 0, WORD, PROTOCOL_FD},
+    {SCMP_SYS(sendmsg), 0, WORD, CONFINE_LISTENER_FD}, /* closed before the first plugin is loaded */
 };
 
-#define RULES (sizeof rules / sizeof rules[0])
-#define LONGEST_RULE 6
+/* ---- composed ---- */
 
-struct program {
-    struct sock_filter code[16 + LONGEST_RULE * RULES];
-    unsigned short length;
-};
-
-static void add(struct program *p, unsigned what, uint32_t value, unsigned if_so, unsigned if_not)
+/* A call that this machine's architecture does not have is passed over by libseccomp. */
+static int add_sometimes(scmp_filter_ctx filter)
 {
-    p->code[p->length++] = (struct sock_filter){(uint16_t)what, (uint8_t)if_so, (uint8_t)if_not, value};
-}
-
-static void add_load(struct program *p, size_t offset)
-{
-    add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
-}
-
-static void add_return(struct program *p, uint32_t verdict)
-{
-    add(p, BPF_RET | BPF_K, verdict, 0, 0);
-}
-
-static void add_deny(struct program *p, int error_number)
-{
-    add_return(p, SECCOMP_RET_ERRNO | (uint32_t)error_number);
-}
-
-/* The tests on the first argument's low word (both machines are little-endian): true skips the deny that follows. */
-static void add_condition(struct program *p, const struct rule *rule)
-{
-    uint32_t first = rule->value, second = rule->other;
-    if (rule->condition == UNLESS_OURSELVES) {
-        first = (uint32_t)getpid();
-        second = rule->value == UINT32_MAX ? first : rule->value;
+    int code = 0;
+    for (size_t i = 0; i < sizeof sometimes / sizeof sometimes[0] && code == 0; i++) {
+        const struct sometimes *s = &sometimes[i];
+        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, s->call, 1,
+                                SCMP_CMP(s->argument, SCMP_CMP_MASKED_EQ, s->mask, s->value));
     }
-    add_load(p, offsetof(struct seccomp_data, args[0]));
-    if (rule->condition == IF_FIRST_IS) {
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, first, 0, 1);
-    } else if (rule->condition == UNLESS_FIRST_HAS) {
-        add(p, BPF_JMP | BPF_JSET | BPF_K, first, 1, 0);
-    } else {
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, first, 2, 0);
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, second, 1, 0);
-    }
+    return code;
 }
 
-/* A call that is not denied unconditionally leaves by its own return: the accumulator no longer holds its number. */
-static void add_rule(struct program *p, const struct rule *rule)
+/* Its own flags, without the one that sends signals; itself only; no limit but to read it. */
+static int add_pairs(scmp_filter_ctx filter)
 {
-    unsigned short jump = p->length;
-    add(p, BPF_JMP | BPF_JEQ | BPF_K, rule->call, 0, 0);
-    if (rule->condition != ALWAYS)
-        add_condition(p, rule);
-    add_deny(p, EPERM);
-    if (rule->condition != ALWAYS)
-        add_return(p, SECCOMP_RET_ALLOW);
-    p->code[jump].jf = (uint8_t)(p->length - jump - 1);
-}
-
-static void compose(struct program *p)
-{
-    p->length = 0;
-    add_load(p, offsetof(struct seccomp_data, arch));
-    add(p, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
-    add_deny(p, EPERM); /* 32-bit calls have other numbers */
-    add_load(p, offsetof(struct seccomp_data, nr));
-#if defined(__x86_64__)
-    add(p, BPF_JMP | BPF_JGE | BPF_K, X32_CALLS, 0, 1);
-    add_deny(p, ENOSYS);
+    const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_MASKED_EQ, WORD, (uint32_t)getpid());
+    const struct scmp_arg_cmp caller = SCMP_A0(SCMP_CMP_MASKED_EQ, WORD, 0);
+    const struct scmp_arg_cmp reads = SCMP_A2(SCMP_CMP_EQ, 0);
+    int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_MASKED_EQ, WORD, F_SETFL),
+                                SCMP_A2(SCMP_CMP_MASKED_EQ, ASYNC, 0));
+    code = code ? code : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, self, reads);
+    code = code ? code : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, caller, reads);
+    static const int signals[] = {
+        SCMP_SYS(tgkill),
+        SCMP_SYS(rt_sigqueueinfo),
+        SCMP_SYS(rt_tgsigqueueinfo),
+#if !CONFINE_SANITIZED
+        SCMP_SYS(kill)
 #endif
-#if !SANITIZED
+    };
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0] && code == 0; i++)
+        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, signals[i], 1, self);
+#if !CONFINE_SANITIZED
     /* Its flags lie in memory, out of the filter's sight; the C library then takes clone. */
-    add(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
-    add_deny(p, ENOSYS);
+    code = code ? code : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 #endif
-    for (size_t i = 0; i < RULES; i++)
-        add_rule(p, &rules[i]);
-    add_return(p, SECCOMP_RET_ALLOW);
+    return code;
 }
+
+static int compose(scmp_filter_ctx filter)
+{
+    int code = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+    (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree: the list is long */
+    for (size_t i = 0; i < sizeof always / sizeof always[0] && code == 0; i++)
+        code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, always[i], 0);
+    code = code ? code : add_sometimes(filter);
+    return code ? code : add_pairs(filter);
+}
+
+/* Appends the filter as the kernel takes it. A negative errno. */
+static int export(scmp_filter_ctx filter, struct confine_program *p)
+{
+    int fd = memfd_create("cudal2-filter", MFD_CLOEXEC);
+    int code = fd < 0 ? -errno : seccomp_export_bpf(filter, fd);
+    size_t room = sizeof p->code - p->length * sizeof p->code[0];
+    ssize_t got = code ? 0 : pread(fd, &p->code[p->length], room, 0);
+    if (fd >= 0)
+        close(fd);
+    if (code)
+        return code;
+    if (got <= 0 || (size_t)got == room)
+        return -E2BIG;
+    p->length = (unsigned short)(p->length + (size_t)got / sizeof p->code[0]);
+    return 0;
+}
+
+/* ---- in force ---- */
 
 /* Without SPEC_ALLOW older kernels turn off speculative stores for a filtered process, and with them some speed. */
-static const unsigned long flag_sets[] = {
-    SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-    SECCOMP_FILTER_FLAG_TSYNC,
-};
+#define COMMON (SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW)
 
-int confine_calls(char note[128])
+/* A descriptor that the supervisor listens at, or 0 where it was loaded without; negative errno, or a thread that has a
+ * filter of its own as a positive number that is no descriptor of ours (*other). */
+static int load(struct confine_program *p, bool listen, long *other)
 {
-    struct program program;
-    compose(&program);
-    struct sock_fprog filter = {.len = program.length, .filter = program.code};
-    long code = -1;
-    for (size_t i = 0; code != 0 && i < sizeof flag_sets / sizeof flag_sets[0]; i++)
-        code = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flag_sets[i], &filter);
-    if (code > 0)
-        snprintf(note, 128, "seccomp: thread %ld has a filter of its own", code);
-    else if (code < 0)
-        snprintf(note, 128, "seccomp: %s", strerror(errno));
-    return code == 0 ? 0 : -1;
+    struct sock_fprog filter = {.len = p->length, .filter = p->code};
+    unsigned long flags = COMMON | (listen ? SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH : 0);
+    long code = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
+    if (code < 0)
+        return -errno;
+    if (!listen && code > 0)
+        *other = code;
+    return (int)code;
 }
 
-#else
-
-int confine_calls(char note[128])
+static int try(scmp_filter_ctx filter, const struct confine_ranges *ranges, int *listener, long *other)
 {
-    snprintf(note, 128, "seccomp: not written for this architecture");
-    return -1;
+    struct confine_program *p = calloc(1, sizeof *p);
+    int code = p ? 0 : -ENOMEM;
+    if (p) {
+        confine_name(p, ranges, listener != NULL);
+        code = export(filter, p);
+    }
+    if (!code)
+        code = load(p, listener != NULL, other);
+    free(p);
+    if (listener)
+        *listener = code > 0 ? code : -1;
+    return code < 0 ? code : 0;
 }
 
-#endif
+int confine_calls(const struct confine_ranges *ranges, int *listener, char note[CONFINE_NOTE])
+{
+    long other = 0;
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    int code = filter ? compose(filter) : -ENOMEM;
+    if (!code) {
+        code = listener ? try(filter, ranges, listener, &other) : -1;
+        if (code) /* nobody listens, or the kernel cannot (before 5.7): denied all the same */
+            code = try(filter, ranges, NULL, &other);
+    }
+    seccomp_release(filter);
+    if (other)
+        snprintf(note, CONFINE_NOTE, "seccomp: thread %ld has a filter of its own", other);
+    else if (code)
+        snprintf(note, CONFINE_NOTE, "seccomp: %s", strerror(-code));
+    return code || other ? -1 : 0;
+}

@@ -1,7 +1,9 @@
-/* Landlock: a file system that can be read everywhere and written in few places. No library knows it yet in Debian 12,
- * and its header there lacks the later rights, hence the raw system calls. */
+/* Landlock: a file system that can be read everywhere but in /dev and written in few places, no signal to any other
+ * process, no port. No library knows it yet in Debian 12, and its header there lacks the later rights, hence the raw
+ * system calls. */
 #include "worker/confine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -13,22 +15,52 @@
 
 #include "base/file.h"
 
-#define ACCESS_TRUNCATE (1ull << 14) /* since ABI 3 */
+#define ACCESS_TRUNCATE (1ull << 14)  /* since ABI 3 */
+#define ACCESS_IOCTL_DEV (1ull << 15) /* since ABI 5 */
+#define NET_PORTS 3ull                /* bind and connect, since ABI 4 */
+#define SCOPED 3ull                   /* abstract sockets and signals, since ABI 6 */
 #define PLACE_MAX 4096
 
-/* Every right that changes something. Reading and executing stay free: what a library opens cannot be foreseen. */
-static unsigned long long changes(int abi)
+/* The kernel's, with what its header here lacks. */
+struct ruleset {
+    uint64_t files, ports, scoped;
+};
+
+static size_t ruleset_size(int abi)
 {
-    unsigned long long rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-                                LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-                                LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-                                LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-                                LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
+    return abi >= 6 ? sizeof(struct ruleset) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
+}
+
+/* Every right that changes something, and reading and commanding files, which devices are too. */
+static unsigned long long handled(int abi)
+{
+    unsigned long long rights =
+        LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+        LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+        LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+        LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
     if (abi >= 2)
         rights |= LANDLOCK_ACCESS_FS_REFER;
     if (abi >= 3)
         rights |= ACCESS_TRUNCATE;
+    if (abi >= 5)
+        rights |= ACCESS_IOCTL_DEV;
     return rights;
+}
+
+/* In a place of its own: files and directories, no links, pipes or nodes. */
+static unsigned long long keeping(int abi)
+{
+    return handled(abi) & ~(unsigned long long)(LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                                                LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                                LANDLOCK_ACCESS_FS_MAKE_SYM | ACCESS_IOCTL_DEV);
+}
+
+/* Of a device node. */
+static unsigned long long using(int abi)
+{
+    return handled(abi) &
+           (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE | ACCESS_IOCTL_DEV);
 }
 
 /* A place that is not there needs no rule. */
@@ -65,36 +97,72 @@ static int allow_driver_cache(int ruleset, unsigned long long rights)
     return allow(ruleset, place, rights);
 }
 
-static int allow_all(int ruleset, unsigned long long rights)
+/* Everything under the root may be read, but for the devices. What is mounted there later may not. */
+static int allow_reading(int ruleset)
 {
-    const char *temporary = getenv("TMPDIR");
-    int code = allow(ruleset, "/dev", rights);         /* the GPU, shared memory, null */
-    code |= allow(ruleset, "/proc/self/task", rights); /* names of threads */
-    code |= allow(ruleset, temporary && temporary[0] == '/' ? temporary : "/tmp", rights);
-    code |= allow_cache(ruleset, rights);
-    code |= allow_driver_cache(ruleset, rights);
+    char place[PLACE_MAX];
+    int code = 0;
+    DIR *root = opendir("/");
+    if (!root)
+        return -1;
+    for (const struct dirent *entry = readdir(root); entry && !code; entry = readdir(root)) {
+        bool skipped =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || strcmp(entry->d_name, "dev") == 0;
+        if (!skipped && snprintf(place, sizeof place, "/%s", entry->d_name) < (int)sizeof place)
+            code = allow(ruleset, place, LANDLOCK_ACCESS_FS_READ_FILE);
+    }
+    closedir(root);
     return code;
 }
 
-int confine_files(int *landlock_abi, char note[128])
+/* Random numbers, nothing, and the GPUs. */
+static int allow_devices(int ruleset, unsigned long long rights)
+{
+    static const char *const plain[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", NULL};
+    char place[PLACE_MAX];
+    int code = 0;
+    for (size_t i = 0; plain[i] && !code; i++)
+        code = allow(ruleset, plain[i], rights);
+    DIR *devices = opendir("/dev");
+    for (const struct dirent *entry = devices ? readdir(devices) : NULL; entry && !code; entry = readdir(devices))
+        if (strncmp(entry->d_name, "nvidia", 6) == 0 &&
+            snprintf(place, sizeof place, "/dev/%s", entry->d_name) < (int)sizeof place)
+            code = allow(ruleset, place, rights);
+    if (devices)
+        closedir(devices);
+    return code;
+}
+
+static int allow_all(int ruleset, int abi)
+{
+    const char *temporary = getenv("TMPDIR");
+    int code = allow_reading(ruleset);
+    code |= allow_devices(ruleset, using(abi));
+    code |= allow(ruleset, temporary && temporary[0] == '/' ? temporary : "/tmp", keeping(abi));
+    code |= allow_cache(ruleset, keeping(abi));
+    code |= allow_driver_cache(ruleset, keeping(abi));
+    return code;
+}
+
+int confine_files(int *landlock_abi, char note[CONFINE_NOTE])
 {
     const char *step = "landlock";
     int code = -1, ruleset = -1;
     int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
         goto out;
-    struct landlock_ruleset_attr attr = {.handled_access_fs = changes(abi)};
-    ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    const struct ruleset attr = {handled(abi), NET_PORTS, SCOPED};
+    ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, ruleset_size(abi), 0);
     if (ruleset < 0)
         goto out;
     step = "landlock rule";
-    if (allow_all(ruleset, changes(abi)) != 0)
+    if (allow_all(ruleset, abi) != 0)
         goto out;
     step = "landlock_restrict_self";
     code = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
 out:
     if (code != 0)
-        snprintf(note, 128, "%s: %s", step, strerror(errno));
+        snprintf(note, CONFINE_NOTE, "%s: %s", step, strerror(errno));
     *landlock_abi = code == 0 ? abi : 0;
     if (ruleset >= 0)
         close(ruleset);

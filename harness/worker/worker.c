@@ -193,6 +193,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err) ||
         (start->audit && cuda_watcher_open(&w->watcher, err)) || device_open(start->device, NULL, &w->device, err))
         return err->code;
+    w->confinement.listener_socket = CONFINE_LISTENER_FD;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
@@ -373,6 +374,7 @@ static void guard_descriptors(void)
     fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
     fcntl(LOCK_FD, F_SETFD, FD_CLOEXEC);
     fcntl(STAGE_PAGE_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(CONFINE_LISTENER_FD, F_SETFD, FD_CLOEXEC);
 }
 
 int worker_main(void)

@@ -1,0 +1,94 @@
+#include "run/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void listener_take(struct listener *l)
+{
+    char byte;
+    struct iovec bytes = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (l->socket <= 0)
+        return;
+    ssize_t got = recvmsg(l->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+        memcpy(&l->fd, CMSG_DATA(head), sizeof l->fd);
+    close(l->socket);
+    l->socket = 0;
+}
+
+int listener_wait_fd(const struct listener *l)
+{
+    int fd = l->fd > 0 ? l->fd : l->socket;
+    return fd > 0 ? fd : -1;
+}
+
+/* What each call would have done. The rest is named by its number. */
+static const char *words_of(const struct seccomp_data *call)
+{
+    switch (call->nr) {
+    case SYS_seccomp:
+        return "seccomp: a filter of its own for system calls";
+    case SYS_prctl:
+        return (int)call->args[0] == PR_SET_TSC ? "prctl: the processor's time stamps"
+                                                : "prctl: how the process's system calls or memory are handled";
+    case SYS_fcntl:
+        return "fcntl: signals from a descriptor to another process";
+    case SYS_ioctl:
+        return "ioctl: signals from a descriptor, or input for a terminal";
+    case SYS_process_vm_writev:
+    case SYS_ptrace:
+        return "the memory of a process";
+    case SYS_mprotect:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mmap:
+        return "the memory of the harness's or the C library's code, or of the kernel's clock";
+#if defined(__x86_64__)
+    case SYS_arch_prctl:
+        return "arch_prctl: the processor's identity, or another clock page";
+#endif
+    default:
+        return "a signal to another process, or its descriptors";
+    }
+}
+
+bool listener_answer(const struct listener *l, struct listener_call *call)
+{
+    struct pollfd ready = {.fd = l->fd, .events = POLLIN};
+    struct seccomp_notif asked = {0};
+    if (l->fd <= 0 || poll(&ready, 1, 0) != 1 || !(ready.revents & POLLIN) ||
+        ioctl(l->fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0)
+        return false;
+    struct seccomp_notif_resp answer = {.id = asked.id, .error = -EPERM};
+    (void)ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* the thread may be gone */
+    call->thread = (pid_t)asked.pid;
+    snprintf(call->what, sizeof call->what, "%s", words_of(&asked.data));
+    return true;
+}
+
+void listener_close(struct listener *l)
+{
+    if (l->fd > 0)
+        close(l->fd);
+    if (l->socket > 0)
+        close(l->socket);
+    *l = (struct listener){0, 0};
+}

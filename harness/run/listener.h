@@ -1,0 +1,32 @@
+/*
+ * listener.h - the supervisor's ear in a worker: system calls that no library makes (worker/confine_named.c) stop their
+ * thread and are told here. The answer is always "not permitted"; what was asked for is put in words.
+ */
+#ifndef CUDAL2_RUN_LISTENER_H
+#define CUDAL2_RUN_LISTENER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct listener {
+    int socket; /* our end of the pair by which the worker hands the descriptor over; -1: none, or done with */
+    int fd;     /* what it handed over; 0: nothing yet, or nothing */
+};
+
+/* Takes what the worker has handed over, if it has by now. Called before each look. */
+void listener_take(struct listener *l);
+
+/* A descriptor to wait for; -1: none. */
+int listener_wait_fd(const struct listener *l);
+
+/* Answers one call, if one waits: true, with who made it and its words in what (96 bytes), such as "fcntl: the owner of
+ * a descriptor's signals". */
+struct listener_call {
+    pid_t thread;
+    char what[96];
+};
+bool listener_answer(const struct listener *l, struct listener_call *call);
+
+void listener_close(struct listener *l);
+
+#endif

@@ -1,0 +1,143 @@
+/* The system calls that are told to the supervisor: no library that multiplies makes them, and each is a step of an
+ * attack on the clocks, the supervisor or the filter itself. The allow-list behind this denies them too: here they get
+ * a name. Hand-made, because libseccomp has no rule for a range of addresses and none for "all but this process". */
+#include "worker/confine_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NEWER_CALLS 450u /* not known when the list was written: a library has another way when they are not there */
+#define LOW(n) (offsetof(struct seccomp_data, args) + 8 * (n)) /* both machines are little-endian */
+#define HIGH(n) (LOW(n) + 4)
+
+enum condition {
+    ALWAYS,
+    IF_IS,            /* the argument is `value` */
+    IF_HAS,           /* F_SETFL with the bits of `value` */
+    UNLESS_OURSELVES, /* the first argument is another process than this one */
+};
+
+struct named {
+    uint32_t call;
+    enum condition condition;
+    unsigned argument;
+    uint32_t value;
+};
+
+static const struct named named[] = {
+    {SYS_seccomp, ALWAYS, 0, 0},
+    {SYS_prctl, IF_IS, 0, PR_SET_SECCOMP},
+    {SYS_prctl, IF_IS, 0, PR_SET_TSC},
+    {SYS_prctl, IF_IS, 0, PR_SET_MM},
+    {SYS_prctl, IF_IS, 0, 59}, /* PR_SET_SYSCALL_USER_DISPATCH */
+    {SYS_fcntl, IF_IS, 1, F_SETOWN},
+    {SYS_fcntl, IF_IS, 1, F_SETOWN_EX},
+    {SYS_fcntl, IF_IS, 1, F_SETSIG},
+    {SYS_fcntl, IF_IS, 1, F_SETLEASE},
+    {SYS_fcntl, IF_IS, 1, F_NOTIFY},
+    {SYS_fcntl, IF_HAS, 2, O_ASYNC},
+    {SYS_ioctl, IF_IS, 1, 0x5412}, /* TIOCSTI: input for a terminal */
+    {SYS_ioctl, IF_IS, 1, 0x5452}, /* FIOASYNC */
+    {SYS_ioctl, IF_IS, 1, 0x8901}, /* FIOSETOWN */
+    {SYS_ioctl, IF_IS, 1, 0x8902}, /* SIOCSPGRP */
+    {SYS_process_vm_writev, ALWAYS, 0, 0},
+    {SYS_pidfd_send_signal, ALWAYS, 0, 0},
+    {SYS_pidfd_getfd, ALWAYS, 0, 0},
+    {SYS_tgkill, UNLESS_OURSELVES, 0, 0},
+    {SYS_rt_sigqueueinfo, UNLESS_OURSELVES, 0, 0},
+    {SYS_rt_tgsigqueueinfo, UNLESS_OURSELVES, 0, 0},
+#if !CONFINE_SANITIZED
+    {SYS_kill, UNLESS_OURSELVES, 0, 0},
+    {SYS_ptrace, ALWAYS, 0, 0},
+#endif
+#if defined(__x86_64__)
+    {SYS_arch_prctl, IF_IS, 0, 0x1012}, /* ARCH_SET_CPUID */
+    {SYS_arch_prctl, IF_IS, 0, 0x2003}, /* ARCH_MAP_VDSO_64 */
+#endif
+};
+
+/* Calls whose first argument is an address that must not lie in a range. */
+static const uint32_t on_memory[] = {SYS_mprotect, SYS_munmap, SYS_mremap, SYS_mmap};
+
+static void add(struct confine_program *p, unsigned what, uint32_t value, unsigned if_so, unsigned if_not)
+{
+    p->code[p->length++] = (struct sock_filter){(uint16_t)what, (uint8_t)if_so, (uint8_t)if_not, value};
+}
+
+static void load(struct confine_program *p, size_t offset)
+{
+    add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+static void add_named(struct confine_program *p, const struct named *n, uint32_t verdict)
+{
+    unsigned short jump = p->length;
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, n->call, 0, 0);
+    if (n->condition == IF_HAS) {
+        load(p, LOW(1));
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, F_SETFL, 0, 3);
+        load(p, LOW(n->argument));
+        add(p, BPF_JMP | BPF_JSET | BPF_K, n->value, 0, 1);
+    } else if (n->condition == IF_IS) {
+        load(p, LOW(n->argument));
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, n->value, 0, 1);
+    } else if (n->condition == UNLESS_OURSELVES) {
+        load(p, LOW(n->argument));
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);
+    }
+    add(p, BPF_RET | BPF_K, verdict, 0, 0);
+    p->code[jump].jf = (uint8_t)(p->length - jump - 1);
+    load(p, offsetof(struct seccomp_data, nr));
+}
+
+/* [from, to) lies under one upper half. */
+static void add_range(struct confine_program *p, uint64_t from, uint64_t to, uint32_t verdict)
+{
+    load(p, HIGH(0));
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(from >> 32), 0, 4);
+    load(p, LOW(0));
+    add(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)from, 0, 2);
+    add(p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)(to - 1), 1, 0);
+    add(p, BPF_RET | BPF_K, verdict, 0, 0);
+}
+
+static void add_ranges(struct confine_program *p, const struct confine_ranges *ranges, uint32_t verdict)
+{
+    const size_t calls = sizeof on_memory / sizeof on_memory[0];
+    if (ranges->n == 0)
+        return;
+    for (size_t i = 0; i < calls; i++) /* to the first range, or past the jump that follows */
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, on_memory[i], (unsigned)(calls - i), 0);
+    unsigned short past = p->length;
+    add(p, BPF_JMP | BPF_JA, 0, 0, 0);
+    for (size_t i = 0; i < ranges->n; i++) {
+        uint64_t from = ranges->list[i].from, to = ranges->list[i].to, middle = (from | UINT32_MAX) + 1;
+        add_range(p, from, to < middle ? to : middle, verdict);
+        if (to > middle)
+            add_range(p, middle, to, verdict);
+    }
+    p->code[past].k = (uint32_t)(p->length - past - 1);
+    load(p, offsetof(struct seccomp_data, nr));
+}
+
+void confine_name(struct confine_program *p, const struct confine_ranges *ranges, bool listened)
+{
+    const uint32_t denied = SECCOMP_RET_ERRNO | EPERM, verdict = listened ? SECCOMP_RET_USER_NOTIF : denied;
+    p->length = 0;
+    load(p, offsetof(struct seccomp_data, arch));
+    /* Other architectures' calls have other numbers: the list behind denies them all. */
+    unsigned short other = p->length;
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, CONFINE_ARCHITECTURE, 1, 0);
+    add(p, BPF_JMP | BPF_JA, 0, 0, 0);
+    load(p, offsetof(struct seccomp_data, nr));
+    add(p, BPF_JMP | BPF_JGE | BPF_K, NEWER_CALLS, 0, 1);
+    add(p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0); /* x32's among them */
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+        add_named(p, &named[i], verdict);
+    add_ranges(p, ranges, verdict);
+    p->code[other + 1].k = (uint32_t)(p->length - other - 2);
+}
