@@ -168,6 +168,8 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench compare -f ''", 3, "json junit markdown text");
     offered("cudal2-bench report -f j", 3, "json");
     offered("cudal2-bench verify --format = ''", 4, "json text");
+    offered("cudal2-bench report --table ''", 3, "1 2 3 4");
+    offered("cudal2-bench help rep", 2, "report");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
 }
 
@@ -248,9 +250,36 @@ static void test_zsh_completion(void **state)
     assert_has(&t, "config'\\''s");
     assert_has(&t, "]:candidate:_cudal2_bench_candidates'");
     assert_has(&t, "[[ $command == verify ]] && operands=_cudal2_bench_candidates");
+    assert_has(&t, ":table:(1 2 3 4)'");
     if (system("command -v zsh >/dev/null 2>&1") == 0)
         assert_int_equal(run_shell("zsh -n", t.bytes), 0);
     text_free(&t);
+}
+
+/* What zsh's script asks of its helpers after these words: the real script run by the real shell. */
+static void asks_for(const char *words, const char *wanted)
+{
+    struct text script = {0};
+    text_add(&script,
+             "words=(%s) CURRENT=${#words}\n_describe() { print -r -- \"$@ ${commands[*]}\" }\n"
+             "_arguments() { for argument; do [[ $argument == '*: :'* ]] && ${${argument##*:}%%%% *}; done; true }\n"
+             "_files() { print files }\ncompadd() { }\n_got() {\n",
+             words);
+    asked("help --completion zsh", &script);
+    text_add(&script, "}\n_got | grep -q '%s'\n", wanted);
+    assert_false(script.failed);
+    if (run_shell("zsh -f", script.bytes) != 0)
+        fail_msg("zsh after: %s", words);
+    text_free(&script);
+}
+
+static void test_zsh_completes_operands(void **state)
+{
+    (void)state;
+    if (system("command -v zsh >/dev/null 2>&1") != 0)
+        skip();
+    asks_for("cudal2-bench help ''", "report:make tables");
+    asks_for("cudal2-bench report ''", "^files$");
 }
 
 int main(void)
@@ -259,7 +288,8 @@ int main(void)
         cmocka_unit_test(test_table_is_sound),         cmocka_unit_test(test_help_fits_a_terminal),
         cmocka_unit_test(test_help_names_everything),  cmocka_unit_test(test_man_is_roff),
         cmocka_unit_test(test_bash_completion),        cmocka_unit_test(test_zsh_completion),
-        cmocka_unit_test(test_bash_completes_kernels), cmocka_unit_test(test_help_is_of_its_command),
+        cmocka_unit_test(test_zsh_completes_operands), cmocka_unit_test(test_bash_completes_kernels),
+        cmocka_unit_test(test_help_is_of_its_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

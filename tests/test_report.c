@@ -360,7 +360,7 @@ static void a_cell_in_two_results_is_refused(void **state)
 
 static char *screen(int shapes, unsigned columns, bool colour)
 {
-    const struct screen_options options = {columns, colour};
+    const struct screen_options options = {columns, colour, false};
     struct error err = {0};
     cJSON *result;
     char *text;

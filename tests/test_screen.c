@@ -60,7 +60,7 @@ static void all_converged_has_a_mean(void **state)
     assert_null(strstr(text, "reached the wanted precision"));
     const char *row = line_of(text, "\ndevice") + 1;
     assert_true(line_has(row, "torch.matmul") && line_has(row, "2/2"));
-    assert_false(line_has(row, " - "));
+    assert_false(line_has(row, " -"));
     free(text);
 }
 
@@ -69,7 +69,7 @@ static void some_converged_is_said(void **state)
     (void)state;
     char *text = screen_of(1, 2);
     line_of(text, "\n1 of 2 shapes reached the wanted precision\n");
-    assert_false(line_has(line_of(text, "\ndevice") + 1, " - "));
+    assert_false(line_has(line_of(text, "\ndevice") + 1, " -"));
     free(text);
 }
 
@@ -78,7 +78,7 @@ static void few_converged_have_no_mean(void **state)
     (void)state;
     char *text = screen_of(1, 3);
     line_of(text, "\n1 of 3 shapes reached the wanted precision: no mean of so few\n");
-    assert_true(line_has(line_of(text, "\ndevice") + 1, " - "));
+    assert_true(line_has(line_of(text, "\ndevice") + 1, "  -"));
     free(text);
 }
 
@@ -88,7 +88,7 @@ static void none_converged_has_no_mean(void **state)
     char *text = screen_of(0, 2);
     line_of(text, "\nno shape reached the wanted precision: no mean");
     const char *row = line_of(text, "\ndevice") + 1;
-    assert_true(line_has(row, " - ") && line_has(row, "2/2"));
+    assert_true(line_has(row, "  -") && line_has(row, "2/2"));
     free(text);
 }
 

@@ -40,24 +40,31 @@ static void add_cell(struct text *json, const struct shape *s)
              s->over_torch, s->over_lt);
 }
 
+/* The screen of a result's text; the caller frees it. */
+static char *screen_of_text(const char *json, const struct screen_options *options)
+{
+    struct error err = {0};
+    char *text = NULL;
+    cJSON *result = cJSON_Parse(json);
+    assert_non_null(result);
+    if (screen_report(result, options, &text, &err))
+        fail_msg("%s", err.text);
+    cJSON_Delete(result);
+    return text;
+}
+
 /* The screen of these shapes; the caller frees it. */
 static char *screen_of(const struct shape *shapes, size_t n, unsigned columns)
 {
     const struct screen_options options = {.columns = columns};
     struct text json = {0};
-    struct error err = {0};
-    char *text = NULL;
     text_add(&json, "{\"summary\":{},\"cells\":[");
     for (size_t i = 0; i < n; i++) {
         text_add(&json, i ? "," : "");
         add_cell(&json, &shapes[i]);
     }
     text_add(&json, "]}");
-    cJSON *result = cJSON_Parse(json.bytes);
-    assert_non_null(result);
-    if (screen_report(result, &options, &text, &err))
-        fail_msg("%s", err.text);
-    cJSON_Delete(result);
+    char *text = screen_of_text(json.bytes, &options);
     text_free(&json);
     return text;
 }
@@ -121,7 +128,7 @@ static void what_does_not_fit_is_named_once(void **state)
         unsigned columns;
         const char *note;
     } table[] = {{95, "Left out to fit 95 columns: (fastest)\n"},
-                 {80, "Left out to fit 80 columns: (fastest)\n"},
+                 {80, "Left out to fit 80 columns: (fastest), torch.matmul\n"},
                  {60, "Left out to fit 60 columns: (fastest), intervals, torch.matmul\n"}};
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -158,10 +165,134 @@ static void signs_that_differ_are_explained(void **state)
     }
 }
 
+/* ---- whose time it is ---- */
+
+#define CELL(contenders, speedups)                                                                                     \
+    "{\"summary\":{},\"cells\":[{\"key\":\"offline/"                                                                   \
+    "f16-f32-64x64x64\",\"m\":64,\"n\":64,\"k\":64,\"mode\":\"offline\","                                              \
+    "\"dtype\":\"f16\",\"accumulate\":\"f32\",\"headline\":\"device\",\"converged\":true,\"contenders\":{" contenders  \
+    "},\"speedups\":[" speedups "]}]}"
+#define OK(name, role, ns)                                                                                             \
+    "\"" name "\":{\"status\":\"ok\",\"role\":\"" role "\",\"family\":\"" name                                         \
+    "\",\"timings\":{\"device\":{\"median_ns\":" ns "}}}"
+#define FAILED(name, role, status)                                                                                     \
+    "\"" name "\":{\"status\":\"" status "\",\"role\":\"" role "\",\"family\":\"" name "\"}"
+#define LEAD(candidate, mean)                                                                                          \
+    "{\"candidate\":\"" candidate                                                                                      \
+    "\",\"reference\":\"lt\",\"timing\":\"device\",\"geomean\":0.001,\"mean_of_ratios\":" mean                         \
+    ",\"ci95\":[-0.004,0.006]}"
+
+/* The text of a file, which has every column, with one space for several. */
+static char *squeezed(const char *json, const struct screen_options *options)
+{
+    char *text = screen_of_text(json, options), *to = text;
+    for (const char *from = text; *from; from++)
+        if (*from != ' ' || from[1] != ' ')
+            *to++ = *from;
+    *to = '\0';
+    return text;
+}
+
+static const struct screen_options everything = {.columns = 0};
+
+static void a_row_names_whose_time_it_shows(void **state)
+{
+    static const char two[] = CELL(OK("lt", "baseline", "2000") "," OK("mine", "candidate", "1500") "," OK(
+                                       "other", "candidate", "1000") "," OK("other+copy", "copy", "900"),
+                                   LEAD("mine", "0.001") "," LEAD("other", "0.001"));
+    (void)state;
+    char *text = squeezed(two, &everything);
+    must_hold(text, "\n64x64x64 other 1.00 µs 2.00 µs lt ");
+    free(text);
+}
+
+static void no_baseline_stands_in_for_candidates_that_failed(void **state)
+{
+    static const char failed[] = CELL(OK("lt", "baseline", "2000") "," OK("torch", "baseline", "2500") "," FAILED(
+                                          "mine", "candidate", "wrong_result"),
+                                      "");
+    static const char none[] = CELL(OK("lt", "baseline", "2000") "," OK("torch", "baseline", "2500"), "");
+    (void)state;
+    char *text = squeezed(failed, &everything);
+    must_hold(text, "\n64x64x64 none: wrong_result - 2.00 µs lt ");
+    free(text);
+    text = squeezed(none, &everything); /* where there is no candidate, a baseline's time is its own */
+    must_hold(text, "\n64x64x64 lt 2.00 µs - - ");
+    free(text);
+}
+
+static void every_contender_is_shown_where_there_is_room(void **state)
+{
+    static const char many[] =
+        CELL(OK("lt", "baseline", "2000") "," OK("a-contender-of-some-length", "candidate", "1500") "," FAILED(
+                 "another-contender-of-some-length", "candidate", "crash"),
+             LEAD("a-contender-of-some-length", "0.001"));
+    struct screen_options narrow = {.columns = 70};
+    (void)state;
+    char *text = squeezed(many, &everything);
+    must_hold(text, "Every contender's median, device time\nshape lt a-contender-of-some-length another");
+    must_hold(text, "\n64x64x64 2.00 µs 1.50 µs crash\n");
+    free(text);
+    text = squeezed(many, &narrow);
+    must_hold(text, "\nTimes of all 3 contenders: report --all, or a wider terminal\n");
+    assert_null(strstr(text, "Every contender's"));
+    free(text);
+    narrow.all = true;
+    text = squeezed(many, &narrow);
+    must_hold(text, "\nshape lt a-contender-of-some-length\n");
+    must_hold(text, "\nEvery contender's median, device time (continued)\nshape another-contender-of-some-length\n");
+    free(text);
+}
+
+static void all_shows_every_shape(void **state)
+{
+    const struct screen_options all = {.columns = 100, .all = true};
+    struct text json = {0};
+    (void)state;
+    text_add(&json, "{\"summary\":{},\"cells\":[");
+    for (unsigned i = 0; i < 30; i++) {
+        text_add(&json, i ? "," : "");
+        add_cell(&json, &(struct shape){1000 + i, 1000, 2000, 1500, 1, 0.5});
+    }
+    text_add(&json, "]}");
+    char *text = screen_of_text(json.bytes, &all);
+    must_hold(text, "\n1015x64x64 ");
+    assert_null(strstr(text, "Best 10"));
+    free(text);
+    text_free(&json);
+}
+
+/* ---- two estimates ---- */
+
+static void estimates_that_disagree_are_flagged_counted_and_named(void **state)
+{
+    static const char apart[] =
+        CELL(OK("lt", "baseline", "2000") "," OK("mine", "candidate", "2000"), LEAD("mine", "1.379"));
+    static const char close[] =
+        CELL(OK("lt", "baseline", "2000") "," OK("mine", "candidate", "2000"), LEAD("mine", "0.005"));
+    (void)state;
+    char *text = squeezed(apart, &everything);
+    must_hold(text, " +0.1% ±0.5*\n");
+    must_hold(text, "\n* the paper's mean of ratios lies outside the interval");
+    must_hold(text, "interval in 1 of 1 pairs, in 1 cell:\n offline/f16-f32-64x64x64, mine over lt: mean +137.9%, "
+                    "trimmed +0.1% ±0.5\n");
+    free(text);
+    text = squeezed(close, &everything);
+    assert_null(strstr(text, "±0.5*"));
+    assert_null(strstr(text, "lies outside"));
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_width_everything_is_shown), cmocka_unit_test(both_ends_have_the_same_columns),
-        cmocka_unit_test(what_does_not_fit_is_named_once), cmocka_unit_test(signs_that_differ_are_explained)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(without_a_width_everything_is_shown),
+                                       cmocka_unit_test(both_ends_have_the_same_columns),
+                                       cmocka_unit_test(what_does_not_fit_is_named_once),
+                                       cmocka_unit_test(signs_that_differ_are_explained),
+                                       cmocka_unit_test(a_row_names_whose_time_it_shows),
+                                       cmocka_unit_test(no_baseline_stands_in_for_candidates_that_failed),
+                                       cmocka_unit_test(every_contender_is_shown_where_there_is_room),
+                                       cmocka_unit_test(all_shows_every_shape),
+                                       cmocka_unit_test(estimates_that_disagree_are_flagged_counted_and_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,7 @@ static struct screen_options screen_of_terminal(const struct options *options)
     return (struct screen_options){
         .columns = wanted_columns(),
         .colour = !options->no_color && terminal_has_colour(STDOUT_FILENO),
+        .all = options->all,
     };
 }
 

@@ -257,6 +257,7 @@ static void zsh_script(struct text *out)
     kernels_function(out);
     text_add(out, "_cudal2_bench_candidates()\n{\n"
                   "    compadd -- ${(f)\"$(_cudal2_bench_kernels $words[1])\"}\n    _files\n}\n"
+                  "_cudal2_bench_commands()\n{\n    _describe command commands\n}\n"
                   "_cudal2_bench()\n{\n"
                   "    local -a commands options\n    local command=run word\n    commands=(\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -283,6 +284,7 @@ static void zsh_script(struct text *out)
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (command_table[i].hint == OPTION_HINT_KERNELS)
             text_add(out, "    [[ $command == %s ]] && operands=_cudal2_bench_candidates\n", command_table[i].name);
+    text_add(out, "    [[ $command == %s ]] && operands=_cudal2_bench_commands\n", command_table[COMMAND_HELP].name);
     text_add(out, "    _arguments -s -S $options '1: :{_describe command commands}' \"*: :$operands\"\n}\n"
                   "_cudal2_bench \"$@\"\n");
 }

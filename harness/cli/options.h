@@ -64,6 +64,7 @@ enum option_id {
     OPTION_TABLE,
     OPTION_PUBLISHED,
     OPTION_MIXED,
+    OPTION_ALL,
     OPTION_AGREEMENT,
     OPTION_CONFIRM,
     OPTION_DELTA,
@@ -119,7 +120,7 @@ struct options {
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process; /* verification */
-    bool update, mixed, agreement, force, resume, quiet, no_color, man, help, version;
+    bool update, mixed, all, agreement, force, resume, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;

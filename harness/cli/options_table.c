@@ -32,6 +32,7 @@ static const char *const report_formats[] = {
     "bencher", "google-benchmark", "github-action", "prometheus", "medians", "result",  NULL};
 static const char *const compare_formats[] = {"text", "markdown", "json", "junit", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
+static const char *const table_words[] = {"1", "2", "3", "4", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
 const struct command_info command_table[COMMAND_COUNT] = {
@@ -128,12 +129,14 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
                        "time of every round; result: what a run would have made of its journal; compare knows text, "
                        "markdown, json, junit"},
-    [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(REPORT), "1..4", NULL, AT(table), REPORTS,
-                      "only this table of the paper; default: all"},
+    [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..4", table_words, AT(table),
+                      REPORTS, "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
                           REPORTS, "also the speedups of a CSV file of the CUDA-L2 authors; may be repeated"},
     [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(mixed), REPORTS,
                       "accept results of different devices or drivers in one report"},
+    [OPTION_ALL] = {"all", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(all), REPORTS,
+                    "on the screen: every shape, every contender's time, every cell that is listed"},
     [OPTION_AGREEMENT] = {"agreement", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(COMPARE), NULL, NULL, AT(agreement),
                           GATE,
                           "no verdicts: by how much the speedups of NEW differ from BASE's (repeatability); of several "

@@ -10,6 +10,7 @@
 #include "report/screen_activity.h"
 #include "report/screen_counts.h"
 #include "report/screen_device.h"
+#include "report/screen_estimates.h"
 #include "report/screen_rows.h"
 #include "report/sheet.h"
 #include "result/record.h"
@@ -43,24 +44,25 @@ static void summary_columns(struct sheet *s)
     sheet_column(s, "timing", "timing", true);
     sheet_column(s, "candidate", "candidate", true);
     sheet_column(s, "against", "reference", true);
-    sheet_column(s, "mean", "mean", false);
+    sheet_column(s, "trimmed", "geomean", false);
     sheet_column(s, "wins", "wins", false);
     sheet_column(s, "median", "median", false);
-    sheet_column(s, "geomean", "geomean", false);
+    sheet_column(s, "paper", "mean", false);
 }
 
-/* One pair over the shapes of a group; `means` false: too noisy for a mean. */
+/* One pair over the shapes of a group: first the trimmed estimate, which each shape's interval belongs to; the paper's
+ * own mean of ratios beside it. `means` false: too noisy for a mean. */
 static void summary_row(struct sheet *s, const char *const names[3], const struct aggregate *over, bool means)
 {
     for (size_t i = 0; i < 3; i++)
         sheet_add(s, NAN, "%s", names[i]);
+    sheet_add(s, over->geomean, "%+.1f%%", 100 * over->geomean);
+    sheet_add(s, (double)over->wins, "%zu/%zu", over->wins, over->n);
+    sheet_add(s, over->median, "%+.1f%%", 100 * over->median);
     if (means)
         sheet_add(s, over->mean, "%+.1f%%", 100 * over->mean);
     else
         sheet_add(s, NAN, "-");
-    sheet_add(s, (double)over->wins, "%zu/%zu", over->wins, over->n);
-    sheet_add(s, over->median, "%+.1f%%", 100 * over->median);
-    sheet_add(s, over->geomean, "%+.1f%%", 100 * over->geomean);
 }
 
 static void result_row(struct sheet *s, const cJSON *row, bool means)
@@ -133,6 +135,7 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     bool means = outcome_allows_mean(outcome);
     add_outcome(s.title, sizeof s.title, outcome);
     summary_columns(&s);
+    snprintf(s.note, sizeof s.note, "trimmed: of the estimates that intervals belong to; paper: its mean of ratios");
     add_summary(screen, &s, cell, headline, means);
     for (int t = 0; timings[t]; t++)
         if (strcmp(timings[t], headline) != 0)
@@ -291,6 +294,7 @@ static void print_group(struct screen *screen, const cJSON *cells, const cJSON *
     screen_rows(screen, group, n);
     if (!many)
         print_summary(screen, first);
+    screen_estimates(screen, group, n);
     print_equal_path(screen, first);
     print_rates(screen, first);
     print_aa(screen, first);

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/width.h"
+#include "report/estimates.h"
+#include "report/screen_cells.h"
+#include "report/screen_contenders.h"
 #include "report/sheet.h"
 #include "result/tree.h"
 
 #define REFERENCES_MAX 8
-#define LABEL_COLUMNS 20
+#define FLAG "*" /* where the paper's mean lies outside the interval */
 
 /* The wanted form of the table, from roomy to narrow. */
 struct form {
@@ -45,13 +47,6 @@ static bool is_headline(const cJSON *cell, const cJSON *speedup)
 
 /* ---- one cell ---- */
 
-static double median_ns(const cJSON *cell, const cJSON *contender)
-{
-    const cJSON *timing = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
-    double median = tree_number(timing, "median_ns");
-    return isnan(median) ? tree_number(timing, "mean_ns") : median; /* the paper's protocol keeps means only */
-}
-
 /* Whether a contender stands behind the candidate: it is it, or is one of its layouts. */
 static bool belongs_to(const cJSON *contender, const char *candidate)
 {
@@ -70,10 +65,11 @@ static const cJSON *fastest(const cJSON *cell, const char *candidate, bool belon
     double best_ns = INFINITY;
     cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
     {
-        double ns = median_ns(cell, contender);
+        double ns = screen_median_ns(cell, contender);
         bool ok = strcmp(tree_text(contender, "status"), "ok") == 0;
-        bool other_candidate = !belonging && strcmp(tree_text(contender, "role"), "baseline") != 0;
-        if (!ok || other_candidate || belongs_to(contender, candidate) != belonging || !(ns < best_ns))
+        const char *role = tree_text(contender, "role");
+        bool other_role = strcmp(role, "copy") == 0 || (!belonging && strcmp(role, "baseline") != 0);
+        if (!ok || other_role || belongs_to(contender, candidate) != belonging || !(ns < best_ns))
             continue;
         best_ns = ns;
         best = contender;
@@ -93,7 +89,7 @@ static const char *best_candidate(const cJSON *cell)
         if (has_layout(name) || strcmp(name, best) == 0 || !is_headline(cell, speedup))
             continue;
         const cJSON *contender = fastest(cell, name, true);
-        double ns = contender ? median_ns(cell, contender) : NAN;
+        double ns = contender ? screen_median_ns(cell, contender) : NAN;
         if (ns < best_ns) {
             best_ns = ns;
             best = name;
@@ -139,27 +135,18 @@ static void collect_references(struct rows *rows)
     }
 }
 
-static void add_time(struct sheet *s, double ns)
-{
-    if (isnan(ns))
-        sheet_add(s, NAN, "-");
-    else if (ns < 1e6)
-        sheet_add(s, ns, "%.*f µs", ns < 10e3 ? 2 : 1, ns / 1e3);
-    else
-        sheet_add(s, ns, "%.*f ms", ns < 100e6 ? 2 : 0, ns / 1e6);
-}
-
 static void add_speedup(struct sheet *s, const cJSON *speedup, bool interval)
 {
     const cJSON *ci = tree_member(speedup, "ci95");
     double geomean = tree_number(speedup, "geomean");
+    const char *flag = estimates_differ(speedup) ? FLAG : "";
     if (isnan(geomean))
         sheet_add(s, NAN, "-");
     else if (interval && cJSON_GetArraySize(ci) == 2)
-        sheet_add(s, geomean, "%+.1f%% ±%.1f", 100 * geomean,
-                  50 * (ci->child->next->valuedouble - ci->child->valuedouble));
+        sheet_add(s, geomean, "%+.1f%% ±%.1f%s", 100 * geomean,
+                  50 * (ci->child->next->valuedouble - ci->child->valuedouble), flag);
     else
-        sheet_add(s, geomean, "%+.1f%%", 100 * geomean);
+        sheet_add(s, geomean, "%+.1f%%%s", 100 * geomean, flag);
 }
 
 /* "cublaslt-autotuning-max" is wider than any number under it: without -max, and lt for cublaslt. */
@@ -173,7 +160,8 @@ static void short_head(const char *name, char out[64])
 static void set_columns(const struct rows *rows, const struct form *form, struct sheet *s)
 {
     sheet_column(s, "shape", "shape", true);
-    sheet_column(s, "candidate", "candidate_ns", false);
+    sheet_column(s, "candidate", "candidate", true);
+    sheet_column(s, "time", "candidate_ns", false);
     sheet_column(s, "baseline", "baseline_ns", false);
     if (form->baseline_name)
         sheet_column(s, "(fastest)", "baseline", true);
@@ -184,17 +172,6 @@ static void set_columns(const struct rows *rows, const struct form *form, struct
         short_head(rows->reference[i], head);
         sheet_column(s, form->long_heads ? rows->reference[i] : head, rows->reference[i], false);
     }
-}
-
-static void add_shape(struct sheet *s, const cJSON *cell)
-{
-    const char *label = tree_text(cell, "label");
-    struct text shown = {0};
-    width_add_cut(&shown, label, LABEL_COLUMNS);
-    sheet_add(s, NAN, "%.0fx%.0fx%.0f%s%s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
-              label[0] ? " " : "", shown.bytes ? shown.bytes : "");
-    s->failed |= shown.failed;
-    text_free(&shown);
 }
 
 static void add_rates(struct sheet *s, const cJSON *contender)
@@ -211,16 +188,35 @@ static void add_rates(struct sheet *s, const cJSON *contender)
         sheet_add(s, roof, "%.*f%%", roof < 10 ? 1 : 0, roof);
 }
 
-/* In a cell without anything to compare: the fastest of those that were measured, which are one contender's as a rule.
- */
+static bool is_candidate(const cJSON *contender)
+{
+    return strcmp(tree_text(contender, "role"), "candidate") == 0;
+}
+
+/* The first candidate of the cell, measured or not; NULL in a run of baselines alone. */
+static const cJSON *first_candidate(const cJSON *cell)
+{
+    const cJSON *contender;
+    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    {
+        if (is_candidate(contender))
+            return contender;
+    }
+    return NULL;
+}
+
+/* In a cell without anything to compare: the fastest of the candidates that were measured, or of all where there is no
+ * candidate. A baseline never stands in for candidates that failed. */
 static const cJSON *only_one(const cJSON *cell)
 {
     const cJSON *contender, *best = NULL;
     double best_ns = INFINITY;
+    bool baselines_only = first_candidate(cell) == NULL;
     cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
     {
-        double ns = median_ns(cell, contender);
-        if (strcmp(tree_text(contender, "status"), "ok") != 0 || !(ns < best_ns))
+        double ns = screen_median_ns(cell, contender);
+        bool wanted = baselines_only || is_candidate(contender);
+        if (!wanted || strcmp(tree_text(contender, "status"), "ok") != 0 || !(ns < best_ns))
             continue;
         best_ns = ns;
         best = contender;
@@ -228,14 +224,28 @@ static const cJSON *only_one(const cJSON *cell)
     return best;
 }
 
+/* Whose time the row shows, or how its candidate ended. */
+static void add_whose(struct sheet *s, const cJSON *cell, const cJSON *ours)
+{
+    const cJSON *failed = ours ? NULL : first_candidate(cell);
+    if (ours)
+        sheet_add(s, NAN, "%s", ours->string);
+    else if (failed)
+        sheet_add(s, NAN, "none: %s", tree_text(failed, "status"));
+    else
+        sheet_add(s, NAN, "-");
+}
+
 static void add_row(const struct rows *rows, const struct form *form, struct sheet *s, const cJSON *cell)
 {
     const char *candidate = best_candidate(cell);
     const cJSON *ours = candidate[0] ? fastest(cell, candidate, true) : only_one(cell);
-    const cJSON *theirs = candidate[0] ? fastest(cell, candidate, false) : NULL;
-    add_shape(s, cell);
-    add_time(s, ours ? median_ns(cell, ours) : NAN);
-    add_time(s, theirs ? median_ns(cell, theirs) : NAN);
+    bool raced = candidate[0] || first_candidate(cell);
+    const cJSON *theirs = raced ? fastest(cell, candidate, false) : NULL;
+    screen_add_shape(s, cell);
+    add_whose(s, cell, ours);
+    screen_add_time(s, ours ? screen_median_ns(cell, ours) : NAN);
+    screen_add_time(s, theirs ? screen_median_ns(cell, theirs) : NAN);
     if (form->baseline_name)
         sheet_add(s, NAN, "%s", theirs ? theirs->string : "-");
     add_rates(s, ours);
@@ -277,15 +287,24 @@ static size_t width_in(const struct rows *rows, const struct form *form)
     return width;
 }
 
+static bool fits(const struct rows *parts, size_t n, const struct form *form, unsigned columns)
+{
+    for (size_t i = 0; i < n; i++)
+        if (width_in(&parts[i], form) > columns)
+            return false;
+    return true;
+}
+
 /* The roomiest form in which every part fits: first the baseline's name goes, then long heads, intervals, references
- * from the first on. */
+ * from the first on. Where few references are left, intervals may fit again. */
 static struct form form_to_fit(const struct rows *parts, size_t n, unsigned columns)
 {
     struct form form = {true, true, true, parts->n_references};
-    for (size_t i = 0; i < n && columns; i++)
-        while (width_in(&parts[i], &form) > columns && narrow(&form))
-            continue;
-    return form;
+    while (columns && !fits(parts, n, &form, columns) && narrow(&form))
+        continue;
+    struct form wider = form;
+    wider.intervals = true;
+    return columns && !form.intervals && fits(parts, n, &wider, columns) ? wider : form;
 }
 
 /* ---- what must be known of it ---- */
@@ -326,7 +345,7 @@ static bool is_at_odds(const struct rows *rows, const struct form *form, const c
     const char *candidate = best_candidate(cell);
     const cJSON *ours = fastest(cell, candidate, true);
     const cJSON *theirs = fastest(cell, candidate, false);
-    int by_time = ours && theirs ? side_of(median_ns(cell, theirs) / median_ns(cell, ours) - 1) : 0;
+    int by_time = ours && theirs ? side_of(screen_median_ns(cell, theirs) / screen_median_ns(cell, ours) - 1) : 0;
     for (size_t i = rows->n_references - form->references; i < rows->n_references && by_time; i++) {
         const char *reference = rows->reference[i];
         int by_pairs = side_of(tree_number(speedup_of(cell, candidate, reference), "geomean"));
@@ -335,6 +354,25 @@ static bool is_at_odds(const struct rows *rows, const struct form *form, const c
             return true;
     }
     return false;
+}
+
+static bool is_flagged(const struct rows *rows, const struct form *form, const cJSON *cell)
+{
+    const char *candidate = best_candidate(cell);
+    bool flagged = false;
+    for (size_t i = rows->n_references - form->references; i < rows->n_references && !flagged; i++)
+        flagged = estimates_differ(speedup_of(cell, candidate, rows->reference[i]));
+    return flagged;
+}
+
+static void note_flags(struct sheet *s, const struct rows *rows, const struct form *form)
+{
+    bool any = false;
+    for (size_t i = 0; i < rows->n && !any; i++)
+        any = is_flagged(rows, form, rows->cells[i]);
+    if (any)
+        add_note(s, "%s" FLAG " the paper's mean of ratios lies outside the interval, which is of the trimmed estimate",
+                 s->note[0] ? "\n" : "");
 }
 
 static void note_odds(struct sheet *s, const struct rows *rows, const struct form *form)
@@ -348,6 +386,20 @@ static void note_odds(struct sheet *s, const struct rows *rows, const struct for
 
 /* ---- printing it ---- */
 
+static void print_contenders(struct screen *screen, const struct rows *parts, size_t n)
+{
+    size_t total = 0, used = 0;
+    for (size_t i = 0; i < n; i++)
+        total += parts[i].n;
+    const cJSON **cells = malloc((total + 1) * sizeof *cells);
+    for (size_t i = 0; i < n && cells; used += parts[i].n, i++)
+        memcpy(cells + used, parts[i].cells, parts[i].n * sizeof *cells);
+    if (cells)
+        screen_contenders(screen, cells, total);
+    screen->text.failed |= !cells;
+    free(cells);
+}
+
 /* A table of rows, or two of both ends, which have the same columns. */
 static void print_parts(struct screen *screen, const struct rows *parts, char titles[][200], size_t n)
 {
@@ -358,12 +410,14 @@ static void print_parts(struct screen *screen, const struct rows *parts, char ti
         snprintf(s.title, sizeof s.title, "%s", titles[i]);
         fill(&parts[i], &form, &s);
         note_odds(&s, &parts[i], &form);
+        note_flags(&s, &parts[i], &form);
         if (i == n - 1)
             note_left_out(&s, &parts[i], &form, columns);
         sheet_print_text(&screen->text, &s, screen->options->colour);
         text_add(&screen->text, "\n");
         sheet_free(&s);
     }
+    print_contenders(screen, parts, n);
 }
 
 /* A cell and its speedup over the last reference, AutoTuning-max where it is there, to sort by. */
@@ -429,7 +483,7 @@ void screen_rows(struct screen *screen, const cJSON *const *cells, size_t n)
     snprintf(title[0], sizeof title[0], "%s, %s accumulated in %s, %s time; speedup over each baseline",
              tree_text(cells[0], "mode"), tree_text(cells[0], "dtype"), tree_text(cells[0], "accumulate"),
              tree_text(cells[0], "headline"));
-    if (n > SCREEN_MANY_SHAPES)
+    if (n > SCREEN_MANY_SHAPES && !screen->options->all)
         print_ends(screen, &rows);
     else
         print_parts(screen, &rows, title, 1);

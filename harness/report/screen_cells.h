@@ -1,0 +1,17 @@
+/*
+ * screen_cells.h - what every table by shape shows of a cell in the same way: its name, and times. Private to
+ * screen*.c.
+ */
+#ifndef CUDAL2_REPORT_SCREEN_CELLS_H
+#define CUDAL2_REPORT_SCREEN_CELLS_H
+
+#include "report/sheet.h"
+
+/* In the cell's headline timing; NaN when it was not taken. */
+double screen_median_ns(const cJSON *cell, const cJSON *contender);
+/* "3.12 µs", "-" for NaN. */
+void screen_add_time(struct sheet *s, double ns);
+/* Sizes and label. */
+void screen_add_shape(struct sheet *s, const cJSON *cell);
+
+#endif

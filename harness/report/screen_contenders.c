@@ -1,0 +1,98 @@
+#include "report/screen_contenders.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/screen_cells.h"
+#include "report/sheet.h"
+#include "result/record.h"
+#include "result/tree.h"
+
+struct names {
+    const char *list[2 * RECORD_MAX_CONTENDERS];
+    size_t n;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->list[i], name) == 0)
+            return;
+    if (names->n < sizeof names->list / sizeof *names->list)
+        names->list[names->n++] = name;
+}
+
+/* In the order in which cells have them, which is the config's; copies for A/A have lines of their own below. */
+static void collect(struct names *names, const cJSON *const *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const cJSON *contender;
+        cJSON_ArrayForEach(contender, tree_member(cells[i], "contenders"))
+        {
+            if (strcmp(tree_text(contender, "role"), "copy") != 0)
+                add_name(names, contender->string);
+        }
+    }
+}
+
+/* The time, or why there is none. */
+static void add_entry(struct sheet *s, const cJSON *cell, const char *name)
+{
+    const cJSON *contender = tree_member(tree_member(cell, "contenders"), name);
+    const char *status = tree_text(contender, "status");
+    if (contender && strcmp(status, "ok") != 0)
+        sheet_add(s, NAN, "%s", status);
+    else
+        screen_add_time(s, contender ? screen_median_ns(cell, contender) : (double)NAN);
+}
+
+static void fill(struct sheet *s, const cJSON *const *cells, size_t n, const char *const *names, size_t n_names)
+{
+    sheet_column(s, "shape", "shape", true);
+    for (size_t i = 0; i < n_names; i++)
+        sheet_column(s, names[i], names[i], false);
+    for (size_t row = 0; row < n; row++) {
+        screen_add_shape(s, cells[row]);
+        for (size_t i = 0; i < n_names; i++)
+            add_entry(s, cells[row], names[i]);
+    }
+}
+
+/* How many contenders from `first` on fit beside the shapes; one at least. */
+static size_t count_fitting(const struct screen *screen, const cJSON *const *cells, size_t n, const struct names *names,
+                            size_t first)
+{
+    unsigned columns = screen->options->columns;
+    struct sheet s = {0};
+    size_t most = names->n - first < SHEET_COLUMNS - 1 ? names->n - first : SHEET_COLUMNS - 1, count = 0;
+    fill(&s, cells, n, names->list + first, most);
+    size_t width = sheet_column_width(&s, 0);
+    while (count < most && (columns == 0 || count == 0 || width + 2 + sheet_column_width(&s, count + 1) <= columns))
+        width += 2 + sheet_column_width(&s, ++count);
+    sheet_free(&s);
+    return count;
+}
+
+void screen_contenders(struct screen *screen, const cJSON *const *cells, size_t n)
+{
+    struct names names = {.n = 0};
+    collect(&names, cells, n);
+    if (names.n <= 2 || n == 0)
+        return;
+    if (!screen->options->all && count_fitting(screen, cells, n, &names, 0) < names.n) {
+        text_add(&screen->text, "Times of all %zu contenders: report --all, or a wider terminal\n\n", names.n);
+        return;
+    }
+    for (size_t first = 0, count; first < names.n; first += count) {
+        struct sheet s = {0};
+        count = count_fitting(screen, cells, n, &names, first);
+        snprintf(s.title, sizeof s.title, "Every contender's median, %s time%s", tree_text(cells[0], "headline"),
+                 first > 0 ? " (continued)" : "");
+        fill(&s, cells, n, names.list + first, count);
+        sheet_print_text(&screen->text, &s, screen->options->colour);
+        text_add(&screen->text, "\n");
+        screen->text.failed |= s.failed;
+        sheet_free(&s);
+    }
+}

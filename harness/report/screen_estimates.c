@@ -1,0 +1,88 @@
+#include "report/screen_estimates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/dataset.h"
+#include "report/estimates.h"
+#include "result/tree.h"
+
+#define NAMED 5 /* the furthest apart, unless all are asked for */
+
+struct apart {
+    const cJSON *cell, *speedup;
+    double distance;
+};
+
+struct list {
+    struct apart *items;
+    size_t n, cells, pairs; /* pairs: all that were looked at */
+};
+
+static bool is_looked_at(const cJSON *cell, const cJSON *speedup)
+{
+    return strcmp(tree_text(speedup, "timing"), tree_text(cell, "headline")) == 0 &&
+           !dataset_has_layout(tree_text(speedup, "candidate")) && !dataset_has_layout(tree_text(speedup, "reference"));
+}
+
+static int add(struct list *list, const struct apart *apart)
+{
+    struct apart *grown = realloc(list->items, (list->n + 1) * sizeof *grown);
+    if (!grown)
+        return -1;
+    list->items = grown;
+    grown[list->n++] = *apart;
+    return 0;
+}
+
+static int look_at(struct list *list, const cJSON *cell)
+{
+    const cJSON *speedup;
+    size_t before = list->n;
+    int failed = 0;
+    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups"))
+    {
+        if (failed || !is_looked_at(cell, speedup))
+            continue;
+        const struct apart apart = {cell, speedup, estimates_distance(speedup)};
+        list->pairs++;
+        failed = apart.distance > 0 ? add(list, &apart) : 0;
+    }
+    list->cells += list->n > before;
+    return failed;
+}
+
+static int by_distance(const void *a, const void *b)
+{
+    double x = ((const struct apart *)a)->distance, y = ((const struct apart *)b)->distance;
+    return (x < y) - (x > y);
+}
+
+static void print_one(struct text *out, const struct apart *apart)
+{
+    const cJSON *ci = tree_member(apart->speedup, "ci95");
+    text_add(out, "  %s, %s over %s: mean %+.1f%%, trimmed %+.1f%% ±%.1f\n", tree_text(apart->cell, "key"),
+             tree_text(apart->speedup, "candidate"), tree_text(apart->speedup, "reference"),
+             100 * tree_number(apart->speedup, "mean_of_ratios"), 100 * tree_number(apart->speedup, "geomean"),
+             50 * (ci->child->next->valuedouble - ci->child->valuedouble));
+}
+
+void screen_estimates(struct screen *screen, const cJSON *const *cells, size_t n)
+{
+    struct list list = {.n = 0};
+    for (size_t i = 0; i < n && !screen->text.failed; i++)
+        screen->text.failed |= look_at(&list, cells[i]) != 0;
+    if (list.n > 0) {
+        qsort(list.items, list.n, sizeof *list.items, by_distance);
+        text_add(&screen->text,
+                 "The paper's mean lies outside the trimmed estimate's interval in %zu of %zu pairs, in %zu cell%s:\n",
+                 list.n, list.pairs, list.cells, list.cells == 1 ? "" : "s");
+    }
+    size_t shown = screen->options->all || list.n < NAMED ? list.n : NAMED;
+    for (size_t i = 0; i < shown; i++)
+        print_one(&screen->text, &list.items[i]);
+    if (shown < list.n)
+        text_add(&screen->text, "  and %zu more (report --all; --format shapes has them all)\n", list.n - shown);
+    text_add(&screen->text, "%s", list.n > 0 ? "\n" : "");
+    free(list.items);
+}
