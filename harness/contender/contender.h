@@ -28,7 +28,7 @@ struct contender_ops {
 struct contender {
     char name[CONTENDER_NAME_MAX];   /* "cublas-nn" */
     char family[CONTENDER_NAME_MAX]; /* "cublas": name without the layout suffix */
-    const char *asked; /* the name in the request that brought it; borrowed from there */
+    const char *asked;               /* the name in the request that brought it; borrowed from there */
     enum contender_role role;
     bool has_layout_suffix;     /* false for torch.matmul: it belongs to no -max */
     struct cudal2_contender is; /* declared abilities; its hooks are unused here */

@@ -62,7 +62,8 @@ struct memory_use {
 int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err);
 
 /* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, every cell
- * skipped, somebody named and measured nowhere, failed cells, no candidate measured, nothing to compare although the config names two contenders; else 0. */
+ * skipped, somebody named and measured nowhere, failed cells, no candidate measured, nothing to compare although the
+ * config names two contenders; else 0. */
 int ledger_verdict(const struct ledger *ledger, const struct config *config, struct error *err);
 
 /* Closes the journal, and removes it when this start created it and no cell came of it. */

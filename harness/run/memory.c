@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 #include <sys/resource.h>
-#include <unistd.h>
+
+#include "device/host_memory.h"
 
 #define MOST_OF_IT 0.75
 
@@ -19,12 +20,14 @@ struct memory_use memory_used(uint64_t worker_ready)
 
 bool memory_is_short(struct slot *slot, char told[128])
 {
-    double total = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct host_memory memory;
+    host_memory_read("", &memory);
+    double total = (double)memory.total;
     double resident = slot->process.pid > 0 ? (double)process_resident_bytes(&slot->process) : 0;
-    if (slot->warned_memory || resident < MOST_OF_IT * total)
+    if (slot->warned_memory || total <= 0 || resident < MOST_OF_IT * total)
         return false;
     slot->warned_memory = true;
-    snprintf(told, 128, "%s: the worker holds %.1f GiB, most of this machine's memory", slot->device,
+    snprintf(told, 128, "%s: the worker holds %.1f GiB, most of the memory that it may have", slot->device,
              resident / 0x1p30);
     return true;
 }
