@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define HEAD "\"schema\":\"cudal2-bench/config\",\"schema_version\":1,\"name\":\"t\""
+#define NO_SHAPES "c.json: $: needs \"shapes\" or \"grid\" (the smallest config is {\"shapes\": [\"4096x4096x4096\"]})"
 #define SHAPE "\"shapes\":[{\"m\":1,\"n\":2,\"k\":3}]"
 
 static int parse(const char *text, struct config *c, struct error *err)
@@ -63,7 +64,7 @@ static void test_defaults(void **state)
     assert_int_equal(c.n_shapes, 1);
     assert_true(c.shapes[0].m == 1 && c.shapes[0].n == 2 && c.shapes[0].k == 3);
     assert_string_equal(c.shapes[0].label, "");
-    assert_false(c.dtype_native);
+    assert_true(c.dtype_native);
     assert_int_equal(c.dtype, CUDAL2_F16);
     assert_int_equal(c.accumulates, CUDAL2_BIT(CUDAL2_ACC_F16));
     assert_int_equal(c.layouts, 3);
@@ -236,13 +237,10 @@ static void test_refuses_heads(void **state)
     (void)state;
     assert_refused("", "c.json: empty");
     assert_refused("[]", "c.json: $: expected an object, found an array");
-    assert_refused("{}", "c.json: $.schema: is missing: expected one of cudal2-bench/config");
+    assert_refused("{}", NO_SHAPES);
     assert_refused("{\"schema\":\"x\"}", "c.json: $.schema: expected one of cudal2-bench/config, found \"x\"");
-    assert_refused("{\"schema\":\"cudal2-bench/config\"}", "c.json: $.schema_version: is missing: expected 1");
     assert_refused("{\"schema\":\"cudal2-bench/config\",\"schema_version\":2}",
                    "c.json: $.schema_version: expected 1, found 2");
-    assert_refused("{\"schema\":\"cudal2-bench/config\",\"schema_version\":1}",
-                   "c.json: $.name: is missing: expected a non-empty string");
     refuse_with("\"description\":5", "c.json: $.description: expected a string or an array of strings");
     refuse_with("\"description\":[\"a\",1]", "c.json: $.description[1]: expected a string");
     refuse_with("\"$schema\":1", "c.json: $[\"$schema\"]: expected a non-empty string, found 1");
@@ -295,11 +293,11 @@ static void test_optional(void **state)
 static void test_refuses_shapes(void **state)
 {
     static const char *const cases[][2] = {
-        {"{" HEAD "}", "c.json: $: needs \"grid\" or \"shapes\""},
+        {"{" HEAD "}", NO_SHAPES},
         {"{" HEAD "," SHAPE ",\"grid\":{\"m\":[1],\"n\":[1],\"k\":[1]}}", "c.json: $.shapes: cannot go with $.grid"},
         {"{" HEAD ",\"shapes\":[]}", "c.json: $.shapes: expected an array of at least 1, found 0"},
         {"{" HEAD ",\"shapes\":{}}", "c.json: $.shapes: expected an array, found an object"},
-        {"{" HEAD ",\"shapes\":[5]}", "c.json: $.shapes[0]: expected an object, found 5"},
+        {"{" HEAD ",\"shapes\":[5]}", "c.json: $.shapes[0]: expected \"MxNxK\" or an object, found 5"},
         {"{" HEAD ",\"shapes\":[{\"m\":1,\"n\":1}]}",
          "c.json: $.shapes[0].k: is missing: expected an integer from 1 to 1048576"},
         {"{" HEAD ",\"shapes\":[{\"m\":0,\"n\":1,\"k\":1}]}",

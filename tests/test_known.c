@@ -75,7 +75,12 @@ static int check(const char *lists, const char *arguments, struct error *err)
     accept(line, &options);
     assert_int_equal(config_parse(text, strlen(text), "c.json", &config, err), 0);
     err->text[0] = '\0';
-    int code = known_check_config(&options, &config, "c.json", err);
+    struct faults faults = {.count = 0};
+    known_check_config(&options, &config, "c.json", &faults);
+    int code = faults.first.code;
+    if (code)
+        *err = faults.first;
+    faults_free(&faults);
     if (!code)
         code = options_apply(&options, &config, err);
     if (!code)

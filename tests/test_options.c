@@ -154,17 +154,21 @@ static void test_help_needs_nothing(void **state)
     assert_int_equal(o.command, COMMAND_REPORT);
 }
 
+#define NO_CONFIG                                                                                                      \
+    "run needs --config FILE or --shape MxNxK (\"cudal2-bench init > my.json\" writes a config to start from; see "    \
+    "cudal2-bench --help)"
+
 static void test_refusals(void **state)
 {
     static const char *const cases[][2] = {
-        {"", "run needs --config FILE (see cudal2-bench --help)"},
-        {"run", "run needs --config FILE (see cudal2-bench --help)"},
+        {"", NO_CONFIG},
+        {"run", NO_CONFIG},
         {"--mdoe server", "unknown option \"--mdoe\" (did you mean --mode?)"},
         {"--mod=server", "unknown option \"--mod=server\" (did you mean --mode?)"},
         {"--conf c", "unknown option \"--conf\" (did you mean --config?)"},
         {"--xyzzy", "unknown option \"--xyzzy\""},
         {"--x", "unknown option \"--x\""},
-        {"--", "run needs --config FILE (see cudal2-bench --help)"},
+        {"--", NO_CONFIG},
         {"--mode", "--mode needs a value"},
         {"--mode=", "--mode: the value is empty"},
         {"--config \"\"", "--config: the value is empty"},

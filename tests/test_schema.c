@@ -185,6 +185,7 @@ static void test_schema_has_the_parsers_ranges(void **state)
         const cJSON *object = section_schema(schema, field->section);
         const cJSON *properties = cJSON_GetObjectItemCaseSensitive(object, "properties");
         const cJSON *property = cJSON_GetObjectItemCaseSensitive(properties, field->key);
+        assert_string_equal(cJSON_GetObjectItemCaseSensitive(property, "description")->valuestring, field->help);
         if (field->kind == FIELD_CHOICE) {
             check_choice(field, property);
             continue;

@@ -43,6 +43,19 @@ static int read_all(int fd, size_t max_bytes, size_t expected, char **bytes, siz
     return failure;
 }
 
+static int tell_failure(int failure, const char *name, size_t max_bytes, struct error *err)
+{
+    if (failure == EFBIG)
+        return error_set(err, EXIT_CODE_DATA, "%s: more than %zu bytes", name, max_bytes);
+    return error_set(err, EXIT_CODE_DATA, "%s: cannot be read: %s", name, strerror(failure));
+}
+
+int file_read_input(const char *name, size_t max_bytes, char **bytes, size_t *length, struct error *err)
+{
+    int failure = read_all(STDIN_FILENO, max_bytes, 0, bytes, length);
+    return failure ? tell_failure(failure, name, max_bytes, err) : 0;
+}
+
 int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err)
 {
     int code = 0;
@@ -57,10 +70,7 @@ int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, 
         code = error_set(err, EXIT_CODE_DATA, "%s: %jd bytes, the limit is %zu", path, (intmax_t)st.st_size, max_bytes);
     } else {
         int failure = read_all(fd, max_bytes, (size_t)st.st_size, bytes, length);
-        if (failure == EFBIG)
-            code = error_set(err, EXIT_CODE_DATA, "%s: more than %zu bytes", path, max_bytes);
-        else if (failure)
-            code = error_set(err, EXIT_CODE_DATA, "%s: cannot be read: %s", path, strerror(failure));
+        code = failure ? tell_failure(failure, path, max_bytes, err) : 0;
     }
     if (fd >= 0)
         close(fd);

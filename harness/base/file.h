@@ -13,6 +13,9 @@
 /* Reads a regular file of at most max_bytes; *bytes is NUL-terminated and owned by the caller (free). */
 int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err);
 
+/* The same of standard input, to its end; `name` is for errors. */
+int file_read_input(const char *name, size_t max_bytes, char **bytes, size_t *length, struct error *err);
+
 /* Writes path.tmp.<pid>, fsyncs, renames over path, fsyncs the directory; nothing is left behind on failure.
  * EXIT_CODE_CANTCREATE when it cannot be created, EXIT_CODE_IO when write, sync or rename fails. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct error *err);

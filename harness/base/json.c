@@ -192,22 +192,31 @@ static size_t count_of(const char *const names[])
     return count;
 }
 
+static int refuse_key(struct json_at at, const char *key, const char *const keys[], struct error *err)
+{
+    char list[360];
+    char shown[JSON_SHOWN_MAX];
+    const char *near = nearest_name(key, keys, count_of(keys));
+    if (near)
+        return json_fail(at, err, "unknown key \"%s\" (did you mean %s?)", json_shown(key, shown), near);
+    join(keys, list, sizeof list);
+    return json_fail(at, err, "unknown key \"%s\" (expected %s)", json_shown(key, shown), list);
+}
+
+int json_unknown_key(struct json_at at, const char *const keys[], const cJSON **key, struct error *err)
+{
+    *key = *key ? (*key)->next : at.node->child;
+    while (*key && index_of(keys, (*key)->string) >= 0)
+        *key = (*key)->next;
+    return *key ? refuse_key(at, (*key)->string, keys, err) : 0;
+}
+
 int json_only_keys(struct json_at at, const char *const keys[], struct error *err)
 {
+    const cJSON *key = NULL;
     if (!cJSON_IsObject(at.node))
         return json_expected(at, err, "an object");
-    for (const cJSON *c = at.node->child; c; c = c->next) {
-        char list[360];
-        char shown[JSON_SHOWN_MAX];
-        if (index_of(keys, c->string) >= 0)
-            continue;
-        const char *near = nearest_name(c->string, keys, count_of(keys));
-        if (near)
-            return json_fail(at, err, "unknown key \"%s\" (did you mean %s?)", json_shown(c->string, shown), near);
-        join(keys, list, sizeof list);
-        return json_fail(at, err, "unknown key \"%s\" (expected %s)", json_shown(c->string, shown), list);
-    }
-    return 0;
+    return json_unknown_key(at, keys, &key, err);
 }
 
 int json_read_int(struct json_at at, int64_t low, int64_t high, int64_t *out, struct error *err)

@@ -55,6 +55,10 @@ bool json_each(struct json_at array, const cJSON **node, int *index, struct json
  * every key of the object is in keys[] (NULL-terminated). Also fails when `at` is not an object. */
 int json_only_keys(struct json_at at, const char *const keys[], struct error *err);
 
+/* The next member behind *key (NULL: from the first) that is not in keys[]: *key is it, and *err says so as above; 0
+ * and NULL when there is none left. `at` is an object. */
+int json_unknown_key(struct json_at at, const char *const keys[], const cJSON **key, struct error *err);
+
 /* What such a file is: `schema` of this name, `schema_version` this one, then json_only_keys. In this order, so that
  * another file of ours is told as that and not by the first of its keys. */
 int json_read_head(struct json_at root, const char *schema, int version, const char *const keys[], struct error *err);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/known.h"
 #include "cli/progress.h"
+#include "cli/run_config.h"
 #include "cli/terminal.h"
 #include "device/device.h"
 #include "run/devices.h"
@@ -64,11 +64,11 @@ void run_clean_name(char *name)
             *c = '-';
 }
 
-struct run_options run_options_from(const struct options *options, const struct config *config, const char *output)
+struct run_options run_options_from(const struct options *options, const struct run_config *made, const char *output)
 {
     return (struct run_options){
-        .config = config,
-        .config_path = options->config,
+        .config = &made->config,
+        .config_path = made->path[0] ? made->path : NULL,
         .device = options->device,
         .output = output,
         .resume = options->resume,
@@ -137,7 +137,7 @@ static int blame_aa(const struct options *options, const struct run_options *run
         return code;
     memmove(err->text, err->text + strlen(key), strlen(err->text + strlen(key)) + 1);
     if (!options->aa || !options->aa[0])
-        return error_wrap(err, "%s: $.aa", run->config_path);
+        return error_wrap(err, "%s: $.aa", run->config_path ? run->config_path : "the config");
     err->code = EXIT_CODE_USAGE;
     return error_wrap(err, "--aa");
 }
@@ -157,10 +157,10 @@ void run_note_accumulate(const struct options *options, const struct config *con
 
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err)
 {
-    struct config config;
+    struct run_config made;
     struct error report_error;
     char output[PATH_MAX];
-    if (known_load_config(options, &config, err))
+    if (run_config_open(options, &made, err))
         return err->code;
     int code = check_timing(options, err);
     if (code)
@@ -168,14 +168,14 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     if (options_given(options, OPTION_OUTPUT))
         snprintf(output, sizeof output, "%s", options->output);
     else
-        default_output(&config, output);
-    struct run_options run = run_options_from(options, &config, output);
+        default_output(&made.config, output);
+    struct run_options run = run_options_from(options, &made, output);
     run.argc = argc;
     run.argv = argv;
     run.tuned = options->tuned;
     run.no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
     run.force_tuned = options->force;
-    run_note_accumulate(options, &config);
+    run_note_accumulate(options, &made.config);
     code = blame_aa(options, &run, run_with_progress(options, &run, err), err);
     if (has_table(code) && report_print(output, options, &report_error) && !code) {
         *err = report_error;
@@ -185,6 +185,6 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
     if (has_table(code) && !options->quiet)
         terminal_say(stderr, "result: ", output);
 out:
-    config_free(&config);
+    run_config_close(&made);
     return code;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/known.h"
+#include "cli/run_config.h"
 #include "cli/terminal.h"
 #include "tune/tune.h"
 
@@ -68,19 +68,19 @@ static int search(const struct options *options, const struct tune_request *requ
 
 int command_tune(const struct options *options, int argc, char *const *argv, struct error *err)
 {
-    struct config config;
+    struct run_config made;
     char output[PATH_MAX];
-    if (known_load_config(options, &config, err))
+    if (run_config_open(options, &made, err))
         return err->code;
-    int code = tune_adjust(&config, err);
+    int code = tune_adjust(&made.config, err);
     if (code)
         goto out;
     if (options_given(options, OPTION_OUTPUT))
         snprintf(output, sizeof output, "%s", options->output);
     else
-        default_output(&config, output);
+        default_output(&made.config, output);
     const struct tune_request request = {
-        .config = &config,
+        .config = &made.config,
         .kernel_directory = options->kernels,
         .breadth = (size_t)options->breadth,
         .output = options->output,
@@ -88,14 +88,14 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
         .stop = run_stop_flag(),
         .note = options->quiet ? NULL : print_note,
     };
-    struct run_options run = run_options_from(options, &config, output);
+    struct run_options run = run_options_from(options, &made, output);
     run.argc = argc;
     run.argv = argv;
     run.no_tuned = true;
     run.budget_seconds = options->budget_seconds;
-    run_note_accumulate(options, &config);
+    run_note_accumulate(options, &made.config);
     code = search(options, &request, &run, err);
 out:
-    config_free(&config);
+    run_config_close(&made);
     return code;
 }

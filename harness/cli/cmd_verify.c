@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/known.h"
+#include "cli/run_config.h"
 #include "result/journal.h"
 #include "run/ledger.h"
 #include "run/plan.h"
@@ -28,49 +29,12 @@ static const char default_config[] =
 
 /* ---- what to check ---- */
 
-static int read_shape(const char *text, struct shape *out, struct error *err)
-{
-    long long m = 0, n = 0, k = 0;
-    int used = 0;
-    *out = (struct shape){0};
-    bool good = sscanf(text, "%7lldx%7lldx%7lld%n", &m, &n, &k, &used) == 3 && text[used] == '\0';
-    if (!good || m < 1 || n < 1 || k < 1 || m > CONFIG_MAX_SIZE || n > CONFIG_MAX_SIZE || k > CONFIG_MAX_SIZE)
-        return error_set(err, EXIT_CODE_USAGE, "--shape: expected MxNxK, each from 1 to %d, found \"%.60s\"",
-                         CONFIG_MAX_SIZE, text);
-    *out = (struct shape){.m = m, .n = n, .k = k};
-    return 0;
-}
-
-static int take_shapes(const char *const *texts, struct config *config, struct error *err)
-{
-    size_t n = 0;
-    while (texts[n] != NULL)
-        n++;
-    struct shape *shapes = n == 0 ? NULL : calloc(n, sizeof *shapes);
-    if (n == 0)
-        return 0;
-    if (shapes == NULL)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for %zu shapes", n);
-    for (size_t i = 0; i < n; i++)
-        if (read_shape(texts[i], &shapes[i], err) != 0) {
-            free(shapes);
-            return err->code;
-        }
-    free(config->shapes);
-    config->shapes = shapes;
-    config->n_shapes = n;
-    return 0;
-}
-
 /* "none" is a list of no baselines: for sanitizers, and for a look at a kernel alone. A worker's config has some. */
 static int drop_baselines(const struct options *options, struct config *config, struct error *err)
 {
     if (options->baselines == NULL || strcmp(options->baselines, "none") != 0)
         return 0;
-    for (size_t i = 0; config->baselines[i] != NULL; i++) {
-        free(config->baselines[i]);
-        config->baselines[i] = NULL;
-    }
+    config_drop_names(config->baselines);
     return options->in_process ? 0 : error_set(err, EXIT_CODE_USAGE, "--baselines none goes with --in-process only");
 }
 
@@ -87,32 +51,34 @@ static int add_kernels(const struct options *options, struct config *config, str
 /* The kernels named are the only candidates; everything that is for timing is off. */
 static int fill_config(const struct options *options, struct config *config, struct error *err)
 {
-    for (size_t i = 0; config->candidates[i] != NULL; i++) {
-        free(config->candidates[i]);
-        config->candidates[i] = NULL;
-    }
+    config_drop_names(config->candidates);
+    config->candidates_given = true;
     config->optional_candidates = 0;
     config->modes = CUDAL2_BIT(MODE_OFFLINE);
     config->verify = config->verify_only = true;
     config->verify_cache = config->aa = config->time_anyway = false;
-    int code = take_shapes(options->shapes, config, err);
+    int code = shapes_choose(options, config, err);
     if (code == 0)
         code = add_kernels(options, config, err);
     if (code == 0)
         code = options_apply(options, config, err);
+    if (code == 0)
+        code = config_settle(config, run_config_means_cuda(options->device), err);
     return code == 0 ? drop_baselines(options, config, err) : code;
 }
 
-static int make_config(const struct options *options, struct config *config, struct error *err)
+static int make_config(const struct options *options, struct run_config *out, struct error *err)
 {
-    int code = options->config != NULL
-                   ? config_load(options->config, config, err)
-                   : config_parse(default_config, strlen(default_config), "verify's own config", config, err);
+    int code = 0;
+    if (options->config != NULL)
+        code = run_config_read(options, false, out, err);
+    else
+        code = config_parse(default_config, strlen(default_config), "verify's own config", &out->config, err);
     if (code != 0)
         return code;
-    code = fill_config(options, config, err);
+    code = fill_config(options, &out->config, err);
     if (code != 0)
-        config_free(config);
+        run_config_close(out);
     return code;
 }
 
@@ -247,6 +213,7 @@ static void sanitized_command(const struct options *options, struct argument_lis
         add_option(list, "--accumulate", accumulate_names[options->accumulate]);
     for (size_t i = 0; options->shapes[i] != NULL; i++)
         add_option(list, "--shape", options->shapes[i]);
+    add_option(list, "--where", options->where);
 }
 
 static int sanitize(const struct options *options, const char *directory, struct findings *f, struct error *err)
@@ -292,6 +259,16 @@ static int print(const struct options *options, const struct findings *f, struct
     return 0;
 }
 
+/* The sanitizer is another process of this program, which reads the config again. */
+static int check_input(const struct options *options, struct error *err)
+{
+    bool twice = (options->memcheck || options->racecheck) && options->config;
+    if (!twice || strcmp(options->config, CONFIG_INPUT) != 0)
+        return 0;
+    return error_set(err, EXIT_CODE_USAGE,
+                     "verify: --memcheck and --racecheck need --config FILE: standard input is read once");
+}
+
 static int check_format(const struct options *options, struct error *err)
 {
     const char *name = format_choices[options->format];
@@ -304,11 +281,13 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
 {
     char directory[PATH_MAX], output[PATH_MAX + 16], journal[PATH_MAX + 32];
     const char *base = getenv("TMPDIR");
-    struct config config;
+    struct run_config made = {.path = ""};
     struct findings findings;
     int code = check_format(options, err);
     if (code == 0)
-        code = make_config(options, &config, err);
+        code = check_input(options, err);
+    if (code == 0)
+        code = make_config(options, &made, err);
     if (code != 0)
         return code;
     findings_open(&findings);
@@ -317,8 +296,8 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
         code = error_set(err, EXIT_CODE_CANTCREATE, "verify: %s cannot be created", directory);
     snprintf(output, sizeof output, "%s/verify.json", directory);
     snprintf(journal, sizeof journal, "%s/verify.journal.jsonl", directory);
-    const struct run_options run = {.config = &config,
-                                    .config_path = options->config,
+    const struct run_options run = {.config = &made.config,
+                                    .config_path = made.path[0] ? made.path : NULL,
                                     .device = options->device,
                                     .output = output,
                                     .argc = argc,
@@ -328,7 +307,7 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
                                     .no_tuned = true,
                                     .temporary = true};
     if (code == 0)
-        run_note_accumulate(options, &config);
+        run_note_accumulate(options, &made.config);
     if (code == 0)
         code = check(options, &run, directory, &findings, err);
     unlink(output);
@@ -339,6 +318,6 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
     if (code == 0)
         code = findings_outcome(&findings, err);
     findings_free(&findings);
-    config_free(&config);
+    run_config_close(&made);
     return code;
 }

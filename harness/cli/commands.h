@@ -6,11 +6,13 @@
 #define CUDAL2_CLI_COMMANDS_H
 
 #include "cli/options.h"
+#include "cli/run_config.h"
 #include "run/supervisor.h"
 
 /* argc and argv as main() got them, for the record. */
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err);
 int command_tune(const struct options *options, int argc, char *const *argv, struct error *err);
+int command_init(struct error *err);
 int command_list(const struct options *options, struct error *err);
 int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
@@ -27,7 +29,7 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
 int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
 
 /* What run and tune take alike from the options; config and output are borrowed. */
-struct run_options run_options_from(const struct options *options, const struct config *config, const char *output);
+struct run_options run_options_from(const struct options *options, const struct run_config *made, const char *output);
 
 /* Tells on stderr when --accumulate f16 asks for what this device has not: dtype native is f32 on the CPU. */
 void run_note_accumulate(const struct options *options, const struct config *config);

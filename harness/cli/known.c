@@ -62,8 +62,7 @@ static bool ends_with(const char *text, const char *ending)
     return length > tail && strcmp(text + length - tail, ending) == 0;
 }
 
-/* Adds every file of `directory` with this ending, in alphabetical order, without the ending. */
-static void add_files(const char *directory, const char *ending, struct names *out)
+void names_add_files(const char *directory, const char *ending, struct names *out)
 {
     struct dirent **entries = NULL;
     int count = scandir(directory, &entries, NULL, alphasort);
@@ -94,7 +93,7 @@ static bool add_kernels(const struct options *options, const char *where, struct
     if (kernel_directory_find(options->kernels, directory, sizeof directory, &ignored))
         return false;
     snprintf(path, sizeof path, "%s%s", directory, where);
-    add_files(path, ".json", out);
+    names_add_files(path, ".json", out);
     return true;
 }
 
@@ -105,7 +104,7 @@ static void add_plugins(const struct options *options, struct names *out)
     if (!options->plugins && file_executable_directory(directory, sizeof directory, &ignored))
         return;
     snprintf(plugins, sizeof plugins, "%s/plugins", directory);
-    add_files(options->plugins ? options->plugins : plugins, ".so", out);
+    names_add_files(options->plugins ? options->plugins : plugins, ".so", out);
 }
 
 /* ---- names of a run ---- */
@@ -242,23 +241,31 @@ static bool ran_out(const struct known *k, struct error *err)
     return true;
 }
 
-int known_check_config(const struct options *options, const struct config *config, const char *source,
-                       struct error *err)
+static void check_list(const struct known *k, enum contender_role role, char *const names[], struct json_at at,
+                       struct faults *faults)
 {
-    static const char *const keys[] = {[ROLE_BASELINE] = "baselines", [ROLE_CANDIDATE] = "candidates"};
-    char *const *const lists[] = {config->baselines, config->candidates};
-    struct known k;
-    int code = 0;
-    known_open(options, EXIT_CODE_DATA, &k);
-    if (ran_out(&k, err))
-        code = err->code;
-    for (int role = ROLE_BASELINE; role <= ROLE_CANDIDATE && !code; role++) {
-        int index = find_unknown(&k, (const char *const *)lists[role], (enum contender_role)role, err);
-        if (index >= 0)
-            code = error_wrap(err, "%s: $.%s[%d]", source, keys[role], index);
+    for (int i = 0; names[i]; i++) {
+        struct error cause, err;
+        if (is_known(k, names[i], role))
+            continue;
+        refuse(k, names[i], role, &cause);
+        snprintf(at.path, sizeof at.path, "$.%s[%d]", role == ROLE_BASELINE ? "baselines" : "candidates", i);
+        faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
     }
+}
+
+void known_check_config(const struct options *options, const struct config *config, const char *source,
+                        struct faults *faults)
+{
+    struct known k;
+    struct error err;
+    struct json_at at = json_root(NULL, source);
+    known_open(options, EXIT_CODE_DATA, &k);
+    if (ran_out(&k, &err))
+        faults_none(faults, err.code, &err);
+    check_list(&k, ROLE_BASELINE, config->baselines, at, faults);
+    check_list(&k, ROLE_CANDIDATE, config->candidates, at, faults);
     known_close(&k);
-    return code;
 }
 
 /* "none" is a word, and no file. What is in a table is for the worker to say, which knows the device. */
@@ -288,20 +295,6 @@ int known_check_options(const struct options *options, const struct config *conf
         code = error_wrap(err, "--candidate");
     known_close(&k);
     return code ? code : check_tables(options, err);
-}
-
-int known_load_config(const struct options *options, struct config *out, struct error *err)
-{
-    if (config_load(options->config, out, err))
-        return err->code;
-    int code = known_check_config(options, out, options->config, err);
-    if (!code)
-        code = options_apply(options, out, err);
-    if (!code)
-        code = known_check_options(options, out, err);
-    if (code)
-        config_free(out);
-    return code;
 }
 
 int known_check_operands(const struct options *options, struct error *err)

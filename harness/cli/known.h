@@ -15,25 +15,24 @@ struct names {
 };
 void names_free(struct names *n);
 
+/* Adds every file of `directory` with this ending, in alphabetical order, without the ending. */
+void names_add_files(const char *directory, const char *ending, struct names *out);
+
 /* What can be a candidate here: the kernel sets, the plugins that are no baselines of the project (each in
  * alphabetical order), and what --candidate names. A directory that is not there holds none. */
 void known_candidates(const struct options *options, struct names *out);
 
-/* Refuses baselines and candidates of the config that nobody here can be: no family of the project (built or not), no
- * plugin, no kernel set, no path. `source` is the config's path; the error names the JSON path and the nearest name
- * (EXIT_CODE_DATA). Call before options_apply. */
-int known_check_config(const struct options *options, const struct config *config, const char *source,
-                       struct error *err);
+/* Adds a fault for each baseline and candidate of the config that nobody here can be: no family of the project (built
+ * or not), no plugin, no kernel set, no path. `source` is the config's path; a fault names the JSON path and the
+ * nearest name. Call before options_apply. */
+void known_check_config(const struct options *options, const struct config *config, const char *source,
+                        struct faults *faults);
 
 /* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied, and is not looked at without
  * --baselines. A path that cannot be read, a .json that is neither a manifest nor a kernel set, and a --tuned that is
  * not there are refused too (EXIT_CODE_DATA): a config may name what another machine has, but who types a path means a
  * file. */
 int known_check_options(const struct options *options, const struct config *config, struct error *err);
-
-/* The config of --config with the options applied and every name known: config_load, options_apply and the two checks
- * above. On failure *out needs no config_free. */
-int known_load_config(const struct options *options, struct config *out, struct error *err);
 
 /* The same for operands that name kernels, paths included. */
 int known_check_operands(const struct options *options, struct error *err);

@@ -26,6 +26,7 @@ enum command {
     COMMAND_REPORT,
     COMMAND_COMPARE,
     COMMAND_VERIFY,
+    COMMAND_INIT,
     COMMAND_HELP,
     COMMAND_WORKER,
     COMMAND_COUNT
@@ -47,6 +48,8 @@ enum option_id {
     OPTION_TIME_ANYWAY,
     OPTION_ACTIVITY,
     OPTION_SHAPE,
+    OPTION_WHERE,
+    OPTION_LIMIT,
     OPTION_MEMCHECK,
     OPTION_RACECHECK,
     OPTION_TIMEOUT,
@@ -92,7 +95,7 @@ struct options {
     enum command topic;   /* of help; COMMAND_COUNT: the whole program */
     uint64_t given;       /* bit 1 << enum option_id; read it through options_given */
 
-    const char *config; /* NULL; run refuses to go without */
+    const char *config; /* NULL; run refuses to go without it and --shape */
     int mode;           /* enum mode_choice */
     int protocol;       /* enum protocol */
     int timing;         /* enum timing */
@@ -104,6 +107,8 @@ struct options {
     const char *aa;                               /* "" when --aa has no name: the config's choice */
     int activity;                                 /* enum activity_choice */
     const char *shapes[CONFIG_NAMES_MAX + 1];     /* "MxNxK"; NULL-terminated */
+    const char *where;                            /* an expression over M, N and K; NULL: every shape */
+    uint64_t limit;                               /* how many shapes */
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
     uint64_t breadth;                             /* tune: 0: its own choice */
     double budget_seconds;                        /* tune: 0: no limit */

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void free_names(char **names)
-{
-    for (int i = 0; names[i]; i++) {
-        free(names[i]);
-        names[i] = NULL;
-    }
-}
-
 /* One item of a comma-separated list. */
 static int add_part(char **names, const char *part, size_t length, struct error *err)
 {
@@ -27,7 +19,8 @@ static int add_part(char **names, const char *part, size_t length, struct error 
 
 static int replace_baselines(const char *list, struct config *config, struct error *err)
 {
-    free_names(config->baselines);
+    config_drop_names(config->baselines);
+    config->baselines_given = true;
     config->optional_baselines = 0; /* these are named */
     for (const char *part = list;; part++) {
         size_t length = strcspn(part, ",");

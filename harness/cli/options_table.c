@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define ON(command) (1u << COMMAND_##command)
-#define EVERYWHERE (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(HELP))
+#define EVERYWHERE                                                                                                     \
+    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(INIT) | ON(HELP))
 #define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY))
 #define AT(field) offsetof(struct options, field)
 
@@ -50,6 +51,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,
          "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
+    [COMMAND_INIT] = {"init", "", 0, false, OPTION_HINT_NONE,
+                      "write a config to start from, with every key explained, to standard output"},
     [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, OPTION_HINT_NONE,
                       "show help, the man page or a shell completion script"},
     [COMMAND_WORKER] = {"worker", "", 0, true, OPTION_HINT_NONE, "own one device for a running supervisor"},
@@ -57,7 +60,9 @@ const struct command_info command_table[COMMAND_COUNT] = {
 
 const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(VERIFY), "FILE", NULL,
-                       AT(config), MEASUREMENT, "grid, contenders and settings of the run (see configs/)"},
+                       AT(config), MEASUREMENT,
+                       "shapes, contenders and settings: a path, the name of an installed config (smoke, grid, llm), "
+                       "or - for standard input"},
     [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, mode_choices,
                      AT(mode), MEASUREMENT, "launches back to back, after idle gaps, or both; default: the config's"},
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
@@ -89,9 +94,13 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_ACTIVITY] = {"activity", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(VERIFY), NULL,
                          activity_names, AT(activity), VERIFICATION,
                          "whose launches CUPTI watches on a GPU, when all is timed; default: the config's, or sample"},
-    [OPTION_SHAPE] = {"shape", 's', OPTION_KIND_MANY, OPTION_HINT_NONE, ON(VERIFY), "MxNxK", NULL, AT(shapes),
-                      VERIFICATION,
-                      "a problem to check, instead of the config's or of a few of all kinds; may be repeated"},
+    [OPTION_SHAPE] = {"shape", 's', OPTION_KIND_MANY, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "MxNxK", NULL,
+                      AT(shapes), MEASUREMENT,
+                      "measure this shape, instead of the config's or without one; may be repeated"},
+    [OPTION_WHERE] = {"where", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "EXPRESSION",
+                      NULL, AT(where), MEASUREMENT, "only the shapes for which it holds: \"M<=1024 && K>=4096\""},
+    [OPTION_LIMIT] = {"limit", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "N", NULL,
+                      AT(limit), MEASUREMENT, "only the N smallest of them, by M*N*K"},
     [OPTION_MEMCHECK] = {"memcheck", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(memcheck),
                          VERIFICATION, "also run the kernels under compute-sanitizer's memcheck"},
     [OPTION_RACECHECK] = {"racecheck", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(racecheck),
@@ -178,6 +187,8 @@ const struct option_info option_table[OPTION_COUNT] = {
 
 const struct option_use use_table[] = {
     {OPTION_CONFIG, ON(VERIFY), "problems and baselines to check with, instead of a few of all kinds", NULL, NULL},
+    {OPTION_SHAPE, ON(VERIFY), "a problem to check, instead of the config's or of a few of all kinds; may be repeated",
+     NULL, NULL},
     {OPTION_TIMING, ON(REPORT), "the timing to report; default: each cell's headline", NULL, NULL},
     {OPTION_DEVICE, ON(COMPARE), "where --confirm measures; default: where NEW did", NULL, NULL},
     {OPTION_FORMAT, ON(REPORT),
@@ -238,7 +249,8 @@ const struct exit_info exit_table[] = {
     {EXIT_CODE_INCOMPARABLE, ON(VERIFY), "a kernel that was named was checked on no problem; the last line says which"},
     {EXIT_CODE_VERIFICATION, MEASURES, "a contender failed verification"},
     {EXIT_CODE_USAGE, EVERYWHERE, "wrong command line"},
-    {EXIT_CODE_DATA, EVERYWHERE & ~ON(HELP), "an input file or directory cannot be read, or its content is wrong"},
+    {EXIT_CODE_DATA, EVERYWHERE & ~(ON(HELP) | ON(INIT)),
+     "an input file or directory cannot be read, or its content is wrong"},
     {EXIT_CODE_UNAVAILABLE, DEVICE_USERS, "the device, driver or a library is not there"},
     {EXIT_CODE_INTERNAL, EVERYWHERE, "an internal error, or no memory"},
     {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT), "the output cannot be created"},

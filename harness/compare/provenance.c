@@ -233,12 +233,27 @@ static void compare_baselines(struct provenance *out, const cJSON *base, const c
     cJSON_Delete(b);
 }
 
+/* What "native" is on the device of the run. */
+static const char *dtype_of(const struct side *s)
+{
+    const char *dtype = tree_text(tree_member(s->run, "config"), "dtype");
+    if (strcmp(dtype, "native") != 0)
+        return dtype;
+    bool on_cpu = strcmp(tree_text(tree_member(s->env, "device"), "kind"), "cpu") == 0;
+    return dtype_names[on_cpu ? CUDAL2_F32 : CUDAL2_F16];
+}
+
+static void compare_dtypes(struct provenance *out, const struct side *base, const struct side *fresh)
+{
+    if (strcmp(dtype_of(base), dtype_of(fresh)) != 0)
+        add(out, "dtype", dtype_of(base), dtype_of(fresh));
+}
+
 static void compare_config(struct provenance *out, const cJSON *base, const cJSON *fresh)
 {
     static const struct named_key keys[] = {{"protocol", "protocol"},
                                             {"modes", "modes"},
                                             {"timing", "headline timing asked for"},
-                                            {"dtype", "dtype"},
                                             {"accumulate", "accumulate types"},
                                             {"layouts", "layouts"},
                                             {"server", "server mode"},
@@ -272,6 +287,7 @@ void provenance_compare(const struct side *base, const struct side *fresh, struc
     compare_device(out, tree_member(base->env, "device"), tree_member(fresh->env, "device"));
     compare_libraries(out, base, fresh);
     compare_config(out, tree_member(base->run, "config"), tree_member(fresh->run, "config"));
+    compare_dtypes(out, base, fresh);
     compare_headlines(out, base, fresh);
 }
 

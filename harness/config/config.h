@@ -1,11 +1,13 @@
 /*
- * config.h - the config file (configs/; every key is described in configs/config.schema.json) as a struct.
+ * config.h - the config file (configs/; every key is described in configs/config.schema.json) as a struct. It is JSON
+ * with comments (comments.h); every key but the shapes has a default, and some defaults follow the device.
  */
 #ifndef CUDAL2_CONFIG_CONFIG_H
 #define CUDAL2_CONFIG_CONFIG_H
 
 #include "base/json.h"
 #include "base/problem.h"
+#include "config/faults.h"
 
 #define CONFIG_MAX_BYTES (3u << 20)  /* of a file */
 #define CONFIG_TEXT_BYTES (4u << 20) /* of config_parse: a config with its grid and defaults written out is longer */
@@ -13,6 +15,7 @@
 #define CONFIG_MAX_SIZE 1048576 /* of m, n or k */
 #define CONFIG_NAMES_MAX 32
 #define CONFIG_LABEL_MAX 64
+#define CONFIG_INPUT "-" /* as a path: standard input */
 
 struct shape {
     int64_t m, n, k;
@@ -74,6 +77,7 @@ struct config {
     char *baselines[CONFIG_NAMES_MAX + 1]; /* owned strings, NULL-terminated */
     char *candidates[CONFIG_NAMES_MAX + 1];
     uint32_t optional_baselines, optional_candidates; /* bits of those that may be left out (optional.c) */
+    bool baselines_given, candidates_given;           /* else config_settle chooses */
     struct gap_config gap;
     enum cache_state cache[MODE_COUNT];
     uint64_t workspace_bytes;
@@ -99,11 +103,26 @@ struct config {
                                      default 4 */
 };
 
-/* Reads and checks the file. EXIT_CODE_DATA with "file: $.path: what was expected". */
+/* Reads and checks the file, and tells all that is wrong with it: each fault is a line "file: $.path: what was
+ * expected". Without a name the config has the file's; relative paths of contenders start at its directory. *out may be
+ * used when no fault was added; free it in any case. */
+void config_read(const char *path, struct config *out, struct faults *faults);
+
+/* The same for who wants the first fault only: EXIT_CODE_DATA, and nothing is left to free. */
 int config_load(const char *path, struct config *out, struct error *err);
-/* The same from text (fuzzing, pipe). */
+/* The same from text (a journal, a pipe), whose paths start at the current directory. */
 int config_parse(const char *text, size_t length, const char *source, struct config *out, struct error *err);
 void config_free(struct config *c);
+
+/* A config that names nothing: every default, no shapes. */
+void config_defaults(struct config *c);
+
+/* Fills in who is raced where the config does not name them: on CUDA all that NVIDIA ships, and our kernels against it;
+ * on the CPU torch.matmul, OpenBLAS and an example. Until then the baselines are CUDA's. */
+int config_settle(struct config *c, bool on_cuda, struct error *err);
+
+/* "4096x4096x1024" as M, N and K, without a label. EXIT_CODE_DATA with what was expected. */
+int shape_parse(const char *text, struct shape *out, struct error *err);
 
 /* What no single key can tell: dtype against accumulate, stop rule, contenders. config_parse has called it; call it
  * again after changing a field. EXIT_CODE_DATA, the text names the key ("$.stop.max_blocks: ..."). */
@@ -121,6 +140,9 @@ int config_add_name(char **names, const char *name, struct error *err);
 /* Whether this baseline or candidate may be left out where this machine cannot run it: `optional` says so, or nobody
  * named it. */
 bool config_is_optional(const struct config *c, const char *name);
+
+/* Frees every name. */
+void config_drop_names(char **names);
 
 /* The config with every default filled in, as JSON that config_parse reads back to an equal struct; what the journal
  * keeps and its hash identifies. Owned by the caller. NULL out of memory. */

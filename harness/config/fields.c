@@ -1,6 +1,7 @@
 #include "config/fields.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const gap_names[] = {"poisson", "uniform", "fixed", NULL};
@@ -12,42 +13,81 @@ const char *const protocol_names[] = {"adaptive", "paper", NULL};
 #define DAY_SECONDS 86400.0
 
 const struct config_field config_fields[] = {
-    {"", "workspace_bytes", FIELD_BYTES, AT(workspace_bytes), 0, 1048576 * MIB, 64 * MIB, NULL},
-    {"", "protocol", FIELD_CHOICE, AT(protocol), 0, 0, PROTOCOL_ADAPTIVE, protocol_names},
-    {"", "other_timings_every", FIELD_COUNT, AT(other_timings_every), 1, 1000, 4, NULL},
-    {"server", "gap", FIELD_CHOICE, AT(gap.kind), 0, 0, GAP_POISSON, gap_names},
-    {"server", "mean_gap_ms", FIELD_MILLIS, AT(gap.mean_ns), 0.001, 60000, 2, NULL},
-    {"server", "cache", FIELD_CHOICE, AT(cache[MODE_SERVER]), 0, 0, CACHE_WARM, cache_state_names},
-    {"offline", "cache", FIELD_CHOICE, AT(cache[MODE_OFFLINE]), 0, 0, CACHE_WARM, cache_state_names},
-    {"stop", "min_blocks", FIELD_COUNT, AT(stop.min_blocks), 2, 65536, 32, NULL},
-    {"stop", "look_every", FIELD_COUNT, AT(stop.look_every), 1, 65536, 8, NULL},
-    {"stop", "max_blocks", FIELD_COUNT, AT(stop.max_blocks), 2, 65536, 256, NULL},
-    {"stop", "group_blocks", FIELD_COUNT, AT(stop.group_blocks), 1, 65536, 2, NULL},
-    {"stop", "offline_half_width", FIELD_NUMBER, AT(stop.delta[MODE_OFFLINE]), 0.0001, 1, 0.005, NULL},
-    {"stop", "server_half_width", FIELD_NUMBER, AT(stop.delta[MODE_SERVER]), 0.0001, 1, 0.02, NULL},
-    {"stop", "least_blocks", FIELD_COUNT, AT(stop.least_blocks), 0, 65536, 0, NULL},
-    {"stop", "max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_OFFLINE]), 0.01, DAY_SECONDS, 20, NULL},
-    {"stop", "server_max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_SERVER]), 0, DAY_SECONDS, 0, NULL},
-    {"stop", "hopeless_share", FIELD_NUMBER, AT(stop.hopeless_share), 0, 1, 0, NULL},
-    {"stop", "hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_OFFLINE]), 0, 1000, 0, NULL},
-    {"stop", "server_hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_SERVER]), 0, 1000, 0, NULL},
-    {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL},
-    {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL},
-    {"limits", "launch_seconds", FIELD_NUMBER, AT(limits.launch_seconds), 0.1, DAY_SECONDS, 30, NULL},
-    {"limits", "tune_seconds", FIELD_NUMBER, AT(limits.tune_seconds), 0.1, DAY_SECONDS, 120, NULL},
-    {"limits", "memory_bytes", FIELD_BYTES, AT(limits.memory_bytes), 0, 1048576 * MIB, 0, NULL},
-    {"paper", "warmup_seconds", FIELD_NUMBER, AT(paper.warmup_seconds), 0, 3600, 10, NULL},
-    {"paper", "pair_seconds", FIELD_NUMBER, AT(paper.pair_seconds), 0.1, 3600, 30, NULL},
-    {"paper", "tune_warmup_rounds", FIELD_COUNT, AT(paper.tune_warmup_rounds), 0, 10000, 50, NULL},
-    {"paper", "tune_rounds", FIELD_COUNT, AT(paper.tune_rounds), 1, 10000, 100, NULL},
-    {"verify", "enabled", FIELD_FLAG, AT(verify), 0, 0, true, NULL},
-    {"verify", "seeds", FIELD_COUNT, AT(verify_seeds), 1, 100, 2, NULL},
-    {"verify", "cache", FIELD_FLAG, AT(verify_cache), 0, 0, true, NULL},
-    {"verify", "time_anyway", FIELD_FLAG, AT(time_anyway), 0, 0, false, NULL},
-    {"verify", "only", FIELD_FLAG, AT(verify_only), 0, 0, false, NULL},
-    {"verify", "honesty", FIELD_FLAG, AT(honesty), 0, 0, true, NULL},
-    {"verify", "activity", FIELD_CHOICE, AT(activity), 0, 0, ACTIVITY_SAMPLE, activity_names},
-    {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL},
+    {"", "workspace_bytes", FIELD_BYTES, AT(workspace_bytes), 0, 1048576 * MIB, 64 * MIB, NULL,
+     "Workspace that contenders may use, shared by all."},
+    {"", "protocol", FIELD_CHOICE, AT(protocol), 0, 0, PROTOCOL_ADAPTIVE, protocol_names,
+     "adaptive: blocks until the stop rule is met; paper: the fixed times of the CUDA-L2 paper."},
+    {"", "other_timings_every", FIELD_COUNT, AT(other_timings_every), 1, 1000, 4, NULL,
+     "The timings other than the headline are taken in every n-th block, from block 32 on in every 4n-th; in server "
+     "mode and where launches take over 30 us in every 2n-th, from block 8 on in every 4n-th."},
+    {"server", "gap", FIELD_CHOICE, AT(gap.kind), 0, 0, GAP_POISSON, gap_names,
+     "Distribution of the idle gaps; uniform is 0.5 to 1.5 of the mean."},
+    {"server", "mean_gap_ms", FIELD_MILLIS, AT(gap.mean_ns), 0.001, 60000, 2, NULL,
+     "Mean idle gap before each launch, milliseconds."},
+    {"server", "cache", FIELD_CHOICE, AT(cache[MODE_SERVER]), 0, 0, CACHE_WARM, cache_state_names,
+     "State of the device's cache before each launch: warm (the operands were just used), rotate (another set of "
+     "operands each time), flush (emptied), left (all contenders share their operands, and a launch finds what the one "
+     "before it left, as in the paper's loop)."},
+    {"offline", "cache", FIELD_CHOICE, AT(cache[MODE_OFFLINE]), 0, 0, CACHE_WARM, cache_state_names,
+     "State of the device's cache before each launch: warm (the operands were just used), rotate (another set of "
+     "operands each time), flush (emptied), left (all contenders share their operands, and a launch finds what the one "
+     "before it left, as in the paper's loop)."},
+    {"stop", "min_blocks", FIELD_COUNT, AT(stop.min_blocks), 2, 65536, 32, NULL,
+     "Blocks before the first look; at least two groups."},
+    {"stop", "look_every", FIELD_COUNT, AT(stop.look_every), 1, 65536, 8, NULL, "Blocks between looks."},
+    {"stop", "max_blocks", FIELD_COUNT, AT(stop.max_blocks), 2, 65536, 256, NULL, "Cap; not below min_blocks."},
+    {"stop", "group_blocks", FIELD_COUNT, AT(stop.group_blocks), 1, 65536, 2, NULL,
+     "Blocks that share allocations and inputs; divides min_blocks and look_every."},
+    {"stop", "offline_half_width", FIELD_NUMBER, AT(stop.delta[MODE_OFFLINE]), 0.0001, 1, 0.005, NULL,
+     "Half-width of the log ratio that is enough offline (0.005: about 0.5%)."},
+    {"stop", "server_half_width", FIELD_NUMBER, AT(stop.delta[MODE_SERVER]), 0.0001, 1, 0.02, NULL,
+     "The same in server mode."},
+    {"stop", "least_blocks", FIELD_COUNT, AT(stop.least_blocks), 0, 65536, 0, NULL,
+     "Blocks that a cell gets that has not converged, even when its time is up; at most max_blocks."},
+    {"stop", "max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_OFFLINE]), 0.01, DAY_SECONDS, 20, NULL,
+     "Cap on the measuring of one cell, seconds."},
+    {"stop", "server_max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_SERVER]), 0, DAY_SECONDS, 0, NULL,
+     "The same in server mode, where most of a cell's time is gaps; 0: as max_cell_seconds."},
+    {"stop", "hopeless_share", FIELD_NUMBER, AT(stop.hopeless_share), 0, 1, 0, NULL,
+     "Share of that cap after which a cell ends that will not converge by then, if its widest interval narrows with "
+     "the square root of the time; 0: never."},
+    {"stop", "hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_OFFLINE]), 0, 1000, 0, NULL,
+     "A cell without hope goes on while its widest interval is over so many times what is wanted; 0: it ends however "
+     "wide that is. 1.25 or less: it never ends for want of hope."},
+    {"stop", "server_hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_SERVER]), 0, 1000, 0, NULL,
+     "The same in server mode."},
+    {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL,
+     "Setup, compilation included."},
+    {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL, "Verification."},
+    {"limits", "launch_seconds", FIELD_NUMBER, AT(limits.launch_seconds), 0.1, DAY_SECONDS, 30, NULL,
+     "One timed segment."},
+    {"limits", "tune_seconds", FIELD_NUMBER, AT(limits.tune_seconds), 0.1, DAY_SECONDS, 120, NULL,
+     "Racing the variants of one contender."},
+    {"limits", "memory_bytes", FIELD_BYTES, AT(limits.memory_bytes), 0, 1048576 * MIB, 0, NULL,
+     "Larger cells are skipped; 0: what the device has free."},
+    {"paper", "warmup_seconds", FIELD_NUMBER, AT(paper.warmup_seconds), 0, 3600, 10, NULL,
+     "Warm-up of a pair, seconds."},
+    {"paper", "pair_seconds", FIELD_NUMBER, AT(paper.pair_seconds), 0.1, 3600, 30, NULL,
+     "Measuring of a pair, seconds."},
+    {"paper", "tune_warmup_rounds", FIELD_COUNT, AT(paper.tune_warmup_rounds), 0, 10000, 50, NULL,
+     "Autotuning: untimed rounds."},
+    {"paper", "tune_rounds", FIELD_COUNT, AT(paper.tune_rounds), 1, 10000, 100, NULL, "Autotuning: timed rounds."},
+    {"verify", "enabled", FIELD_FLAG, AT(verify), 0, 0, true, NULL, "Off only for debugging: the record says so."},
+    {"verify", "seeds", FIELD_COUNT, AT(verify_seeds), 1, 100, 2, NULL, "Random inputs of the exact-match check."},
+    {"verify", "cache", FIELD_FLAG, AT(verify_cache), 0, 0, true, NULL,
+     "What passed before on the same GPU, driver, libraries and kernels is not verified again; the record says "
+     "cached."},
+    {"verify", "time_anyway", FIELD_FLAG, AT(time_anyway), 0, 0, false, NULL,
+     "Time what fails verification too; its times are marked invalid and count nowhere."},
+    {"verify", "only", FIELD_FLAG, AT(verify_only), 0, 0, false, NULL,
+     "End each cell after verification: nothing is timed."},
+    {"verify", "honesty", FIELD_FLAG, AT(honesty), 0, 0, true, NULL,
+     "Check what contenders do while they are timed: outputs, inputs, memory, streams and clocks (docs/trust.md)."},
+    {"verify", "activity", FIELD_CHOICE, AT(activity), 0, 0, ACTIVITY_SAMPLE, activity_names,
+     "On a GPU: when everything has been timed, watch one launch of the contenders by CUPTI in a process of its own, "
+     "in all cells, or (sample) of every contender in a tenth of them and of every other variant of a candidate once "
+     "(docs/trust.md)."},
+    {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
 
@@ -178,7 +218,10 @@ void config_defaults(struct config *c)
     memset(c, 0, sizeof *c);
     for (size_t i = 0; i < config_n_fields; i++)
         field_set(&config_fields[i], c, config_fields[i].standard);
+    snprintf(c->name, sizeof c->name, "run");
     c->dtype = CUDAL2_F16;
+    c->dtype_native = true;
+    c->accumulates = CUDAL2_BIT(CUDAL2_ACC_F16);
     c->layouts = CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN);
     c->modes = (1u << MODE_OFFLINE) | (1u << MODE_SERVER);
     c->headline = TIMING_DEVICE;

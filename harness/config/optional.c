@@ -25,21 +25,22 @@ static int add(struct json_at at, const char *name, struct config *c, struct err
     return 0;
 }
 
-int config_read_optional(struct json_at root, struct config *c, struct error *err)
+static int read_one(struct json_at at, struct config *c, struct error *err)
+{
+    const char *name;
+    return json_read_string(at, &name, err) ? err->code : add(at, name, c, err);
+}
+
+void config_read_optional(struct json_at root, struct config *c, struct faults *faults)
 {
     struct json_at element, at = json_member(root, "optional");
     const cJSON *node = NULL;
-    const char *name;
+    struct error err;
     int count, index;
-    if (!at.node)
-        return 0;
-    int code = json_read_array(at, 0, &count, err);
-    while (!code && json_each(at, &node, &index, &element)) {
-        code = json_read_string(element, &name, err);
-        if (!code)
-            code = add(element, name, c, err);
-    }
-    return code;
+    if (!at.node || !faults_none(faults, json_read_array(at, 0, &count, &err), &err))
+        return;
+    while (json_each(at, &node, &index, &element))
+        faults_none(faults, read_one(element, c, &err), &err);
 }
 
 bool config_is_optional(const struct config *c, const char *name)

@@ -2,6 +2,7 @@
 #include "config/fields.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,7 @@ static int allocate(struct json_at at, size_t count, struct config *c, struct er
     c->shapes = calloc(count, sizeof *c->shapes);
     if (c->shapes)
         return 0;
-    error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu shapes", count);
-    return EXIT_CODE_INTERNAL;
+    return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu shapes", count);
 }
 
 struct sizes {
@@ -27,24 +27,22 @@ struct sizes {
 };
 
 /* One of the grid's lists. */
-static int read_sizes(struct json_at at, struct sizes *out, struct error *err)
+static void read_sizes(struct json_at at, struct sizes *out, struct faults *faults)
 {
     const cJSON *node = NULL;
     struct json_at element;
-    int count, index;
-    if (json_read_array(at, 1, &count, err))
-        return err->code;
-    if (count > CONFIG_MAX_SHAPES)
-        return json_fail(at, err, "%d sizes, the limit is %d", count, CONFIG_MAX_SHAPES);
-    out->values = malloc((size_t)count * sizeof *out->values);
-    if (!out->values)
-        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %d sizes", count);
-    while (json_each(at, &node, &index, &element)) {
-        if (read_size(element, &out->values[out->count], err))
-            return err->code;
-        out->count++;
-    }
-    return 0;
+    struct error err;
+    int count = 0, index;
+    int code = json_read_array(at, 1, &count, &err);
+    if (!code && count > CONFIG_MAX_SHAPES)
+        code = json_fail(at, &err, "%d sizes, the limit is %d", count, CONFIG_MAX_SHAPES);
+    out->values = code ? NULL : malloc((size_t)count * sizeof *out->values);
+    if (!code && !out->values)
+        code = error_set(&err, EXIT_CODE_INTERNAL, "no memory for %d sizes", count);
+    if (!faults_none(faults, code, &err))
+        return;
+    while (json_each(at, &node, &index, &element))
+        faults_none(faults, read_size(element, &out->values[out->count++], &err), &err);
 }
 
 /* m outermost, k innermost. */
@@ -111,54 +109,67 @@ static int check_sizes(struct json_at at, const struct sizes *axis, struct error
     return code;
 }
 
-static int read_grid(struct json_at at, struct config *c, struct error *err)
+/* The product of three lists, of at most 1e5 each, fits into 64 bits. */
+static void read_grid(struct json_at at, struct config *c, struct faults *faults)
 {
-    const char *keys[CONFIG_KEYS_MAX + 1];
+    static const char *const keys[] = {"m", "n", "k"};
     struct sizes axis[3] = {{0}, {0}, {0}};
-    size_t product = 1;
-    config_keys("grid", keys);
-    int code = json_only_keys(at, keys, err);
-    for (int i = 0; i < 3 && !code; i++) {
-        code = read_sizes(json_member(at, keys[i]), &axis[i], err);
-        if (!code)
-            code = check_sizes(json_member(at, keys[i]), &axis[i], err);
-        product *= axis[i].count; /* three factors of at most 1e5 fit into 64 bits */
+    size_t before = faults->count;
+    config_check_keys(at, "grid", faults);
+    for (int i = 0; i < 3 && cJSON_IsObject(at.node); i++) {
+        struct json_at list = json_member(at, keys[i]);
+        struct error err;
+        read_sizes(list, &axis[i], faults);
+        if (faults->count == before)
+            faults_none(faults, check_sizes(list, &axis[i], &err), &err);
     }
-    if (!code)
-        code = allocate(at, product, c, err);
-    if (!code)
+    struct error err;
+    if (faults->count == before &&
+        faults_none(faults, allocate(at, axis[0].count * axis[1].count * axis[2].count, c, &err), &err))
         fill_grid(c, axis);
     for (int i = 0; i < 3; i++)
         free(axis[i].values);
-    return code;
 }
 
-static int read_label(struct json_at at, char *out, struct error *err)
+int shape_parse(const char *text, struct shape *out, struct error *err)
 {
-    const char *label = NULL;
-    if (!at.node)
-        return 0;
-    if (json_read_string(at, &label, err))
-        return err->code;
-    size_t length = strlen(label);
-    if (length >= CONFIG_LABEL_MAX)
-        return json_fail(at, err, "longer than %d bytes", CONFIG_LABEL_MAX - 1);
-    for (const char *ch = label; *ch; ch++) {
-        if ((unsigned char)*ch < 0x20 || *ch == 0x7f)
-            return json_fail(at, err, "has a control character");
-    }
-    memcpy(out, label, length + 1);
+    long long m = 0, n = 0, k = 0;
+    int used = 0;
+    *out = (struct shape){0};
+    bool good = sscanf(text, "%7lldx%7lldx%7lld%n", &m, &n, &k, &used) == 3 && text[used] == '\0';
+    if (!good || m < 1 || n < 1 || k < 1 || m > CONFIG_MAX_SIZE || n > CONFIG_MAX_SIZE || k > CONFIG_MAX_SIZE)
+        return error_set(err, EXIT_CODE_DATA, "expected MxNxK, each from 1 to %d, found \"%.60s\"", CONFIG_MAX_SIZE,
+                         config_text_plain(text) ? text : "(control characters)");
+    *out = (struct shape){.m = m, .n = n, .k = k};
     return 0;
 }
 
-static int read_shape(struct json_at at, struct shape *out, struct error *err)
+static void read_text_shape(struct json_at at, struct shape *out, struct faults *faults)
 {
-    const char *keys[CONFIG_KEYS_MAX + 1];
-    config_keys("shapes[]", keys);
-    if (json_only_keys(at, keys, err) || read_size(json_member(at, "m"), &out->m, err) ||
-        read_size(json_member(at, "n"), &out->n, err) || read_size(json_member(at, "k"), &out->k, err))
-        return err->code;
-    return read_label(json_member(at, "label"), out->label, err);
+    struct error cause, err;
+    if (!shape_parse(at.node->valuestring, out, &cause))
+        return;
+    faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
+}
+
+static void read_shape(struct json_at at, struct shape *out, struct faults *faults)
+{
+    struct json_at label = json_member(at, "label");
+    struct error err;
+    if (cJSON_IsString(at.node)) {
+        read_text_shape(at, out, faults);
+        return;
+    }
+    if (!cJSON_IsObject(at.node)) {
+        faults_none(faults, json_expected(at, &err, "\"MxNxK\" or an object"), &err);
+        return;
+    }
+    config_check_keys(at, "shapes[]", faults);
+    faults_none(faults, read_size(json_member(at, "m"), &out->m, &err), &err);
+    faults_none(faults, read_size(json_member(at, "n"), &out->n, &err), &err);
+    faults_none(faults, read_size(json_member(at, "k"), &out->k, &err), &err);
+    if (label.node)
+        faults_none(faults, config_read_short(label, out->label, &err), &err);
 }
 
 static int check_shapes(struct json_at at, const struct config *c, struct error *err)
@@ -181,28 +192,38 @@ static int check_shapes(struct json_at at, const struct config *c, struct error 
     return code;
 }
 
-static int read_list(struct json_at at, struct config *c, struct error *err)
+static void read_list(struct json_at at, struct config *c, struct faults *faults)
 {
     const cJSON *node = NULL;
     struct json_at element;
-    int count, index;
-    if (json_read_array(at, 1, &count, err) || allocate(at, (size_t)count, c, err))
-        return err->code;
-    while (json_each(at, &node, &index, &element)) {
-        if (read_shape(element, &c->shapes[c->n_shapes], err))
-            return err->code;
-        c->n_shapes++;
-    }
-    return check_shapes(at, c, err);
+    struct error err;
+    size_t before = faults->count;
+    int count = 0, index;
+    int code = json_read_array(at, 1, &count, &err);
+    if (!code)
+        code = allocate(at, (size_t)count, c, &err);
+    if (!faults_none(faults, code, &err))
+        return;
+    while (json_each(at, &node, &index, &element))
+        read_shape(element, &c->shapes[c->n_shapes++], faults);
+    if (faults->count == before)
+        faults_none(faults, check_shapes(at, c, &err), &err);
 }
 
-int config_read_shapes(struct json_at root, struct config *c, struct error *err)
+void config_read_shapes(struct json_at root, struct config *c, struct faults *faults)
 {
-    struct json_at grid = json_member(root, "grid");
-    struct json_at shapes = json_member(root, "shapes");
+    struct json_at grid = json_member(root, "grid"), shapes = json_member(root, "shapes");
+    struct error err;
     if (!grid.node && !shapes.node)
-        return json_fail(root, err, "needs \"grid\" or \"shapes\"");
-    if (grid.node && shapes.node)
-        return json_fail(shapes, err, "cannot go with %s", grid.path);
-    return grid.node ? read_grid(grid, c, err) : read_list(shapes, c, err);
+        faults_none(
+            faults,
+            json_fail(root, &err,
+                      "needs \"shapes\" or \"grid\" (the smallest config is {\"shapes\": [\"4096x4096x4096\"]})"),
+            &err);
+    else if (grid.node && shapes.node)
+        faults_none(faults, json_fail(shapes, &err, "cannot go with %s", grid.path), &err);
+    else if (grid.node)
+        read_grid(grid, c, faults);
+    else
+        read_list(shapes, c, faults);
 }

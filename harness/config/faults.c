@@ -1,0 +1,18 @@
+#include "config/faults.h"
+
+bool faults_none(struct faults *f, int code, const struct error *err)
+{
+    if (!code)
+        return true;
+    if (f->count == 0)
+        f->first = *err;
+    if (f->count++ < FAULTS_SHOWN)
+        text_add(&f->lines, "%s\n", err->text);
+    return false;
+}
+
+void faults_free(struct faults *f)
+{
+    text_free(&f->lines);
+    *f = (struct faults){.count = 0};
+}

@@ -1,0 +1,76 @@
+/* A config as JSON again, every default filled in: what the journal keeps. config_parse reads it back. */
+#include "config/config.h"
+#include "config/fields.h"
+
+#include <string.h>
+
+static void put_bits(cJSON *root, const char *key, const char *const names[], uint32_t bits)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, key);
+    for (int i = 0; names[i]; i++) {
+        if (bits & (1u << i))
+            cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+    }
+}
+
+static void put_names(cJSON *root, const char *key, char *const names[])
+{
+    cJSON *array = cJSON_AddArrayToObject(root, key);
+    for (int i = 0; names[i]; i++)
+        cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+}
+
+/* Always the list: the grid it came from is one way to write it. */
+static void put_shapes(cJSON *root, const struct config *c)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "shapes");
+    for (size_t i = 0; i < c->n_shapes; i++) {
+        const struct shape *s = &c->shapes[i];
+        cJSON *item = cJSON_CreateObject();
+        json_put_number(item, "m", (double)s->m);
+        json_put_number(item, "n", (double)s->n);
+        json_put_number(item, "k", (double)s->k);
+        if (s->label[0])
+            cJSON_AddStringToObject(item, "label", s->label);
+        cJSON_AddItemToArray(array, item);
+    }
+}
+
+static void put_fields(cJSON *root, const struct config *c)
+{
+    for (int i = 0; config_sections[i]; i++)
+        cJSON_AddObjectToObject(root, config_sections[i]);
+    for (size_t i = 0; i < config_n_fields; i++) {
+        const char *section = config_fields[i].section;
+        cJSON *object = section[0] ? cJSON_GetObjectItemCaseSensitive(root, section) : root;
+        config_field_write(&config_fields[i], c, object);
+    }
+}
+
+cJSON *config_to_json(const struct config *c)
+{
+    cJSON *root = cJSON_CreateObject();
+    if (!root)
+        return NULL;
+    cJSON_AddStringToObject(root, "schema", CONFIG_SCHEMA);
+    json_put_number(root, "schema_version", 1);
+    cJSON_AddStringToObject(root, "name", c->name);
+    put_shapes(root, c);
+    cJSON_AddStringToObject(root, "dtype", c->dtype_native ? "native" : dtype_names[c->dtype]);
+    put_bits(root, "accumulate", accumulate_names, c->accumulates);
+    put_bits(root, "layouts", layout_names, c->layouts);
+    put_bits(root, "modes", mode_names, c->modes);
+    put_names(root, "baselines", c->baselines);
+    put_names(root, "candidates", c->candidates);
+    config_put_optional(root, c);
+    put_fields(root, c);
+    if (c->headline_given)
+        cJSON_AddStringToObject(root, "timing", timing_names[c->headline]);
+    if (c->aa && c->aa_contender[0])
+        cJSON_AddStringToObject(root, "aa", c->aa_contender);
+    else
+        cJSON_AddBoolToObject(root, "aa", c->aa);
+    if (c->seed_given)
+        json_put_u64(root, "seed", c->seed);
+    return root;
+}
