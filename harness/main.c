@@ -1,6 +1,7 @@
 /* cudal2-bench: dispatches to the subcommands; the only place that prints an error. */
 #include <stdio.h>
 
+#include "base/plain_locale.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/known.h"
@@ -48,6 +49,7 @@ int main(int argc, char **argv)
     struct options options;
     struct error err = {0};
     struct text help = {0};
+    plain_locale_enter(); /* some commands load plugins here */
     int code = options_parse(argc, argv, &options, &err);
     if (!code && help_wanted(&options, &help))
         fputs(help.bytes ? help.bytes : "", stdout);

@@ -48,6 +48,7 @@ static const struct {
     const char *action, *bytes;
 } bad_lines[] = {
     {"garbage", "{\"type\":\"record\",,}\n"},
+    {"half", "{\"type\":\"rec"},
     {"binary", "\x01\x02\xff\n"},
     {"forge", "{\"type\":\"record\",\"nonce\":\"0123\",\"record\":{}}\n"},
     {"anonymous", "{\"type\":\"stage\",\"contender\":\"x\",\"stage\":\"y\",\"deadline_s\":1}\n"},
@@ -103,10 +104,8 @@ static void act(const char *action)
         _exit(0);
     if (strcmp(action, "exit7") == 0)
         _exit(7);
-    if (strcmp(action, "tear") == 0) {
-        say("{\"type\":\"rec");
-        _exit(0);
-    }
+    if (strncmp(action, "code", 4) == 0)
+        _exit(atoi(action + 4));
     if (strcmp(action, "close") == 0)
         close(PROTOCOL_FD);
     if (strcmp(action, "orphan") == 0) { /* a child keeps the socket open after the worker's death */

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <locale.h>
 #include <math.h>
+#include <stdio.h>
 
 static cJSON *parse(const char *text)
 {
@@ -34,6 +36,35 @@ static void test_print_exact(void **state)
         free(text);
         cJSON_Delete(node);
     }
+}
+
+/* A plugin may set a locale with a decimal comma at any time; few machines have one, so this one is made here. */
+static void test_decimal_comma(void **state)
+{
+    char directory[] = "/tmp/cudal2-locale-XXXXXX", command[256];
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", directory);
+    int made = system(command); /* what came of it shows below */
+    setenv("LOCPATH", directory, 1);
+    (void)setlocale(LC_ALL, "de_DE.UTF-8");
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    made |= system(command);
+    if (strcmp(localeconv()->decimal_point, ",") != 0) {
+        setlocale(LC_ALL, "C");
+        print_message("%d: no localedef, or no source of de_DE (package locales): not tried with a decimal comma\n",
+                      made);
+        skip();
+    }
+    cJSON *tree = parse("{\"a\":[0.1,2.5e-7,1234567.25]}");
+    char *text = json_print(tree, false);
+    const char *point = localeconv()->decimal_point; /* still what the plugin made it */
+    setlocale(LC_ALL, "C");
+    assert_string_equal(text, "{\"a\":[0.1,2.5e-07,1234567.25]}");
+    assert_true(cJSON_GetArrayItem(tree->child, 0)->valuedouble == 0.1);
+    assert_string_equal(point, ",");
+    free(text);
+    cJSON_Delete(tree);
 }
 
 static void test_print_text(void **state)
@@ -64,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_print_exact),
+        cmocka_unit_test(test_decimal_comma),
         cmocka_unit_test(test_print_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

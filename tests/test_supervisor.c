@@ -134,10 +134,24 @@ static void test_blame_in_a_storm_of_stages(void **state)
     expect_verdict("beta=storm", "beta", "crash", "signal 11");
 }
 
-static void test_torn_line(void **state)
+/* Who wrote half a line is told before another could be taken for the one who did. */
+static void test_half_a_line(void **state)
 {
     (void)state;
-    expect_verdict("beta=tear", "beta", "early_exit", "code 0");
+    expect_verdict("beta=half", "beta", "tamper_suspected", "written to");
+}
+
+/* Codes by which a worker says in what state a hook left the process. */
+static void test_socket_left_changed(void **state)
+{
+    (void)state;
+    expect_verdict("beta=code86", "beta", "tamper_suspected", "written to");
+}
+
+static void test_locale_left_changed(void **state)
+{
+    (void)state;
+    expect_verdict("gamma=code87", "gamma", "device_state_changed", "locale");
 }
 
 static void test_socket_closed(void **state)
@@ -466,7 +480,9 @@ int main(int argc, char **argv)
         TEST(test_two_faults_are_forgiven),
         TEST(test_left_out_counts_over_a_resume),
         TEST(test_blame_in_a_storm_of_stages),
-        TEST(test_torn_line),
+        TEST(test_half_a_line),
+        TEST(test_socket_left_changed),
+        TEST(test_locale_left_changed),
         TEST(test_socket_closed),
         TEST(test_socket_kept_open_by_a_child),
         TEST(test_several_culprits),

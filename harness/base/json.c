@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "base/file.h"
 #include "base/json_scan.h"
+#include "base/plain_locale.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -30,15 +31,25 @@ static int refuse_long(size_t length, size_t max_bytes, const char *source, stru
     return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
 }
 
+/* *root is NULL with 0 when memory is out: the scan is stricter than cJSON, so that no other cause is left. */
+static int scan_and_build(const char *text, size_t length, struct json_origin origin, cJSON **root, struct error *err)
+{
+    locale_t before = plain_locale_enter();
+    int code = json_scan(text, length, origin, err);
+    *root = code ? NULL : cJSON_ParseWithLength(text, length);
+    plain_locale_leave(before);
+    return code;
+}
+
 static int parse(const char *text, size_t length, struct json_origin origin, cJSON **out, struct error *err)
 {
     const char *source = origin.source;
+    cJSON *root;
     if (is_blank(text, length))
         return error_set(err, EXIT_CODE_DATA, "%s: empty", source);
-    if (json_scan(text, length, origin, err))
+    if (scan_and_build(text, length, origin, &root, err))
         return err->code;
-    cJSON *root = cJSON_ParseWithLength(text, length);
-    if (!root) /* the scan is stricter than cJSON, so only memory is left as a cause */
+    if (!root)
         return error_set(err, EXIT_CODE_INTERNAL, "%s: no memory to parse %zu bytes", source, length);
     if (json_check_keys(root, source, err)) {
         cJSON_Delete(root);

@@ -2,6 +2,7 @@
  * so that a value read back need not be the value written. */
 #include "base/json.h"
 #include "base/plain.h"
+#include "base/plain_locale.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -127,10 +128,18 @@ static void add_node(struct text *out, const cJSON *node, int indent)
         text_add(out, "null");
 }
 
+/* A comma in a number would be read as the end of it. */
+static void add_plainly(struct text *out, const cJSON *node, int indent)
+{
+    locale_t before = plain_locale_enter();
+    add_node(out, node, indent);
+    plain_locale_leave(before);
+}
+
 void json_add(struct text *out, const cJSON *node)
 {
     if (node) {
-        add_node(out, node, 0);
+        add_plainly(out, node, 0);
         text_add(out, "\n");
     } else {
         out->failed = true;
@@ -140,7 +149,7 @@ void json_add(struct text *out, const cJSON *node)
 char *json_print(const cJSON *node, bool formatted)
 {
     struct text out = {0};
-    add_node(&out, node, formatted ? 0 : -1);
+    add_plainly(&out, node, formatted ? 0 : -1);
     if (out.failed)
         text_free(&out);
     return out.bytes;

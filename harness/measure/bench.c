@@ -204,15 +204,25 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant)
     return false;
 }
 
-void entrant_describe(struct entrant *entrant)
+int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity)
 {
-    char text[4096] = "";
+    const struct contender *c = entrant->contender;
+    out[0] = '\0';
+    bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
+    int status = c->ops->describe == NULL ? CUDAL2_UNSUPPORTED : c->ops->describe(c, entrant->state, out, capacity);
+    bench_stage(bench, NULL, "setup", bench->config->limits.setup_seconds);
+    return status;
+}
+
+void entrant_describe(const struct bench *bench, struct entrant *entrant)
+{
+    char text[4096];
     struct contender_record *r = entrant->record;
     struct error ignored;
     if (r->attributes != NULL || r->copy_of[0] != '\0')
         return;
-    if (entrant->contender->ops->describe(entrant->contender, entrant->state, text, sizeof text) == CUDAL2_OK &&
-        text[0] != '\0' && json_parse(text, strlen(text), sizeof text, r->name, &r->attributes, &ignored) != 0)
+    if (entrant_ask(bench, entrant, text, sizeof text) == CUDAL2_OK && text[0] != '\0' &&
+        json_parse(text, strlen(text), sizeof text, r->name, &r->attributes, &ignored) != 0)
         r->attributes = NULL;
 }
 

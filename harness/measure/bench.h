@@ -137,8 +137,11 @@ bool entrant_setup(struct bench *bench, struct entrant *entrant);
 /* The same for a variant under trial: failure is returned in why[CUDAL2_WHY] and the entrant stays alive, not set up.
  */
 int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *variant, char *why);
-/* Keeps in record->attributes what the contender, set up, says of itself, once; a copy is described by its original. */
-void entrant_describe(struct entrant *entrant);
+/* What the contender, set up, says of itself, into out; its name is on the stage page meanwhile. Returns the hook's
+ * status. */
+int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity);
+/* Keeps that in record->attributes, once; a copy is described by its original. */
+void entrant_describe(const struct bench *bench, struct entrant *entrant);
 /* Releases the segment and the contender's state; nothing when not set up. */
 void entrant_teardown(struct bench *bench, struct entrant *entrant);
 

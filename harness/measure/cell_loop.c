@@ -93,7 +93,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
         if (e->alive && group == 0)
             code = segment_estimate(bench, e, err);
         if (e->alive && code == 0)
-            entrant_describe(e);
+            entrant_describe(bench, e);
     }
     bench->fastest_ns = fastest_estimate(bench);
     return code == 0 ? prepare_group(bench, group, err) : code;

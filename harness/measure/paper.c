@@ -224,7 +224,7 @@ static int prepare_all(struct bench *bench, struct error *err)
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
         if (e->alive)
-            entrant_describe(e);
+            entrant_describe(bench, e);
         if (!e->alive || bench->headline != TIMING_DEVICE)
             continue;
         e->prepared = one;

@@ -163,7 +163,7 @@ static void child_exec(const struct launch *l)
     signal(SIGTERM, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (!place(l->null_fd, STDIN_FILENO) || !place(STDERR_FILENO, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD) ||
+    if (!place(l->null_fd, STDIN_FILENO) || !place(l->null_fd, STDOUT_FILENO) || !place(l->socket, PROTOCOL_FD) ||
         !place(l->page_fd, STAGE_PAGE_FD) || !place(l->listener, CONFINE_LISTENER_FD))
         _exit(127);
     if (l->lock_fd < 0 || !place(l->lock_fd, PROCESS_LOCK_FD))
@@ -189,7 +189,7 @@ static void close_fd(int fd)
 /* Everything that the child is given, or -1 with errno. The parent's ends are in `out`. */
 static int open_ends(struct launch *l, struct process *out, int lock_fd, int page_fd)
 {
-    int pair[2] = {-1, -1}, told[2] = {-1, -1}, null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int pair[2] = {-1, -1}, told[2] = {-1, -1}, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     int code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
     code = code ? code : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told);
     out->fd = pair[0];

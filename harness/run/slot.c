@@ -146,13 +146,33 @@ static void slot_condemn(struct slot *slot, struct slot_event *event, const char
     lost(event, verdict, reason);
 }
 
+static const char written[] = "the worker's message socket was closed under it, or written to";
+
+/* How a worker ends that found its process changed, and what that means. */
+static const struct {
+    int code;
+    const char *verdict, *reason;
+} found_changed[] = {
+    {PROTOCOL_TAMPERED, "tamper_suspected", written},
+    {PROTOCOL_LOCALE, "device_state_changed", "the process was left in a locale that writes numbers without a '.'"},
+};
+
+static bool ended_for_a_change(const struct process_end *end, struct slot_event *event)
+{
+    for (size_t i = 0; i < sizeof found_changed / sizeof found_changed[0]; i++)
+        if (!end->signalled && end->number == found_changed[i].code) {
+            lost(event, found_changed[i].verdict, found_changed[i].reason);
+            return true;
+        }
+    return false;
+}
+
 /* The stream ended, or the process did. */
 static void slot_ended(struct slot *slot, struct slot_event *event)
 {
-    static const char closed[] = "the worker's message socket was closed under it, or written to";
     struct process_end end;
     if (!process_ending(&slot->process)) {
-        slot_condemn(slot, event, "tamper_suspected", closed);
+        slot_condemn(slot, event, "tamper_suspected", written);
         return;
     }
     if (!process_reap(&slot->process, REAP_SECONDS, &end)) {
@@ -160,10 +180,8 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
         return;
     }
     slot_release(slot, SLOT_EMPTY);
-    if (!end.signalled && end.number == PROTOCOL_TAMPERED) {
-        lost(event, "tamper_suspected", closed);
+    if (ended_for_a_change(&end, event))
         return;
-    }
     bool by_kernel = end.signalled && end.number == SIGKILL; /* we did not kill it */
     lost(event, end.signalled ? "crash" : "early_exit", end.text);
     if (by_kernel)
@@ -245,14 +263,15 @@ static void take_ready(struct slot *slot, struct json_at at, struct slot_event *
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
 }
 
-/* A worker tells the end of a cell and of its start when no contender's code is running. */
+/* Whose code was running when this was written. A worker tells the end of a cell and of its start when no contender's
+ * is. */
 static bool comes_from_a_contender(const struct slot *slot, const char *type)
 {
     static const char *const own[] = {"record", "activity", "ready", NULL};
     bool ours = false;
     for (size_t i = 0; own[i]; i++)
         ours = ours || strcmp(type, own[i]) == 0;
-    return ours && slot->now.contender[0];
+    return ours && (slot->writer.contender[0] || slot->now.contender[0]);
 }
 
 /* Leaves err->code non-zero for a message that a sound worker does not send, and *forged where it may not be the
@@ -260,6 +279,7 @@ static bool comes_from_a_contender(const struct slot *slot, const char *type)
 static void take_message(struct slot *slot, struct json_at at, struct slot_event *event, bool *forged,
                          struct error *err)
 {
+    const struct stage_note *writer = slot->writer.contender[0] ? &slot->writer : &slot->now;
     const cJSON *nonce = json_member(at, "nonce").node;
     const char *type = NULL;
     *forged = !cJSON_IsString(nonce) || strcmp(nonce->valuestring, slot->nonce) != 0;
@@ -268,8 +288,8 @@ static void take_message(struct slot *slot, struct json_at at, struct slot_event
     else if (json_read_string(json_member(at, "type"), &type, err))
         return;
     else if ((*forged = comes_from_a_contender(slot, type)))
-        error_set(err, EXIT_CODE_DATA, "a %.24s while %s was running, in stage %s", type, slot->now.contender,
-                  slot->now.stage);
+        error_set(err, EXIT_CODE_DATA, "a %.24s while %s was running, in stage %s", type, writer->contender,
+                  writer->stage);
     else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY && !slot->request.audit)
         take_record(slot, at, event, err);
     else if (strcmp(type, "activity") == 0 && slot->state == SLOT_BUSY && slot->request.audit)
@@ -330,6 +350,20 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
     return false;
 }
 
+/* A worker leaves no hook while something that it wrote is unread or its socket is another (worker/process_state.h). So
+ * the page, read when there is something and before it is taken, says in whose hook it was written, or closed. */
+static int read_message(struct slot *slot, char **line, size_t *length, bool *moved)
+{
+    struct pollfd there = {.fd = slot->process.fd, .events = POLLIN};
+    bool begun = line_is_begun(&slot->reader), readable = poll(&there, 1, 0) > 0;
+    *moved = refresh(slot);
+    if (!begun)
+        slot->writer = readable ? slot->now : (struct stage_note){0};
+    int got = begun || readable ? line_read(&slot->reader, line, length) : 0;
+    *moved |= refresh(slot); /* after reading: the page is then at least as new as the message */
+    return got;
+}
+
 void slot_look(struct slot *slot, struct slot_event *event)
 {
     char *line;
@@ -341,21 +375,18 @@ void slot_look(struct slot *slot, struct slot_event *event)
         return;
     /* Asked before reading: what the process wrote before its end is then in the socket. The stream alone would not
      * tell, for a child that a contender left behind holds it open. */
-    bool ended = process_ended(&slot->process);
-    /* Before reading: the worker enters no new stage while something is unread (worker.c), so this is who wrote what is
-     * there, should it not have been the worker. */
-    bool moved = refresh(slot);
-    const struct stage_note writer = slot->now;
-    int got = line_read(&slot->reader, &line, &length);
-    moved |= refresh(slot); /* after reading: the page is then at least as new as the message */
-    if (got > 0) {
+    bool ended = process_ended(&slot->process), moved = false;
+    int got = read_message(slot, &line, &length, &moved);
+    if (got > 0)
         slot_take_line(slot, line, length, event);
-        if (event->kind == SLOT_LOST && strcmp(event->verdict, "tamper_suspected") == 0)
-            slot->now = writer;
-    } else if (got < 0 || ended)
+    else if (got < 0 || ended)
         slot_ended(slot, event);
+    else if (line_is_begun(&slot->reader) && slot->writer.contender[0])
+        slot_condemn(slot, event, "tamper_suspected", written);
     else
         check_deadline(slot, event);
+    if (event->kind == SLOT_LOST && slot->writer.contender[0] && strcmp(event->verdict, "tamper_suspected") == 0)
+        slot->now = slot->writer;
     if (event->kind == SLOT_LOST)
         event->verdict = verdict_at(slot->now.stage, event->verdict);
     if (event->kind == SLOT_NOTHING && moved && (slot->state == SLOT_BUSY || slot->state == SLOT_STARTING))

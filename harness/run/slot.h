@@ -22,15 +22,16 @@ struct slot {
     struct process process;
     struct line_reader reader;
     char nonce[PROTOCOL_NONCE];
-    const char *device;     /* "cpu", "cuda:0" */
-    int lock_fd;            /* -1 on the CPU */
-    int env_index;          /* of the present process in the run's env[] */
-    struct stage_note now;  /* who would be to blame, in what, and by when it must be over */
-    uint64_t not_before_ns; /* the next start */
-    int start_failures;     /* in a row */
-    long cell;              /* of the plan; -1 none. Stays while the worker is replaced */
-    bool directed;          /* the run's director has been asked about this cell */
-    int harness_deaths;     /* in this cell, nobody to blame */
+    const char *device;       /* "cpu", "cuda:0" */
+    int lock_fd;              /* -1 on the CPU */
+    int env_index;            /* of the present process in the run's env[] */
+    struct stage_note now;    /* who would be to blame, in what, and by when it must be over */
+    struct stage_note writer; /* who was running when the first byte of the message that is being read was there */
+    uint64_t not_before_ns;   /* the next start */
+    int start_failures;       /* in a row */
+    long cell;                /* of the plan; -1 none. Stays while the worker is replaced */
+    bool directed;            /* the run's director has been asked about this cell */
+    int harness_deaths;       /* in this cell, nobody to blame */
     struct cell_request request;
     uint64_t sent_ns; /* when it went to the worker, by our clock */
     bool warned_memory;

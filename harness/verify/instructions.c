@@ -27,15 +27,13 @@ bool instructions_are_half(const char *instructions)
     return words > 0;
 }
 
-const char *instructions_judge(const struct entrant *entrant, char *why)
+const char *instructions_judge(const struct bench *bench, const struct entrant *entrant, char *why)
 {
     char text[DESCRIPTION_MAX] = "";
     cJSON *tree = NULL;
     struct error ignored;
-    const struct contender *c = entrant->contender;
     const char *verdict = NULL;
-    if (!entrant->set_up || c->ops->describe == NULL ||
-        c->ops->describe(c, entrant->state, text, sizeof text) != CUDAL2_OK ||
+    if (!entrant->set_up || entrant_ask(bench, entrant, text, sizeof text) != CUDAL2_OK ||
         json_parse(text, strnlen(text, sizeof text), sizeof text, "description", &tree, &ignored) != 0)
         return NULL;
     const cJSON *found = cJSON_GetObjectItemCaseSensitive(tree, "instructions");

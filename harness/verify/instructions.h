@@ -12,6 +12,6 @@
 bool instructions_are_half(const char *instructions);
 
 /* "precision_class" with the reason in why[CUDAL2_WHY] when the entrant, set up, describes itself so; else NULL. */
-const char *instructions_judge(const struct entrant *entrant, char *why);
+const char *instructions_judge(const struct bench *bench, const struct entrant *entrant, char *why);
 
 #endif

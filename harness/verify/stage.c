@@ -211,7 +211,7 @@ static const char *judge(const struct stage *s, size_t i, char *why)
     const struct cudal2_problem *p = &s->bench->problem;
     const char *verdict = deviation_judge(p, is_baseline(e), d, &s->yardstick, why);
     if (verdict == NULL && !is_baseline(e) && p->accumulate == CUDAL2_ACC_F32 && !(d->classed && d->wide))
-        verdict = instructions_judge(e, why);
+        verdict = instructions_judge(s->bench, e, why);
     return verdict;
 }
 

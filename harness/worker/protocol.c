@@ -70,6 +70,11 @@ int line_read(struct line_reader *r, char **line, size_t *length)
     return 1;
 }
 
+bool line_is_begun(const struct line_reader *r)
+{
+    return r->length > r->consumed;
+}
+
 void line_reader_free(struct line_reader *r)
 {
     free(r->bytes);

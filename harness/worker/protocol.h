@@ -26,8 +26,10 @@
 #include "worker/cell.h"
 
 #define PROTOCOL_FD 3
-/* How a worker ends that finds the descriptor closed under it, or bytes in it that it did not write. */
+/* How a worker ends that finds its process changed when it leaves a hook (process_state.h): the descriptor closed, or
+ * bytes in it that it did not write; another locale. The stage page then says whose hook it was. */
 #define PROTOCOL_TAMPERED 86
+#define PROTOCOL_LOCALE 87
 #define PROTOCOL_MAX_LINE (4u << 20)
 
 /* Line reader over a descriptor: keeps what came after the newline. */
@@ -39,6 +41,8 @@ struct line_reader {
 
 /* 1: a line is in *line (valid until the next call, no newline); 0: none yet (non-blocking fd); -1: end or error. */
 int line_read(struct line_reader *r, char **line, size_t *length);
+/* Whether there are bytes that no call has handed out. */
+bool line_is_begun(const struct line_reader *r);
 void line_reader_free(struct line_reader *r);
 /* Prints `message` and a newline to fd, all of it. EXIT_CODE_IO on failure. */
 int line_write(int fd, const cJSON *message, struct error *err);

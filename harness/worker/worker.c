@@ -1,11 +1,9 @@
 #include "worker/worker.h"
 
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "compile/kernels.h"
@@ -15,6 +13,7 @@
 #include "worker/confine.h"
 #include "worker/environment.h"
 #include "worker/possible.h"
+#include "worker/process_state.h"
 #include "worker/protocol.h"
 #include "worker/stage_page.h"
 #include "worker/wanted.h"
@@ -39,6 +38,7 @@ struct worker {
     struct tuned_tables tuned;
     struct watcher *watcher; /* of an audit worker */
     struct confinement confinement;
+    struct process_state process;
     bool send_failed; /* the supervisor is gone */
 };
 
@@ -71,19 +71,13 @@ static void send_fatal(struct worker *w, const struct error *err)
         fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
 }
 
-/* Between two messages of ours nothing may be unread, for the supervisor has answered the last one. */
-static bool was_tampered_with(int fd)
-{
-    int unread = 0;
-    return fcntl(fd, F_GETFD) < 0 || (ioctl(fd, SIOCOUTQ, &unread) == 0 && unread > 0);
-}
-
-/* While a cell is conducted. Who closed the socket or wrote to it is still on the page, and stays there. */
+/* Leaves whoever is on the page. Who changed the process in there is named on it still, and stays. */
 static void tell_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
 {
     const struct worker *w = context;
-    if (was_tampered_with(w->reader.fd))
-        _exit(PROTOCOL_TAMPERED);
+    int code = process_state_check(&w->process);
+    if (code != 0)
+        _exit(code);
     stage_page_write(w->page, contender, stage, deadline_seconds);
 }
 
@@ -142,10 +136,8 @@ static int check_copied(const struct worker *w, struct error *err)
 static void tell_loading(void *context, const char *plugin)
 {
     const struct worker *w = context;
-    if (plugin[0])
-        stage_page_write(w->page, plugin, "load", LOAD_SETUPS * w->config.limits.setup_seconds);
-    else
-        stage_page_write(w->page, "", "start", READY_SECONDS);
+    double seconds = plugin[0] ? LOAD_SETUPS * w->config.limits.setup_seconds : READY_SECONDS;
+    tell_stage(context, plugin, plugin[0] ? "load" : "start", seconds);
 }
 
 static enum cudal2_dtype dtype_of(const struct worker *w)
@@ -318,7 +310,7 @@ static int conduct(struct worker *w, const struct cell_context *context, const s
     int code =
         request->audit ? audit_conduct(context, request, &seen, err) : cell_conduct(context, request, &record, err);
     if (!code) {
-        stage_page_write(w->page, "", "record", READY_SECONDS);
+        tell_stage(w, "", "record", READY_SECONDS);
         code = seen ? send_activity(w, seen, err) : send_record(w, record, err);
     }
     record_free(record);
@@ -367,10 +359,12 @@ static int worker_serve(struct worker *w, struct error *err)
     return code;
 }
 
-/* Nothing that a contender prints may reach the result on stdout, and nothing it starts may inherit our descriptors. */
+/* What a contender prints on stdout goes nowhere, and nothing it starts may inherit our descriptors. */
 static void guard_descriptors(void)
 {
-    dup2(STDERR_FILENO, STDOUT_FILENO);
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
     fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
     fcntl(LOCK_FD, F_SETFD, FD_CLOEXEC);
     fcntl(STAGE_PAGE_FD, F_SETFD, FD_CLOEXEC);
@@ -382,6 +376,7 @@ int worker_main(void)
     struct worker w = {.reader = {.fd = PROTOCOL_FD}};
     struct error err = {0};
     guard_descriptors();
+    process_state_begin(&w.process, PROTOCOL_FD);
     int code = worker_start(&w, &err);
     if (!code)
         code = worker_serve(&w, &err);

@@ -1,0 +1,38 @@
+#include "worker/process_state.h"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "base/plain_locale.h"
+#include "worker/protocol.h"
+
+void process_state_begin(struct process_state *out, int fd)
+{
+    struct stat st = {0};
+    *out = (struct process_state){.fd = fd};
+    if (fstat(fd, &st) == 0) {
+        out->device = st.st_dev;
+        out->inode = st.st_ino;
+    }
+    plain_locale_enter();
+}
+
+/* Between two messages of ours nothing may be unread, for the supervisor has answered the last one. Another file may
+ * have taken the place of a descriptor that was closed. */
+static int check_socket(const struct process_state *state)
+{
+    struct stat st;
+    int unread = 0;
+    if (fstat(state->fd, &st) != 0 || st.st_dev != state->device || st.st_ino != state->inode)
+        return PROTOCOL_TAMPERED;
+    return ioctl(state->fd, SIOCOUTQ, &unread) == 0 && unread > 0 ? PROTOCOL_TAMPERED : 0;
+}
+
+int process_state_check(const struct process_state *state)
+{
+    int code = check_socket(state);
+    if (code == 0 && (!plain_locale_is_here() || !plain_locale_is_global()))
+        code = PROTOCOL_LOCALE;
+    return code;
+}

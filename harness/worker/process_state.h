@@ -1,0 +1,23 @@
+/*
+ * process_state.h - what of its process a worker needs as it was, compared whenever a contender's hook is left: the
+ * socket to the supervisor, with nothing in it that the worker did not write, and numbers with a '.' in them. Who is
+ * named on the stage page then has changed it, and worker.c ends with the code; run/slot.c tells what it means.
+ * What is compared takes under a microsecond: this stands before every timed segment.
+ */
+#ifndef CUDAL2_WORKER_PROCESS_STATE_H
+#define CUDAL2_WORKER_PROCESS_STATE_H
+
+#include <stdint.h>
+
+struct process_state {
+    int fd; /* of the socket */
+    uint64_t device, inode;
+};
+
+/* Puts the calling thread's numbers in the "C" locale and notes which socket it is. */
+void process_state_begin(struct process_state *out, int fd);
+
+/* 0, or PROTOCOL_TAMPERED or PROTOCOL_LOCALE (worker/protocol.h). */
+int process_state_check(const struct process_state *state);
+
+#endif
