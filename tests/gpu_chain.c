@@ -143,7 +143,7 @@ static void run_one_by_one(const struct chain *c, struct setting *s, unsigned ch
 static void run_in_a_graph(const struct chain *c, struct setting *s, const unsigned char *expected, const char *key)
 {
     const struct device_work work = {setting_launch, s, 0};
-    const struct device_shape shape = {.launches = LAUNCHES, .n_sets = 2};
+    const struct device_shape shape = {.launches = LAUNCHES, .n_sets = 2, .overlap = true};
     struct device_segment *segment = NULL;
     struct error err;
     double ns;

@@ -31,6 +31,8 @@ struct op {
     unsigned grid, block;
     bool in_graph, second; /* of a graph that was launched; in the second stream */
     bool early;            /* launched so that it may begin before what is ahead of it has ended */
+    bool programmatic;     /* hangs so on what is ahead of it in the graph */
+    bool cut;              /* does not hang on it at all */
 };
 
 struct cu_graph_opaque {
@@ -48,7 +50,7 @@ static struct {
     int live_graphs, live_execs, live_events, live_memory;
     int kernels, graph_launches, waits, uploads, blockers, persisting_resets, limit_sets, streams;
     size_t limits[8];
-    cu_result refuse_instantiate, refuse_wait, refuse_graph;
+    cu_result refuse_instantiate, refuse_wait, refuse_graph, refuse_edges;
     bool serialises;     /* a launch comes back when the stream has done it */
     double hand_over_ns; /* what comes after a graph's first node where nothing holds the stream */
     int copy_host;       /* memory type that copy nodes report as source */
@@ -73,7 +75,9 @@ static void append(const struct op *op)
 {
     if (mock.capture) {
         assert_true(mock.capture->n < MAX_OPS);
-        mock.capture->ops[mock.capture->n++] = *op;
+        struct op *at = &mock.capture->ops[mock.capture->n++];
+        *at = *op;
+        at->programmatic = op->early && at > mock.capture->ops && at[-1].node_type == CU_NODE_KERNEL;
     } else {
         assert_true(mock.n < MAX_OPS);
         mock.queue[mock.n++] = *op;
@@ -413,39 +417,24 @@ static cu_result m_tensor_map(void *map, int type, uint32_t rank, void *memory, 
     return box[0] > 256 ? 1 : CU_OK;
 }
 
-/* Each piece of work hangs on the one ahead of it; programmatically between kernels only. */
-static cu_result m_graph_edges(cu_graph graph, cu_node *from, cu_node *to, struct cu_edge *edges, size_t *count)
-{
-    size_t n = graph->n > 0 ? graph->n - 1 : 0;
-    for (size_t i = 0; i < n && edges; i++) {
-        const struct op *ahead = &graph->ops[i], *op = ahead + 1;
-        from[i] = to[i] = NULL;
-        edges[i] = (struct cu_edge){.type = op->early && ahead->node_type == CU_NODE_KERNEL};
-    }
-    *count = n;
-    return CU_OK;
-}
-
 static const char *withheld; /* a call the driver does not have */
 
 static cu_result resolve(const char *symbol, void **out, int version, uint64_t flags, int *query)
 {
-#define ENTRY(member, name, parameters) {name, (void *)m_##member},
+#define ENTRY(member, name, parameters) {name, (void *)m_##member, DRIVER_VERSION},
+#define EDGE_ENTRY(member, name, parameters) {name, (void *)m_##member, 12030},
     static const struct {
         const char *name;
         void *function;
-    } calls[] = {DRIVER_CALLS(ENTRY)};
+        int version;
+    } calls[] = {DRIVER_CALLS(ENTRY) DRIVER_EDGE_CALLS(EDGE_ENTRY)};
 #undef ENTRY
+#undef EDGE_ENTRY
     assert_int_equal(flags, 0);
     *query = 0;
-    if (strcmp(symbol, "cuGraphGetEdges") == 0 && !(withheld && strcmp(withheld, symbol) == 0)) {
-        assert_int_equal(version, 12030);
-        *out = (void *)m_graph_edges;
-        return CU_OK;
-    }
-    assert_int_equal(version, strcmp(symbol, "cuGraphGetEdges") == 0 ? 12030 : DRIVER_VERSION);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i].name, symbol) == 0 && !(withheld && strcmp(withheld, symbol) == 0)) {
+            assert_int_equal(version, calls[i].version);
             *out = calls[i].function;
             return CU_OK;
         }

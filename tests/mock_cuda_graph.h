@@ -14,6 +14,88 @@ static cu_result m_graph_nodes(cu_graph graph, cu_node *nodes, size_t *count)
     return CU_OK;
 }
 
+/* ---- edges: each piece of work hangs on the one ahead of it, programmatically between kernels only ---- */
+
+static bool is_cut(const struct cu_graph_opaque *graph, size_t at)
+{
+    return at == 0 || graph->ops[at].cut;
+}
+
+static cu_result m_graph_edges(cu_graph graph, cu_node *from, cu_node *to, struct cu_edge *edges, size_t *count)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < graph->n; i++) {
+        if (is_cut(graph, i))
+            continue;
+        if (edges) {
+            from[n] = (cu_node)&graph->ops[i - 1];
+            to[n] = (cu_node)&graph->ops[i];
+            edges[n] = (struct cu_edge){.type = graph->ops[i].programmatic, .from_port = graph->ops[i].programmatic};
+        }
+        n++;
+    }
+    *count = n;
+    return CU_OK;
+}
+
+static cu_result m_edges_remove(cu_graph graph, const cu_node *from, const cu_node *to, const struct cu_edge *edges,
+                                size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct op *op = (struct op *)to[i];
+        assert_ptr_equal(from[i], op - 1);
+        assert_true(op > graph->ops && op < graph->ops + graph->n && !op->cut);
+        assert_int_equal(edges[i].type, op->programmatic); /* an edge is found with its data alone */
+        op->cut = true;
+    }
+    return mock.refuse_edges;
+}
+
+static cu_result m_edges_add(cu_graph graph, const cu_node *from, const cu_node *to, const struct cu_edge *edges,
+                             size_t count)
+{
+    (void)graph;
+    for (size_t i = 0; i < count; i++) {
+        struct op *op = (struct op *)to[i];
+        assert_ptr_equal(from[i], op - 1);
+        assert_true(op->cut);
+        op->cut = false;
+        op->programmatic = edges && edges[i].type == CU_EDGE_PROGRAMMATIC;
+    }
+    return CU_OK;
+}
+
+static cu_result m_capture_info(cu_stream stream, int *state, uint64_t *id, cu_graph *graph, const cu_node **ends,
+                                const struct cu_edge **edges, size_t *n_ends)
+{
+    static cu_node last;
+    (void)stream;
+    *state = mock.capture != NULL;
+    *id = 1;
+    *graph = mock.capture;
+    last = mock.capture && mock.capture->n ? (cu_node)&mock.capture->ops[mock.capture->n - 1] : NULL;
+    *ends = &last;
+    *edges = NULL;
+    *n_ends = last != NULL;
+    return CU_OK;
+}
+
+static cu_result m_node_attribute_get(cu_node node, int id, union cu_launch_value *value)
+{
+    assert_int_equal(id, CU_LAUNCH_EARLY);
+    value->early = ((struct op *)node)->early;
+    return CU_OK;
+}
+
+static cu_result m_node_attribute_set(cu_node node, int id, const union cu_launch_value *value)
+{
+    assert_int_equal(id, CU_LAUNCH_EARLY);
+    ((struct op *)node)->early = value->early;
+    return CU_OK;
+}
+
+/* ---- nodes ---- */
+
 static cu_result m_node_type(cu_node node, int *type)
 {
     *type = ((struct op *)node)->node_type;

@@ -4,7 +4,7 @@
   const say = (what, value) => said.push(`${what}=${value}`);
   const rows = () => [...document.querySelectorAll("#shapes tbody tr")];
   const shapes = () => rows().map((row) => row.cells[0].textContent.trim().split(" ")[0]).join(",");
-  const head = (text) => [...document.querySelectorAll("#shapes th")].find((th) => th.textContent === text);
+  const head = (text) => [...document.querySelectorAll("#shapes th")].find((th) => [text, `${text}-row`].includes(th.textContent));
   const type = (text) => {
     const filter = document.getElementById("filter");
     filter.value = text;

@@ -1,5 +1,6 @@
 /* verify/activity: what is a fault in one launch and what is not, by logs of the test's own, and the whole look on the
  * scripted device. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,6 +134,22 @@ static void test_times(void **state)
     assert_string_equal(activity_judge(&w, &claim, true, why), "implausible_speed");
 }
 
+/* Four launches of two kernels each; the third begins 700 ns before the second has ended. */
+static void test_overlapping_rows(void **state)
+{
+    struct watched w = bracketed();
+    (void)state;
+    assert_true(isnan(activity_overlap_ns(&w.log)));
+    for (uint64_t i = 0; i < 8; i++)
+        add(&w, OWN, 100000 + 2000 * i, 101500 + 2000 * i);
+    w.log.list[1].start_ns = 101000; /* inside a launch */
+    assert_float_equal(activity_overlap_ns(&w.log), 0, 0);
+    w.log.list[4].start_ns = w.log.list[3].end_ns - 700;
+    assert_float_equal(activity_overlap_ns(&w.log), 700, 0);
+    w.log.n = 7;
+    assert_true(isnan(activity_overlap_ns(&w.log)));
+}
+
 /* ---- the whole look ---- */
 
 static struct fixture f;
@@ -144,9 +161,23 @@ static struct {
     int escapes;   /* tries in which something ran early */
     int deaf_from; /* from this look on nothing is recorded; 0: never */
     bool skips;    /* the launch does not run at all */
-    int looks, graphs;
+    int looks, graphs, rows;
+    uint64_t overlap_ns; /* of a row's launches */
     bool held;
 } script;
+
+/* Four launches of 2 us. */
+static int watch_row(struct device *d, const struct watch_request *request, struct watched *out, struct error *err)
+{
+    double ns;
+    *out = bracketed();
+    script.rows++;
+    for (size_t i = 0; i < 4 * script.graph_pieces; i++) {
+        uint64_t start = 110000 + (2000 - script.overlap_ns) * i;
+        add(out, OWN, start, start + 2000);
+    }
+    return d->ops->measure(d, request->segment, &ns, err);
+}
 
 static int scripted_watch(struct watcher *watcher, struct device *d, const struct watch_request *request,
                           struct watched *out, struct error *err)
@@ -156,6 +187,8 @@ static int scripted_watch(struct watcher *watcher, struct device *d, const struc
     int code = 0;
     (void)watcher;
     bool graph = request->segment != NULL;
+    if (graph && request->late_ns == 0)
+        return watch_row(d, request, out, err);
     script.looks++;
     script.graphs += graph;
     script.held = request->hold;
@@ -221,11 +254,31 @@ static void test_an_honest_graph(void **state)
     expect_member(seen, "busy_ns", "2000");
     expect_member(seen, "graph_busy_ns", "2000");
     expect_member(seen, "ratio", "0.8");
+    expect_member(seen, "overlap_ns", "0");
     expect_member(seen, "waits", NULL);
     expect_member(seen, "status", NULL);
+    assert_int_equal(script.rows, 1);
     assert_int_equal(script.looks, 2);
     assert_int_equal(script.graphs, 1);
     assert_int_equal(fake_counts(f.device).live_segments, 0);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* Nobody is refuted for it: it is told. From idle there is no row. */
+static void test_a_row_that_overlaps(void **state)
+{
+    (void)state;
+    open_look();
+    script.overlap_ns = 400;
+    cJSON *seen = look(&(struct activity_claim){.timed_ns = 2500, .graph = true});
+    expect_member(seen, "overlap_ns", "400");
+    expect_member(seen, "status", NULL);
+    cJSON_Delete(seen);
+    f.bench.mode = MODE_SERVER;
+    seen = look(&(struct activity_claim){.timed_ns = 2500, .graph = true});
+    expect_member(seen, "overlap_ns", NULL);
+    assert_int_equal(script.rows, 1);
     cJSON_Delete(seen);
     fixture_close(&f);
 }
@@ -364,6 +417,8 @@ int main(void)
         cmocka_unit_test(test_beside_a_graph),
         cmocka_unit_test(test_busy_time),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_overlapping_rows),
+        cmocka_unit_test(test_a_row_that_overlaps),
         cmocka_unit_test(test_an_honest_graph),
         cmocka_unit_test(test_two_kernels),
         cmocka_unit_test(test_three_tries),

@@ -13,7 +13,16 @@
 
 struct work {
     unsigned kernels, early; /* bit i: kernel i of a launch is launched early */
+    bool stranger;           /* past the harness's own launch */
 };
+
+static int launch_past(unsigned early)
+{
+    struct cu_launch_attribute attribute = {.id = CU_LAUNCH_EARLY, .value.early = 1};
+    const struct cu_launch_config config = {
+        .grid = {1, 1, 1}, .block = {32, 1, 1}, .attributes = &attribute, .n_attributes = early};
+    return cuda_of(d)->driver.launch(&config, (cu_function)1, NULL, NULL) == CU_OK ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
+}
 
 static int launch(void *context, size_t set, char *why)
 {
@@ -26,34 +35,90 @@ static int launch(void *context, size_t set, char *why)
                                       .block = {32, 1, 1},
                                       .cluster = {1, 1, 1},
                                       .early = w->early >> i & 1};
-        status = cuda_launch(d, &l, why);
+        status = w->stranger ? launch_past(l.early) : cuda_launch(d, &l, why);
     }
     return status;
 }
 
-static bool is_early(unsigned kernels, unsigned early)
+/* What a segment of four launches and two primers was made of. */
+struct made {
+    bool early;
+    unsigned programmatic, cut, wishes; /* edges, places without one, and kernels that say that they may */
+};
+
+static struct made make(const struct work *asked, bool overlap, enum device_rung rung)
 {
-    struct work w = {kernels, early};
+    struct work w = *asked;
     const struct device_work work = {launch, &w, 0};
-    const struct device_shape four = {.launches = 4, .primers = 1, .n_sets = 1};
+    const struct device_shape four = {.launches = 4, .primers = 2, .n_sets = 1, .overlap = overlap};
+    struct made made = {0};
     struct device_segment *s;
     struct error err;
-    if (d->ops->prepare(d, &work, &four, RUNG_GRAPH, &s, &err) != 0)
+    if (d->ops->prepare(d, &work, &four, rung, &s, &err) != 0)
         fail_msg("%s", err.text);
-    assert_int_equal(d->ops->rung(s), RUNG_GRAPH);
-    bool found = d->ops->early(s);
+    assert_int_equal(d->ops->rung(s), mock.refuse_edges ? RUNG_BLOCKED : rung);
+    made.early = d->ops->early(s);
+    for (size_t i = 0; s->graph && i < s->graph->n; i++) {
+        made.programmatic += s->graph->ops[i].programmatic;
+        made.cut += s->graph->ops[i].cut;
+        made.wishes += s->graph->ops[i].early;
+    }
     d->ops->release_segment(d, s);
-    return found;
+    return made;
 }
 
-/* What a library's second kernel does behind its first is no overlap of launches. */
-static void overlapping_launches_are_seen(void **state)
+static void expect(const struct work *w, bool overlap, struct made wanted)
+{
+    struct made made = make(w, overlap, RUNG_GRAPH);
+    assert_int_equal(made.early, wanted.early);
+    assert_int_equal(made.programmatic, wanted.programmatic);
+    assert_int_equal(made.cut, wanted.cut);
+    assert_int_equal(made.wishes, wanted.wishes);
+}
+
+/* What a library's second kernel does behind its first is no overlap of launches. Between two primers and four launches
+ * there is an event. */
+static void overlap_that_is_asked_for_stays(void **state)
 {
     (void)state;
-    assert_false(is_early(1, 0));
-    assert_true(is_early(1, 1));
-    assert_false(is_early(2, 2));
-    assert_true(is_early(2, 3));
+    for (int stranger = 0; stranger < 2; stranger++) {
+        expect(&(struct work){1, 0, stranger}, true, (struct made){0});
+        expect(&(struct work){1, 1, stranger}, true, (struct made){true, 4, 0, 6});
+        expect(&(struct work){2, 2, stranger}, true, (struct made){false, 6, 0, 6});
+        expect(&(struct work){2, 3, stranger}, true, (struct made){true, 10, 0, 12});
+    }
+}
+
+/* It is told all the same. Edges inside a launch stay, and so does the wish of a kernel that hangs on an event. */
+static void a_strangers_launches_are_kept_apart(void **state)
+{
+    (void)state;
+    expect(&(struct work){1, 0, true}, false, (struct made){0});
+    expect(&(struct work){1, 1, true}, false, (struct made){true, 0, 0, 2});
+    expect(&(struct work){2, 2, true}, false, (struct made){false, 6, 0, 6});
+    expect(&(struct work){2, 1, true}, false, (struct made){true, 0, 0, 2});
+    expect(&(struct work){2, 3, true}, false, (struct made){true, 6, 0, 8});
+    expect(&(struct work){3, 7, true}, false, (struct made){true, 12, 0, 14});
+}
+
+/* The harness does not make its own launches so in the first place, on whatever rung. */
+static void the_harness_launches_one_after_the_other(void **state)
+{
+    (void)state;
+    const struct work w = {1, 1, false};
+    expect(&w, false, (struct made){true, 0, 0, 0});
+    mock.last_config = (struct cu_launch_config){0};
+    assert_true(make(&w, false, RUNG_EVENTS).early);
+    assert_int_equal(mock.last_config.n_attributes, 0);
+    assert_true(make(&w, true, RUNG_EVENTS).early == false && mock.last_config.n_attributes == 1);
+}
+
+/* What cannot be kept apart is no graph. */
+static void edges_that_do_not_change_refuse_the_graph(void **state)
+{
+    (void)state;
+    mock.refuse_edges = CU_NOT_SUPPORTED;
+    make(&(struct work){1, 1, true}, false, RUNG_GRAPH);
 }
 
 static void an_older_driver_has_none(void **state)
@@ -63,14 +128,17 @@ static void an_older_driver_has_none(void **state)
     withheld = "cuGraphGetEdges";
     assert_int_equal(mock_open(&d), 0);
     withheld = NULL;
-    assert_false(is_early(1, 1));
+    assert_false(make(&(struct work){1, 1, true}, true, RUNG_GRAPH).early);
 }
 
 int main(void)
 {
     char cache[] = "/tmp/cudal2-test-early-XXXXXX";
     const struct CMUnitTest tests[] = {
-        ON_MOCK(overlapping_launches_are_seen),
+        ON_MOCK(overlap_that_is_asked_for_stays),
+        ON_MOCK(a_strangers_launches_are_kept_apart),
+        ON_MOCK(the_harness_launches_one_after_the_other),
+        ON_MOCK(edges_that_do_not_change_refuse_the_graph),
         ON_MOCK(an_older_driver_has_none),
     };
     if (!mock_environment(cache))

@@ -22,6 +22,8 @@ static char *screen_of_run(struct journal *j)
     return text;
 }
 
+static bool every_cell_alone; /* of screen_of: no launch could begin before the one ahead had ended */
+
 /* So many cells of which so many converged. */
 static char *screen_of(unsigned converged, unsigned cells)
 {
@@ -29,6 +31,7 @@ static char *screen_of(unsigned converged, unsigned cells)
     for (unsigned i = 0; i < cells; i++) {
         struct cell_record *r = simple_cell(64 + 64 * (int64_t)i);
         r->converged = i < converged;
+        r->alone = every_cell_alone;
         r->contenders[1].early = i % 2;
         if (i == 1)
             fixture_slowdown(r, 5);
@@ -196,6 +199,22 @@ static void early_launches_are_told(void **state)
     char *text = screen_of(5, 5);
     assert_true(line_has(line_of(text, "Launched early: "), "Launched early: cudal2-nn in 2 cells"));
     assert_null(strstr(text, "torch.matmul in"));
+    assert_true(line_has(line_of(text, "  Back-to-back launches"), "--overlap none"));
+    assert_non_null(strstr(text, "headline: device-row time"));
+    assert_non_null(strstr(text, "device-row  cudal2"));
+    free(text);
+}
+
+/* Whoever asks for overlap and did not get it was timed alone. */
+static void launches_kept_apart_are_no_row(void **state)
+{
+    (void)state;
+    every_cell_alone = true;
+    char *text = screen_of(5, 5);
+    every_cell_alone = false;
+    assert_true(line_has(line_of(text, "Launched early: "), "Launched early: cudal2-nn in 2 cells"));
+    assert_true(line_has(line_of(text, "  They are made so"), "timed alone"));
+    assert_null(strstr(text, "device-row"));
     free(text);
 }
 
@@ -285,6 +304,7 @@ int main(void)
                                        TEST(the_copys_lead_is_told_by_each_timing),
                                        TEST(one_is_singular),
                                        TEST(early_launches_are_told),
+                                       TEST(launches_kept_apart_are_no_row),
                                        TEST(nothing_is_told_where_nobody_is_early),
                                        TEST(an_empty_graph_is_told_from_idle),
                                        TEST(no_empty_graph_is_told_in_a_row)};

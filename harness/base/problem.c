@@ -9,6 +9,7 @@ const char *const layout_names[] = {"nn", "tn", NULL};
 const char *const mode_names[] = {"offline", "server", NULL};
 const char *const timing_names[] = {"device", "event", "wall", NULL};
 const char *const cache_state_names[] = {"warm", "rotate", "flush", "left", NULL};
+const char *const overlap_names[] = {"none", "launches", NULL};
 
 size_t dtype_bytes(enum cudal2_dtype dtype)
 {

@@ -39,6 +39,7 @@ enum option_id {
     OPTION_TIMING,
     OPTION_ACCUMULATE,
     OPTION_CACHE,
+    OPTION_OVERLAP,
     OPTION_RATE,
     OPTION_GAP,
     OPTION_SEED,
@@ -101,6 +102,7 @@ struct options {
     int timing;         /* enum timing */
     int accumulate;     /* enum cudal2_accumulate */
     int cache;          /* enum cache_state, for both modes */
+    int overlap;        /* enum overlap */
     double rate_hz;     /* server launches a second: the mean gap is 1/rate */
     int gap;            /* enum gap_kind */
     uint64_t seed;

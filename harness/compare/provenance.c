@@ -258,6 +258,7 @@ static void compare_config(struct provenance *out, const cJSON *base, const cJSO
                                             {"layouts", "layouts"},
                                             {"server", "server mode"},
                                             {"offline", "offline mode"},
+                                            {"overlap", "overlap of launches"},
                                             {"workspace_bytes", "workspace_bytes"},
                                             {"tune", "tuning"},
                                             {NULL, NULL}};

@@ -80,6 +80,7 @@ struct config {
     bool baselines_given, candidates_given;           /* else config_settle chooses */
     struct gap_config gap;
     enum cache_state cache[MODE_COUNT];
+    enum overlap overlap; /* default none: device time is that of a launch alone */
     uint64_t workspace_bytes;
     struct stop_config stop;
     struct limits_config limits;

@@ -17,6 +17,10 @@ const struct config_field config_fields[] = {
      "Workspace that contenders may use, shared by all."},
     {"", "protocol", FIELD_CHOICE, AT(protocol), 0, 0, PROTOCOL_ADAPTIVE, protocol_names,
      "adaptive: blocks until the stop rule is met; paper: the fixed times of the CUDA-L2 paper."},
+    {"", "overlap", FIELD_CHOICE, AT(overlap), 0, 0, OVERLAP_NONE, overlap_names,
+     "Offline, by device time: none (each timed launch begins when the one ahead of it has ended, whatever the "
+     "contender asks for) or launches (one that is made so may begin before; its rows are called device-row and say "
+     "something of throughput alone)."},
     {"", "other_timings_every", FIELD_COUNT, AT(other_timings_every), 1, 1000, 4, NULL,
      "The timings other than the headline are taken in every n-th block, from block 32 on in every 4n-th; in server "
      "mode and where launches take over 30 us in every 2n-th, from block 8 on in every 4n-th."},
@@ -149,7 +153,8 @@ static void field_set(const struct config_field *field, struct config *c, double
 }
 
 _Static_assert(sizeof(enum gap_kind) == sizeof(unsigned) && sizeof(enum cache_state) == sizeof(unsigned) &&
-                   sizeof(enum protocol) == sizeof(unsigned) && sizeof(enum activity_choice) == sizeof(unsigned),
+                   sizeof(enum overlap) == sizeof(unsigned) && sizeof(enum protocol) == sizeof(unsigned) &&
+                   sizeof(enum activity_choice) == sizeof(unsigned),
                "FIELD_CHOICE writes an unsigned");
 
 static double field_get(const struct config_field *field, const struct config *c)

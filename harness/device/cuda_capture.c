@@ -6,8 +6,7 @@
 
 /* What a graph holds. */
 struct census {
-    size_t work;  /* kernels, copies, memsets */
-    size_t early; /* edges over which work may begin before what is ahead of it has ended */
+    size_t work; /* kernels, copies, memsets */
     char refused[SEGMENT_REASON];
 };
 
@@ -51,23 +50,6 @@ static int look_at(const struct driver *cu, cu_node node, struct census *census,
         snprintf(census->refused, sizeof census->refused, "the captured graph has a %s node", node_name(type));
     }
     return 0;
-}
-
-/* An old driver tells of no such edges, and a graph without any has none to tell. */
-static int count_early(const struct driver *cu, cu_graph graph, struct census *census, struct error *err)
-{
-    size_t count = 0;
-    if (!cu->graph_edges || cu->graph_edges(graph, NULL, NULL, NULL, &count) != CU_OK || count == 0)
-        return 0;
-    struct cu_edge *edges = calloc(count, sizeof *edges);
-    cu_node *ends = calloc(2 * count, sizeof *ends);
-    int rc = edges && ends ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", count);
-    if (rc == 0 && cu->graph_edges(graph, ends, ends + count, edges, &count) == CU_OK)
-        for (size_t i = 0; i < count; i++)
-            census->early += edges[i].type == CU_EDGE_PROGRAMMATIC;
-    free(edges);
-    free(ends);
-    return rc;
 }
 
 static int take_census(const struct driver *cu, cu_graph graph, struct census *census, struct error *err)
@@ -130,7 +112,8 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
     return driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a refused capture");
 }
 
-/* Edges are asked where the work is new, and now and then of work that may have changed its mind. */
+/* Where edges may stay they are asked for when the work is new, and now and then of work that may have changed its
+ * mind. */
 #define EDGES_EVERY 32u
 
 /* A held graph must fit into what the driver hands over without waiting. Of 117 launches it did
@@ -138,12 +121,36 @@ static int refuse(struct cuda_device *c, struct device_segment *s, const char *r
  * hundreds of kernels for a launch. */
 #define HELD_MOST 256u
 
+/* Captures with the end of each launch marked, and makes full dependencies of what may not stay. */
+static int capture_marked(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    size_t early = 0;
+    s->marks = launch_marks_new();
+    int rc = s->marks ? capture(c, s, err) : error_set(err, EXIT_CODE_INTERNAL, "no memory for a capture");
+    if (rc == 0)
+        rc = launch_marks_apply(s->marks, c, s->graph, s->shape.overlap, &early, err);
+    launch_marks_free(s->marks);
+    s->marks = NULL;
+    s->early |= early > 0;
+    return rc;
+}
+
+static int replay_first(struct cuda_device *c, struct device_segment *s, struct error *err)
+{
+    if (s->shape.settled)
+        return cuda_stream_wait(c, err);
+    int rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");
+    /* The host prepares the next segment meanwhile. */
+    return rc == 0 && !s->shape.loaded ? cuda_stream_wait(c, err) : rc;
+}
+
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err)
 {
     struct census census;
     size_t launches = (size_t)device_shape_untimed(&s->shape) + s->shape.launches;
+    bool asks = !s->shape.overlap || !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
     *captured = false;
-    int rc = capture(c, s, err);
+    int rc = asks ? capture_marked(c, s, err) : capture(c, s, err);
     if (rc == EXIT_CODE_UNAVAILABLE)
         return rc;
     if (rc != 0) {
@@ -156,9 +163,6 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
         return rc;
     if (census.refused[0])
         return refuse(c, s, census.refused, err);
-    bool asks = !s->shape.loaded || ++c->captures % EDGES_EVERY == 0;
-    if (asks && count_early(&c->driver, s->graph, &census, err) != 0)
-        return err->code;
     if (census.work < launches)
         return error_set(err, EXIT_CODE_VERIFICATION,
                          "stream_escape: %zu launches put %zu kernels, copies and memsets on the stream", launches,
@@ -169,10 +173,5 @@ int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *
     }
     *captured = true;
     s->held = c->base.info.holds && census.work <= HELD_MOST;
-    s->early = census.early > census.work - launches; /* more than there can be inside the launches */
-    if (s->shape.settled)
-        return cuda_stream_wait(c, err);
-    rc = driver_check(&c->driver, c->driver.graph_launch(s->exec, c->stream), err, "cuGraphLaunch (first replay)");
-    /* The host prepares the next segment meanwhile. */
-    return rc == 0 && !s->shape.loaded ? cuda_stream_wait(c, err) : rc;
+    return replay_first(c, s, err);
 }

@@ -60,7 +60,9 @@ struct cuda_device {
     char kernel_directory[1024];
     struct kernel_slot kernels[KERNEL_COUNT][KERNEL_VARIANTS];
     struct signals *signals;
-    unsigned captures;   /* of work that is loaded */
+    unsigned captures;   /* of work that is loaded and may overlap */
+    bool alone;          /* what is launched now must not begin before what is ahead of it has ended */
+    unsigned withheld;   /* launches that were to, since the segment's first one */
     uint32_t hold_count; /* how often the stream was held; signals->handed_over follows it */
     cu_pointer flush_buffer, compare_parts;
     size_t flush_bytes;
@@ -136,8 +138,9 @@ struct device_segment {
     cu_event start[DEVICE_MAX_VISITS], stop[DEVICE_MAX_VISITS]; /* one pair a visit */
     cu_graph graph;
     cu_graph_exec exec;
-    bool held;  /* on the rung graph: as device_ops.held */
-    bool early; /* as device_ops.early */
+    bool held;                  /* on the rung graph: as device_ops.held */
+    bool early;                 /* as device_ops.early */
+    struct launch_marks *marks; /* NULL, or what notes where each launch ends under capture */
 };
 
 int cuda_prepare(struct device *d, const struct device_work *work, const struct device_shape *shape,
@@ -157,11 +160,22 @@ bool cuda_segment_held(const struct device_segment *segment);
 bool cuda_segment_early(const struct device_segment *segment);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
  * graph. */
-int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
-                         struct error *err);
+int cuda_segment_enqueue(struct cuda_device *c, struct device_segment *s, unsigned record_flags, struct error *err);
 /* Captures, checks, instantiates, uploads and replays once. 0 with *captured false and the reason in s->reason when
  * the work cannot be a graph; an error when the device failed or the work escapes the stream. */
 int cuda_capture_segment(struct cuda_device *c, struct device_segment *s, bool *captured, struct error *err);
+
+/* cuda_edges.c: which nodes of a captured graph belong to which launch, and the edges between launches. */
+struct launch_marks;
+/* NULL out of memory. */
+struct launch_marks *launch_marks_new(void);
+void launch_marks_free(struct launch_marks *marks);
+/* Under capture, behind each launch or event: what is new in the stream is the next part. */
+int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, struct error *err);
+/* Counts the edges between parts over which work may begin before what is ahead of it has ended; where they are not to
+ * stay they become full dependencies. A graph of an older driver has none that can be seen. */
+int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, cu_graph graph, bool stay,
+                       size_t *early, struct error *err);
 
 /* cuda_graph_work.c */
 int cuda_graph_work(struct device *d, const struct device_work *work, struct device_work *out, struct error *err);

@@ -94,7 +94,9 @@ int cuda_launch(struct device *d, const struct cuda_launch *launch, char *why)
     if (cluster[0] * cluster[1] * cluster[2] > 1)
         attributes[config.n_attributes++] = (struct cu_launch_attribute){
             .id = CU_LAUNCH_CLUSTER, .value.cluster = {cluster[0], cluster[1], cluster[2]}};
-    if (launch->early && c->base.info.cc >= 90) /* GPUs before have no such launches */
+    bool early = launch->early && c->base.info.cc >= 90; /* GPUs before have no such launches */
+    c->withheld += early && c->alone;
+    if (early && !c->alone)
         attributes[config.n_attributes++] = (struct cu_launch_attribute){.id = CU_LAUNCH_EARLY, .value.early = 1};
     cu_result result = c->driver.launch(&config, (cu_function)launch->function, launch->arguments, NULL);
     return say(&c->driver, result, "cuLaunchKernelEx", why);

@@ -12,7 +12,8 @@
 
 static int launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err)
 {
-    return cuda_run_work(c, s->has_work ? &s->work : NULL, set, err);
+    int rc = cuda_run_work(c, s->has_work ? &s->work : NULL, set, err);
+    return rc == 0 && s->marks ? launch_marks_add(s->marks, c, err) : rc;
 }
 
 /* First launches load modules lazily and allocate, which would wait for a blocker for ever: every set once, unblocked.
@@ -52,12 +53,22 @@ static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, 
     return rc;
 }
 
-int cuda_segment_enqueue(struct cuda_device *c, const struct device_segment *s, unsigned record_flags,
-                         struct error *err)
+/* Whether a launch has another right ahead of it, not an event. */
+static bool has_row(const struct device_shape *shape)
+{
+    unsigned visits = device_shape_visits(shape);
+    return shape->primers > 1 || shape->launches / visits > 1 || (visits > 1 && shape->again > 1);
+}
+
+int cuda_segment_enqueue(struct cuda_device *c, struct device_segment *s, unsigned record_flags, struct error *err)
 {
     int rc = 0;
+    c->alone = !s->shape.overlap;
+    c->withheld = 0;
     for (unsigned visit = 0; visit < device_shape_visits(&s->shape) && rc == 0; visit++)
         rc = enqueue_visit(c, s, visit, record_flags, err);
+    c->alone = false;
+    s->early |= c->withheld > 0 && has_row(&s->shape);
     return rc;
 }
 

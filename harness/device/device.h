@@ -106,6 +106,7 @@ struct device_shape {
     bool loaded;  /* the work has run before: no warm-up launch, unless it cannot be captured without one, and the
                    * caller waits for the first replay */
     bool settled; /* its first replay may count: there is none before */
+    bool overlap; /* a launch may begin before the one ahead has ended, if it is made so; else it never does */
 };
 
 #define DEVICE_MAX_VISITS 8u
@@ -178,10 +179,11 @@ struct device_ops {
      * what is there first, and where that is the start event (a shape without primers) how long the host takes over the
      * rest is part of the time. */
     bool (*held)(const struct device_segment *segment);
-    /* On the rung graph: whether a launch may begin before the one ahead of it has ended (programmatic dependencies
-     * between the captured launches; the contender must wait for that end itself, see probe.h, veil). Seen where the
-     * work is new and in some of its later captures; of launches of several kernels only where there are more such
-     * dependencies than inside the launches there can be. NULL: never. */
+    /* Whether the contender's launches are made so that one may begin before the one ahead of it has ended
+     * (programmatic dependencies between launches, not those inside a launch of several kernels; the contender must
+     * wait for that end itself, see probe.h, veil). Where the shape allows no overlap they were so until the device
+     * made full dependencies of them. Of launches that the harness does not make itself it is seen on the rung graph
+     * alone. NULL: never. */
     bool (*early)(const struct device_segment *segment);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);

@@ -36,15 +36,23 @@ int driver_find(driver_resolver *out, struct error *err)
     return 0;
 }
 
-/* Before that version the call knows no kinds of edges. */
-#define EDGES_VERSION 12030
-
+/* All or none: an edge that is seen can be changed. */
 static void bind_edges(struct driver *d, driver_resolver resolve)
 {
-    void *symbol = NULL;
-    int status = 0;
-    if (resolve("cuGraphGetEdges", &symbol, EDGES_VERSION, 0, &status) == CU_OK && symbol)
-        memcpy(&d->graph_edges, &symbol, sizeof symbol);
+#define EDGE_CALL(member, symbol, parameters) {symbol, (void *)&d->member},
+    const struct {
+        const char *symbol;
+        void *member;
+    } calls[] = {DRIVER_EDGE_CALLS(EDGE_CALL)};
+#undef EDGE_CALL
+    void *found[sizeof calls / sizeof *calls] = {0};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        int status = 0;
+        if (resolve(calls[i].symbol, &found[i], DRIVER_EDGES_VERSION, 0, &status) != CU_OK || !found[i])
+            return;
+    }
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        memcpy(calls[i].member, &found[i], sizeof found[i]);
 }
 
 int driver_bind(struct driver *d, driver_resolver resolve, struct error *err)

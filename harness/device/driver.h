@@ -240,11 +240,25 @@ struct cu_edge {
       (void *map, int type, uint32_t rank, void *memory, const uint64_t *dimensions, const uint64_t *strides,          \
        const uint32_t *box, const uint32_t *element_strides, int interleave, int swizzle, int promotion, int fill))
 
+/* Calls that know kinds of edges, as of CUDA 12.3 (DRIVER_EDGES_VERSION). */
+#define DRIVER_EDGES_VERSION 12030
+#define DRIVER_EDGE_CALLS(X)                                                                                           \
+    X(graph_edges, "cuGraphGetEdges",                                                                                  \
+      (cu_graph graph, cu_node * from, cu_node * to, struct cu_edge * edges, size_t * count))                          \
+    X(edges_add, "cuGraphAddDependencies",                                                                             \
+      (cu_graph graph, const cu_node *from, const cu_node *to, const struct cu_edge *edges, size_t count))             \
+    X(edges_remove, "cuGraphRemoveDependencies",                                                                       \
+      (cu_graph graph, const cu_node *from, const cu_node *to, const struct cu_edge *edges, size_t count))             \
+    X(capture_info, "cuStreamGetCaptureInfo",                                                                          \
+      (cu_stream stream, int *status, uint64_t *id, cu_graph *graph, const cu_node **ends,                             \
+       const struct cu_edge **edges, size_t *n_ends))                                                                  \
+    X(node_attribute_get, "cuGraphKernelNodeGetAttribute", (cu_node node, int id, union cu_launch_value *value))       \
+    X(node_attribute_set, "cuGraphKernelNodeSetAttribute", (cu_node node, int id, const union cu_launch_value *value))
+
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
 struct driver {
     DRIVER_CALLS(DRIVER_MEMBER)
-    /* cuGraphGetEdges as of CUDA 12.3; NULL where the driver is older. */
-    cu_result (*graph_edges)(cu_graph graph, cu_node *from, cu_node *to, struct cu_edge *edges, size_t *count);
+    DRIVER_EDGE_CALLS(DRIVER_MEMBER) /* NULL, all of them, where the driver lacks one */
 };
 #undef DRIVER_MEMBER
 
@@ -254,7 +268,8 @@ typedef cu_result (*driver_resolver)(const char *symbol, void **out, int version
 /* The driver's own resolver, from libcuda.so.1 by dlopen. EXIT_CODE_UNAVAILABLE with the loader's reason. */
 int driver_find(driver_resolver *out, struct error *err);
 
-/* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE names the first call that is missing, but for graph_edges. */
+/* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE names the first call that is missing, but for those
+ * of edges. */
 int driver_bind(struct driver *d, driver_resolver resolve, struct error *err);
 
 /* 0 for success. Otherwise "<what>: CUDA_ERROR_..." with EXIT_CODE_UNAVAILABLE when the status is sticky (the

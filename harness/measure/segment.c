@@ -16,7 +16,8 @@ static unsigned primers_for(const struct bench *bench, const struct device_shape
 struct device_shape segment_shape(const struct bench *bench, double target_ns, double fastest_ns, double own_ns)
 {
     unsigned places = bench->visits > 1 ? bench->visits : 1;
-    struct device_shape shape = {.launches = 1, .n_sets = bench->sets_each / places};
+    struct device_shape shape = {
+        .launches = 1, .n_sets = bench->sets_each / places, .overlap = bench->config->overlap == OVERLAP_LAUNCHES};
     if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
         return shape;
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));

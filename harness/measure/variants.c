@@ -20,12 +20,13 @@ static void say_source(struct entrant *entrant, const char *source)
 
 static void cache_key(const struct bench *bench, const struct entrant *entrant, char hex[DIGEST_HEX])
 {
-    char text[160];
+    char text[192];
     char problem[PROBLEM_KEY_MAX];
     struct digest d;
     problem_key(&bench->problem, problem);
-    snprintf(text, sizeof text, "%s %s %s %s %llu %d", problem, mode_names[bench->mode], timing_names[bench->headline],
-             cache_state_names[bench->config->cache[bench->mode]], (unsigned long long)bench->config->workspace_bytes,
+    snprintf(text, sizeof text, "%s %s %s %s %s %llu %d", problem, mode_names[bench->mode],
+             timing_names[bench->headline], cache_state_names[bench->config->cache[bench->mode]],
+             overlap_names[bench->config->overlap], (unsigned long long)bench->config->workspace_bytes,
              (int)bench->config->protocol);
     digest_start(&d);
     digest_add_string(&d, bench->identity);

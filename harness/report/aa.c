@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/overlap.h"
 #include "result/tree.h"
 
 static void add_ratio(struct sheet *s, double value, const char *format)
@@ -23,12 +24,12 @@ static void add_count(struct sheet *s, double n)
         sheet_add(s, n, "%.0f", n);
 }
 
-static void add_row(struct sheet *s, const cJSON *row)
+static void add_row(struct sheet *s, const cJSON *row, const bool rows[MODE_COUNT])
 {
     sheet_add(s, NAN, "%s", tree_text(row, "contender"));
     sheet_add(s, NAN, "%s", tree_text(row, "mode"));
     sheet_add(s, NAN, "%s/%s", tree_text(row, "dtype"), tree_text(row, "accumulate"));
-    sheet_add(s, NAN, "%s", tree_text(row, "timing"));
+    sheet_add(s, NAN, "%s", overlap_timing(rows, tree_text(row, "mode"), tree_text(row, "timing")));
     add_count(s, tree_number(row, "with_interval"));
     add_count(s, tree_number(row, "excludes_one"));
     add_ratio(s, tree_number(row, "false_alarm_rate"), "unsigned");
@@ -45,13 +46,15 @@ int aa_make(const cJSON *result, sheet_sink sink, void *context)
     struct sheet s = {0};
     const cJSON *rows = tree_member(tree_member(result, "summary"), "aa");
     const cJSON *row;
+    bool overlapping[MODE_COUNT];
     if (cJSON_GetArraySize(rows) == 0)
         return 0;
     snprintf(s.title, sizeof s.title,
              "A/A: a copy over its original; about 5%% of the intervals may exclude 0 by chance");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         sheet_column(&s, columns[i][0], columns[i][1], i < 4);
-    cJSON_ArrayForEach(row, rows) add_row(&s, row);
+    overlap_find(result, overlapping);
+    cJSON_ArrayForEach(row, rows) add_row(&s, row, overlapping);
     int code = sink(context, 1, &s);
     sheet_free(&s);
     return code;

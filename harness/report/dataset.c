@@ -125,7 +125,7 @@ static int add_value(struct dataset *d, const cJSON *cell, const cJSON *s, const
     copy(like.mode, sizeof like.mode, tree_text(cell, "mode"));
     copy(like.dtype, sizeof like.dtype, tree_text(cell, "dtype"));
     copy(like.accumulate, sizeof like.accumulate, tree_text(cell, "accumulate"));
-    copy(like.timing, sizeof like.timing, tree_text(s, "timing"));
+    copy(like.timing, sizeof like.timing, overlap_timing(d->rows, like.mode, tree_text(s, "timing")));
     copy(like.candidate, sizeof like.candidate, tree_text(s, "candidate"));
     copy(like.reference, sizeof like.reference, reference);
     struct line *line = dataset_line(d, &like);
@@ -180,6 +180,7 @@ int dataset_add_result(struct dataset *d, const cJSON *result, const char *timin
 {
     const cJSON *cell;
     int code = 0;
+    overlap_find(result, d->rows);
     cJSON_ArrayForEach(cell, tree_member(result, "cells"))
     {
         const char *wanted = timing ? timing : tree_text(cell, "headline");

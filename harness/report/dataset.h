@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "report/outcome.h"
+#include "report/overlap.h"
 #include "result/summary.h"
 
 #include <stdbool.h>
@@ -21,8 +22,8 @@ struct shape_value {
 
 /* One candidate against one reference over the shapes; all speedups are ratios minus 1. */
 struct line {
-    char source[16]; /* "measured" or "claimed" */
-    char mode[16], dtype[8], accumulate[8], timing[8];
+    char source[16];                                    /* "measured" or "claimed" */
+    char mode[16], dtype[8], accumulate[8], timing[16]; /* timing as overlap_timing calls it */
     char candidate[DATASET_NAME_MAX], reference[DATASET_NAME_MAX];
     struct outcome outcome; /* of all cells of its mode and number format */
     size_t n, capacity;
@@ -32,6 +33,7 @@ struct line {
 struct dataset {
     struct line *lines;
     size_t n, capacity;
+    bool rows[MODE_COUNT]; /* overlap_find of the result that is being added */
 };
 
 /* The line of this identity (source to reference of `like`), made when it is not there. NULL out of memory. */

@@ -13,26 +13,38 @@ static const char *timing_of(const struct export_request *request, const cJSON *
     return request->timing < 0 ? tree_text(cell, "headline") : timing_names[request->timing];
 }
 
-static void walk_times(const struct export_request *request, const cJSON *cell, const struct export_visitor *visitor,
-                       void *context)
+/* A walk over the cells; rows: overlap_find of the result. */
+struct walk {
+    const struct export_request *request;
+    const struct export_visitor *visitor;
+    void *context;
+    bool rows[MODE_COUNT];
+};
+
+static const char *label_of(const struct walk *w, const cJSON *cell, const char *timing)
+{
+    return overlap_timing(w->rows, tree_text(cell, "mode"), timing);
+}
+
+static void walk_times(const struct walk *w, const cJSON *cell)
 {
     const cJSON *contender;
     double flops = 2 * tree_number(cell, "m") * tree_number(cell, "n") * tree_number(cell, "k");
     cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
     {
-        struct export_time time = {cell, contender, NULL, contender->string, timing_of(request, cell), NAN, NAN};
+        struct export_time time = {cell, contender, NULL, contender->string, timing_of(w->request, cell), NAN, NAN};
         time.statistics = tree_member(tree_member(contender, "timings"), time.timing);
         time.median_ns = tree_number(time.statistics, "median_ns");
         if (strcmp(tree_text(contender, "status"), "ok") != 0 || tree_text(contender, "copy_of")[0] ||
             !(time.median_ns > 0))
             continue;
         time.tflops = flops / time.median_ns / 1e3;
-        visitor->time(context, &time);
+        time.timing = label_of(w, cell, time.timing);
+        w->visitor->time(w->context, &time);
     }
 }
 
-static void walk_speedups(const struct export_request *request, const cJSON *cell, const struct export_visitor *visitor,
-                          void *context)
+static void walk_speedups(const struct walk *w, const cJSON *cell)
 {
     const cJSON *s;
     cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
@@ -48,22 +60,25 @@ static void walk_speedups(const struct export_request *request, const cJSON *cel
             .low = known ? 1 + ci->child->valuedouble : (double)NAN,
             .high = known ? 1 + ci->child->next->valuedouble : (double)NAN,
         };
-        if (dataset_has_layout(speedup.candidate) || strcmp(speedup.timing, timing_of(request, cell)) != 0 ||
+        if (dataset_has_layout(speedup.candidate) || strcmp(speedup.timing, timing_of(w->request, cell)) != 0 ||
             isnan(speedup.ratio))
             continue;
-        visitor->speedup(context, &speedup);
+        speedup.timing = label_of(w, cell, speedup.timing);
+        w->visitor->speedup(w->context, &speedup);
     }
 }
 
 void export_walk(const struct export_request *request, const struct export_visitor *visitor, void *context)
 {
     const cJSON *cell;
+    struct walk w = {.request = request, .visitor = visitor, .context = context};
+    overlap_find(request->result, w.rows);
     cJSON_ArrayForEach(cell, tree_member(request->result, "cells"))
     {
         if (visitor->time)
-            walk_times(request, cell, visitor, context);
+            walk_times(&w, cell);
         if (visitor->speedup)
-            walk_speedups(request, cell, visitor, context);
+            walk_speedups(&w, cell);
     }
 }
 

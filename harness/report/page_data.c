@@ -18,6 +18,7 @@ struct data {
     const cJSON *result;
     const cJSON *cells;
     struct names contenders, groups; /* of groups: a cell's key up to the sizes */
+    bool rows[MODE_COUNT];           /* overlap_find of the result */
 };
 
 /* Index of text, added when it is new; the last one when the list is full. */
@@ -241,6 +242,9 @@ static void add_groups(struct data *d)
             text_add(d->out, "%s\"%s\":", i ? "," : "", keys[i]);
             add_string(d->out, tree_text(cell, keys[i]));
         }
+        const char *mode = tree_text(cell, "mode"), *device = timing_names[TIMING_DEVICE];
+        if (strcmp(overlap_timing(d->rows, mode, device), device) != 0)
+            text_add(d->out, ",\"row\":1");
         text_add(d->out, "}");
     }
     text_add(d->out, "]");
@@ -272,6 +276,7 @@ void page_data(const cJSON *result, const struct dataset *dataset, struct text *
 {
     struct data d = {.out = out, .result = result, .cells = tree_member(result, "cells")};
     const cJSON *runs = tree_member(result, "runs");
+    overlap_find(result, d.rows);
     text_add(out, "{\"runs\":");
     if (!runs)
         text_add(out, "[");

@@ -65,9 +65,16 @@ static void summary_row(struct sheet *s, const char *const names[3], const struc
         sheet_add(s, NAN, "-");
 }
 
-static void result_row(struct sheet *s, const cJSON *row, bool means)
+/* Of a cell or a summary row. */
+static const char *timing_of(const struct screen *screen, const cJSON *at, const char *timing)
 {
-    const char *const names[] = {tree_text(row, "timing"), tree_text(row, "candidate"), tree_text(row, "reference")};
+    return overlap_timing(screen->dataset.rows, tree_text(at, "mode"), timing);
+}
+
+static void result_row(const struct screen *screen, struct sheet *s, const cJSON *row, bool means)
+{
+    const char *const names[] = {timing_of(screen, row, tree_text(row, "timing")), tree_text(row, "candidate"),
+                                 tree_text(row, "reference")};
     const struct aggregate over = {.n = tree_whole(row, "n"),
                                    .wins = tree_whole(row, "wins"),
                                    .mean = tree_number(row, "mean"),
@@ -103,7 +110,7 @@ static void add_summary(const struct screen *screen, struct sheet *s, const cJSO
         bool wanted = outcome_same_group(row, cell) && strcmp(tree_text(row, "timing"), timing) == 0;
         bool shown = is_whole(tree_text(row, "candidate")) && (headline || is_whole(tree_text(row, "reference")));
         if (wanted && shown)
-            result_row(s, row, means);
+            result_row(screen, s, row, means);
     }
     if (headline)
         add_fastest(screen, s, cell, means);
@@ -130,7 +137,8 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     const char *headline = tree_text(cell, "headline");
     struct sheet s = {0};
     snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
-             tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"), headline);
+             tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"),
+             timing_of(screen, cell, headline));
     struct outcome outcome = outcome_like(screen, cell);
     bool means = outcome_allows_mean(outcome);
     add_outcome(s.title, sizeof s.title, outcome);
@@ -153,7 +161,7 @@ static void print_equal_path(struct screen *screen, const cJSON *cell)
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {
         if (outcome_same_group(row, cell))
-            result_row(&s, row, means);
+            result_row(screen, &s, row, means);
     }
     print_sheet(screen, &s);
 }
@@ -333,9 +341,12 @@ static void print_early(struct screen *screen, const cJSON *cells)
         }
     }
     if (n > 0)
-        text_add(
-            &screen->text,
-            "\n  In a row they may overlap the launch ahead, and must wait for its end (docs/trust.md, between)\n");
+        text_add(&screen->text, "\n  %s\n",
+                 screen->dataset.rows[MODE_OFFLINE]
+                     ? "Back-to-back launches of these overlap: device-row is a claim of throughput, not of a launch "
+                       "alone (--overlap none)"
+                     : "They are made so that back-to-back launches overlap; each was timed alone all the same "
+                       "(--overlap)");
 }
 
 /* Skips with their reasons, one line for each kind. */

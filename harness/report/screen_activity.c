@@ -74,6 +74,46 @@ static void add_witness(struct screen *screen, const cJSON *ratio)
                  100 * APART);
 }
 
+/* Rows of launches that were watched, and those in which launches overlapped. */
+struct rows {
+    unsigned watched, overlapped;
+    double most_ns;
+};
+
+/* In cells whose launches were to stand alone (or, for the rest, to overlap as they like). */
+static struct rows count_rows(const cJSON *cells, bool alone)
+{
+    const cJSON *cell, *contender;
+    struct rows rows = {0, 0, 0};
+    cJSON_ArrayForEach(cell, cells)
+    {
+        if ((strcmp(tree_text(cell, "overlap"), overlap_names[OVERLAP_NONE]) == 0) != alone)
+            continue;
+        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+        {
+            double ns = tree_number(tree_member(contender, "activity"), "overlap_ns");
+            rows.watched += isnan(ns) ? 0u : 1u;
+            rows.overlapped += ns > 0;
+            rows.most_ns = fmax(rows.most_ns, isnan(ns) ? 0 : ns);
+        }
+    }
+    return rows;
+}
+
+static void add_rows(struct screen *screen)
+{
+    const struct rows r = count_rows(tree_member(screen->result, "cells"), true);
+    if (r.watched == 0)
+        return;
+    if (r.overlapped == 0)
+        text_add(&screen->text, "  Launches alone: in none of %u rows did a launch begin before the one ahead ended\n",
+                 r.watched);
+    else
+        text_add(&screen->text,
+                 "  NOT alone: in %u of %u rows a launch began up to %.2f us before the one ahead had ended\n",
+                 r.overlapped, r.watched, 1e-3 * r.most_ns);
+}
+
 static bool was_watched(const cJSON *cell)
 {
     const cJSON *contender;
@@ -114,4 +154,5 @@ void screen_activity(struct screen *screen)
         add_witness(screen, ratio);
     else
         text_add(&screen->text, "\n");
+    add_rows(screen);
 }

@@ -101,9 +101,9 @@ static int check_verdict(struct json_at at, struct error *err)
 
 static int check_contender(struct json_at at, struct error *err)
 {
-    static const char *const keys[] = {"name",  "launch", "busy_ns", "graph",   "graph_busy_ns", "ratio",
+    static const char *const keys[] = {"name",  "launch", "busy_ns", "graph",   "graph_busy_ns", "ratio", "overlap_ns",
                                        "waits", "status", "reason",  "invalid", "unavailable",   NULL};
-    static const char *const numbers[] = {"busy_ns", "graph_busy_ns", "ratio", NULL};
+    static const char *const numbers[] = {"busy_ns", "graph_busy_ns", "ratio", "overlap_ns", NULL};
     const char *name;
     if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "name"), &name, err) ||
         check_text(at, "name", RECORD_NAME_MAX, err) || check_text(at, "unavailable", RECORD_REASON_MAX, err) ||

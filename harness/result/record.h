@@ -36,7 +36,7 @@ struct contender_record {
     char rung[16];                       /* ladder rung of the device timing: graph, blocked, events */
     char rung_reason[RECORD_REASON_MAX]; /* why it is not the first; "" on the first */
     bool host_sync;
-    bool early;                 /* launches may begin before the one ahead has ended (device_ops.early) */
+    bool early;                 /* its launches are made so that they may overlap (device_ops.early) */
     unsigned launches, primers; /* of a device-timed segment */
     cJSON *attributes;          /* owned; object from describe(), or NULL */
     cJSON *tuning;              /* owned; {variants, verified, rejected[], winner, cached, race[]}, or NULL */
@@ -65,6 +65,7 @@ struct cell_record {
     enum mode mode;
     enum timing headline;
     enum cache_state cache;
+    bool alone; /* no timed launch could begin before the one ahead of it had ended; else one made so (early) could */
     char status[32]; /* ok | partial (a contender failed or was skipped by a fault) | skipped | failed */
     char reason[RECORD_REASON_MAX];
     int worker; /* index into the run's env[] */

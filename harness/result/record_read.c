@@ -323,7 +323,8 @@ static int read_problem(struct json_at at, struct cell_record *r, struct error *
 static int read_head(struct json_at at, struct cell_record *r, struct error *err)
 {
     int headline = 0;
-    int cache = 0;
+    int cache = 0, overlap = OVERLAP_LAUNCHES;
+    struct json_at said = json_member(at, "overlap");
     int64_t worker = 0;
     int code = read_problem(at, r, err);
     if (code == 0)
@@ -332,6 +333,8 @@ static int read_head(struct json_at at, struct cell_record *r, struct error *err
         code = json_read_choice(json_member(at, "headline"), timing_names, &headline, err);
     if (code == 0)
         code = json_read_choice(json_member(at, "cache"), cache_state_names, &cache, err);
+    if (code == 0 && said.node)
+        code = json_read_choice(said, overlap_names, &overlap, err);
     if (code == 0)
         code = read_status(at, r->status, err);
     if (code == 0)
@@ -340,6 +343,7 @@ static int read_head(struct json_at at, struct cell_record *r, struct error *err
         code = json_read_int(json_member(at, "worker"), -1, 65535, &worker, err);
     r->headline = (enum timing)headline;
     r->cache = (enum cache_state)cache;
+    r->alone = overlap == OVERLAP_NONE;
     r->worker = (int)worker;
     return code;
 }
@@ -403,6 +407,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "label",
                                        "headline",
                                        "cache",
+                                       "overlap",
                                        "status",
                                        "reason",
                                        "worker",

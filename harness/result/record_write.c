@@ -304,6 +304,7 @@ static void put_identity(struct tree *w, const struct cell_record *r)
     tree_put_text(w, "label", r->label);
     tree_put_text(w, "headline", timing_names[r->headline]);
     tree_put_text(w, "cache", cache_state_names[r->cache]);
+    tree_put_text(w, "overlap", r->alone ? overlap_names[OVERLAP_NONE] : "");
     if (strcmp(r->status, "ok") != 0)
         tree_put_text(w, "status", r->status);
     tree_put_text(w, "reason", r->reason);

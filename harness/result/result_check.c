@@ -73,20 +73,20 @@ static const struct rule pair[] = {
     {.kind = IS_COUNT, .keys = {"n", "groups"}},
     {.kind = IS_FLAG, .keys = {"excludes_one"}},
     {.keys = {NULL}}};
-static const struct rule cell[] = {
-    {.kind = IS_NAME, .needed = true, .keys = {"key"}},
-    {.kind = IS_SIZE, .needed = true, .keys = {"m", "n", "k"}},
-    {.kind = IS_TEXT,
-     .keys = {"dtype", "accumulate", "mode", "label", "status", "reason", "headline", "cache", "worst_pair"}},
-    {.kind = IS_INDEX, .keys = {"env"}},
-    {.kind = IS_COUNT, .keys = {"groups", "blocks", "dropped_blocks"}},
-    {.kind = IS_FLAG, .keys = {"converged", "coarse"}},
-    {.kind = IS_SPAN, .keys = {"floor_ns"}},
-    {.kind = IS_AMOUNT, .keys = {"worst_half_width", "busy_seconds", "wall_seconds"}},
-    {.kind = IS_OBJECT, .inner = empty_kernel, .keys = {"null_graph"}},
-    {.kind = IS_MAP, .inner = contender, .keys = {"contenders"}},
-    {.kind = IS_LIST, .inner = pair, .keys = {"speedups", "equal_path", "aa"}},
-    {.keys = {NULL}}};
+static const struct rule cell[] = {{.kind = IS_NAME, .needed = true, .keys = {"key"}},
+                                   {.kind = IS_SIZE, .needed = true, .keys = {"m", "n", "k"}},
+                                   {.kind = IS_TEXT,
+                                    .keys = {"dtype", "accumulate", "mode", "label", "status", "reason", "headline",
+                                             "cache", "overlap", "worst_pair"}},
+                                   {.kind = IS_INDEX, .keys = {"env"}},
+                                   {.kind = IS_COUNT, .keys = {"groups", "blocks", "dropped_blocks"}},
+                                   {.kind = IS_FLAG, .keys = {"converged", "coarse"}},
+                                   {.kind = IS_SPAN, .keys = {"floor_ns"}},
+                                   {.kind = IS_AMOUNT, .keys = {"worst_half_width", "busy_seconds", "wall_seconds"}},
+                                   {.kind = IS_OBJECT, .inner = empty_kernel, .keys = {"null_graph"}},
+                                   {.kind = IS_MAP, .inner = contender, .keys = {"contenders"}},
+                                   {.kind = IS_LIST, .inner = pair, .keys = {"speedups", "equal_path", "aa"}},
+                                   {.keys = {NULL}}};
 
 /* Rows of the summary: of the shapes that one pair, copy or contender was measured on. */
 static const struct rule row[] = {

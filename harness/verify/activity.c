@@ -20,6 +20,7 @@
 #define LATE_NS 1e6
 #define TRIES 3
 #define WORK_LISTED 16
+#define ROW_LAUNCHES 4u
 #define PATHS 2
 
 enum path { PATH_LAUNCH, PATH_GRAPH };
@@ -92,6 +93,25 @@ const char *activity_judge(const struct watched *seen, const struct activity_cla
     return graph == claim->graph ? judge_time(seen, claim, why) : NULL;
 }
 
+/* The most that a launch of a row of ROW_LAUNCHES alike has begun before the one ahead of it had ended, 0 for none. NAN
+ * where the row does not divide into launches. */
+double activity_overlap_ns(const struct activity_log *log)
+{
+    size_t each = log->n / ROW_LAUNCHES;
+    uint64_t ended = 0;
+    double most = 0;
+    if (each == 0 || log->n % ROW_LAUNCHES != 0)
+        return NAN;
+    for (size_t i = 0; i < ROW_LAUNCHES; i++) {
+        const struct activity *launch = &log->list[i * each];
+        if (launch->start_ns < ended)
+            most = fmax(most, (double)(ended - launch->start_ns));
+        for (size_t j = 0; j < each; j++)
+            ended = launch[j].end_ns > ended ? launch[j].end_ns : ended;
+    }
+    return most;
+}
+
 /* ---- as JSON ---- */
 
 static bool same_work(const struct activity *a, const struct activity *b)
@@ -157,7 +177,8 @@ struct look {
     const struct activity_claim *claim;
     struct random random;
     struct device_segment *segment; /* one launch as a graph, or NULL */
-    struct watched seen[PATHS];
+    struct watched seen[PATHS], row;
+    double overlap_ns; /* of a row of launches as it was timed; NAN: not known */
     bool done[PATHS];
     const char *verdict;
     char why[RECORD_REASON_MAX];
@@ -254,6 +275,26 @@ static int prepare(struct look *l, struct error *err)
     return code;
 }
 
+/* A row of launches as they were timed: did they overlap? */
+static int look_at_row(struct look *l, struct error *err)
+{
+    struct device *d = l->bench->device;
+    struct device_segment *segment = NULL;
+    const struct device_shape shape = {
+        .launches = ROW_LAUNCHES, .n_sets = 1, .overlap = l->bench->config->overlap == OVERLAP_LAUNCHES};
+    int code = d->ops->prepare(d, &l->entrant->work, &shape, RUNG_GRAPH, &segment, err);
+    const struct watch_request request = {
+        .work = &l->entrant->work, .segment = segment, .seed = random_next(&l->random)};
+    if (code == 0 && d->ops->rung(segment) == RUNG_GRAPH) {
+        code = l->watcher->watch(l->watcher, d, &request, &l->row, err);
+        if (code == 0 && l->row.complete)
+            l->overlap_ns = activity_overlap_ns(&l->row.log);
+    }
+    if (segment != NULL)
+        d->ops->release_segment(d, segment);
+    return code;
+}
+
 static int run_looks(struct look *l, struct error *err)
 {
     int code = prepare(l, err);
@@ -261,6 +302,8 @@ static int run_looks(struct look *l, struct error *err)
         code = try_path(l, PATH_LAUNCH, err);
     if (code == 0 && l->segment != NULL && l->verdict == NULL && l->unavailable[0] == '\0')
         code = try_path(l, PATH_GRAPH, err);
+    if (code == 0 && l->done[PATH_GRAPH] && l->verdict == NULL && l->bench->mode == MODE_OFFLINE)
+        code = look_at_row(l, err);
     return code;
 }
 
@@ -285,6 +328,8 @@ static cJSON *look_to_json(const struct look *l)
         cJSON_AddNumberToObject(o, "graph_busy_ns", activity_busy_ns(graph));
     if (l->done[PATH_LAUNCH])
         put_ratio(l, o);
+    if (!isnan(l->overlap_ns))
+        cJSON_AddNumberToObject(o, "overlap_ns", l->overlap_ns);
     if (l->done[PATH_LAUNCH] && !l->seen[PATH_LAUNCH].held)
         cJSON_AddTrueToObject(o, "waits");
     if (l->unavailable[0] != '\0')
@@ -317,6 +362,7 @@ int activity_watch(struct bench *bench, struct entrant *entrant, struct watcher 
     l->entrant = entrant;
     l->watcher = watcher;
     l->claim = claim;
+    l->overlap_ns = NAN;
     random_seed(&l->random, random_derive(bench->seed, "activity", 0));
     bench_stage(bench, entrant, "activity", bench->config->limits.launch_seconds);
     int code = run_looks(l, err);

@@ -31,16 +31,21 @@ const char *activity_judge(const struct watched *seen, const struct activity_cla
 /* How long the GPU was busy with what was seen: overlapping work counts once. */
 double activity_busy_ns(const struct activity_log *log);
 
+/* The most that a launch in a row of four has begun before the one ahead of it had ended: 0 is a proof that none did.
+ * NAN where the log is not that of four alike. */
+double activity_overlap_ns(const struct activity_log *log);
+
 /* Watches one launch of an entrant that is set up, on its set 0. *out, owned by the caller, is
  *
- *   {"launch":[work...],"busy_ns":N,"graph":[work...],"graph_busy_ns":N,"ratio":R,"waits":true,"status":"...",
- *    "reason":"..."}
+ *   {"launch":[work...],"busy_ns":N,"graph":[work...],"graph_busy_ns":N,"ratio":R,"overlap_ns":N,"waits":true,
+ *    "status":"...","reason":"..."}
  *   work: {"kernel":"name","grid":[..],"block":[..],"stream":S,"n":N,"ns":N} | {"copy":bytes,...} |
  * {"memset":bytes,...}
  *
- * or {"unavailable":"why"}. `graph` is there when it is other work than `launch`; ratio is the GPU's busy time over the
- * time that was taken, where one kernel is the whole launch; `waits` says that the launch waits for its stream, so that
- * it could not be held back. Non-zero only when the worker must end. */
+ * or {"unavailable":"why"}. `overlap_ns` is of a row of launches as they were timed (offline, as a graph). `graph` is
+ * there when it is other work than `launch`; ratio is the GPU's busy time over the time that was taken, where one
+ * kernel is the whole launch; `waits` says that the launch waits for its stream, so that it could not be held back.
+ * Non-zero only when the worker must end. */
 int activity_watch(struct bench *bench, struct entrant *entrant, struct watcher *watcher,
                    const struct activity_claim *claim, cJSON **out, struct error *err);
 

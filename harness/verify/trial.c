@@ -286,6 +286,7 @@ static int run_segment_between(struct trial *t, const struct device_work *work, 
     shape.primers = 0;
     shape.visits = 1;
     shape.loaded = shape.settled = true;
+    shape.overlap = true; /* what begins early must wait itself, whether it is timed so or not */
     int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->segment), &segment, err);
     if (code == 0)
         code = d->ops->measure(d, segment, &ns, err);

@@ -47,6 +47,7 @@ static struct cell_record *new_record(const struct cell_context *context, const 
     r->mode = request->mode;
     r->headline = headline;
     r->cache = context->config->cache[request->mode];
+    r->alone = context->config->overlap == OVERLAP_NONE;
     r->worker = context->worker;
     snprintf(r->label, sizeof r->label, "%s", request->label);
     snprintf(r->status, sizeof r->status, "ok");

@@ -58,7 +58,7 @@ function drawScatter() {
   const host = document.getElementById("scatter");
   const list = points();
   document.getElementById("scatter-note").textContent =
-    `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. One dot for each shape` +
+    `${name(state.candidate)} over ${name(state.baseline)}, ${timeName(state.timing)} time. One dot for each shape` +
     (noiseOf(state.group) ? "; no mean, as too few of them reached the wanted precision." : "; the line is the geometric mean over shapes of similar size.");
   if (!list.length) { host.textContent = "No speedups in this selection."; return; }
   const width = host.clientWidth - 16, height = Math.min(380, Math.max(240, width * 0.45));
@@ -157,7 +157,7 @@ function drawHeatmaps() {
   const sorted = (key) => [...new Set(list.map((p) => p.cell[key]))].sort((a, b) => a - b);
   const ms = sorted("m"), ns = sorted("n");
   const full = list.length ? heatFull(list) : 1, mirror = 1 / (1 + full) - 1;
-  document.getElementById("heat-note").textContent = `${name(state.candidate)} over ${name(state.baseline)}, ${state.timing} time. N across, M down.`;
+  document.getElementById("heat-note").textContent = `${name(state.candidate)} over ${name(state.baseline)}, ${timeName(state.timing)} time. N across, M down.`;
   document.getElementById("legend").innerHTML = `${tickText(mirror)} or less <i></i> ${tickText(full)} or more <span>(log scale, grey is equal; the ends fit ` +
     "what is selected: 19 in 20 shapes lie within)</span>";
   const host = document.getElementById("heatmaps");

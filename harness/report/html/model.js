@@ -3,6 +3,8 @@
    status, reason], p: [candidate, timing, then reference, geomean, low, high for each reference]. */
 const D = JSON.parse(document.getElementById("data").textContent);
 const TIMINGS = ["device", "event", "wall"];
+/* A row whose launches may overlap is called so: its time is a claim of throughput alone. */
+const timeName = (timing, group = D.groups[state.group]) => (timing === "device" && group.row ? "device-row" : timing);
 const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0, down: false, filter: "", all: false };
 
 const esc = (text) => String(text ?? "").replace(/[&<>"']/g, (c) => "&#" + c.charCodeAt(0) + ";");

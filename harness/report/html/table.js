@@ -19,7 +19,7 @@ function drawHeadline() {
   const group = D.groups[state.group];
   const timings = TIMINGS.filter((t) => hasTiming(t) || isSummed(t)), noise = noiseOf(state.group);
   const claims = D.claimed.filter((row) => row.mode === group.mode && row.dtype === group.dtype && row.accumulate === group.accumulate);
-  const head = timings.map((t) => `<th class="group" colspan="4">${t} time${t === group.headline ? " (headline)" : ""}</th>`).join("") +
+  const head = timings.map((t) => `<th class="group" colspan="4">${timeName(t, group)} time${t === group.headline ? " (headline)" : ""}</th>`).join("") +
     (claims.length ? '<th class="group">claimed</th>' : "");
   const sub = timings.map(() => '<th class="first">mean</th><th>geomean</th><th>median</th><th>wins</th>').join("") +
     (claims.length ? '<th class="first">mean</th>' : "");
@@ -47,7 +47,7 @@ function drawAa() {
   const rows = aaRows(state.group);
   document.getElementById("aa").innerHTML = !rows.length ? "" :
     "<table><thead><tr><th>A/A: a copy over its original</th><th>timing</th><th>intervals</th><th>exclude 0</th><th>mean lead</th><th>std dev</th></tr></thead><tbody>" +
-    rows.map((row) => `<tr><td>${esc(row.contender)}</td><td>${row.timing}</td><td>${row.with_interval}</td><td>${row.excludes_one}</td>` +
+    rows.map((row) => `<tr><td>${esc(row.contender)}</td><td>${timeName(row.timing)}</td><td>${row.with_interval}</td><td>${row.excludes_one}</td>` +
       `<td>${percent(row.mean_log_ratio, 3)}</td><td>${(100 * row.sd_log_ratio).toFixed(2)}%</td></tr>`).join("") + "</tbody></table>";
 }
 
@@ -79,7 +79,7 @@ function columns() {
     { head: "baseline", key: "baseline", scale: 1e-3, value: (c) => timeOf(c, state.baseline), show: (c) => duration(timeOf(c, state.baseline)) },
     { head: "TFLOPS", key: "tflops", scale: 1, value: (c) => tflops(c, timeOf(c, state.candidate)), show: (c, v) => known(v) ? v >= 100 ? v.toFixed(0) : v.toPrecision(3) : "\u2013" },
     { head: "roof", key: "roof", scale: 1, value: (c) => known(c.f) ? 100 * c.f / timeOf(c, state.candidate) : null, show: (c, v) => known(v) ? v.toFixed(v < 10 ? 1 : 0) + "%" : "\u2013" },
-    ...timings.map((t) => ({ head: t, key: t, scale: 100, value: (c) => measured(c, t), show: (c, v) => signed(v) })),
+    ...timings.map((t) => ({ head: timeName(t), key: t, scale: 100, value: (c) => measured(c, t), show: (c, v) => signed(v) })),
     { head: "95% " + state.timing, key: "width", scale: 100, value: widthOf, show: intervalText },
     { head: "status", key: "status", value: (c) => c.s + (c.c ? "" : "~"), show: statusText },
   ];

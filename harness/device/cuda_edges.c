@@ -1,0 +1,254 @@
+/* Which nodes of a captured graph belong to which launch, and the edges between launches: over a programmatic one a
+ * launch may begin before the one ahead of it has ended. Made full dependencies here, whoever made the kernel, where a
+ * launch is timed alone. Relies on what the stream says of its capture behind each launch; called by cuda_capture.c. */
+#include "device/cuda_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPTURE_ACTIVE 1
+
+/* The nodes that a launch ends with: all that it put into the graph lies on ways to them. */
+struct launch_marks {
+    struct mark {
+        cu_node node;
+        size_t part; /* counted from 0; SIZE_MAX, of a web's nodes: not known yet */
+    } * ends;
+    size_t n, capacity, parts;
+};
+
+struct launch_marks *launch_marks_new(void)
+{
+    return calloc(1, sizeof(struct launch_marks));
+}
+
+void launch_marks_free(struct launch_marks *marks)
+{
+    if (marks)
+        free(marks->ends);
+    free(marks);
+}
+
+static bool grow(struct launch_marks *marks, size_t more)
+{
+    if (marks->n + more <= marks->capacity)
+        return true;
+    size_t capacity = 2 * (marks->n + more);
+    struct mark *grown = realloc(marks->ends, capacity * sizeof *grown);
+    if (!grown)
+        return false;
+    marks->ends = grown;
+    marks->capacity = capacity;
+    return true;
+}
+
+/* A capture that has been invalidated says so when it ends. */
+int launch_marks_add(struct launch_marks *marks, struct cuda_device *c, struct error *err)
+{
+    int status = 0;
+    uint64_t id;
+    cu_graph graph;
+    const cu_node *ends = NULL;
+    const struct cu_edge *edges;
+    size_t n = 0;
+    if (!c->driver.capture_info)
+        return 0;
+    cu_result result = c->driver.capture_info(c->stream, &status, &id, &graph, &ends, &edges, &n);
+    if (result != CU_OK || status != CAPTURE_ACTIVE)
+        return 0;
+    if (!grow(marks, n))
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for the ends of %zu launches", marks->parts);
+    for (size_t i = 0; i < n; i++)
+        marks->ends[marks->n++] = (struct mark){ends[i], marks->parts};
+    marks->parts++;
+    return 0;
+}
+
+/* ---- the graph ---- */
+
+struct web {
+    size_t n_edges, n_nodes;
+    cu_node *from, *to;
+    struct cu_edge *edges;
+    struct mark *nodes; /* by address */
+    size_t *order;      /* of the edges, by where they lead */
+    cu_node *stack;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct mark *)a)->node, y = (uintptr_t)((const struct mark *)b)->node;
+    return (x > y) - (x < y);
+}
+
+static struct mark *find(const struct web *w, cu_node node)
+{
+    const struct mark key = {node, 0};
+    return bsearch(&key, w->nodes, w->n_nodes, sizeof key, by_address);
+}
+
+static void list_nodes(struct web *w)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->n_edges; i++) {
+        w->nodes[2 * i] = (struct mark){w->from[i], SIZE_MAX};
+        w->nodes[2 * i + 1] = (struct mark){w->to[i], SIZE_MAX};
+    }
+    qsort(w->nodes, 2 * w->n_edges, sizeof *w->nodes, by_address);
+    for (size_t i = 0; i < 2 * w->n_edges; i++)
+        if (kept == 0 || w->nodes[kept - 1].node != w->nodes[i].node)
+            w->nodes[kept++] = w->nodes[i];
+    w->n_nodes = kept;
+}
+
+/* Edges as (target, edge) pairs in w->order: sorted by target through a list of marks. */
+static bool order_edges(struct web *w)
+{
+    struct mark *targets = calloc(w->n_edges, sizeof *targets);
+    if (!targets)
+        return false;
+    for (size_t i = 0; i < w->n_edges; i++)
+        targets[i] = (struct mark){w->to[i], i};
+    qsort(targets, w->n_edges, sizeof *targets, by_address);
+    for (size_t i = 0; i < w->n_edges; i++)
+        w->order[i] = targets[i].part;
+    free(targets);
+    return true;
+}
+
+/* The first place in w->order of an edge that leads to the node or to a later address. */
+static size_t first_into(const struct web *w, cu_node node)
+{
+    size_t low = 0, high = w->n_edges;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if ((uintptr_t)w->to[w->order[middle]] < (uintptr_t)node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Everything on the ways to this node that no earlier part has. */
+static void claim(struct web *w, cu_node end, size_t part)
+{
+    size_t depth = 0;
+    w->stack[depth++] = end;
+    while (depth > 0) {
+        cu_node node = w->stack[--depth];
+        struct mark *mark = find(w, node);
+        if (!mark || mark->part != SIZE_MAX)
+            continue;
+        mark->part = part;
+        for (size_t i = first_into(w, node); i < w->n_edges && w->to[w->order[i]] == node; i++)
+            w->stack[depth++] = w->from[w->order[i]];
+    }
+}
+
+static void web_free(struct web *w)
+{
+    free(w->from);
+    free(w->edges);
+    free(w->nodes);
+    free(w->order);
+    free(w->stack);
+}
+
+static int read_edges(struct web *w, const struct driver *cu, cu_graph graph, struct error *err)
+{
+    *w = (struct web){0};
+    int rc = driver_check(cu, cu->graph_edges(graph, NULL, NULL, NULL, &w->n_edges), err, "cuGraphGetEdges");
+    if (rc != 0 || w->n_edges == 0)
+        return rc;
+    w->from = calloc(2 * w->n_edges, sizeof *w->from);
+    w->edges = calloc(w->n_edges, sizeof *w->edges);
+    if (!w->from || !w->edges)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", w->n_edges);
+    w->to = w->from + w->n_edges;
+    return driver_check(cu, cu->graph_edges(graph, w->from, w->to, w->edges, &w->n_edges), err, "cuGraphGetEdges");
+}
+
+static int divide(struct web *w, const struct launch_marks *marks, struct error *err)
+{
+    w->nodes = calloc(2 * w->n_edges, sizeof *w->nodes);
+    w->order = calloc(w->n_edges, sizeof *w->order);
+    w->stack = calloc(w->n_edges + 1, sizeof *w->stack);
+    if (!w->nodes || !w->order || !w->stack || !order_edges(w))
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu graph edges", w->n_edges);
+    list_nodes(w);
+    for (size_t i = 0; i < marks->n; i++)
+        claim(w, marks->ends[i].node, marks->ends[i].part);
+    return 0;
+}
+
+/* ---- the edges between launches ---- */
+
+static bool is_programmatic(const struct cu_edge *edge)
+{
+    return edge->type == CU_EDGE_PROGRAMMATIC;
+}
+
+static bool has_programmatic(const struct web *w)
+{
+    for (size_t i = 0; i < w->n_edges; i++)
+        if (is_programmatic(&w->edges[i]))
+            return true;
+    return false;
+}
+
+/* Keeps of the edges those that are looked for, in w's first places; how many. */
+static size_t keep_between(struct web *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_edges; i++) {
+        if (!is_programmatic(&w->edges[i]) || find(w, w->from[i])->part == find(w, w->to[i])->part)
+            continue;
+        w->from[n] = w->from[i];
+        w->to[n] = w->to[i];
+        w->edges[n++] = w->edges[i];
+    }
+    return n;
+}
+
+/* The wish itself, where the driver keeps it at the node; one that knows edges alone has nothing to take back. */
+static void forget_wish(const struct driver *cu, cu_node node)
+{
+    union cu_launch_value value = {0};
+    if (cu->node_attribute_get(node, CU_LAUNCH_EARLY, &value) != CU_OK || !value.early)
+        return;
+    value = (union cu_launch_value){0};
+    (void)cu->node_attribute_set(node, CU_LAUNCH_EARLY, &value);
+}
+
+static int make_full(const struct web *w, size_t n, const struct driver *cu, cu_graph graph, struct error *err)
+{
+    int rc = driver_check(cu, cu->edges_remove(graph, w->from, w->to, w->edges, n), err,
+                          "cuGraphRemoveDependencies(%zu programmatic)", n);
+    if (rc == 0)
+        rc =
+            driver_check(cu, cu->edges_add(graph, w->from, w->to, NULL, n), err, "cuGraphAddDependencies(%zu full)", n);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        forget_wish(cu, w->to[i]);
+    return rc;
+}
+
+int launch_marks_apply(const struct launch_marks *marks, struct cuda_device *c, cu_graph graph, bool stay,
+                       size_t *early, struct error *err)
+{
+    const struct driver *cu = &c->driver;
+    struct web w;
+    *early = 0;
+    if (!cu->graph_edges)
+        return 0;
+    int rc = read_edges(&w, cu, graph, err);
+    if (rc == 0 && has_programmatic(&w)) {
+        rc = divide(&w, marks, err);
+        if (rc == 0)
+            *early = keep_between(&w);
+        if (rc == 0 && *early > 0 && !stay)
+            rc = make_full(&w, *early, cu, graph, err);
+    }
+    web_free(&w);
+    return rc;
+}
