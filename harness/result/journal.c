@@ -10,13 +10,16 @@
 
 #include "base/file.h"
 #include "base/gunzip.h"
+#include "result/journal_copy.h"
 #include "result/journal_line.h"
 
 struct journal {
     int fd;
     off_t length; /* of good lines; the file is never left longer than this */
     bool broken;  /* a failed append could not be undone */
+    bool lost;    /* the file is not what we wrote any more */
     int (*sync)(int fd);
+    struct journal_copy copy;
     char path[512];
 };
 
@@ -85,13 +88,16 @@ static int scan_all(struct scan *s, struct error *err)
 
 typedef int (*file_reader)(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err);
 
-static int scan_file(struct scan *s, file_reader read_file, struct error *err)
+/* The good lines are left in `copy`, where there is one. */
+static int scan_file(struct scan *s, file_reader read_file, struct text *copy, struct error *err)
 {
     char *bytes = NULL;
     if (read_file(s->path, JOURNAL_MAX_BYTES, &bytes, &s->length, err))
         return err->code;
     s->bytes = bytes;
     int code = scan_all(s, err);
+    if (copy && !code)
+        text_add_bytes(copy, bytes, s->good);
     free(bytes);
     return code;
 }
@@ -99,7 +105,7 @@ static int scan_file(struct scan *s, file_reader read_file, struct error *err)
 int journal_read(const char *path, journal_visitor visit, void *context, bool *torn, struct error *err)
 {
     struct scan scan = {.path = path, .visit = visit, .context = context};
-    int code = scan_file(&scan, gunzip_read_file, err);
+    int code = scan_file(&scan, gunzip_read_file, NULL, err);
     if (torn)
         *torn = scan.torn;
     return code;
@@ -118,7 +124,7 @@ int journal_parse(const struct journal_text *text, journal_visitor visit, void *
 int journal_read_kind(const char *path, const struct journal_filter *only, struct error *err)
 {
     struct scan scan = {.path = path, .visit = only->visit, .context = only->context, .only = only->kind};
-    return scan_file(&scan, gunzip_read_file, err);
+    return scan_file(&scan, gunzip_read_file, NULL, err);
 }
 
 int journal_parse_kind(const struct journal_text *text, const struct journal_filter *only, struct error *err)
@@ -174,6 +180,7 @@ static int open_locked(const char *path, int flags, int open_code, struct journa
             error_set(err, open_code, "%s: %s", path, strerror(errno));
     }
     if (j->fd >= 0 && take_lock(j, err) == 0) {
+        journal_copy_note(&j->copy, j->fd);
         *out = j;
         return 0;
     }
@@ -198,9 +205,11 @@ int journal_create(const char *path, struct journal **out, struct error *err)
 static int cut_torn_end(struct journal *j, const struct scan *scan, struct error *err)
 {
     j->length = (off_t)scan->good;
-    if (!scan->torn)
-        return 0;
-    if (ftruncate(j->fd, j->length) == 0 && j->sync(j->fd) == 0)
+    if (j->copy.lines.failed)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the journal");
+    bool cut = !scan->torn || (ftruncate(j->fd, j->length) == 0 && j->sync(j->fd) == 0);
+    journal_copy_note(&j->copy, j->fd);
+    if (cut)
         return 0;
     return error_set(err, EXIT_CODE_IO, "%s: cannot cut the torn last line off: %s", j->path, strerror(errno));
 }
@@ -211,7 +220,7 @@ int journal_resume(const char *path, journal_visitor visit, void *context, struc
     struct scan scan = {.path = path, .visit = visit, .context = context};
     if (open_locked(path, 0, EXIT_CODE_DATA, &j, err))
         return err->code;
-    int code = scan_file(&scan, file_read, err); /* only a plain file can be appended to */
+    int code = scan_file(&scan, file_read, &j->copy.lines, err); /* only a plain file can be appended to */
     if (code == 0)
         code = cut_torn_end(j, &scan, err);
     if (code == 0)
@@ -240,13 +249,51 @@ static int write_all(int fd, const char *bytes, size_t length)
 
 static int write_line(struct journal *j, const struct text *line, struct error *err)
 {
+    int code = 0;
     if (write_all(j->fd, line->bytes, line->length) == 0 && j->sync(j->fd) == 0) {
         j->length += (off_t)line->length;
-        return 0;
+    } else {
+        code = error_set(err, EXIT_CODE_IO, "%s: cannot write: %s", j->path, strerror(errno));
+        j->broken = ftruncate(j->fd, j->length) != 0;
+        j->copy.lines.length = (size_t)j->length;
     }
-    error_set(err, EXIT_CODE_IO, "%s: cannot write: %s", j->path, strerror(errno));
-    j->broken = ftruncate(j->fd, j->length) != 0;
-    return err->code;
+    journal_copy_note(&j->copy, j->fd);
+    return code;
+}
+
+static size_t count_lines(const struct text *lines)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < lines->length; i++)
+        n += lines->bytes[i] == '\n';
+    return n;
+}
+
+/* The file is not what was written to it: what was is put elsewhere, once. */
+static int lose(struct journal *j, const char *fault, struct error *err)
+{
+    char rescued[4096];
+    size_t lines = count_lines(&j->copy.lines);
+    if (j->lost)
+        return error_set(err, EXIT_CODE_IO, "%s %s while the run wrote it", j->path, fault);
+    j->lost = true;
+    if (journal_copy_rescue(&j->copy, j->path, rescued, sizeof rescued) != 0)
+        return error_set(err, EXIT_CODE_IO, "%s %s while the run wrote it, and its %zu lines could not be saved: %s",
+                         j->path, fault, lines, strerror(errno));
+    return error_set(err, EXIT_CODE_IO,
+                     "%s %s while the run wrote it: all %zu lines are in %s (moved back, --resume goes on from there)",
+                     j->path, fault, lines, rescued);
+}
+
+int journal_check(struct journal *j, struct error *err)
+{
+    const char *fault = journal_copy_fault(&j->copy, j->fd, j->path);
+    return fault ? lose(j, fault, err) : 0;
+}
+
+bool journal_is_lost(const struct journal *j)
+{
+    return j->lost;
 }
 
 int journal_append(struct journal *j, const char *kind, const cJSON *data, struct error *err)
@@ -257,8 +304,13 @@ int journal_append(struct journal *j, const char *kind, const cJSON *data, struc
     int code = journal_line_print(&line, kind, data, err);
     if (code == 0 && j->length + (off_t)line.length > (off_t)JOURNAL_MAX_BYTES)
         code = error_set(err, EXIT_CODE_IO, "%s: the journal would grow over %u bytes", j->path, JOURNAL_MAX_BYTES);
+    const char *fault = code ? NULL : journal_copy_fault(&j->copy, j->fd, j->path); /* before the line is in the copy */
     if (code == 0)
-        code = write_line(j, &line, err);
+        text_add_bytes(&j->copy.lines, line.bytes, line.length);
+    if (code == 0 && j->copy.lines.failed)
+        code = error_set(err, EXIT_CODE_INTERNAL, "out of memory for the journal");
+    if (code == 0)
+        code = fault ? lose(j, fault, err) : write_line(j, &line, err);
     text_free(&line);
     return code;
 }
@@ -274,5 +326,6 @@ void journal_close(struct journal *j)
         return;
     if (j->fd >= 0)
         close(j->fd);
+    journal_copy_free(&j->copy);
     free(j);
 }

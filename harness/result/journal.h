@@ -48,6 +48,12 @@ int journal_resume(const char *path, journal_visitor visit, void *context, struc
 /* Writes one line and fdatasyncs it. `data` stays the caller's. After a failure (EXIT_CODE_IO: disk full) the file is
  * cut back to its last good length, so that a later resume is clean. */
 int journal_append(struct journal *j, const char *kind, const cJSON *data, struct error *err);
+/* Whether the file is still what was written to it: EXIT_CODE_IO when it was deleted, moved, replaced or changed. All
+ * lines, the one that is being appended included, are then in a file beside it, which the error names. journal_append
+ * asks the same. Cheap enough to be asked several times a second. */
+int journal_check(struct journal *j, struct error *err);
+/* Whether that has been found. */
+bool journal_is_lost(const struct journal *j);
 void journal_close(struct journal *j);
 
 /* For tests: what takes fdatasync's place from now on. */

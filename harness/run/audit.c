@@ -313,6 +313,7 @@ static int loop(struct audit *a, struct error *err)
             slots_wait(r->slots, r->n_slots, POLL_MS);
         for (int i = 0; i < r->n_slots && !code; i++)
             code = drain(a, &r->slots[i], err);
+        code = code ? code : ledger_check(r->ledger, err);
     }
     return code;
 }

@@ -13,6 +13,8 @@
 #include "run/mismatch.h"
 #include "worker/environment.h"
 
+#define CHECK_NS 500000000ull /* between two looks at the journal */
+
 /* What this start is; a journal to be continued must have been started alike. */
 struct identity {
     cJSON *config;
@@ -247,6 +249,7 @@ static int append(struct ledger *l, const char *kind, cJSON *data, struct error 
     int code = data ? journal_append(l->journal, kind, data, err)
                     : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the journal");
     cJSON_Delete(data);
+    l->lost = l->lost || journal_is_lost(l->journal);
     return code;
 }
 
@@ -338,7 +341,7 @@ int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct e
         *index = 0;
         return 0;
     }
-    if (journal_append(ledger->journal, "env", env, err))
+    if (append(ledger, "env", cJSON_Duplicate(env, true), err))
         return err->code;
     if (!ledger->env)
         ledger->env = cJSON_Duplicate(env, true);
@@ -367,6 +370,15 @@ int ledger_add_activity(struct ledger *ledger, cJSON *line, struct error *err)
         return err->code;
     }
     return append(ledger, ACTIVITY_KIND, line, err);
+}
+
+int ledger_check(struct ledger *ledger, struct error *err)
+{
+    if (!ledger->lost && clock_now_ns() - ledger->checked_ns < CHECK_NS)
+        return 0;
+    ledger->checked_ns = clock_now_ns();
+    ledger->lost = journal_check(ledger->journal, err) != 0;
+    return ledger->lost ? err->code : 0;
 }
 
 static cJSON *memory_to_json(const struct memory_use *memory)
@@ -423,7 +435,7 @@ int ledger_verdict(const struct ledger *l, const struct config *config, struct e
 
 void ledger_close(struct ledger *ledger)
 {
-    if (ledger->created && ledger->n_done == 0)
+    if (ledger->created && ledger->n_done == 0 && !ledger->lost)
         unlink(ledger->journal_path);
     if (ledger->journal)
         journal_close(ledger->journal);

@@ -26,6 +26,8 @@ struct ledger {
     cJSON *env;    /* the first one: every later worker must be like it */
     bool complete; /* the journal has its `end` */
     bool created;  /* by this start */
+    bool lost;     /* the journal is not what was written to it any more; its lines are elsewhere */
+    uint64_t checked_ns;
     size_t wrong_results, failed_cells, skipped_cells;
     size_t timed_cells, compared_cells;     /* with blocks or pairs, and with a pair that can be compared */
     size_t candidates, measured_candidates; /* over all cells: records of candidates, and those with status ok */
@@ -51,6 +53,9 @@ int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record
 
 /* Journals one line of an audit (result/activity.h), which is taken over, and counts its verdicts. */
 int ledger_add_activity(struct ledger *ledger, cJSON *line, struct error *err);
+
+/* Whether the journal is still what was written to it (journal_check); looks twice a second at most. */
+int ledger_check(struct ledger *ledger, struct error *err);
 
 /* Host memory of the last sitting, bytes; 0 unknown. What libraries take is in the workers': the difference between
  * their peak and what they held when they had loaded everything is the most that the harness itself took. */

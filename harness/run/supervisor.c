@@ -340,8 +340,7 @@ static int advance(struct run *run, struct slot *slot, bool *active, struct erro
         if (cell >= 0)
             take_cell(run, slot, cell);
     }
-    bool asked = run->checking && slot == run->slots && slot->env_index < 0;
-    bool work = (slot->cell >= 0 || asked) && !stopping;
+    bool work = (slot->cell >= 0 || (run->checking && slot == run->slots && slot->env_index < 0)) && !stopping;
     if (slot->state == SLOT_IDLE && work)
         return send_cell(run, slot, err);
     if (slot->state == SLOT_IDLE)
@@ -370,6 +369,8 @@ static int loop(struct run *run, struct error *err)
         for (int i = 0; i < run->devices.count; i++)
             if (drain(run, &run->slots[i], err))
                 return err->code;
+        if (ledger_check(&run->ledger, err))
+            return err->code;
         watch_memory(run);
     }
     return 0;
@@ -474,7 +475,7 @@ static int conclude(struct run *run, int code, struct error *err)
     struct error second = {0};
     if (!code)
         code = ledger_finish(&run->ledger, &run->memory, err);
-    if (run->ledger.n_done > 0 && write_output(run, &second) && !code) {
+    if (run->ledger.n_done > 0 && !run->ledger.lost && write_output(run, &second) && !code) {
         *err = second;
         return err->code;
     }
