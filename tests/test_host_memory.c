@@ -1,4 +1,4 @@
-/* device/host_memory: what machines, containers and kernels of old say of memory, read from made-up roots. */
+/* base/host_memory: what machines, containers and kernels of old say of memory, read from made-up roots. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "device/host_memory.h"
+#include "base/host_memory.h"
 
 #define MIB (1024ull * 1024)
 

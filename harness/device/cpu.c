@@ -1,6 +1,6 @@
 /* The host as a device: real wall times; device and event timings do not exist here and are never imitated. */
 #include "device/cpu_math.h"
-#include "device/host_memory.h"
+#include "base/host_memory.h"
 #include "device/probe.h"
 #include "base/clock.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "device/host_memory.h"
+#include "base/host_memory.h"
 
 #define MOST_OF_IT 0.75
 

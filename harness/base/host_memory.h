@@ -3,8 +3,8 @@
  * available and what its control groups (v1 and v2, every level) leave. The CPU device asks before a cell, the
  * supervisor while workers run and when one was killed.
  */
-#ifndef CUDAL2_DEVICE_HOST_MEMORY_H
-#define CUDAL2_DEVICE_HOST_MEMORY_H
+#ifndef CUDAL2_BASE_HOST_MEMORY_H
+#define CUDAL2_BASE_HOST_MEMORY_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "device/host_memory.h"
+#include "base/host_memory.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
