@@ -2,6 +2,7 @@
  * made up. */
 #include "device/device.h"
 #include "base/half.h"
+#include "device/cpu_math.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -353,20 +354,43 @@ static int close_device(void **state)
     return 0;
 }
 
+/* Packed operands beyond CPU_PACKED_BYTES: the product goes by slabs of rows and of columns. */
+static void reference_by_slabs(void **state)
+{
+    const struct cudal2_problem p = {36, 40, 1 << 18, CUDAL2_F16, CUDAL2_ACC_F32};
+    uint16_t *a = get((size_t)(p.m * p.k) * 2), *b = get((size_t)(p.k * p.n) * 2);
+    float *narrow = get((size_t)(p.m * p.n) * sizeof *narrow);
+    double *wide = get((size_t)(p.m * p.n) * sizeof *wide);
+    struct error err;
+    (void)state;
+    assert_true(cpu_reference_scratch(&p) <= CPU_PACKED_BYTES && 4 * (p.m + p.n) * p.k > (int64_t)CPU_PACKED_BYTES);
+    fill(a, (struct fill){FILL_BINARY, CUDAL2_F16, 3, 0.5, p.m, p.k, false});
+    fill(b, (struct fill){FILL_BINARY, CUDAL2_F16, 4, 0.5, p.k, p.n, false});
+    const struct cudal2_operands on = {a, b, NULL};
+    assert_int_equal(d->ops->reference(d, &p, CUDAL2_NN, &on, narrow, &err), 0);
+    assert_int_equal(d->ops->reference_wide(d, &p, CUDAL2_NN, &on, wide, &err), 0);
+    for (int64_t i = 0; i < p.m; i += 5)
+        for (int64_t j = i % 3; j < p.n; j += 13) {
+            int64_t sum = 0;
+            for (int64_t l = 0; l < p.k; l++)
+                sum += a[i * p.k + l] != 0 && b[l * p.n + j] != 0;
+            assert_true((int64_t)narrow[i * p.n + j] == sum && (int64_t)wide[i * p.n + j] == sum);
+        }
+    d->ops->release(d, a);
+    d->ops->release(d, b);
+    d->ops->release(d, narrow);
+    d->ops->release(d, wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(info_is_filled),
-        cmocka_unit_test(normal_fill_is_normal),
-        cmocka_unit_test(storage_order_does_not_change_the_matrix),
-        cmocka_unit_test(fill_values_are_pinned),
-        cmocka_unit_test(binary_and_poison),
-        cmocka_unit_test(reference_is_right),
-        cmocka_unit_test(wide_reference_keeps_what_fp32_loses),
-        cmocka_unit_test(comparison_counts_exactly),
-        cmocka_unit_test(only_wall_is_timed),
-        cmocka_unit_test(memory_and_clock),
-        cmocka_unit_test(specs_of_open),
+        cmocka_unit_test(reference_by_slabs),        cmocka_unit_test(info_is_filled),
+        cmocka_unit_test(normal_fill_is_normal),     cmocka_unit_test(storage_order_does_not_change_the_matrix),
+        cmocka_unit_test(fill_values_are_pinned),    cmocka_unit_test(binary_and_poison),
+        cmocka_unit_test(reference_is_right),        cmocka_unit_test(wide_reference_keeps_what_fp32_loses),
+        cmocka_unit_test(comparison_counts_exactly), cmocka_unit_test(only_wall_is_timed),
+        cmocka_unit_test(memory_and_clock),          cmocka_unit_test(specs_of_open),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

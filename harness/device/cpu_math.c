@@ -103,18 +103,19 @@ struct product {
     const struct cudal2_problem *p;
     enum cudal2_layout layout;
     const struct cudal2_operands *operands;
-    float *a;      /* m x k */
-    float *panels; /* ceil(n / PANEL) panels of k x PANEL, zero beyond n */
+    float *a;      /* rows x k, of the rows from first_row on */
+    float *panels; /* n_panels panels of k x PANEL from first_panel on, zero beyond n */
     float *out;
     double *wide; /* instead of out */
+    int64_t first_row, rows, first_panel, n_panels;
 };
 
 static void unpack_a(void *context, int64_t first, int64_t last)
 {
     const struct product *t = context;
-    size_t end = (size_t)(last * t->p->k);
+    size_t end = (size_t)(last * t->p->k), before = (size_t)(t->first_row * t->p->k);
     for (size_t i = (size_t)(first * t->p->k); i < end; i++)
-        t->a[i] = element_load(t->operands->a, t->p->dtype, i);
+        t->a[i] = element_load(t->operands->a, t->p->dtype, before + i);
 }
 
 static void pack_b(void *context, int64_t first, int64_t last)
@@ -124,7 +125,7 @@ static void pack_b(void *context, int64_t first, int64_t last)
     for (int64_t panel = first; panel < last; panel++) {
         float *to = t->panels + panel * k * PANEL;
         for (int64_t j = 0; j < PANEL; j++) {
-            int64_t column = panel * PANEL + j;
+            int64_t column = (t->first_panel + panel) * PANEL + j;
             for (int64_t i = 0; i < k; i++) {
                 int64_t index = t->layout == CUDAL2_TN ? column * k + i : i * n + column;
                 to[i * PANEL + j] = column < n ? element_load(t->operands->b, t->p->dtype, (size_t)index) : 0.0f;
@@ -133,10 +134,17 @@ static void pack_b(void *context, int64_t first, int64_t last)
     }
 }
 
-/* ROWS x PANEL of C. Rows beyond m repeat the last one; their sums are not stored. */
+/* Where the sum of a row of the slab and a column of one of its panels goes; -1 beyond n. */
+static int64_t place_of(const struct product *t, int64_t row, int64_t panel, int64_t j)
+{
+    int64_t column = (t->first_panel + panel) * PANEL + j;
+    return column < t->p->n ? (t->first_row + row) * t->p->n + column : -1;
+}
+
+/* ROWS x PANEL of C. Rows beyond the slab repeat its last one; their sums are not stored. */
 static void multiply_tile(const struct product *t, int64_t row, int64_t panel)
 {
-    int64_t k = t->p->k, m = t->p->m, n = t->p->n;
+    int64_t k = t->p->k, m = t->rows;
     const float *b = t->panels + panel * k * PANEL;
     const float *a[ROWS];
     vec4 sum[ROWS][2];
@@ -153,49 +161,87 @@ static void multiply_tile(const struct product *t, int64_t row, int64_t panel)
         }
     }
     for (int r = 0; r < ROWS && row + r < m; r++)
-        for (int64_t j = 0; j < PANEL && panel * PANEL + j < n; j++)
-            t->out[(row + r) * n + panel * PANEL + j] = sum[r][j / 4][j % 4];
+        for (int64_t j = 0; j < PANEL && place_of(t, row + r, panel, j) >= 0; j++)
+            t->out[place_of(t, row + r, panel, j)] = sum[r][j / 4][j % 4];
 }
 
 /* The same in fp64. */
 static void multiply_tile_wide(const struct product *t, int64_t row, int64_t panel)
 {
-    int64_t k = t->p->k, m = t->p->m, n = t->p->n;
+    int64_t k = t->p->k;
     const float *b = t->panels + panel * k * PANEL;
-    for (int r = 0; r < ROWS && row + r < m; r++) {
+    for (int r = 0; r < ROWS && row + r < t->rows; r++) {
         const float *a = t->a + (row + r) * k;
         double sum[PANEL] = {0};
         for (int64_t i = 0; i < k; i++)
             for (int j = 0; j < PANEL; j++)
                 sum[j] += (double)a[i] * (double)b[i * PANEL + j];
-        for (int64_t j = 0; j < PANEL && panel * PANEL + j < n; j++)
-            t->wide[(row + r) * n + panel * PANEL + j] = sum[j];
+        for (int64_t j = 0; j < PANEL && place_of(t, row + r, panel, j) >= 0; j++)
+            t->wide[place_of(t, row + r, panel, j)] = sum[j];
     }
 }
 
 static void multiply_rows(void *context, int64_t first, int64_t last)
 {
     const struct product *t = context;
-    for (int64_t panel = 0; panel * PANEL < t->p->n; panel++)
+    for (int64_t panel = 0; panel < t->n_panels; panel++)
         for (int64_t block = first; block < last; block++)
             (t->wide ? multiply_tile_wide : multiply_tile)(t, block * ROWS, panel);
+}
+
+/* How many of `count` fit into half of the memory for packed operands; `least` at least. */
+static int64_t slab_of(int64_t count, int64_t least, uint64_t bytes_each)
+{
+    int64_t fit = (int64_t)(CPU_PACKED_BYTES / 2 / bytes_each) / least * least;
+    fit = fit < least ? least : fit;
+    return count < fit ? count : fit;
+}
+
+static int64_t slab_rows(const struct cudal2_problem *p)
+{
+    return slab_of(p->m, ROWS, (uint64_t)p->k * sizeof(float));
+}
+
+static int64_t slab_panels(const struct cudal2_problem *p)
+{
+    return slab_of((p->n + PANEL - 1) / PANEL, 1, PANEL * (uint64_t)p->k * sizeof(float));
+}
+
+uint64_t cpu_reference_scratch(const struct cudal2_problem *p)
+{
+    return (uint64_t)(slab_rows(p) + slab_panels(p) * PANEL) * (uint64_t)p->k * sizeof(float);
+}
+
+static int64_t at_most(int64_t left, int64_t most)
+{
+    return left < most ? left : most;
+}
+
+static void multiply_slabs(int threads, struct product *t)
+{
+    const struct cudal2_problem *p = t->p;
+    int64_t panels = (p->n + PANEL - 1) / PANEL;
+    for (t->first_panel = 0; t->first_panel < panels; t->first_panel += t->n_panels) {
+        t->n_panels = at_most(panels - t->first_panel, slab_panels(p));
+        cpu_parallel(threads, t->n_panels, pack_b, t);
+        for (t->first_row = 0; t->first_row < p->m; t->first_row += t->rows) {
+            t->rows = at_most(p->m - t->first_row, slab_rows(p));
+            cpu_parallel(threads, t->rows, unpack_a, t);
+            cpu_parallel(threads, (t->rows + ROWS - 1) / ROWS, multiply_rows, t);
+        }
+    }
 }
 
 static int multiply_packed(int threads, struct product *t, struct error *err)
 {
     const struct cudal2_problem *p = t->p;
-    int64_t panels = (p->n + PANEL - 1) / PANEL;
     int rc = 0;
-    t->a = malloc((size_t)(p->m * p->k) * sizeof *t->a);
-    t->panels = malloc((size_t)(panels * PANEL * p->k) * sizeof *t->panels);
-    if (!t->a || !t->panels) {
+    t->a = malloc((size_t)(slab_rows(p) * p->k) * sizeof *t->a);
+    t->panels = malloc((size_t)(slab_panels(p) * PANEL * p->k) * sizeof *t->panels);
+    if (t->a && t->panels)
+        multiply_slabs(threads, t);
+    else
         rc = error_set(err, EXIT_CODE_INTERNAL, "reference product: no memory for the packed operands");
-        goto out;
-    }
-    cpu_parallel(threads, p->m, unpack_a, t);
-    cpu_parallel(threads, panels, pack_b, t);
-    cpu_parallel(threads, (p->m + ROWS - 1) / ROWS, multiply_rows, t);
-out:
     free(t->a);
     free(t->panels);
     return rc;

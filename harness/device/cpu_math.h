@@ -14,14 +14,18 @@ void cpu_parallel(int threads, int64_t count, cpu_range work, void *context);
 /* As device_ops.fill. */
 void cpu_fill(int threads, void *memory, const struct fill *fill);
 
-/* reference[m*n] = A*B in fp32, sums in order of k. EXIT_CODE_INTERNAL without memory for the packed operands
- * (4 * (m*k + k*n) bytes). */
+/* reference[m*n] = A*B in fp32, sums in order of k. EXIT_CODE_INTERNAL without memory for the packed operands. */
 int cpu_reference(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
                   const struct cudal2_operands *operands, float *reference, struct error *err);
 
 /* The same with exact products and sums in fp64. */
 int cpu_reference_wide(int threads, const struct cudal2_problem *p, enum cudal2_layout layout,
                        const struct cudal2_operands *operands, double *reference, struct error *err);
+
+/* Bytes that either of them takes for packed operands: a slab of both, at most CPU_PACKED_BYTES where k is that of a
+ * config (2^20). */
+#define CPU_PACKED_BYTES (64ull << 20)
+uint64_t cpu_reference_scratch(const struct cudal2_problem *p);
 
 /* As device_ops.compare. */
 void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const struct expectation *expected,

@@ -6,12 +6,14 @@
 
 #include "base/digest.h"
 #include "measure/arrivals.h"
+#include "measure/room.h"
 
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds)
 {
     char tag[VARIANT_TAG_MAX], both[32];
     if (bench->report == NULL)
         return;
+    deadline_seconds += bench_stage_patience(bench, entrant);
     if (bench->mode == MODE_SERVER) /* the wait before a launch is no contender's fault */
         deadline_seconds += 1e-9 * arrivals_longest(&bench->config->gap);
     if (entrant != NULL && entrant->blame_variant && entrant->variant[0] != '\0') {
@@ -254,7 +256,9 @@ int bench_move(struct bench *bench, uint64_t seed, struct error *err)
     bench_operands_request(bench, seed, &request);
     for (size_t i = 0; i < bench->n_entrants; i++)
         entrant_teardown(bench, &bench->entrants[i]);
-    int code = operands_alloc(bench->device, &request, &fresh, &no_room);
+    int code = -1;
+    if (operands_bytes(&request) <= bench_room(bench))
+        code = operands_alloc(bench->device, &request, &fresh, &no_room);
     operands_free(bench->device, bench->operands);
     bench->operands = fresh;
     return code == 0 ? 0 : operands_alloc(bench->device, &request, &bench->operands, err);

@@ -68,6 +68,8 @@ struct bench {
     bool warmed;       /* every path has run in this process: long launches need no further warm-up */
     bool shared_sets;  /* too large for the cache, paper's protocol: only an A/A copy has sets of its own */
     void *workspace;
+    uint64_t memory_limit; /* bytes that the cell may hold at a time; 0: what the device has free (measure/room.h) */
+    uint64_t memory_held;  /* of those, what it holds all the time: matrices, workspace, libraries */
     struct entrant entrants[RECORD_MAX_CONTENDERS];
     size_t n_entrants;
     struct device_segment *null_segment;
@@ -84,7 +86,8 @@ struct bench {
 };
 
 /* Says that `entrant` (NULL: the harness) enters `stage`; of one whose variants are judged one by one, the stage reads
- * "tune:1a2b3c" with the tag of the variant. In server mode the deadline is later by the longest gap. */
+ * "tune:1a2b3c" with the tag of the variant. The deadline is later by what the problem's size asks for (room.h), in
+ * server mode also by the longest gap. */
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds);
 
 /* Six hex digits that stand for a variant's key. */
@@ -113,9 +116,9 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
 /* What the operands of a group must hold for the entrants; `seed` decides the places. */
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
 
-/* Matrices at other places, which `seed` decides: allocated before the old ones are released, unless that much is not
- * there, and not filled. Whoever of bench->entrants is set up is torn down; other entrants must not be. Non-zero only
- * when the worker must end. */
+/* Matrices at other places, which `seed` decides: allocated before the old ones are released, unless there is no room
+ * for both, and not filled. Whoever of bench->entrants is set up is torn down; other entrants must not be. Non-zero
+ * only when the worker must end. */
 int bench_move(struct bench *bench, uint64_t seed, struct error *err);
 
 /* Fills all matrices with N(0,1), of a seed that follows from the cell's, and waits for it. */

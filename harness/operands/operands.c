@@ -17,6 +17,8 @@ static bool wants(const struct operands_request *request, size_t set, enum cudal
 static uint64_t slack_of(const struct operands_request *request)
 {
     const struct cudal2_problem *p = &request->problem;
+    if (request->tight)
+        return 0;
     uint64_t set = matrix_bytes(p, p->m, p->k) + matrix_bytes(p, p->k, p->n) + matrix_bytes(p, p->m, p->n);
     uint64_t slack = set * request->n_sets / 4;
     slack = slack < OPERANDS_SLACK ? OPERANDS_SLACK : slack > OPERANDS_MOST_SLACK ? OPERANDS_MOST_SLACK : slack;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "measure/room.h"
+
 /* A, B and C of one set, each with fences of its own. */
 enum { FENCED_A, FENCED_B, FENCED_C, FENCED };
 
@@ -104,11 +106,10 @@ static int try_guards(struct bench *bench, struct entrant *entrant, struct error
 
 static bool has_room(struct bench *bench)
 {
-    uint64_t wanted = 0, there = 0;
-    struct error ignored;
+    uint64_t wanted = 0;
     for (int i = 0; i < FENCED; i++)
         wanted += bytes_of(&bench->problem, i);
-    return bench->device->ops->memory_free(bench->device, &there, &ignored) == 0 && wanted < there / 2;
+    return wanted < bench_room(bench) / 2;
 }
 
 static bool is_wanted(const struct entrant *e)

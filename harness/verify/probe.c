@@ -7,17 +7,64 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "device/cpu_math.h"
+#include "measure/room.h"
 #include "verify/bands.h"
 
 #define CALIBRATION_SIZE 2048 /* of M and N: enough tiles that no library splits K */
 #define CALIBRATION_KIND "calibration"
 #define PROBE_SEED 20210611u /* of the matrices; any will do */
 
-struct cudal2_problem probe_problem(const struct cudal2_problem *cell)
+/* An error profile needs thousands of sums, not millions: a problem is cut to a slab of its output until it takes no
+ * more than this. */
+#define SLAB_BYTES (256ull << 20)
+#define SLAB_LEAST 256 /* of M and N, which a cut leaves above it */
+
+/* What a probe of this problem allocates: matrices in one layout, and the fp64 sums. */
+static uint64_t bytes_of(const struct cudal2_problem *p)
+{
+    struct operands_request request = {.problem = *p, .n_sets = 1, .period = 1, .tight = true};
+    request.layouts[0] = CUDAL2_BIT(CUDAL2_NN);
+    return operands_bytes(&request) + bands_bytes(p) + cpu_reference_scratch(p);
+}
+
+/* About half, and a multiple of whatever power of two up to 128 the size was one of. */
+static int64_t half_of(int64_t size)
+{
+    int64_t multiple = 128;
+    while (size % multiple != 0)
+        multiple /= 2;
+    return (size / 2 + multiple - 1) / multiple * multiple;
+}
+
+static void cut(struct cudal2_problem *p, uint64_t most)
+{
+    while (bytes_of(p) > most && (p->m >= 2 * SLAB_LEAST || p->n >= 2 * SLAB_LEAST)) {
+        int64_t *larger = p->m > p->n ? &p->m : &p->n;
+        *larger = half_of(*larger);
+    }
+}
+
+static struct cudal2_problem longer_than(const struct cudal2_problem *cell)
 {
     struct cudal2_problem p = *cell;
     p.k = (MODEL_PROBE_K + cell->k - 1) / cell->k * cell->k;
     return p;
+}
+
+struct cudal2_problem probe_problem(const struct bench *bench)
+{
+    struct cudal2_problem p = longer_than(&bench->problem);
+    uint64_t room = bench_room(bench);
+    cut(&p, room < SLAB_BYTES ? room : SLAB_BYTES);
+    return p;
+}
+
+uint64_t probe_bytes(const struct cudal2_problem *cell)
+{
+    struct cudal2_problem p = longer_than(cell);
+    cut(&p, 0);
+    return bytes_of(&p);
 }
 
 /* One contender on one problem of its own. */
@@ -31,13 +78,9 @@ struct probe {
     bool set_up;
 };
 
-static bool fits(const struct probe *probe, const struct operands_request *request, char *why)
+static bool fits(const struct probe *probe, char *why)
 {
-    uint64_t there = 0;
-    struct error ignored;
-    struct device *d = probe->bench->device;
-    uint64_t needed = operands_bytes(request) + bands_bytes(&probe->problem);
-    if (d->ops->memory_free(d, &there, &ignored) == 0 && needed <= there)
+    if (bytes_of(&probe->problem) <= bench_room(probe->bench))
         return true;
     snprintf(why, CUDAL2_WHY, "no memory for a problem of K %lld", (long long)probe->problem.k);
     return false;
@@ -51,9 +94,10 @@ static int take_operands(struct probe *probe, bool *ready, char *why, struct err
     struct operands_request *request = calloc(1, sizeof *request);
     if (request == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a probe");
-    *request = (struct operands_request){.problem = probe->problem, .n_sets = 1, .period = 1, .seed = PROBE_SEED};
+    *request = (struct operands_request){
+        .problem = probe->problem, .n_sets = 1, .period = 1, .tight = true, .seed = PROBE_SEED};
     request->layouts[0] = (uint8_t)CUDAL2_BIT(layout);
-    *ready = fits(probe, request, why);
+    *ready = fits(probe, why);
     int code = *ready ? operands_alloc(d, request, &probe->operands, err) : 0;
     if (*ready && code == 0)
         code = operands_fill(d, probe->operands, FILL_NORMAL, PROBE_SEED, 0, err);
@@ -92,7 +136,8 @@ static int run(struct probe *probe, double *profile, char *why, struct error *er
         code = d->ops->sync(d, err);
     if (code != 0)
         return code;
-    bench_stage(probe->bench, probe->entrant, "verify", probe->bench->config->limits.launch_seconds);
+    double patience = bench_patience(probe->bench, 0, problem_flops(&probe->problem));
+    bench_stage(probe->bench, probe->entrant, "verify", probe->bench->config->limits.launch_seconds + patience);
     if (c->ops->launch(c, probe->state, 0, why) != CUDAL2_OK)
         return 0;
     code = d->ops->sync(d, err);
@@ -110,7 +155,8 @@ int probe_profile(struct bench *bench, const struct entrant *entrant, const stru
     bool ready = false;
     *profile = NAN;
     why[0] = '\0';
-    bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
+    double patience = bench_patience(bench, (double)bytes_of(problem), 0);
+    bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds + patience);
     int code = 0;
     if (contender_supports(entrant->contender, &bench->device->info, problem, why))
         code = take_operands(&probe, &ready, why, err);

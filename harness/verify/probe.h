@@ -9,8 +9,10 @@
 #include "verify/model.h"
 
 /* The cell's problem with the least multiple of its K that is at least MODEL_PROBE_K, so that a kernel for the one
- * takes the other. */
-struct cudal2_problem probe_problem(const struct cudal2_problem *cell);
+ * takes the other; M and N are halved as long as it would take too much memory. */
+struct cudal2_problem probe_problem(const struct bench *bench);
+/* Bytes that the least of such problems takes. */
+uint64_t probe_bytes(const struct cudal2_problem *cell);
 
 /* Sets the entrant's contender up for `problem`, with the variant that the entrant has, launches it once on N(0,1)
  * inputs and gives its RMS error relative to the output, against fp64 sums. NaN with the reason in why[CUDAL2_WHY] when

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/cpu_math.h"
 #include "verify/exact.h"
 #include "verify/instructions.h"
 #include "verify/probe.h"
@@ -164,7 +165,7 @@ static int classify_by_probe(struct stage *s, size_t i, struct error *err)
 {
     struct bench *bench = s->bench;
     struct deviation *d = &s->deviations[i];
-    const struct cudal2_problem longer = probe_problem(&bench->problem);
+    const struct cudal2_problem longer = probe_problem(bench);
     double k = (double)longer.k, profile = NAN;
     double threshold = model_class_threshold(longer.dtype, k, &s->calibration, s->calibration.wide);
     int code = threshold > 0 ? probe_profile(bench, &bench->entrants[i], &longer, &profile, d->why, err) : 0;
@@ -365,5 +366,8 @@ int verify_list_variants(struct bench *bench, struct entrant *entrant, struct ra
 
 uint64_t verify_bytes(const struct cudal2_problem *problem)
 {
-    return (uint64_t)problem->m * (uint64_t)problem->n * sizeof(float) + bands_bytes(problem);
+    uint64_t elements = (uint64_t)problem->m * (uint64_t)problem->n;
+    uint64_t references = elements * sizeof(float) + bands_bytes(problem) + cpu_reference_scratch(problem);
+    uint64_t probe = probe_bytes(problem);
+    return references > probe ? references : probe;
 }

@@ -8,6 +8,7 @@
 #include "measure/cell_loop.h"
 #include "measure/paper.h"
 #include "measure/race.h"
+#include "measure/room.h"
 #include "verify/fence.h"
 #include "verify/honesty.h"
 #include "verify/stage.h"
@@ -59,16 +60,22 @@ static struct cell_record *new_record(const struct cell_context *context, const 
 #define LIBRARY_BYTES_CUDA (512ull << 20)
 #define LIBRARY_BYTES_CPU (128ull << 20)
 
-/* Everything that lives at once in this cell: matrices, workspace, the references of verification, the libraries. */
-static uint64_t bytes_needed(const struct bench *bench)
+/* What the cell holds all the time: matrices, workspace, what empties the cache, the libraries. */
+static uint64_t bytes_held(const struct bench *bench)
 {
-    const struct cudal2_problem *p = &bench->problem;
     struct operands_request request;
     bench_operands_request(bench, 0, &request);
-    uint64_t references = bench->config->verify ? verify_bytes(p) : 0;
     bool on_cuda = bench->device->info.device_bit == CUDAL2_ON_CUDA;
-    return operands_bytes(&request) + bench->config->workspace_bytes + references +
+    return operands_bytes(&request) + bench->config->workspace_bytes + bench_flush_bytes(bench) +
            (on_cuda ? LIBRARY_BYTES_CUDA : LIBRARY_BYTES_CPU);
+}
+
+/* What else it takes for a while: references and a probe while it is verified, or checks while it is timed. */
+static uint64_t bytes_taken(const struct bench *bench)
+{
+    uint64_t references = bench->config->verify ? verify_bytes(&bench->problem) : 0;
+    uint64_t checks = bench->config->honesty ? bench_check_bytes(bench) : 0;
+    return references > checks ? references : checks;
 }
 
 /* Nobody's fault and nobody's result: whoever would have raced is skipped with the cell. */
@@ -88,8 +95,10 @@ static void skip_cell(struct bench *bench, uint64_t needed, uint64_t there)
 /* Whether the problem fits; if not, the record says how much it needs. */
 static int check_memory(struct bench *bench, bool *fits, struct error *err)
 {
-    uint64_t needed = bytes_needed(bench);
-    uint64_t there = 0;
+    uint64_t needed, there = 0;
+    bench->memory_held = bytes_held(bench);
+    bench->memory_limit = bench->config->limits.memory_bytes;
+    needed = bench->memory_held + bytes_taken(bench);
     int code = bench->device->ops->memory_free(bench->device, &there, err);
     if (code != 0)
         return code;
