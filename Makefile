@@ -1,5 +1,6 @@
 # cudal2-bench. `make` builds, `make demo` runs the main job, `make test` proves it, `make help` lists the rest.
-# BUILD=dir builds elsewhere; LIBTORCH=dir, CUDA_HOME=dir and PYTHON=python3 steer the probes (scripts/probe.sh).
+# BUILD=dir builds elsewhere; LIBTORCH=dir, CUDA_HOME=dir and PYTHON=python3 steer the probes (scripts/probe.sh); TORCH=0 and
+# OPENBLAS=0 go without those two.
 BUILD ?= build
 # One name for one directory, or what was compiled under the other (its .d files name it) would never be made again.
 override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
@@ -47,13 +48,14 @@ endif
 endif
 endif
 
+PROBE = CC='$(CC)' LIBTORCH='$(LIBTORCH)' TORCH='$(TORCH)' OPENBLAS='$(OPENBLAS)' scripts/probe.sh
 # keep_text FILE,TEXT: rewrites FILE only when the text differs, so that what depends on it rebuilds exactly then.
 keep_text = $(shell mkdir -p $(BUILD) && printf '%s' '$(subst ','\'',$(2))' | cmp -s - $(1) || \
 	printf '%s' '$(subst ','\'',$(2))' > $(1))
 
-$(call keep_text,$(BUILD)/steering,$(CC) $(LIBTORCH) $(CUDA_HOME) $(PYTHON))
+$(call keep_text,$(BUILD)/steering,$(CC) $(LIBTORCH) $(CUDA_HOME) $(PYTHON) $(TORCH) $(OPENBLAS))
 $(BUILD)/probe.mk: scripts/probe.sh $(BUILD)/steering $(wildcard /var/lib/dpkg/status)
-	@CC='$(CC)' LIBTORCH='$(LIBTORCH)' scripts/probe.sh $@
+	@$(PROBE) $@
 
 HARNESS := $(filter-out harness/main.c,$(wildcard harness/*/*.c))
 HARNESS_O := $(HARNESS:%.c=$(BUILD)/obj/%.o)
@@ -248,10 +250,11 @@ JOBS := $(if $(findstring -j,$(MAKEFLAGS))$(findstring jobserver,$(MAKEFLAGS)),,
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory tests-run
 
-demo: deps
+demo:
+	@TORCH='$(TORCH)' OPENBLAS='$(OPENBLAS)' scripts/install-deps.sh --demo
 	@$(MAKE) $(JOBS) --no-print-directory all
 	@rm -f $(BUILD)/demo.json $(BUILD)/demo.journal.jsonl
-	$(BUILD)/cudal2-bench --mode server --config configs/smoke.json --output $(BUILD)/demo.json
+	$(BUILD)/cudal2-bench --mode server --config configs/demo.json --explain --output $(BUILD)/demo.json
 
 # Tables, figures and pages of every run under results/.
 results: $(BUILD)/cudal2-bench
@@ -261,7 +264,7 @@ deps:
 	@scripts/install-deps.sh
 
 probe:
-	@CC='$(CC)' LIBTORCH='$(LIBTORCH)' scripts/probe.sh $(BUILD)/probe.mk
+	@$(PROBE) $(BUILD)/probe.mk
 
 lint:
 	@scripts/lint.sh
@@ -300,7 +303,7 @@ install: all
 
 help:
 	@echo "make            build $(BUILD)/cudal2-bench and every plugin whose library is here"
-	@echo "make demo       install what is missing, build, run configs/smoke.json, show the table"
+	@echo "make demo       install what is missing, build, run configs/demo.json, show the table (TORCH=0: without libtorch)"
 	@echo "make test       install what is missing, build, run every test"
 	@echo "make redteam    contenders that cheat, and who is caught"
 	@echo "make gpu-test   the tests that need a GPU"

@@ -1,19 +1,22 @@
 #!/bin/sh
-# install-deps.sh [--dry-run] [--lint] [--browser]: installs what is missing of the packages this project builds and tests with, by apt, on
-# Debian 12 and Ubuntu 24.04. sudo is used only when not root. Nothing missing: says so and returns at once.
-# --dry-run prints the commands. --lint adds the tools of `make lint` and `make fuzz`.
+# install-deps.sh [--dry-run] [--demo] [--lint] [--browser]: installs what is missing of the packages this project builds and tests
+# with, by apt, on Debian 12 and Ubuntu 24.04; says before what that is, and apt's own word on how much. sudo is used only when not
+# root. Nothing missing: says so and returns at once. --demo leaves out what only tests and figures need, --dry-run prints the
+# commands, --lint adds the tools of `make lint` and `make fuzz`. TORCH=0 and OPENBLAS=0 in the environment go without those two.
 # The CUDA toolkit and GPU drivers are not installed here: `make probe` and `cudal2-bench doctor` say how to get them.
 set -eu
 dry=no
+demo=no
 lint=no
 browser=no
 for option in "$@"; do
     case $option in
     --dry-run) dry=yes ;;
+    --demo) demo=yes ;;
     --lint) lint=yes ;;
     --browser) browser=yes ;;
     *)
-        echo "usage: install-deps.sh [--dry-run] [--lint] [--browser]" >&2
+        echo "usage: install-deps.sh [--dry-run] [--demo] [--lint] [--browser]" >&2
         exit 64
         ;;
     esac
@@ -29,9 +32,12 @@ debian:12 | ubuntu:24.04) ;;
 esac
 
 # Without these nothing builds, or the tests do not run.
-required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev libcmocka-dev"
+required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev"
+[ "$demo" = yes ] || required="$required libcmocka-dev"
 # Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
-optional="libopenblas-dev gnuplot-nox python3-jsonschema"
+optional=
+[ "$demo" = yes ] || optional="gnuplot-nox python3-jsonschema"
+[ "${OPENBLAS:-}" = 0 ] || optional="libopenblas-dev $optional"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
 # Ubuntu's chromium-browser only installs a snap, which a test cannot drive from a temporary directory.
 if [ "$browser" = yes ]; then
@@ -43,7 +49,7 @@ has_torch() {
     [ -n "${LIBTORCH:-}" ] && [ -d "$LIBTORCH/include" ] && return 0
     "${PYTHON:-python3}" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("torch") is None)' 2>/dev/null
 }
-has_torch || optional="$optional libtorch-dev"
+[ "${TORCH:-}" = 0 ] || has_torch || optional="$optional libtorch-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "install-deps: no apt here; install by hand: $required $optional" >&2
@@ -92,10 +98,29 @@ run() {
     [ "$dry" = yes ] || "$@"
 }
 
+# apt's own two lines for these packages and what they bring: "Need to get 130 MB of archives.", "After this operation, ...". At a
+# prompt apt would ask here, and is answered no; where it would not ask, it would only download.
+amount() {
+    LC_ALL=C $root apt-get install --assume-no --download-only --no-install-recommends "$@" 2>/dev/null |
+        grep -E '^(Need to get|After this)' | tr '\n' ' '
+}
+
+announce() {
+    echo "install-deps: installs $need$wish"
+    # shellcheck disable=SC2086
+    echo "install-deps: $(amount $need $wish)"
+    for large in TORCH:libtorch-dev OPENBLAS:libopenblas-dev; do
+        case " $wish " in
+        *" ${large#*:} "*) echo "install-deps: ${large#*:} alone: $(amount "${large#*:}")(${large%:*}=0 goes without it)" ;;
+        esac
+    done
+}
+
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086
 {
     run $root apt-get update -q
+    [ "$dry" = yes ] || announce
     [ -z "$need" ] || run $root apt-get install -y -q --no-install-recommends $need
     # One at a time: a release that lacks one of them still gets the others.
     for package in $wish; do

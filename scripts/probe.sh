@@ -2,7 +2,7 @@
 # Finds the libraries that this build can use. Prints one line for each: what was found, where and which version, or
 # "not found" and the command that gets it. Writes make variables to the file named by $1. Nothing here fails the
 # build: a plugin whose library is missing is not built, and `cudal2-bench list` says so.
-# Environment: CC, CUDA_HOME, LIBTORCH, PYTHON override what is found by itself.
+# Environment: CC, CUDA_HOME, LIBTORCH, PYTHON override what is found by itself; TORCH=0 and OPENBLAS=0 leave those two out.
 set -u
 out=${1:?usage: probe.sh OUTPUT.mk}
 CC=${CC:-gcc}
@@ -66,6 +66,7 @@ probe_cmocka() {
 # The plain cblas.h may be another BLAS's (the distribution's alternatives decide), so the flags are tried in turn and
 # the one with OpenBLAS's own functions is taken.
 probe_openblas() {
+    [ "${OPENBLAS:-}" != 0 ] || { say OpenBLAS "left out (OPENBLAS=0)"; return; }
     for flags in "$(pkg-config --cflags --libs openblas 2>/dev/null)" \
         "-I/usr/include/$multiarch/openblas-pthread -L/usr/lib/$multiarch/openblas-pthread -lopenblas" \
         "-I/usr/include/openblas -lopenblas" "-lopenblas"; do
@@ -164,6 +165,7 @@ torch_cuda() {
 }
 
 probe_torch() {
+    [ "${TORCH:-}" != 0 ] || { say libtorch "left out (TORCH=0)"; return; }
     if [ -n "${LIBTORCH:-}" ]; then
         torch_at "$LIBTORCH/include" "$LIBTORCH/lib" LIBTORCH && return
         say libtorch "not found in LIBTORCH=$LIBTORCH (looked for include/ATen/ops/matmul.h and lib/libtorch_cpu.so)"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/e2e.inc.sh"
 script=$(cd "$(dirname "$0")/.." && pwd)/scripts/install-deps.sh
 mkdir "$work/bin"
-for tool in sh sed id cat; do ln -s "$(type -P "$tool")" "$work/bin/$tool"; done
+for tool in sh sed id cat grep tr; do ln -s "$(type -P "$tool")" "$work/bin/$tool"; done
 cat >"$work/bin/dpkg-query" <<'END'
 #!/bin/sh
 # -W -f FORMAT PACKAGE
@@ -12,6 +12,12 @@ exit 0
 END
 cat >"$work/bin/apt-get" <<'END'
 #!/bin/sh
+case " $* " in *' --assume-no '*)
+    echo "Need to get $# MB of archives."
+    echo "After this operation, 1$# MB of additional disk space will be used."
+    exit 1
+    ;;
+esac
 echo "apt-get $*" >>"$LOG"
 for word in "$@"; do [ "$word" = "$REFUSED" ] && exit 100; done
 exit 0
@@ -26,7 +32,7 @@ required='gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev libcmock
 
 deps() { # deps RELEASE ARGUMENT...
     : >"$work/log"
-    env -i PATH="$work/bin" LOG="$work/log" REFUSED="${refused:-}" INSTALLED="${have:-}" OS_RELEASE="$work/$1" sh "$script" "${@:2}" >"$work/out" 2>"$work/err"
+    env -i PATH="$work/bin" LOG="$work/log" REFUSED="${refused:-}" INSTALLED="${have:-}" TORCH="${TORCH:-}" OPENBLAS="${OPENBLAS:-}" OS_RELEASE="$work/$1" sh "$script" "${@:2}" >"$work/out" 2>"$work/err"
     code=$?
 }
 for release in debian ubuntu; do
@@ -49,6 +55,22 @@ expect_text "$work/err" 'by hand' "ubuntu: but a word about it"
 deps mint --dry-run
 expect_code 0 "another release"
 expect_text "$work/err" 'Mint 22: not tried there' "is warned of and tried"
+deps debian
+expect_text "$work/out" '^install-deps: installs gcc .*libcmocka-dev .*libtorch-dev' "what will be installed is said"
+expect_text "$work/out" '^install-deps: Need to get 16 MB of archives. After this operation, 116 MB' "and how much, by apt's own word"
+expect_text "$work/out" '^install-deps: libtorch-dev alone: Need to get 5 MB .*TORCH=0 goes without it' "and what the large ones are of it"
+before=$(grep -n 'Need to get' "$work/out" | head -1 | cut -d: -f1)
+[ "$before" -lt "$(grep -n '^+ .*install' "$work/out" | head -1 | cut -d: -f1)" ]
+verdict $? "before it is done" "$(cat "$work/out")"
+deps debian --demo
+expect_code 0 "--demo"
+expect_no_text "$work/log" 'cmocka|gnuplot|jsonschema' "goes without what tests and figures need"
+expect_text "$work/log" 'libtorch-dev$' "but has torch"
+export TORCH=0 OPENBLAS=0
+deps debian --demo
+expect_no_text "$work/log" 'torch|openblas' "TORCH=0 and OPENBLAS=0"
+expect_text "$work/log" 'libcjson-dev' "leave the rest"
+unset TORCH OPENBLAS
 refused=libtorch-dev deps ubuntu
 expect_code 0 "a release that lacks libtorch-dev"
 expect_text "$work/log" ' gnuplot-nox$' "gets everything else"

@@ -11,6 +11,12 @@ for name in "$build" "$build/." "$near" "./$near/"; do
     expect_text "$work/out" 'harness/stats/interval\.c' "makes again what includes a header"
     expect_no_text "$work/out" 'harness/base/random\.c' "and nothing else"
 done
+make -n demo TORCH=0 >"$work/out" 2>"$work/err"
+expect_text "$work/out" "TORCH='0' .*scripts/install-deps.sh --demo\$" "make demo installs what it needs, and TORCH=0 goes without torch"
+expect_text "$work/out" '--mode server --config configs/demo.json --explain' "and ends with what to type next"
+make probe TORCH=0 BUILD="$work/probed" >"$work/out" 2>"$work/err"
+expect_text "$work/out" 'libtorch +left out \(TORCH=0\)' "the build goes without it too"
+expect_no_text "$work/probed/probe.mk" TORCH "and makes no plugin of it"
 [ "$(grep -acF "$PWD" "$bench")" -eq 0 ]
 verdict $? "the program does not say in which directory it was built"
 finish

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/explain.h"
 #include "cli/progress.h"
 #include "cli/run_config.h"
 #include "cli/terminal.h"
@@ -155,6 +156,17 @@ void run_note_accumulate(const struct options *options, const struct config *con
                 dtype_names[dtype], devices.on_cuda ? "cuda" : "cpu");
 }
 
+static void say_end(const struct options *options, const char *output, const char *program)
+{
+    if (options->explain) {
+        printf("\n");
+        explain_print(output, program);
+    }
+    fflush(stdout); /* or in one file for both, the last line stands in the middle of the table */
+    if (!options->quiet)
+        terminal_say(stderr, "result: ", output);
+}
+
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err)
 {
     struct run_config made;
@@ -181,9 +193,8 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         *err = report_error;
         code = err->code;
     }
-    fflush(stdout); /* or in one file for both, the last line stands in the middle of the table */
-    if (has_table(code) && !options->quiet)
-        terminal_say(stderr, "result: ", output);
+    if (has_table(code))
+        say_end(options, output, argv[0]);
 out:
     run_config_close(&made);
     return code;

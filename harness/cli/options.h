@@ -74,6 +74,7 @@ enum option_id {
     OPTION_DELTA,
     OPTION_OUTPUT,
     OPTION_RESUME,
+    OPTION_EXPLAIN,
     OPTION_QUIET,
     OPTION_NO_COLOR,
     OPTION_FORCE,
@@ -127,7 +128,7 @@ struct options {
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process; /* verification */
-    bool update, mixed, all, agreement, force, resume, quiet, no_color, man, help, version;
+    bool update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;

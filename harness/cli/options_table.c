@@ -167,6 +167,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        AT(resume), OUTPUT,
                        "go on with the journal of --output and skip what it has; compare: with the second look beside "
                        "NEW that was stopped"},
+    [OPTION_EXPLAIN] = {"explain", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(explain), OUTPUT,
+                        "end with what was measured, what it means and what to type next"},
     [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY),
                       NULL, NULL, AT(quiet), OUTPUT, "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),

@@ -1,0 +1,18 @@
+/*
+ * explain.h - the last words of `run --explain`: what was measured, what it means, what to type next.
+ */
+#ifndef CUDAL2_CLI_EXPLAIN_H
+#define CUDAL2_CLI_EXPLAIN_H
+
+#include "base/text.h"
+
+#include <cjson/cJSON.h>
+
+/* What was measured, what it means, what to type next, about the result at `path`; `program` is how it was called. Nothing when it cannot be read: that has been
+ * told. */
+void explain_print(const char *path, const char *program);
+
+/* The same as text, of a result's tree. */
+void explain_add(struct text *out, const cJSON *result, const char *path, const char *program);
+
+#endif
