@@ -67,14 +67,12 @@ static void refuse(struct trial *trial, const char *plugin, int status, bool lat
     size_t i = trial->n_refused++;
     snprintf(trial->names[i], sizeof trial->names[i], "%s", plugin);
     trial->refused[i] = (struct plugin_refusal){.name = trial->names[i], .reason = trial->reasons[i]};
-    trial->refused[i].verdict = late ? "hang" : WIFSIGNALED(status) ? "crash" : "early_exit";
+    struct process_end end;
+    process_describe_end(status, &end);
+    const struct death death = {.end = &end, .stage = "load"};
+    trial->refused[i].verdict = late ? "hang" : death_verdict(&death, trial->reasons[i]);
     if (late)
         snprintf(trial->reasons[i], sizeof trial->reasons[i], "not over within %.0f s", trial->seconds);
-    else if (WIFSIGNALED(status))
-        snprintf(trial->reasons[i], sizeof trial->reasons[i], "killed by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(trial->reasons[i], sizeof trial->reasons[i], "exited with code %d", WEXITSTATUS(status));
 }
 
 static void become_child(struct trial *trial, const int ends[2], pid_t parent)

@@ -5,6 +5,7 @@
 #ifndef CUDAL2_CLI_TRIAL_H
 #define CUDAL2_CLI_TRIAL_H
 
+#include "run/death.h"
 #include "contender/contender.h"
 
 #include <sys/types.h>
@@ -16,7 +17,7 @@ struct trial {
     int pipe;       /* in the child: where the plugin's name goes */
     size_t n_refused;
     struct plugin_refusal refused[TRIAL_MAX_REFUSED];
-    char names[TRIAL_MAX_REFUSED][CONTENDER_NAME_MAX], reasons[TRIAL_MAX_REFUSED][96];
+    char names[TRIAL_MAX_REFUSED][CONTENDER_NAME_MAX], reasons[TRIAL_MAX_REFUSED][DEATH_REASON_MAX];
 };
 
 /* Returns in the child with *child true, to go on with trial_watch's request; and once in the parent with *child false,

@@ -18,6 +18,13 @@ struct memory_use memory_used(uint64_t worker_ready)
     return memory;
 }
 
+uint64_t memory_oom_kills(void)
+{
+    struct host_memory memory;
+    host_memory_read("", &memory);
+    return memory.oom_kills;
+}
+
 bool memory_is_short(struct slot *slot, char told[128])
 {
     struct host_memory memory;

@@ -10,6 +10,9 @@
 /* Peaks of this process, and of the largest worker that has ended; worker_ready is told by the caller. */
 struct memory_use memory_used(uint64_t worker_ready);
 
+/* How many processes the kernel has killed for memory so far, in this control group or on the machine. */
+uint64_t memory_oom_kills(void);
+
 /* Whether a slot's worker holds most of this machine's memory, which is told once: by the line in told[128]. */
 bool memory_is_short(struct slot *slot, char told[128]);
 

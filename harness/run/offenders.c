@@ -11,6 +11,7 @@ static const struct {
     [OFFENCE_EXIT] = {"early_exit", "early exits"},
     [OFFENCE_DEVICE] = {"cuda_error", "lost devices"},
     [OFFENCE_TAMPER] = {"tamper_suspected", "suspected tamperings"},
+    [OFFENCE_KILL] = {"killed", "kills from outside"},
     [OFFENCE_STATE] = {"device_state_changed", "changed states"},
 };
 

@@ -17,6 +17,7 @@ enum offence {
     OFFENCE_DEVICE,
     OFFENCE_TAMPER,
     OFFENCE_STATE,
+    OFFENCE_KILL,
     OFFENCE_COUNT
 };
 

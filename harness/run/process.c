@@ -263,7 +263,7 @@ void process_kill(const struct process *p)
         kill(p->pid, SIGKILL);
 }
 
-static void describe_end(int status, struct process_end *end)
+void process_describe_end(int status, struct process_end *end)
 {
     end->signalled = WIFSIGNALED(status);
     end->number = end->signalled ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -288,7 +288,7 @@ bool process_reap(struct process *p, double seconds, struct process_end *end)
     if (got == 0)
         return false;
     if (got > 0)
-        describe_end(status, end);
+        process_describe_end(status, end);
     process_forget(p);
     return true;
 }

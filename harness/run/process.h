@@ -42,6 +42,9 @@ int process_spawn(const struct process_request *request, struct process *out, st
 /* SIGKILL to the process group, without waiting. */
 void process_kill(const struct process *p);
 
+/* What a status of waitpid says. */
+void process_describe_end(int status, struct process_end *end);
+
 /* Waits up to `seconds` for the end, then forgets the process; false, and nothing forgotten, when it is still there.
  * Whatever else is in its process group is killed in either case. */
 bool process_reap(struct process *p, double seconds, struct process_end *end);

@@ -10,7 +10,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "result/activity.h"
+#include "run/death.h"
 #include "run/devices.h"
+#include "run/memory.h"
 
 #define READY_SECONDS 180.0      /* libtorch from a cold network disk takes a minute */
 #define FIRST_STAGE_SECONDS 60.0 /* from `cell` to the first stage message */
@@ -66,6 +68,7 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
     slot->reader = (struct line_reader){.fd = slot->process.fd};
     slot->state = SLOT_STARTING;
     slot->warned_memory = false;
+    slot->oom_kills = memory_oom_kills();
     set_stage(slot, "start", READY_SECONDS);
     start->nonce = slot->nonce;
     start->device = slot->device;
@@ -148,29 +151,11 @@ static void slot_condemn(struct slot *slot, struct slot_event *event, const char
 
 static const char written[] = "the worker's message socket was closed under it, or written to";
 
-/* How a worker ends that found its process changed, and what that means. */
-static const struct {
-    int code;
-    const char *verdict, *reason;
-} found_changed[] = {
-    {PROTOCOL_TAMPERED, "tamper_suspected", written},
-    {PROTOCOL_LOCALE, "device_state_changed", "the process was left in a locale that writes numbers without a '.'"},
-};
-
-static bool ended_for_a_change(const struct process_end *end, struct slot_event *event)
-{
-    for (size_t i = 0; i < sizeof found_changed / sizeof found_changed[0]; i++)
-        if (!end->signalled && end->number == found_changed[i].code) {
-            lost(event, found_changed[i].verdict, found_changed[i].reason);
-            return true;
-        }
-    return false;
-}
-
 /* The stream ended, or the process did. */
 static void slot_ended(struct slot *slot, struct slot_event *event)
 {
     struct process_end end;
+    char reason[DEATH_REASON_MAX];
     if (!process_ending(&slot->process)) {
         slot_condemn(slot, event, "tamper_suspected", written);
         return;
@@ -180,12 +165,9 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
         return;
     }
     slot_release(slot, SLOT_EMPTY);
-    if (ended_for_a_change(&end, event))
-        return;
-    bool by_kernel = end.signalled && end.number == SIGKILL; /* we did not kill it */
-    lost(event, end.signalled ? "crash" : "early_exit", end.text);
-    if (by_kernel)
-        snprintf(event->reason, sizeof event->reason, "%s: by the system (out of memory?) or by hand", end.text);
+    const struct death death = {&end, slot->now.stage, memory_oom_kills() > slot->oom_kills};
+    const char *verdict = death_verdict(&death, reason);
+    lost(event, verdict, reason);
 }
 
 /* ---- from the worker ---- */
@@ -201,7 +183,8 @@ static void take_fatal(struct slot *slot, struct json_at at, struct slot_event *
     snprintf(text, sizeof text, "%s", given ? line.node->valuestring : "no reason given");
     error_one_line(text);
     event->code = (int)code;
-    slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? "cuda_error" : "infrastructure", text);
+    slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? death_of_device(slot->now.stage, text) : "infrastructure",
+                 text);
 }
 
 static void take_record(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
@@ -325,13 +308,6 @@ static void check_deadline(struct slot *slot, struct slot_event *event)
     slot_condemn(slot, event, "hang", reason);
 }
 
-/* What died beside an unmapped page reached beyond its matrices; writes close by have been looked for before. */
-static const char *verdict_at(const char *stage, const char *verdict)
-{
-    bool died = strcmp(verdict, "cuda_error") == 0 || strcmp(verdict, "crash") == 0;
-    return died && strcmp(stage, STAGE_FENCE) == 0 ? "oob_read" : verdict;
-}
-
 /* A call that no library makes. The launching thread's is its contender's; another thread may be anybody's, and fails
  * in its call without being named. True when the worker was condemned. */
 static bool hears_tampering(struct slot *slot, struct slot_event *event)
@@ -387,8 +363,6 @@ void slot_look(struct slot *slot, struct slot_event *event)
         check_deadline(slot, event);
     if (event->kind == SLOT_LOST && slot->writer.contender[0] && strcmp(event->verdict, "tamper_suspected") == 0)
         slot->now = slot->writer;
-    if (event->kind == SLOT_LOST)
-        event->verdict = verdict_at(slot->now.stage, event->verdict);
     if (event->kind == SLOT_NOTHING && moved && (slot->state == SLOT_BUSY || slot->state == SLOT_STARTING))
         event->kind = SLOT_STAGE;
 }

@@ -35,6 +35,7 @@ struct slot {
     struct cell_request request;
     uint64_t sent_ns; /* when it went to the worker, by our clock */
     bool warned_memory;
+    uint64_t oom_kills; /* of the machine when the process was started */
 };
 
 /* What one look at a slot found. Strings and trees are valid until the slot is looked at again. */
@@ -52,7 +53,7 @@ struct slot_event {
     cJSON *env;                 /* owned by the event */
     struct cell_record *record; /* owned by the event */
     cJSON *activity;            /* owned by the event; the array of contenders that an audit has watched */
-    const char *verdict; /* crash | early_exit | hang | cuda_error | oob_read | tamper_suspected | infrastructure */
+    const char *verdict;        /* of death.h | hang | tamper_suspected | infrastructure */
     char reason[RECORD_REASON_MAX];
     int code; /* of a fatal message, else 0 */
 };

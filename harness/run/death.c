@@ -1,0 +1,72 @@
+#include "run/death.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "worker/protocol.h"
+
+/* Signals that a process's own code raises by what it does, in the stage that is there to find that out. */
+static bool is_bad_access(int number)
+{
+    return number == SIGSEGV || number == SIGBUS;
+}
+
+/* Signals that the kernel, a limit or somebody else sends. */
+static bool comes_from_outside(int number)
+{
+    static const int outside[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++)
+        if (number == outside[i])
+            return true;
+    return false;
+}
+
+static bool is_fence(const char *stage)
+{
+    return strcmp(stage, STAGE_FENCE) == 0;
+}
+
+static const char *verdict_of_signal(const struct death *death)
+{
+    int number = death->end->number;
+    if (comes_from_outside(number))
+        return "killed";
+    return is_fence(death->stage) && is_bad_access(number) ? "oob_read" : "crash";
+}
+
+/* How a worker ends that found its process changed when it left a hook, and what that means. */
+static const struct {
+    int code;
+    const char *verdict, *reason;
+} found_changed[] = {
+    {PROTOCOL_TAMPERED, "tamper_suspected", "the worker's message socket was closed under it, or written to"},
+    {PROTOCOL_LOCALE, "device_state_changed", "the process was left in a locale that writes numbers without a '.'"},
+};
+
+static const char *verdict_of_code(const struct death *death, char reason[DEATH_REASON_MAX])
+{
+    for (size_t i = 0; i < sizeof found_changed / sizeof found_changed[0]; i++)
+        if (death->end->number == found_changed[i].code) {
+            snprintf(reason, DEATH_REASON_MAX, "%s", found_changed[i].reason);
+            return found_changed[i].verdict;
+        }
+    return "early_exit";
+}
+
+const char *death_verdict(const struct death *death, char reason[DEATH_REASON_MAX])
+{
+    snprintf(reason, DEATH_REASON_MAX, "%s", death->end->text);
+    if (!death->end->signalled)
+        return verdict_of_code(death, reason);
+    const char *verdict = verdict_of_signal(death);
+    if (death->end->number == SIGKILL)
+        snprintf(reason, DEATH_REASON_MAX, "%s: %s", death->end->text,
+                 death->memory_ran_out ? "by the kernel, which was out of memory" : "by the system or by hand");
+    return verdict;
+}
+
+const char *death_of_device(const char *stage, const char *text)
+{
+    return is_fence(stage) && strstr(text, "ILLEGAL_ADDRESS") ? "oob_read" : "cuda_error";
+}
