@@ -158,7 +158,7 @@ static void products_are_exact(void **state)
         const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false};
         const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN};
         const struct cudal2_operands here = {a, b, c}, there = {da, db, dc};
-        const struct probe_product product = {problem, layout, &there, 77};
+        const struct probe_product product = {problem, layout, &there, 77, 0, NULL};
         struct probe_difference difference;
         check(host->ops->fill(host, a, &fill_a, &err), &err);
         check(host->ops->fill(host, b, &fill_b, &err), &err);

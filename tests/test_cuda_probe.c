@@ -140,7 +140,7 @@ static void regions_are_digested_in_one_call(void **state)
 static void a_product_takes_three_kernels(void **state)
 {
     struct cudal2_operands o = {c_matrix, c_matrix, c_matrix};
-    struct probe_product p = {{2, 3, 4, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1};
+    struct probe_product p = {{2, 3, 4, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1, 0, NULL};
     struct probe_difference difference;
     struct error err;
     (void)state;

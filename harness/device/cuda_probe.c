@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "device/probe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,13 +180,38 @@ static int multiply_b(struct cuda_device *c, const struct probe_product *p, stru
     return rc == 0 ? run_on(c, &launch, err) : rc;
 }
 
-static int compare_rows(struct cuda_device *c, const struct probe_product *p, struct vectors *v,
+/* struct judged of kernels/harness/probe.cu has the same layout. */
+struct judged {
+    const void *a, *c;
+    cu_pointer x, y;
+    uint64_t n, k;
+    double x_norm, floor;
+    cu_pointer out;
+};
+
+static double norm_of_samples(const struct vectors *v)
+{
+    double square = 0;
+    for (uint64_t j = 0; j < v->n; j++)
+        square += probe_sample(v->key, j) * probe_sample(v->key, j);
+    return sqrt(square);
+}
+
+static int compare_rows(struct cuda_device *c, const struct probe_product *p, const struct vectors *v,
                         struct probe_difference *out, struct error *err)
 {
     const struct driver *cu = &c->driver;
-    const void *a = p->operands->a, *found = p->operands->c;
     cu_pointer to = on_desk(c, offsetof(struct desk, difference));
-    void *arguments[] = {&a, &found, &v->x, &v->y, &v->n, &v->k, &to};
+    struct judged judged = {.a = p->operands->a,
+                            .c = p->operands->c,
+                            .x = v->x,
+                            .y = v->y,
+                            .n = v->n,
+                            .k = v->k,
+                            .x_norm = norm_of_samples(v),
+                            .floor = p->floor,
+                            .out = to};
+    void *arguments[] = {&judged};
     const struct probe_launch launch = {KERNEL_COMPARE_ROWS, p->problem.dtype, v->m, arguments, c->stream};
     *out = (struct probe_difference){.first_row = UINT64_MAX};
     int rc = driver_check(cu, cu->copy_in(to, out, sizeof *out, c->stream), err, "cuMemcpyHtoDAsync(difference)");

@@ -2,11 +2,10 @@
 #include "device/probe.h"
 #include "base/clock.h"
 #include "base/half.h"
-#include "device/cpu_math.h"
 #include "device/fill.h"
+#include "device/host_check.h"
 #include "device/host_state.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,90 +38,6 @@ static int host_pattern(struct device *d, const struct probe_region *regions, si
 {
     for (size_t i = 0; i < n; i++)
         memset(regions[i].memory, byte, regions[i].bytes);
-    return d->ops->sync(d, err);
-}
-
-/* ---- the product ---- */
-
-struct freivalds {
-    const struct probe_product *product;
-    double *x, *y;            /* y = B x */
-    double *expected, *found; /* A y and C x */
-};
-
-/* Elements of a matrix row times a vector. */
-static double row_times(const struct freivalds *f, const void *matrix, int64_t row, int64_t length,
-                        const double *vector)
-{
-    enum cudal2_dtype dtype = f->product->problem.dtype;
-    size_t first = (size_t)(row * length);
-    double sum = 0;
-    for (int64_t i = 0; i < length; i++)
-        sum += (double)element_load(matrix, dtype, first + (size_t)i) * vector[i];
-    return sum;
-}
-
-/* Of B by rows; a column-major B is walked along its columns. */
-static void multiply_b(void *context, int64_t first, int64_t last)
-{
-    const struct freivalds *f = context;
-    const struct cudal2_problem *p = &f->product->problem;
-    const void *b = f->product->operands->b;
-    bool tn = f->product->layout == CUDAL2_TN;
-    for (int64_t k = first; k < last; k++)
-        f->y[k] = tn ? 0 : row_times(f, b, k, p->n, f->x);
-    for (int64_t j = 0; j < p->n && tn; j++)
-        for (int64_t k = first; k < last; k++)
-            f->y[k] += (double)element_load(b, p->dtype, (size_t)(j * p->k + k)) * f->x[j];
-}
-
-static void multiply_rows(void *context, int64_t first, int64_t last)
-{
-    const struct freivalds *f = context;
-    const struct cudal2_problem *p = &f->product->problem;
-    for (int64_t i = first; i < last; i++) {
-        f->expected[i] = row_times(f, f->product->operands->a, i, p->k, f->y);
-        f->found[i] = row_times(f, f->product->operands->c, i, p->n, f->x);
-    }
-}
-
-static void note_row(const struct freivalds *f, int64_t i, struct probe_difference *out)
-{
-    double error = f->found[i] - f->expected[i];
-    bool differs = error != 0; /* NaN differs too */
-    out->differing += differs;
-    if (differs && out->first_row == UINT64_MAX)
-        out->first_row = (uint64_t)i;
-    if (isnan(error)) {
-        out->nan_rows++;
-        return;
-    }
-    out->sum_sq_error += error * error;
-    out->sum_sq_expected += f->expected[i] * f->expected[i];
-}
-
-static int host_product(struct device *d, const struct probe_product *product, struct probe_difference *out,
-                        struct error *err)
-{
-    const struct cudal2_problem *p = &product->problem;
-    struct freivalds f = {.product = product};
-    uint64_t key = fill_key(product->seed);
-    int threads = d->info.threads;
-    double *memory = malloc((size_t)(p->n + p->k + 2 * p->m) * sizeof *memory);
-    *out = (struct probe_difference){.first_row = UINT64_MAX};
-    if (!memory)
-        return error_set(err, EXIT_CODE_INTERNAL, "no memory to check an output");
-    f.x = memory;
-    f.y = f.x + p->n;
-    f.expected = f.y + p->k;
-    f.found = f.expected + p->m;
-    for (int64_t j = 0; j < p->n; j++)
-        f.x[j] = probe_sample(key, (uint64_t)j);
-    cpu_parallel(threads, p->k, multiply_b, &f);
-    cpu_parallel(threads, p->m, multiply_rows, &f);
-    for (int64_t i = 0; i < p->m; i++)
-        note_row(&f, i, out);
-    free(memory);
     return d->ops->sync(d, err);
 }
 
@@ -237,6 +152,10 @@ const struct probe_ops probe_host = {
     .digest = host_digest,
     .pattern = host_pattern,
     .product = host_product,
+    .spots = host_spots,
+    .band = host_band,
+    .renew = host_renew,
+    .pool_elements = HOST_POOL_ELEMENTS,
     .sprinkle = host_sprinkle,
     .count = host_count,
     .read_count = host_read_count,
@@ -252,6 +171,10 @@ const struct probe_ops probe_host_scripted = {
     .digest = host_digest,
     .pattern = host_pattern,
     .product = host_product,
+    .spots = host_spots,
+    .band = host_band,
+    .renew = host_renew,
+    .pool_elements = HOST_POOL_ELEMENTS,
     .sprinkle = host_sprinkle,
     .count = host_count,
     .read_count = host_read_count,

@@ -120,6 +120,11 @@ void host_state_restore(const struct host_state *was)
         if (!was->armed[i])
             (void)setitimer((__itimer_which_t)interval_timers[i], &never, NULL);
     delete_timers_above(was->last_timer);
+    host_state_restore_arithmetic(was);
+}
+
+void host_state_restore_arithmetic(const struct host_state *was)
+{
     if (was->arithmetic != 0 && arithmetic_now() != was->arithmetic)
         set_arithmetic(was->arithmetic);
 }

@@ -24,11 +24,48 @@ struct probe_region {
 #define PROBE_GUARD 0xa5u
 #define PROBE_POISON 0xffu
 
-/* One output in one place. x is drawn from the seed. */
+/* One output in one place. x is drawn from the seed. Errors are also given in units of what they should scale with: of
+ * row i of the projection |x| |a_i|, of element (i, j) |a_i| |b_j| / sqrt(k), where `floor` is added in quadrature for
+ * |a_i| (and for |a_i| |b_j| / sqrt(k)): what the smallest numbers of a dtype cannot hold is no error. */
+struct probe_renewal;
 struct probe_product {
     struct cudal2_problem problem;
     enum cudal2_layout layout;
     const struct cudal2_operands *operands;
+    uint64_t seed;
+    double floor;
+    const struct probe_renewal *renewal; /* of spots: what A and B should hold; NULL: what they hold */
+};
+
+/* One element of C: the caller says where, the device what it should be (in fp64), what its error scales with, and
+ * whether its row of A and column of B are not what the renewal made them. */
+struct probe_spot {
+    uint64_t row, column;
+    double expected, scale;
+    bool mutated;
+};
+
+/* What C holds before a launch: what was there, NaN in every element or in one of PROBE_SPRINKLE, values of the right
+ * size in every one or in some, what was there with some elements a little changed, zeros. */
+enum probe_spoil {
+    SPOIL_NONE,
+    SPOIL_NAN,
+    SPOIL_SOME_NAN,
+    SPOIL_LIKELY,
+    SPOIL_SOME_LIKELY,
+    SPOIL_NUDGED,
+    SPOIL_ZERO,
+    SPOIL_KINDS
+};
+
+/* New N(0,1) inputs behind the same pointers, and a spoiled C: what a launch that is timed finds. */
+struct probe_renewal {
+    struct cudal2_problem problem;
+    enum cudal2_layout layout;
+    const struct cudal2_operands *operands;
+    const void *pool; /* N(0,1) values of the dtype, probe_ops.pool_elements of them; NULL where that is 0 */
+    enum probe_spoil spoil;
+    bool cold; /* what was written leaves the caches again */
     uint64_t seed;
 };
 
@@ -45,6 +82,7 @@ struct probe_difference {
     uint64_t nan_rows;
     uint64_t first_row;                   /* UINT64_MAX: none */
     double sum_sq_error, sum_sq_expected; /* over the rows that are not NaN */
+    double sum_sq_scaled, largest; /* of errors in their units (probe_product): sum of squares, and the largest */
 };
 
 /* One launch behind a held stream. */
@@ -71,6 +109,16 @@ struct probe_ops {
                    struct error *err);
     int (*product)(struct device *d, const struct probe_product *product, struct probe_difference *out,
                    struct error *err);
+    /* Elements against their sums in fp64. NULL where the device has no such check. */
+    int (*spots)(struct device *d, const struct probe_product *product, struct probe_spot *spots, size_t n,
+                 struct error *err);
+    /* All elements of rows [first, first + rows) of C against fp64 sums, in units of |a_i|; out->nan_rows counts
+     * elements here, out->differing is not set. NULL as above. */
+    int (*band)(struct device *d, const struct probe_product *product, int64_t first, int64_t rows,
+                struct probe_difference *out, struct error *err);
+    /* Has finished when it returns. NULL where inputs cannot be renewed before a launch. */
+    int (*renew)(struct device *d, const struct probe_renewal *renewal, struct error *err);
+    uint64_t pool_elements;
     /* The next two are enqueued on the device's stream, can be captured, and write their reason to why (CUDAL2_WHY)
      * when they fail. sprinkle makes one element of every PROBE_SPRINKLE a NaN, at places drawn from the seed; count
      * adds the NaN elements of c to a counter that read_count reads and clears. */

@@ -275,6 +275,17 @@ int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct 
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 
+/* The verdict that begins the text, as a check of a timed launch says it (measure/timed.h), or a stream that escaped.
+ * NULL for anything else, which is a launch error. */
+static const char *told_verdict(const char *text)
+{
+    static const char *const verdicts[] = {"wrong_result", "input_mutated", DEVICE_STATE_CHANGED, "stream_escape"};
+    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++)
+        if (strncmp(text, verdicts[i], strlen(verdicts[i])) == 0)
+            return verdicts[i];
+    return NULL;
+}
+
 int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stage, struct error *err)
 {
     struct error settle_err;
@@ -284,7 +295,10 @@ int entrant_fault(struct bench *bench, struct entrant *entrant, const char *stag
         bench->report = NULL; /* the page keeps this name: whatever is torn down from here on did not do it */
         return err->code;
     }
-    bool escaped = strncmp(err->text, "stream_escape", strlen("stream_escape")) == 0;
-    entrant_fail(bench, entrant, escaped ? "stream_escape" : "launch_error", stage, err->text);
+    const char *verdict = told_verdict(err->text);
+    if (verdict == NULL || strcmp(verdict, "stream_escape") == 0)
+        entrant_fail(bench, entrant, verdict == NULL ? "launch_error" : verdict, stage, err->text);
+    else
+        entrant_refute(bench, entrant, verdict, stage, err->text + strlen(verdict) + strlen(": "));
     return 0;
 }

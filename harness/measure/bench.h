@@ -24,6 +24,11 @@ struct skipped_variant {
     char reason[RECORD_REASON_MAX];
 };
 
+/* Launches that were timed, those whose output was judged, and how (measure/timed.h). */
+struct timed_counts {
+    uint64_t launches, judged, products, bands;
+};
+
 /* One contender taking part in this cell. */
 struct entrant {
     const struct contender *contender;
@@ -48,6 +53,9 @@ struct entrant {
     bool grew;        /* the last check found more memory held after a segment than before (verify/honesty.h) */
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */
+    double
+        error_allowed; /* RMS error of an output on N(0,1) inputs, relative to it; 0: not verified (measure/judge.h) */
+    struct timed_counts timed;
 };
 
 struct bench {
@@ -81,6 +89,11 @@ struct bench {
     struct cell_record *record;
     stage_reporter report;
     void *report_context;
+    struct timed *timed; /* checks of timed launches (measure/timed.h), or NULL */
+    bool judging;        /* verification is over: what timed launches compute is held against what is allowed */
+    /* NULL, or called when inputs have been renewed and the launch comes next. */
+    int (*renewed)(void *context, struct error *err);
+    void *renewed_context;
     /* NULL, or called after every block (verify/honesty.h); non-zero only when the worker must end. */
     int (*between_blocks)(struct bench *bench, struct error *err);
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "measure/arrivals.h"
+#include "measure/timed.h"
 
 /* Untimed launches before the timed ones. */
 static unsigned primers_for(const struct bench *bench, const struct device_shape *shape)
@@ -59,7 +60,8 @@ static int time_work(struct device *d, const struct device_work *work, enum timi
     return timing == TIMING_EVENT ? d->ops->time_event(d, work, 0, ns, err) : d->ops->time_wall(d, work, 0, ns, err);
 }
 
-static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns, struct error *err)
+static int time_unwatched(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns,
+                          struct error *err)
 {
     struct device *d = bench->device;
     int code = timing == TIMING_DEVICE ? d->ops->measure(d, entrant->segment, ns, err)
@@ -67,6 +69,18 @@ static int time_once(struct bench *bench, struct entrant *entrant, enum timing t
     if (code == 0)
         add_busy(bench, entrant, timing, *ns);
     return code;
+}
+
+/* Where a launch is timed by itself it is a check as well (timed.h). */
+static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, bool cold, double *ns,
+                     struct error *err)
+{
+    if (timing == TIMING_DEVICE)
+        return time_unwatched(bench, entrant, timing, ns, err);
+    int code = timed_renew(bench, entrant, cold, err);
+    if (code == 0)
+        code = time_unwatched(bench, entrant, timing, ns, err);
+    return code == 0 ? timed_judge(bench, entrant, *ns, err) : code;
 }
 
 /* The entrant's launches on the sets from sets[0] to sets[1], untimed, and waits for them. They count as busy by its
@@ -116,7 +130,7 @@ int segment_estimate(struct bench *bench, struct entrant *entrant, struct error 
     /* Long launches repeat well enough: the second and third look only pay where they are cheap. */
     for (int i = 0; i < 3 && code == 0 && (i == 0 || least < SEGMENT_TARGET_NS); i++) {
         double ns = 0;
-        code = time_once(bench, entrant, bench->headline, &ns, err);
+        code = time_once(bench, entrant, bench->headline, false, &ns, err);
         least = fmin(least, ns);
     }
     entrant->estimate_ns = least;
@@ -193,7 +207,7 @@ static int prime(struct bench *bench, struct entrant *entrant, enum timing timin
     double ns = 0;
     if (timing != TIMING_DEVICE || bench->device->ops->rung(entrant->segment) != RUNG_GRAPH)
         return run_untimed(bench, entrant, &entrant->work, (const size_t[]){0, 0}, err);
-    return time_once(bench, entrant, timing, &ns, err);
+    return time_unwatched(bench, entrant, timing, &ns, err);
 }
 
 /* What the rival left stays, as in the paper's own loop: asked for, or what `warm` means under the paper's protocol. */
@@ -228,6 +242,13 @@ static int set_cache(struct bench *bench, const struct entrant *entrant, bool pr
     return run_untimed(bench, entrant, &entrant->work, (const size_t[]){1, bench->sets_each - 1}, err);
 }
 
+/* Whether the launch finds its inputs in no cache. */
+static bool is_cold(const struct bench *bench, bool primed)
+{
+    enum cache_state cache = bench->config->cache[bench->mode];
+    return cache == CACHE_FLUSH || (cache == CACHE_ROTATE && !primed);
+}
+
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err)
 {
@@ -256,7 +277,7 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
         return code;
     if (*gap_ns >= 0)
         *gap_ns = arrivals_wait(bench->device, *gap_ns);
-    return time_once(bench, entrant, timing, ns, err);
+    return time_once(bench, entrant, timing, is_cold(bench, primed), ns, err);
 }
 
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err)

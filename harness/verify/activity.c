@@ -197,7 +197,7 @@ static void look_convict(struct look *l, const char *verdict, const char *why)
 static int judge_output(struct look *l, struct trial *t, const struct watched *seen, struct error *err)
 {
     char why[RECORD_REASON_MAX];
-    int code = trial_judge_exact(t, err);
+    int code = trial_judge_fresh(t, err);
     if (code != 0)
         return code;
     if (t->verdict != NULL) {
@@ -271,7 +271,7 @@ static int prepare(struct look *l, struct error *err)
         d->ops->release_segment(d, l->segment);
         l->segment = NULL;
     }
-    e->prepared = shape; /* what trial_judge_exact asks: every set is written */
+    e->prepared = shape; /* what trial_judge_fresh asks: every set is written */
     return code;
 }
 

@@ -24,6 +24,7 @@ static bool is_on(const struct bench *bench)
 
 /* Everything of one entrant that a check looks at. */
 struct watch {
+    struct device *device;
     struct probe_region *outputs, *kept; /* C of its sets; inputs and then guards */
     uint64_t *seen[2];                   /* digests of outputs: at once, and a little later */
     uint64_t *before, *after;            /* digests of kept */
@@ -35,7 +36,7 @@ static int watch_open(const struct trial *t, struct watch *w, struct error *err)
 {
     size_t n = t->entrant->n_sets;
     size_t most = n * (OPERANDS_INPUTS + OPERANDS_GUARDS);
-    *w = (struct watch){0};
+    *w = (struct watch){.device = t->bench->device};
     w->outputs = calloc(n, sizeof *w->outputs);
     w->kept = calloc(most, sizeof *w->kept);
     w->before = calloc(2 * (n + most), sizeof *w->before);
@@ -61,15 +62,20 @@ static void watch_close(struct watch *w)
     free(w->before);
 }
 
+/* What the launch is about to find. */
+static int note_before(void *context, struct error *err)
+{
+    struct watch *w = context;
+    return w->device->probes->digest(w->device, w->kept, w->n_kept, w->before, err);
+}
+
 static int prepare(const struct trial *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     int code = d->probes->pattern(d, w->outputs, w->n_outputs, PROBE_POISON, err);
     if (code == 0)
         code = d->probes->pattern(d, w->kept + w->n_inputs, w->n_kept - w->n_inputs, PROBE_GUARD, err);
-    if (code == 0)
-        code = d->probes->digest(d, w->kept, w->n_kept, w->before, err);
-    return code;
+    return code == 0 ? note_before(w, err) : code;
 }
 
 /* Until it has had its time since `from`, when the segment had been waited for. */
@@ -146,15 +152,18 @@ static int run_watched(struct trial *t, struct watch *w, struct error *err)
     double segment_ns = 0;
     int code = prepare(t, w, err);
     w->held[0] = code == 0 ? held_now(t) : 0;
+    t->bench->renewed = note_before; /* where launches are timed one by one, inputs are new once more */
+    t->bench->renewed_context = w;
     if (code == 0)
         code = trial_time(t, &segment_ns, err);
+    t->bench->renewed = NULL;
     uint64_t waited = d->ops->now(d);
     w->held[1] = code == 0 ? held_now(t) : 0;
     if (code == 0)
         code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[0], err);
     struct trial judged = *t;
     if (code == 0)
-        code = trial_judge_exact(&judged, err);
+        code = trial_judge_fresh(&judged, err);
     if (code == 0)
         code = wait_for_late_work(t, waited, segment_ns, err);
     return code == 0 ? look_at_the_rest(t, w, &judged, err) : code;
@@ -238,6 +247,8 @@ static int run_trials_on_clean_state(struct trial *t, bool first, struct error *
         code = run_trials(t, first, err);
     entrant_threads(t->bench, t->entrant, threads);
     read_state(t, what);
+    if (code == 0 && what[0] != '\0')
+        t->verdict = NULL; /* it explains what else was found */
     if (code == 0 && what[0] != '\0')
         trial_convict(t, "device_state_changed", "%s", what);
     if (code == 0 && holding_leaks(&t->entrant->holding))

@@ -20,6 +20,8 @@
 #define NOVEL_MOST_REPEATS 500.0
 #define NOVEL_MORE_REPEATS 16.0
 #define NOVEL_LEAST_MORE 2.0
+/* The same where every timed launch has new inputs (measure/timed.h): nobody gains by patience there. */
+#define NOVEL_FEW_REPEATS 4.0
 /* Of the latest samples. */
 #define NOVEL_USUAL 15
 
@@ -32,6 +34,12 @@ struct novel {
     double seen_ns[NOVEL_ROUNDS];
     size_t rounds;
 };
+
+/* What is timed has new inputs each time: its times say nothing of known ones. */
+static bool is_renewed(const struct trial *t)
+{
+    return t->bench->timed != NULL && t->bench->headline != TIMING_DEVICE;
+}
 
 static void look_back(struct novel *v)
 {
@@ -84,7 +92,7 @@ static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err
         code = d->ops->sync(d, err);
     if (code == 0)
         code = time_launch(v, ns, err);
-    return code == 0 ? trial_judge_rounded(t, t->set, err) : code;
+    return code == 0 ? trial_judge(t, t->set, err) : code;
 }
 
 /* How often a group launches it on the same inputs, twice over for what nobody counted: whoever waits for longer before
@@ -101,8 +109,9 @@ static double launches_of_group(const struct trial *t)
 static uint64_t draw_repeats(const struct novel *v)
 {
     double bearable = fmin(NOVEL_REPEATS_NS / fmax(v->usual_ns, 1), NOVEL_MOST_REPEATS);
-    double least = fmax(fmin(launches_of_group(v->trial), bearable), 1);
-    double more = fmax(fmin(bearable, NOVEL_MORE_REPEATS), NOVEL_LEAST_MORE);
+    double wanted = is_renewed(v->trial) ? NOVEL_FEW_REPEATS : launches_of_group(v->trial);
+    double least = fmax(fmin(wanted, bearable), 1);
+    double more = fmax(fmin(fmin(bearable, wanted), NOVEL_MORE_REPEATS), NOVEL_LEAST_MORE);
     return (uint64_t)least + random_below(v->trial->random, (uint64_t)more);
 }
 
@@ -118,7 +127,8 @@ static int make_known(struct novel *v, struct error *err)
     return code;
 }
 
-/* *cleared: a launch on new inputs was as fast as the fastest of those that are timed. */
+/* *cleared: a launch on new inputs was as fast as the fastest of those that are timed or, where these have new ones too,
+ * as one on known inputs. */
 static int run_round(struct novel *v, bool *cleared, struct error *err)
 {
     struct trial *t = v->trial;
@@ -126,11 +136,14 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
     double ns = 0;
     int code = time_on(v, seed, &ns, err);
     v->fresh_ns = fmin(v->fresh_ns, ns);
-    *cleared = !is_slower(v->fresh_ns, v->best_ns);
+    *cleared = !is_renewed(t) && !is_slower(v->fresh_ns, v->best_ns);
     if (code != 0 || *cleared || t->verdict != NULL)
         return code;
     code = make_known(v, err);
-    return code == 0 ? time_on(v, seed, &v->seen_ns[v->rounds++], err) : code;
+    if (code == 0)
+        code = time_on(v, seed, &v->seen_ns[v->rounds++], err);
+    *cleared = code == 0 && is_renewed(t) && !is_slower(v->fresh_ns, v->seen_ns[v->rounds - 1]);
+    return code;
 }
 
 static bool is_enough(const struct novel *v, double start)

@@ -311,6 +311,19 @@ static void begin(struct stage *s)
     }
 }
 
+/* What timed launches are held against: what the contender has shown, or what float arithmetic costs, with the margin
+ * of the bounds; of a candidate never more than its bound. */
+static double allow(const struct stage *s, size_t i)
+{
+    const struct cudal2_problem *p = &s->bench->problem;
+    const struct deviation *d = &s->deviations[i];
+    if (!d->measured || !isfinite(d->rms))
+        return 0;
+    double shown = isfinite(d->profile) ? d->profile : d->rms;
+    double allowed = MODEL_RMS_MARGIN * fmax(shown, model_wide(p->dtype, (double)p->k));
+    return is_baseline(&s->bench->entrants[i]) ? allowed : fmin(allowed, s->yardstick.bound[1]);
+}
+
 static void finish(struct stage *s)
 {
     struct bench *bench = s->bench;
@@ -319,6 +332,7 @@ static void finish(struct stage *s)
     for (size_t i = 0; i < bench->n_entrants; i++) {
         struct entrant *e = &bench->entrants[i];
         settle_variants(s, i);
+        e->error_allowed = allow(s, i);
         bool old = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->record->verification, "cached"));
         if (e->alive && !e->record->invalid && !old)
             verified_remember(bench, e, &s->deviations[i]);

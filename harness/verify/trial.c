@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "measure/judge.h"
 #include "measure/segment.h"
-#include "verify/exact.h"
 
 /* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
 #define BETWEEN_LAUNCHES 16u
@@ -16,9 +16,6 @@
  * long, and never fewer than a few. */
 #define BETWEEN_SINGLE_NS 40e6
 #define BETWEEN_SINGLE_LEAST 4u
-/* Error of an output on N(0,1) inputs, relative to it: rounding and accumulation in f16 stay below, anything that was
- * not computed from these inputs is above 1. */
-#define OWN_ERROR 0.25
 /* Host time beyond what the device says, for a segment that is a graph: this, and as much again as the device's. Three
  * tries, of which the least counts, for the host may be busy. */
 #define ESCAPED_NS 500e3
@@ -60,8 +57,7 @@ void trial_note(struct entrant *entrant)
 
 int trial_fill_fresh(struct trial *t, struct error *err)
 {
-    const struct cudal2_problem *p = &t->bench->problem;
-    const struct operands_values values = {FILL_BINARY, random_next(t->random) >> 8, exact_density(p->dtype, p->k)};
+    const struct operands_values values = {FILL_NORMAL, random_next(t->random) >> 8, 0};
     t->set = (size_t)random_below(t->random, t->entrant->n_sets);
     return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
 }
@@ -164,14 +160,6 @@ static const struct cudal2_operands *operands_of(const struct trial *t, size_t s
     return operands_sets(t->bench->operands, t->entrant->contender->is.layout) + t->entrant->first_set + set;
 }
 
-static int multiply(const struct trial *t, size_t set, struct probe_difference *out, struct error *err)
-{
-    struct device *d = t->bench->device;
-    const struct probe_product product = {t->bench->problem, t->entrant->contender->is.layout, operands_of(t, set),
-                                          random_next(t->random)};
-    return d->probes->product(d, &product, out, err);
-}
-
 static uint64_t elements_of_c(const struct bench *bench)
 {
     return (uint64_t)bench->problem.m * (uint64_t)bench->problem.n;
@@ -187,10 +175,9 @@ static size_t sets_written(const struct trial *t)
     return launches < e->prepared.n_sets ? launches : e->prepared.n_sets;
 }
 
-int trial_judge_exact(struct trial *t, struct error *err)
+int trial_judge_fresh(struct trial *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct probe_difference difference;
     char why[CUDAL2_WHY] = "";
     uint64_t nans = 0;
     size_t written = sets_written(t);
@@ -204,32 +191,24 @@ int trial_judge_exact(struct trial *t, struct error *err)
         trial_convict(t, "wrong_result", "the timed segment left %" PRIu64 " elements of C unwritten or NaN", nans);
     if (code != 0 || t->verdict != NULL || t->set >= written)
         return code;
-    code = multiply(t, t->set, &difference, err);
-    if (code == 0 && difference.differing > 0)
-        trial_convict(t, "wrong_result", "the timed segment wrote %" PRIu64 " wrong rows, the first is row %" PRIu64,
-                      difference.differing, difference.first_row);
-    return code;
+    return trial_judge(t, t->set, err);
 }
 
-static double error_allowed(const struct bench *bench)
+int trial_judge(struct trial *t, size_t set, struct error *err)
 {
-    bool narrow = bench->problem.accumulate == CUDAL2_ACC_F16;
-    return OWN_ERROR + (narrow ? sqrt((double)bench->problem.k) / 2048 : 0);
-}
-
-int trial_judge_rounded(struct trial *t, size_t set, struct error *err)
-{
+    struct device *d = t->bench->device;
     struct probe_difference difference;
-    int code = multiply(t, set, &difference, err);
-    if (code != 0)
-        return code;
-    double error = sqrt(difference.sum_sq_error / difference.sum_sq_expected);
-    if (difference.nan_rows > 0)
-        trial_convict(t, "wrong_result", "%" PRIu64 " rows of C unwritten or NaN on N(0,1) inputs",
-                      difference.nan_rows);
-    else if (!(error <= error_allowed(t->bench)))
-        trial_convict(t, "wrong_result", "error of %.0f%% on N(0,1) inputs", 100 * error);
-    return 0;
+    double allowed = judge_allowed(t->entrant);
+    char why[CUDAL2_WHY];
+    const struct probe_product product = {.problem = t->bench->problem,
+                                          .layout = t->entrant->contender->is.layout,
+                                          .operands = operands_of(t, set),
+                                          .seed = random_next(t->random),
+                                          .floor = judge_floor(t->bench->problem.dtype, allowed)};
+    int code = d->probes->product(d, &product, &difference, err);
+    if (code == 0 && judge_product(&difference, product.problem.m, allowed, why) != NULL)
+        trial_convict(t, "wrong_result", "%.200s", why);
+    return code;
 }
 
 /* ---- between ---- */
@@ -357,7 +336,7 @@ int trial_between(struct trial *t, struct error *err)
                       "launches of a segment left %" PRIu64 " elements of C as they were, or did not wait for what was "
                       "ahead of them",
                       nans);
-    return code == 0 && t->verdict == NULL ? trial_judge_rounded(t, 0, err) : code;
+    return code == 0 && t->verdict == NULL ? trial_judge(t, 0, err) : code;
 }
 
 /* ---- escape ---- */

@@ -17,7 +17,7 @@ struct trial {
 
 void trial_convict(struct trial *t, const char *verdict, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Chooses t->set and gives it {0,1} inputs that nobody has seen; trial_restore brings the group's own back. */
+/* Chooses t->set and gives it N(0,1) inputs that nobody has seen; trial_restore brings the group's own back. */
 int trial_fill_fresh(struct trial *t, struct error *err);
 int trial_restore(struct trial *t, struct error *err);
 
@@ -25,10 +25,11 @@ int trial_restore(struct trial *t, struct error *err);
  * took, untimed launches left out, comes back in *segment_ns. */
 int trial_time(struct trial *t, double *segment_ns, struct error *err);
 
-/* After trial_time on fresh inputs: every C that the segment writes is wholly written, and that of t->set is exact. */
-int trial_judge_exact(struct trial *t, struct error *err);
-/* C of one of the entrant's sets is A B for the N(0,1) inputs that lie there, but for rounding. */
-int trial_judge_rounded(struct trial *t, size_t set, struct error *err);
+/* After trial_time on fresh inputs: every C that the segment writes is wholly written, and that of t->set right. */
+int trial_judge_fresh(struct trial *t, struct error *err);
+/* C of one of the entrant's sets is A B for the N(0,1) inputs that lie there, within the rounding that
+ * the contender is allowed (measure/judge.h). */
+int trial_judge(struct trial *t, size_t set, struct error *err);
 
 /* honesty.h, `between`: on the group's own inputs. */
 int trial_between(struct trial *t, struct error *err);

@@ -9,6 +9,7 @@
 #include "measure/paper.h"
 #include "measure/race.h"
 #include "measure/room.h"
+#include "measure/timed.h"
 #include "verify/fence.h"
 #include "verify/honesty.h"
 #include "verify/stage.h"
@@ -195,6 +196,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     int code = take_memory(bench, err);
     end_phase(bench, PHASE_OPERANDS, &mark);
     if (code == 0)
+        code = timed_open(bench, err);
+    if (code == 0)
         code = set_up_all(bench, races, &mark, err);
     if (code == 0)
         set_up_copy(bench);
@@ -203,11 +206,13 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     if (code == 0 && bench->config->verify)
         code = fence_check(bench, err);
     say_variants(bench);
+    bench->judging = true;
     end_phase(bench, PHASE_VERIFY, &mark);
     if (code == 0 && !bench->config->verify_only)
         code = bench->config->protocol == PROTOCOL_PAPER ? paper_run(bench, err) : cell_loop_run(bench, err);
     if (code == 0 && !bench->config->verify_only)
         code = honesty_finish(bench, err);
+    timed_note(bench);
     end_phase(bench, PHASE_MEASURE, &mark);
     return code;
 }
@@ -220,6 +225,7 @@ static void close_bench(struct bench *bench, struct race_result *races)
     }
     if (bench->null_segment != NULL)
         bench->device->ops->release_segment(bench->device, bench->null_segment);
+    timed_close(bench);
     operands_free(bench->device, bench->operands);
     if (bench->workspace != NULL)
         bench->device->ops->release(bench->device, bench->workspace);

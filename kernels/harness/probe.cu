@@ -19,6 +19,7 @@ typedef u16 bits_t;
 #endif
 
 #define STRETCH 256u
+#define INFINITY_AS_DOUBLE __longlong_as_double(0x7ff0000000000000ll)
 
 struct region {
     u8 *memory;
@@ -27,7 +28,8 @@ struct region {
 
 struct difference {
     u64 differing, nan_rows, first_row;
-    double sum_sq_error, sum_sq_expected;
+    double sum_sq_error, sum_sq_expected, sum_sq_scaled;
+    u64 largest; /* the bits of a double that is not negative: they are in its order */
 };
 
 /* The sum over the block, valid in thread 0. */
@@ -201,18 +203,31 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     atomicAdd(y + i, sum);
 }
 
+/* struct judged of harness/device/cuda_probe.c has the same layout. */
+struct judged {
+    const element_t *a, *c;
+    const double *x, *y;
+    u64 n, k;
+    double x_norm, floor;
+    difference *out;
+};
+
 /* C x against A y, one row a block. */
-extern "C" __global__ void __launch_bounds__(THREADS)
-    compare_rows(const element_t *a, const element_t *c, const double *x, const double *y, u64 n, u64 k, difference *out)
+extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(judged p)
 {
     u64 row = blockIdx.x;
-    double expected = 0, found = 0;
-    for (u64 i = threadIdx.x; i < k; i += THREADS)
-        expected += to_float(a[row * k + i]) * y[i];
-    for (u64 j = threadIdx.x; j < n; j += THREADS)
-        found += to_float(c[row * n + j]) * x[j];
+    double expected = 0, found = 0, square = 0;
+    for (u64 i = threadIdx.x; i < p.k; i += THREADS) {
+        double value = to_float(p.a[row * p.k + i]);
+        expected += value * p.y[i];
+        square += value * value;
+    }
+    for (u64 j = threadIdx.x; j < p.n; j += THREADS)
+        found += to_float(p.c[row * p.n + j]) * p.x[j];
     expected = block_sum(expected);
     found = block_sum(found);
+    square = block_sum(square);
+    difference *out = p.out;
     if (threadIdx.x != 0)
         return;
     double error = found - expected;
@@ -220,10 +235,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         atomicAdd(&out->differing, 1ull);
         atomicMin(&out->first_row, row);
     }
-    if (error != error) {
+    if (!(fabs(error) < INFINITY_AS_DOUBLE)) {
         atomicAdd(&out->nan_rows, 1ull);
         return;
     }
     atomicAdd(&out->sum_sq_error, error * error);
     atomicAdd(&out->sum_sq_expected, expected * expected);
+    double scale = p.x_norm * sqrt(square + p.floor * p.floor);
+    if (!(scale > 0))
+        return;
+    double scaled = fabs(error) / scale;
+    atomicAdd(&out->sum_sq_scaled, scaled * scaled);
+    atomicMax(&out->largest, (u64)__double_as_longlong(scaled));
 }

@@ -1,0 +1,24 @@
+/*
+ * host_check.h - checks of an output in the host's memory against sums in fp64, and new inputs for it: the probes
+ * (probe.h) of that name, for the CPU device and the scripted one.
+ */
+#ifndef CUDAL2_DEVICE_HOST_CHECK_H
+#define CUDAL2_DEVICE_HOST_CHECK_H
+
+#include "device/probe.h"
+
+/* Of a pool for host_renew, in probe_ops.pool_elements. */
+#define HOST_POOL_ELEMENTS (1u << 18)
+
+int host_product(struct device *d, const struct probe_product *product, struct probe_difference *out,
+                 struct error *err);
+int host_spots(struct device *d, const struct probe_product *product, struct probe_spot *spots, size_t n,
+               struct error *err);
+int host_band(struct device *d, const struct probe_product *product, int64_t first, int64_t rows,
+              struct probe_difference *out, struct error *err);
+int host_renew(struct device *d, const struct probe_renewal *renewal, struct error *err);
+/* The element that host_renew wrote at `place` of the k of row `line` of A or, is_b, of column `line` of B. False when
+ * it is not there any more. */
+bool host_renewed(const struct probe_renewal *renewal, bool is_b, uint64_t line, uint64_t place, float *value);
+
+#endif

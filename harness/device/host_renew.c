@@ -1,0 +1,229 @@
+/* host_renew.c - new inputs behind the same pointers in the host's memory, in the moment before a launch is timed:
+ * copies of stretches of a pool of N(0,1) values, from random offsets and with random signs, and then single values in
+ * every row of A and column of B. A product of what was there before helps nobody with what is there now, and what an
+ * element was before the launch can be told after it. */
+#include "device/host_check.h"
+#include "device/host_state.h"
+#include "base/half.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Elements that come from one place of the pool. */
+#define STRETCH 2048u
+/* Single values written last, in so many rows of A and columns of B at most. */
+#define SCATTERED 1024
+#define CACHE_LINE 64u
+
+/* ---- what an element of A or B is ---- */
+
+/* One matrix: its lines are the rows of A and the columns of B, each of k elements. */
+struct source {
+    const struct probe_renewal *r;
+    const void *memory;
+    uint64_t key, places;      /* of the stretches, and of the single values */
+    uint64_t lines, every, at; /* of the lines at + n * every one value is single */
+    bool across;               /* the elements of a line lie `lines` apart */
+};
+
+static struct source source_of(const struct probe_renewal *r, bool is_b)
+{
+    uint64_t lines = (uint64_t)(is_b ? r->problem.n : r->problem.m), key = fill_key(r->seed + is_b);
+    struct source s = {.r = r,
+                       .memory = is_b ? r->operands->b : r->operands->a,
+                       .key = key,
+                       .places = fill_key(key),
+                       .lines = lines,
+                       .every = (lines + SCATTERED - 1) / SCATTERED,
+                       .across = is_b && r->layout != CUDAL2_TN};
+    s.at = fill_bits(s.places, UINT64_MAX >> 1) % s.every;
+    return s;
+}
+
+static uint64_t index_of(const struct source *s, uint64_t line, uint64_t place)
+{
+    return s->across ? place * s->lines + line : line * (uint64_t)s->r->problem.k + place;
+}
+
+/* The single value of a line: where it is. */
+static uint64_t single_place(const struct source *s, uint64_t line)
+{
+    return fill_bits(s->places, 2 * line) % (uint64_t)s->r->problem.k;
+}
+
+static bool is_single(const struct source *s, uint64_t line, uint64_t place)
+{
+    return line % s->every == s->at && place == single_place(s, line);
+}
+
+static void copy_signed(void *to, const void *from, enum cudal2_dtype dtype, uint64_t n, bool negative)
+{
+    if (dtype_bytes(dtype) == 4) {
+        uint32_t sign = negative ? 0x80000000u : 0;
+        for (uint64_t i = 0; i < n; i++)
+            ((uint32_t *)to)[i] = ((const uint32_t *)from)[i] ^ sign;
+        return;
+    }
+    uint16_t sign = negative ? 0x8000u : 0;
+    for (uint64_t i = 0; i < n; i++)
+        ((uint16_t *)to)[i] = (uint16_t)(((const uint16_t *)from)[i] ^ sign);
+}
+
+static const char *in_pool(const struct probe_renewal *r, uint64_t index)
+{
+    return (const char *)r->pool + index * dtype_bytes(r->problem.dtype);
+}
+
+static void put_single(const struct source *s, uint64_t line, void *to)
+{
+    uint64_t bits = fill_bits(s->places, 2 * line + 1);
+    copy_signed(to, in_pool(s->r, bits % HOST_POOL_ELEMENTS), s->r->problem.dtype, 1, bits >> 63);
+}
+
+/* `n` elements from `index` on, all of one stretch. */
+static void put_stretch(const struct source *s, uint64_t index, uint64_t n, void *to)
+{
+    uint64_t bits = fill_bits(s->key, index / STRETCH);
+    uint64_t from = bits % (HOST_POOL_ELEMENTS - STRETCH) + index % STRETCH;
+    copy_signed(to, in_pool(s->r, from), s->r->problem.dtype, n, bits >> 63);
+}
+
+bool host_renewed(const struct probe_renewal *r, bool is_b, uint64_t line, uint64_t place, float *value)
+{
+    struct source s = source_of(r, is_b);
+    size_t bytes = dtype_bytes(r->problem.dtype);
+    uint64_t index = index_of(&s, line, place);
+    unsigned char element[sizeof(float)];
+    if (is_single(&s, line, place))
+        put_single(&s, line, element);
+    else
+        put_stretch(&s, index, 1, element);
+    *value = element_load(element, r->problem.dtype, 0);
+    return memcmp(element, (const char *)s.memory + index * bytes, bytes) == 0;
+}
+
+/* ---- writing them ---- */
+
+/* Contenders must not write A and B; the memory is the harness's own. */
+static char *writable(const struct source *s, uint64_t index)
+{
+    return (char *)(uintptr_t)s->memory + index * dtype_bytes(s->r->problem.dtype);
+}
+
+static void renew_matrix(const struct probe_renewal *r, bool is_b)
+{
+    struct source s = source_of(r, is_b);
+    uint64_t elements = s.lines * (uint64_t)r->problem.k;
+    for (uint64_t done = 0; done < elements; done += STRETCH)
+        put_stretch(&s, done, elements - done < STRETCH ? elements - done : STRETCH, writable(&s, done));
+}
+
+static void scatter(const struct probe_renewal *r, bool is_b)
+{
+    struct source s = source_of(r, is_b);
+    for (uint64_t line = s.at; line < s.lines; line += s.every)
+        put_single(&s, line, writable(&s, index_of(&s, line, single_place(&s, line))));
+}
+
+/* ---- C ---- */
+
+/* Random bits one after the other. */
+struct draw {
+    uint64_t key, n;
+};
+
+static uint64_t next(struct draw *d)
+{
+    return fill_bits(d->key, d->n++);
+}
+
+static void put_float(void *c, enum cudal2_dtype dtype, uint64_t index, float value)
+{
+    element_store(c, dtype, (size_t)index, value);
+}
+
+/* A value of the size that a sum of k products has. */
+static float likely(const struct probe_renewal *r, uint64_t bits)
+{
+    return element_load(r->pool, r->problem.dtype, bits % HOST_POOL_ELEMENTS) * sqrtf((float)r->problem.k);
+}
+
+static void spoil_one(const struct probe_renewal *r, uint64_t index, uint64_t bits)
+{
+    void *c = r->operands->c;
+    enum cudal2_dtype dtype = r->problem.dtype;
+    if (r->spoil == SPOIL_SOME_NAN)
+        memset((char *)c + index * dtype_bytes(dtype), PROBE_POISON, dtype_bytes(dtype));
+    else if (r->spoil == SPOIL_SOME_LIKELY)
+        put_float(c, dtype, index, likely(r, bits));
+    else
+        put_float(c, dtype, index, element_load(c, dtype, (size_t)index) * (bits >> 63 ? 1.03f : 0.97f));
+}
+
+/* One element of every PROBE_SPRINKLE. */
+static void spoil_some(const struct probe_renewal *r, struct draw *draw)
+{
+    uint64_t elements = (uint64_t)r->problem.m * (uint64_t)r->problem.n, key = next(draw);
+    for (uint64_t first = 0; first < elements; first += PROBE_SPRINKLE)
+        spoil_one(r, probe_place(key, first, elements), next(draw));
+}
+
+static void spoil_all_likely(const struct probe_renewal *r, struct draw *draw)
+{
+    uint64_t elements = (uint64_t)r->problem.m * (uint64_t)r->problem.n, at = next(draw);
+    for (uint64_t i = 0; i < elements; i++)
+        put_float(r->operands->c, r->problem.dtype, i, likely(r, at + i));
+}
+
+static void spoil(const struct probe_renewal *r)
+{
+    struct draw draw = {fill_key(r->seed + 2), 0};
+    size_t bytes = (size_t)(r->problem.m * r->problem.n) * dtype_bytes(r->problem.dtype);
+    if (r->spoil == SPOIL_NAN)
+        memset(r->operands->c, PROBE_POISON, bytes);
+    else if (r->spoil == SPOIL_ZERO)
+        memset(r->operands->c, 0, bytes);
+    else if (r->spoil == SPOIL_LIKELY)
+        spoil_all_likely(r, &draw);
+    else if (r->spoil != SPOIL_NONE)
+        spoil_some(r, &draw);
+}
+
+/* ---- the caches ---- */
+
+/* False where the machine has no instruction for it. */
+static bool evict(const void *memory, size_t bytes)
+{
+#if defined(__x86_64__)
+    for (size_t at = 0; at < bytes; at += CACHE_LINE)
+        __builtin_ia32_clflush((const char *)memory + at);
+    __builtin_ia32_mfence();
+    return true;
+#else
+    (void)memory;
+    (void)bytes;
+    return false;
+#endif
+}
+
+static int make_cold(struct device *d, const struct probe_renewal *r, struct error *err)
+{
+    const struct cudal2_problem *p = &r->problem;
+    size_t bytes = dtype_bytes(p->dtype);
+    bool gone = evict(r->operands->a, (size_t)(p->m * p->k) * bytes) &&
+                evict(r->operands->b, (size_t)(p->k * p->n) * bytes) &&
+                evict(r->operands->c, (size_t)(p->m * p->n) * bytes);
+    return gone ? 0 : d->ops->flush(d, err);
+}
+
+int host_renew(struct device *d, const struct probe_renewal *r, struct error *err)
+{
+    spoil(r);
+    renew_matrix(r, false);
+    renew_matrix(r, true);
+    int code = r->cold ? make_cold(d, r, err) : 0;
+    scatter(r, false);
+    scatter(r, true);
+    host_state_restore_arithmetic(&d->host); /* what one contender leaves is no other's error */
+    return code;
+}

@@ -1,0 +1,78 @@
+#include "measure/judge.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* An RMS over few errors scatters. */
+#define SCATTER 3.0
+/* Numbers below 2^-14 may be lost in fp16; those of the other dtypes are lost below what a sum of products can be. */
+#define HALF_LOST 0x1p-14
+
+double judge_allowed(const struct entrant *entrant)
+{
+    return entrant->error_allowed > 0 ? entrant->error_allowed : JUDGE_GROSS;
+}
+
+double judge_floor(enum cudal2_dtype dtype, double allowed)
+{
+    return dtype == CUDAL2_F16 ? HALF_LOST / allowed : 0x1p-120;
+}
+
+/* The RMS and the largest of `n` errors; the negation takes NaN for wrong. */
+static const char *judge(double sum_sq, double largest, double n, const double limits[2], char *why)
+{
+    double rms = sqrt(sum_sq / n), rms_limit = limits[0] * (1 + SCATTER / sqrt(n));
+    if (!(rms <= rms_limit)) {
+        snprintf(why, CUDAL2_WHY, "RMS error %.3g of the output, allowed is %.3g", rms, rms_limit);
+        return "wrong_result";
+    }
+    if (!(largest <= limits[1])) {
+        snprintf(why, CUDAL2_WHY, "largest error %.3g of the output, allowed is %.3g", largest, limits[1]);
+        return "wrong_result";
+    }
+    return NULL;
+}
+
+const char *judge_product(const struct probe_difference *difference, int64_t rows, double allowed, char *why)
+{
+    const double limits[2] = {allowed, JUDGE_LARGEST_ROW * allowed};
+    if (difference->nan_rows > 0) {
+        snprintf(why, CUDAL2_WHY, "%" PRIu64 " of %" PRId64 " rows unwritten or NaN", difference->nan_rows, rows);
+        return "wrong_result";
+    }
+    return judge(difference->sum_sq_scaled, difference->largest, (double)rows, limits, why);
+}
+
+const char *judge_band(const struct probe_difference *difference, double elements, double allowed, char *why)
+{
+    const double limits[2] = {allowed, JUDGE_LARGEST_ELEMENT * allowed};
+    if (difference->nan_rows > 0) {
+        snprintf(why, CUDAL2_WHY, "%" PRIu64 " of %.0f elements looked at are unwritten or NaN", difference->nan_rows,
+                 elements);
+        return "wrong_result";
+    }
+    return judge(difference->sum_sq_scaled, difference->largest, elements, limits, why);
+}
+
+const char *judge_spots(const struct probe_spot *spots, const double *found, size_t n, double allowed, char *why)
+{
+    const double limits[2] = {allowed, JUDGE_LARGEST_ELEMENT * allowed};
+    double sum_sq = 0, largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (spots[i].mutated) {
+            snprintf(why, CUDAL2_WHY, "row %" PRIu64 " of A or column %" PRIu64 " of B is not what it was before",
+                     spots[i].row, spots[i].column);
+            return "input_mutated";
+        }
+        double scaled = fabs(found[i] - spots[i].expected) / spots[i].scale;
+        if (!isfinite(scaled)) {
+            snprintf(why, CUDAL2_WHY, "row %" PRIu64 " column %" PRIu64 " is %g and should be %.6g", spots[i].row,
+                     spots[i].column, found[i], spots[i].expected);
+            return "wrong_result";
+        }
+        sum_sq += scaled * scaled;
+        largest = fmax(largest, scaled);
+    }
+    return n == 0 ? NULL : judge(sum_sq, largest, (double)n, limits, why);
+}

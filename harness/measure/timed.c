@@ -1,0 +1,250 @@
+#include "measure/timed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/half.h"
+#include "measure/judge.h"
+
+struct timed {
+    struct random random;
+    void *pool;
+    struct probe_renewal renewal; /* the latest */
+    double products, products_ns; /* so far */
+};
+
+/* ---- the cell ---- */
+
+static bool is_possible(const struct bench *bench)
+{
+    const struct probe_ops *probes = bench->device->probes;
+    return bench->config->honesty && probes != NULL && probes->renew != NULL;
+}
+
+/* The run's seed may be known to a contender, and what is drawn from it foreseen; a scripted device has no such
+ * contenders, and its cells repeat. */
+static uint64_t seed_of(const struct bench *bench)
+{
+    uint64_t seed = random_derive(bench->seed, "timed", 0);
+    return bench->device->probes->raw_now == NULL ? seed : seed ^ random_entropy();
+}
+
+static int fill_pool(struct bench *bench, struct timed *t, struct error *err)
+{
+    struct device *d = bench->device;
+    uint64_t n = d->probes->pool_elements;
+    const struct fill fill = {.kind = FILL_NORMAL,
+                              .dtype = bench->problem.dtype,
+                              .seed = random_next(&t->random) >> 8,
+                              .rows = (int64_t)n,
+                              .cols = 1};
+    if (n == 0)
+        return 0;
+    int code = d->ops->alloc(d, (size_t)n * dtype_bytes(bench->problem.dtype), &t->pool, err);
+    if (code == 0)
+        code = d->ops->fill(d, t->pool, &fill, err);
+    return code == 0 ? d->ops->sync(d, err) : code;
+}
+
+int timed_open(struct bench *bench, struct error *err)
+{
+    if (!is_possible(bench))
+        return 0;
+    bench->timed = calloc(1, sizeof *bench->timed);
+    if (bench->timed == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the checks of timed launches");
+    random_seed(&bench->timed->random, seed_of(bench));
+    int code = fill_pool(bench, bench->timed, err);
+    if (code != 0)
+        timed_close(bench);
+    return code;
+}
+
+void timed_close(struct bench *bench)
+{
+    if (bench->timed != NULL && bench->timed->pool != NULL)
+        bench->device->ops->release(bench->device, bench->timed->pool);
+    free(bench->timed);
+    bench->timed = NULL;
+}
+
+/* ---- before ---- */
+
+static const struct cudal2_operands *first_set(const struct bench *bench, const struct entrant *e)
+{
+    return operands_sets(bench->operands, e->contender->is.layout) + e->first_set;
+}
+
+int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err)
+{
+    struct timed *t = bench->timed;
+    if (t == NULL)
+        return 0;
+    t->renewal = (struct probe_renewal){.problem = bench->problem,
+                                        .layout = entrant->contender->is.layout,
+                                        .operands = first_set(bench, entrant),
+                                        .pool = t->pool,
+                                        .spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS),
+                                        .cold = cold,
+                                        .seed = random_next(&t->random)};
+    int code = bench->device->probes->renew(bench->device, &t->renewal, err);
+    return code == 0 && bench->renewed != NULL ? bench->renewed(bench->renewed_context, err) : code;
+}
+
+/* ---- after ---- */
+
+/* One launch under judgement. */
+struct look {
+    struct bench *bench;
+    struct entrant *entrant;
+    struct probe_product product;
+    double ns, allowed;
+    char why[CUDAL2_WHY];
+};
+
+static double elements_of(const struct cudal2_problem *p)
+{
+    return (double)p->m * (double)p->k + (double)p->k * (double)p->n + (double)p->m * (double)p->n;
+}
+
+/* By what an element costs: a row of A, and a column of B that lies across the memory where B is row-major. */
+static size_t count_spots(const struct look *l)
+{
+    double each_ns = 100 + (double)l->product.problem.k * (l->product.layout == CUDAL2_TN ? 4 : 8);
+    double more = TIMED_SPOTS_SHARE * l->ns / each_ns;
+    return (size_t)fmin(TIMED_SPOTS_LEAST + more, TIMED_SPOTS_MOST);
+}
+
+/* Read before anything else is done: who is not ready yet is to be found so. */
+static int read_spots(struct look *l, struct probe_spot *spots, double *found, size_t n, struct error *err)
+{
+    const struct cudal2_problem *p = &l->product.problem;
+    struct device *d = l->bench->device;
+    struct random *random = &l->bench->timed->random;
+    size_t bytes = dtype_bytes(p->dtype);
+    unsigned char raw[TIMED_SPOTS_MOST][sizeof(float)];
+    int code = 0;
+    for (size_t i = 0; i < n && code == 0; i++) {
+        spots[i] = (struct probe_spot){random_below(random, (uint64_t)p->m), random_below(random, (uint64_t)p->n), 0, 0,
+                                       false};
+        size_t at = (size_t)(spots[i].row * (uint64_t)p->n + spots[i].column);
+        code = d->ops->download(d, raw[i], (const char *)l->product.operands->c + at * bytes, bytes, err);
+    }
+    for (size_t i = 0; i < n && code == 0; i++)
+        found[i] = (double)element_load(raw[i], p->dtype, 0);
+    return code;
+}
+
+/* `verdict` NULL: nothing. Who has changed how this thread rounds is told that. */
+static int convict(const struct look *l, const char *verdict, struct error *err)
+{
+    struct device *d = l->bench->device;
+    char what[128] = "";
+    if (verdict == NULL)
+        return 0;
+    if (d->probes->changes != NULL)
+        d->probes->changes(d, what);
+    if (what[0] != '\0')
+        return error_set(err, EXIT_CODE_VERIFICATION, "device_state_changed: %s", what);
+    return error_set(err, EXIT_CODE_VERIFICATION, "%s: a timed launch: %s", verdict, l->why);
+}
+
+static int look_at_spots(struct look *l, struct error *err)
+{
+    struct probe_spot spots[TIMED_SPOTS_MOST];
+    double found[TIMED_SPOTS_MOST];
+    struct device *d = l->bench->device;
+    size_t n = count_spots(l);
+    if (d->probes->spots == NULL)
+        return 0;
+    int code = read_spots(l, spots, found, n, err);
+    if (code == 0)
+        code = d->probes->spots(d, &l->product, spots, n, err);
+    return code == 0 ? convict(l, judge_spots(spots, found, n, l->allowed, l->why), err) : code;
+}
+
+/* The share of launches that are projected. */
+static double product_share(const struct look *l)
+{
+    const struct timed *t = l->bench->timed;
+    if (t->products < 1 || elements_of(&l->product.problem) <= TIMED_PRODUCT_ALWAYS)
+        return 1;
+    double each_ns = t->products_ns / t->products;
+    return fmax(TIMED_PRODUCT_SHARE * l->ns / fmax(each_ns, 1), 1.0 / TIMED_PRODUCT_LEAST);
+}
+
+static int look_at_product(struct look *l, struct error *err)
+{
+    struct device *d = l->bench->device;
+    struct timed *t = l->bench->timed;
+    struct probe_difference difference;
+    double start = (double)d->ops->now(d);
+    if (random_unit(&t->random) >= product_share(l))
+        return 0;
+    l->product.seed = random_next(&t->random);
+    int code = d->probes->product(d, &l->product, &difference, err);
+    t->products++;
+    t->products_ns += (double)d->ops->now(d) - start;
+    l->entrant->timed.products++;
+    if (code != 0)
+        return code;
+    return convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
+}
+
+static int look_at_band(struct look *l, struct error *err)
+{
+    struct device *d = l->bench->device;
+    struct random *random = &l->bench->timed->random;
+    const struct cudal2_problem *p = &l->product.problem;
+    struct probe_difference difference;
+    double affordable = TIMED_PRODUCT_SHARE * l->ns / ((double)p->n * (double)p->k); /* 1 ns for each product */
+    int64_t most = p->m < TIMED_BAND_MOST ? p->m : TIMED_BAND_MOST;
+    int64_t rows = (int64_t)fmin(fmax(affordable, 1), (double)most);
+    if (d->probes->band == NULL || random_below(random, TIMED_BAND_EVERY) != 0)
+        return 0;
+    int64_t first = (int64_t)random_below(random, (uint64_t)(p->m - rows + 1));
+    int code = d->probes->band(d, &l->product, first, rows, &difference, err);
+    l->entrant->timed.bands++;
+    if (code != 0)
+        return code;
+    return convict(l, judge_band(&difference, (double)rows * (double)p->n, l->allowed, l->why), err);
+}
+
+int timed_judge(struct bench *bench, struct entrant *entrant, double ns, struct error *err)
+{
+    double allowed = judge_allowed(entrant);
+    struct look l = {.bench = bench, .entrant = entrant, .ns = ns, .allowed = allowed};
+    if (bench->timed == NULL || !bench->judging)
+        return 0;
+    entrant->timed.launches++;
+    if (entrant->record->invalid)
+        return 0;
+    l.product = (struct probe_product){.problem = bench->problem,
+                                       .layout = entrant->contender->is.layout,
+                                       .operands = first_set(bench, entrant),
+                                       .floor = judge_floor(bench->problem.dtype, allowed),
+                                       .renewal = &bench->timed->renewal};
+    entrant->timed.judged++;
+    int code = look_at_spots(&l, err);
+    if (code == 0)
+        code = look_at_product(&l, err);
+    return code == 0 ? look_at_band(&l, err) : code;
+}
+
+/* ---- the record ---- */
+
+void timed_note(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (e->timed.launches == 0)
+            continue;
+        if (e->record->verification == NULL)
+            e->record->verification = cJSON_CreateObject();
+        cJSON *timed = cJSON_AddObjectToObject(e->record->verification, "timed");
+        json_put_number(timed, "launches", (double)e->timed.launches);
+        json_put_number(timed, "judged", (double)e->timed.judged);
+        json_put_number(timed, "projections", (double)e->timed.products);
+        json_put_number(timed, "bands", (double)e->timed.bands);
+    }
+}

@@ -1,0 +1,43 @@
+/*
+ * timed.h - every launch that is timed is a check. Right before the start stamp its inputs are renewed and C is
+ * spoiled; behind the stop stamp C is judged: elements at places drawn after the launch, read at once; a projection
+ * A (B x) against C x with an x drawn after the launch; now and then whole rows. Inputs are N(0,1) always, and nothing
+ * about them or C tells one launch from another. Neither is part of the time.
+ *
+ * What it costs is bounded: elements take at most TIMED_SPOTS_SHARE of the launch's time beyond the first few, and
+ * where a projection takes longer than TIMED_PRODUCT_SHARE of the launch, a random share of the launches gets one (one
+ * in TIMED_PRODUCT_LEAST at least). segment.c calls it around each timed launch; what is found is an error of the kind
+ * that entrant_fault makes a verdict of.
+ */
+#ifndef CUDAL2_MEASURE_TIMED_H
+#define CUDAL2_MEASURE_TIMED_H
+
+#include "measure/bench.h"
+
+#define TIMED_SPOTS_LEAST 8u
+#define TIMED_SPOTS_MOST 64u
+#define TIMED_SPOTS_SHARE 0.02
+#define TIMED_PRODUCT_SHARE 0.25
+#define TIMED_PRODUCT_LEAST 8u
+/* Problems of so few elements in A, B and C have every launch projected. */
+#define TIMED_PRODUCT_ALWAYS 65536.0
+/* One launch in so many has whole rows compared, as many as take a quarter of the launch's time. */
+#define TIMED_BAND_EVERY 8u
+#define TIMED_BAND_MOST 16
+
+/* Keeps what the checks of a cell need in bench->timed, which stays NULL where config or device have none.
+ * timed_close frees it. */
+int timed_open(struct bench *bench, struct error *err);
+void timed_close(struct bench *bench);
+
+/* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without
+ * the inputs. */
+int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
+/* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
+ * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
+int timed_judge(struct bench *bench, struct entrant *entrant, double ns, struct error *err);
+
+/* Writes what was checked into each entrant's record (verification.timed). */
+void timed_note(struct bench *bench);
+
+#endif
