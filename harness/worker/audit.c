@@ -1,10 +1,12 @@
 #include "worker/audit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "verify/activity.h"
+#include "verify/model.h"
 #include "worker/protocol.h"
 
 /* A whole cell's matrices are there at once, and libraries want room of their own. */
@@ -100,6 +102,15 @@ static void choose(const struct audit *a, struct subject *s)
 
 /* ---- the bench ---- */
 
+/* RMS error of products of ten bits, which fp32 problems may come to where the baselines do. */
+#define LOOSE_ERROR 1e-3
+
+/* Nothing has been verified in this process: what any class of arithmetic that may have passed loses is allowed. */
+static double allowed(const struct cudal2_problem *p)
+{
+    return MODEL_RMS_MARGIN * fmax(model_narrow(p->dtype, (double)p->k), LOOSE_ERROR);
+}
+
 static void enter(struct bench *bench, const struct subject *s)
 {
     struct contender_record *r = &bench->record->contenders[bench->record->n_contenders++];
@@ -107,6 +118,7 @@ static void enter(struct bench *bench, const struct subject *s)
     snprintf(r->name, sizeof r->name, "%s", s->name);
     snprintf(r->status, sizeof r->status, "ok");
     *e = (struct entrant){.contender = s->contender, .record = r, .alive = true, .n_sets = 1};
+    e->error_allowed = allowed(&bench->problem);
     if (s->variant != NULL)
         snprintf(e->variant, sizeof e->variant, "%s", s->variant);
 }
