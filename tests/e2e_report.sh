@@ -35,6 +35,29 @@ run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
 
+# --- one table a file: what reads CSV finds one head, and as many fields in every row ---
+run report "$work/a.json" --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format csv --output "$work/tables"
+expect_code 0 "tables as CSV"
+[ "$(ls "$work/tables" | xargs)" = "table1.csv table2.csv table3.csv" ]
+verdict $? "a file for each table" "$(ls "$work/tables" | xargs)"
+if command -v python3 >/dev/null; then
+    python3 -c 'import csv, sys
+for path in sys.argv[1:]:
+    rows = list(csv.reader(open(path, newline="")))
+    assert len(rows) > 1 and len(set(map(len, rows))) == 1, path
+    assert sum(row == rows[0] for row in rows) == 1 and len(set(rows[0])) == len(rows[0]), path
+for row in csv.DictReader(open(sys.argv[1])):
+    assert 0 <= int(row["offline_wins"]) <= int(row["offline_wins_of"])' "$work"/tables/*.csv 2>"$work/err"
+    verdict $? "each is one table, wins with their total" "$(tail -1 "$work/err")"
+fi
+if python3 -c 'import pandas' 2>/dev/null; then
+    python3 -c 'import pandas, sys
+for path in sys.argv[1:]:
+    table = pandas.read_csv(path)
+    assert len(table) and not table.isna().all(axis=1).any(), path' "$work"/tables/*.csv 2>"$work/err"
+    verdict $? "pandas reads them" "$(tail -1 "$work/err")"
+fi
+
 # --- a clock too coarse for what was measured ---
 result "$(cell 64 0.25 | sed 's/"converged":true/"converged":false,"coarse":true/; s/"ci95":\[0.1,0.3\]/"ci95":[0.25,0.25]/')" >"$work/coarse.json"
 run report "$work/coarse.json"

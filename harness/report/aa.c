@@ -49,6 +49,7 @@ int aa_make(const cJSON *result, sheet_sink sink, void *context)
     bool overlapping[MODE_COUNT];
     if (cJSON_GetArraySize(rows) == 0)
         return 0;
+    snprintf(s.name, sizeof s.name, "table1-aa");
     snprintf(s.title, sizeof s.title,
              "A/A: a copy over its original; about 5%% of the intervals may exclude 0 by chance");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)

@@ -106,6 +106,15 @@ static void copy(char *out, size_t capacity, const char *text)
     snprintf(out, capacity, "%s", text);
 }
 
+/* Keeps the first and says where another differs. */
+static void note_condition(char *kept, size_t capacity, const char *here)
+{
+    if (here[0] && kept[0] && strncmp(kept, here, capacity - 1) != 0)
+        here = "several";
+    if (here[0])
+        copy(kept, capacity, here);
+}
+
 /* Where the value belongs and what it is. */
 static int add_value(struct dataset *d, const cJSON *cell, const cJSON *s, const char *reference, struct error *err)
 {
@@ -131,6 +140,7 @@ static int add_value(struct dataset *d, const cJSON *cell, const cJSON *s, const
     struct line *line = dataset_line(d, &like);
     if (!line || line_add(line, &value))
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
+    note_condition(line->cache, sizeof line->cache, tree_text(cell, "cache"));
     return 0;
 }
 
@@ -167,12 +177,24 @@ static int add_speedup(struct dataset *d, const cJSON *cell, const cJSON *s, str
     return least ? add_value(d, cell, least, DATASET_FASTEST, err) : code;
 }
 
+/* Of every worker start: a report of several devices is one of --mixed. */
+static void set_device(struct line *line, const cJSON *result)
+{
+    const cJSON *env;
+    cJSON_ArrayForEach(env, tree_member(result, "env"))
+    {
+        note_condition(line->device, sizeof line->device, tree_text(tree_member(env, "device"), "name"));
+    }
+}
+
 static void set_outcomes(struct dataset *d, const cJSON *result)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct line *line = &d->lines[i];
         if (strcmp(line->source, "measured") == 0)
             line->outcome = outcome_of(result, line->mode, line->dtype, line->accumulate);
+        if (strcmp(line->source, "measured") == 0)
+            set_device(line, result);
     }
 }
 

@@ -25,7 +25,8 @@ struct line {
     char source[16];                                    /* "measured" or "claimed" */
     char mode[16], dtype[8], accumulate[8], timing[16]; /* timing as overlap_timing calls it */
     char candidate[DATASET_NAME_MAX], reference[DATASET_NAME_MAX];
-    struct outcome outcome; /* of all cells of its mode and number format */
+    char device[64], cache[16]; /* what it was taken on and in; "several" of several, "" where nobody says */
+    struct outcome outcome;     /* of all cells of its mode and number format */
     size_t n, capacity;
     struct shape_value *values; /* one for each shape */
 };

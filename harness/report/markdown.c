@@ -20,6 +20,12 @@ static bool makes_link(const char *words, const char *c)
     return scheme || www || *c == '@';
 }
 
+/* "[95, 97]" is no link; what follows the bracket makes it one. */
+static bool ends_link(const char *c)
+{
+    return *c == ']' && c[1] && strchr("([:", c[1]);
+}
+
 static void add_character(struct text *out, const char *words, const char *c)
 {
     if (*c == '<' || *c == '>' || *c == '&')
@@ -29,7 +35,7 @@ static void add_character(struct text *out, const char *words, const char *c)
     else if (*c == '_' && is_inside_word(words, c))
         text_add(out, "_");
     else
-        text_add(out, strchr("\\`*_[]|~$", *c) ? "\\%c" : "%c", *c);
+        text_add(out, strchr("\\`*_|~$", *c) || ends_link(c) ? "\\%c" : "%c", *c);
 }
 
 void markdown_add(struct text *out, const char *words)

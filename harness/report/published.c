@@ -129,6 +129,17 @@ static int read_lines(struct csv *csv, char *bytes, struct dataset *d, struct er
     return code;
 }
 
+/* "cuda_l2_a100_F16...": a word of a letter or two and digits, as GPUs are called. */
+static void find_device(const char *name, char *out, size_t capacity)
+{
+    static const char *const known[] = {"a100", "h100", "h200", "h800", "h20", "b200", "3090", "4090", "5090"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(name, known[i]) && !out[0])
+            snprintf(out, capacity, "%s", known[i]);
+    for (char *c = out; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+}
+
 /* All that the file says of itself is in its name: ..._F16F16F16F16_speedup_offline.csv. */
 static void identify(const char *path, struct line *like)
 {
@@ -138,6 +149,7 @@ static void identify(const char *path, struct line *like)
     strcpy(like->mode, strstr(name, "server") ? "server" : "offline");
     strcpy(like->accumulate, strstr(name, "F32") ? "f32" : "f16");
     strcpy(like->timing, "event");
+    find_device(name, like->device, sizeof like->device);
 }
 
 int dataset_add_published(struct dataset *d, const char *path, struct error *err)

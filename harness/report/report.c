@@ -35,46 +35,59 @@ struct inputs {
 
 /* Sheets of one table in one format, until they are written out. */
 struct sheets {
+    const struct inputs *in;
     enum report_format format;
     size_t n;
+    char name[48]; /* of the last one */
     struct text text;
     cJSON *json; /* array, REPORT_JSON only */
+    struct error *err;
 };
 
-static bool says_nothing(const struct sheet *s, size_t column)
+/* Readers see neither hidden columns nor half a table that nobody measured; machines do. */
+static void print_for_readers(struct text *out, const struct sheet *s, enum report_format format)
 {
-    for (size_t row = 0; row < sheet_rows(s); row++)
-        if (strcmp(sheet_at(s, row, column)->text, "-") != 0)
-            return false;
-    return sheet_rows(s) > 0;
+    struct sheet kept = {0};
+    sheet_for_readers(s, &kept);
+    if (format == REPORT_TEXT)
+        sheet_print_text(out, &kept, false);
+    else if (format == REPORT_MARKDOWN)
+        sheet_print_markdown(out, &kept);
+    else
+        sheet_print_latex(out, &kept);
+    sheet_free(&kept);
 }
 
-/* A mode that nobody measured is half of Table 1: machines get its columns, readers do not. */
-static void print_text(struct text *out, const struct sheet *s)
+/* One table a file, which its name names. */
+static int write_csv(struct sheets *sheets)
 {
-    struct sheet kept = {.failed = s->failed};
-    size_t from[SHEET_COLUMNS];
-    memcpy(kept.title, s->title, sizeof kept.title);
-    memcpy(kept.note, s->note, sizeof kept.note);
-    for (size_t c = 0; c < s->n_columns; c++)
-        if (!says_nothing(s, c)) {
-            from[kept.n_columns] = c;
-            kept.column[kept.n_columns++] = s->column[c];
-        }
-    for (size_t row = 0; row < sheet_rows(s); row++)
-        for (size_t c = 0; c < kept.n_columns; c++)
-            sheet_add(&kept, NAN, "%s", sheet_at(s, row, from[c])->text);
-    sheet_print_text(out, &kept, false);
-    sheet_free(&kept);
+    char name[sizeof sheets->name + 4];
+    if (!sheets->in->request->output || sheets->text.length == 0)
+        return 0;
+    snprintf(name, sizeof name, "%s.csv", sheets->name);
+    int code = output_write(&sheets->in->output, name, &sheets->text, sheets->err);
+    text_free(&sheets->text);
+    return code;
+}
+
+/* Sheets of one name are one table. */
+static int add_csv(struct sheets *sheets, const struct sheet *sheet)
+{
+    bool same = strcmp(sheets->name, sheet->name) == 0;
+    if (!same && write_csv(sheets))
+        return -1;
+    if (!same && sheets->text.length > 0)
+        text_add(&sheets->text, "\n");
+    if (same)
+        sheet_print_csv_rows(&sheets->text, sheet);
+    else
+        sheet_print_csv(&sheets->text, sheet);
+    snprintf(sheets->name, sizeof sheets->name, "%s", sheet->name);
+    return 0;
 }
 
 static int add_sheet(void *context, int table, const struct sheet *sheet)
 {
-    static void (*const printers[])(struct text *, const struct sheet *) = {
-        [REPORT_MARKDOWN] = sheet_print_markdown,
-        [REPORT_LATEX] = sheet_print_latex,
-        [REPORT_CSV] = sheet_print_csv,
-    };
     struct sheets *sheets = context;
     (void)table;
     sheets->n++;
@@ -83,21 +96,20 @@ static int add_sheet(void *context, int table, const struct sheet *sheet)
             sheets->json = NULL;
         return sheets->json ? 0 : -1;
     }
+    if (sheets->format == REPORT_CSV)
+        return add_csv(sheets, sheet);
     if (sheets->text.length > 0)
         text_add(&sheets->text, "\n");
-    if (sheets->format == REPORT_TEXT)
-        print_text(&sheets->text, sheet);
-    else
-        printers[sheets->format](&sheets->text, sheet);
+    print_for_readers(&sheets->text, sheet, sheets->format);
     return sheets->text.failed ? -1 : 0;
 }
 
 /* Tables first to last in one file. */
 static int write_tables(const struct inputs *in, int first, int last, struct error *err)
 {
-    struct sheets sheets = {.format = in->request->format};
+    struct sheets sheets = {.in = in, .format = in->request->format, .err = err};
     char name[32];
-    bool failed = false;
+    bool failed = false, by_name = sheets.format == REPORT_CSV && in->request->output;
     sheets.json = sheets.format == REPORT_JSON ? cJSON_CreateArray() : NULL;
     for (int table = first; table <= last && !failed; table++)
         failed = tables_make(&in->dataset, in->result, table, add_sheet, &sheets) != 0;
@@ -106,7 +118,9 @@ static int write_tables(const struct inputs *in, int first, int last, struct err
     sheets.text.failed |= failed;
     snprintf(name, sizeof name, "table%d.%s", first, file_endings[sheets.format]);
     int code = 0;
-    if (sheets.n > 0 || failed)
+    if (by_name && sheets.n > 0)
+        code = failed && err->code ? err->code : write_csv(&sheets);
+    else if (sheets.n > 0 || failed)
         code = output_write(&in->output, name, &sheets.text, err);
     else if (in->request->table) /* asked for by number */
         code = error_set(err, EXIT_CODE_DATA, "nothing to report: what was given has no rows for table %d", first);

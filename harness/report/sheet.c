@@ -25,7 +25,31 @@ void sheet_interval_column(struct sheet *s, const char *head, const char *key)
 {
     sheet_column(s, head, key, false);
     if (!s->failed)
-        s->column[s->n_columns - 1].interval = true;
+        s->column[s->n_columns - 1].pair = SHEET_INTERVAL;
+}
+
+void sheet_share_column(struct sheet *s, const char *head, const char *key)
+{
+    sheet_column(s, head, key, false);
+    if (!s->failed)
+        s->column[s->n_columns - 1].pair = SHEET_SHARE;
+}
+
+void sheet_group(struct sheet *s, const char *group)
+{
+    if (s->n_columns > 0)
+        snprintf(s->column[s->n_columns - 1].group, sizeof s->column->group, "%s", group);
+}
+
+void sheet_hide(struct sheet *s)
+{
+    if (s->n_columns > 0)
+        s->column[s->n_columns - 1].hidden = true;
+}
+
+void sheet_head(const struct sheet_column *column, char out[132])
+{
+    snprintf(out, 132, "%s%s%s", column->group, column->group[0] ? " " : "", column->head);
 }
 
 static bool make_room(struct sheet *s)
@@ -67,6 +91,43 @@ void sheet_add_interval(struct sheet *s, double low, double high)
         s->cells[s->n_cells - 1].high = high;
 }
 
+void sheet_add_share(struct sheet *s, size_t part, size_t whole)
+{
+    if (whole == 0) {
+        sheet_add(s, NAN, "-");
+        return;
+    }
+    sheet_add(s, (double)part, "%zu/%zu", part, whole);
+    if (!s->failed)
+        s->cells[s->n_cells - 1].high = (double)whole;
+}
+
+static bool says_nothing(const struct sheet *s, size_t column)
+{
+    for (size_t row = 0; row < sheet_rows(s); row++)
+        if (strcmp(sheet_at(s, row, column)->text, "-") != 0)
+            return false;
+    return sheet_rows(s) > 0;
+}
+
+void sheet_for_readers(const struct sheet *s, struct sheet *out)
+{
+    size_t from[SHEET_COLUMNS];
+    *out = (struct sheet){.failed = s->failed};
+    memcpy(out->name, s->name, sizeof out->name);
+    memcpy(out->label, s->label, sizeof out->label);
+    memcpy(out->title, s->title, sizeof out->title);
+    memcpy(out->note, s->note, sizeof out->note);
+    for (size_t c = 0; c < s->n_columns; c++)
+        if (!s->column[c].hidden && !says_nothing(s, c)) {
+            from[out->n_columns] = c;
+            out->column[out->n_columns++] = s->column[c];
+        }
+    for (size_t row = 0; row < sheet_rows(s); row++)
+        for (size_t c = 0; c < out->n_columns; c++)
+            sheet_add(out, NAN, "%s", sheet_at(s, row, from[c])->text);
+}
+
 void sheet_free(struct sheet *s)
 {
     for (size_t i = 0; i < s->n_cells; i++)
@@ -87,7 +148,9 @@ const struct sheet_cell *sheet_at(const struct sheet *s, size_t row, size_t colu
 
 size_t sheet_column_width(const struct sheet *s, size_t column)
 {
-    size_t width = width_of(s->column[column].head);
+    char head[132];
+    sheet_head(&s->column[column], head);
+    size_t width = width_of(head);
     for (size_t row = 0; row < sheet_rows(s); row++) {
         size_t here = width_of(sheet_at(s, row, column)->text);
         width = here > width ? here : width;

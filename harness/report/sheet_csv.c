@@ -12,7 +12,7 @@ static void add_cell(struct text *out, const struct sheet_cell *cell)
         csv_add(out, strcmp(cell->text, "-") == 0 ? "" : cell->text);
 }
 
-static void add_high(struct text *out, const struct sheet_cell *cell)
+static void add_second(struct text *out, const struct sheet_cell *cell)
 {
     text_add(out, ",");
     if (!isnan(cell->high))
@@ -21,8 +21,10 @@ static void add_high(struct text *out, const struct sheet_cell *cell)
 
 static void add_key(struct text *out, const struct sheet_column *column)
 {
-    if (column->interval)
+    if (column->pair == SHEET_INTERVAL)
         text_add(out, "%s_low,%s_high", column->key, column->key);
+    else if (column->pair == SHEET_SHARE)
+        text_add(out, "%s,%s_of", column->key, column->key);
     else
         csv_add(out, column->key);
 }
@@ -44,13 +46,18 @@ void sheet_print_csv(struct text *out, const struct sheet *s)
         add_key(out, &s->column[c]);
     }
     text_add(out, "\n");
+    sheet_print_csv_rows(out, s);
+}
+
+void sheet_print_csv_rows(struct text *out, const struct sheet *s)
+{
     for (size_t row = 0; row < sheet_rows(s); row++) {
         begin_row(out, s, s->title);
         for (size_t c = 0; c < s->n_columns; c++) {
             text_add(out, c ? "," : "");
             add_cell(out, sheet_at(s, row, c));
-            if (s->column[c].interval)
-                add_high(out, sheet_at(s, row, c));
+            if (s->column[c].pair != SHEET_SINGLE)
+                add_second(out, sheet_at(s, row, c));
         }
         text_add(out, "\n");
     }

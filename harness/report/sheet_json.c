@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/sheet.h"
@@ -15,8 +16,14 @@ static cJSON *row_to_json(const struct sheet *s, size_t row)
     struct tree t = tree_begin();
     for (size_t c = 0; c < s->n_columns; c++) {
         const struct sheet_cell *cell = sheet_at(s, row, c);
+        char whole[sizeof s->column->key + 4];
+        bool share = s->column[c].pair == SHEET_SHARE;
         bool missing = isnan(cell->value) && strcmp(cell->text, "-") == 0;
-        if (!isnan(cell->high))
+        if (share) {
+            snprintf(whole, sizeof whole, "%s_of", s->column[c].key);
+            tree_put_number(&t, whole, cell->high);
+        }
+        if (!isnan(cell->high) && !share)
             put_interval(&t, s->column[c].key, cell);
         else if (missing || !isnan(cell->value))
             tree_put_number(&t, s->column[c].key, round_to(cell->value, 1e7));

@@ -9,8 +9,10 @@ void sheet_print_markdown(struct text *out, const struct sheet *s)
         text_add(out, "**\n\n");
     }
     for (size_t c = 0; c < s->n_columns; c++) {
+        char head[132];
+        sheet_head(&s->column[c], head);
         text_add(out, "| ");
-        markdown_add(out, s->column[c].head);
+        markdown_add(out, head);
         text_add(out, " ");
     }
     text_add(out, "|\n");

@@ -56,8 +56,10 @@ void sheet_print_text(struct text *out, const struct sheet *s, bool colour)
     if (s->title[0])
         text_add(out, "%s%s%s\n", colour ? BOLD : "", s->title, colour ? PLAIN : "");
     for (size_t c = 0; c < s->n_columns; c++) {
+        char head[132];
+        sheet_head(&s->column[c], head);
         text_add(out, c ? "  " : "");
-        print_cell(out, s->column[c].head, width[c], s->column[c].left, colour ? BOLD : NULL);
+        print_cell(out, head, width[c], s->column[c].left, colour ? BOLD : NULL);
     }
     end_line(out);
     print_rule(out, sheet_total_width(s));

@@ -16,8 +16,11 @@ static void add_correlation(struct sheet *s, double value)
         sheet_add(s, value, "%+.3f", value);
 }
 
-static void describe(const char *what, const struct choice *group, struct sheet *s)
+static void describe(const char *name, const char *what, const struct choice *group, struct sheet *s)
 {
+    snprintf(s->name, sizeof s->name, "table4-%s", name);
+    snprintf(s->label, sizeof s->label, "table4-%s-%s-%s-%s-%s", name, group->candidate, group->mode, group->dtype,
+             group->accumulate);
     snprintf(s->title, sizeof s->title, "Table 4: %s, %s %s, %s accumulated in %s", what, group->candidate, group->mode,
              group->dtype, group->accumulate);
 }
@@ -25,7 +28,7 @@ static void describe(const char *what, const struct choice *group, struct sheet 
 static void correlations(const struct choices *all, const struct choice *group, struct choice_points *points,
                          struct sheet *s)
 {
-    describe("parameters and problem size", group, s);
+    describe("relations", "parameters and problem size", group, s);
     sheet_column(s, "relation", "relation", true);
     sheet_column(s, "shapes", "shapes", false);
     sheet_column(s, "Pearson", "pearson", false);
@@ -94,7 +97,7 @@ static void add_usage(struct sheet *s, const struct usage *u)
 static void usage(const struct choices *all, const struct choice *group, struct sheet *s)
 {
     static const char *const column_keys[] = {"mean_bm", "mean_bn", "mean_bk", "mean_stages", "mean_swizzle"};
-    describe("mean parameters by log2(MNK)", group, s);
+    describe("classes", "mean parameters by log2(MNK)", group, s);
     sheet_column(s, "log2(MNK)", "log2_mnk", true);
     sheet_column(s, "shapes", "shapes", false);
     for (int p = 0; p < CHOICE_PARAMETERS; p++)

@@ -1,138 +1,91 @@
 #include "report/tables.h"
 
 #include "report/aa.h"
-#include "report/groups.h"
+#include "report/claimed.h"
+#include "report/estimates.h"
 #include "report/sizes.h"
 #include "report/table4.h"
+#include "report/table_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char interval_head[] = "95% of mean";
-
-static void add_percent(struct sheet *s, double value, bool sign)
-{
-    if (isnan(value))
-        sheet_add(s, NAN, "-");
-    else
-        sheet_add(s, value, sign ? "%+.2f%%" : "%.2f%%", 100 * value);
-}
-
-static void add_wins(struct sheet *s, const struct aggregate *a)
-{
-    if (a->n == 0)
-        sheet_add(s, NAN, "-");
-    else
-        sheet_add(s, (double)a->wins, "%zu/%zu", a->wins, a->n);
-}
-
-static void aggregate_or_nothing(const struct line *line, struct aggregate *out)
-{
-    *out = (struct aggregate){.mean = NAN, .sd = NAN, .low = NAN, .high = NAN, .geomean = NAN, .median = NAN};
-    out->max_mean = NAN;
-    if (line)
-        line_aggregate(line, out);
-}
-
-static void mode_column(struct sheet *s, const char *mode, const char *what, const char *key)
-{
-    char head[64];
-    char full_key[48];
-    snprintf(head, sizeof head, "%s %s", mode, what);
-    snprintf(full_key, sizeof full_key, "%s_%s", mode, key);
-    if (strcmp(what, interval_head) == 0)
-        sheet_interval_column(s, head, full_key);
-    else
-        sheet_column(s, head, full_key, false);
-}
-
-static void describe(const char *name, const struct line *group, struct sheet *s)
-{
-    snprintf(s->title, sizeof s->title, "%s: %s, %s over each baseline, %s accumulated in %s, %s time", name,
-             group->candidate, group->source, group->dtype, group->accumulate, group->timing);
-}
-
-/* ---- where too few shapes reached the wanted precision ---- */
-
-/* Of a group, by mode; {0, 0} for a mode that it lacks. */
-struct outcomes {
-    struct outcome mode[GROUP_MODES];
-    bool scant; /* one of them allows no mean */
-};
-
-static struct outcomes outcomes_of(const struct dataset *d, const struct line *group)
-{
-    struct outcomes o = {0};
-    for (size_t i = 0; i < d->n; i++)
-        for (size_t m = 0; m < GROUP_MODES; m++) {
-            const struct line *line = group_line(d, group, group_modes[m], d->lines[i].reference);
-            if (line)
-                o.mode[m] = line->outcome;
-        }
-    for (size_t m = 0; m < GROUP_MODES; m++)
-        o.scant |= !outcome_allows_mean(o.mode[m]);
-    return o;
-}
-
-static void add_note(struct sheet *s, const char *mode, struct outcome outcome)
-{
-    char words[128];
-    size_t used = strlen(s->note);
-    outcome_say(outcome, words, sizeof words);
-    if (!outcome_allows_mean(outcome))
-        snprintf(s->note + used, sizeof s->note - used, "%s%s: %s", used ? "; " : "", mode, words);
-}
-
-/* The counts stand in columns of their own only where they are what took a mean away. */
-static void outcome_columns(struct sheet *s, const struct outcomes *o)
-{
-    for (size_t m = 0; m < GROUP_MODES && o->scant; m++) {
-        mode_column(s, group_modes[m], "converged", "converged");
-        mode_column(s, group_modes[m], "measured", "measured");
-        add_note(s, group_modes[m], o->mode[m]);
-    }
-}
-
-static void add_count(struct sheet *s, size_t count, bool known)
-{
-    if (known)
-        sheet_add(s, (double)count, "%zu", count);
-    else
-        sheet_add(s, NAN, "-");
-}
-
-static void outcome_cells(struct sheet *s, const struct outcomes *o)
-{
-    for (size_t m = 0; m < GROUP_MODES && o->scant; m++) {
-        add_count(s, o->mode[m].converged, o->mode[m].measured > 0);
-        add_count(s, o->mode[m].measured, o->mode[m].measured > 0);
-    }
-}
-
 /* ---- Table 1 ---- */
 
-static void table1_columns(struct sheet *s)
+/* What others published has one estimate, and nobody trimmed it. */
+static void table1_columns(struct sheet *s, const struct line *group)
 {
-    static const char *const what[][2] = {{"mean", "mean"}, {"wins", "wins"},       {"median", "median"},
-                                          {"std", "std"},   {"geomean", "geomean"}, {interval_head, "mean_ci95"}};
+    const char *first = strcmp(group->source, "measured") == 0 ? TRIMMED : "geomean";
     sheet_column(s, "baseline", "baseline", true);
-    for (size_t m = 0; m < GROUP_MODES; m++)
-        for (size_t w = 0; w < sizeof what / sizeof *what; w++)
-            mode_column(s, group_modes[m], what[w][0], what[w][1]);
+    for (size_t m = 0; m < GROUP_MODES; m++) {
+        const char *mode = group_modes[m];
+        mode_column(s, mode, first, "geomean", SHEET_SINGLE);
+        mode_column(s, mode, "wins", "wins", SHEET_SHARE);
+        mode_column(s, mode, "median", "median", SHEET_SINGLE);
+        mode_column(s, mode, PAPER, "mean", SHEET_SINGLE);
+        mode_column(s, mode, "std", "std", SHEET_SINGLE);
+        mode_column(s, mode, PAPER_INTERVAL, "mean_ci95", SHEET_INTERVAL);
+        mode_column(s, mode, "apart", "apart", SHEET_SINGLE);
+    }
+}
+
+/* Shapes whose two estimates disagree; unknown where the line has no intervals. */
+static void add_apart(struct sheet *s, const struct line *line)
+{
+    size_t n = 0;
+    bool known = false;
+    for (size_t i = 0; line && i < line->n; i++) {
+        const struct shape_value *v = &line->values[i];
+        n += estimates_are_apart(v->mean, v->low, v->high);
+        known |= !isnan(v->low);
+    }
+    add_count(s, n, known);
 }
 
 static void table1_cells(struct sheet *s, const struct line *line)
 {
     struct aggregate a;
     aggregate_or_nothing(line, &a);
-    add_percent(s, a.mean, true);
-    add_wins(s, &a);
-    add_percent(s, a.median, true);
-    add_percent(s, a.sd, false);
     add_percent(s, a.geomean, true);
+    sheet_add_share(s, a.wins, a.n);
+    add_percent(s, a.median, true);
+    add_percent(s, a.mean, true);
+    add_percent(s, a.sd, false);
     sheet_add_interval(s, a.low, a.high);
+    add_apart(s, line);
+}
+
+/* The furthest of a line's shapes outside their intervals. */
+static const struct shape_value *furthest(const struct line *line)
+{
+    const struct shape_value *found = NULL;
+    double most = 0;
+    for (size_t i = 0; line && i < line->n; i++) {
+        const struct shape_value *v = &line->values[i];
+        double outside = fmax(v->low - v->mean, v->mean - v->high);
+        if (outside > most) {
+            most = outside;
+            found = v;
+        }
+    }
+    return found;
+}
+
+/* What the two estimates are, and where they disagree most. */
+static void note_estimates(const struct dataset *d, const struct line *group, struct sheet *s)
+{
+    const char *separator = "apart: shapes whose mean lies outside their interval, most of all";
+    if (strcmp(group->source, "measured") != 0)
+        return;
+    table_note(s, TRIMMED ": of the estimates that intervals belong to; " PAPER ": its mean of ratios");
+    for (size_t m = 0; m < GROUP_MODES; m++) {
+        const struct shape_value *v = furthest(group_last(d, group, group_modes[m]));
+        if (v)
+            table_note(s, "%s %s %.0fx%.0fx%.0f", separator, group_modes[m], v->m, v->n, v->k);
+        separator = v ? "and" : separator;
+    }
 }
 
 static int table1_of_group(const struct dataset *d, const struct line *group, sheet_sink sink, void *context)
@@ -141,9 +94,11 @@ static int table1_of_group(const struct dataset *d, const struct line *group, sh
     struct sheet s = {0};
     size_t n = group_references(d, references, 128);
     const struct outcomes outcomes = outcomes_of(d, group);
-    describe("Table 1", group, &s);
-    table1_columns(&s);
+    describe_table(&s, "table1", "Table 1", group);
+    table1_columns(&s, group);
     outcome_columns(&s, &outcomes);
+    identity_columns(&s);
+    note_estimates(d, group, &s);
     for (size_t i = 0; i < n; i++) {
         const struct line *lines[GROUP_MODES] = {group_line(d, group, group_modes[0], references[i]),
                                                  group_line(d, group, group_modes[1], references[i])};
@@ -153,63 +108,10 @@ static int table1_of_group(const struct dataset *d, const struct line *group, sh
         table1_cells(&s, lines[0]);
         table1_cells(&s, lines[1]);
         outcome_cells(&s, &outcomes);
+        identity_cells(&s, group);
     }
     int code = sink(context, 1, &s);
     sheet_free(&s);
-    return code;
-}
-
-/* ---- claimed next to measured ---- */
-
-static void side_cells(struct sheet *s, const struct line *line)
-{
-    struct aggregate a;
-    aggregate_or_nothing(line, &a);
-    add_percent(s, a.mean, true);
-    add_wins(s, &a);
-}
-
-static int side_by_side(const struct dataset *d, const struct line *measured, const struct line *claimed,
-                        sheet_sink sink, void *context)
-{
-    const struct line *const sides[] = {measured, claimed};
-    const char *references[128];
-    struct sheet s = {0};
-    size_t n = group_references(d, references, 128);
-    const struct outcomes outcomes = outcomes_of(d, measured);
-    snprintf(s.title, sizeof s.title, "Table 1: claimed (%s) next to measured (%s), accumulate %s", claimed->candidate,
-             measured->candidate, measured->accumulate);
-    sheet_column(&s, "baseline", "baseline", true);
-    for (size_t m = 0; m < GROUP_MODES; m++) {
-        mode_column(&s, group_modes[m], "measured", "measured_mean");
-        mode_column(&s, group_modes[m], "wins", "measured_wins");
-        mode_column(&s, group_modes[m], "claimed", "claimed_mean");
-        mode_column(&s, group_modes[m], "wins", "claimed_wins");
-        add_note(&s, group_modes[m], outcomes.mode[m]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        sheet_add(&s, NAN, "%s", references[i]);
-        for (size_t m = 0; m < GROUP_MODES; m++)
-            for (size_t side = 0; side < 2; side++)
-                side_cells(&s, group_line(d, sides[side], group_modes[m], references[i]));
-    }
-    int code = sink(context, 1, &s);
-    sheet_free(&s);
-    return code;
-}
-
-static int all_side_by_side(const struct dataset *d, sheet_sink sink, void *context)
-{
-    int code = 0;
-    for (size_t i = 0; i < d->n && code == 0; i++)
-        for (size_t j = 0; j < d->n && code == 0; j++) {
-            const struct line *a = &d->lines[i];
-            const struct line *b = &d->lines[j];
-            bool pair = strcmp(a->source, "measured") == 0 && strcmp(b->source, "claimed") == 0;
-            bool firsts = group_is_first(d, i) && group_is_first(d, j);
-            if (pair && firsts && strcmp(a->accumulate, b->accumulate) == 0)
-                code = side_by_side(d, a, b, sink, context);
-        }
     return code;
 }
 
@@ -221,11 +123,12 @@ static int table2_of_group(const struct dataset *d, const struct line *group, sh
     struct sheet s = {0};
     size_t n = group_references(d, references, 128);
     const struct outcomes outcomes = outcomes_of(d, group);
-    describe("Table 2: the better of candidate and baseline", group, &s);
+    describe_table(&s, "table2", "Table 2: the better of candidate and baseline", group);
     sheet_column(&s, "baseline", "baseline", true);
     for (size_t m = 0; m < GROUP_MODES; m++)
-        mode_column(&s, group_modes[m], "mean of max", "mean_of_max");
+        mode_column(&s, group_modes[m], "mean of max", "mean_of_max", SHEET_SINGLE);
     outcome_columns(&s, &outcomes);
+    identity_columns(&s);
     for (size_t i = 0; i < n; i++) {
         struct aggregate a[GROUP_MODES];
         for (size_t m = 0; m < GROUP_MODES; m++)
@@ -236,6 +139,7 @@ static int table2_of_group(const struct dataset *d, const struct line *group, sh
         add_percent(&s, a[0].max_mean, true);
         add_percent(&s, a[1].max_mean, true);
         outcome_cells(&s, &outcomes);
+        identity_cells(&s, group);
     }
     int code = sink(context, 2, &s);
     sheet_free(&s);
@@ -256,15 +160,35 @@ static void add_bin_name(struct sheet *s, size_t axis, size_t index)
 
 static void table3_columns(struct sheet *s, const struct line *line, size_t axis)
 {
-    sheet_column(s, size_axes[axis].head, size_axes[axis].key, true);
-    sheet_column(s, "shapes", "shapes", false);
-    sheet_column(s, "mean", "mean", false);
-    sheet_column(s, "geomean", "geomean", false);
-    sheet_column(s, "wins", "wins", false);
-    if (outcome_allows_mean(line->outcome))
-        return;
+    bool scant = !outcome_allows_mean(line->outcome);
+    sheet_column(s, size_axes[axis].head, "size", true);
+    sheet_column(s, "axis", "axis", true);
+    sheet_hide(s);
+    sheet_column(s, TRIMMED, "geomean", false);
+    sheet_share_column(s, "wins", "wins");
+    sheet_column(s, PAPER, "mean", false);
     sheet_column(s, "converged", "converged", false);
-    add_note(s, line->mode, line->outcome);
+    if (!scant)
+        sheet_hide(s);
+    sheet_column(s, "mode", "mode", true);
+    sheet_hide(s);
+    sheet_column(s, "baseline", "baseline", true);
+    sheet_hide(s);
+    identity_columns(s);
+    outcome_note(s, line->mode, line->outcome);
+}
+
+static void table3_row(struct sheet *s, const struct line *line, size_t axis, const struct size_bin *bin)
+{
+    double n = (double)bin->n;
+    sheet_add(s, NAN, "%s", size_axes[axis].key);
+    add_percent(s, expm1(bin->sum_log / n), true);
+    sheet_add_share(s, bin->wins, bin->n);
+    add_percent(s, bin->sum / n, true);
+    add_count(s, bin->converged, strcmp(line->source, "measured") == 0);
+    sheet_add(s, NAN, "%s", line->mode);
+    sheet_add(s, NAN, "%s", line->reference);
+    identity_cells(s, line);
 }
 
 static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, void *context)
@@ -272,20 +196,17 @@ static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, v
     struct size_bin bins[SIZE_BINS];
     struct sheet s = {0};
     size_fill_bins(line, &size_axes[axis], bins);
+    describe_table(&s, "table3", "Table 3", line);
+    size_t used = strlen(s.label);
+    snprintf(s.label + used, sizeof s.label - used, "-%s-%s", line->mode, size_axes[axis].key);
     snprintf(s.title, sizeof s.title, "Table 3: %s over %s by %s, %s %s, accumulate %s", line->candidate,
              line->reference, size_axes[axis].head, line->source, line->mode, line->accumulate);
     table3_columns(&s, line, axis);
     for (size_t i = 0; i < SIZE_BINS; i++) {
         if (bins[i].n == 0)
             continue;
-        double n = (double)bins[i].n;
         add_bin_name(&s, axis, i);
-        sheet_add(&s, n, "%zu", bins[i].n);
-        add_percent(&s, bins[i].sum / n, true);
-        add_percent(&s, expm1(bins[i].sum_log / n), true);
-        sheet_add(&s, (double)bins[i].wins, "%zu", bins[i].wins);
-        if (!outcome_allows_mean(line->outcome))
-            add_count(&s, bins[i].converged, true);
+        table3_row(&s, line, axis, &bins[i]);
     }
     int code = sink(context, 3, &s);
     sheet_free(&s);
@@ -314,6 +235,6 @@ int tables_make(const struct dataset *d, const cJSON *result, int table, sheet_s
         if (group_is_first(d, i))
             code = makers[table](d, &d->lines[i], sink, context);
     if (code == 0 && table == 1)
-        code = all_side_by_side(d, sink, context);
+        code = claimed_make(d, sink, context);
     return code || table != 1 || !result ? code : aa_make(result, sink, context);
 }
