@@ -31,7 +31,7 @@ endif
 all:
 
 # The probes run once for each build directory, and again when packages or the steering variables change.
-UNPROBED := clean cuda-check deps demo test lint sanitize help probe ci fuzz
+UNPROBED := clean uninstall cuda-check deps demo test lint sanitize help probe ci fuzz
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/probe.mk
 # What an older probe missed may be there by now, or was not looked for: it is probed again before it is believed.
@@ -104,9 +104,10 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 
 # Every result names the commit and the flags it was built from.
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD -- Makefile harness baselines kernels 2>/dev/null || echo -dirty)
-$(call keep_text,$(BUILD)/commit,$(COMMIT))
+COMMIT_DATE := $(shell git log -1 --format=%cs 2>/dev/null || echo unknown)
+$(call keep_text,$(BUILD)/commit,$(COMMIT) $(COMMIT_DATE))
 $(BUILD)/obj/harness/worker/environment.o: $(BUILD)/commit
-$(BUILD)/obj/harness/worker/environment.o: CFLAGS_ALL += -DCUDAL2_COMMIT='"$(COMMIT)"' -DCUDAL2_CFLAGS='"$(OPT) $(SAN) $(CFLAGS)"'
+$(BUILD)/obj/harness/worker/environment.o: CFLAGS_ALL += -DCUDAL2_COMMIT='"$(COMMIT)"' -DCUDAL2_COMMIT_DATE='"$(COMMIT_DATE)"' -DCUDAL2_CFLAGS='"$(strip $(OPT) $(SAN) $(CFLAGS))"'
 
 # The assembler reads these; -MMD does not see it.
 $(BUILD)/obj/harness/report/assets.o: $(wildcard harness/report/html/*)
@@ -286,20 +287,31 @@ portable: gpu-build
 	for name in cjson.so.1 cmocka.so.0; do \
 		cp -L "$$(ldconfig -p | sed -n "s/.*lib$$name .*=> //p" | head -1)" $(BUILD)/lib$$name || exit; done
 
-SHARE = $(DESTDIR)$(PREFIX)/share
-HOME_DIR = $(DESTDIR)$(PREFIX)/lib/cudal2-bench
+# All is put together in a directory of its own first, so that what was installed is known, and goes again.
+STAGE = $(BUILD)/stage
+STAGED = $(STAGE)$(PREFIX)
+INSTALLED = $(patsubst /%,%,$(PREFIX))/lib/cudal2-bench/installed
 install: all
-	install -d $(HOME_DIR)/plugins $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/cudal2
-	install $(BUILD)/cudal2-bench $(HOME_DIR)/cudal2-bench
-	install -m 644 $(PLUGINS) $(HOME_DIR)/plugins
-	cp -R kernels $(HOME_DIR)/
-	install -d $(SHARE)/cudal2-bench && cp -R configs $(SHARE)/cudal2-bench/
-	install -m 644 harness/abi/contender.h harness/abi/plugin.map $(DESTDIR)$(PREFIX)/include/cudal2/
-	install -d $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions
-	$(BUILD)/cudal2-bench help --man > $(SHARE)/man/man1/cudal2-bench.1
-	$(BUILD)/cudal2-bench help --completion bash > $(SHARE)/bash-completion/completions/cudal2-bench
-	$(BUILD)/cudal2-bench help --completion zsh > $(SHARE)/zsh/site-functions/_cudal2-bench
-	ln -sf ../lib/cudal2-bench/cudal2-bench $(DESTDIR)$(PREFIX)/bin/cudal2-bench
+	@rm -rf $(STAGE)
+	@install -d $(STAGED)/lib/cudal2-bench/plugins $(STAGED)/bin $(STAGED)/include/cudal2/abi $(STAGED)/share/cudal2-bench \
+		$(STAGED)/share/pkgconfig $(STAGED)/share/man/man1 $(STAGED)/share/bash-completion/completions $(STAGED)/share/zsh/site-functions
+	@install $(BUILD)/cudal2-bench $(STAGED)/lib/cudal2-bench/cudal2-bench
+	@install -m 644 $(PLUGINS) $(STAGED)/lib/cudal2-bench/plugins
+	@cp -R kernels $(STAGED)/lib/cudal2-bench/
+	@cp -R configs $(STAGED)/share/cudal2-bench/
+	@install -m 644 harness/abi/contender.h harness/abi/plugin.map $(STAGED)/include/cudal2/abi/
+	@sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(shell sed -n 's/.*PROGRAM_VERSION "\(.*\)"/\1/p' harness/cli/options.h),' \
+		scripts/cudal2-bench.pc.in > $(STAGED)/share/pkgconfig/cudal2-bench.pc
+	@$(BUILD)/cudal2-bench help --man > $(STAGED)/share/man/man1/cudal2-bench.1
+	@$(BUILD)/cudal2-bench help --completion bash > $(STAGED)/share/bash-completion/completions/cudal2-bench
+	@$(BUILD)/cudal2-bench help --completion zsh > $(STAGED)/share/zsh/site-functions/_cudal2-bench
+	@ln -sf ../lib/cudal2-bench/cudal2-bench $(STAGED)/bin/cudal2-bench
+	@scripts/install.sh $(STAGE) '$(DESTDIR)' $(INSTALLED)
+	@rm -rf $(STAGE)
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/cudal2-bench and what it needs; make uninstall PREFIX=$(PREFIX) removes it"
+
+uninstall:
+	@scripts/install.sh --remove '$(DESTDIR)' $(INSTALLED)
 
 help:
 	@echo "make            build $(BUILD)/cudal2-bench and every plugin whose library is here"
@@ -314,7 +326,8 @@ help:
 	@echo "make fuzz       every fuzz target with clang, FUZZ_RUNS=$(FUZZ_RUNS) executions each, in $(BUILD)-fuzz"
 	@echo "make probe      look for libraries again"
 	@echo "make portable   build for moving $(BUILD) to another machine"
-	@echo "make install    PREFIX=$(PREFIX)"
+	@echo "make install    PREFIX=$(PREFIX) (DESTDIR= is put before it)"
+	@echo "make uninstall  remove what make install put there"
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
@@ -322,4 +335,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test tests-build tests-run
+.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test tests-build tests-run uninstall

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/width.h"
 #include "cli/known.h"
 #include "cli/trial.h"
+#include "compile/kernels.h"
 #include "contender/contender.h"
 #include "worker/confine.h"
 
@@ -83,13 +85,25 @@ static void add_versions(struct text *out, const char *text)
     cJSON_Delete(all);
 }
 
-static void print_registry(const struct device *device, const struct registry *registry)
+/* Where kernels are; without that place every kernel set is missing from the table below. */
+static void add_kernels(struct text *out, const char *given)
+{
+    char directory[PATH_MAX];
+    struct error err;
+    bool found = kernel_directory_find(given, directory, sizeof directory, &err) == 0;
+    text_add(out, "kernels: ");
+    plain_add(out, found ? directory : err.text);
+    text_add(out, found ? "\n\n" : "; no kernel set is listed (set CUDAL2_KERNELS or --kernels to one)\n\n");
+}
+
+static void print_registry(const struct device *device, const struct registry *registry, const char *kernels)
 {
     char *versions = registry_versions(registry); /* first: asking for them may be the end of this process */
     struct text out = {0};
     text_add(&out, "device: ");
     plain_add(&out, device->info.name);
-    text_add(&out, " (%s)\n\n", device->info.kind);
+    text_add(&out, " (%s)\n", device->info.kind);
+    add_kernels(&out, kernels);
     text_add(&out, "%-28s %-9s %-6s %-13s %-9s %s\n", "contender", "role", "layout", "dtypes", "accum.", "here");
     for (size_t i = 0; i < registry_count(registry); i++)
         add_contender(&out, registry_at(registry, i));
@@ -129,7 +143,7 @@ static int list(const struct options *options, const struct trial *trial, struct
     if (!code)
         code = registry_open(&request, device, &registry, err);
     if (!code)
-        print_registry(device, registry);
+        print_registry(device, registry, options->kernels);
     if (registry)
         registry_close(registry);
     if (device)

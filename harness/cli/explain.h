@@ -8,8 +8,8 @@
 
 #include <cjson/cJSON.h>
 
-/* What was measured, what it means, what to type next, about the result at `path`; `program` is how it was called. Nothing when it cannot be read: that has been
- * told. */
+/* What was measured, what it means, what to type next, about the result at `path`; `program` is how it was called.
+ * Nothing when it cannot be read: that has been told. */
 void explain_print(const char *path, const char *program);
 
 /* The same as text, of a result's tree. */

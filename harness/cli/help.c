@@ -1,4 +1,5 @@
 #include "cli/help.h"
+#include "worker/environment.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -115,10 +116,16 @@ void help_command(struct text *out, enum command command)
     add_exit_codes(out, command);
 }
 
+static void add_version(struct text *out)
+{
+    text_add(out, PROGRAM_NAME " " PROGRAM_VERSION "\n");
+    environment_add_build(out);
+}
+
 bool help_wanted(const struct options *o, struct text *out)
 {
     if (o->version)
-        text_add(out, PROGRAM_NAME " " PROGRAM_VERSION "\n");
+        add_version(out);
     else if (o->command == COMMAND_HELP && o->man)
         help_man(out);
     else if (o->command == COMMAND_HELP && options_given(o, OPTION_COMPLETION))

@@ -184,7 +184,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_HELP] = {"help", 'h', OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(help), GENERAL,
                      "show help, of the command if one is named"},
     [OPTION_VERSION] = {"version", 'V', OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(version),
-                        GENERAL, "show the version"},
+                        GENERAL, "show version, commit and how it was built"},
 };
 
 #define RUNS (ON(RUN) | ON(TUNE) | ON(VERIFY))

@@ -15,10 +15,18 @@
 #ifndef CUDAL2_CFLAGS
 #define CUDAL2_CFLAGS "unrecorded"
 #endif
+#ifndef CUDAL2_COMMIT_DATE
+#define CUDAL2_COMMIT_DATE "unrecorded"
+#endif
 #ifndef CUDAL2_COMMIT
 #define CUDAL2_COMMIT "unrecorded"
 #endif
 
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
 #define PROGRAM_MAX_BYTES (1u << 30)
 #define VERSIONS_MAX_BYTES (1u << 20)
 #define VALUE_BYTES 91 /* of each value in a line of 256 */
@@ -73,6 +81,11 @@ cJSON *environment_host(void)
     cJSON_AddNumberToObject(o, "cpus", (double)sysconf(_SC_NPROCESSORS_ONLN));
     cJSON_AddNumberToObject(o, "memory_bytes", (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
     return o;
+}
+
+void environment_add_build(struct text *out)
+{
+    text_add(out, "commit %s of %s\nbuilt by %s with %s\n", CUDAL2_COMMIT, CUDAL2_COMMIT_DATE, COMPILER, CUDAL2_CFLAGS);
 }
 
 int environment_build(cJSON **out, struct error *err)

@@ -7,8 +7,9 @@
  *  "host":{"system","kernel","machine","cpu","cpus","memory_bytes","threads"},
  *  "build":{"program_hash","compiler","flags","commit"},"variables":{"OMP_NUM_THREADS":"2",...}}
  *
- * "named" tells which contenders each name of the config or command line brought. "unavailable" names what was asked for and is not there (a plugin by its file), and is left out where all is. The
- * worker adds "isolation": what it had given up by then (worker/confine.h).
+ * "named" tells which contenders each name of the config or command line brought. "unavailable" names what was asked
+ * for and is not there (a plugin by its file), and is left out where all is. The worker adds "isolation": what it had
+ * given up by then (worker/confine.h).
  */
 #ifndef CUDAL2_WORKER_ENVIRONMENT_H
 #define CUDAL2_WORKER_ENVIRONMENT_H
@@ -24,6 +25,8 @@ int environment_program_hash(char hex[DIGEST_HEX], struct error *err);
 /* {"system":..., ...} of this machine alone, and {"program_hash":...} of this build: no device is touched. */
 cJSON *environment_host(void);
 int environment_build(cJSON **out, struct error *err);
+/* Commit, its date, compiler and flags as two lines for people. */
+void environment_add_build(struct text *out);
 
 /* {name: [contender, ...]}, owned by the caller. */
 cJSON *environment_named(const struct registry *registry);

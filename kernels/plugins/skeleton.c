@@ -3,10 +3,10 @@
  *
  * Copy it, change the names, replace the loops in skeleton_launch. Build it anywhere with
  *
- *     gcc -std=c17 -O3 -fPIC -shared -fvisibility=hidden -I<directory of contender.h> mine.c -o mine.so
+ *     gcc -std=c17 -O3 mine.c $(pkg-config --cflags --libs cudal2-bench) -o mine.so      (after make install), or
+ *     gcc -std=c17 -O3 mine.c -I<source>/harness -fPIC -fvisibility=hidden -shared -o mine.so
  *
- * (then include "contender.h"), and race it with  "candidates": ["./mine.so"]  in the config. docs/abi.md has the
- * whole contract. A CUDA kernel that needs no host code is better off as a device-only module: kernels/skeleton.cu.
+ * and race it:  cudal2-bench run --shape 512x512x512 --candidate ./mine.so. docs/abi.md has the whole contract. A CUDA kernel that needs no host code is better off as a device-only module: kernels/skeleton.cu.
  */
 #include "abi/contender.h"
 
