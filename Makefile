@@ -109,6 +109,12 @@ $(call keep_text,$(BUILD)/commit,$(COMMIT) $(COMMIT_DATE))
 $(BUILD)/obj/harness/worker/environment.o: $(BUILD)/commit
 $(BUILD)/obj/harness/worker/environment.o: CFLAGS_ALL += -DCUDAL2_COMMIT='"$(COMMIT)"' -DCUDAL2_COMMIT_DATE='"$(COMMIT_DATE)"' -DCUDAL2_CFLAGS='"$(strip $(OPT) $(SAN) $(CFLAGS))"'
 
+# The one place of the version: --version, the man page, the .deb and the wheel have it from there.
+VERSION := $(shell cat VERSION)
+$(call keep_text,$(BUILD)/version,$(VERSION))
+$(BUILD)/obj/harness/cli/%.o $(BUILD)/obj/tests/test_help.o: CFLAGS_ALL += -DCUDAL2_VERSION='"$(VERSION)"'
+$(BUILD)/obj/harness/cli/help.o $(BUILD)/obj/harness/cli/man.o $(BUILD)/obj/tests/test_help.o: $(BUILD)/version
+
 # The assembler reads these; -MMD does not see it.
 $(BUILD)/obj/harness/report/assets.o: $(wildcard harness/report/html/*)
 
@@ -287,6 +293,10 @@ portable: gpu-build
 	for name in cjson.so.1 cmocka.so.0; do \
 		cp -L "$$(ldconfig -p | sed -n "s/.*lib$$name .*=> //p" | head -1)" $(BUILD)/lib$$name || exit; done
 
+# The packages; scripts/package.sh says what each needs.
+package-deb package-wheel: package-%:
+	@scripts/package.sh $*
+
 # All is put together in a directory of its own first, so that what was installed is known, and goes again.
 STAGE = $(BUILD)/stage
 STAGED = $(STAGE)$(PREFIX)
@@ -300,7 +310,7 @@ install: all
 	@cp -R kernels $(STAGED)/lib/cudal2-bench/
 	@cp -R configs $(STAGED)/share/cudal2-bench/
 	@install -m 644 harness/abi/contender.h harness/abi/plugin.map $(STAGED)/include/cudal2/abi/
-	@sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(shell sed -n 's/.*PROGRAM_VERSION "\(.*\)"/\1/p' harness/cli/options.h),' \
+	@sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(VERSION),' \
 		scripts/cudal2-bench.pc.in > $(STAGED)/share/pkgconfig/cudal2-bench.pc
 	@$(BUILD)/cudal2-bench help --man > $(STAGED)/share/man/man1/cudal2-bench.1
 	@$(BUILD)/cudal2-bench help --completion bash > $(STAGED)/share/bash-completion/completions/cudal2-bench
@@ -328,6 +338,7 @@ help:
 	@echo "make portable   build for moving $(BUILD) to another machine"
 	@echo "make install    PREFIX=$(PREFIX) (DESTDIR= is put before it)"
 	@echo "make uninstall  remove what make install put there"
+	@echo "make package-deb, make package-wheel   the packages, in dist/"
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
@@ -335,4 +346,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test tests-build tests-run uninstall
+.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test tests-build tests-run uninstall package-deb package-wheel

@@ -69,6 +69,7 @@ check_shell
 scripts/lint-includes.sh || bad=1
 scripts/lint-sizes.sh || bad=1
 scripts/lint-results.sh || bad=1
+scripts/lint-release.sh || bad=1
 check_cppcheck
 check_tidy
 [ "$bad" -eq 0 ] && echo "lint: clean"

@@ -15,8 +15,12 @@
 #include <stdint.h>
 
 #define PROGRAM_NAME "cudal2-bench"
-#define PROGRAM_VERSION "0.1.0"
-#define PROGRAM_DATE "2026-11-21" /* of the version, for the man page */
+/* From the file VERSION, by the Makefile. */
+#ifndef CUDAL2_VERSION
+#define CUDAL2_VERSION "unknown"
+#endif
+#define PROGRAM_VERSION CUDAL2_VERSION
+#define PROGRAM_DATE "2026-11-25" /* of the version, for the man page */
 
 enum command {
     COMMAND_RUN,
