@@ -133,7 +133,7 @@ static const cJSON *first(const cJSON *cell, const char *list)
 /* Of the candidate over the reference; for "aa" the candidate plays a copy of the reference. */
 static const cJSON *interval_in(script time, const char *list, cJSON **cell)
 {
-    const struct peak peak = {0, 0};
+    const struct peak peak = {0, 0, 0};
     struct cell_record *r = judged(time);
     if (strcmp(list, "aa") == 0) {
         r->contenders[1].candidate = false;
@@ -180,7 +180,7 @@ static void an_unknown_interval_excludes_nothing(void **state)
 
 static void the_result_says_so(void **state)
 {
-    const struct peak peak = {0, 0};
+    const struct peak peak = {0, 0, 0};
     (void)state;
     struct cell_record *r = judged(one_step_each), *back = NULL;
     struct error err = {0};

@@ -405,6 +405,36 @@ static void implausible_speed_is_refused(void **state)
     fixture_close(&f);
 }
 
+/* The rate of the problem's own dtype counts; what is not told apart is held against the other. */
+static void the_floor_is_of_the_dtype(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    f.device->info.peak_flops = 2.0 * 8 * 8 * 16 / 500e-9;
+    f.device->info.peak_flops_f32 = 2.0 * 8 * 8 * 16 / 1500e-9;
+    f.bench.problem.dtype = CUDAL2_F32;
+    assert_false(bench_is_plausible(&f.bench, 1000));
+    f.bench.problem.dtype = CUDAL2_F16;
+    assert_true(bench_is_plausible(&f.bench, 1000));
+    assert_false(bench_is_plausible(&f.bench, 499));
+    fixture_close(&f);
+}
+
+/* A and B come from memory where caches are flushed, and only there. */
+static void flushed_traffic_is_a_floor(void **state)
+{
+    (void)state;
+    fixture_open(&f, 2);
+    double inputs = (8 + 8) * 16.0 * (double)dtype_bytes(f.bench.problem.dtype);
+    f.device->info.peak_bytes_per_s = inputs / 3000e-9; /* half of them take 1500 ns */
+    f.config.cache[MODE_OFFLINE] = CACHE_WARM;
+    assert_true(bench_is_plausible(&f.bench, 1000));
+    f.config.cache[MODE_OFFLINE] = CACHE_FLUSH;
+    assert_false(bench_is_plausible(&f.bench, 1000));
+    assert_true(bench_is_plausible(&f.bench, 1501));
+    fixture_close(&f);
+}
+
 static void nothing_is_left_behind(void **state)
 {
     (void)state;
@@ -459,6 +489,8 @@ int main(void)
         cmocka_unit_test(a_lower_rung_has_its_reason),
         cmocka_unit_test(faulty_launch_leaves_others_running),
         cmocka_unit_test(implausible_speed_is_refused),
+        cmocka_unit_test(the_floor_is_of_the_dtype),
+        cmocka_unit_test(flushed_traffic_is_a_floor),
         cmocka_unit_test(nothing_is_left_behind),
         cmocka_unit_test(lost_device_ends_the_worker),
     };

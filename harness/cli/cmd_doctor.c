@@ -68,8 +68,9 @@ static void check_gpus(void)
             say_missing("GPU", err.text, "check `nvidia-smi`; a container needs the compute capability of the driver");
             continue;
         }
-        snprintf(text, sizeof text, "cuda:%d %s, sm_%d, driver %s, %s", i, device->info.name, device->info.cc,
-                 device->info.driver, device->info.uuid);
+        snprintf(text, sizeof text, "cuda:%d %s, sm_%d, driver %s, %s, at most %.4g TFLOPS of f16", i,
+                 device->info.name, device->info.cc, device->info.driver, device->info.uuid,
+                 device_peak_flops(&device->info, CUDAL2_F16) / 1e12);
         say_ok("GPU", text);
         check_nvml(&device->info);
         check_hold(&device->info);
@@ -90,7 +91,9 @@ static void check_cpu(void)
         say_missing("CPU", err.text, "report this as a bug");
         return;
     }
-    snprintf(text, sizeof text, "%s, %d threads", device->info.name, device->info.threads);
+    const struct device_info *cpu = &device->info;
+    snprintf(text, sizeof text, "%s, %d threads, at most %.3g TFLOPS of f32, %.3g of bf16", cpu->name, cpu->threads,
+             device_peak_flops(cpu, CUDAL2_F32) / 1e12, device_peak_flops(cpu, CUDAL2_BF16) / 1e12);
     say_ok("CPU", text);
     device->ops->close(device);
 }

@@ -96,13 +96,24 @@ static void add_kernels(struct text *out, const char *given)
     text_add(out, found ? "\n\n" : "; no kernel set is listed (set CUDAL2_KERNELS or --kernels to one)\n\n");
 }
 
+/* What no time is believed to beat. */
+static void add_peak(struct text *out, const struct device_info *info)
+{
+    bool cpu = info->peak_flops_f32 > 0;
+    double peak = device_peak_flops(info, cpu ? CUDAL2_F32 : CUDAL2_F16);
+    if (peak > 0)
+        text_add(out, ", at most %.4g TFLOPS of %s", peak / 1e12, cpu ? "f32" : "f16");
+}
+
 static void print_registry(const struct device *device, const struct registry *registry, const char *kernels)
 {
     char *versions = registry_versions(registry); /* first: asking for them may be the end of this process */
     struct text out = {0};
     text_add(&out, "device: ");
     plain_add(&out, device->info.name);
-    text_add(&out, " (%s)\n", device->info.kind);
+    text_add(&out, " (%s)", device->info.kind);
+    add_peak(&out, &device->info);
+    text_add(&out, "\n");
     add_kernels(&out, kernels);
     text_add(&out, "%-28s %-9s %-6s %-13s %-9s %s\n", "contender", "role", "layout", "dtypes", "accum.", "here");
     for (size_t i = 0; i < registry_count(registry); i++)

@@ -1,5 +1,6 @@
 /* The host as a device: real wall times; device and event timings do not exist here and are never imitated. */
 #include "device/cpu_math.h"
+#include "device/cpu_peak.h"
 #include "base/host_memory.h"
 #include "device/probe.h"
 #include "base/clock.h"
@@ -270,6 +271,7 @@ static void read_info(struct device_info *info)
         snprintf(info->driver, sizeof info->driver, "%.31s", u.release);
     info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     info->l2_bytes = cache > 0 ? (uint64_t)cache : 0;
+    cpu_peak_read(info);
 }
 
 int device_open_cpu(struct device **out, struct error *err)

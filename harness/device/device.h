@@ -33,10 +33,17 @@ struct device_info {
     int max_sm_clock_mhz, max_memory_clock_mhz, memory_bus_bits;
     int power_limit_mw;
     uint64_t l2_bytes, memory_bytes;
-    double peak_flops;       /* dense fp16/bf16 tensor FLOP/s at the maximum SM clock; 0 unknown */
+    double peak_flops;       /* dense fp16/bf16 FLOP/s at the maximum clock; 0 unknown */
+    double peak_flops_f32;   /* the same of f32; 0 where it is not told apart */
     double peak_bytes_per_s; /* DRAM at the maximum memory clock; 0 unknown */
     bool holds;              /* graphs can be held (device_ops.held) */
 };
+
+/* The peak for products of this dtype. */
+static inline double device_peak_flops(const struct device_info *info, enum cudal2_dtype dtype)
+{
+    return dtype == CUDAL2_F32 && info->peak_flops_f32 > 0 ? info->peak_flops_f32 : info->peak_flops;
+}
 
 struct device_health {
     bool known;

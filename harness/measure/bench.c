@@ -1,6 +1,7 @@
 #include "measure/bench.h"
 #include "device/probe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,17 +88,35 @@ void entrant_refute(struct bench *bench, struct entrant *entrant, const char *ve
     r->invalid = true;
 }
 
+/* Some of A and B may outlive a flush, and C need not leave the caches. */
+#define FLUSHED_SHARE 0.5
+
+static double traffic_ns(const struct bench *bench)
+{
+    const struct cudal2_problem *p = &bench->problem;
+    double peak = bench->device->info.peak_bytes_per_s;
+    double inputs = ((double)p->m + (double)p->n) * (double)p->k * (double)dtype_bytes(p->dtype);
+    bool flushed = bench->config->cache[bench->mode] == CACHE_FLUSH;
+    return flushed && peak > 0 ? FLUSHED_SHARE * inputs / peak * 1e9 : 0;
+}
+
+double bench_floor_ns(const struct bench *bench)
+{
+    double peak = device_peak_flops(&bench->device->info, bench->problem.dtype);
+    double arithmetic = peak > 0 ? problem_flops(&bench->problem) / peak * 1e9 : 0;
+    return fmax(arithmetic, traffic_ns(bench));
+}
+
 bool bench_is_plausible(const struct bench *bench, double ns)
 {
-    double peak = bench->device->info.peak_flops;
-    return ns > 0 && (peak <= 0 || ns >= problem_flops(&bench->problem) / peak * 1e9);
+    return ns > 0 && ns >= bench_floor_ns(bench);
 }
 
 void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum timing timing, double ns)
 {
     char reason[RECORD_REASON_MAX];
-    snprintf(reason, sizeof reason, "%s time of %.0f ns is under the arithmetic floor of this GPU",
-             timing_names[timing], ns);
+    snprintf(reason, sizeof reason, "%s time of %.0f ns is under the floor of this device, %.0f ns at its peak rates",
+             timing_names[timing], ns, bench_floor_ns(bench));
     entrant_fail(bench, entrant, "implausible_speed", "measure", reason);
 }
 

@@ -119,8 +119,10 @@ void entrant_fail(struct bench *bench, struct entrant *entrant, const char *stat
 void entrant_refute(struct bench *bench, struct entrant *entrant, const char *verdict, const char *stage,
                     const char *reason);
 
-/* False for a time below the arithmetic floor at the maximum clock (where the peak is known), whatever the timing: that
- * is no fast kernel but a broken measurement. */
+/* The time that no launch can take less than: the arithmetic at the device's peak, and where caches are flushed half of
+ * A and B through its memory. 0 where no peak is known. */
+double bench_floor_ns(const struct bench *bench);
+/* False for a time below that, whatever the timing: no fast kernel but a broken measurement. */
 bool bench_is_plausible(const struct bench *bench, double ns);
 
 /* Takes the entrant out of the race as implausible_speed. */

@@ -66,12 +66,13 @@ void screen_device(struct screen *screen)
 {
     const cJSON *envs = tree_member(screen->result, "env");
     const cJSON *device = tree_member(cJSON_GetArrayItem(envs, 0), "device");
-    double peak = tree_number(device, "peak_flops");
+    double f32 = tree_number(device, "peak_flops_f32"), peak = f32 > 0 ? f32 : tree_number(device, "peak_flops");
     /* A CPU has no driver: what is recorded in its place is the kernel's release. */
     const char *label = strcmp(tree_text(device, "kind"), "cpu") == 0 ? "kernel" : "driver";
     text_add(&screen->text, "%s, %s %s", tree_text(device, "name"), label, tree_text(device, "driver"));
     if (peak > 0)
-        text_add(&screen->text, ", peak %.0f TFLOPS at maximum clock", peak / 1e12);
+        text_add(&screen->text, f32 > 0 ? ", peak of f32 at most %.3g TFLOPS" : ", peak %.0f TFLOPS at maximum clock",
+                 peak / 1e12);
     text_add(&screen->text, "\n");
     add_devices(screen, envs);
 }

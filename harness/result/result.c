@@ -53,7 +53,8 @@ static int visit_cell(struct gathered *g, struct json_at data, struct error *err
     if (record_from_json(data, &record, err))
         return err->code;
     const cJSON *env = record->worker >= 0 ? cJSON_GetArrayItem(g->env, record->worker) : NULL;
-    struct peak peak = {peak_member(env, "peak_flops"), peak_member(env, "peak_bytes_per_s")};
+    struct peak peak = {peak_member(env, "peak_flops"), peak_member(env, "peak_flops_f32"),
+                        peak_member(env, "peak_bytes_per_s")};
     bool applied = activity_book_apply(&g->book, record);
     int code = keep(&g->cells, applied ? result_cell(record, &peak) : NULL, data, err);
     record_free(record);

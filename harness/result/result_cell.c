@@ -12,7 +12,8 @@
 
 double peak_floor_seconds(const struct peak *peak, const struct cudal2_problem *problem)
 {
-    double compute = peak->flops > 0 ? problem_flops(problem) / peak->flops : 0;
+    double flops = problem->dtype == CUDAL2_F32 && peak->flops_f32 > 0 ? peak->flops_f32 : peak->flops;
+    double compute = flops > 0 ? problem_flops(problem) / flops : 0;
     double memory = peak->bytes_per_s > 0 ? problem_bytes(problem) / peak->bytes_per_s : 0;
     return fmax(compute, memory);
 }

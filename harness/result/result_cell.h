@@ -8,7 +8,7 @@
 
 /* What the device can do at its maximum clocks; 0 unknown. */
 struct peak {
-    double flops, bytes_per_s;
+    double flops, flops_f32, bytes_per_s; /* flops_f32: 0 where it is not told apart */
 };
 
 /* The roofline, in seconds: arithmetic at the peak, or A, B and C moved once through DRAM. 0 when unknown. A problem in

@@ -126,7 +126,7 @@ static const struct rule run[] = {{.kind = IS_TEXT, .keys = {"started", "plan_ha
                                   {.kind = IS_TEXTS, .keys = {"missing"}},
                                   {.keys = {NULL}}};
 static const struct rule device[] = {{.kind = IS_TEXT, .keys = {"name", "driver"}},
-                                     {.kind = IS_AMOUNT, .keys = {"peak_flops", "peak_bytes_per_s"}},
+                                     {.kind = IS_AMOUNT, .keys = {"peak_flops", "peak_flops_f32", "peak_bytes_per_s"}},
                                      {.keys = {NULL}}};
 static const struct rule env[] = {{.kind = IS_OBJECT, .inner = device, .keys = {"device"}}, {.keys = {NULL}}};
 static const struct rule result[] = {{.kind = IS_LIST, .needed = true, .inner = cell, .keys = {"cells"}},

@@ -139,6 +139,8 @@ static cJSON *device_to_json(const struct device_info *d)
     put_or_null(o, "l2_bytes", (double)d->l2_bytes);
     put_or_null(o, "memory_bytes", (double)d->memory_bytes);
     put_or_null(o, "peak_flops", d->peak_flops);
+    if (d->peak_flops_f32 > 0)
+        cJSON_AddNumberToObject(o, "peak_flops_f32", d->peak_flops_f32);
     put_or_null(o, "peak_bytes_per_s", d->peak_bytes_per_s);
     cJSON *timings = cJSON_AddArrayToObject(o, "timings");
     for (int t = 0; t < TIMING_COUNT; t++)
