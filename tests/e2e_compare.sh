@@ -23,7 +23,7 @@ expect_code 0 "the plugin after a bad change"
 # --- verdicts ---
 run compare "$work/base.json" "$work/same.json" --delta 50 --no-color
 expect_code 0 "the same plugin: no alarm"
-expect_text "$work/out" '^SAME .*steady-nn  honest-nn' "the same plugin: SAME against the baseline"
+expect_text "$work/out" '^SAME .*steady-nn +[0-9.]+ [µm]s +[0-9.]+ [µm]s  honest-nn' "the same plugin: SAME against the baseline"
 expect_text "$work/out" '^no regression$' "the same plugin: says so"
 run compare "$work/base.json" "$work/slow.json" --delta 50
 expect_code 1 "a slower plugin: exit status 1"
@@ -134,7 +134,7 @@ expect_code 75 "gate.sh: TERM reaches the program, which finishes its cell"
     >"$work/out" 2>"$work/err" </dev/null
 code=$?
 expect_code 0 "gate.sh: the same call goes on"
-[ "$(grep -c '"kind":"sitting"' "$work/stopped/base.journal.jsonl")" -eq 2 ] && grep -q '^3 compared' "$work/out"
+[ "$(grep -c '"kind":"sitting"' "$work/stopped/base.journal.jsonl")" -eq 2 ] && grep -q '^3 results compared' "$work/out"
 verdict $? "gate.sh: BASE took two sittings"
 
 # --- not comparable ---

@@ -32,7 +32,7 @@ for pair in 1 2 3 4 5; do
     "$bench" compare "$out/aa$((pair - 1)).json" "$out/aa$pair.json" >"$out/pair$pair.txt" 2>&1
     code=$?
     [ "$code" -eq 0 ]
-    verdict $? "A/A pair $pair" "exit status $code; $(grep ' compared: ' "$out/pair$pair.txt")"
+    verdict $? "A/A pair $pair" "exit status $code; $(grep ' results compared ' "$out/pair$pair.txt")"
 done
 
 "$root/scripts/slow-kernels.sh" "$kernels" "$work/slow" "${GATE_PERCENT:-5}" || exit 70
@@ -41,5 +41,5 @@ measure slow "$work/slow"
 "$bench" compare "$out/aa5.json" "$out/slow.json" --confirm --quiet --kernels "$work/slow" >"$out/slow-compare.txt" 2>&1
 code=$?
 [ "$code" -eq 1 ]
-verdict $? "kernels ${GATE_PERCENT:-5}% slower" "exit status $code; $(grep ' compared: ' "$out/slow-compare.txt" || tail -n 1 "$out/slow-compare.txt")"
+verdict $? "kernels ${GATE_PERCENT:-5}% slower" "exit status $code; $(grep ' results compared ' "$out/slow-compare.txt" || tail -n 1 "$out/slow-compare.txt")"
 [ "$failures" -eq 0 ]

@@ -89,7 +89,8 @@ static void forms_are_utf8(void **state)
     assert_int_equal(compare_open(&request, &c, &err), 0);
     for (int format = COMPARE_TEXT; format <= COMPARE_JUNIT; format++) {
         char *text = NULL;
-        assert_int_equal(compare_print(&c, (enum compare_format)format, false, &text, &err), 0);
+        assert_int_equal(compare_print(&c, (enum compare_format)format, (struct compare_style){false, 0}, &text, &err),
+                         0);
         if (format == COMPARE_TEXT)
             must_hold(text, "/n\\xffw.jsonl");
         must_be_utf8(text);

@@ -57,7 +57,7 @@ static char *print(enum compare_format format)
     struct error err = {0};
     char *text = NULL;
     open_pair(&c);
-    if (compare_print(&c, format, false, &text, &err))
+    if (compare_print(&c, format, (struct compare_style){false, 0}, &text, &err))
         fail_msg("%s", err.text);
     compare_free(&c);
     return text;
@@ -83,12 +83,13 @@ static void text_form(void **state)
     (void)state;
     char *text = print(COMPARE_TEXT);
     must_hold(text, "(commit 0123456789ab, 2026-01-02T03:04:05Z, H)");
-    must_hold(text, "a loss counts above 2% offline, 5% server\n");
-    must_hold(text, "\nBASE, NEW: speedup over that baseline;");
+    must_hold(text, "A slowdown counts above 2% offline, 5% server\n");
+    must_hold(text, "\nBASE, NEW: the candidate's median time;");
+    must_hold(text, " µs ");
     assert_null(strstr(text, "other code"));
-    assert_null(strstr(text, "blind")); /* 8 groups of 0.2% see 2% */
-    must_hold(text, "4 compared: 1 SAME, 1 FASTER, 1 SLOWER, 1 INVALID\n");
-    must_hold(text, "note: --confirm measures the suspects again and decides\n");
+    assert_null(strstr(text, "too noisy")); /* 8 groups of 0.2% see 2% */
+    must_hold(text, "4 results compared (a candidate in a cell): 1 SAME, 1 FASTER, 1 SLOWER, 1 INVALID\n");
+    must_hold(text, "note: 1 look slower: compare --confirm measures them again, and decides\n");
     must_hold(text, "1 regression; the worst: mine-nn in offline/f16-f32-64x64x64, -4.");
     const char *slower = strstr(text, "\nSLOWER ");
     const char *invalid = strstr(text, "\nINVALID ");
@@ -117,11 +118,11 @@ static void other_code_is_named(void **state)
     char *text = NULL;
     (void)state;
     open_two(&base, &fresh, &c);
-    assert_int_equal(compare_print(&c, COMPARE_TEXT, false, &text, &err), 0);
-    must_hold(text, "note: other code in NEW than in BASE: mine\n");
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err), 0);
+    must_hold(text, "note: NEW has other code than BASE: mine\n");
     free(text);
-    assert_int_equal(compare_print(&c, COMPARE_MARKDOWN, false, &text, &err), 0);
-    must_hold(text, "- other code in NEW than in BASE: mine\n");
+    assert_int_equal(compare_print(&c, COMPARE_MARKDOWN, (struct compare_style){false, 0}, &text, &err), 0);
+    must_hold(text, "- NEW has other code than BASE: mine\n");
     free(text);
     compare_free(&c);
 }
@@ -139,15 +140,64 @@ static void blunt_same_is_told(void **state)
     assert_int_equal(c.counts[VERDICT_SAME], 4);
     for (size_t i = 0; i < c.n_rows; i++)
         assert_true(compare_resolution(&c.rows[i]) > 0.05 && compare_resolution(&c.rows[i]) < 0.3);
-    assert_int_equal(compare_print(&c, COMPARE_TEXT, false, &text, &err), 0);
-    assert_int_equal(count(text, "blind to losses below "), 4);
-    must_hold(text, "note: 4 of 4 SAME rest on groups too noisy to show a loss that counts: there one below ");
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err), 0);
+    assert_int_equal(count(text, "would not show a slowdown below "), 4);
+    must_hold(text, "note: 4 of 4 results were too noisy to detect a slowdown smaller than ");
     must_hold(text, "no regression\n");
     free(text);
-    assert_int_equal(compare_print(&c, COMPARE_JSON, false, &text, &err), 0);
+    assert_int_equal(compare_print(&c, COMPARE_JSON, (struct compare_style){false, 0}, &text, &err), 0);
     assert_int_equal(count(text, "\"resolution\": 0."), 4);
     free(text);
     compare_free(&c);
+}
+
+/* What a terminal of so many columns is shown, of rows of one mode. */
+static char *print_in(unsigned columns)
+{
+    struct compare_runs c;
+    struct error err = {0};
+    char *text = NULL;
+    open_pair(&c);
+    for (size_t i = 0; i < c.n_rows; i++)
+        if (strncmp(c.rows[i].key, "server", 6) == 0)
+            strcpy(c.rows[i].key, "offline/f16-f32-512x64x64");
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, columns}, &text, &err), 0);
+    compare_free(&c);
+    return text;
+}
+
+/* Width of the table's longest row: the rule below its head has it. */
+static size_t table_width(const char *text)
+{
+    return count(text, "─");
+}
+
+/* At any width every row keeps verdict, change, shape, candidate and both times, and nothing that is told is lost. */
+static void a_narrow_terminal_has_what_matters(void **state)
+{
+    (void)state;
+    char *whole = print_in(0);
+    size_t widest = table_width(whole);
+    assert_true(widest > 120);
+    must_hold(whole, "  p  ");
+    for (unsigned columns = (unsigned)widest; columns >= 60; columns -= 5) {
+        char *text = print_in(columns);
+        if (table_width(text) > columns)
+            fail_msg("%zu columns of %u:\n%s", table_width(text), columns, text);
+        assert_int_equal(count(text, "\nSLOWER ") + count(text, "\nFASTER ") + count(text, "\nINVALID ") +
+                             count(text, "\nSAME "),
+                         4);
+        assert_int_equal(count(text, " µs"), count(whole, " µs"));
+        must_hold(text, "64x64x64");
+        must_hold(text, "saw <a> & \"b\"");
+        free(text);
+    }
+    free(whole);
+    char *text = print_in(70);
+    must_hold(text, "\noffline/f16-f32\n"); /* once above the table, and whole where a remark names its cell */
+    must_hold(text, "\noffline/f16-f32-");
+    assert_null(strstr(text, "  p  "));
+    free(text);
 }
 
 static void markdown_form(void **state)
@@ -187,11 +237,11 @@ static void long_comparison_is_cut(void **state)
     c.n_rows = 60;
     memset(c.counts, 0, sizeof c.counts);
     c.counts[VERDICT_SAME] = 60;
-    assert_int_equal(compare_print(&c, COMPARE_TEXT, false, &text, &err), 0);
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err), 0);
     assert_int_equal(count(text, "offline/f16-f32-"), 40);
     must_hold(text, "and 20 more that are the SAME\n");
     free(text);
-    assert_int_equal(compare_print(&c, COMPARE_MARKDOWN, false, &text, &err), 0);
+    assert_int_equal(compare_print(&c, COMPARE_MARKDOWN, (struct compare_style){false, 0}, &text, &err), 0);
     assert_int_equal(count(text, "offline/f16-f32-"), 20);
     must_hold(text, "**Largest changes** (20 of 60)");
     assert_true(strstr(text, "-59x1x1") < strstr(text, "-58x1x1"));
@@ -227,6 +277,8 @@ static void json_form(void **state)
     assert_string_equal(member(worst, "reference")->valuestring, "torch.matmul");
     assert_true(fabs(member(worst, "change")->valuedouble + 0.0476) < 0.004);
     assert_true(member(worst, "p_slower")->valuedouble < 1e-3);
+    assert_true(member(worst, "new_ns")->valuedouble > member(worst, "base_ns")->valuedouble);
+    assert_true(member(worst, "base_ns")->valuedouble > 0);
     assert_int_equal(member(worst, "new_groups")->valuedouble, 8);
     assert_null(cJSON_GetObjectItemCaseSensitive(worst->next, "change")); /* INVALID has no figure */
     must_hold(member(worst->next, "reason")->valuestring, "saw <a> & \"b\" | c");
@@ -287,7 +339,7 @@ static char *print_copies(bool aa, double slower, double delta)
     char *text = NULL;
     fixture_write(base_path, &base);
     fixture_write(fresh_path, &fresh);
-    if (compare_open(&r, &c, &err) || compare_print(&c, COMPARE_TEXT, false, &text, &err))
+    if (compare_open(&r, &c, &err) || compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err))
         fail_msg("%s", err.text);
     compare_free(&c);
     return text;
@@ -299,26 +351,32 @@ static void a_raised_delta_is_told(void **state)
     (void)state;
     char *text = print_copies(true, 0.05, 0);
     must_hold(text, "\nSAME ");
-    must_hold(text,
-              "note: offline: delta is 11%, more than the wanted 2%, because A/A copies scatter by 4%: losses below "
-              "11% cannot be seen\n");
-    must_hold(text, "note: server: delta is 11%, more than the wanted 5%, ");
+    must_hold(
+        text,
+        "note: offline: only slowdowns above 11% count, not the usual 2%, because copies of one kernel differed by "
+        "4% in these runs (--aa)");
+    must_hold(text, "note: server: only slowdowns above 11% count, not the usual 5%, ");
     free(text);
     text = print_copies(false, 0.05, 0);
-    assert_null(strstr(text, "more than the wanted"));
+    assert_null(strstr(text, "not the usual"));
     free(text);
     text = print_copies(true, 0.05, 0.11); /* asked for */
-    assert_null(strstr(text, "more than the wanted"));
+    assert_null(strstr(text, "not the usual"));
     free(text);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_form),          cmocka_unit_test(other_code_is_named),
-        cmocka_unit_test(markdown_form),      cmocka_unit_test(long_comparison_is_cut),
-        cmocka_unit_test(json_form),          cmocka_unit_test(junit_form),
-        cmocka_unit_test(blunt_same_is_told), cmocka_unit_test(a_raised_delta_is_told),
+        cmocka_unit_test(text_form),
+        cmocka_unit_test(other_code_is_named),
+        cmocka_unit_test(a_narrow_terminal_has_what_matters),
+        cmocka_unit_test(markdown_form),
+        cmocka_unit_test(long_comparison_is_cut),
+        cmocka_unit_test(json_form),
+        cmocka_unit_test(junit_form),
+        cmocka_unit_test(blunt_same_is_told),
+        cmocka_unit_test(a_raised_delta_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -375,7 +375,7 @@ static char *compare_as(enum compare_format format, const char *base, const char
     struct compare_runs c;
     struct error err = {0};
     char *text = NULL;
-    if (compare_open(&request, &c, &err) || compare_print(&c, format, false, &text, &err))
+    if (compare_open(&request, &c, &err) || compare_print(&c, format, (struct compare_style){false, 0}, &text, &err))
         fail_msg("%s", err.text);
     compare_free(&c);
     return text;

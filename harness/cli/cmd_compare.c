@@ -111,8 +111,8 @@ static int print(const struct compare_runs *runs, enum compare_format format, co
                  struct error *err)
 {
     char *text = NULL;
-    bool colour = !options->no_color && terminal_has_colour(STDOUT_FILENO);
-    if (compare_print(runs, format, colour, &text, err))
+    struct compare_style style = {!options->no_color && terminal_has_colour(STDOUT_FILENO), terminal_columns()};
+    if (compare_print(runs, format, style, &text, err))
         return err->code;
     fputs(text, stdout);
     free(text);

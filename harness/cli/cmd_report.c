@@ -1,11 +1,8 @@
 #include "cli/commands.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/terminal.h"
@@ -14,23 +11,10 @@
 #include "report/report.h"
 #include "report/screen.h"
 
-/* COLUMNS goes before what the terminal says, as with other programs. 0, no limit, where there is neither: a file has
- * room, and whoever reads it later cannot ask for more. */
-static unsigned wanted_columns(void)
-{
-    const char *asked = getenv("COLUMNS");
-    char *end = NULL;
-    unsigned long columns = asked && isdigit((unsigned char)asked[0]) ? strtoul(asked, &end, 10) : 0;
-    struct winsize size;
-    if (columns > 0 && columns <= USHRT_MAX && *end == '\0')
-        return (unsigned)columns;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 static struct screen_options screen_of_terminal(const struct options *options)
 {
     return (struct screen_options){
-        .columns = wanted_columns(),
+        .columns = terminal_columns(),
         .colour = !options->no_color && terminal_has_colour(STDOUT_FILENO),
         .all = options->all,
     };

@@ -33,6 +33,7 @@ struct compare_row {
     bool remeasured;                             /* by --confirm: the figures and the verdict are of that run */
     bool other_variant, other_reference_variant; /* than in BASE: which kernel or algorithm was chosen */
     double screened_change;                      /* remeasured: the change that made it a suspect */
+    double base_ns, fresh_ns;                    /* tested: the candidate's median in either run */
     struct trial trial;
     char reason[SIDE_WHY_MAX + 160]; /* of MISSING and INVALID */
 };

@@ -50,6 +50,8 @@ static cJSON *differences_to_json(const struct compare_runs *c)
 static void put_figures(struct tree *t, const struct compare_row *row)
 {
     tree_put_number(t, "change", round_to(compare_change(row), DECIMALS));
+    tree_put_number(t, "base_ns", round_to(row->base_ns, 1e3));
+    tree_put_number(t, "new_ns", round_to(row->fresh_ns, 1e3));
     tree_put_number(t, "base_speedup", round_to(compare_speedup(row->trial.base), DECIMALS));
     tree_put_number(t, "new_speedup", round_to(compare_speedup(row->trial.fresh), DECIMALS));
     tree_put_number(t, "resolution", round_to(compare_resolution(row), DECIMALS));
@@ -125,9 +127,9 @@ static void print_tree(struct text *out, cJSON *tree)
     cJSON_Delete(tree);
 }
 
-void compare_form_json(struct text *out, const struct compare_runs *c, bool colour)
+void compare_form_json(struct text *out, const struct compare_runs *c, struct compare_style style)
 {
-    (void)colour;
+    (void)style;
     print_tree(out, to_json(c));
 }
 

@@ -139,9 +139,9 @@ static void add_head(struct text *out)
     text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudal2-bench compare\"");
 }
 
-void compare_form_junit(struct text *out, const struct compare_runs *c, bool colour)
+void compare_form_junit(struct text *out, const struct compare_runs *c, struct compare_style style)
 {
-    (void)colour;
+    (void)style;
     const struct compare_row **rows = malloc((c->n_rows + 1) * sizeof *rows);
     if (!rows) {
         out->failed = true;

@@ -23,9 +23,9 @@ static void print_rows(struct text *out, const struct compare_row *const *rows, 
     size_t shown = n < LARGEST ? n : LARGEST;
     if (n == 0)
         return;
-    form_table_begin(&sheet);
+    form_table_begin(&sheet, &table_form_whole);
     for (size_t i = 0; i < shown; i++)
-        form_table_add(&sheet, rows[i]);
+        form_table_add(&sheet, &table_form_whole, rows[i]);
     text_add(out, "\n**%s** (%zu of %zu)\n\n", title, shown, n);
     sheet_print_markdown(out, &sheet);
     out->failed |= sheet.failed;
@@ -94,9 +94,9 @@ static void add_title(struct text *out, const char *words)
     text_add(out, "\n\n");
 }
 
-void compare_form_markdown(struct text *out, const struct compare_runs *c, bool colour)
+void compare_form_markdown(struct text *out, const struct compare_runs *c, struct compare_style style)
 {
-    (void)colour;
+    (void)style;
     struct error line = {0};
     struct text words = {0};
     compare_headline(c, &line);
@@ -104,7 +104,7 @@ void compare_form_markdown(struct text *out, const struct compare_runs *c, bool 
     add_counts(out, c);
     add_side(out, "BASE: ", &c->base);
     add_side(out, "NEW: ", &c->fresh);
-    text_add(&words, "a loss counts above ");
+    text_add(&words, "A slowdown counts above ");
     compare_describe_delta(&words, c);
     text_add(&words, "\n");
     compare_describe_notes(&words, c, "");

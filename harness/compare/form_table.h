@@ -7,7 +7,18 @@
 #include "compare/compare.h"
 #include "report/sheet.h"
 
-void form_table_begin(struct sheet *s);
-void form_table_add(struct sheet *s, const struct compare_row *row);
+/* What a table has, the least telling first. */
+struct table_form {
+    bool statistics; /* p and groups */
+    bool speedups;   /* over the baseline, in either run */
+    bool against;    /* which baseline */
+    size_t skip;     /* bytes of a key that all rows have in common, which stand above the table */
+    bool remarks;    /* else they stand below it */
+};
+
+extern const struct table_form table_form_whole;
+
+void form_table_begin(struct sheet *s, const struct table_form *form);
+void form_table_add(struct sheet *s, const struct table_form *form, const struct compare_row *row);
 
 #endif

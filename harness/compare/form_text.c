@@ -2,73 +2,170 @@
 #include "compare/forms.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/plain.h"
+#include "report/screen_cells.h"
 
 #define SHOWN_MAX 40
 
-void form_table_begin(struct sheet *s)
+const struct table_form table_form_whole = {
+    .statistics = true, .speedups = true, .against = true, .skip = 0, .remarks = true};
+
+void form_table_begin(struct sheet *s, const struct table_form *form)
 {
     *s = (struct sheet){.n_columns = 0};
     sheet_column(s, "verdict", "verdict", true);
     sheet_column(s, "change", "change", false);
-    sheet_column(s, "cell", "cell", true);
+    sheet_column(s, form->skip ? "shape" : "cell", "cell", true);
     sheet_column(s, "candidate", "candidate", true);
-    sheet_column(s, "against", "reference", true);
-    sheet_column(s, "BASE", "base_speedup", false);
-    sheet_column(s, "NEW", "new_speedup", false);
-    sheet_column(s, "p", "p", false);
-    sheet_column(s, "groups", "groups", false);
-    sheet_column(s, "", "remark", true);
+    sheet_column(s, "BASE", "base_time", false);
+    sheet_column(s, "NEW", "new_time", false);
+    if (form->against)
+        sheet_column(s, "against", "reference", true);
+    if (form->speedups) {
+        sheet_column(s, "lead BASE", "base_speedup", false);
+        sheet_column(s, "lead NEW", "new_speedup", false);
+    }
+    if (form->statistics) {
+        sheet_column(s, "p", "p", false);
+        sheet_column(s, "groups", "groups", false);
+    }
+    if (form->remarks)
+        sheet_column(s, "", "remark", true);
 }
 
-static void add_figures(struct sheet *s, const struct compare_row *row)
+static void add_speedup(struct sheet *s, bool tested, struct sample side)
 {
-    double base = compare_speedup(row->trial.base);
-    double fresh = compare_speedup(row->trial.fresh);
-    sheet_add(s, base, "%+.1f%%", 100 * base);
-    sheet_add(s, fresh, "%+.1f%%", 100 * fresh);
-    sheet_add(s, compare_p(row), "%.1g", compare_p(row));
-    sheet_add(s, NAN, "%zu/%zu", row->trial.base.n, row->trial.fresh.n);
+    if (tested)
+        sheet_add(s, compare_speedup(side), "%+.1f%%", 100 * compare_speedup(side));
+    else
+        sheet_add(s, NAN, "-");
 }
 
-void form_table_add(struct sheet *s, const struct compare_row *row)
+static void add_statistics(struct sheet *s, const struct compare_row *row)
+{
+    if (row->tested) {
+        sheet_add(s, compare_p(row), "%.1g", compare_p(row));
+        sheet_add(s, NAN, "%zu/%zu", row->trial.base.n, row->trial.fresh.n);
+        return;
+    }
+    sheet_add(s, NAN, "-");
+    sheet_add(s, NAN, "-");
+}
+
+void form_table_add(struct sheet *s, const struct table_form *form, const struct compare_row *row)
 {
     char remark[sizeof row->reason];
-    compare_remark(row, remark, sizeof remark);
     sheet_add(s, NAN, "%s", verdict_names[row->verdict]);
     if (row->tested)
         sheet_add(s, compare_change(row), "%+.1f%%", 100 * compare_change(row));
     else
         sheet_add(s, NAN, "-");
-    sheet_add(s, NAN, "%s", row->key);
+    sheet_add(s, NAN, "%s", row->key + form->skip);
     sheet_add(s, NAN, "%s", row->candidate);
-    sheet_add(s, NAN, "%s", row->reference[0] ? row->reference : "-");
-    if (row->tested)
-        add_figures(s, row);
-    for (int i = 0; !row->tested && i < 4; i++)
-        sheet_add(s, NAN, "-");
-    sheet_add(s, NAN, "%s", remark);
+    screen_add_time(s, row->tested ? row->base_ns : (double)NAN);
+    screen_add_time(s, row->tested ? row->fresh_ns : (double)NAN);
+    if (form->against)
+        sheet_add(s, NAN, "%s", row->reference[0] ? row->reference : "-");
+    if (form->speedups) {
+        add_speedup(s, row->tested, row->trial.base);
+        add_speedup(s, row->tested, row->trial.fresh);
+    }
+    if (form->statistics)
+        add_statistics(s, row);
+    compare_remark(row, remark, sizeof remark);
+    if (form->remarks)
+        sheet_add(s, NAN, "%s", remark);
 }
 
-static void add_table(struct text *out, const struct compare_runs *c, bool colour)
+static bool is_shown(const struct compare_runs *c, size_t i)
+{
+    return c->rows[i].verdict != VERDICT_SAME || i < SHOWN_MAX;
+}
+
+static void make_table(const struct compare_runs *c, const struct table_form *form, struct sheet *sheet)
+{
+    form_table_begin(sheet, form);
+    for (size_t i = 0; i < c->n_rows; i++)
+        if (is_shown(c, i))
+            form_table_add(sheet, form, &c->rows[i]);
+}
+
+/* Bytes of "offline/f16-f32-" where every shown row begins with the same. */
+static size_t common_key(const struct compare_runs *c)
+{
+    const char *first = NULL;
+    size_t common = 0;
+    for (size_t i = 0; i < c->n_rows; i++) {
+        const char *dash = strrchr(c->rows[i].key, '-');
+        size_t length = dash ? (size_t)(dash - c->rows[i].key) + 1 : 0;
+        if (!is_shown(c, i))
+            continue;
+        if (first && (length != common || strncmp(first, c->rows[i].key, length) != 0))
+            return 0;
+        first = c->rows[i].key;
+        common = length;
+    }
+    return common;
+}
+
+/* The most telling table that fits, or the least where none does. */
+static struct table_form choose_form(const struct compare_runs *c, unsigned columns)
+{
+    const size_t common = common_key(c);
+    const struct table_form forms[] = {table_form_whole,
+                                       {true, true, true, common, true},
+                                       {true, true, true, common, false},
+                                       {false, true, true, common, false},
+                                       {false, false, true, common, false},
+                                       {false, false, false, common, false}};
+    size_t n = sizeof forms / sizeof forms[0];
+    for (size_t i = 0; i + 1 < n; i++) {
+        struct sheet sheet;
+        make_table(c, &forms[i], &sheet);
+        size_t width = sheet_total_width(&sheet);
+        sheet_free(&sheet);
+        if (columns == 0 || width <= columns)
+            return forms[i];
+    }
+    return forms[n - 1];
+}
+
+static void add_remarks(struct text *out, const struct compare_runs *c)
+{
+    for (size_t i = 0; i < c->n_rows; i++) {
+        char remark[sizeof c->rows[i].reason];
+        compare_remark(&c->rows[i], remark, sizeof remark);
+        if (!is_shown(c, i) || !remark[0])
+            continue;
+        text_add(out, "%s ", c->rows[i].key);
+        plain_add(out, c->rows[i].candidate);
+        text_add(out, ": ");
+        plain_add(out, remark);
+        text_add(out, "\n");
+    }
+}
+
+static void add_table(struct text *out, const struct compare_runs *c, struct compare_style style)
 {
     struct sheet sheet;
-    size_t shown = 0;
-    form_table_begin(&sheet);
-    for (size_t i = 0; i < c->n_rows; i++)
-        if (c->rows[i].verdict != VERDICT_SAME || i < SHOWN_MAX) {
-            form_table_add(&sheet, &c->rows[i]);
-            shown++;
-        }
-    sheet_print_text(out, &sheet, colour);
-    out->failed |= sheet.failed;
+    struct table_form form = choose_form(c, style.columns);
+    make_table(c, &form, &sheet);
+    if (form.skip)
+        text_add(out, "%.*s\n", (int)form.skip - 1, c->rows[0].key);
+    sheet_print_text(out, &sheet, style.colour);
+    size_t shown = sheet_rows(&sheet);
     sheet_free(&sheet);
+    if (!form.remarks)
+        add_remarks(out, c);
     if (shown < c->n_rows)
         text_add(out, "and %zu more that are the SAME\n", c->n_rows - shown);
 }
 
 static void add_counts(struct text *out, const struct compare_runs *c)
 {
-    text_add(out, "%zu compared:", c->n_rows);
+    text_add(out, "%zu results compared (a candidate in a cell):", c->n_rows);
     for (int v = 0; v < VERDICT_COUNT; v++)
         if (c->counts[v] > 0 || v <= VERDICT_SLOWER)
             text_add(out, " %zu %s%s", c->counts[v], verdict_names[v], v + 1 < VERDICT_COUNT ? "," : "");
@@ -77,18 +174,23 @@ static void add_counts(struct text *out, const struct compare_runs *c)
     text_add(out, "\n");
 }
 
-void compare_form_text(struct text *out, const struct compare_runs *c, bool colour)
+static void add_guide(struct text *out, const struct compare_runs *c)
+{
+    text_add(out, "\nA slowdown counts above ");
+    compare_describe_delta(out, c);
+    text_add(out, "\nchange: of speed, relative to the baseline timed beside the candidate (against)\n"
+                  "BASE, NEW: the candidate's median time; lead: its speedup over that baseline\n\n");
+}
+
+void compare_form_text(struct text *out, const struct compare_runs *c, struct compare_style style)
 {
     struct error line = {0};
     text_add(out, "BASE ");
     compare_describe_side(out, &c->base);
     text_add(out, "\nNEW  ");
     compare_describe_side(out, &c->fresh);
-    text_add(out, "\na loss counts above ");
-    compare_describe_delta(out, c);
-    text_add(out, "\nchange: in speed relative to the baseline timed beside it (against)\n"
-                  "BASE, NEW: speedup over that baseline; groups: of blocks that it rests on\n\n");
-    add_table(out, c, colour);
+    add_guide(out, c);
+    add_table(out, c, style);
     text_add(out, "\n");
     add_counts(out, c);
     compare_describe_notes(out, c, "note: ");

@@ -15,7 +15,7 @@ const char *const compare_format_names[] = {"text", "markdown", "json", "junit",
 
 /* How each says a comparison, and that there is none. */
 static const struct form {
-    void (*say)(struct text *out, const struct compare_runs *c, bool colour);
+    void (*say)(struct text *out, const struct compare_runs *c, struct compare_style style);
     void (*say_failure)(struct text *out, const struct compare_failure *failure); /* NULL: it has no words for it */
 } forms[] = {
     [COMPARE_TEXT] = {compare_form_text, NULL},
@@ -39,11 +39,12 @@ static int hand_over(struct text *text, enum compare_format format, char **out, 
     return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
 }
 
-int compare_print(const struct compare_runs *c, enum compare_format format, bool colour, char **out, struct error *err)
+int compare_print(const struct compare_runs *c, enum compare_format format, struct compare_style style, char **out,
+                  struct error *err)
 {
     struct text text = {0};
     *out = NULL;
-    forms[format].say(&text, c, colour);
+    forms[format].say(&text, c, style);
     return hand_over(&text, format, out, err);
 }
 
@@ -137,9 +138,9 @@ static void describe_blunt(struct text *out, const struct compare_runs *c, const
     }
     if (blunt > 0)
         text_add(out,
-                 "%s%zu of %zu SAME rest on groups too noisy to show a loss that counts: there one below %.1f%% (the "
-                 "worst row) could not have been seen\n",
-                 before, blunt, c->counts[VERDICT_SAME], 100 * worst);
+                 "%s%zu of %zu results were too noisy to detect a slowdown smaller than %.1f%% (the noisiest of them); "
+                 "measure longer (stop.min_blocks of the config) or on a quieter machine\n",
+                 before, blunt, c->n_rows, 100 * worst);
 }
 
 /* A loss below delta is SAME, however clear: where copies raised it, that is more than anybody asked for. */
@@ -150,10 +151,9 @@ static void describe_raised_delta(struct text *out, const struct compare_runs *c
         if (c->delta_given || !has_mode(c, mode) || c->delta[mode] < 1.005 * wanted)
             continue;
         text_add(out,
-                 "%s%s: delta is %.2g%%, more than the wanted %.2g%%, because A/A copies scatter by %.2g%%: losses "
-                 "below %.2g%% cannot be seen\n",
-                 before, mode_names[mode], 100 * c->delta[mode], 100 * wanted, 100 * expm1(c->aa_scatter[mode]),
-                 100 * c->delta[mode]);
+                 "%s%s: only slowdowns above %.2g%% count, not the usual %.2g%%, because copies of one kernel differed "
+                 "by %.2g%% in these runs (--aa); a quieter machine brings it down\n",
+                 before, mode_names[mode], 100 * c->delta[mode], 100 * wanted, 100 * expm1(c->aa_scatter[mode]));
     }
 }
 
@@ -170,27 +170,28 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
     char changed[PROVENANCE_TEXT];
     provenance_changed_code(&c->base, &c->fresh, changed, sizeof changed);
     for (size_t i = 0; i < c->differences.n && i < PROVENANCE_MAX; i++)
-        add_note(out, before, "forced: ", c->differences.line[i]);
+        add_note(out, before, "compared by --force, although it differs: ", c->differences.line[i]);
     if (changed[0])
-        add_note(out, before, "other code in NEW than in BASE: ", changed);
+        add_note(out, before, "NEW has other code than BASE: ", changed);
     if (c->without_base > 0)
-        text_add(out, "%s%zu results in NEW have none in BASE to stand against\n", before, c->without_base);
+        text_add(out, "%s%zu results of NEW are not in BASE, and were not compared\n", before, c->without_base);
     if (c->skipped_in_both > 0)
         text_add(out, "%s%zu cell%s skipped in both runs, and not compared: %s %s%s\n", before, c->skipped_in_both,
                  c->skipped_in_both == 1 ? "" : "s", c->first_skipped->key, c->first_skipped->reason,
                  c->skipped_in_both == 1 ? "" : "; ...");
     if (powerless > 0)
         text_add(out,
-                 "%s%zu of %zu have too few groups for a loss of their own to stand out in this family; they come out "
-                 "AMBIGUOUS at worst until --confirm looks again\n",
+                 "%s%zu of %zu results have too few groups of blocks to prove a slowdown among so many: AMBIGUOUS is "
+                 "the most they can be; use --confirm, or measure longer\n",
                  before, powerless, c->family);
     describe_raised_delta(out, c, before);
     describe_blunt(out, c, before);
     if (c->confirm.run) {
-        text_add(out, "%smeasured again: %zu, in ", before, count_remeasured(c));
+        text_add(out, "%s%zu of these were measured again, and are judged by ", before, count_remeasured(c));
         add_note(out, "", "", c->confirm.path);
     } else if (compare_suspects(c) > 0)
-        text_add(out, "%s--confirm measures the suspects again and decides\n", before);
+        text_add(out, "%s%zu look slower: compare --confirm measures them again, and decides\n", before,
+                 compare_suspects(c));
 }
 
 double compare_change(const struct compare_row *row)
@@ -239,9 +240,9 @@ void compare_remark(const struct compare_row *row, char *out, size_t capacity)
     if (row->remeasured)
         append(out, capacity, "measured again; %+.1f%% at first", 100 * expm1(row->screened_change));
     if (judge_is_blunt(&row->trial))
-        append(out, capacity, "blind to losses below %.1f%%", 100 * compare_resolution(row));
+        append(out, capacity, "would not show a slowdown below %.1f%%", 100 * compare_resolution(row));
     if (row->other_variant)
-        append(out, capacity, "another variant");
+        append(out, capacity, "NEW chose another variant");
     if (row->other_reference_variant)
-        append(out, capacity, "reference: another variant");
+        append(out, capacity, "the baseline chose another variant");
 }

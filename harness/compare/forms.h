@@ -14,10 +14,17 @@ extern const char *const compare_format_names[]; /* "text", "markdown", "json", 
 #define COMPARE_SCHEMA "cudal2-bench/compare"
 #define COMPARE_SCHEMA_VERSION 1
 
-/* *out is owned by the caller (free). `colour` is for text. All are valid UTF-8 that does nothing to a terminal,
+/* Of text. */
+struct compare_style {
+    bool colour;
+    unsigned columns; /* of the terminal; 0: no limit */
+};
+
+/* *out is owned by the caller (free). All are valid UTF-8 that does nothing to a terminal,
  * whatever contenders and the runs' files are called (plain.h); in JSON a byte that is no part of a character becomes
  * U+FFFD. EXIT_CODE_INTERNAL out of memory. */
-int compare_print(const struct compare_runs *c, enum compare_format format, bool colour, char **out, struct error *err);
+int compare_print(const struct compare_runs *c, enum compare_format format, struct compare_style style, char **out,
+                  struct error *err);
 
 /* Runs that could not be compared. */
 struct compare_failure {
@@ -30,16 +37,17 @@ struct compare_failure {
 int compare_print_failure(const struct compare_failure *failure, enum compare_format format, char **out,
                           struct error *err);
 
-/* ---- one each; out->failed when out of memory; a colour is for text ---- */
+/* ---- one each; out->failed when out of memory; the style is for text ---- */
 
-/* Every row that is not SAME, and the worst of those that are up to 40 rows in all. */
-void compare_form_text(struct text *out, const struct compare_runs *c, bool colour);
+/* Every row that is not SAME, and the worst of those that are up to 40 rows in all. Where the terminal is too narrow,
+ * columns that tell least go, and remarks follow below the table. */
+void compare_form_text(struct text *out, const struct compare_runs *c, struct compare_style style);
 /* The 20 largest changes, and up to 20 candidates without a figure. */
-void compare_form_markdown(struct text *out, const struct compare_runs *c, bool colour);
-void compare_form_json(struct text *out, const struct compare_runs *c, bool colour);
+void compare_form_markdown(struct text *out, const struct compare_runs *c, struct compare_style style);
+void compare_form_json(struct text *out, const struct compare_runs *c, struct compare_style style);
 /* A suite for each mode and reference, a case for each cell and candidate. SLOWER is a failure, MISSING and INVALID are
  * errors, AMBIGUOUS is skipped; the text is in the element's body. */
-void compare_form_junit(struct text *out, const struct compare_runs *c, bool colour);
+void compare_form_junit(struct text *out, const struct compare_runs *c, struct compare_style style);
 
 void compare_failure_markdown(struct text *out, const struct compare_failure *failure);
 /* The members of a comparison that are known: outcome, exit_code, the paths; no rows. */

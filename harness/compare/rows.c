@@ -67,6 +67,8 @@ static void match_pair(struct compare_row *row, const struct match *m)
     else
         row->tested = true;
     row->other_reference_variant = strcmp(m->base->variant, m->fresh->variant) != 0;
+    row->base_ns = m->base->candidate_ns;
+    row->fresh_ns = m->fresh->candidate_ns;
     row->trial.base = (struct sample){m->base->values, m->base->n};
     row->trial.fresh = (struct sample){m->fresh->values, m->fresh->n};
 }
@@ -205,6 +207,7 @@ void row_take_second_look(struct compare_row *row, const struct side *base, cons
     const struct side_candidate *then = side_find_candidate(cell, row->candidate);
     row->other_variant = strcmp(then->variant, candidate->variant) != 0;
     row->other_reference_variant = strcmp(side_find_pair(then, row->reference)->variant, pair->variant) != 0;
+    row->fresh_ns = pair->candidate_ns;
     row->trial.fresh = (struct sample){pair->values, pair->n};
 }
 

@@ -17,6 +17,7 @@
 struct side_pair {
     char reference[RECORD_NAME_MAX], variant[SIDE_VARIANT_MAX]; /* the reference's */
     bool comparable;                                            /* both on the same rung of the ladder */
+    double candidate_ns, reference_ns;                          /* medians of the cell's headline time */
     double *values; /* owned; ln(t_reference / t_candidate) of each group without slowdown */
     size_t n;       /* groups */
 };

@@ -1,11 +1,13 @@
 #include "compare/side_cell.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "result/pair.h"
 #include "result/tree.h"
+#include "stats/interval.h"
 
 static bool is_ok(const struct contender_record *c)
 {
@@ -64,6 +66,11 @@ static int group_values(const struct cell_record *r, const struct series *refere
     return failed;
 }
 
+static double median_of(const struct series *s)
+{
+    return s->n > 0 ? stats_median(s->ns, s->n) : (double)NAN;
+}
+
 static int fill_pairs(const struct cell_record *r, const struct contender_record *c, const char *family,
                       struct side_candidate *out)
 {
@@ -78,6 +85,8 @@ static int fill_pairs(const struct cell_record *r, const struct contender_record
         struct side_pair *pair = &out->pairs[out->n_pairs++];
         snprintf(pair->reference, sizeof pair->reference, "%s", reference->name);
         fill_variant(reference, pair->variant);
+        pair->candidate_ns = median_of(&c->timings[r->headline]);
+        pair->reference_ns = median_of(&reference->timings[r->headline]);
         pair->comparable = pair_is_comparable(c, reference, r->headline);
         if (group_values(r, &reference->timings[r->headline], &c->timings[r->headline], pair))
             return -1;

@@ -1,6 +1,6 @@
 /*
- * screen_cells.h - what every table by shape shows of a cell in the same way: its name, and times. Private to
- * screen*.c.
+ * screen_cells.h - what every table by shape shows of a cell in the same way: its name, and times. Called by
+ * screen*.c and compare's table.
  */
 #ifndef CUDAL2_REPORT_SCREEN_CELLS_H
 #define CUDAL2_REPORT_SCREEN_CELLS_H

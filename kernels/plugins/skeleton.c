@@ -6,7 +6,8 @@
  *     gcc -std=c17 -O3 mine.c $(pkg-config --cflags --libs cudal2-bench) -o mine.so      (after make install), or
  *     gcc -std=c17 -O3 mine.c -I<source>/harness -fPIC -fvisibility=hidden -shared -o mine.so
  *
- * and race it:  cudal2-bench run --shape 512x512x512 --candidate ./mine.so. docs/abi.md has the whole contract. A CUDA kernel that needs no host code is better off as a device-only module: kernels/skeleton.cu.
+ * and race it:  cudal2-bench run --shape 512x512x512 --candidate ./mine.so. docs/abi.md has the whole contract. A CUDA
+ * kernel that needs no host code is better off as a device-only module: kernels/skeleton.cu.
  */
 #include "abi/contender.h"
 
