@@ -11,17 +11,18 @@ declare -A may=(
     [compile]="base abi"
     [device]="compile base abi"
     [contender]="device compile base abi"
+    [choice]="contender device compile base abi"
     [operands]="contender device compile base abi"
     # record.h keeps the device's own health struct: a type, no code of the room.
     [result]="config stats base abi device/device.h"
-    [measure]="operands contender device compile result config stats base abi"
-    [verify]="measure operands contender device compile result config stats base abi"
-    [worker]="verify measure operands contender device compile result config stats base abi"
+    [measure]="operands choice contender device compile result config stats base abi"
+    [verify]="measure operands choice contender device compile result config stats base abi"
+    [worker]="verify measure operands choice contender device compile result config stats base abi"
     [run]="worker result config stats base abi device/device.h"
-    [tune]="run worker verify measure operands contender device compile result config stats base abi"
+    [tune]="run worker verify measure operands choice contender device compile result config stats base abi"
     [report]="result config stats base abi"
     [compare]="report result config stats base abi"
-    [cli]="compare report tune run worker verify measure operands contender device compile result config stats base abi"
+    [cli]="compare report tune run worker verify measure operands choice contender device compile result config stats base abi"
 )
 bad=0
 

@@ -173,7 +173,7 @@ static void other_types_are_not_answered(void **state)
     q.problem.accumulate = CUDAL2_ACC_F32;
     assert_int_equal(tuned_nearest(t, &q, &found, 1), 0);
     q = query_of(64, 64, 64, CUDAL2_NN);
-    q.problem.dtype = CUDAL2_BF16;
+    q.problem.dtype = CUDAL2_F32;
     assert_int_equal(tuned_nearest(t, &q, &found, 1), 0);
     q = query_of(64, 64, 64, CUDAL2_NN);
     q.family = "cudal3";
@@ -246,6 +246,40 @@ static void tables_belong_to_a_device(void **state)
     tuned_tables_close(&tables);
 }
 
+/* H100 and H200 are of one class: one's table serves the other where that has none, and bf16 reads f16's. */
+static void tables_serve_their_class(void **state)
+{
+    (void)state;
+    struct device_info h100 = {.name = "NVIDIA H100", .cc = 90, .sm_count = 132};
+    struct tuned_tables tables;
+    struct error err;
+    char *text = edited(whole, "\"driver\"", "\"cc\":90,\"sm_count\":132,\"driver\"");
+    struct tuned_table *t;
+    assert_int_equal(load(text, &t, &err), 0);
+    assert_int_equal(t->cc, 90);
+    assert_int_equal(tuned_check_device(t, &h100, &err), 0);
+    tuned_free(t);
+    free(text);
+    struct tuned_request request = request_on(&h100);
+    assert_int_equal(tuned_tables_open(&request, &tables, &err), 0);
+    assert_int_equal(tables.n, 1);
+    assert_string_equal(tables.tables[0]->name, "nvidia-h200-f16");
+    tuned_tables_close(&tables);
+    h100.sm_count = 114; /* the PCIe card */
+    assert_int_equal(tuned_tables_open(&request, &tables, &err), 0);
+    assert_int_equal(tables.n, 0);
+    h100.sm_count = 132;
+    request.dtype = CUDAL2_BF16;
+    assert_int_equal(tuned_tables_open(&request, &tables, &err), 0);
+    assert_int_equal(tables.n, 1);
+    struct tuned_query q = query_of(64, 64, 64, CUDAL2_NN);
+    q.problem.dtype = CUDAL2_BF16;
+    assert_non_null(tuned_tables_find(&tables, &q, MODE_OFFLINE));
+    q.problem.dtype = CUDAL2_F32;
+    assert_null(tuned_tables_find(&tables, &q, MODE_OFFLINE));
+    tuned_tables_close(&tables);
+}
+
 static void write_server_table(const char *from, const char *to)
 {
     struct error err;
@@ -302,6 +336,7 @@ int main(void)
         cmocka_unit_test(the_very_problem_has_its_keys),
         cmocka_unit_test(names_come_from_the_device),
         cmocka_unit_test(tables_belong_to_a_device),
+        cmocka_unit_test(tables_serve_their_class),
         cmocka_unit_test(server_mode_has_its_own),
     };
     return cmocka_run_group_tests(tests, make_directory, scratch_remove);

@@ -140,9 +140,11 @@ static void a_missing_problem_asks_its_neighbours(void **state)
     add_entry(64, 0, 1, 1001); /* three octaves away; a neighbour's runner-up stays out */
     add_entry(16, 2, -1, 0);
     add_entry(32, 2, -1, 0); /* nothing new */
-    assert_int_equal(gather(out), 2);
+    assert_int_equal(gather(out), 3);
     assert_string_equal(out[0].key, "v2");
-    assert_string_equal(out[1].key, "v0");
+    assert_string_equal(out[1].key, "v1"); /* the contender's own race beside them */
+    assert_string_equal(out[2].key, "v0");
+    assert_int_equal(list("own")->valueint, 1);
     assert_string_equal(said("source"), "neighbour");
     assert_string_equal(said("table"), "fake-f16");
     assert_true(list("distance")->valuedouble == 1);
@@ -178,8 +180,8 @@ static void what_does_not_fit_is_passed_over(void **state)
     add_entry(8, KEY_UNKNOWN, -1, 0);
     add_entry(16, KEY_UNKNOWN, -1, 0);
     add_entry(32, 1, -1, 0);
-    assert_int_equal(gather(out), 1);
-    assert_string_equal(out[0].key, "v1");
+    assert_int_equal(gather(out), 3);
+    assert_string_equal(out[1].key, "v1");
     assert_string_equal(said("source"), "neighbour");
     assert_true(list("distance")->valuedouble == 2);
     assert_int_equal(f.actors[0].setups, f.actors[0].teardowns);
@@ -215,6 +217,48 @@ static void tables_leave_the_memory_alone(void **state)
     open_bench();
     assert_int_equal(gather(out), 3);
     fixture_close(&f);
+}
+
+/* A choice costs a race once: its winner is remembered for the problem. */
+static void a_choice_is_remembered(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    open_bench();
+    f.bench.problem.m = 24;
+    add_entry(16, 2, -1, 0);
+    assert_int_equal(gather(out), 3);
+    snprintf(f.bench.entrants[0].variant, sizeof f.bench.entrants[0].variant, "v1");
+    race_remember(&f.bench, &f.bench.entrants[0]);
+    cJSON_Delete(f.bench.record->contenders[0].tuning);
+    assert_int_equal(gather(out), 1);
+    assert_string_equal(out[0].key, "v1");
+    assert_true(cJSON_IsTrue(list("cached")));
+    assert_int_equal(list("variants")->valueint, 3);
+    race_forget(&f.bench, &f.bench.entrants[0]);
+    fixture_close(&f);
+}
+
+/* zero takes the first choice, table asks neighbours alone; neither remembers. */
+static void a_choice_can_be_had_without_a_race(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        open_bench();
+        add_entry(known ? 8 : 16, 2, 1, 1001);
+        add_entry(64, 0, -1, 0);
+        f.config.choice = CHOICE_ZERO;
+        assert_int_equal(gather(out), 1);
+        assert_string_equal(out[0].key, "v2");
+        race_remember(&f.bench, &f.bench.entrants[0]);
+        cJSON_Delete(f.bench.record->contenders[0].tuning);
+        f.config.choice = CHOICE_TABLE;
+        assert_int_equal(gather(out), 2);
+        assert_string_equal(out[1].key, known ? "v1" : "v0");
+        f.config.choice = CHOICE_RACE;
+        fixture_close(&f);
+    }
 }
 
 static void a_search_names_its_variants(void **state)
@@ -301,6 +345,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_passed_over),
         cmocka_unit_test(without_a_fit_the_contender_lists_its_own),
         cmocka_unit_test(tables_leave_the_memory_alone),
+        cmocka_unit_test(a_choice_is_remembered),
+        cmocka_unit_test(a_choice_can_be_had_without_a_race),
         cmocka_unit_test(a_search_names_its_variants),
         cmocka_unit_test(a_variant_that_cost_a_worker_stays_out),
         cmocka_unit_test(a_stage_names_the_variant_to_blame),

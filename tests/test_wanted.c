@@ -61,10 +61,12 @@ static int start(void **state)
     return 0;
 }
 
+static bool chooses; /* of the request */
+
 static struct wanted collect(void)
 {
-    const struct wanted_request request = {&config,    run_families,       n_run_families,
-                                           CUDAL2_F16, config.accumulates, &tables};
+    const struct wanted_request request = {&config, run_families, n_run_families, CUDAL2_F16, config.accumulates,
+                                           &tables, chooses};
     struct wanted w;
     wanted_collect(&request, &w);
     return w;

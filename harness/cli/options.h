@@ -44,6 +44,7 @@ enum option_id {
     OPTION_ACCUMULATE,
     OPTION_CACHE,
     OPTION_OVERLAP,
+    OPTION_CHOICE,
     OPTION_RATE,
     OPTION_GAP,
     OPTION_SEED,
@@ -108,6 +109,7 @@ struct options {
     int accumulate;     /* enum cudal2_accumulate */
     int cache;          /* enum cache_state, for both modes */
     int overlap;        /* enum overlap */
+    int choice;         /* enum choice */
     double rate_hz;     /* server launches a second: the mean gap is 1/rate */
     int gap;            /* enum gap_kind */
     uint64_t seed;

@@ -81,6 +81,8 @@ static void apply_plain(const struct options *o, struct config *config)
         config->accumulates = 1u << o->accumulate;
     if (options_given(o, OPTION_CACHE))
         config->cache[MODE_OFFLINE] = config->cache[MODE_SERVER] = (enum cache_state)o->cache;
+    if (options_given(o, OPTION_CHOICE))
+        config->choice = (enum choice)o->choice;
     if (options_given(o, OPTION_OVERLAP))
         config->overlap = (enum overlap)o->overlap;
     if (options_given(o, OPTION_GAP))

@@ -65,6 +65,10 @@ extern const char *const activity_names[]; /* "sample", "all", "off", NULL */
 enum protocol { PROTOCOL_ADAPTIVE = 0, PROTOCOL_PAPER = 1 };
 extern const char *const protocol_names[]; /* "adaptive", "paper", NULL */
 
+/* How a kernel is chosen for a problem that no tuning table has. */
+enum choice { CHOICE_RACE = 0, CHOICE_ZERO = 1, CHOICE_TABLE = 2 };
+extern const char *const kernel_choice_names[]; /* "race", "zero", "table", NULL */
+
 struct config {
     char name[CONFIG_LABEL_MAX];
     struct shape *shapes; /* owned */
@@ -99,6 +103,7 @@ struct config {
     enum activity_choice activity; /* default sample */
     bool seed_given;
     uint64_t seed;
+    enum choice choice;           /* default race */
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */
     unsigned other_timings_every; /* non-headline timings in every n-th block, later ones rarer (measure/block.h);
                                      default 4 */

@@ -6,6 +6,7 @@
 
 const char *const gap_names[] = {"poisson", "uniform", "fixed", NULL};
 const char *const activity_names[] = {"sample", "all", "off", NULL};
+const char *const kernel_choice_names[] = {"race", "zero", "table", NULL};
 const char *const protocol_names[] = {"adaptive", "paper", NULL};
 
 #define AT(field) offsetof(struct config, field)
@@ -91,6 +92,10 @@ const struct config_field config_fields[] = {
      "On a GPU: when everything has been timed, watch one launch of the contenders by CUPTI in a process of its own, "
      "in all cells, or (sample) of every contender in a tenth of them and of every other variant of a candidate once "
      "(docs/trust.md)."},
+    {"tune", "choice", FIELD_CHOICE, AT(choice), 0, 0, CHOICE_RACE, kernel_choice_names,
+     "How a candidate's kernel is chosen for a problem that no tuning table has: race (neighbours in the table and the "
+     "model's choice race once, and the winner is remembered), zero (the first choice, no race), table (neighbours in "
+     "the table alone)."},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
@@ -153,8 +158,8 @@ static void field_set(const struct config_field *field, struct config *c, double
 }
 
 _Static_assert(sizeof(enum gap_kind) == sizeof(unsigned) && sizeof(enum cache_state) == sizeof(unsigned) &&
-                   sizeof(enum overlap) == sizeof(unsigned) && sizeof(enum protocol) == sizeof(unsigned) &&
-                   sizeof(enum activity_choice) == sizeof(unsigned),
+                   sizeof(enum overlap) == sizeof(unsigned) && sizeof(enum choice) == sizeof(unsigned) &&
+                   sizeof(enum protocol) == sizeof(unsigned) && sizeof(enum activity_choice) == sizeof(unsigned),
                "FIELD_CHOICE writes an unsigned");
 
 static double field_get(const struct config_field *field, const struct config *c)

@@ -52,8 +52,16 @@ struct precompile_request {
  * tell. Loads nothing and needs no GPU. Returns how many kernels are in the cache now. */
 size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request);
 
+/* The same for the keys alone, in their order and for at most `seconds`: what has begun by then is finished. ready[i]
+ * says whether the machine code of keys[i] is in the cache. */
+void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request, double seconds,
+                             bool *ready);
+
 /* "cudal2": the family name of its contenders. Valid until close. */
 const char *module_set_name(const struct module_set *set);
+
+/* The set whose contender this is; NULL where it is of no kernel set. */
+const struct module_set *module_set_of(const struct contender *c);
 
 /* Fills *out as the set's contender of one layout (role candidate); `available` is false with a reason when the
  * device cannot run it or no kernel of the set knows the layout. *out points into the set. */

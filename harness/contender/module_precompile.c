@@ -1,6 +1,8 @@
 /* Filling the cubin cache before the first race. */
 #include "contender/module_set.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,6 +18,8 @@ struct precompilation {
     struct module_identity *jobs;
     size_t n_jobs, first;
     atomic_size_t next, done;
+    uint64_t until_ns; /* no job begins later; 0: any time */
+    bool *good;        /* of each job; NULL: not asked */
 };
 
 /* ---- what there is to compile ---- */
@@ -28,14 +32,16 @@ static bool can_do(const struct module_set *set, const struct module_identity *j
            (m->layouts & CUDAL2_BIT(job->layout)) && cc >= m->arch_min && (m->arch_max == 0 || cc <= m->arch_max);
 }
 
-static void add_job(struct precompilation *p, const struct module_identity *job)
+/* Which job it is; SIZE_MAX where it cannot be done. */
+static size_t add_job(struct precompilation *p, const struct module_identity *job)
 {
     if (!can_do(p->set, job))
-        return;
+        return SIZE_MAX;
     for (size_t i = 0; i < p->n_jobs; i++)
         if (set_same_identity(p->set, &p->jobs[i], job))
-            return;
-    p->jobs[p->n_jobs++] = *job;
+            return i;
+    p->jobs[p->n_jobs] = *job;
+    return p->n_jobs++;
 }
 
 static void add_entry(struct precompilation *p, const struct set_entry *entry, const struct precompile_request *request)
@@ -48,14 +54,14 @@ static void add_entry(struct precompilation *p, const struct set_entry *entry, c
                 add_job(p, &job);
 }
 
-static void add_key(struct precompilation *p, const struct precompile_key *key,
-                    const struct precompile_request *request)
+static size_t add_key(struct precompilation *p, const struct precompile_key *key,
+                      const struct precompile_request *request)
 {
     struct module_identity job = {
         .dtype = (int)request->dtype, .accumulate = (int)key->accumulate, .layout = (int)key->layout};
     char why[CUDAL2_WHY];
-    if (strcmp(key->family, p->set->name) == 0 && set_find_key(p->set, key->key, &job, why) == CUDAL2_OK)
-        add_job(p, &job);
+    bool own = strcmp(key->family, p->set->name) == 0 && set_find_key(p->set, key->key, &job, why) == CUDAL2_OK;
+    return own ? add_job(p, &job) : SIZE_MAX;
 }
 
 /* ---- compiling ---- */
@@ -90,15 +96,23 @@ static void compile_job(struct precompilation *p, const struct module_identity *
 {
     struct compile_result result = {0};
     char why[CUDAL2_WHY];
-    if (compile_one(p->set, job, &result, why) == CUDAL2_OK)
+    bool good = compile_one(p->set, job, &result, why) == CUDAL2_OK;
+    if (good)
         atomic_fetch_add(&p->done, 1);
+    if (p->good)
+        p->good[job - p->jobs] = good;
     compile_result_free(&result);
+}
+
+static bool is_late(const struct precompilation *p)
+{
+    return p->until_ns > 0 && clock_now_ns() > p->until_ns;
 }
 
 static void *work(void *context)
 {
     struct precompilation *p = context;
-    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->n_jobs;)
+    for (size_t i; !is_late(p) && (i = atomic_fetch_add(&p->next, 1)) < p->n_jobs;)
         compile_job(p, &p->jobs[(p->first + i) % p->n_jobs]);
     return NULL;
 }
@@ -129,4 +143,24 @@ size_t module_set_precompile(const struct module_set *set, const struct precompi
     run_threads(&p, request->threads);
     free(p.jobs);
     return p.done;
+}
+
+void module_set_compile_keys(const struct module_set *set, const struct precompile_request *request, double seconds,
+                             bool *ready)
+{
+    struct precompilation p = {.set = set, .until_ns = clock_now_ns() + (uint64_t)(seconds * 1e9)};
+    size_t *job_of = calloc(request->n_keys + 1, sizeof *job_of);
+    p.jobs = malloc((request->n_keys + 1) * sizeof *p.jobs);
+    p.good = calloc(request->n_keys + 1, sizeof *p.good);
+    memset(ready, 0, request->n_keys * sizeof *ready);
+    if (job_of && p.jobs && p.good) {
+        for (size_t i = 0; i < request->n_keys; i++)
+            job_of[i] = add_key(&p, &request->keys[i], request);
+        run_threads(&p, request->threads);
+        for (size_t i = 0; i < request->n_keys; i++)
+            ready[i] = job_of[i] != SIZE_MAX && p.good[job_of[i]];
+    }
+    free(p.good);
+    free(p.jobs);
+    free(job_of);
 }

@@ -397,6 +397,11 @@ static void declare(const struct module_set *set, enum cudal2_layout layout, str
     out->available = out->reason[0] == 0;
 }
 
+const struct module_set *module_set_of(const struct contender *c)
+{
+    return c->ops == &module_ops ? ((const struct set_face *)c->origin)->set : NULL;
+}
+
 void module_set_contender(const struct module_set *set, enum cudal2_layout layout, struct contender *out)
 {
     const struct set_face *face = &set->faces[layout];

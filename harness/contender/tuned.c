@@ -12,9 +12,9 @@
 #define MAX_SIZE (1 << 30)
 #define MAX_NS 1e15
 
-static const char *const top_keys[] = {"schema",     "schema_version", "device",   "driver",  "dtype",
-                                       "accumulate", "mode",           "timing",   "cache",   "commit",
-                                       "libraries",  "families",       "variants", "entries", NULL};
+static const char *const top_keys[] = {"schema",   "schema_version", "device", "driver",   "dtype",     "accumulate",
+                                       "mode",     "timing",         "cache",  "commit",   "libraries", "families",
+                                       "variants", "entries",        "cc",     "sm_count", NULL};
 static const char *const entry_keys[] = {
     "m",      "n",       "k",         "family",       "layout",    "variant",      "time_ns",
     "low_ns", "high_ns", "runner_up", "runner_up_ns", "reference", "reference_ns", "commit",
@@ -162,6 +162,19 @@ static int read_entries(struct json_at at, struct tuned_table *t, struct error *
     return refuse_twice(t, at, err);
 }
 
+/* What the device is alike; tables of before 2026-11-25 may not say it. */
+static int read_class(struct json_at root, struct tuned_table *t, struct error *err)
+{
+    struct json_at cc = json_member(root, "cc"), sms = json_member(root, "sm_count");
+    int64_t values[2] = {0, 0};
+    if ((cc.node && json_read_int(cc, 1, 1000, &values[0], err)) ||
+        (sms.node && json_read_int(sms, 1, 100000, &values[1], err)))
+        return err->code;
+    t->cc = (int)values[0];
+    t->sm_count = (int)values[1];
+    return 0;
+}
+
 static int read_head(struct json_at root, struct tuned_table *t, struct error *err)
 {
     int dtype, accumulate, mode, timing, cache;
@@ -180,7 +193,7 @@ static int read_head(struct json_at root, struct tuned_table *t, struct error *e
     t->mode = (enum mode)mode;
     t->timing = (enum timing)timing;
     t->cache = (enum cache_state)cache;
-    return 0;
+    return read_class(root, t, err);
 }
 
 static int read_table(struct json_at root, struct tuned_table *t, struct error *err)
@@ -244,9 +257,14 @@ void tuned_free(struct tuned_table *t)
     free(t);
 }
 
+bool tuned_is_of_class(const struct tuned_table *t, const struct device_info *device)
+{
+    return t->cc > 0 && t->sm_count > 0 && t->cc == device->cc && t->sm_count == device->sm_count;
+}
+
 int tuned_check_device(const struct tuned_table *t, const struct device_info *device, struct error *err)
 {
-    if (strcmp(t->device, device->name) == 0)
+    if (strcmp(t->device, device->name) == 0 || tuned_is_of_class(t, device))
         return 0;
     return error_set(err, EXIT_CODE_DATA,
                      "the tuning table %s was made on \"%s\", this is \"%s\": tune here, or use it all the same with "
@@ -281,9 +299,11 @@ static size_t insert(struct tuned_match *out, size_t n, size_t capacity, struct 
     return n < capacity ? n + 1 : n;
 }
 
+/* bf16 takes the code path of f16, in kernels of the same size. */
 static bool answers(const struct tuned_table *t, const struct tuned_query *q)
 {
-    return t->dtype == q->problem.dtype && t->accumulate == q->problem.accumulate;
+    bool type = t->dtype == q->problem.dtype || (t->dtype == CUDAL2_F16 && q->problem.dtype == CUDAL2_BF16);
+    return type && t->accumulate == q->problem.accumulate;
 }
 
 static bool of_family(const struct tuned_table *t, const struct tuned_entry *e, const struct tuned_query *q)

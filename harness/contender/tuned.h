@@ -2,9 +2,10 @@
  * tuned.h - tuning tables (kernels/tuned/<gpu>-<accumulate>.json): which variant of a contender was the fastest for a
  * problem on one GPU, found by `cudal2-bench tune`. Reading, looking up, naming; docs/kernels.md has the format.
  *
- * A table serves one device model, dtype, accumulate type and mode. A problem that it lacks is served by its nearest
- * neighbours: the distance is |log2| of the ratio of each of M, N and K, added up, plus TUNED_OTHER_LAYOUT for an entry
- * of the other layout.
+ * A table serves one device model, dtype, accumulate type and mode; other models of the same compute capability and
+ * number of multiprocessors where they have none of their own, and bf16 where that has none, f16's. A problem that it
+ * lacks is served by its nearest neighbours: the distance is |log2| of the ratio of each of M, N and K, added up, plus
+ * TUNED_OTHER_LAYOUT for an entry of the other layout.
  */
 #ifndef CUDAL2_CONTENDER_TUNED_H
 #define CUDAL2_CONTENDER_TUNED_H
@@ -39,6 +40,7 @@ struct tuned_table {
     char name[TUNED_NAME_MAX]; /* file name without directory and .json */
     char hash[DIGEST_HEX];     /* of the file */
     char device[128], driver[64], commit[64];
+    int cc, sm_count; /* of the device; 0: not said */
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
     enum mode mode;
@@ -55,7 +57,10 @@ struct tuned_table {
 int tuned_load(const char *path, struct tuned_table **out, struct error *err);
 void tuned_free(struct tuned_table *t);
 
-/* Whether the table was made on this model; else EXIT_CODE_DATA with both names and the way out. */
+/* Whether the table was made on this model, or on one of the same compute capability and number of multiprocessors
+ * (H100 and H200), which kernels do not tell apart but by memory; else EXIT_CODE_DATA with both names and the way out.
+ */
+bool tuned_is_of_class(const struct tuned_table *t, const struct device_info *device);
 int tuned_check_device(const struct tuned_table *t, const struct device_info *device, struct error *err);
 
 /* What is asked of a table. */
@@ -105,7 +110,8 @@ struct tuned_tables {
     struct tuned_table *tables[TUNED_MAX_TABLES];
 };
 
-/* Loads the files named, or those of the directory that bear this device's name; none there is no error, a bad one or
+/* Loads the files named, or those of the directory that bear this device's name, or where there is none for a mode and
+ * type one that is of its class (tuned_check_device); none there is no error, a bad one or
  * one of another device is. Close in every case. */
 int tuned_tables_open(const struct tuned_request *request, struct tuned_tables *out, struct error *err);
 void tuned_tables_close(struct tuned_tables *t);

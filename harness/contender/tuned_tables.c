@@ -1,7 +1,9 @@
 /* The tuning tables of a run: which files, and which of them answers. */
 #include "contender/tuned.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,26 +17,108 @@ static int add(struct tuned_tables *t, const char *path, const struct tuned_requ
     return request->force ? 0 : tuned_check_device(table, request->device, err);
 }
 
-static int add_own(struct tuned_tables *t, const struct tuned_request *request, int accumulate, int mode,
-                   struct error *err)
+/* Which tables a run wants; those of its device's name are struck off as they are found. */
+struct wishes {
+    bool open[MODE_COUNT][2]; /* by mode and accumulate type */
+};
+
+static int add_named(struct tuned_tables *t, const struct tuned_request *request, const struct cudal2_problem *type,
+                     enum mode mode, struct wishes *wishes, struct error *err)
 {
     char name[TUNED_NAME_MAX], path[4096];
-    const struct cudal2_problem type = {.dtype = request->dtype, .accumulate = (enum cudal2_accumulate)accumulate};
-    tuned_name(request->device, &type, (enum mode)mode, name);
+    tuned_name(request->device, type, mode, name);
     int n = snprintf(path, sizeof path, "%s/tuned/%s.json", request->directory, name);
-    bool there = n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
-    return there ? add(t, path, request, err) : 0;
+    if (n <= 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0)
+        return 0;
+    wishes->open[mode][type->accumulate] = false;
+    return add(t, path, request, err);
+}
+
+/* bf16 reads f16's where it has none. */
+static int add_own(struct tuned_tables *t, const struct tuned_request *request, struct wishes *wishes,
+                   struct error *err)
+{
+    const enum cudal2_dtype types[] = {request->dtype, CUDAL2_F16};
+    int n_types = request->dtype == CUDAL2_BF16 ? 2 : 1, code = 0;
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        for (int accumulate = 0; accumulate < 2; accumulate++)
+            for (int i = 0; i < n_types && code == 0 && wishes->open[mode][accumulate]; i++) {
+                const struct cudal2_problem type = {.dtype = types[i],
+                                                    .accumulate = (enum cudal2_accumulate)accumulate};
+                code = add_named(t, request, &type, (enum mode)mode, wishes, err);
+            }
+    return code;
+}
+
+static bool is_wanted(const struct tuned_table *t, const struct tuned_request *request, enum cudal2_dtype dtype,
+                      const struct wishes *wishes)
+{
+    return t->dtype == dtype && wishes->open[t->mode][t->accumulate] && tuned_is_of_class(t, request->device);
+}
+
+static int is_table(const struct dirent *entry)
+{
+    const char *ending = strrchr(entry->d_name, '.');
+    return ending != NULL && strcmp(ending, ".json") == 0;
+}
+
+/* What is no table here is somebody else's. */
+static void add_if_wanted(struct tuned_tables *t, const struct tuned_request *request, const char *name,
+                          enum cudal2_dtype dtype, struct wishes *wishes)
+{
+    char path[4096];
+    struct tuned_table *table = NULL;
+    struct error ignored;
+    int n = snprintf(path, sizeof path, "%s/tuned/%s", request->directory, name);
+    if (t->n == TUNED_MAX_TABLES || n <= 0 || (size_t)n >= sizeof path || tuned_load(path, &table, &ignored) != 0)
+        return;
+    if (!is_wanted(table, request, dtype, wishes)) {
+        tuned_free(table);
+        return;
+    }
+    wishes->open[table->mode][table->accumulate] = false;
+    t->tables[t->n++] = table;
+}
+
+static bool any_open(const struct wishes *wishes)
+{
+    for (int mode = 0; mode < MODE_COUNT; mode++)
+        if (wishes->open[mode][0] || wishes->open[mode][1])
+            return true;
+    return false;
+}
+
+/* Tables of other models of the device's class, the first in the order of their names. */
+static void add_of_class(struct tuned_tables *t, const struct tuned_request *request, struct wishes *wishes)
+{
+    const enum cudal2_dtype types[] = {request->dtype, CUDAL2_F16};
+    char directory[4096];
+    struct dirent **entries = NULL;
+    int n = -1, n_types = request->dtype == CUDAL2_BF16 ? 2 : 1;
+    if (any_open(wishes) &&
+        snprintf(directory, sizeof directory, "%s/tuned", request->directory) < (int)sizeof directory)
+        n = scandir(directory, &entries, is_table, alphasort);
+    for (int i = 0; i < n_types * n; i++)
+        if (any_open(wishes))
+            add_if_wanted(t, request, entries[i % n]->d_name, types[i / n], wishes);
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
 }
 
 /* A server run takes the offline table where it has none of its own, so both are loaded for it. */
 static int add_all_own(struct tuned_tables *t, const struct tuned_request *request, struct error *err)
 {
-    int last = (request->modes & CUDAL2_BIT(MODE_SERVER)) ? MODE_SERVER : MODE_OFFLINE;
-    int code = 0;
-    for (int mode = MODE_OFFLINE; mode <= last; mode++)
-        for (int accumulate = 0; accumulate < 2 && !code; accumulate++)
-            if (request->accumulates & CUDAL2_BIT(accumulate))
-                code = add_own(t, request, accumulate, mode, err);
+    struct wishes wishes = {0};
+    bool server = (request->modes & CUDAL2_BIT(MODE_SERVER)) != 0;
+    for (int accumulate = 0; accumulate < 2; accumulate++) {
+        bool asked = (request->accumulates & CUDAL2_BIT(accumulate)) != 0;
+        wishes.open[MODE_OFFLINE][accumulate] = asked;
+        wishes.open[MODE_SERVER][accumulate] = asked && server;
+    }
+    int code = add_own(t, request, &wishes, err);
+    if (code == 0)
+        add_of_class(t, request, &wishes);
     return code;
 }
 
@@ -58,12 +142,13 @@ void tuned_tables_close(struct tuned_tables *t)
     *t = (struct tuned_tables){0};
 }
 
-/* What a table is worth for a query: 0 nothing, and the very problem more than the very mode. */
+/* What a table is worth for a query: 0 nothing, and the very problem more than the very mode, which is more than the
+ * very type. */
 static int worth_of(const struct tuned_table *t, const struct tuned_query *query, enum mode mode)
 {
     if (!tuned_knows(t, query))
         return 0;
-    return 1 + (t->mode == mode) + 2 * (tuned_exact(t, query) != NULL);
+    return 1 + (t->dtype == query->problem.dtype) + 2 * (t->mode == mode) + 4 * (tuned_exact(t, query) != NULL);
 }
 
 const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const struct tuned_query *query,

@@ -12,6 +12,8 @@
 #include "operands/operands.h"
 #include "result/record.h"
 
+struct ranker; /* choice/rank.h */
+
 /* Tells the supervisor what is about to happen, so that a crash or hang has an owner: contender name ("" for the
  * harness itself), stage, and how long it may take before it counts as hung. */
 typedef void (*stage_reporter)(void *context, const char *contender, const char *stage, double deadline_seconds);
@@ -82,6 +84,7 @@ struct bench {
     size_t n_entrants;
     struct device_segment *null_segment;
     const struct tuned_tables *tuned; /* NULL: none */
+    struct ranker *ranker;            /* NULL: no model's choice */
     const cJSON *search;              /* cell_request.search (worker/cell.h); NULL: no search */
     const struct skipped_variant *skipped;
     size_t n_skipped;

@@ -1,15 +1,13 @@
 #include "measure/variants.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/file.h"
-
-#define NEIGHBOURS 3
-#define NEIGHBOURS_TRIED 48
+#include "contender/module.h"
+#include "measure/choose.h"
 
 static void say_source(struct entrant *entrant, const char *source)
 {
@@ -40,6 +38,14 @@ static bool has_source(const struct entrant *entrant)
     return cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "source") != NULL;
 }
 
+/* What a search or a table's own entry gave is known without a race of ours. */
+static bool was_given(const struct entrant *entrant)
+{
+    const cJSON *source = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "source");
+    return cJSON_IsString(source) &&
+           (strcmp(source->valuestring, "search") == 0 || strcmp(source->valuestring, "tuned") == 0);
+}
+
 /* An entry is "<how many variants it beat, itself included> <its key>": a later run says how many there were. */
 void race_remember(const struct bench *bench, const struct entrant *entrant)
 {
@@ -47,8 +53,8 @@ void race_remember(const struct bench *bench, const struct entrant *entrant)
     char entry[sizeof entrant->variant + 16];
     const cJSON *variants = cJSON_GetObjectItemCaseSensitive(entrant->record->tuning, "variants");
     struct error ignored; /* a cache that cannot be written costs time on the next run, nothing else */
-    if (!cJSON_IsNumber(variants) || has_source(entrant)) /* a copy: its original is remembered */
-        return;
+    if (!cJSON_IsNumber(variants) || was_given(entrant) || bench->config->choice != CHOICE_RACE)
+        return; /* a copy: its original is remembered */
     cache_key(bench, entrant, key);
     int length = snprintf(entry, sizeof entry, "%d %s", variants->valueint, entrant->variant);
     file_cache_put("winner", key, entry, (size_t)length, &ignored);
@@ -161,111 +167,81 @@ static bool known(const struct cudal2_variant *variants, size_t n, const char *k
     return false;
 }
 
-/* Whether the contender sets itself up with this variant here: its own constraints decide. */
-static bool fits(struct bench *bench, const struct entrant *entrant, const char *key)
+/* The winner of the problem's own entry, and a runner-up that is nearly as good. Both must fit. */
+static size_t gather_exact(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                           const struct tuned_entry *entry, struct cudal2_variant *out)
 {
-    char why[CUDAL2_WHY];
-    struct entrant trial = *entrant;
-    bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
-    bool good = entrant_try_setup(bench, &trial, key, why) == CUDAL2_OK;
-    entrant_teardown(bench, &trial);
-    return good;
-}
-
-/* What is gathered from a table. */
-struct gathering {
-    struct bench *bench;
-    struct entrant *entrant;
-    const struct tuned_table *table;
-    struct cudal2_variant *out;
-    size_t n;
-};
-
-/* Adds the keys of one entry worth racing: its winner, for the very problem also a runner-up that is nearly as good. */
-static void add_entry(struct gathering *g, const struct tuned_match *match)
-{
-    const struct tuned_entry *e = match->entry;
     const char *keys[2];
-    size_t n = tuned_keys(g->table, e, keys);
-    for (size_t i = 0; i < (match->distance <= 0 ? n : 1); i++)
-        if (!known(g->out, g->n, keys[i]) && fits(g->bench, g->entrant, keys[i]))
-            snprintf(g->out[g->n++].key, sizeof g->out->key, "%s", keys[i]);
-}
-
-static void say_table(struct entrant *entrant, const struct tuned_table *table, bool exact)
-{
-    say_source(entrant, exact ? "tuned" : "neighbour");
+    size_t n_keys = tuned_keys(table, entry, keys), n = 0;
+    for (size_t i = 0; i < n_keys; i++)
+        if (!known(out, n, keys[i]) && choose_fits(bench, entrant, keys[i]))
+            snprintf(out[n++].key, sizeof out->key, "%s", keys[i]);
+    if (n == 0)
+        return 0;
+    say_source(entrant, "tuned");
     cJSON_AddStringToObject(entrant->record->tuning, "table", table->name);
-}
-
-static void say_neighbour(struct entrant *entrant, const struct tuned_match *match)
-{
-    char key[80];
-    cJSON *tuning = entrant->record->tuning;
-    cJSON *list = cJSON_GetObjectItemCaseSensitive(tuning, "neighbours");
-    if (!list) {
-        json_put_number(tuning, "distance", round(100 * match->distance) / 100);
-        list = cJSON_AddArrayToObject(tuning, "neighbours");
-    }
-    tuned_entry_key(match->entry, key);
-    cJSON_AddItemToArray(list, cJSON_CreateString(key));
-}
-
-static void gather_matches(struct gathering *g, const struct tuned_query *query)
-{
-    struct tuned_match matches[NEIGHBOURS_TRIED];
-    size_t n_matches = tuned_nearest(g->table, query, matches, NEIGHBOURS_TRIED);
-    bool exact = false;
-    for (size_t i = 0; i < n_matches && g->n < NEIGHBOURS && !exact; i++) {
-        size_t before = g->n;
-        add_entry(g, &matches[i]);
-        if (g->n == before)
-            continue;
-        exact = matches[i].distance <= 0;
-        if (before == 0)
-            say_table(g->entrant, g->table, exact);
-        if (!exact)
-            say_neighbour(g->entrant, &matches[i]);
-    }
+    return n;
 }
 
 /* A table of the other mode knows what the kernels do, not what they do from idle: what the contender lists itself
  * races beside its choice. */
-static void add_own(struct gathering *g)
+static size_t add_own(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out, size_t n)
 {
     struct cudal2_variant own[RACE_MAX_VARIANTS];
     char why[CUDAL2_WHY];
-    size_t before = g->n;
-    int n = list_own(g->bench, g->entrant, own, why);
-    for (int i = 0; i < n && g->n < RACE_MAX_VARIANTS; i++)
-        if (!known(g->out, g->n, own[i].key))
-            g->out[g->n++] = own[i];
-    json_put_number(g->entrant->record->tuning, "own", (double)(g->n - before));
+    size_t before = n;
+    int n_own = list_own(bench, entrant, own, why);
+    for (int i = 0; i < n_own && n < RACE_MAX_VARIANTS; i++)
+        if (!known(out, n, own[i].key))
+            out[n++] = own[i];
+    json_put_number(entrant->record->tuning, "own", (double)(n - before));
+    return n;
 }
 
-static size_t gather_tuned(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out)
+/* What the table has of this very problem; 0: nothing that fits. */
+static size_t gather_tuned(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                           struct cudal2_variant *out)
 {
     const struct tuned_query query = {entrant->contender->family, entrant->contender->is.layout, bench->problem};
-    const struct tuned_table *table = bench->tuned ? tuned_tables_find(bench->tuned, &query, bench->mode) : NULL;
-    struct gathering g = {.bench = bench, .entrant = entrant, .table = table, .out = out};
-    if (table)
-        gather_matches(&g, &query);
-    if (g.n > 0 && table->mode != bench->mode)
-        add_own(&g);
-    return g.n;
+    const struct tuned_entry *entry = table ? tuned_exact(table, &query) : NULL;
+    size_t n = entry ? gather_exact(bench, entrant, table, entry, out) : 0;
+    if (n > 0 && bench->config->choice == CHOICE_ZERO)
+        return 1;
+    return n > 0 && table->mode != bench->mode ? add_own(bench, entrant, out, n) : n;
+}
+
+static const struct tuned_table *table_for(const struct bench *bench, const struct entrant *entrant)
+{
+    const struct tuned_query query = {entrant->contender->family, entrant->contender->is.layout, bench->problem};
+    return bench->tuned ? tuned_tables_find(bench->tuned, &query, bench->mode) : NULL;
+}
+
+/* What no table has of a candidate: what was chosen for it before, else a choice. *remembered: from how many that was.
+ */
+static size_t gather_unknown(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                             int *remembered, struct cudal2_variant *out)
+{
+    bool chooses = table != NULL || (bench->ranker != NULL && module_set_of(entrant->contender) != NULL);
+    if (!chooses)
+        return 0;
+    *remembered = bench->config->choice == CHOICE_RACE ? recall(bench, entrant, &out[0]) : 0;
+    return *remembered > 0 ? 1 : choose_unknown(bench, entrant, table, out);
 }
 
 /* ---- all together ---- */
 
 int variants_gather(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out, char *why)
 {
+    const struct tuned_table *table = table_for(bench, entrant);
     int n = 0, remembered = 0;
     entrant->record->tuning = cJSON_CreateObject();
     bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
     if (variants_searched(bench, entrant))
         n = gather_search(bench, entrant, out, why);
     else
-        n = (int)gather_tuned(bench, entrant, out);
+        n = (int)gather_tuned(bench, entrant, table, out);
+    if (n == 0 && !has_source(entrant))
+        n = (int)gather_unknown(bench, entrant, table, &remembered, out);
     if (n == 0 && !has_source(entrant)) {
         remembered = recall(bench, entrant, &out[0]);
         n = remembered > 0 ? 1 : list_own(bench, entrant, out, why);

@@ -3,11 +3,13 @@
  *
  *   search     what the tuner asked for (bench->search): its list, or with a list of none the contender's own
  *   tuned      the tuning table's winner for this very problem, and its runner-up if that is within 2%
- *   neighbour  the winners of the nearest problems in the table, at most three different ones that can be set up here
- *   cache      the winner of an earlier race, verified then
+ *   cache      the winner of an earlier race for this problem, verified then
+ *   neighbour  the winners of the nearest problems in the table, the model's choice (ranked) and some of the
+ *              contender's own (measure/choose.h); by config->choice all of them race, or the first is taken
  *   own        what the contender lists
  *
- * The source is told in the record's tuning object when a table or a search had a say; an absent one is own or cache.
+ * The source is told in the record's tuning object when a table, the model or a search had a say; an absent one is own
+ * or cache.
  */
 #ifndef CUDAL2_MEASURE_VARIANTS_H
 #define CUDAL2_MEASURE_VARIANTS_H
@@ -24,7 +26,7 @@ int variants_gather(struct bench *bench, struct entrant *entrant, struct cudal2_
 bool variants_searched(const struct bench *bench, const struct entrant *entrant);
 
 /* Remembers a verified winner on disk by GPU, driver, libraries, problem, mode, timing and cache state. Nothing for
- * one that came from a table or a search. */
+ * one that a table has for this very problem, or that came from a search. */
 void race_remember(const struct bench *bench, const struct entrant *entrant);
 
 /* Forgets what was remembered, so that the next run races again: for a winner that could not be set up or was wrong. */

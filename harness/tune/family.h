@@ -9,7 +9,7 @@
 #include "contender/module.h"
 #include "device/device.h"
 #include "tune/pool.h"
-#include "tune/prune.h"
+#include "choice/prune.h"
 
 /* Tables whose entries race again: the one that a search goes into, and the offline one in server mode. */
 #define FAMILY_TABLES 2

@@ -277,6 +277,18 @@ static cJSON *versions_to_json(const struct table *t)
     return o;
 }
 
+/* What devices of one class have in common; whatever the environment does not know is left out. */
+static void put_class(cJSON *o, const cJSON *env)
+{
+    static const char *const keys[] = {"cc", "sm_count"};
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(env, "device");
+    for (int i = 0; i < 2; i++) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(device, keys[i]);
+        if (cJSON_IsNumber(value) && value->valuedouble >= 1)
+            cJSON_AddNumberToObject(o, keys[i], value->valuedouble);
+    }
+}
+
 static cJSON *head_to_json(const struct table *t)
 {
     const struct cell_record *r = t->measured;
@@ -284,6 +296,7 @@ static cJSON *head_to_json(const struct table *t)
     cJSON_AddStringToObject(o, "schema", TUNED_SCHEMA);
     cJSON_AddNumberToObject(o, "schema_version", TUNED_SCHEMA_VERSION);
     cJSON_AddStringToObject(o, "device", member(t->env, "device", "name"));
+    put_class(o, t->env);
     cJSON_AddStringToObject(o, "driver", member(t->env, "device", "driver"));
     cJSON_AddStringToObject(o, "dtype", dtype_names[r->problem.dtype]);
     cJSON_AddStringToObject(o, "accumulate", accumulate_names[r->problem.accumulate]);

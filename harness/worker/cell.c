@@ -299,6 +299,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->identity = context->identity;
     bench->between_blocks = honesty_after_block;
     bench->tuned = context->tuned;
+    bench->ranker = context->ranker;
     bench->search = request->search;
     random_seed(&bench->random, random_derive(request->seed, "cell", 0));
     code = conduct(context, request, bench, err);

@@ -46,6 +46,7 @@ struct cell_request {
 struct cell_context {
     const struct config *config;
     const struct tuned_tables *tuned; /* NULL: none */
+    struct ranker *ranker;            /* NULL: no model's choice */
     struct device *device;
     struct registry *registry;
     int worker;

@@ -30,7 +30,7 @@ static void add_query(struct collection *c, const struct tuned_query *query, enu
     const struct tuned_table *table = tuned_tables_find(c->request->tuned, query, mode);
     const struct tuned_entry *entry = table ? tuned_exact(table, query) : NULL;
     const char *keys[2];
-    if (!entry || table->mode != mode)
+    if (entry ? table->mode != mode : !c->request->chooses)
         c->out->own = true;
     size_t n = entry ? tuned_keys(table, entry, keys) : 0;
     for (size_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static void add_family(struct collection *c, const char *family)
 void wanted_collect(const struct wanted_request *request, struct wanted *out)
 {
     struct collection c = {.request = request, .out = out};
-    *out = (struct wanted){.own = request->tuned->n == 0};
+    *out = (struct wanted){.own = request->tuned->n == 0 && !request->chooses};
     for (size_t i = 0; i < request->n_families && request->tuned->n > 0; i++)
         add_family(&c, request->families[i]);
 }

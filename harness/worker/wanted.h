@@ -16,6 +16,7 @@ struct wanted_request {
     enum cudal2_dtype dtype;
     uint32_t accumulates; /* bits */
     const struct tuned_tables *tuned;
+    bool chooses; /* what no table has is chosen, and compiled, when it comes */
 };
 
 struct wanted {

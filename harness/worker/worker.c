@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "choice/rank.h"
 #include "compile/kernels.h"
 #include "contender/module.h"
 #include "device/cuda_watch.h"
@@ -36,6 +37,7 @@ struct worker {
     struct device *device;
     struct registry *registry;
     struct tuned_tables tuned;
+    struct ranker *ranker;
     struct watcher *watcher; /* of an audit worker */
     struct confinement confinement;
     struct process_state process;
@@ -145,6 +147,12 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
     return config_dtype(&w->config, w->device->info.device_bit == CUDAL2_ON_CUDA);
 }
 
+static unsigned compile_threads(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return cpus < 1 ? 1 : cpus > COMPILE_THREADS ? COMPILE_THREADS : (unsigned)cpus;
+}
+
 /* The tuning tables; a machine without a kernel directory has none of its own. */
 static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
 {
@@ -187,6 +195,8 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         return err->code;
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
+    if (w->device->info.device_bit & CUDAL2_ON_CUDA)
+        w->ranker = ranker_open(&w->device->info, compile_threads());
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
     return check_copied(w, err);
@@ -212,20 +222,22 @@ static void precompile(struct worker *w)
 {
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     const char *families[MAX_SETS];
     size_t n_families = registry_sets(w->registry, families, MAX_SETS);
-    const struct wanted_request question = {
-        &w->config, families, n_families, dtype_of(w), config_accumulates(&w->config, dtype_of(w)), &w->tuned};
+    const struct wanted_request question = {&w->config,
+                                            families,
+                                            n_families,
+                                            dtype_of(w),
+                                            config_accumulates(&w->config, dtype_of(w)),
+                                            &w->tuned,
+                                            w->ranker != NULL && w->config.choice == CHOICE_RACE};
     struct wanted wanted;
     wanted_collect(&question, &wanted);
     const struct precompile_request request = {
         .dtype = question.dtype,
         .accumulates = question.accumulates,
         .layouts = w->config.layouts,
-        .threads = cpus < 1                 ? 1
-                   : cpus > COMPILE_THREADS ? COMPILE_THREADS
-                                            : (unsigned)cpus,
+        .threads = compile_threads(),
         .turn = (unsigned)w->index,
         .keys_only = !wanted.own && !w->config.verify_only, /* which verifies all that a set lists */
         .keys = wanted.keys,
@@ -323,6 +335,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .config = &w->config,
         .device = w->device,
         .tuned = &w->tuned,
+        .ranker = w->ranker,
         .registry = w->registry,
         .worker = w->index,
         .identity = w->identity,
@@ -391,6 +404,7 @@ int worker_main(void)
     if (w.device)
         w.device->ops->close(w.device);
     tuned_tables_close(&w.tuned);
+    ranker_close(w.ranker);
     config_free(&w.config);
     line_reader_free(&w.reader);
     stage_page_unmap(w.page);

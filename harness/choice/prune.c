@@ -1,4 +1,4 @@
-#include "tune/prune.h"
+#include "choice/prune.h"
 
 #include <math.h>
 #include <stdlib.h>

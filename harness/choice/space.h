@@ -7,11 +7,11 @@
  * differ only in the number of stages, the one with most. A grid with "largest": null keeps all.
  * "common" has the values that every grid of a kernel takes where it names none of its own.
  */
-#ifndef CUDAL2_TUNE_SPACE_H
-#define CUDAL2_TUNE_SPACE_H
+#ifndef CUDAL2_CHOICE_SPACE_H
+#define CUDAL2_CHOICE_SPACE_H
 
 #include "contender/module.h"
-#include "tune/model.h"
+#include "choice/model.h"
 
 #define SPACE_SCHEMA "cudal2-bench/kernel-space"
 #define SPACE_SCHEMA_VERSION 1

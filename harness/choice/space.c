@@ -1,4 +1,4 @@
-#include "tune/space.h"
+#include "choice/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,15 @@ static const char *const kernel_keys[] = {"kernel", "description", "model", "lar
 
 /* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
 static const char *const figure_keys[] = {
-    "m",      "n",    "step_k", "stages", "split",  "cluster",  "per_sm",   "warps",    "a_readers", "b_readers",
-    "slices", "band", "wgmma",  "direct", "evicts", "overlaps", "exchange", "copied_n", "own_rows",  "streams",
-    "fetch",  "down", "early",  "fits",   "queue",  "abreast",  "tail",     "keeps",    "kept_for",  NULL};
+    "m",         "n",         "step_k",   "stages",  "split",    "cluster",   "per_sm", "warps",
+    "a_readers", "b_readers", "slices",   "band",    "wgmma",    "direct",    "evicts", "overlaps",
+    "exchange",  "copied_n",  "own_rows", "streams", "fetch",    "down",      "early",  "fits",
+    "queue",     "abreast",   "tail",     "keeps",   "kept_for", "streams_k", NULL};
 #define N_FIGURES 12
-#define N_KEYS 29
+#define N_KEYS 30
+
+/* Twice the most configurations, so that a free place is never far. */
+#define SEEN_PLACES (2 * SPACE_MAX_CONFIGURATIONS)
 
 /* One kernel of the file while it is expanded. */
 struct expansion {
@@ -25,6 +29,7 @@ struct expansion {
     int largest_of_kernel;        /* parameter, or -1 */
     int largest;                  /* the same in the grid at hand, which may want none */
     size_t kernel, capacity;
+    uint32_t seen[SEEN_PLACES]; /* 1 + index of a configuration, by the hash of its values; 0: free */
     int64_t grid[MANIFEST_MAX_PARAMETERS][MANIFEST_MAX_VALUES];
     size_t counts[MANIFEST_MAX_PARAMETERS];
     struct configuration now;
@@ -74,6 +79,7 @@ static int compute_tile(struct expansion *x, struct json_at at, struct error *er
     t->tail = flags[14] != 0;
     t->keeps = at_most(flags[15], 2);
     t->kept_for = at_most(flags[16], INT32_MAX);
+    t->streams_k = at_most(flags[17], 2);
     return 0;
 }
 
@@ -92,14 +98,20 @@ static void count_refusal(struct space *s, const char *why)
     r->count = 1;
 }
 
-static bool is_known(const struct expansion *x)
+/* The place of this combination among those seen, its own or a free one. */
+static uint32_t *place_of(struct expansion *x)
 {
     const struct space *s = x->space;
-    size_t bytes = x->manifest->n_parameters * sizeof *x->now.values;
-    for (size_t i = 0; i < s->n_configurations; i++)
-        if (s->configurations[i].kernel == x->kernel && memcmp(s->configurations[i].values, x->now.values, bytes) == 0)
-            return true;
-    return false;
+    size_t n = x->manifest->n_parameters, bytes = n * sizeof *x->now.values;
+    uint64_t hash = x->kernel;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (uint64_t)x->now.values[i]) * 0x9e3779b97f4a7c15u ^ hash >> 29;
+    for (size_t at = hash >> 32;; at++) {
+        uint32_t *place = &x->seen[at % SEEN_PLACES];
+        const struct configuration *c = *place ? &s->configurations[*place - 1] : NULL;
+        if (!c || (c->kernel == x->kernel && memcmp(c->values, x->now.values, bytes) == 0))
+            return place;
+    }
 }
 
 /* *legal: whether the combination keeps the manifest's rules; those that do join the space. */
@@ -113,7 +125,10 @@ static int take(struct expansion *x, struct json_at at, bool *legal, struct erro
         count_refusal(s, why);
     else if (status != CUDAL2_OK)
         return json_fail(at, err, "%.500s", why);
-    if (!*legal || is_known(x))
+    if (!*legal)
+        return 0;
+    uint32_t *place = place_of(x);
+    if (*place)
         return 0;
     if (s->n_configurations == SPACE_MAX_CONFIGURATIONS)
         return json_fail(at, err, "more than %d configurations", SPACE_MAX_CONFIGURATIONS);
@@ -129,6 +144,7 @@ static int take(struct expansion *x, struct json_at at, bool *legal, struct erro
     if (compute_tile(x, json_member(at, "model"), err))
         return err->code;
     s->configurations[s->n_configurations++] = x->now;
+    *place = (uint32_t)s->n_configurations;
     return 0;
 }
 

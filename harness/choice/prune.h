@@ -2,10 +2,10 @@
  * prune.h - which configurations of a space are worth measuring for one problem: the model's fastest, as long as the
  * kernel takes the problem, with room for every kernel that is not far behind.
  */
-#ifndef CUDAL2_TUNE_PRUNE_H
-#define CUDAL2_TUNE_PRUNE_H
+#ifndef CUDAL2_CHOICE_PRUNE_H
+#define CUDAL2_CHOICE_PRUNE_H
 
-#include "tune/space.h"
+#include "choice/space.h"
 
 #define PRUNE_WITHIN 1.6       /* of the fastest prediction; nothing slower is measured */
 #define PRUNE_SHARE_WITHIN 1.4 /* of it: a kernel keeps places only where it may win */

@@ -24,8 +24,8 @@
  * limit, memory) is from half of the shapes of results/h200/2026-11-21c-offline-f16, 2026-11-21c-offline-f32 and
  * 2026-11-21c-kernels. docs/kernels.md says how well they do on the other half.
  */
-#ifndef CUDAL2_TUNE_MODEL_H
-#define CUDAL2_TUNE_MODEL_H
+#ifndef CUDAL2_CHOICE_MODEL_H
+#define CUDAL2_CHOICE_MODEL_H
 
 #include "abi/contender.h"
 
@@ -75,6 +75,7 @@ struct model_tile {
     bool tail;                   /* of a tile's two consumers one ends first, and stores while the other multiplies */
     int keeps;                   /* the operand that stays for a CTA's next tiles: 0 none, 1 A, 2 B */
     double kept_for;             /* steps of it that the CTA has room for */
+    int streams_k; /* the last wave is dealt out by steps of k to all CTAs: 0 no, 1 it alone, 2 with one more */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

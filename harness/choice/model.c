@@ -1,4 +1,4 @@
-#include "tune/model.h"
+#include "choice/model.h"
 
 #include <math.h>
 
@@ -168,15 +168,22 @@ static double cost_of_b(const struct work *w)
     return w->nn && !w->t->wgmma ? NN_COST_MMA : 1.0;
 }
 
+/* What a tile is wider than the problem is copied by nobody. */
 static double rows_of_a(const struct work *w)
 {
-    return w->kept == 1 ? 0.0 : w->t->m;
+    return w->kept == 1 ? 0.0 : fmin(w->t->m, (double)w->p->m);
 }
 
 static double columns_of_b(const struct work *w)
 {
     double all = w->t->copied_n > 0 ? w->t->copied_n : w->t->n;
-    return w->kept == 2 ? 0.0 : all;
+    return w->kept == 2 ? 0.0 : fmin(all, (double)w->p->n);
+}
+
+/* Elements of C that a tile stores. */
+static double stored(const struct work *w)
+{
+    return fmin(w->t->m, (double)w->p->m) * fmin(w->t->n, (double)w->p->n);
 }
 
 /* How many of `most` CTAs that want the same line are served one by one: `together` of them ask for it at once. */
@@ -266,17 +273,22 @@ static double fill_cycles(const struct model_tile *t)
     return t->direct ? FILL_DIRECT : t->wgmma ? FILL_TMA - (t->own_rows ? OWN_ROWS : 0.0) : FILL_COPIES;
 }
 
-static double epilogue_cycles(const struct model_tile *t, double together)
+static double epilogue_cycles(const struct work *w, double together)
 {
-    double stores = together * t->m * t->n * 2.0 / STORE_RATE;
-    return EPILOGUE + (t->tail ? stores / 2 + TAIL_COSTS : stores);
+    double stores = together * stored(w) * 2.0 / STORE_RATE;
+    return EPILOGUE + (w->t->tail ? stores / 2 + TAIL_COSTS : stores);
+}
+
+/* mma.sync kernels exchange fp32 whatever they add up in. */
+static double sum_bytes(const struct work *w)
+{
+    return stored(w) * (w->f32 || !w->t->wgmma ? 4.0 : 2.0);
 }
 
 static double split_cycles(const struct work *w)
 {
     const struct model_tile *t = w->t;
-    /* mma.sync kernels exchange fp32 whatever they add up in. */
-    double bytes = t->m * t->n * (w->f32 || !t->wgmma ? 4.0 : 2.0) * (1.0 - exchanges[t->exchange].own / t->split);
+    double bytes = sum_bytes(w) * (1.0 - exchanges[t->exchange].own / t->split);
     return exchanges[t->exchange].cycles + bytes / exchanges[t->exchange].rate;
 }
 
@@ -328,9 +340,28 @@ static double copying_waves(const struct work *w, double waves, double steps)
     return fmin(waves, ceil_div(w->across, wide) * fmin(of_band, ceil_div(t->kept_for, steps)));
 }
 
+/* Whole waves first, then the steps of the last one (and, for 2, of one more) evenly among all CTAs, who meet through
+ * the workspace. Infinite where there is no last wave to deal out. */
+static double dealt_cycles(const struct work *w)
+{
+    const struct model_tile *t = w->t;
+    double all = ctas(w), extra = t->streams_k == 2 ? w->at_once : 0.0;
+    double steps = ceil_div((double)w->p->k, t->step_k), whole = floor(all / w->at_once);
+    double dealt = all - whole * w->at_once + extra;
+    if (whole < 1 || dealt <= extra)
+        return INFINITY;
+    double step = step_cycles(w, t->per_sm, all), waves = whole - extra / w->at_once;
+    double cycles = waves * wave_cycles(w, steps * step, epilogue_cycles(w, t->per_sm));
+    cycles += fill_cycles(t) + ceil_div(dealt * steps, w->at_once) * step + epilogue_cycles(w, t->per_sm);
+    const double meeting = exchanges[MODEL_EXCHANGE_WORKSPACE].cycles;
+    return cycles + meeting + sum_bytes(w) / exchanges[MODEL_EXCHANGE_WORKSPACE].rate + cluster_cycles(w);
+}
+
 static double work_cycles(const struct work *w)
 {
     const struct model_tile *t = w->t;
+    if (t->streams_k != 0)
+        return dealt_cycles(w);
     double all = ctas(w), one_each = places(w->machine, t, 1.0);
     double waves = ceil_div(all, w->at_once), last = all - (waves - 1) * w->at_once;
     double steps = ceil_div(ceil_div((double)w->p->k, t->split), t->step_k);
@@ -338,9 +369,9 @@ static double work_cycles(const struct work *w)
     double fresh = copying_waves(w, waves, steps), both = fmin(fresh, waves - 1);
     struct work later = *w;
     later.kept = t->keeps;
-    double cycles = both * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(t, full));
-    cycles += (waves - 1 - both) * wave_cycles(w, steps * step_cycles(&later, full, all), epilogue_cycles(t, full));
-    cycles += fill_cycles(t) + steps * step_cycles(waves > fresh ? &later : w, rest, last) + epilogue_cycles(t, rest);
+    double cycles = both * wave_cycles(w, steps * step_cycles(w, full, all), epilogue_cycles(w, full));
+    cycles += (waves - 1 - both) * wave_cycles(w, steps * step_cycles(&later, full, all), epilogue_cycles(w, full));
+    cycles += fill_cycles(t) + steps * step_cycles(waves > fresh ? &later : w, rest, last) + epilogue_cycles(w, rest);
     return cycles + cluster_cycles(w) + exchange_cycles(w);
 }
 
@@ -421,9 +452,10 @@ static bool sensible(const struct model_machine *machine, const struct cudal2_pr
 {
     return p->m > 0 && p->n > 0 && p->k > 0 && t->m > 0 && t->n > 0 && t->step_k > 0 && t->stages > 0 && t->split > 0 &&
            t->cluster > 0 && t->per_sm > 0 && t->warps > 0 && t->band > 0 && t->overlaps >= 0 && t->overlaps <= 2 &&
-           t->streams >= 0 && t->streams <= 2 && t->keeps >= 0 && t->keeps <= 2 && (t->keeps == 0 || t->kept_for > 0) &&
-           t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS && t->a_readers > 0 && t->b_readers > 0 &&
-           machine->sm_count > 0 && machine->clock_hz > 0 && machine->l2_bytes > 0;
+           t->streams >= 0 && t->streams <= 2 && t->keeps >= 0 && t->keeps <= 2 && t->streams_k >= 0 &&
+           (t->keeps == 0 || t->kept_for > 0) && t->exchange >= 0 && t->exchange <= MODEL_EXCHANGE_PARTS &&
+           t->a_readers > 0 && t->b_readers > 0 && machine->sm_count > 0 && machine->clock_hz > 0 &&
+           machine->l2_bytes > 0;
 }
 
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,

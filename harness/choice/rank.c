@@ -1,0 +1,142 @@
+#include "choice/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "choice/prune.h"
+
+#define ALIKE 2 /* configurations of one tile and split */
+
+/* Of one set, for one dtype, accumulate type and layout. */
+struct ranked_space {
+    struct ranked_space *next;
+    const struct module_set *set;
+    struct space_conditions conditions;
+    bool there;
+    struct space space;
+};
+
+struct ranker {
+    const struct device_info *device;
+    unsigned threads;
+    struct ranked_space *spaces;
+};
+
+struct ranker *ranker_open(const struct device_info *device, unsigned threads)
+{
+    struct ranker *r = calloc(1, sizeof *r);
+    if (r)
+        *r = (struct ranker){.device = device, .threads = threads};
+    return r;
+}
+
+void ranker_close(struct ranker *r)
+{
+    while (r && r->spaces) {
+        struct ranked_space *s = r->spaces;
+        r->spaces = s->next;
+        if (s->there)
+            space_free(&s->space);
+        free(s);
+    }
+    free(r);
+}
+
+unsigned ranker_threads(const struct ranker *r)
+{
+    return r->threads;
+}
+
+static bool same_conditions(const struct space_conditions *a, const struct space_conditions *b)
+{
+    return a->dtype == b->dtype && a->accumulate == b->accumulate && a->layout == b->layout;
+}
+
+/* A space that cannot be read is none: `tune` says what is wrong with it. */
+static void read_space(struct ranked_space *s)
+{
+    char path[1200];
+    struct error ignored;
+    s->there = space_path(s->set, path, sizeof path);
+    if (s->there && space_open(s->set, path, &s->conditions, &s->space, &ignored) != 0) {
+        space_free(&s->space);
+        s->there = false;
+    }
+}
+
+static struct ranked_space *space_for(struct ranker *r, const struct rank_query *q)
+{
+    const struct space_conditions wanted = {q->problem.dtype, q->problem.accumulate, q->layout, r->device};
+    for (struct ranked_space *s = r->spaces; s; s = s->next)
+        if (s->set == q->set && same_conditions(&s->conditions, &wanted))
+            return s;
+    struct ranked_space *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (struct ranked_space){.next = r->spaces, .set = q->set, .conditions = wanted};
+    read_space(s);
+    r->spaces = s;
+    return s;
+}
+
+/* What the model gets wrong of a tile it gets wrong of all that are like it: few of them are raced. */
+static bool same_tile(const struct configuration *a, const struct configuration *b)
+{
+    return a->kernel == b->kernel && a->tile.m == b->tile.m && a->tile.n == b->tile.n && a->tile.split == b->tile.split;
+}
+
+static bool same_launch(const struct configuration *a, const struct configuration *b)
+{
+    return same_tile(a, b) && a->tile.streams_k == b->tile.streams_k && a->tile.cluster == b->tile.cluster &&
+           a->tile.queue == b->tile.queue;
+}
+
+static bool is_news(const struct space *s, const size_t *taken, size_t n, size_t at)
+{
+    const struct configuration *c = &s->configurations[at];
+    size_t alike = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct configuration *o = &s->configurations[taken[i]];
+        if (same_launch(c, o))
+            return false;
+        alike += same_tile(c, o);
+    }
+    return alike < ALIKE;
+}
+
+/* The first of `chosen` that differ, then the rest, up to `most`; how many, in `chosen`. */
+static size_t spread(const struct space *s, size_t *chosen, size_t n, size_t most)
+{
+    size_t taken[PRUNE_MAX], n_taken = 0;
+    bool used[PRUNE_MAX] = {false};
+    for (size_t i = 0; i < n && n_taken < most; i++)
+        if (is_news(s, taken, n_taken, chosen[i])) {
+            taken[n_taken++] = chosen[i];
+            used[i] = true;
+        }
+    for (size_t i = 0; i < n && n_taken < most; i++)
+        if (!used[i])
+            taken[n_taken++] = chosen[i];
+    memcpy(chosen, taken, n_taken * sizeof *chosen);
+    return n_taken;
+}
+
+size_t ranker_choose(struct ranker *r, const struct rank_query *q, struct cudal2_variant *out)
+{
+    struct ranked_space *s = space_for(r, q);
+    size_t chosen[PRUNE_MAX], n = 0;
+    if (!s || !s->there)
+        return 0;
+    const struct prune_request request = {.space = &s->space,
+                                          .machine = prune_machine(r->device),
+                                          .conditions = s->conditions,
+                                          .m = q->problem.m,
+                                          .n = q->problem.n,
+                                          .k = q->problem.k,
+                                          .workspace_bytes = q->workspace_bytes,
+                                          .breadth = PRUNE_MAX};
+    size_t n_chosen = spread(&s->space, chosen, prune_choose(&request, chosen), q->breadth);
+    for (size_t i = 0; i < n_chosen; i++)
+        n += space_key(&s->space, &s->space.configurations[chosen[i]], out[n].key, sizeof out[n].key) == 0;
+    return n;
+}

@@ -1,0 +1,214 @@
+#include "measure/choose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choice/rank.h"
+#include "measure/variants.h"
+
+#define NEIGHBOURS_TRIED 64
+#define MOST (CHOOSE_NEIGHBOURS + CHOOSE_RANKED + RACE_MAX_VARIANTS)
+
+/* Who proposed a key. */
+enum origin { ORIGIN_RANKED, ORIGIN_NEIGHBOUR, ORIGIN_OWN, ORIGIN_COUNT };
+
+struct proposal {
+    char key[sizeof(((struct cudal2_variant *)0)->key)];
+    enum origin origin;
+    const struct tuned_match *match; /* of a neighbour */
+};
+
+struct choosing {
+    struct bench *bench;
+    struct entrant *entrant;
+    const struct tuned_table *table;
+    struct tuned_match matches[NEIGHBOURS_TRIED];
+    struct proposal lists[ORIGIN_COUNT][RACE_MAX_VARIANTS]; /* each best first */
+    size_t n_of[ORIGIN_COUNT];
+    struct proposal all[MOST]; /* in the order in which they are compiled and raced, no key twice */
+    size_t n;
+};
+
+bool choose_fits(struct bench *bench, const struct entrant *entrant, const char *key)
+{
+    char why[CUDAL2_WHY];
+    struct entrant trial = *entrant;
+    bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
+    bool good = entrant_try_setup(bench, &trial, key, why) == CUDAL2_OK;
+    entrant_teardown(bench, &trial);
+    return good;
+}
+
+/* ---- who proposes what ---- */
+
+static bool is_in(const struct proposal *list, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static void propose(struct choosing *c, enum origin origin, const char *key, const struct tuned_match *match)
+{
+    struct proposal *list = c->lists[origin];
+    size_t *n = &c->n_of[origin];
+    if (*n == RACE_MAX_VARIANTS || is_in(list, *n, key))
+        return;
+    struct proposal *p = &list[(*n)++];
+    *p = (struct proposal){.origin = origin, .match = match};
+    snprintf(p->key, sizeof p->key, "%s", key);
+}
+
+static void propose_neighbours(struct choosing *c)
+{
+    const struct tuned_query query = {c->entrant->contender->family, c->entrant->contender->is.layout,
+                                      c->bench->problem};
+    size_t n = c->table ? tuned_nearest(c->table, &query, c->matches, NEIGHBOURS_TRIED) : 0;
+    for (size_t i = 0; i < n; i++)
+        propose(c, ORIGIN_NEIGHBOUR, c->table->variants[c->matches[i].entry->variant].key, &c->matches[i]);
+}
+
+static void propose_ranked(struct choosing *c)
+{
+    const struct module_set *set = module_set_of(c->entrant->contender);
+    const struct rank_query query = {.set = set,
+                                     .problem = c->bench->problem,
+                                     .layout = c->entrant->contender->is.layout,
+                                     .workspace_bytes = c->bench->config->workspace_bytes,
+                                     .breadth = CHOOSE_RANKED};
+    struct cudal2_variant keys[CHOOSE_RANKED];
+    size_t n = set && c->bench->ranker ? ranker_choose(c->bench->ranker, &query, keys) : 0;
+    for (size_t i = 0; i < n; i++)
+        propose(c, ORIGIN_RANKED, keys[i].key, NULL);
+}
+
+static void propose_own(struct choosing *c)
+{
+    struct cudal2_setup setup = bench_setup(c->bench, c->entrant, NULL);
+    struct cudal2_variant *own = calloc(RACE_MAX_VARIANTS, sizeof *own);
+    const struct contender *contender = c->entrant->contender;
+    char why[CUDAL2_WHY];
+    int n = own ? contender->ops->list_variants(contender, &setup, own, RACE_MAX_VARIANTS, why) : 0;
+    for (int i = 0; i < n; i++)
+        if (!is_in(c->lists[ORIGIN_RANKED], c->n_of[ORIGIN_RANKED], own[i].key) &&
+            !is_in(c->lists[ORIGIN_NEIGHBOUR], c->n_of[ORIGIN_NEIGHBOUR], own[i].key))
+            propose(c, ORIGIN_OWN, own[i].key, NULL);
+    free(own);
+}
+
+/* ---- in one order ---- */
+
+static size_t most_of(const struct choosing *c, enum origin origin)
+{
+    bool others = c->n_of[ORIGIN_RANKED] + c->n_of[ORIGIN_NEIGHBOUR] > 0;
+    /* A table of the other mode knows what kernels do, not what they do from idle. */
+    bool all = c->table && c->table->mode != c->bench->mode;
+    size_t own = !others || all ? RACE_MAX_VARIANTS : CHOOSE_OWN;
+    return origin == ORIGIN_OWN ? own : origin == ORIGIN_RANKED ? CHOOSE_RANKED : NEIGHBOURS_TRIED;
+}
+
+/* In turn, so that what time cuts off is everybody's last. */
+static void interleave(struct choosing *c)
+{
+    for (size_t rank = 0; rank < RACE_MAX_VARIANTS; rank++)
+        for (int origin = 0; origin < ORIGIN_COUNT && c->n < MOST; origin++) {
+            const struct proposal *p = &c->lists[origin][rank];
+            if (rank < c->n_of[origin] && rank < most_of(c, (enum origin)origin) && !is_in(c->all, c->n, p->key))
+                c->all[c->n++] = *p;
+        }
+}
+
+/* Leaves those whose machine code is there; all of a contender that has none to compile. */
+static void compile(struct choosing *c)
+{
+    const struct module_set *set = module_set_of(c->entrant->contender);
+    struct precompile_key keys[MOST];
+    bool ready[MOST];
+    size_t kept = 0;
+    if (!set || !c->bench->ranker)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        keys[i] = (struct precompile_key){module_set_name(set), c->all[i].key, c->entrant->contender->is.layout,
+                                          c->bench->problem.accumulate};
+    const struct precompile_request request = {
+        .dtype = c->bench->problem.dtype, .threads = ranker_threads(c->bench->ranker), .keys = keys, .n_keys = c->n};
+    bench_stage(c->bench, c->entrant, "tune", c->bench->config->limits.tune_seconds);
+    module_set_compile_keys(set, &request, CHOOSE_SECONDS, ready);
+    for (size_t i = 0; i < c->n; i++)
+        if (ready[i])
+            c->all[kept++] = c->all[i];
+    c->n = kept;
+}
+
+/* ---- what is taken ---- */
+
+static void say(struct choosing *c, const struct proposal *p, size_t taken[ORIGIN_COUNT])
+{
+    char key[80];
+    cJSON *tuning = c->entrant->record->tuning, *list = cJSON_GetObjectItemCaseSensitive(tuning, "neighbours");
+    taken[p->origin]++;
+    if (p->origin != ORIGIN_NEIGHBOUR)
+        return;
+    if (!list) {
+        cJSON_AddStringToObject(tuning, "table", c->table->name);
+        json_put_number(tuning, "distance", round(100 * p->match->distance) / 100);
+        list = cJSON_AddArrayToObject(tuning, "neighbours");
+    }
+    tuned_entry_key(p->match->entry, key);
+    cJSON_AddItemToArray(list, cJSON_CreateString(key));
+}
+
+/* A source is said where a table or the model had a part. */
+static void say_sources(struct choosing *c, const size_t taken[ORIGIN_COUNT])
+{
+    cJSON *tuning = c->entrant->record->tuning;
+    if (taken[ORIGIN_RANKED] + taken[ORIGIN_NEIGHBOUR] == 0)
+        return;
+    cJSON_AddStringToObject(tuning, "source", taken[ORIGIN_NEIGHBOUR] > 0 ? "neighbour" : "ranked");
+    if (taken[ORIGIN_RANKED] > 0)
+        json_put_number(tuning, "ranked", (double)taken[ORIGIN_RANKED]);
+    if (taken[ORIGIN_OWN] > 0)
+        json_put_number(tuning, "own", (double)taken[ORIGIN_OWN]);
+}
+
+static size_t take(struct choosing *c, size_t most, struct cudal2_variant *out)
+{
+    size_t taken[ORIGIN_COUNT] = {0}, n = 0;
+    for (size_t i = 0; i < c->n && n < most; i++) {
+        const struct proposal *p = &c->all[i];
+        bool enough = p->origin == ORIGIN_NEIGHBOUR && taken[ORIGIN_NEIGHBOUR] == CHOOSE_NEIGHBOURS;
+        if (enough || !choose_fits(c->bench, c->entrant, p->key))
+            continue;
+        memcpy(out[n++].key, p->key, sizeof p->key);
+        say(c, p, taken);
+    }
+    say_sources(c, taken);
+    return n;
+}
+
+size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                      struct cudal2_variant *out)
+{
+    struct choosing *c = calloc(1, sizeof *c);
+    enum choice choice = bench->config->choice;
+    size_t n = 0;
+    if (!c)
+        return 0;
+    *c = (struct choosing){.bench = bench, .entrant = entrant, .table = table};
+    propose_neighbours(c);
+    if (choice != CHOICE_TABLE)
+        propose_ranked(c);
+    if (c->n_of[ORIGIN_NEIGHBOUR] + c->n_of[ORIGIN_RANKED] > 0) {
+        if (choice != CHOICE_TABLE || table->mode != bench->mode)
+            propose_own(c);
+        interleave(c);
+        if (choice == CHOICE_RACE)
+            compile(c);
+        n = take(c, choice == CHOICE_ZERO ? 1 : RACE_MAX_VARIANTS, out);
+    }
+    free(c);
+    return n;
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""draw-shapes.py: draws problems that nobody has searched, from a seed, as a config for `cudal2-bench run`.
+
+    scripts/draw-shapes.py SEED >configs/unseen.json          the 1000 problems of a pre-registered test
+    scripts/draw-shapes.py SEED --share 10 >part.json         every tenth of them, of each class alike
+
+Classes: 350 multiples of 8, 200 multiples of 64, 150 odd sizes, 300 of language models (the layers of configs/llm.json,
+M from 1 to 4096). Sizes are log-uniform from 16 to 16384. The label of a shape is its class. The same seed and version
+of configs/llm.json give the same bytes. Nothing may be tuned on what a committed config of this script holds.
+"""
+import argparse
+import json
+import math
+import pathlib
+
+LEAST, MOST = 16, 16384
+TOKENS = [1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 4096]
+CLASSES = [("mult8", 350, 8), ("mult64", 200, 64), ("odd", 150, 1), ("llm", 300, 0)]
+BYTES = 24 << 30  # of a problem's matrices, half precision: what fits several times on an 80 GB card
+
+
+class Splitmix:
+    """splitmix64: the same numbers on every machine and in every version of Python."""
+
+    def __init__(self, seed):
+        self.state = seed & (2**64 - 1)
+
+    def next(self):
+        self.state = (self.state + 0x9E3779B97F4A7C15) & (2**64 - 1)
+        z = self.state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & (2**64 - 1)
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & (2**64 - 1)
+        return z ^ (z >> 31)
+
+    def uniform(self):
+        return self.next() / 2**64
+
+    def pick(self, values):
+        return values[self.next() % len(values)]
+
+
+def size(draw, step):
+    """A log-uniform size; an odd one for step 1, else a multiple of step."""
+    value = LEAST * math.exp(draw.uniform() * math.log(MOST / LEAST))
+    if step == 1:
+        return min(int(value) | 1, MOST - 1)
+    return max(step, min(MOST, step * round(value / step)))
+
+
+def layers():
+    path = pathlib.Path(__file__).resolve().parent.parent / "configs" / "llm.json"
+    shapes = json.loads(path.read_text())["shapes"]
+    return sorted({(s["n"], s["k"]) for s in shapes})
+
+
+def drawn(draw, step, known):
+    if step == 0:
+        return (draw.pick(TOKENS), *draw.pick(known))
+    return (size(draw, step), size(draw, step), size(draw, step))
+
+
+def fits(m, n, k):
+    return 2 * (m * n + n * k + m * k) <= BYTES
+
+
+def shapes_of(seed):
+    known, seen, out = layers(), set(), []
+    for index, (name, count, step) in enumerate(CLASSES):
+        draw = Splitmix(seed + (index << 32))
+        of_class = []
+        while len(of_class) < count:
+            shape = drawn(draw, step, known)
+            if shape not in seen and fits(*shape):
+                seen.add(shape)
+                of_class.append({"m": shape[0], "n": shape[1], "k": shape[2], "label": name})
+        out.append(of_class)
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--share", type=int, default=1, metavar="N", help="every Nth of each class")
+    options = parser.parse_args()
+    shapes = [s for of_class in shapes_of(options.seed) for s in of_class[:: options.share]]
+    lines = ",\n".join("    " + json.dumps(s) for s in shapes)
+    print(
+        '{\n  "$schema": "./config.schema.json",\n  "schema": "cudal2-bench/config",\n  "schema_version": 1,\n'
+        f'  "name": "unseen-{options.seed}",\n'
+        f'  "description": "{len(shapes)} problems drawn by scripts/draw-shapes.py {options.seed}; '
+        'nothing is ever tuned on them.",\n'
+        f'  "modes": ["offline"],\n  "accumulate": ["f32"],\n  "shapes": [\n{lines}\n  ]\n}}'
+    )
+
+
+if __name__ == "__main__":
+    main()
