@@ -2,7 +2,7 @@
 # figures.sh [-o DIR] [-f FORMATS] ARGUMENT...: draws the paper's figures with gnuplot, no display needed. The arguments go to
 # `cudal2-bench report`: results, journals, --published FILE, --timing T, --mixed. FORMATS is a comma-separated list of svg, pdf
 # and png (default svg,pdf), DIR the current directory unless given. For each group of results (number format, accumulate type;
-# candidate where there are several) it leaves in DIR
+# candidate and timing where there are several) it leaves in DIR
 #   figure1-GROUP       mean speedup over each baseline, offline and server (paper, Fig. 1)
 #   figure3-MODE-GROUP  speedup over cublaslt-autotuning-max by problem size, three panels (Fig. 3)
 #   figure4-MODE-GROUP  the parameters chosen by problem size, six panels (Fig. 4)
@@ -57,19 +57,21 @@ rows() {
         NR > 1 { for (i = 1; i <= n; i++) if ($at[i] != want[i]) next } 1' "$1"
 }
 
-# tag FILE COLUMNS SOURCE DTYPE ACCUMULATE CANDIDATE: the group's part of a file name; the candidate only where it tells.
+# tag SOURCE DTYPE ACCUMULATE TIMING CANDIDATE [MODE]: the group's part of a file name; candidate and timing only where they tell it from
+# the others of its number format (and mode).
 tag() {
-    local others prefix=
-    [ "$3" = claimed ] && prefix=claimed-
-    others=$(groups "$1" "$2" | awk -v s="$3" -v d="$4" -v a="$5" '$1 == s && $2 == d && $3 == a' | wc -l)
-    [ "$others" -gt 1 ] && prefix=$prefix$6-
-    echo "$prefix$4-$5"
+    local others prefix= suffix=
+    others=$(groups "$data/figure1.csv" "1 3 4 5 6 2" | awk -v s="$1" -v d="$2" -v a="$3" -v m="${6:-}" '$1 == s && $2 == d && $3 == a && (m == "" || $6 == m)')
+    [ "$1" = claimed ] && prefix=claimed-
+    [ "$(awk '{ print $5 }' <<<"$others" | sort -u | wc -l)" -gt 1 ] && prefix=$prefix$5-
+    [ "$(awk '{ print $4 }' <<<"$others" | sort -u | wc -l)" -gt 1 ] && suffix=-$4
+    echo "$prefix$2-$3$suffix"
 }
 
 terminal() { # terminal FORMAT WIDTH HEIGHT (points)
     case $1 in
     svg) echo "set terminal svg size $2,$3 font 'Helvetica,12' background rgb 'white' dynamic" ;;
-    pdf) echo "set terminal pdfcairo size $(($2 / 72)).$((($2 % 72) * 100 / 72))in,$(($3 / 72)).$((($3 % 72) * 100 / 72))in font 'Helvetica,9' fontscale 1" ;;
+    pdf) echo "set terminal pdfcairo size $(($2 / 72)).$((($2 % 72) * 100 / 72))in,$(($3 / 72)).$((($3 % 72) * 100 / 72))in font 'Helvetica,12' fontscale 1" ;;
     png) echo "set terminal pngcairo size $((2 * $2)),$((2 * $3)) font 'Helvetica,12' fontscale 2 linewidth 2 pointscale 2" ;;
     esac
 }
@@ -106,7 +108,7 @@ figure1() {
     local source dtype accumulate timing candidate name modes families mode range
     while read -r source dtype accumulate timing candidate; do
         rows "$data/figure1.csv" "1 3 4 5 6" "$source $dtype $accumulate $timing $candidate" >"$data/bars.csv"
-        name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
+        name=$(tag "$source" "$dtype" "$accumulate" "$timing" "$candidate")
         modes=$(awk -F, '$11 != ""' "$data/bars.csv" | groups - 2 | xargs) # one that was not run, or is too noisy for means, leaves no empty panel
         if [ -z "$modes" ]; then
             echo "figures: no figure1-$name: too few shapes reached the wanted precision for a mean"
@@ -115,7 +117,7 @@ figure1() {
         families=$(groups "$data/bars.csv" 8 | xargs)
         for mode in $modes; do bars "$mode" "$families" >"$data/bars-$mode.dat"; done
         range=$(awk '$4 > top { top = $4 } $3 < bottom { bottom = $3 } END { print "top = " (top > 0 ? top : 1) "; bottom = " bottom + 0 }' "$data"/bars-*.dat)
-        draw "figure1-$name" figure1 $((100 + 420 * $(wc -w <<<"$modes"))) 360 \
+        draw "figure1-$name" figure1 $((70 + 370 * $(wc -w <<<"$modes"))) 360 \
             "data='$data'; modes='$modes'; families='$families'; candidate='$candidate'; $range; words='$(words "$dtype" "$accumulate" "$source" "$timing")'"
         rm "$data"/bars-*.dat
     done < <(groups "$data/figure1.csv" "1 3 4 5 6")
@@ -126,8 +128,8 @@ figure3() {
     while read -r source mode dtype accumulate timing candidate reference; do
         rows "$data/figure3.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" >"$data/points.csv"
         rows "$data/figure3-means.csv" "1 2 3 4 5 6" "$source $mode $dtype $accumulate $timing $candidate" | awk -F, '$13 != ""' >"$data/means.csv"
-        name=$(tag "$data/figure1.csv" "1 3 4 6" "$source" "$dtype" "$accumulate" "$candidate")
-        draw "figure3-$mode-$name" figure3 1100 380 \
+        name=$(tag "$source" "$dtype" "$accumulate" "$timing" "$candidate" "$mode")
+        draw "figure3-$mode-$name" figure3 820 340 \
             "data='$data'; candidate='$candidate'; reference='$reference'; bins=$(($(wc -l <"$data/means.csv") - 1)); words='$mode, $(words "$dtype" "$accumulate" "$source" "$timing")'"
     done < <(groups "$data/figure3.csv" "1 2 3 4 5 6 7")
 }
@@ -150,7 +152,7 @@ figure4() {
         bubbles '(log($6) + log($7) + log($8)) / log(2)' '$13' >"$data/swizzle-mnk.dat"
         name=$(groups "$data/figure4.csv" "1 2 3 4" | grep -c "^$mode $dtype $accumulate ")
         [ "$name" -gt 1 ] && name=$candidate-$dtype-$accumulate || name=$dtype-$accumulate
-        draw "figure4-$mode-$name" figure4 1100 700 "data='$data'; words='$candidate, $mode, $dtype accumulated in $accumulate'"
+        draw "figure4-$mode-$name" figure4 900 620 "data='$data'; words='$candidate, $mode, $dtype accumulated in $accumulate'"
     done < <(groups "$data/figure4.csv" "1 2 3 4")
 }
 

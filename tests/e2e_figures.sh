@@ -80,6 +80,19 @@ axes_of() { sed "/>$1/q" "$work/a/figure4-offline-tall-f16-f32.svg" | sed -nE 's
 verdict $? "the axes of (e) and (f) are those of their titles" "$(axes_of '(e) stages by K'), $(axes_of "(f) swizzle stride by MNK")"
 head -c 5 "$work/a/figure3-offline-tall-max-f16-f32.pdf" | grep -q '%PDF-'
 verdict $? "a PDF is a PDF"
+# As a reader sees them: no word runs over the edge of its page, none lies on another.
+if command -v pdftotext >/dev/null; then
+    draw -o "$work/published" -f pdf --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_server.csv
+    for file in "$work"/a/*.pdf "$work"/published/*.pdf; do
+        pdftotext -bbox "$file" - | sed -nE 's/.*<page width="([0-9.]+)" height="([0-9.]+)".*/page \1 \2/p; s/.*<word xMin="([-0-9.]+)" yMin="([-0-9.]+)" xMax="([-0-9.]+)" yMax="([-0-9.]+)">(.*)<.word>.*/word \1 \2 \3 \4 \5/p' |
+            awk '$1 == "page" { w = $2; h = $3; next }
+                { if ($2 < 0 || $3 < 0 || $4 > w || $5 > h) print "over the edge: " $6
+                  for (i = 1; i <= n; i++) if ($2 < x1[i] - 2 && x0[i] + 2 < $4 && $3 < y1[i] - 4 && y0[i] + 4 < $5) print $6 " lies on " t[i]
+                  n++; x0[n] = $2; y0[n] = $3; x1[n] = $4; y1[n] = $5; t[n] = $6 }' >"$work/words"
+        [ ! -s "$work/words" ]
+        verdict $? "$(basename "$file" .pdf): every word can be read" "$(head -3 "$work/words" | xargs)"
+    done
+fi
 draw -o "$work/b" "$work/result.json"
 # Newer versions of cairo compress what holds a PDF's date.
 grep -aq CreationDate "$work/a/figure3-offline-tall-max-f16-f32.pdf" || rm -f "$work"/[ab]/*.pdf

@@ -35,6 +35,22 @@ run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
 
+# --- Prometheus: the node exporter reads every file of its directory, and no two may have the same series ---
+cp "$work/a.json" "$work/night.json"
+mkdir "$work/collector"
+run report "$work/a.json" --format prometheus && cp "$work/out" "$work/collector/a.prom"
+run report "$work/night.json" "$work/b.json" --format prometheus && cp "$work/out" "$work/collector/b.prom"
+expect_text "$work/collector/b.prom" '^cudal2_bench_time_seconds\{run="night",mode="offline",dtype="f16",accumulate="f32",m="64",' "series have labels for run, mode and number format"
+expect_text "$work/collector/b.prom" '^cudal2_bench_cells\{run="b",mode="offline",dtype="f16",accumulate="f32",status="ok"\} 1$' "so do counts of cells, by file"
+[ -z "$(sed 's/} .*/}/' "$work"/collector/*.prom | grep -v '^#' | sort | uniq -d)" ]
+verdict $? "no series is in two files" "$(sed 's/} .*/}/' "$work"/collector/*.prom | sort | uniq -d | head -2)"
+[ -z "$(grep -h '^#' "$work/collector/b.prom" | cut -d' ' -f2,3 | sort | uniq -d)" ]
+verdict $? "HELP and TYPE are there once"
+if command -v promtool >/dev/null; then
+    for file in "$work"/collector/*.prom; do promtool check metrics <"$file" >"$work/said" 2>&1 || break; done
+    verdict $? "promtool accepts each" "$(head -3 "$work/said")"
+fi
+
 # --- one table a file: what reads CSV finds one head, and as many fields in every row ---
 run report "$work/a.json" --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format csv --output "$work/tables"
 expect_code 0 "tables as CSV"

@@ -268,10 +268,10 @@ static void prometheus_takes_it(void **state)
     (void)state;
     write_run();
     char *text = export_from(journal_path, REPORT_PROMETHEUS);
-    assert_non_null(strstr(text, "cudal2_bench_device_info{device=\"G\",driver=\"\"} 1\n"));
-    assert_non_null(strstr(text,
-                           "cudal2_bench_time_seconds{mode=\"offline\",dtype=\"f16\",accumulate=\"f32\",m=\"64\",n="
-                           "\"64\",k=\"64\",timing=\"device\",contender=\"cudal2-nn\"} 1e-06\n"));
+    assert_non_null(strstr(text, "cudal2_bench_device_info{run=\"r\",device=\"G\",driver=\"\"} 1\n"));
+    assert_non_null(
+        strstr(text, "cudal2_bench_time_seconds{run=\"r\",mode=\"offline\",dtype=\"f16\",accumulate=\"f32\",m=\"64\",n="
+                     "\"64\",k=\"64\",timing=\"device\",contender=\"cudal2-nn\"} 1e-06\n"));
     assert_non_null(strstr(text, "contender=\"cudal2-nn\"} 5.24288e+11\n"));
     assert_non_null(strstr(text, "candidate=\"cudal2-max\",reference=\"torch.matmul\"} 1.165"));
     assert_null(strstr(text, "+copy"));

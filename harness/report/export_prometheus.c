@@ -1,9 +1,12 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/plain.h"
 #include "base/problem.h"
 #include "report/exports.h"
+#include "report/load.h"
+#include "report/outcome.h"
 #include "result/tree.h"
 
 /* In a label's value quote and backslash are escaped; what does harm (newlines, too) is written out before. */
@@ -18,18 +21,68 @@ static void add_label(struct text *out, const char *name, const char *value)
     free(plain);
 }
 
-static void add_cell_labels(struct text *out, const cJSON *cell, const char *timing)
+struct prometheus {
+    struct text *out;
+    const struct export_request *request;
+    const cJSON *cell; /* the last one that a series was of, and its run: cells come in their order */
+    char run[256];
+};
+
+static bool ends_with(const char *text, size_t length, const char *ending)
+{
+    size_t n = strlen(ending);
+    return length > n && strncmp(text + length - n, ending, n) == 0;
+}
+
+/* "nightly" for runs/nightly.json, "h200" for h200/result.json.gz: the same in every night's file, another in the file
+ * of another run beside it. */
+static void name_of_run(const char *path, char *out, size_t capacity)
+{
+    static const char *const endings[] = {".gz", ".jsonl", ".json", ".journal", "/result", "/journal", "/"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(path, length, endings[i]))
+            length -= strlen(endings[i]);
+    size_t first = length;
+    while (first > 0 && path[first - 1] != '/')
+        first--;
+    snprintf(out, capacity, "%.*s", (int)(length - first), path + first);
+}
+
+static void find_run(const struct prometheus *p, const cJSON *cell, char *out, size_t capacity)
+{
+    const char *path = load_file_of(p->request->result, cell);
+    name_of_run(path ? path : p->request->n > 0 ? p->request->paths[0] : "", out, capacity);
+}
+
+static const char *run_of(struct prometheus *p, const cJSON *cell)
+{
+    if (cell != p->cell)
+        find_run(p, cell, p->run, sizeof p->run);
+    p->cell = cell;
+    return p->run;
+}
+
+/* What every series has: two files in one directory never say the same of different things. */
+static void add_group_labels(struct prometheus *p, const cJSON *cell)
 {
     static const char *const names[] = {"mode", "dtype", "accumulate"};
-    static const char *const sizes[] = {"m", "n", "k"};
+    add_label(p->out, "run", run_of(p, cell));
     for (int i = 0; i < 3; i++) {
-        add_label(out, names[i], tree_text(cell, names[i]));
-        text_add(out, ",");
+        text_add(p->out, ",");
+        add_label(p->out, names[i], tree_text(cell, names[i]));
     }
+}
+
+static void add_cell_labels(struct prometheus *p, const cJSON *cell, const char *timing)
+{
+    static const char *const sizes[] = {"m", "n", "k"};
+    add_group_labels(p, cell);
     for (int i = 0; i < 3; i++)
-        text_add(out, "%s=\"%.0f\",", sizes[i], tree_number(cell, sizes[i]));
-    add_label(out, "timing", timing);
-    text_add(out, ",");
+        text_add(p->out, ",%s=\"%.0f\"", sizes[i], tree_number(cell, sizes[i]));
+    text_add(p->out, ",");
+    add_label(p->out, "timing", timing);
+    text_add(p->out, ",");
 }
 
 static void add_head(struct text *out, const char *name, const char *help)
@@ -39,66 +92,126 @@ static void add_head(struct text *out, const char *name, const char *help)
 
 static void add_time(void *context, const struct export_time *time)
 {
-    struct text *out = context;
-    text_add(out, "cudal2_bench_time_seconds{");
-    add_cell_labels(out, time->cell, time->timing);
-    add_label(out, "contender", time->name);
-    text_add(out, "} %.9g\n", time->median_ns / 1e9);
+    struct prometheus *p = context;
+    text_add(p->out, "cudal2_bench_time_seconds{");
+    add_cell_labels(p, time->cell, time->timing);
+    add_label(p->out, "contender", time->name);
+    text_add(p->out, "} %.9g\n", time->median_ns / 1e9);
 }
 
 static void add_rate(void *context, const struct export_time *time)
 {
-    struct text *out = context;
-    text_add(out, "cudal2_bench_flops_per_second{");
-    add_cell_labels(out, time->cell, time->timing);
-    add_label(out, "contender", time->name);
-    text_add(out, "} %.9g\n", 1e12 * time->tflops);
+    struct prometheus *p = context;
+    text_add(p->out, "cudal2_bench_flops_per_second{");
+    add_cell_labels(p, time->cell, time->timing);
+    add_label(p->out, "contender", time->name);
+    text_add(p->out, "} %.9g\n", 1e12 * time->tflops);
 }
 
 static void add_speedup(void *context, const struct export_speedup *s)
 {
-    struct text *out = context;
-    text_add(out, "cudal2_bench_speedup_ratio{");
-    add_cell_labels(out, s->cell, s->timing);
-    add_label(out, "candidate", s->candidate);
-    text_add(out, ",");
-    add_label(out, "reference", s->reference);
-    text_add(out, "} %.9g\n", s->ratio);
+    struct prometheus *p = context;
+    text_add(p->out, "cudal2_bench_speedup_ratio{");
+    add_cell_labels(p, s->cell, s->timing);
+    add_label(p->out, "candidate", s->candidate);
+    text_add(p->out, ",");
+    add_label(p->out, "reference", s->reference);
+    text_add(p->out, "} %.9g\n", s->ratio);
 }
 
-static void add_cells_by_status(struct text *out, const cJSON *cells)
+/* ---- cells and devices, by run ---- */
+
+/* Cells that have labels in common, with one of them. */
+struct share {
+    const cJSON *cell;
+    char run[256];
+    size_t count[4]; /* by status */
+};
+
+struct shares {
+    struct share *list;
+    size_t n;
+};
+
+static const char *const statuses[] = {"ok", "partial", "skipped", "failed"};
+
+static const cJSON *device_of(const struct prometheus *p, const cJSON *cell)
 {
-    static const char *const statuses[] = {"ok", "partial", "skipped", "failed"};
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        const cJSON *cell;
-        size_t n = 0;
-        cJSON_ArrayForEach(cell, cells) n += strcmp(tree_text(cell, "status"), statuses[i]) == 0;
-        text_add(out, "cudal2_bench_cells{status=\"%s\"} %zu\n", statuses[i], n);
-    }
+    const cJSON *all = tree_member(p->request->result, "env");
+    return tree_member(cJSON_GetArrayItem(all, (int)tree_whole(cell, "env")), "device");
 }
 
-/* Constant 1, labelled with what the figures depend on: one line for each device and driver. */
-static void add_devices(struct text *out, const cJSON *all)
+static bool same_group(const struct prometheus *p, const cJSON *a, const cJSON *b)
 {
-    static const char *const keys[] = {"name", "driver"};
-    const cJSON *env;
-    cJSON_ArrayForEach(env, all)
+    (void)p;
+    return outcome_same_group(a, b);
+}
+
+static bool same_device(const struct prometheus *p, const cJSON *a, const cJSON *b)
+{
+    const cJSON *x = device_of(p, a), *y = device_of(p, b);
+    return strcmp(tree_text(x, "name"), tree_text(y, "name")) == 0 &&
+           strcmp(tree_text(x, "driver"), tree_text(y, "driver")) == 0;
+}
+
+typedef bool (*sameness)(const struct prometheus *p, const cJSON *a, const cJSON *b);
+
+/* NULL out of memory. */
+static struct share *share_of(struct prometheus *p, struct shares *shares, const cJSON *cell, sameness same)
+{
+    const char *run = run_of(p, cell);
+    for (size_t i = 0; i < shares->n; i++)
+        if (strcmp(shares->list[i].run, run) == 0 && same(p, shares->list[i].cell, cell))
+            return &shares->list[i];
+    struct share *grown = realloc(shares->list, (shares->n + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    shares->list = grown;
+    grown[shares->n] = (struct share){.cell = cell};
+    memcpy(grown[shares->n].run, p->run, sizeof p->run);
+    return &grown[shares->n++];
+}
+
+static void count_shares(struct prometheus *p, struct shares *shares, sameness same)
+{
+    const cJSON *cell;
+    cJSON_ArrayForEach(cell, tree_member(p->request->result, "cells"))
     {
-        const cJSON *device = tree_member(env, "device");
-        bool told = false;
-        for (const cJSON *before = all->child; before != env && !told; before = before->next) {
-            told = true;
-            for (int i = 0; i < 2; i++)
-                told &= strcmp(tree_text(device, keys[i]), tree_text(tree_member(before, "device"), keys[i])) == 0;
-        }
-        if (told)
-            continue;
-        text_add(out, "cudal2_bench_device_info{");
-        add_label(out, "device", tree_text(device, "name"));
-        text_add(out, ",");
-        add_label(out, "driver", tree_text(device, "driver"));
-        text_add(out, "} 1\n");
+        struct share *share = share_of(p, shares, cell, same);
+        p->out->failed |= !share;
+        for (size_t i = 0; share && i < 4; i++)
+            share->count[i] += strcmp(tree_text(cell, "status"), statuses[i]) == 0;
     }
+}
+
+static void add_cells_by_status(struct prometheus *p)
+{
+    struct shares shares = {NULL, 0};
+    count_shares(p, &shares, same_group);
+    for (size_t i = 0; i < 4 * shares.n; i++) {
+        text_add(p->out, "cudal2_bench_cells{");
+        add_group_labels(p, shares.list[i / 4].cell);
+        text_add(p->out, ",status=\"%s\"} %zu\n", statuses[i % 4], shares.list[i / 4].count[i % 4]);
+    }
+    free(shares.list);
+}
+
+/* Constant 1, labelled with what the figures depend on: one line for each run, device and driver. */
+static void add_devices(struct prometheus *p)
+{
+    struct shares shares = {NULL, 0};
+    count_shares(p, &shares, same_device);
+    for (size_t i = 0; i < shares.n; i++) {
+        const cJSON *device = device_of(p, shares.list[i].cell);
+        text_add(p->out, "cudal2_bench_device_info{");
+        add_label(p->out, "run", shares.list[i].run);
+        text_add(p->out, ",");
+        add_label(p->out, "device", tree_text(device, "name"));
+        text_add(p->out, ",");
+        add_label(p->out, "driver", tree_text(device, "driver"));
+        text_add(p->out, "} 1\n");
+    }
+    free(shares.list);
 }
 
 int export_prometheus(const struct export_request *request, struct text *out, struct error *err)
@@ -106,15 +219,16 @@ int export_prometheus(const struct export_request *request, struct text *out, st
     static const struct export_visitor times = {add_time, NULL};
     static const struct export_visitor rates = {add_rate, NULL};
     static const struct export_visitor speedups = {NULL, add_speedup};
+    struct prometheus p = {.out = out, .request = request};
     add_head(out, "cudal2_bench_device_info", "What was measured on; always 1.");
-    add_devices(out, tree_member(request->result, "env"));
+    add_devices(&p);
     add_head(out, "cudal2_bench_cells", "Cells of the run by status.");
-    add_cells_by_status(out, tree_member(request->result, "cells"));
+    add_cells_by_status(&p);
     add_head(out, "cudal2_bench_time_seconds", "Median time of one launch.");
-    export_walk(request, &times, out);
+    export_walk(request, &times, &p);
     add_head(out, "cudal2_bench_flops_per_second", "Floating-point operations over the median time.");
-    export_walk(request, &rates, out);
+    export_walk(request, &rates, &p);
     add_head(out, "cudal2_bench_speedup_ratio", "Time of the reference over time of the candidate.");
-    export_walk(request, &speedups, out);
+    export_walk(request, &speedups, &p);
     return out->failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report") : 0;
 }

@@ -7,7 +7,9 @@ set style line 3 lc rgb '#08519c' # the faster of both
 set style line 4 lc rgb '#d95f02' lw 2.5 # means
 set style line 5 lc rgb '#444444' lw 1
 set style line 6 lc rgb '#4292c6'
-frame = "set border 3 lc rgb '#444444' lw 0.8; set tics nomirror out scale 0.5 textcolor rgb '#222222'"
+frame = "set border 3 lc rgb '#444444' lw 0.8; set tics nomirror out scale 0.5 font ',10' textcolor rgb '#222222'"
+set xlabel font ',11'
+set ylabel font ',11'
 @frame
 set grid ytics lc rgb '#dddddd' lw 0.6 lt 1
 set title font ',13' textcolor rgb '#111111' noenhanced

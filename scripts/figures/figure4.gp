@@ -9,8 +9,8 @@ head(p) = sprintf("%s, %s\nPearson %s, Spearman %s", name(p), shapes(field(p, 6)
 parameter(p) = word('BM BN BK BM stages swizzle', p).(p == 6 ? ' stride' : '')
 set datafile separator whitespace
 set style fill transparent solid 0.55 noborder
-set multiplot layout 2, 3 title words.' (area of a dot: number of shapes; line: mean)' font ',13' noenhanced margins 0.075, 0.985, 0.1, 0.86 spacing 0.075, 0.17
-set title font ',11'
+set multiplot layout 2, 3 title words.' (area of a dot: number of shapes; line: mean)' font ',12' noenhanced margins 0.09, 0.96, 0.115, 0.855 spacing 0.095, 0.22
+set title font ',10'
 unset key
 file(p) = data.'/'.word('bm-m bn-n bk-k bm-bn stages-k swizzle-mnk', p).'.dat'
 # Of a file: number of lines; of its first column: least, greatest.
@@ -22,7 +22,7 @@ means(p, width) = sprintf("< awk '{ b = %d ? int($1 / %d) : $1; s[b] += $2 * $3;
     width, width, file(p))
 dots = "using 1:2:(0.2 + 0.12 * sqrt($3)) with points pt 7 ps variable lc rgb '#804292c6'"
 line = 'using 1:2 with linespoints ls 4 pt 7 ps 0.4'
-axes = "set xtics nomirror auto; set ytics nomirror auto; set xlabel word('M N K BN K log2(MNK)', p); set ylabel parameter(p)"
+axes = "set xtics nomirror auto; set ytics nomirror auto; set xlabel word('M N K BN K log2(MNK)', p); set ylabel parameter(p) offset 1, 0 font ',11'"
 none = "set border 0; unset xtics; unset ytics; unset xlabel; unset ylabel; set xrange [0:1]; set yrange [0:1]"
 do for [p = 1:6] {
     unset label
@@ -47,7 +47,7 @@ do for [p = 1:6] {
             plot file(p) @dots, means(p, 2) @line
         } else {
             set logscale x 2
-            set xtics (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536)
+            set xtics ('1' 1, '4' 4, '16' 16, '64' 64, '256' 256, '1k' 1024, '4k' 4096, '16k' 16384, '64k' 65536)
             set xrange [least(p) / 1.5 : greatest(p) * 1.5]
             plot file(p) @dots, means(p, 0) @line
         }}
