@@ -93,23 +93,28 @@ const char *activity_judge(const struct watched *seen, const struct activity_cla
     return graph == claim->graph ? judge_time(seen, claim, why) : NULL;
 }
 
-/* The most that a launch of a row of ROW_LAUNCHES alike has begun before the one ahead of it had ended, 0 for none. NAN
- * where the row does not divide into launches. */
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 double activity_overlap_ns(const struct activity_log *log)
 {
     size_t each = log->n / ROW_LAUNCHES;
+    double apart[ROW_LAUNCHES - 1];
     uint64_t ended = 0;
-    double most = 0;
     if (each == 0 || log->n % ROW_LAUNCHES != 0)
         return NAN;
     for (size_t i = 0; i < ROW_LAUNCHES; i++) {
         const struct activity *launch = &log->list[i * each];
-        if (launch->start_ns < ended)
-            most = fmax(most, (double)(ended - launch->start_ns));
+        if (i > 0)
+            apart[i - 1] = (double)ended - (double)launch->start_ns;
         for (size_t j = 0; j < each; j++)
             ended = launch[j].end_ns > ended ? launch[j].end_ns : ended;
     }
-    return most;
+    qsort(apart, ROW_LAUNCHES - 1, sizeof apart[0], by_size);
+    return fmax(apart[(ROW_LAUNCHES - 1) / 2], 0);
 }
 
 /* ---- as JSON ---- */
