@@ -244,11 +244,16 @@ gpu-build: tests-build $(GPU_TESTS) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
 gpu-test: gpu-build
 	scripts/gpu-tests.sh $(BUILD) $(GPU_ONLY)
 
-# Contenders that cheat, and honest ones beside them: what is caught, as the README has it.
+# Contenders that cheat, and honest ones beside them: what is caught, as the README has it. CHEAT=path.c tries one of your own.
+ifneq ($(CHEAT),)
+redteam: $(BUILD)/cudal2-bench
+	CUDAL2_BUILD=$(BUILD) tests/redteam/try.sh $(CHEAT)
+else
 redteam: tests-build
 	CUDAL2_BUILD=$(BUILD) tests/redteam/run.sh tests/redteam/cpu.table
 	@echo 'the second author, as first tried (results/redteam-second-author.md): what is missed is reported and fails nothing'
 	-CUDAL2_BUILD=$(BUILD) tests/redteam/run.sh tests/redteam/second.table
+endif
 
 # As many jobs as cores, unless the caller chose.
 JOBS := $(if $(findstring -j,$(MAKEFLAGS))$(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -327,7 +332,7 @@ help:
 	@echo "make            build $(BUILD)/cudal2-bench and every plugin whose library is here"
 	@echo "make demo       install what is missing, build, run configs/demo.json, show the table (TORCH=0: without libtorch)"
 	@echo "make test       install what is missing, build, run every test"
-	@echo "make redteam    contenders that cheat, and who is caught"
+	@echo "make redteam    contenders that cheat, and who is caught; CHEAT=path.c tries one of your own"
 	@echo "make gpu-test   the tests that need a GPU"
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
 	@echo "make results    tables, figures and pages of the runs under results/ again"

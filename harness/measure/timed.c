@@ -10,6 +10,7 @@ struct timed {
     struct random random;
     void *pool;
     struct probe_renewal renewal; /* the latest */
+    bool cold;                    /* of the cell's launches */
     double products, products_ns; /* so far */
 };
 
@@ -75,20 +76,32 @@ static const struct cudal2_operands *first_set(const struct bench *bench, const 
     return operands_sets(bench->operands, e->contender->is.layout) + e->first_set;
 }
 
+static int renew(struct bench *bench, const struct entrant *entrant, size_t set, uint64_t seed, struct error *err)
+{
+    struct timed *t = bench->timed;
+    t->renewal = (struct probe_renewal){.problem = bench->problem,
+                                        .layout = entrant->contender->is.layout,
+                                        .operands = first_set(bench, entrant) + set,
+                                        .pool = t->pool,
+                                        .spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS),
+                                        .cold = t->cold,
+                                        .seed = seed};
+    return bench->device->probes->renew(bench->device, &t->renewal, err);
+}
+
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err)
 {
     struct timed *t = bench->timed;
     if (t == NULL)
         return 0;
-    t->renewal = (struct probe_renewal){.problem = bench->problem,
-                                        .layout = entrant->contender->is.layout,
-                                        .operands = first_set(bench, entrant),
-                                        .pool = t->pool,
-                                        .spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS),
-                                        .cold = cold,
-                                        .seed = random_next(&t->random)};
-    int code = bench->device->probes->renew(bench->device, &t->renewal, err);
+    t->cold = cold;
+    int code = renew(bench, entrant, 0, random_next(&t->random), err);
     return code == 0 && bench->renewed != NULL ? bench->renewed(bench->renewed_context, err) : code;
+}
+
+int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err)
+{
+    return renew(bench, entrant, set, seed, err);
 }
 
 /* ---- after ---- */

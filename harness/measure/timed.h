@@ -33,6 +33,9 @@ void timed_close(struct bench *bench);
 /* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without
  * the inputs. */
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
+/* The same on another of its sets, with the values of `seed`: twice the same are the same values. bench->timed is not
+ * NULL. */
+int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
 /* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
 int timed_judge(struct bench *bench, struct entrant *entrant, double ns, struct error *err);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "measure/timed.h"
 #include "stats/interval.h"
 
 /* Slower than this is not explained by how launches scatter: what is remembered costs two matrix-vector products in
@@ -21,7 +22,9 @@
 #define NOVEL_MORE_REPEATS 16.0
 #define NOVEL_LEAST_MORE 2.0
 /* The same where every timed launch has new inputs (measure/timed.h): nobody gains by patience there. */
-#define NOVEL_FEW_REPEATS 4.0
+#define NOVEL_FEW_REPEATS 3.0
+/* And so many rounds clear a contender there: what C holds is drawn, and may make it behave. */
+#define NOVEL_CLEARING_ROUNDS 3
 /* Of the latest samples. */
 #define NOVEL_USUAL 15
 
@@ -77,19 +80,26 @@ static int time_launch(struct novel *v, double *ns, struct error *err)
                                               : d->ops->time_wall(d, &t->entrant->work, t->set, ns, err);
 }
 
-/* Writes the inputs of `seed` and times a launch on them, whose output must be right. */
-static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err)
+/* The inputs of `seed`, and a spoiled C. */
+static int put_inputs(struct trial *t, uint64_t seed, struct error *err)
 {
-    struct trial *t = v->trial;
     struct device *d = t->bench->device;
     const struct operands_values values = {FILL_NORMAL, seed, 0};
     size_t set = t->entrant->first_set + t->set;
-    bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
+    if (is_renewed(t))
+        return timed_put(t->bench, t->entrant, t->set, seed, err);
     int code = operands_fill_set(d, t->bench->operands, &values, set, err);
     if (code == 0)
         code = operands_poison(d, t->bench->operands, set, err);
-    if (code == 0)
-        code = d->ops->sync(d, err);
+    return code == 0 ? d->ops->sync(d, err) : code;
+}
+
+/* Times a launch on the inputs of `seed`; its output must be right. */
+static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err)
+{
+    struct trial *t = v->trial;
+    bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
+    int code = put_inputs(t, seed, err);
     if (code == 0)
         code = time_launch(v, ns, err);
     return code == 0 ? trial_judge(t, t->set, err) : code;
@@ -127,8 +137,8 @@ static int make_known(struct novel *v, struct error *err)
     return code;
 }
 
-/* *cleared: a launch on new inputs was as fast as the fastest of those that are timed or, where these have new ones too,
- * as one on known inputs. */
+/* *cleared: a launch on new inputs was as fast as the fastest of those that are timed or, where these have new ones
+ * too, as one on known inputs. */
 static int run_round(struct novel *v, bool *cleared, struct error *err)
 {
     struct trial *t = v->trial;
@@ -142,7 +152,8 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
     code = make_known(v, err);
     if (code == 0)
         code = time_on(v, seed, &v->seen_ns[v->rounds++], err);
-    *cleared = code == 0 && is_renewed(t) && !is_slower(v->fresh_ns, v->seen_ns[v->rounds - 1]);
+    *cleared = code == 0 && is_renewed(t) && v->rounds == NOVEL_CLEARING_ROUNDS &&
+               !is_slower(v->fresh_ns, stats_quantile(v->seen_ns, v->rounds, 0));
     return code;
 }
 
