@@ -59,7 +59,7 @@ static void run_cell(void)
 }
 
 /* The cheat has its verdict and its rival is left alone. */
-static void expect_verdict(const char *verdict)
+static inline void expect_verdict(const char *verdict)
 {
     run_cell();
     assert_string_equal(f.bench.record->contenders[0].status, verdict);

@@ -19,10 +19,10 @@ double judge_floor(enum cudal2_dtype dtype, double allowed)
     return dtype == CUDAL2_F16 ? HALF_LOST / allowed : 0x1p-120;
 }
 
-/* The RMS and the largest of `n` errors; the negation takes NaN for wrong. */
-static const char *judge(double sum_sq, double largest, double n, const double limits[2], char *why)
+/* The RMS and the largest of errors, `n` of them different ones; the negation takes NaN for wrong. */
+static const char *judge(double rms, double largest, double n, const double limits[2], char *why)
 {
-    double rms = sqrt(sum_sq / n), rms_limit = limits[0] * (1 + SCATTER / sqrt(n));
+    double rms_limit = limits[0] * (1 + SCATTER / sqrt(n));
     if (!(rms <= rms_limit)) {
         snprintf(why, CUDAL2_WHY, "RMS error %.3g of the output, allowed is %.3g", rms, rms_limit);
         return "wrong_result";
@@ -41,7 +41,7 @@ const char *judge_product(const struct probe_difference *difference, int64_t row
         snprintf(why, CUDAL2_WHY, "%" PRIu64 " of %" PRId64 " rows unwritten or NaN", difference->nan_rows, rows);
         return "wrong_result";
     }
-    return judge(difference->sum_sq_scaled, difference->largest, (double)rows, limits, why);
+    return judge(sqrt(difference->sum_sq_scaled / (double)rows), difference->largest, (double)rows, limits, why);
 }
 
 const char *judge_band(const struct probe_difference *difference, double elements, double allowed, char *why)
@@ -52,7 +52,20 @@ const char *judge_band(const struct probe_difference *difference, double element
                  elements);
         return "wrong_result";
     }
-    return judge(difference->sum_sq_scaled, difference->largest, elements, limits, why);
+    return judge(sqrt(difference->sum_sq_scaled / elements), difference->largest, elements, limits, why);
+}
+
+/* Of a small output elements are drawn more than once. */
+static size_t count_different(const struct probe_spot *spots, size_t n)
+{
+    size_t different = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool again = false;
+        for (size_t j = 0; j < i && !again; j++)
+            again = spots[j].row == spots[i].row && spots[j].column == spots[i].column;
+        different += !again;
+    }
+    return different;
 }
 
 const char *judge_spots(const struct probe_spot *spots, const double *found, size_t n, double allowed, char *why)
@@ -74,5 +87,7 @@ const char *judge_spots(const struct probe_spot *spots, const double *found, siz
         sum_sq += scaled * scaled;
         largest = fmax(largest, scaled);
     }
-    return n == 0 ? NULL : judge(sum_sq, largest, (double)n, limits, why);
+    if (n == 0)
+        return NULL;
+    return judge(sqrt(sum_sq / (double)n), largest, (double)count_different(spots, n), limits, why);
 }

@@ -1,0 +1,480 @@
+/* What is done around a launch that is timed by itself: inputs and C renewed (device/host_renew.c), outputs judged
+ * against sums in fp64 (device/host_product.c) within what verification allows (measure/judge.c), and all of it in a
+ * cell (measure/timed.c). */
+#include <setjmp.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/half.h"
+#include "cheat_fixture.h"
+#include "device/host_check.h"
+#include "measure/judge.h"
+#include "measure/timed.h"
+
+#define MOST 40000
+
+/* One problem in memory, and what a launch on it finds. */
+static struct {
+    struct device *device;
+    float pool[HOST_POOL_ELEMENTS], a[MOST], b[MOST], c[MOST];
+    bool filled; /* the pool, with values of the dtype */
+    enum cudal2_dtype dtype;
+    struct cudal2_operands operands;
+    struct probe_renewal renewal;
+    struct probe_product product;
+    double allowed;
+} s;
+
+static double wide(const struct cudal2_problem *p)
+{
+    return MODEL_RMS_MARGIN * model_wide(p->dtype, (double)p->k);
+}
+
+static void open_problem(struct cudal2_problem problem, enum cudal2_layout layout, double allowed)
+{
+    struct error err;
+    const struct fill fill = {FILL_NORMAL, problem.dtype, 5, 0, HOST_POOL_ELEMENTS, 1, false};
+    if (!s.filled || s.dtype != problem.dtype)
+        assert_int_equal(s.device->ops->fill(s.device, s.pool, &fill, &err), 0);
+    s.filled = true;
+    s.dtype = problem.dtype;
+    s.operands = (struct cudal2_operands){s.a, s.b, s.c};
+    s.allowed = allowed;
+    s.renewal = (struct probe_renewal){
+        .problem = problem, .layout = layout, .operands = &s.operands, .pool = s.pool, .spoil = SPOIL_NONE, .seed = 1};
+    s.product = (struct probe_product){.problem = problem,
+                                       .layout = layout,
+                                       .operands = &s.operands,
+                                       .floor = judge_floor(problem.dtype, allowed),
+                                       .renewal = &s.renewal};
+}
+
+static void renew(uint64_t seed)
+{
+    struct error err;
+    s.renewal.seed = seed;
+    s.product.seed = seed * 7 + 1;
+    assert_int_equal(host_renew(s.device, &s.renewal, &err), 0);
+}
+
+static size_t b_index(int64_t x, int64_t j)
+{
+    const struct cudal2_problem *p = &s.renewal.problem;
+    return (size_t)(s.renewal.layout == CUDAL2_TN ? j * p->k + x : x * p->n + j);
+}
+
+/* A sum rounded to fp16 after every `step` products, or to float (0); of x from 0 to last; operands with so many bits.
+ */
+static float dot(int64_t i, int64_t j, int64_t last, int step)
+{
+    const struct cudal2_problem *p = &s.renewal.problem;
+    float sum = 0;
+    for (int64_t x = 0; x < last; x++) {
+        sum += element_load(s.a, p->dtype, (size_t)(i * p->k + x)) * element_load(s.b, p->dtype, b_index(x, j));
+        if (step > 0 && (x + 1) % step == 0)
+            sum = half_to_float(half_from_float(sum));
+    }
+    return sum;
+}
+
+static void multiply(int64_t rows, int64_t last, int step)
+{
+    const struct cudal2_problem *p = &s.renewal.problem;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < p->n; j++)
+            element_store(s.c, p->dtype, (size_t)(i * p->n + j), dot(i, j, last, step));
+}
+
+/* ---- the three judgements ---- */
+
+static const char *judge_by_product(void)
+{
+    struct error err;
+    char why[CUDAL2_WHY];
+    struct probe_difference difference;
+    assert_int_equal(host_product(s.device, &s.product, &difference, &err), 0);
+    return judge_product(&difference, s.product.problem.m, s.allowed, why);
+}
+
+static const char *judge_by_band(void)
+{
+    struct error err;
+    char why[CUDAL2_WHY];
+    struct probe_difference difference;
+    const struct cudal2_problem *p = &s.product.problem;
+    assert_int_equal(host_band(s.device, &s.product, 0, p->m, &difference, &err), 0);
+    return judge_band(&difference, (double)p->m * (double)p->n, s.allowed, why);
+}
+
+static const char *judge_by_spots(size_t n)
+{
+    struct error err;
+    char why[CUDAL2_WHY];
+    struct probe_spot spots[64];
+    double found[64];
+    const struct cudal2_problem *p = &s.product.problem;
+    struct random random;
+    random_seed(&random, s.product.seed);
+    for (size_t i = 0; i < n; i++) {
+        spots[i] = (struct probe_spot){random_below(&random, (uint64_t)p->m), random_below(&random, (uint64_t)p->n), 0,
+                                       0, false};
+        found[i] = (double)element_load(s.c, p->dtype, (size_t)(spots[i].row * (uint64_t)p->n + spots[i].column));
+    }
+    assert_int_equal(host_spots(s.device, &s.product, spots, n, &err), 0);
+    return judge_spots(spots, found, n, s.allowed, why);
+}
+
+static void expect_right(void)
+{
+    assert_null(judge_by_product());
+    assert_null(judge_by_band());
+    assert_null(judge_by_spots(64));
+}
+
+static void expect_wrong(void)
+{
+    assert_non_null(judge_by_product());
+    assert_non_null(judge_by_band());
+}
+
+static const struct cudal2_problem shapes[] = {
+    {1, 1, 1, 0, 0}, {1, 300, 7, 0, 0},  {300, 1, 1, 0, 0},   {33, 17, 1, 0, 0},
+    {7, 5, 2, 0, 0}, {3, 129, 61, 0, 0}, {50, 31, 200, 0, 0}, {1, 1, 4000, 0, 0},
+};
+
+/* Whoever computes in floats and stores in the dtype is right, whatever the shape: no seed accuses him. */
+static void honest_rounding_passes(void **state)
+{
+    (void)state;
+    for (int dtype = CUDAL2_F16; dtype <= CUDAL2_F32; dtype++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            for (uint64_t seed = 0; seed < 60; seed++) {
+                struct cudal2_problem p = shapes[i];
+                p.dtype = (enum cudal2_dtype)dtype;
+                p.accumulate = CUDAL2_ACC_F32;
+                open_problem(p, seed % 2 ? CUDAL2_TN : CUDAL2_NN, wide(&p));
+                renew(seed);
+                multiply(p.m, p.k, 0);
+                expect_right();
+            }
+}
+
+/* So is who is billed fp16 sums and makes them in steps of eight, which is what his allowance stands for. */
+static void half_sums_pass_where_they_are_billed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        const struct cudal2_problem p = {20, 30, seed % 2 ? 96 : 1000, CUDAL2_F16, CUDAL2_ACC_F16};
+        open_problem(p, CUDAL2_NN, MODEL_RMS_MARGIN * model_honest(&p));
+        renew(seed);
+        multiply(p.m, p.k, 8);
+        expect_right();
+        if (p.k < 1000)
+            continue;
+        s.allowed = wide(&p); /* and are found where float was shown */
+        s.product.floor = judge_floor(p.dtype, s.allowed);
+        assert_non_null(judge_by_band());
+    }
+}
+
+/* A single wrong row or element is in every comparison of rows, and in nearly every projection. */
+static void less_than_the_work_is_found(void **state)
+{
+    unsigned seen = 0;
+    (void)state;
+    for (int dtype = CUDAL2_F16; dtype <= CUDAL2_F32; dtype++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            struct cudal2_problem p = {40, 30, 100, (enum cudal2_dtype)dtype, CUDAL2_ACC_F32};
+            open_problem(p, seed % 2 ? CUDAL2_TN : CUDAL2_NN, wide(&p));
+            renew(seed);
+            multiply(p.m, p.k - 5, 0); /* of K */
+            expect_wrong();
+            assert_non_null(judge_by_spots(8));
+            multiply(p.m, p.k, 0); /* nothing, on new inputs */
+            renew(seed + 1000);
+            expect_wrong();
+            assert_non_null(judge_by_spots(8));
+            multiply(p.m - 1, p.k, 0); /* all but a row */
+            assert_non_null(judge_by_band());
+            seen += judge_by_product() != NULL;
+            multiply(p.m, p.k, 0);
+            expect_right();
+            element_store(s.c, p.dtype, 77, NAN);
+            expect_wrong();
+            multiply(p.m, p.k, 0);
+            element_store(s.c, p.dtype, 77, element_load(s.c, p.dtype, 77) + 30);
+            assert_non_null(judge_by_band());
+            seen += judge_by_product() != NULL;
+        }
+    assert_in_range(seen, 100, 120);
+}
+
+/* fp32 with operands of bf16, all of it or a single row. */
+static void fewer_bits_are_found(void **state)
+{
+    const struct cudal2_problem p = {24, 20, 150, CUDAL2_F32, CUDAL2_ACC_F32};
+    (void)state;
+    for (int rows = 1; rows <= 24; rows += 23) {
+        open_problem(p, CUDAL2_NN, wide(&p));
+        renew((uint64_t)rows);
+        multiply(p.m, p.k, 0);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < p.n; j++) {
+                float sum = 0;
+                for (int64_t x = 0; x < p.k; x++)
+                    sum += bfloat_to_float(bfloat_from_float(s.a[i * p.k + x])) *
+                           bfloat_to_float(bfloat_from_float(s.b[x * p.n + j]));
+                s.c[i * p.n + j] = sum;
+            }
+        expect_wrong();
+    }
+}
+
+/* Nothing times nothing is nothing: elements are held against what the inputs were. */
+static void changed_inputs_are_found(void **state)
+{
+    const struct cudal2_problem p = {24, 20, 150, CUDAL2_F32, CUDAL2_ACC_F32};
+    (void)state;
+    open_problem(p, CUDAL2_NN, wide(&p));
+    renew(3);
+    memset(s.a, 0, sizeof s.a);
+    multiply(p.m, p.k, 0);
+    assert_null(judge_by_product());
+    assert_string_equal(judge_by_spots(8), "input_mutated");
+}
+
+/* A gross error is found before anything is known of a contender, and nothing finer is held against it. */
+static void what_is_unknown_must_not_be_gross(void **state)
+{
+    const struct cudal2_problem p = {24, 20, 150, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct entrant e = {0};
+    (void)state;
+    assert_float_equal(judge_allowed(&e), JUDGE_GROSS, 0);
+    e.error_allowed = 1e-3;
+    assert_float_equal(judge_allowed(&e), 1e-3, 0);
+    open_problem(p, CUDAL2_NN, JUDGE_GROSS);
+    renew(4);
+    multiply(p.m, p.k, 1);
+    expect_right();
+    renew(5);
+    expect_wrong();
+}
+
+/* ---- renewing ---- */
+
+static void renewed_inputs_are_new_and_normal(void **state)
+{
+    static float before[MOST];
+    const struct cudal2_problem p = {50, 60, 333, CUDAL2_F32, CUDAL2_ACC_F32};
+    const size_t n = (size_t)(p.m * p.k);
+    double sum = 0, square = 0;
+    size_t same = 0;
+    (void)state;
+    open_problem(p, CUDAL2_TN, 1);
+    renew(1);
+    memcpy(before, s.a, n * sizeof *before);
+    renew(2);
+    for (size_t i = 0; i < n; i++) {
+        same += s.a[i] == before[i];
+        sum += (double)s.a[i];
+        square += (double)s.a[i] * (double)s.a[i];
+    }
+    assert_true(same < n / 1000);
+    assert_true(fabs(sum / (double)n) < 0.05 && fabs(square / (double)n - 1) < 0.05);
+    renew(1);
+    assert_memory_equal(before, s.a, n * sizeof *before);
+}
+
+/* What an element was can be told afterwards, for every one of them. */
+static void every_element_is_known(void **state)
+{
+    float value;
+    (void)state;
+    for (int tn = 0; tn < 2; tn++) {
+        const struct cudal2_problem p = {9, 1500, 23, CUDAL2_BF16, CUDAL2_ACC_F32};
+        open_problem(p, tn ? CUDAL2_TN : CUDAL2_NN, 1);
+        renew(8);
+        for (int64_t j = 0; j < p.n; j++)
+            for (int64_t x = 0; x < p.k; x++) {
+                assert_true(host_renewed(&s.renewal, true, (uint64_t)j, (uint64_t)x, &value));
+                assert_float_equal(value, element_load(s.b, p.dtype, b_index(x, j)), 0);
+            }
+        assert_true(host_renewed(&s.renewal, false, 8, 22, &value));
+        ((uint16_t *)s.a)[8 * 23 + 22] ^= 1;
+        assert_false(host_renewed(&s.renewal, false, 8, 22, &value));
+    }
+}
+
+/* Each kind of spoiled C: how many of the elements are NaN, and how many are not what they were. */
+static void each_kind_spoils(void **state)
+{
+    static const struct {
+        enum probe_spoil kind;
+        int64_t nans, changed;
+    } rows[] = {{SPOIL_NONE, 0, 0},        {SPOIL_NAN, 1000, 1000}, {SPOIL_SOME_NAN, 4, 4}, {SPOIL_LIKELY, 0, 1000},
+                {SPOIL_SOME_LIKELY, 0, 4}, {SPOIL_NUDGED, 0, 4},    {SPOIL_ZERO, 0, 1000}};
+    const struct cudal2_problem p = {20, 50, 30, CUDAL2_F32, CUDAL2_ACC_F32};
+    (void)state;
+    assert_int_equal(sizeof rows / sizeof *rows, SPOIL_KINDS);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        float before[1000];
+        int64_t nans = 0, changed = 0;
+        open_problem(p, CUDAL2_NN, wide(&p));
+        renew(i);
+        multiply(p.m, p.k, 0);
+        memcpy(before, s.c, sizeof before);
+        s.renewal.spoil = rows[i].kind;
+        renew(i + 50);
+        for (size_t e = 0; e < 1000; e++) {
+            nans += s.c[e] != s.c[e];
+            changed += !(s.c[e] == before[e]);
+            assert_true(!(fabsf(s.c[e]) > 40)); /* none is of a size that a product has not */
+        }
+        assert_int_equal(nans, rows[i].nans);
+        assert_int_equal(changed, rows[i].changed);
+        expect_wrong();
+        multiply(p.m, p.k, 0);
+        expect_right();
+    }
+}
+
+/* ---- in a cell ---- */
+
+/* A cell whose launches are timed one by one. */
+static void open_timed_cell(void)
+{
+    struct error err;
+    open_cell();
+    f.bench.headline = f.bench.record->headline = TIMING_WALL;
+    f.bench.judging = true;
+    assert_int_equal(timed_open(&f.bench, &err), 0);
+    assert_non_null(f.bench.timed);
+}
+
+static void close_timed_cell(void)
+{
+    timed_close(&f.bench);
+    fixture_close(&f);
+}
+
+static uint64_t counted(size_t contender, const char *what)
+{
+    const cJSON *timed = cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[contender].verification, "timed");
+    return (uint64_t)cJSON_GetObjectItemCaseSensitive(timed, what)->valuedouble;
+}
+
+static void every_timed_launch_is_judged(void **state)
+{
+    (void)state;
+    open_timed_cell();
+    run_cell();
+    timed_note(&f.bench);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(f.bench.record->contenders[i].status, "ok");
+        assert_true(counted(i, "launches") > f.bench.record->contenders[i].timings[TIMING_WALL].n);
+        assert_int_equal(counted(i, "launches"), counted(i, "judged"));
+        assert_int_equal(counted(i, "launches"), counted(i, "projections")); /* of so small a problem */
+        assert_true(counted(i, "bands") > 0);
+    }
+    close_timed_cell();
+}
+
+static unsigned skipped_at;
+
+static void skip_one(const struct contender *c, void *state, size_t set, char *why)
+{
+    if (cheat.launches != skipped_at)
+        cheat.honest->launch(c, state, set, why);
+}
+
+/* A single launch left out, any of them that is timed, is enough. (Those before are of trials.) */
+static void a_single_launch_is_found(void **state)
+{
+    unsigned found = 0;
+    (void)state;
+    for (skipped_at = 85; skipped_at < 97; skipped_at++) {
+        open_timed_cell();
+        cheat.instead = skip_one;
+        run_cell();
+        found += strcmp(f.bench.record->contenders[0].status, "wrong_result") == 0;
+        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        close_timed_cell();
+    }
+    assert_in_range(found, 5, 7); /* the others are untimed ones */
+}
+
+static void inputs_emptied(const struct cudal2_operands *o)
+{
+    memset((void *)(uintptr_t)o->a, 0, 8 * 16 * 2);
+    memset(o->c, 0, 8 * 8 * 2);
+}
+
+static void verdicts_name_the_fault(void **state)
+{
+    (void)state;
+    open_timed_cell();
+    cheat.afterwards = inputs_emptied;
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "input_mutated");
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    close_timed_cell();
+}
+
+/* Before verification is over nobody is judged, and with the checks off nothing is renewed. */
+static void nothing_is_judged_too_early(void **state)
+{
+    struct error err;
+    (void)state;
+    open_timed_cell();
+    f.bench.judging = false;
+    f.config.honesty = false;
+    cheat.instead = skip_one;
+    skipped_at = 25;
+    run_cell();
+    timed_note(&f.bench);
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_null(cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].verification, "timed"));
+    timed_close(&f.bench);
+    assert_int_equal(timed_open(&f.bench, &err), 0);
+    assert_null(f.bench.timed);
+    fixture_close(&f);
+}
+
+static int open_device(void **state)
+{
+    struct error err;
+    (void)state;
+    return device_open_cpu(&s.device, &err);
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    s.device->ops->close(s.device);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(honest_rounding_passes),
+        cmocka_unit_test(half_sums_pass_where_they_are_billed),
+        cmocka_unit_test(less_than_the_work_is_found),
+        cmocka_unit_test(fewer_bits_are_found),
+        cmocka_unit_test(changed_inputs_are_found),
+        cmocka_unit_test(what_is_unknown_must_not_be_gross),
+        cmocka_unit_test(renewed_inputs_are_new_and_normal),
+        cmocka_unit_test(every_element_is_known),
+        cmocka_unit_test(each_kind_spoils),
+        cmocka_unit_test(every_timed_launch_is_judged),
+        cmocka_unit_test(a_single_launch_is_found),
+        cmocka_unit_test(verdicts_name_the_fault),
+        cmocka_unit_test(nothing_is_judged_too_early),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
