@@ -405,7 +405,7 @@ static void a_single_launch_is_found(void **state)
         assert_string_equal(f.bench.record->contenders[1].status, "ok");
         close_timed_cell();
     }
-    assert_in_range(found, 5, 7); /* the others are untimed ones */
+    assert_in_range(found, 3, 7); /* the others are untimed ones, or come no more */
 }
 
 static void inputs_emptied(const struct cudal2_operands *o)
