@@ -15,7 +15,7 @@ expect_text "$work/out" "cudal2\\\\?-bench ${version//./\\.}" "and the man page"
 
 smoke='run --shape 64x64x64 --device cpu --mode offline --baselines openblas,torch.matmul --candidate blocked --quiet'
 measures() { # measures PROGRAM NAME: outside of the source tree
-    (cd "$work" && timeout 120 "$1" $smoke --output "$work/m.json" >"$work/out" 2>"$work/err")
+    (cd "$work" && timeout 120 env -u CUDAL2_BENCH "$1" $smoke --output "$work/m.json" >"$work/out" 2>"$work/err")
     code=$?
     rm -f "$work"/m.*
     # 2: a baseline whose library is not here is named; blocked was measured all the same.
@@ -112,6 +112,6 @@ expect_code 0 "the wheel is built"
 "$work/venv/bin/pip" -q --disable-pip-version-check install --no-index "$work"/dist/*.whl >"$work/out" 2>&1
 verdict $? "and installed in a fresh venv" "$(tail -1 "$work/out")"
 measures "$work/venv/bin/cudal2-bench" "its command measures"
-(cd "$work" && env -u PYTHONPATH "$work/venv/bin/python" "$work/module.py" "$top" "$version" "$work/venv") >"$work/out" 2>"$work/err"
+(cd "$work" && env -u PYTHONPATH -u CUDAL2_BENCH "$work/venv/bin/python" "$work/module.py" "$top" "$version" "$work/venv") >"$work/out" 2>"$work/err"
 verdict $? "its module runs the program inside" "$(tail -1 "$work/err")"
 finish

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""figures-check.py [--write]: every figure of README.md, results/README.md and docs/method.md that comes from a measurement.
+
+Reads committed files under results/h200 alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end -->` is
+what the function of that name gives; without --write a block that differs is told, and the exit status is 1. So a figure
+is changed by changing data or this script, never by hand. Part of scripts/lint.sh; run it with --write after `make
+results`. CUDAL2_BENCH names the program (default build/cudal2-bench); exit 69: it is not there.
+
+A lead is cudal2-max over a baseline, t_baseline / t_ours - 1, over cublaslt-autotuning-max by device time unless it says
+otherwise. Means are of the shapes' means of ratios (the paper's); ahead, behind and intervals are of the trimmed
+estimate. A shape's class is that of AutoTuning's time, the faster layout's median."""
+import collections
+import csv
+import difflib
+import functools
+import gzip
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = "results/h200"
+GRIDS = ("offline-f32", "server-f32", "offline-f16", "server-f16")
+BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
+TIMINGS = ("device", "event", "wall")
+LAYOUTS = ("nn", "tn")
+CLASSES = ((0, 5, "under 5 us"), (5, 10, "5 to 10 us"), (10, 30, "10 to 30 us"), (30, 100, "30 to 100 us"),
+           (100, 1e3, "0.1 to 1 ms"), (1e3, 1e9, "over 1 ms"))
+PAGES = ("README.md", "results/README.md", "docs/method.md")
+PROGRAM = os.environ.get("CUDAL2_BENCH", "build/cudal2-bench")
+
+
+def report(*arguments):
+    environment = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    return subprocess.run([PROGRAM, "report", *arguments], check=True, capture_output=True, text=True, env=environment).stdout
+
+
+@functools.lru_cache(maxsize=None)
+def result_of(run):
+    with tempfile.TemporaryDirectory() as made:
+        report(os.path.join(ROOT, run), "--format", "result", "--output", made)
+        with open(os.path.join(made, "result.json")) as file:
+            return json.load(file)
+
+
+def cells_of(run):
+    return [c for c in result_of(run)["cells"] if c["status"] == "ok"]
+
+
+@functools.lru_cache(maxsize=None)
+def older_runs():
+    """Leads of runs that left the tree: results/h200/between-runs."""
+    runs = collections.defaultdict(dict)
+    with gzip.open(os.path.join(ROOT, "between-runs", "leads.csv.gz"), "rt") as file:
+        for row in csv.DictReader(file):
+            runs[row["run"]][row["shape"]] = {k: float(row[k]) for k in row if k not in ("run", "shape")}
+    return runs
+
+
+def time_us(cell, name, timing="device", what="median_ns"):
+    return cell["contenders"][name]["timings"][timing][what] / 1e3
+
+
+def autotuning_us(cell):
+    return min(time_us(cell, "cublaslt-autotuning-" + layout) for layout in LAYOUTS)
+
+
+def lead(cell, over="cublaslt-autotuning-max"):
+    return next(s for s in cell["speedups"] if (s["candidate"], s["reference"]) == ("cudal2-max", over))
+
+
+def shape(cell):
+    return "%dx%dx%d" % (cell["m"], cell["n"], cell["k"])
+
+
+def percent(x, digits=1):
+    return "%+.*f%%" % (digits, 100 * x)
+
+
+def summary(run, timing, reference, candidate="cudal2-max", part="speedups"):
+    return next(s for s in result_of(run)["summary"][part]
+                if (s["candidate"], s["timing"], s["reference"]) == (candidate, timing, reference))
+
+
+def table(heads, rows):
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)] + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+
+
+def title(run):
+    mode, accumulate = run.split("-")
+    return "%s, %s" % ({"f16": "fp16", "f32": "fp32"}[accumulate], mode)
+
+
+def fastest_baseline(cell):
+    """The lead over each shape's fastest baseline, known in hindsight."""
+    return min((lead(cell, name) for name in BASELINES), key=lambda s: s["geomean"])
+
+
+# ---- the blocks ----
+
+def headline():
+    """What `report` prints of the first grid, rows left out."""
+    told = report(os.path.join(ROOT, "offline-f32")).splitlines()
+    start = next(i for i, line in enumerate(told) if line.startswith("timing ") and "against" in line)
+    rows = told[start:start + 2]
+    for line in told[start + 2:]:
+        if not line.strip():
+            break
+        words = line.split()
+        baselines = ("cublaslt-autotuning-max",) if words[0] in ("event", "wall") else BASELINES + ("fastest-baseline",)
+        if len(words) > 2 and words[2] in baselines:
+            rows.append(line)
+    copy = next(i for i, line in enumerate(told) if line.startswith("A/A:"))
+    return ["```"] + [line.rstrip() for line in rows] + ["", told[copy].rstrip(), "```"]
+
+
+def grids():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        over = summary(run, "device", BASELINES[-1])
+        worst = min(cells, key=lambda c: lead(c)["geomean"])
+        strongest = [fastest_baseline(c)["mean_of_ratios"] for c in cells]
+        rows.append((title(run), percent(over["geomean"]), percent(over["median"]), percent(over["mean"]),
+                     "%d of %d" % (over["wins"], over["n"]), percent(statistics.fmean(strongest)),
+                     "%s (%s)" % (percent(lead(worst)["geomean"]), shape(worst)), "`results/h200/%s`" % run))
+    return table(("accumulate, mode", "geometric mean", "median", "paper's mean", "wins", "paper's mean over each shape's fastest baseline",
+                  "worst shape", "run"), rows)
+
+
+def runs():
+    rows = []
+    for run in GRIDS:
+        result, cells = result_of(run), cells_of(run)
+        with gzip.open(os.path.join(ROOT, run, "run.log.gz"), "rt", errors="replace") as file:
+            seconds = sum(int(x) for x in re.findall(r"exit \d+ after (\d+) s", file.read()))
+        gpus = collections.Counter(c["env"] for c in cells)
+        rows.append((title(run), "`h200/%s`" % run, result["run"]["build"]["commit"][:7], len(cells),
+                     "%d at %s" % (sum(c["converged"] for c in cells), "2%" if "server" in run else "0.5%"),
+                     "%d s" % seconds, len({result["env"][e]["device"]["uuid"] for e in gpus})))
+    return table(("accumulate, mode", "run", "commit", "shapes measured", "converged", "time", "GPUs, one after the other"), rows)
+
+
+def leads():
+    rows = []
+    for name in BASELINES:
+        rows.append([name] + [" / ".join(percent(summary(run, t, name)["mean"]) for t in TIMINGS) for run in GRIDS])
+    return table(["over"] + [title(run) for run in GRIDS], rows)
+
+
+def by_interval():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        worst = min(cells, key=lambda c: lead(c)["geomean"])
+        low, high = lead(worst)["ci95"]
+        rows.append((title(run), sum(lead(c)["ci95"][0] > 0 for c in cells), sum(lead(c)["ci95"][1] < 0 for c in cells),
+                     sum(lead(c)["geomean"] < -0.03 for c in cells),
+                     "%s: %s (%s to %s)" % (shape(worst), percent(lead(worst)["geomean"]), percent(low), percent(high))))
+    return table(("accumulate, mode", "faster", "slower", "slower by over 3%", "the furthest behind, with its interval"), rows)
+
+
+def by_class():
+    rows = []
+    for low, high, name in CLASSES:
+        row = [name]
+        for run in GRIDS:
+            part = [c for c in cells_of(run) if low <= autotuning_us(c) < high]
+            row.append("%d: %s, %d behind" % (len(part), percent(statistics.fmean(lead(c)["mean_of_ratios"] for c in part)),
+                                              sum(lead(c)["geomean"] < 0 for c in part)))
+        rows.append(row)
+    return table(["AutoTuning takes"] + [title(run) for run in GRIDS], rows)
+
+
+def overlap():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        early = [sum(bool(c["contenders"]["cudal2-" + layout].get("early")) for c in cells) for layout in LAYOUTS]
+        others = sum(bool(x.get("early")) for c in cells for name, x in c["contenders"].items() if not name.startswith("cudal2"))
+        if "offline" in run:
+            rows.append((title(run), *early, others))
+    return table(("accumulate, mode", "cudal2-nn", "cudal2-tn", "baselines"), rows)
+
+
+def launch_path():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        short = [c for c in cells if autotuning_us(c) < 8]
+        adds = [statistics.median(time_us(c, name, "event") - time_us(c, name) for c in short)
+                for name in ("cublaslt-autotuning-nn", "cudal2-nn")]
+        equal = [percent(summary(run, "event", "cublaslt-autotuning-" + layout, "cudal2-" + layout, "equal_path")["mean"]) for layout in LAYOUTS]
+        empty = statistics.median(c["null_graph"]["median_ns"] / 1e3 for c in cells)
+        rows.append((title(run), percent(summary(run, "event", BASELINES[-1])["mean"]), " and ".join(equal),
+                     "%.1f and %.1f us" % tuple(adds), "%.1f us" % empty))
+    return table(("accumulate, mode", "event lead", "both as a graph of one (NN and TN)",
+                  "host and events add to AutoTuning and to ours, under 8 us", "empty graph"), rows)
+
+
+def torch():
+    rows = []
+    for run in GRIDS:
+        cells = cells_of(run)
+        faster = sum(lead(c, "torch.matmul")["geomean"] < lead(c)["geomean"] for c in cells)
+        loses = sum(time_us(c, "cublaslt-heuristic-" + layout) / time_us(c, "cublaslt-autotuning-" + layout) < 0.99
+                    for c in cells for layout in LAYOUTS)
+        rows.append((title(run), faster, percent(statistics.fmean(fastest_baseline(c)["mean_of_ratios"] for c in cells)),
+                     sum(fastest_baseline(c)["geomean"] > 0 for c in cells), "%d of %d" % (loses, 2 * len(cells))))
+    return table(("accumulate, mode", "torch.matmul beats AutoTuning on", "lead over each shape's fastest baseline", "wins",
+                  "AutoTuning over 1% slower than the heuristic, layouts"), rows)
+
+
+def open_cells():
+    rows = []
+    for run in GRIDS:
+        left = [c for c in cells_of(run) if not c["converged"]]
+        long = [c for c in left if autotuning_us(c) >= 1e3]
+        rows.append((title(run), len(left), len(long), "%.1f%%" % (100 * max(c["worst_half_width"] for c in left))))
+    return table(("accumulate, mode", "not converged", "of them over 1 ms", "widest half-width"), rows)
+
+
+def two_speeds():
+    rows = []
+    for run in GRIDS:
+        found = [(time_us(c, "cudal2-" + layout, what="p95_ns") / time_us(c, "cudal2-" + layout) - 1, shape(c), layout)
+                 for c in cells_of(run) for layout in LAYOUTS if time_us(c, "cudal2-" + layout) < 200]
+        slow = sorted((x for x in found if x[0] > 0.12), reverse=True)
+        rows.append((title(run), len(slow), "%s %s, %.0f%%" % (slow[0][1], slow[0][2].upper(), 100 * slow[0][0]) if slow else "-"))
+    return table(("accumulate, mode", "layouts, of 2000", "the worst"), rows)
+
+
+def copies():
+    rows = []
+    for run in GRIDS:
+        for timing in TIMINGS:
+            copy = next(a for a in result_of(run)["summary"]["aa"] if a["timing"] == timing)
+            rows.append((title(run), timing, percent(copy["mean_log_ratio"], 3), percent(copy["sd_log_ratio"], 1)[1:],
+                         "%d of %d" % (copy["excludes_one"], copy["n"])))
+    return table(("accumulate, mode", "timing", "mean log ratio", "its scatter", "intervals that exclude 0"), rows)
+
+
+def grid_leads(run):
+    return {shape(c): {"lead": lead(c)["geomean"], "ci_low": lead(c)["ci95"][0], "ci_high": lead(c)["ci95"][1]} for c in cells_of(run)}
+
+
+def between_runs():
+    old = older_runs()
+    pairs = (("offline, fp32, two GPUs of one host at once", old["11-22e-offline-f32"], old["11-22f-offline-f32"]),
+             ("offline, fp16, other hosts", old["11-24e-offline-f16"], grid_leads("offline-f16")),
+             ("server, fp32, two hosts", old["11-24b-server-f32"], grid_leads("server-f32")),
+             ("server, fp16, other hosts", old["11-24e-server-f16"], grid_leads("server-f16")))
+    rows = []
+    for name, base, new in pairs:
+        both = [s for s in base if s in new]
+        apart = sorted(100 * abs(base[s]["lead"] - new[s]["lead"]) for s in both)
+        inside = sum(base[s]["ci_low"] <= new[s]["lead"] <= base[s]["ci_high"] for s in both)
+        rows.append((name, len(both), "%.2f points" % statistics.median(apart), "%.2f" % apart[int(0.9 * len(apart))],
+                     "%.0f%%" % (100 * inside / len(both))))
+    return table(("two runs", "shapes", "median difference", "90th percentile", "NEW in BASE's interval"), rows)
+
+
+def off_grid():
+    """Leads that the finals of a search told in its log, on problems of the grid and on random sizes."""
+    sizes = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384}
+    line_of = re.compile(r"-(\d+)x(\d+)x(\d+)  cudal2-\S+ .* vs \S+ .*  ([+-][\d.]+)%")
+    rows = []
+    for mode, name in (("offline", "stream-f32-row.log"), ("server", "stream-f32-idle.log")):
+        found = {True: [], False: []}
+        with open(os.path.join(ROOT, "off-grid", name), errors="replace") as file:
+            for match in filter(None, map(line_of.search, file)):
+                found[{int(n) for n in match.groups()[:3]} <= sizes].append(float(match.group(4)))
+        for on_grid, what in ((True, "of the grid"), (False, "random sizes")):
+            part = found[on_grid]
+            geometric = math.exp(statistics.fmean(math.log1p(p / 100) for p in part)) - 1
+            rows.append(("fp32, " + mode, what, len(part), percent(geometric), "%+.1f%%" % statistics.median(part), sum(p > 0 for p in part)))
+    return table(("accumulate, mode", "problems", "how many", "geometric mean", "median", "ahead"), rows)
+
+
+def red_team():
+    with open(os.path.join(ROOT, "redteam", "a6c2973.txt"), errors="replace") as file:
+        found = re.findall(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused", file.read())[-1]
+    return table(("red team on an H200", "cheats caught", "honest contenders accused", "baselines accused"),
+                 [("`results/h200/redteam`", *found)])
+
+
+def watched():
+    rows = []
+    for run in GRIDS:
+        seen = result_of(run)["summary"]["activity"]
+        rows.append((title(run), seen["launches"], result_of(run)["run"]["activity"]["cells"], seen["refuted"]))
+    return table(("accumulate, mode", "launches watched", "in cells", "refuted"), rows)
+
+
+def power():
+    rows = []
+    for run in ("11-23g-server-f32", "11-24b-server-f32"):
+        x = older_runs()[run]["16384x16384x16384"]
+        rows.append(("older grid, `2026-%s`" % run, percent(x["lead"]), "%s to %s" % (percent(x["ci_low"]), percent(x["ci_high"]))))
+    for run, name in (("server-f32", "the grid"), ("power-server-f32", "minutes later, for longer")):
+        s = next(lead(c) for c in cells_of(run) if shape(c) == "16384x16384x16384")
+        rows.append((name, percent(s["geomean"]), "%s to %s" % tuple(map(percent, s["ci95"]))))
+    return table(("16384x16384x16384, fp32, server", "lead", "interval"), rows)
+
+
+BLOCK = re.compile(r"<!-- figures: (\w+) -->\n(.*?)<!-- end -->", re.S)
+
+
+def renew(text):
+    return BLOCK.sub(lambda m: "<!-- figures: %s -->\n%s\n<!-- end -->" % (m.group(1), "\n".join(globals()[m.group(1)]())), text)
+
+
+def main(write):
+    if not os.access(PROGRAM, os.X_OK):
+        print("figures: no program %s (make builds it)" % PROGRAM, file=sys.stderr)
+        return 69
+    bad = 0
+    for page in PAGES:
+        with open(page) as file:
+            text = file.read()
+        now = renew(text)
+        if now != text and write:
+            with open(page, "w") as file:
+                file.write(now)
+            print("figures: %s written" % page)
+        elif now != text:
+            bad = 1
+            print("figures: %s: not what results/ gives (scripts/figures-check.py --write):" % page)
+            print("\n".join(list(difflib.unified_diff(text.splitlines(), now.splitlines(), "page", "data", "", "", 0))[2:12]))
+    if not bad:
+        print("figures: %s say what results/ gives" % ", ".join(PAGES))
+    return bad
+
+
+if __name__ == "__main__":
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    sys.exit(main(sys.argv[1:] == ["--write"]))
