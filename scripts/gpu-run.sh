@@ -10,6 +10,7 @@
 #        sensitivity       times and speedups by cache state and gap (scripts/sensitivity.sh)
 #        odd:ACC           verification of the kernel set on 300 ragged problems (configs/odd.json)
 #        ncu               what a profiler counts for five problems of different classes, on the first GPU (ncu.csv)
+#        accuse[:P/OF[:ACC]] is anybody honest accused: NVIDIA's baselines over 693 shapes, part P of OF (0/8; scripts/accuse.sh)
 #        tune:CONFIG:ACC:N a search over the config's shapes, N configurations a shape and layout; goes on likewise
 #        update:CONFIG:ACC:N[:MODE] the same, and what it finds goes into this device's table for the mode in the kernel directory
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
@@ -123,6 +124,7 @@ for step in "$@"; do
         update:*:*:*) IFS=: read -r _ c a n m <<<"$step" && run_update "$c" "$a" "$n" "${m:-offline}" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
+        accuse | accuse:*) IFS=: read -r _ c a <<<"$step" && scripts/accuse.sh "$bench" "$out" "$(first_of "$device")" "${c:-0/8}" "${a:-f32}" ;;
         *:*:*) IFS=: read -r c m a <<<"$step" && run_config "$c" "$m" "$a" ;;
         *) echo "gpu-run: unknown step $step" && false ;;
         esac

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/digest.h"
+#include "base/half.h"
 #include "bench_fixture.h"
 #include "result/activity.h"
 #include "verify/activity.h"
@@ -168,6 +170,50 @@ static struct {
     bool held;
 } script;
 
+/* How long the GPU is busy with a launch of an L2-resident problem, by what that launch finds. */
+enum behaviour {
+    STEADY,         /* as the pieces say */
+    CACHED,         /* 7.8 us, or 17.4 when the contender has not run since the inputs were written */
+    CACHED_IN_VAIN, /* the same, and writing any input makes it cold again */
+    REMEMBERS,      /* 20 us on inputs that it did not have last time, else 1 */
+    SKIPS_CLEAN,    /* 20 us where C is poisoned, else 1 */
+    STOPS,          /* 20 us: it works when it is watched */
+};
+
+static enum behaviour behaviour;
+static struct fake_counts before;
+static uint32_t inputs_before;
+
+static uint32_t inputs_now(void)
+{
+    const struct cudal2_problem *p = &f.bench.problem;
+    const struct cudal2_operands *o = &f.bench.operands->nn[0];
+    size_t bytes = dtype_bytes(p->dtype);
+    return digest_crc32(o->a, (size_t)(p->m * p->k) * bytes) ^ digest_crc32(o->b, (size_t)(p->k * p->n) * bytes);
+}
+
+static bool c_is_poisoned(void)
+{
+    return isnan(element_load(f.bench.operands->nn[0].c, f.bench.problem.dtype, 0));
+}
+
+/* Before the launch itself. */
+static uint64_t behave(void)
+{
+    struct fake_counts now = fake_counts(f.device);
+    uint32_t inputs = inputs_now();
+    bool primed = now.measures > before.measures, written = now.fills > before.fills, news = inputs != inputs_before;
+    uint64_t ns = behaviour == STOPS ? 20000 : 2000;
+    if (behaviour == CACHED || behaviour == CACHED_IN_VAIN)
+        ns = !primed || (behaviour == CACHED_IN_VAIN && written) ? 17400 : 7800;
+    if (behaviour == REMEMBERS)
+        ns = news ? 20000 : 1000;
+    if (behaviour == SKIPS_CLEAN)
+        ns = c_is_poisoned() ? 20000 : 1000;
+    inputs_before = inputs;
+    return ns;
+}
+
 /* Four launches of 2 us. */
 static int watch_row(struct device *d, const struct watch_request *request, struct watched *out, struct error *err)
 {
@@ -191,6 +237,7 @@ static int scripted_watch(struct watcher *watcher, struct device *d, const struc
     bool graph = request->segment != NULL;
     if (graph && request->late_ns == 0)
         return watch_row(d, request, out, err);
+    uint64_t busy_ns = behave();
     script.looks++;
     script.graphs += graph;
     script.held = request->hold;
@@ -205,15 +252,18 @@ static int scripted_watch(struct watcher *watcher, struct device *d, const struc
         add(out, OTHER, 50000, 60000);
     size_t pieces = graph ? script.graph_pieces : script.pieces;
     for (size_t i = 0; i < pieces; i++) {
-        add(out, OWN, 110000 + 3000 * i, 112000 + 3000 * i);
+        add(out, OWN, 110000 + 3000 * i, 110000 + 3000 * i + busy_ns);
         out->log.list[out->log.n - 1].in_graph = graph;
     }
+    before = fake_counts(d);
     return code;
 }
 
 static void open_look(void)
 {
     memset(&script, 0, sizeof script);
+    behaviour = STEADY;
+    before = (struct fake_counts){0};
     script.base.watch = scripted_watch;
     script.pieces = script.graph_pieces = 1;
     fixture_open(&f, 1);
@@ -332,6 +382,61 @@ static void test_slower_than_timed(void **state)
     fixture_close(&f);
 }
 
+/* Of a launch that was timed so, as a graph. */
+static void expect_status(enum behaviour what, double timed_ns, enum cache_state cache, const char *status)
+{
+    open_look();
+    behaviour = what;
+    f.config.cache[MODE_OFFLINE] = cache;
+    cJSON *seen = look(&(struct activity_claim){.timed_ns = timed_ns, .graph = true});
+    expect_member(seen, "unavailable", NULL);
+    expect_member(seen, "status", status);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
+/* cuBLASLt at 16x4096x4096 on an H100: 7.8 us in a warm row, 17.4 us when B has to come from memory. */
+static void test_an_honest_launch_from_the_cache(void **state)
+{
+    (void)state;
+    expect_status(CACHED, 7800, CACHE_WARM, NULL);
+    expect_status(CACHED, 17400, CACHE_ROTATE, NULL);
+    expect_status(CACHED, 17400, CACHE_FLUSH, NULL);
+    /* and where what we write ourselves takes it out of the cache */
+    expect_status(CACHED_IN_VAIN, 7800, CACHE_WARM, NULL);
+}
+
+static void test_cheats_in_the_same_cache_state(void **state)
+{
+    static const enum cache_state caches[] = {CACHE_WARM, CACHE_ROTATE, CACHE_FLUSH};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        expect_status(REMEMBERS, 1000, caches[i], "\"implausible_speed\"");
+        expect_status(SKIPS_CLEAN, 1000, caches[i], "\"implausible_speed\"");
+        expect_status(STOPS, 1000, caches[i], "\"implausible_speed\"");
+        expect_status(STOPS, 10000, caches[i], NULL); /* 20 us are within 1.5 times and 5 us */
+        expect_status(STOPS, 9990, caches[i], "\"implausible_speed\"");
+    }
+}
+
+/* Caches are emptied where they were cold when it was timed, and only there. */
+static void test_the_state_that_was_timed(void **state)
+{
+    (void)state;
+    open_look();
+    f.config.cache[MODE_OFFLINE] = CACHE_ROTATE;
+    cJSON *seen = look(&(struct activity_claim){.timed_ns = 2500, .graph = true});
+    assert_int_equal(fake_counts(f.device).flushes, 2); /* the launch and the graph */
+    cJSON_Delete(seen);
+    fixture_close(&f);
+    open_look();
+    f.config.cache[MODE_OFFLINE] = CACHE_WARM;
+    seen = look(&(struct activity_claim){.timed_ns = 2500, .graph = true});
+    assert_int_equal(fake_counts(f.device).flushes, 0);
+    cJSON_Delete(seen);
+    fixture_close(&f);
+}
+
 static void test_wrong_output(void **state)
 {
     (void)state;
@@ -425,6 +530,9 @@ int main(void)
         cmocka_unit_test(test_two_kernels),
         cmocka_unit_test(test_three_tries),
         cmocka_unit_test(test_slower_than_timed),
+        cmocka_unit_test(test_an_honest_launch_from_the_cache),
+        cmocka_unit_test(test_cheats_in_the_same_cache_state),
+        cmocka_unit_test(test_the_state_that_was_timed),
         cmocka_unit_test(test_wrong_output),
         cmocka_unit_test(test_nothing_ran),
         cmocka_unit_test(test_recorder_stops),

@@ -165,6 +165,15 @@ int operands_fill_set(struct device *device, struct operands *operands, const st
     return fill_list(device, items, list_set(operands, values, set, items), err);
 }
 
+int operands_fill_lesser(struct device *device, struct operands *operands, const struct operands_values *values,
+                         size_t set, struct error *err)
+{
+    struct fill_item items[OPERANDS_INPUTS];
+    size_t n = list_set(operands, values, set, items);
+    bool a = operands->request.problem.m <= operands->request.problem.n;
+    return fill_list(device, a ? items : items + 1, a ? 1 : n - 1, err);
+}
+
 /* The sets from the first of range[] on, by steps of the second. */
 static int fill_sets(struct device *device, struct operands *operands, const struct operands_values *values,
                      const size_t range[2], struct error *err)

@@ -63,6 +63,9 @@ struct operands_values {
 };
 int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
                       size_t set, struct error *err);
+/* The same for one set's A or for its B, whichever is smaller. */
+int operands_fill_lesser(struct device *device, struct operands *operands, const struct operands_values *values,
+                         size_t set, struct error *err);
 /* The same for every set that holds what set `which` of a contender holds, 0 <= which < period. */
 int operands_fill_alike(struct device *device, struct operands *operands, const struct operands_values *values,
                         size_t which, struct error *err);

@@ -7,8 +7,9 @@
  *                      begun; when a graph is replayed and another stream works beside it; when nothing runs and C is
  *                      right all the same. Another stream that waits for the given one and is waited for is none.
  *   late_work          when work begins after the host has waited for the device
- *   implausible_speed  when its work keeps the GPU busy for more than 1.5 times the time that was taken, and 5 us
- *   wrong_result       when C is wrong
+ *   implausible_speed  when its work keeps the GPU busy for more than 1.5 times the time that was taken, and 5 us, in
+ * the cache state that was timed (watch_state.h), and not only because inputs are written before wrong_result when C is
+ * wrong
  *
  * in every one of three tries (a wrong C in one). What cannot be watched is no fault and says why.
  */
