@@ -16,7 +16,7 @@ result "$(cell 64 0.25)" >"$work/a.json"
 result "$(cell 128 0.5)" >"$work/b.json"
 
 # --- every format ---
-for format in text markdown latex csv json html bencher google-benchmark prometheus; do
+for format in text markdown latex csv json html bencher google-benchmark prometheus shapes; do
     run report "$work/a.json" --format $format
     [ "$code" -eq 0 ] && [ -s "$work/out" ] && [ ! -s "$work/err" ]
     verdict $? "$format on standard output" "$code $(cat "$work/err")"
@@ -34,6 +34,20 @@ verdict $? "nothing half-written is left"
 run report "$work/a.json" "$work/b.json"
 expect_code 0 "two results at once"
 expect_text "$work/out" '^2 cells: ' "are read as one"
+
+# --- every time, tidy: whoever was there has a row ---
+result "$(cell 64 0.25 | sed 's/"contenders":{/&"=gone, \\"it\\"":{"status":"crash","role":"baseline","reason":"no more"},/')" >"$work/gone.json"
+run report "$work/gone.json" --format shapes
+expect_code 0 "shapes of a contender that failed"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,"'"'"'=gone, ""it""",baseline,crash,no more,device,1,,,,,,,$' "it has a row with its reason"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,cudal2-nn,candidate,ok,,device,1,8,1000,,,,,0.524288$' "the others have their times"
+if command -v python3 >/dev/null; then
+    sed -n '/^import pandas/,/savefig/p' docs/results.md >"$work/plot.py"
+    (cd "$work" && cp out shapes.csv && python3 -c 'import matplotlib, pandas' 2>/dev/null && MPLBACKEND=Agg python3 plot.py && [ -s tflops.png ]) 2>"$work/err"
+    status=$?
+    [ "$status" -ne 1 ] || [ ! -s "$work/err" ]
+    verdict $? "the two lines of pandas in the docs make a plot, where they can" "$(tail -1 "$work/err")"
+fi
 
 # --- Prometheus: the node exporter reads every file of its directory, and no two may have the same series ---
 cp "$work/a.json" "$work/night.json"

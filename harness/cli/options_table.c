@@ -25,12 +25,12 @@
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
 const char *const format_choices[] = {
-    "text",          "markdown",   "latex",   "csv",    "json",  "figures", "html", "bencher", "google-benchmark",
-    "github-action", "prometheus", "medians", "result", "junit", NULL};
+    "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
+    "github-action", "prometheus", "medians", "shapes", "result", "junit",   NULL};
 /* What each of its commands knows of them; compare --agreement has tables. */
 static const char *const report_formats[] = {
-    "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
-    "bencher", "google-benchmark", "github-action", "prometheus", "medians", "result",  NULL};
+    "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
+    "github-action", "prometheus", "medians", "shapes", "result", NULL};
 static const char *const compare_formats[] = {"text", "markdown", "json", "junit", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const table_words[] = {"1", "2", "3", "4", NULL};
@@ -142,7 +142,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "FORMAT", format_choices, AT(format), REPORTS,
                        "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh "
                        "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
-                       "time of every round; result: what a run would have made of its journal; compare knows text, "
+                       "time of every round; shapes: every time, tidy; result: what a run would have made of its "
+                       "journal; compare knows text, "
                        "markdown, json, junit"},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..4", table_words, AT(table),
                       REPORTS, "only this table of the paper; default: all"},
@@ -201,7 +202,8 @@ const struct option_use use_table[] = {
     {OPTION_DEVICE, ON(COMPARE), "where --confirm measures; default: where NEW did", NULL, NULL},
     {OPTION_FORMAT, ON(REPORT),
      "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh draws; bencher, "
-     "google-benchmark, github-action, prometheus: for other programs; medians: the time of every round; default: what "
+     "google-benchmark, github-action, prometheus: for other programs; medians: the time of every round; shapes: a row "
+     "for each cell, contender and timing; default: what "
      "a run shows at its end",
      report_formats, NULL},
     {OPTION_FORMAT, ON(COMPARE),

@@ -38,6 +38,10 @@ int export_prometheus(const struct export_request *request, struct text *out, st
 /* CSV with a line for each round of each contender. EXIT_CODE_DATA where a source has no journal. */
 int export_medians(const struct export_request *request, struct text *out, struct error *err);
 
+/* CSV with a row for each cell, contender and timing; who failed has one with its status and no numbers. What a thin
+ * result lacks (p99, the median's interval) is empty. */
+int export_shapes(const struct export_request *request, struct text *out, struct error *err);
+
 /* ---- what they share ---- */
 
 /* A contender's time in one cell. A/A copies do not count. */

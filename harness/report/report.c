@@ -19,8 +19,8 @@
 #include "result/tree.h"
 
 const char *const report_format_names[] = {
-    "text",    "markdown",         "latex",         "csv",        "json",    "figures", "html",
-    "bencher", "google-benchmark", "github-action", "prometheus", "medians", "result",  NULL};
+    "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
+    "github-action", "prometheus", "medians", "shapes", "result", NULL};
 static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
 
 /* What every format is made from. */
@@ -211,6 +211,7 @@ static const struct {
     {REPORT_GITHUB, "github-action-bigger.json", export_github_bigger},
     {REPORT_PROMETHEUS, "cudal2-bench.prom", export_prometheus},
     {REPORT_MEDIANS, "medians.csv", export_medians},
+    {REPORT_SHAPES, "shapes.csv", export_shapes},
 };
 
 static int make_export(const struct inputs *in, size_t index, struct error *err)
@@ -265,6 +266,7 @@ static int make(const struct inputs *in, struct error *err)
     case REPORT_GITHUB:
     case REPORT_PROMETHEUS:
     case REPORT_MEDIANS:
+    case REPORT_SHAPES:
         return make_exports(in, err);
     case REPORT_RESULT:
         return make_result(in, err);

@@ -24,6 +24,7 @@ enum report_format {
     REPORT_GITHUB, /* two files */
     REPORT_PROMETHEUS,
     REPORT_MEDIANS,
+    REPORT_SHAPES,
     REPORT_RESULT /* result.json: what the run itself would have made of its journal */
 };
 extern const char *const report_format_names[]; /* "text", "google-benchmark", ...; NULL-terminated */

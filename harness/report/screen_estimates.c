@@ -82,7 +82,7 @@ void screen_estimates(struct screen *screen, const cJSON *const *cells, size_t n
     for (size_t i = 0; i < shown; i++)
         print_one(&screen->text, &list.items[i]);
     if (shown < list.n)
-        text_add(&screen->text, "  and %zu more (report --all; --format shapes has them all)\n", list.n - shown);
+        text_add(&screen->text, "  and %zu more (report --all)\n", list.n - shown);
     text_add(&screen->text, "%s", list.n > 0 ? "\n" : "");
     free(list.items);
 }

@@ -40,6 +40,41 @@ static double *healthy_values(const struct cell_record *r, const struct series *
     return values;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Medians of the healthy groups, sorted: a group is what an interval counts. *n of them, owned by the caller. */
+static double *group_medians(const struct cell_record *r, const struct series *s, size_t *n)
+{
+    double *medians = malloc((s->n + 1) * sizeof *medians);
+    *n = 0;
+    for (size_t i = 0, count; medians && i < s->n; i += count) {
+        unsigned group = r->group_of[s->block[i]];
+        for (count = 1; i + count < s->n && r->group_of[s->block[i + count]] == group; count++)
+            continue;
+        if (!record_block_dropped(r, s->block[i]))
+            medians[(*n)++] = stats_median(s->ns + i, count);
+    }
+    if (medians)
+        qsort(medians, *n, sizeof *medians, ascending);
+    return medians;
+}
+
+/* 95% of the median, by ranks of the groups' medians (no distribution assumed); null below six groups. */
+static void put_median_interval(struct tree *t, const struct cell_record *r, const struct series *s)
+{
+    size_t n;
+    double *medians = group_medians(r, s, &n);
+    size_t rank = medians ? stats_median_rank(n) : 0;
+    t->failed |= !medians;
+    tree_put_number(t, "median_low_ns", rank > 0 ? digits(medians[rank - 1]) : NAN);
+    tree_put_number(t, "median_high_ns", rank > 0 ? digits(medians[n - rank]) : NAN);
+    free(medians);
+}
+
 static cJSON *timing_tree(const struct cell_record *r, const struct series *s)
 {
     size_t n;
@@ -57,11 +92,27 @@ static cJSON *timing_tree(const struct cell_record *r, const struct series *s)
     return tree_finish(&t);
 }
 
+/* With what a contender's time has besides; an empty kernel's needs none of it. */
+static cJSON *detailed_tree(const struct cell_record *r, const struct series *s)
+{
+    size_t n;
+    struct tree t = {timing_tree(r, s), false};
+    double *values = t.object ? healthy_values(r, s, &n) : NULL;
+    if (!values) {
+        cJSON_Delete(t.object);
+        return NULL;
+    }
+    tree_put_number(&t, "p99_ns", digits(stats_quantile(values, n, 0.99)));
+    put_median_interval(&t, r, s);
+    free(values);
+    return tree_finish(&t);
+}
+
 static cJSON *timings_tree(const struct cell_record *r, const struct series *timings)
 {
     struct tree t = tree_begin();
     for (int i = 0; i < TIMING_COUNT; i++)
-        tree_put(&t, timing_names[i], timings[i].n > 0 ? timing_tree(r, &timings[i]) : cJSON_CreateNull());
+        tree_put(&t, timing_names[i], timings[i].n > 0 ? detailed_tree(r, &timings[i]) : cJSON_CreateNull());
     return tree_finish(&t);
 }
 

@@ -48,10 +48,12 @@ static const struct {
 
 /* ---- the table ---- */
 
-static const struct rule timing[] = {{.kind = IS_COUNT, .keys = {"n"}},
-                                     {.kind = IS_TIME, .keys = {"median_ns", "mean_ns", "p95_ns", "min_ns"}},
-                                     {.kind = IS_AMOUNT, .keys = {"sd_ns"}},
-                                     {.keys = {NULL}}};
+static const struct rule timing[] = {
+    {.kind = IS_COUNT, .keys = {"n"}},
+    {.kind = IS_TIME,
+     .keys = {"median_ns", "mean_ns", "p95_ns", "p99_ns", "median_low_ns", "median_high_ns", "min_ns"}},
+    {.kind = IS_AMOUNT, .keys = {"sd_ns"}},
+    {.keys = {NULL}}};
 /* An empty kernel may take less than the clock can tell. */
 static const struct rule empty_kernel[] = {
     {.kind = IS_COUNT, .keys = {"n"}},

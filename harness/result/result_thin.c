@@ -67,6 +67,9 @@ static void thin_timings(cJSON *timings)
             cJSON_Delete(cJSON_DetachItemViaPointer(timings, t));
             continue;
         }
+        drop(t, "p99_ns");
+        drop(t, "median_low_ns");
+        drop(t, "median_high_ns");
         drop(t, "min_ns");
         drop(t, "sd_ns");
     }

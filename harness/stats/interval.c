@@ -201,3 +201,16 @@ void stats_interval(const double *log_ratio, const unsigned *group, size_t n, st
     free(sorted);
     free(values);
 }
+
+size_t stats_median_rank(size_t n)
+{
+    /* P(fewer than r of n values below the median), in logarithms so that no power of 2 underflows. */
+    double log_term = -(double)n * log(2), tail = exp(log_term);
+    size_t rank = 0;
+    while (2 * tail <= 0.05 && rank < n / 2) {
+        rank++;
+        log_term += log((double)(n - rank + 1)) - log((double)rank);
+        tail += exp(log_term);
+    }
+    return rank;
+}

@@ -10,6 +10,9 @@
 /* Quantile q in [0,1] with linear interpolation (Hyndman-Fan type 7). NaN when n is 0. Does not change values. */
 double stats_quantile(const double *values, size_t n, double q);
 double stats_median(const double *values, size_t n);
+/* The rank r, from 1, for which the r-th value from either end bounds the median with 95% confidence or more: the
+ * binomial's. 0 below six values, which allow none. */
+size_t stats_median_rank(size_t n);
 double stats_mean(const double *values, size_t n);
 /* Sample standard deviation (n-1); NaN below two values. */
 double stats_sd(const double *values, size_t n);
