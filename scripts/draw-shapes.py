@@ -89,7 +89,11 @@ def main():
         f'  "name": "unseen-{options.seed}",\n'
         f'  "description": "{len(shapes)} problems drawn by scripts/draw-shapes.py {options.seed}; '
         'nothing is ever tuned on them.",\n'
-        f'  "modes": ["offline"],\n  "accumulate": ["f32"],\n  "shapes": [\n{lines}\n  ]\n}}'
+        '  "modes": ["offline"],\n  "accumulate": ["f32"],\n'
+        '  "stop": {"group_blocks": 1, "min_blocks": 8, "look_every": 2, "max_blocks": 512, "least_blocks": 24,\n'
+        '           "max_cell_seconds": 3.2, "hopeless_share": 0.15},\n'
+        '  "limits": {"launch_seconds": 10, "tune_seconds": 30},\n  "other_timings_every": 2,\n'
+        f'  "shapes": [\n{lines}\n  ]\n}}'
     )
 
 

@@ -150,7 +150,7 @@ static void every_parameter_counts(void **state)
     (void)state;
     require_nvrtc();
     open_space(set, &conditions, &s);
-    assert_int_equal(s.n_kernels, 3);
+    assert_int_equal(s.n_kernels, 4);
     for (size_t k = 0; k < s.n_kernels; k++)
         for (size_t i = 0; i < s.kernels[k]->n_parameters; i++)
             if (!counts(set, &s, s.kernels[k], i))

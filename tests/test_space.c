@@ -323,7 +323,7 @@ static void a_kernel_far_behind_has_no_share(void **state)
     module_set_close(set);
 }
 
-/* Sizes that are no multiple of 8 are for the one kernel that takes them. */
+/* Sizes that are no multiple of 8 are for the kernels that take them. */
 static void ragged_sizes_have_a_kernel(void **state)
 {
     struct module_set *set = open_cudal2();
@@ -336,7 +336,7 @@ static void ragged_sizes_have_a_kernel(void **state)
     size_t n = prune(&s, CUDAL2_NN, ragged, 64 << 20, out);
     assert_in_range(n, 1, 16);
     for (size_t i = 0; i < n; i++)
-        assert_true(is_kernel(&s, out[i], "tiny"));
+        assert_true(is_kernel(&s, out[i], "tiny") || is_kernel(&s, out[i], "decode"));
     space_free(&s);
     module_set_close(set);
 }
