@@ -1,3 +1,8 @@
+/*
+ * apart.c - finds where two texts begin to differ and cuts both to a stretch around that place, never inside of a
+ * UTF-8 character. Pure. Called where two runs are told apart: run/mismatch.c, compare/provenance.c,
+ * worker/environment.c.
+ */
 #include "base/apart.h"
 
 #include <stdbool.h>

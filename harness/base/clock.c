@@ -1,3 +1,7 @@
+/*
+ * clock.c - the host's clocks: CLOCK_MONOTONIC and its raw form in nanoseconds, a wait that sleeps first and spins at
+ * the end, and UTC for records. Called by every room that keeps a deadline or times the host.
+ */
 #include "base/clock.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * digest.c - CRC-32 for the lines of the journal and cache entries, and a 128-bit hash made of two mixed 64-bit
+ * states. Not cryptographic. Called for cache keys, identities of plugins and kernels, and journal lines.
+ */
 #include "base/digest.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * error.c - puts the first line of a failure into struct error, cleaned of control characters (base/plain.h), and
+ * wraps context around it on the way up. Every function that can fail calls it; only cli/ and main.c print.
+ */
 #include "base/error.h"
 
 #include "base/plain.h"

@@ -1,3 +1,7 @@
+/*
+ * file.c - reads and writes whole files. A write goes to a temporary file of the same directory, is synced and
+ * renamed, so that a reader sees the old file or the new one. Called wherever a file is read or left behind.
+ */
 #include "base/file.h"
 
 #include <errno.h>

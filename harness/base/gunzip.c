@@ -1,3 +1,7 @@
+/*
+ * gunzip.c - unpacks gzip members by zlib into memory, with a cap on the size. Which files are compressed their first
+ * bytes say. Called by the readers of journals, results and published CSV files.
+ */
 #include "base/gunzip.h"
 
 #include <limits.h>

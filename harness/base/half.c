@@ -1,3 +1,7 @@
+/*
+ * half.c - fp16 and bf16 from and to float by integer arithmetic, rounded to nearest even. Relies on no compiler type.
+ * Called by the CPU device's fills and products and by checks that compare elements.
+ */
 #include "base/half.h"
 
 #include <string.h>

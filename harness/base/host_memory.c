@@ -1,3 +1,8 @@
+/*
+ * host_memory.c - reads /proc/meminfo and the memory limits of every control group above this process, v1 and v2, and
+ * takes the least room. Relies on files that may be missing, which then say nothing. Called by device/cpu.c and
+ * run/memory.c.
+ */
 #include "base/host_memory.h"
 
 #include <inttypes.h>

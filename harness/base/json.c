@@ -1,3 +1,7 @@
+/*
+ * json.c - strict JSON over cJSON: caps on size and depth, then typed reads whose errors name file and JSON path. The
+ * syntax is checked by json_scan.c, output is in json_print.c. Called by every reader of a file or message.
+ */
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/file.h"

@@ -1,3 +1,7 @@
+/*
+ * json_scan.c - checks a text against RFC 8259 before cJSON sees it, and finds what cJSON would let through: duplicate
+ * keys, numbers that lose value, bad UTF-8. Recursive, with a depth cap. Called by json.c alone.
+ */
 #include "base/json_scan.h"
 #include "base/json.h"
 #include "base/utf8.h"

@@ -1,3 +1,7 @@
+/*
+ * nearest.c - the edit distance between a misspelt word and each known one, without regard to case. Pure. Called where
+ * a name is refused: options, config keys, shapes, contenders.
+ */
 #include "base/nearest.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * plain.c - writes out what does harm on a terminal or in a file: control characters, direction marks, broken UTF-8.
+ * Relies on utf8.c. Called on every name and reason that comes from outside before it is printed.
+ */
 #include "base/plain.h"
 
 #include <stdint.h>

@@ -1,3 +1,7 @@
+/*
+ * problem.c - the names of dtypes, layouts, modes and timings, and what follows from a problem alone: bytes,
+ * operations, its key in files. Pure. Called by every room above.
+ */
 #include "base/problem.h"
 
 #include <inttypes.h>

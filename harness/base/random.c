@@ -1,3 +1,7 @@
+/*
+ * random.c - xoshiro256** seeded by splitmix64, and seeds derived from a run's one seed by a word and a number, so
+ * that each decision has a stream of its own. Called by plan, operands, orders, gaps and checks.
+ */
 #include "base/random.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * text.c - a string that grows. After a failed allocation it stays failed, so that a caller looks once at the end.
+ * Called by everything that builds a report, a JSON line or help.
+ */
 #include "base/text.h"
 
 #include <stdarg.h>

@@ -1,3 +1,7 @@
+/*
+ * utf8.c - decodes one UTF-8 character, refuses overlong forms and surrogates, and repairs bytes that are none. Pure.
+ * Called by the JSON scanner, by plain.c and width.c, and where file names become text.
+ */
 #include "base/utf8.h"
 
 size_t utf8_length(const char *at, size_t left)

@@ -1,3 +1,7 @@
+/*
+ * width.c - columns of a character from a table of wide and combining ranges, and cuts and pads by them. Relies on
+ * utf8.c, not on the locale. Called by all tables on the terminal.
+ */
 #include "base/width.h"
 
 #include <stdint.h>

@@ -1,3 +1,8 @@
+/*
+ * compile.c - source and parameters to a cubin: asks the disk cache by content, else NVRTC, and keeps what
+ * instructions.c saw. Relies on kernels.c and nvrtc.c. Called by contender/ through device/cuda_kernels.c, from
+ * several threads.
+ */
 #include "compile/compile.h"
 #include "compile/instructions.h"
 #include "compile/kernels.h"

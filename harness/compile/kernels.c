@@ -1,3 +1,7 @@
+/*
+ * kernels.c - finds the kernel directory and reads a source with every header that it includes by name, in one text,
+ * whose digest is the cache's key. Called by compile.c's callers, tune and `list`.
+ */
 #include "compile/kernels.h"
 #include "base/file.h"
 

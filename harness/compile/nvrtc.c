@@ -1,3 +1,7 @@
+/*
+ * nvrtc.c - loads libnvrtc once, the newest there is, and calls it: compile, log, cubin, PTX. Relies on dlopen and a
+ * lock. Called by compile.c, `doctor` and module_set.c.
+ */
 #include "compile/nvrtc.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,7 @@
+/*
+ * comments.c - blanks out comments and spare commas of a config, byte for byte, so that lines and columns in errors
+ * stay right. Strings are left alone. Called by config.c before it parses.
+ */
 #include "config/comments.h"
 
 #include <stdbool.h>

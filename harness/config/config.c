@@ -1,3 +1,7 @@
+/*
+ * config.c - reads a config: parse, defaults, each part by its reader, then the checks between parts. All faults are
+ * collected (faults.c). Relies on fields.c and shapes.c. Called by the commands and by the worker.
+ */
 #include "config/config.h"
 #include "base/file.h"
 #include "base/utf8.h"

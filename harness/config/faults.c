@@ -1,3 +1,7 @@
+/*
+ * faults.c - the list of what is wrong with one file, freed by whoever asked for it. Filled by the readers of config/,
+ * printed by cli/.
+ */
 #include "config/faults.h"
 
 bool faults_none(struct faults *f, int code, const struct error *err)

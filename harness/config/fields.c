@@ -1,3 +1,7 @@
+/*
+ * fields.c - the one table of plain settings: key, kind, range, default, place in struct config. A new key is one row
+ * here and one in configs/config.schema.json. Read by the parser, the writer and `init`.
+ */
 #include "config/fields.h"
 
 #include <math.h>

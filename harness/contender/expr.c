@@ -1,3 +1,7 @@
+/*
+ * expr.c - parses an integer expression of a manifest into nodes and evaluates it; overflow, division by zero and
+ * unknown names are errors with a column. Called by manifest*.c, tune/space.c and `--where` (cli/shapes.c).
+ */
 #include "contender/expr.h"
 
 #include <ctype.h>

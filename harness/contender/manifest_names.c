@@ -1,3 +1,7 @@
+/*
+ * manifest_names.c - checks that each expression of a manifest uses only names that it may: parameters, sizes,
+ * defines, terms. Relies on expr.c. Called once by manifest.c when one is read.
+ */
 #include "contender/manifest_names.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * plugin.c - opens a plugin: checks its exports first, then dlopen, ABI number, declarations and probe, and wraps its
+ * hooks as struct contender. Relies on plugin_exports.c. Called by registry.c in the worker.
+ */
 #include "contender/plugin.h"
 #include "contender/plugin_exports.h"
 

@@ -1,3 +1,7 @@
+/*
+ * plugin_exports.c - reads the dynamic symbol table of an ELF file by its hash table and names the first symbol that a
+ * plugin may not export. Bounds are checked at each step. Called by plugin.c before any code runs.
+ */
 #include "contender/plugin_exports.h"
 
 #include <elf.h>

@@ -1,3 +1,7 @@
+/*
+ * registry.c - all contenders of a run: families looked for in the plugin directory, kernel sets and paths from the
+ * config, with the reason for each that is missing. libtorch is opened first. Called by worker.c and `list`.
+ */
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -1,3 +1,7 @@
+/*
+ * supports.c - whether a contender takes a problem on a device, by what it declares: device, types, architecture,
+ * multiples; else the reason. Pure. Called by registry, entrants and `list`.
+ */
 #include "contender/contender.h"
 
 #include <inttypes.h>

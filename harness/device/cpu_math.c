@@ -1,3 +1,7 @@
+/*
+ * cpu_math.c - threads for host work, fills with random or poison values, a packed reference product and the
+ * comparison with bounds. Relies on base/half.c. Called by the CPU device, by the scripted device and by checks.
+ */
 #include "device/cpu_math.h"
 #include "device/fill.h"
 #include "base/half.h"

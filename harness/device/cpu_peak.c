@@ -1,3 +1,7 @@
+/*
+ * cpu_peak.c - instruction set by cpuid or hwcaps, highest clock from sysfs, and the peak made of them. Where nothing
+ * is told it assumes the fastest there is. Called by device/cpu.c for the arithmetic floor.
+ */
 #include "device/cpu_peak.h"
 
 #include <glob.h>

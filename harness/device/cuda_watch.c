@@ -1,3 +1,7 @@
+/*
+ * cuda_watch.c - records one launch between two marker kernels, finds the markers among CUPTI's records and reports
+ * what ran inside and outside of them. Relies on cupti.c. Called by audit workers only.
+ */
 #include "device/cuda_watch.h"
 #include "base/clock.h"
 #include "device/cuda_device.h"

@@ -1,3 +1,7 @@
+/*
+ * cupti.c - binds libcupti by dlopen and keeps its kernel, copy and memset records, sorted by start. Its structs are
+ * declared here. Called by cuda_watch.c and, to see whether it is there, by `doctor`.
+ */
 #include "device/cupti.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,7 @@
+/*
+ * driver.c - binds the CUDA driver's entry points by cuGetProcAddress before any plugin is loaded, and turns a
+ * CUresult into one line. Called by all cuda_*.c files of this room.
+ */
 #include "device/driver.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,7 @@
+/*
+ * fake.c - the scripted device of the tests: a clock that only launches move, host memory, segments that call the
+ * launch hooks. Relies on cpu_math.c. Called by unit tests, and by nothing that measures.
+ */
 #include "device/fake.h"
 #include "device/cpu_math.h"
 #include "device/probe.h"

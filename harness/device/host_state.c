@@ -1,3 +1,7 @@
+/*
+ * host_state.c - reads and restores what a thread or process carries: POSIX and interval timers, rounding mode,
+ * denormals, number of threads. Called between contenders by host_probe.c, host_renew.c and cuda_probe.c.
+ */
 #include "device/host_state.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * nvml.c - binds NVML by dlopen and reads clocks, power, throttle reasons and identity. No CUDA context is made.
+ * Called by open.c and for the health of each group; `doctor` asks it first.
+ */
 #include "device/nvml.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,7 @@
+/*
+ * visible.c - resolves CUDA_VISIBLE_DEVICES, by number and by UUID prefix, as the driver does. Pure. Called by open.c,
+ * so that the supervisor counts and locks the right GPUs.
+ */
 #include "device/visible.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * operands.c - one allocation for a group: matrices at random places with room and guards, sets that alias where they
+ * are shared, filled with the same values. Relies on device.h. Called by the worker's cell and by races.
+ */
 #include "operands/operands.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/*
+ * interval.c - means, medians, quantiles, the trimmed mean of groups and its interval with winsorised deviation and
+ * the correction for correlated groups (docs/method.md, section 5). Pure. Called by the stop rule, results, tables and
+ * tune.
+ */
 #include "stats/interval.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * order.c - Williams designs: a zigzag row, rotated and with random labels, new for each design. Relies on
+ * base/random.c. Called by measure/cell_loop.c and block.c, once for each block.
+ */
 #include "stats/order.h"
 
 static void new_design(struct order *o)

@@ -1,3 +1,7 @@
+/*
+ * rank.c - Pearson's and Spearman's correlation, with mean ranks for ties. Pure. Called by report/table4.c, which
+ * relates kernel parameters to problem sizes.
+ */
 #include "stats/interval.h"
 
 #include <math.h>

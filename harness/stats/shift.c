@@ -1,3 +1,7 @@
+/*
+ * shift.c - the Mann-Whitney test against a shift, exact for few pairs and normal beyond, the least shift it could
+ * see, and Benjamini-Hochberg. Pure. Called by compare/, which makes verdicts of it.
+ */
 #include "stats/shift.h"
 
 #include <math.h>
