@@ -11,7 +11,8 @@
  *     that the manifest's problem_constraints let through.
  *   - extern "C" keeps the entry's name as the manifest spells it.
  *
- * Try it:  "candidates": ["./kernels/skeleton.json"]  in the config.
+ * Try it on a GPU:  cudal2-bench verify kernels/skeleton.json, then
+ * cudal2-bench run --shape 1024x1024x1024 --candidate kernels/skeleton.json. docs/faq.md goes through it step by step.
  */
 #include "harness/prelude.cuh"
 

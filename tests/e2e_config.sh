@@ -80,6 +80,8 @@ expect_text "$work/err" '^cudal2-bench: smok: no such config, here or in .*/conf
 run --config quux.json
 expect_text "$work/err" 'which has .*grid, .*smoke$' "or all there are"
 
+run run --shape 8x8x8 --mode offline --device cpu -k "$plugins/honest.so" --no-verify
+expect_no_text "$work/err" 'and cudal2,' "who names a candidate is not told of another"
 # --- the grid, on a CPU ---
 run --mode server --config grid.json --limit 1 --device cpu --output grid.out.json
 expect_code 0 "--mode server --config grid.json runs on a CPU"

@@ -160,7 +160,7 @@ static void say_end(const struct options *options, const char *output, const cha
 {
     if (options->explain) {
         printf("\n");
-        explain_print(output, program);
+        explain_print(output, program, options->kernels);
     }
     fflush(stdout); /* or in one file for both, the last line stands in the middle of the table */
     if (!options->quiet)

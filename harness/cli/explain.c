@@ -1,10 +1,13 @@
 #include "cli/explain.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/plain.h"
+#include "compile/kernels.h"
 #include "report/load.h"
 #include "result/tree.h"
 
@@ -89,8 +92,20 @@ static void add_meaning(struct text *out, const cJSON *row)
              strncmp(tree_text(row, "candidate"), "blocked-", 8) == 0 ? "; blocked is an example in plain C" : "");
 }
 
+/* Where hardly anything reached its precision a ratio would say more than is known. */
+static bool is_firm(const cJSON *result)
+{
+    const cJSON *converged = tree_member(tree_member(result, "summary"), "convergence");
+    return 2 * tree_whole(converged, "converged") >= tree_whole(converged, "measured");
+}
+
 static void add_meanings(struct text *out, const cJSON *result)
 {
+    if (!is_firm(result)) {
+        text_add(out, "meaning:  nothing yet: the times scatter too much here (a busy machine?); run it again when it "
+                      "is quiet\n");
+        return;
+    }
     const cJSON *rows = tree_member(tree_member(result, "summary"), "speedups"), *row;
     int shown = 0;
     cJSON_ArrayForEach(row, rows)
@@ -118,32 +133,42 @@ static void add_measured(struct text *out, const cJSON *result, const cJSON *dev
         text_add(out, "%zu reached the precision that was asked for, the others have wider intervals\n", enough);
 }
 
-void explain_add(struct text *out, const cJSON *result, const char *path, const char *program)
+void explain_add(struct text *out, const cJSON *result, const struct explain_names *names)
 {
     const cJSON *device = tree_member(cJSON_GetArrayItem(tree_member(result, "env"), 0), "device");
     bool on_cpu = strcmp(tree_text(device, "kind"), "cpu") == 0;
     add_measured(out, result, device);
     add_meanings(out, result);
-    text_add(out, "next:     %s report ", program);
-    plain_add(out, path);
+    text_add(out, "next:     %s report ", names->program);
+    plain_add(out, names->path);
     text_add(out, " --format html --output page\n" INDENT "  a page to look through\n");
     if (on_cpu)
-        text_add(out, INDENT "%s doctor\n" INDENT "  what a run on a GPU needs\n", program);
+        text_add(out, INDENT "%s doctor\n" INDENT "  what a run on a GPU needs\n", names->program);
     else
-        text_add(out, INDENT "%s run -c grid --mode offline\n" INDENT "  the paper's 1000 shapes\n", program);
-    text_add(out, INDENT "%s verify skeleton\n" INDENT "  then a kernel of your own: docs/faq.md, \"A first kernel\"\n",
-             program);
+        text_add(out, INDENT "%s run -c grid --mode offline\n" INDENT "  the paper's 1000 shapes\n", names->program);
+    text_add(out, INDENT "%s verify ", names->program);
+    if (!on_cpu && names->kernels) {
+        plain_add(out, names->kernels);
+        text_add(out, "/skeleton.json\n");
+    } else {
+        text_add(out, "skeleton\n");
+    }
+    text_add(out, INDENT "  then a kernel of your own: docs/faq.md, \"A first kernel\"\n");
 }
 
-void explain_print(const char *path, const char *program)
+void explain_print(const char *path, const char *program, const char *kernels)
 {
     const struct load_request request = {&path, 1, false, NULL, false};
+    char directory[PATH_MAX], whole[PATH_MAX];
     struct text out = {0};
     struct error ignored;
     cJSON *result = NULL;
     if (load_results(&request, &result, &ignored))
         return;
-    explain_add(&out, result, path, program);
+    bool found =
+        kernel_directory_find(kernels, directory, sizeof directory, &ignored) == 0 && realpath(directory, whole);
+    const struct explain_names names = {path, program, found ? whole : NULL};
+    explain_add(&out, result, &names);
     if (out.bytes && !out.failed)
         fputs(out.bytes, stdout);
     text_free(&out);

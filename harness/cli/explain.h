@@ -8,11 +8,14 @@
 
 #include <cjson/cJSON.h>
 
-/* What was measured, what it means, what to type next, about the result at `path`; `program` is how it was called.
- * Nothing when it cannot be read: that has been told. */
-void explain_print(const char *path, const char *program);
+/* What was measured, what it means, what to type next, about the result at `path`; `program` is how it was called,
+ * `kernels` the kernel directory that was given, or NULL. Nothing when it cannot be read: that has been told. */
+void explain_print(const char *path, const char *program, const char *kernels);
 
 /* The same as text, of a result's tree. */
-void explain_add(struct text *out, const cJSON *result, const char *path, const char *program);
+struct explain_names {
+    const char *path, *program, *kernels;
+};
+void explain_add(struct text *out, const cJSON *result, const struct explain_names *names);
 
 #endif

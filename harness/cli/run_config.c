@@ -153,13 +153,14 @@ static int fill(const struct options *options, struct run_config *c, struct erro
 }
 
 /* Whom a GPU would race as well: nobody named them, so that they are no contenders that are missing. */
-static void note_device(const struct run_config *c)
+static void note_device(const struct options *options, const struct run_config *c)
 {
-    if (c->on_cuda || (c->config.baselines_given && c->config.candidates_given))
+    bool candidates_given = c->config.candidates_given || options->candidates[0];
+    if (c->on_cuda || (c->config.baselines_given && candidates_given))
         return;
     fprintf(stderr, "device cpu: left out%s%s, which need a CUDA GPU (" PROGRAM_NAME " doctor says what is missing)\n",
             c->config.baselines_given ? "" : " cublas, cublaslt-heuristic, cublaslt-autotuning",
-            c->config.candidates_given  ? ""
+            candidates_given            ? ""
             : c->config.baselines_given ? " cudal2"
                                         : " and cudal2");
 }
@@ -197,7 +198,7 @@ int run_config_open(const struct options *options, struct run_config *out, struc
         return err->code;
     }
     if (!options->quiet) {
-        note_device(out);
+        note_device(options, out);
         note_time(options, out);
     }
     return 0;
