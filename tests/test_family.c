@@ -57,6 +57,35 @@ static bool has(const cJSON *list, const char *key)
 #define OTHERWISE(raster, down, fetch, early)                                                                          \
     "RASTER=" raster ",DOWN=" down ",EPILOGUE=1,EVICT=0,STREAM=0,FETCH=" fetch ",MIN_BLOCKS=1,EARLY=" early
 
+/* A quarter of what is explored is no choice of the model's, and the same each time. */
+static void some_are_drawn_at_random(void **state)
+{
+    struct family f = family_on_h200(24);
+    const struct cudal2_problem p = {1000, 2056, 3000, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct error err;
+    bool has_space = false;
+    int news = 0;
+    (void)state;
+    if (family_open(&f, "cudal2", "kernels", &has_space, &err))
+        fail_msg("%s", err.text);
+    cJSON *modelled = family_choose(&f, CUDAL2_TN, &p);
+    f.at_random = 6;
+    cJSON *explored = family_choose(&f, CUDAL2_TN, &p), *again = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(modelled), 24);
+    assert_int_equal(cJSON_GetArraySize(explored), 24);
+    assert_true(cJSON_Compare(explored, again, true));
+    for (int i = 0; i < 24; i++) {
+        const char *key = cJSON_GetArrayItem(explored, i)->valuestring;
+        assert_true(i >= 18 || has(modelled, key));
+        news += !has(modelled, key);
+    }
+    assert_in_range(news, 4, 6);
+    cJSON_Delete(modelled);
+    cJSON_Delete(explored);
+    cJSON_Delete(again);
+    family_close(&f);
+}
+
 /* A search that goes into a table lets what that has race again: first, and under the name of today. */
 static void known_winners_compete(void **state)
 {
@@ -242,7 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objections_name_the_fault), cmocka_unit_test(known_winners_compete),
         cmocka_unit_test(own_entries_compete),       cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
-        cmocka_unit_test(bad_kernels_make_room),
+        cmocka_unit_test(bad_kernels_make_room),     cmocka_unit_test(some_are_drawn_at_random),
     };
     return cmocka_run_group_tests(tests, make_kernels, scratch_remove);
 }

@@ -65,6 +65,11 @@ static bool takes_problem(const struct prune_request *r, const struct configurat
            plan.workspace_bytes <= r->workspace_bytes;
 }
 
+bool prune_takes(const struct prune_request *request, const struct configuration *c)
+{
+    return !c->rejected && takes_problem(request, c);
+}
+
 /* The guesses of one problem, fastest first, and which of them are taken. */
 struct choice {
     const struct prune_request *request;

@@ -70,6 +70,9 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
 {
     struct run_config made;
     char output[PATH_MAX];
+    if (options->explore && !options_given(options, OPTION_OUTPUT))
+        return error_set(err, EXIT_CODE_USAGE,
+                         "tune: --explore gathers data and needs --output FILE: no kernel is to be chosen by it");
     if (run_config_open(options, &made, err))
         return err->code;
     int code = tune_adjust(&made.config, err);
@@ -83,6 +86,7 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
         .config = &made.config,
         .kernel_directory = options->kernels,
         .breadth = (size_t)options->breadth,
+        .explore = options->explore,
         .output = options->output,
         .update = options->update,
         .stop = run_stop_flag(),

@@ -61,6 +61,7 @@ enum option_id {
     OPTION_TIMEOUT,
     OPTION_IN_PROCESS,
     OPTION_BREADTH,
+    OPTION_EXPLORE,
     OPTION_BUDGET,
     OPTION_UPDATE,
     OPTION_BASELINES,
@@ -119,6 +120,7 @@ struct options {
     const char *where;                            /* an expression over M, N and K; NULL: every shape */
     uint64_t limit;                               /* how many shapes */
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
+    bool explore;                                 /* tune */
     uint64_t breadth;                             /* tune: 0: its own choice */
     double budget_seconds;                        /* tune: 0: no limit */
     const char *baselines;                        /* comma-separated family names, replaces the config's */

@@ -118,6 +118,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                            "without a worker, for debuggers: a kernel that crashes takes the program with it"},
     [OPTION_BREADTH] = {"breadth", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(TUNE), "N", NULL, AT(breadth), SEARCH,
                         "configurations of a kernel set to race for each shape and layout; default: 32"},
+    [OPTION_EXPLORE] = {"explore", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(explore), SEARCH,
+                        "gather data: 56 configurations each, a quarter of them at random; needs --output"},
     [OPTION_BUDGET] = {"budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(TUNE), "SECONDS", NULL, AT(budget_seconds),
                        SEARCH, "stop after this time; --resume goes on"},
     [OPTION_UPDATE] = {"update", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(update), SEARCH,

@@ -1,11 +1,14 @@
 #include "tune/family.h"
 
+#include "base/random.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_PASSES 4
-#define MAX_KEYS 256 /* of one problem and layout */
+#define MAX_KEYS 256       /* of one problem and layout */
+#define TRIES_AT_RANDOM 50 /* draws for each that is wanted: most of a space does not take a given problem */
 #define SPILLS "spills"
 #define SERIALISED "wgmma serialised"
 
@@ -167,18 +170,43 @@ static struct prune_request prune_request_of(const struct family *f, enum cudal2
     };
 }
 
+/* Adds the key of a configuration; returns how many there are then. */
+static size_t add_configuration(const struct family *f, enum cudal2_layout layout, size_t index,
+                                struct cudal2_variant *keys, size_t n)
+{
+    const struct space *s = &f->spaces[layout];
+    if (n == f->breadth || n == MAX_KEYS)
+        return n;
+    bool good = space_key(s, &s->configurations[index], keys[n].key, sizeof keys[n].key) == 0;
+    return good && !is_there(keys, n, keys[n].key) ? n + 1 : n;
+}
+
+/* From the whole space, the same for a problem each time: a search that goes on draws what it drew before. */
+static size_t add_random(const struct family *f, const struct prune_request *request, struct cudal2_variant *keys,
+                         size_t n)
+{
+    const struct space *s = request->space;
+    struct random random;
+    uint64_t seed = random_derive((uint64_t)request->m, "explore", (uint64_t)request->n);
+    random_seed(&random, random_derive(seed, "k", (uint64_t)request->k * 2 + request->conditions.layout));
+    for (size_t i = 0; i < TRIES_AT_RANDOM * f->at_random && n < f->breadth && s->n_configurations > 0; i++) {
+        size_t index = (size_t)random_below(&random, s->n_configurations);
+        if (prune_takes(request, &s->configurations[index]))
+            n = add_configuration(f, request->conditions.layout, index, keys, n);
+    }
+    return n;
+}
+
 static size_t choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem,
                      struct cudal2_variant *keys)
 {
     const struct prune_request request = prune_request_of(f, layout, problem);
     size_t chosen[PRUNE_MAX], n_chosen = prune_choose(&request, chosen);
     size_t n = own_entries(f, layout, problem, keys, known_keys(f, layout, problem, keys));
-    for (size_t i = 0; i < n_chosen && n < f->breadth && n < MAX_KEYS; i++) {
-        const struct configuration *c = &f->spaces[layout].configurations[chosen[i]];
-        if (space_key(&f->spaces[layout], c, keys[n].key, sizeof keys[n].key) == 0 && !is_there(keys, n, keys[n].key))
-            n++;
-    }
-    return n;
+    size_t room = f->breadth - f->at_random; /* for those that are not drawn */
+    for (size_t i = 0; i < n_chosen && n < room; i++)
+        n = add_configuration(f, layout, chosen[i], keys, n);
+    return f->at_random > 0 ? add_random(f, &request, keys, n) : n;
 }
 
 cJSON *family_choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem)

@@ -22,6 +22,7 @@ struct family {
     enum cudal2_accumulate accumulate;
     uint64_t workspace_bytes;
     size_t breadth;
+    size_t at_random;                               /* of them, drawn from the whole space: against the model's bias */
     struct space spaces[2];                         /* by layout */
     const struct tuned_table *known[FAMILY_TABLES]; /* NULL, or what an earlier search found: it races again */
 };
@@ -33,8 +34,8 @@ int family_open(struct family *f, const char *candidate, const char *kernel_dire
 void family_close(struct family *f);
 
 /* Keys to race for a problem in a layout: what `known` has for this very problem, the same launched
- * otherwise, the set's entries that fit, then the model's choice, `breadth` in all and no key twice. A JSON array owned
- * by the caller. */
+ * otherwise, the set's entries that fit, then the model's choice and some at random, `breadth` in all and no key twice.
+ * A JSON array owned by the caller. */
 cJSON *family_choose(const struct family *f, enum cudal2_layout layout, const struct cudal2_problem *problem);
 
 struct family_problems {

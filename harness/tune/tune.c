@@ -269,6 +269,13 @@ static int compile_family(struct tuner *t, struct family *f, struct error *err)
     return 0;
 }
 
+static size_t breadth_of(const struct tune_request *request)
+{
+    if (request->breadth > 0)
+        return request->breadth;
+    return request->explore ? TUNE_EXPLORED : TUNE_BREADTH;
+}
+
 static int add_family(struct tuner *t, const char *candidate, struct error *err)
 {
     const struct config *config = t->request->config;
@@ -283,7 +290,8 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
         .dtype = kind.dtype,
         .accumulate = kind.accumulate,
         .workspace_bytes = config->workspace_bytes,
-        .breadth = t->request->breadth ? t->request->breadth : TUNE_BREADTH,
+        .breadth = breadth_of(t->request),
+        .at_random = t->request->explore ? breadth_of(t->request) * TUNE_EXPLORED_RANDOM / TUNE_EXPLORED : 0,
         .known = {t->known[0], t->known[1]},
     };
     int code = family_open(f, candidate, t->request->kernel_directory, &has_space, err);

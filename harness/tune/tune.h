@@ -16,6 +16,8 @@
 #include "tune/table.h"
 
 #define TUNE_BREADTH 32
+#define TUNE_EXPLORED 56        /* with explore */
+#define TUNE_EXPLORED_RANDOM 14 /* of them */
 #define TUNE_FINALISTS 3
 #define TUNE_COMPILE_SECONDS 60.0 /* of one configuration */
 
@@ -23,6 +25,7 @@ struct tune_request {
     struct config *config;        /* tune_adjust has been called on it */
     const char *kernel_directory; /* NULL: the default */
     size_t breadth;               /* configurations raced per problem and layout; 0: TUNE_BREADTH */
+    bool explore;                 /* for data: a quarter of the configurations are drawn at random */
     const char *output;           /* the table; NULL: tuned/ of the kernel directory, once every problem is there */
     bool update;                  /* into the table that is there, also in part: merge.h */
     const volatile int *stop;     /* heard while compiling; may be NULL */
