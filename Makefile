@@ -102,6 +102,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
+# A small stack (ulimit -s 64) is enough: what is large is on the heap. Sanitizers make frames larger.
+ifeq ($(SAN),)
+$(BUILD)/obj/harness/%.o: CFLAGS_ALL += -Wframe-larger-than=16384
+endif
+
 # Every result names the commit and the flags it was built from.
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)$(shell git diff --quiet HEAD -- Makefile harness baselines kernels 2>/dev/null || echo -dirty)
 COMMIT_DATE := $(shell git log -1 --format=%cs 2>/dev/null || echo unknown)

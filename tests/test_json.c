@@ -75,15 +75,33 @@ static void test_refuses_bad_syntax(void **state)
         {"[1] x", "x.json: line 1: something follows the value"},
         {"[1]\n[2]", "x.json: line 2: something follows the value"},
         {"nul", "x.json: line 1: expected a value"},
-        {"True", "x.json: line 1: expected a value"},
+        {"True", "x.json: line 1: expected true in small letters"},
+        {"{'a':1}", "x.json: line 1: expected a key in quotes"},
+        {"['a']", "x.json: line 1: a string stands in double quotes"},
+        {"[None]", "x.json: line 1: None is null in JSON"},
         {"// no\n1", "x.json: line 1: expected a value"},
-        {"\xef\xbb\xbf{}", "x.json: line 1: expected a value"},
+        {"\xef\xbb\xbf", "x.json: empty"},
+        {"\xff\xfe{", "x.json: the text is UTF-16: save it as UTF-8"},
         {"}", "x.json: line 1: expected a value"},
         {"[1}", "x.json: line 1: expected ',' or ']'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_refused(cases[i][0], cases[i][1]);
+}
+
+/* Some editors write a byte order mark in front; a NUL is told as what it is. */
+static void test_marks_and_nuls(void **state)
+{
+    static const char nul[] = "{\"a\": \0 1}";
+    struct error err;
+    cJSON *tree = NULL;
+    (void)state;
+    assert_int_equal(json_parse("\xef\xbb\xbf{\"a\":1}", 10, 1 << 20, "x.json", &tree, &err), 0);
+    assert_int_equal(cJSON_GetObjectItem(tree, "a")->valueint, 1);
+    cJSON_Delete(tree);
+    assert_int_equal(json_parse(nul, sizeof nul - 1, 1 << 20, "x.json", &tree, &err), EXIT_CODE_DATA);
+    assert_string_equal(err.text, "x.json: line 1, column 7: a NUL byte: this is no text file");
 }
 
 static void test_refuses_bad_numbers(void **state)
@@ -100,9 +118,10 @@ static void test_refuses_bad_numbers(void **state)
         {"1e", "x.json: line 1: expected a digit in the exponent"},
         {"1e+", "x.json: line 1: expected a digit in the exponent"},
         {"0x10", "x.json: line 1: something follows the value"},
-        {"NaN", "x.json: line 1: expected a value"},
-        {"Infinity", "x.json: line 1: expected a value"},
-        {"-Infinity", "x.json: line 1: expected a digit"},
+        {"NaN", "x.json: line 1: NaN is no number of JSON (write null)"},
+        {"Infinity", "x.json: line 1: infinity is no number of JSON (write null)"},
+        {"-Infinity", "x.json: line 1: infinity is no number of JSON (write null)"},
+        {"[nan]", "x.json: line 1: nan is no number of JSON (write null)"},
         {"1e400", "x.json: line 1: a number too large for a double"},
         {"-1e400", "x.json: line 1: a number too large for a double"},
         {"1e-400", "x.json: line 1: a number too small for a double"},
@@ -187,9 +206,9 @@ static void test_nul_bytes(void **state)
     struct error err;
     (void)state;
     assert_int_equal(json_parse("1\0", 2, 100, "x.json", &tree, &err), EXIT_CODE_DATA);
-    assert_string_equal(err.text, "x.json: line 1, column 2: something follows the value");
+    assert_string_equal(err.text, "x.json: line 1, column 2: a NUL byte: this is no text file");
     assert_int_equal(json_parse("\"a\0b\"", 5, 100, "x.json", &tree, &err), EXIT_CODE_DATA);
-    assert_string_equal(err.text, "x.json: line 1, column 3: a control character in a string");
+    assert_string_equal(err.text, "x.json: line 1, column 3: a NUL byte: this is no text file");
     assert_int_equal(json_parse("[1]junk", 3, 100, "x.json", &tree, &err), 0);
     cJSON_Delete(tree);
 }
@@ -464,6 +483,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepts_every_kind),
         cmocka_unit_test(test_refuses_bad_syntax),
+        cmocka_unit_test(test_marks_and_nuls),
         cmocka_unit_test(test_refuses_bad_numbers),
         cmocka_unit_test(test_names_the_place),
         cmocka_unit_test(test_keeps_numbers),

@@ -35,6 +35,13 @@ static int refuse_long(size_t length, size_t max_bytes, const char *source, stru
     return error_set(err, EXIT_CODE_DATA, "%s: %zu bytes, the limit is %zu", source, length, max_bytes);
 }
 
+#define UTF8_MARK "\xef\xbb\xbf" /* what some editors write in front of a text; it means nothing there */
+
+static bool is_utf16(const char *text, size_t length)
+{
+    return length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+}
+
 /* *root is NULL with 0 when memory is out: the scan is stricter than cJSON, so that no other cause is left. */
 static int scan_and_build(const char *text, size_t length, struct json_origin origin, cJSON **root, struct error *err)
 {
@@ -48,7 +55,12 @@ static int scan_and_build(const char *text, size_t length, struct json_origin or
 static int parse(const char *text, size_t length, struct json_origin origin, cJSON **out, struct error *err)
 {
     const char *source = origin.source;
+    size_t mark = length >= strlen(UTF8_MARK) && memcmp(text, UTF8_MARK, strlen(UTF8_MARK)) == 0 ? 3 : 0;
     cJSON *root;
+    text += mark;
+    length -= mark;
+    if (is_utf16(text, length))
+        return error_set(err, EXIT_CODE_DATA, "%s: the text is UTF-16: save it as UTF-8", source);
     if (is_blank(text, length))
         return error_set(err, EXIT_CODE_DATA, "%s: empty", source);
     if (scan_and_build(text, length, origin, &root, err))

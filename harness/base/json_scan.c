@@ -220,9 +220,33 @@ static bool scan_word(struct scan *s, const char *word)
     return true;
 }
 
+/* What other languages write where JSON has a value. */
+static const char *foreign_word(const struct scan *s)
+{
+    static const char *const words[][2] = {{"NaN", "NaN is no number of JSON (write null)"},
+                                           {"nan", "nan is no number of JSON (write null)"},
+                                           {"-nan", "nan is no number of JSON (write null)"},
+                                           {"Inf", "infinity is no number of JSON (write null)"},
+                                           {"inf", "infinity is no number of JSON (write null)"},
+                                           {"-Inf", "infinity is no number of JSON (write null)"},
+                                           {"-inf", "infinity is no number of JSON (write null)"},
+                                           {"True", "expected true in small letters"},
+                                           {"False", "expected false in small letters"},
+                                           {"None", "None is null in JSON"},
+                                           {"'", "a string stands in double quotes"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i][0]);
+        if ((size_t)(s->end - s->at) >= length && strncmp(s->at, words[i][0], length) == 0)
+            return words[i][1];
+    }
+    return NULL;
+}
+
 static bool scan_value(struct scan *s)
 {
     skip_space(s);
+    if (peek(s) && strchr("NIiTFn-'", peek(s)) && foreign_word(s))
+        return fail(s, foreign_word(s));
     switch (peek(s)) {
     case '{':
         s->at++;
@@ -250,6 +274,7 @@ static bool scan_value(struct scan *s)
 static int tell(const struct scan *s, const char *text, struct json_origin origin, struct error *err)
 {
     const char *at = s->at;
+    const char *problem = at < s->end && *at == '\0' ? "a NUL byte: this is no text file" : s->problem;
     while (s->at == s->end && at > text && isspace((unsigned char)at[-1]))
         at--;
     size_t line = 1, column = 1;
@@ -259,8 +284,8 @@ static int tell(const struct scan *s, const char *text, struct json_origin origi
         column = *c == '\n' ? 1 : column + !continues;
     }
     if (origin.is_line)
-        return error_set(err, EXIT_CODE_DATA, "%s, column %zu: %s", origin.source, column, s->problem);
-    return error_set(err, EXIT_CODE_DATA, "%s: line %zu, column %zu: %s", origin.source, line, column, s->problem);
+        return error_set(err, EXIT_CODE_DATA, "%s, column %zu: %s", origin.source, column, problem);
+    return error_set(err, EXIT_CODE_DATA, "%s: line %zu, column %zu: %s", origin.source, line, column, problem);
 }
 
 int json_scan(const char *text, size_t length, struct json_origin origin, struct error *err)

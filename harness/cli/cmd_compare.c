@@ -135,26 +135,35 @@ static void print_failure(const struct options *options, enum compare_format for
     free(text);
 }
 
+/* Once both runs are read. */
+static int judge(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
+                 struct error *err)
+{
+    bool again = options->confirm && compare_suspects(runs) > 0;
+    return again ? look_again(options, argc, argv, runs, err) : 0;
+}
+
 int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)
 {
     struct compare_request request;
-    struct compare_runs runs;
     enum compare_format format;
     if (options->agreement)
         return command_agree(options, err);
     if (read_request(options, &request, err) || find_format(options, &format, err))
         return err->code;
-    int code = compare_open(&request, &runs, err);
-    if (code) {
-        print_failure(options, format, err);
-        return code;
-    }
-    if (options->confirm && compare_suspects(&runs) > 0)
-        code = look_again(options, argc, argv, &runs, err);
+    struct compare_runs *runs = calloc(1, sizeof *runs);
+    if (!runs)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    int code = compare_open(&request, runs, err);
+    bool opened = !code;
+    if (opened)
+        code = judge(options, argc, argv, runs, err);
     if (code)
         print_failure(options, format, err);
     else
-        code = print(&runs, format, options, err);
-    compare_free(&runs);
+        code = print(runs, format, options, err);
+    if (opened)
+        compare_free(runs);
+    free(runs);
     return code;
 }

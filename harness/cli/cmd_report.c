@@ -86,7 +86,7 @@ int command_report(const struct options *options, struct error *err)
         .table = options->table > INT_MAX ? -1 : (int)options->table,
         .timing = options_given(options, OPTION_TIMING) ? timing_names[options->timing] : NULL,
         .mixed = options->mixed,
-        .output = options->output,
+        .output = options->output && strcmp(options->output, "-") != 0 ? options->output : NULL,
         .stream = stdout,
         .notes = stderr,
     };

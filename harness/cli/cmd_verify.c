@@ -277,10 +277,66 @@ static int check_format(const struct options *options, struct error *err)
     return error_set(err, EXIT_CODE_USAGE, "verify: there is no format \"%s\" (expected text or json)", name);
 }
 
+/* A directory of verify's own for what a run leaves. */
+struct desk {
+    char directory[PATH_MAX], output[PATH_MAX + 16], journal[PATH_MAX + 32];
+};
+
+static int desk_open(struct desk *desk, struct error *err)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(desk->directory, sizeof desk->directory, "%.4000s/cudal2-verify-XXXXXX",
+             base != NULL && base[0] ? base : "/tmp");
+    if (mkdtemp(desk->directory) == NULL)
+        return error_set(err, EXIT_CODE_CANTCREATE, "verify: %s cannot be created", desk->directory);
+    snprintf(desk->output, sizeof desk->output, "%s/verify.json", desk->directory);
+    snprintf(desk->journal, sizeof desk->journal, "%s/verify.journal.jsonl", desk->directory);
+    return 0;
+}
+
+static void desk_clear(const struct desk *desk)
+{
+    unlink(desk->output);
+    unlink(desk->journal);
+    rmdir(desk->directory);
+}
+
+static int check_at(const struct desk *desk, const struct options *options, const struct run_config *made,
+                    struct findings *f, struct error *err)
+{
+    struct run_options run = {.config = &made->config,
+                              .config_path = made->path[0] ? made->path : NULL,
+                              .device = options->device,
+                              .output = desk->output,
+                              .argc = f->argc,
+                              .argv = f->argv,
+                              .plugin_directory = options->plugins,
+                              .kernel_directory = options->kernels,
+                              .no_tuned = true,
+                              .temporary = true};
+    run_note_accumulate(options, &made->config);
+    return check(options, &run, desk->directory, f, err);
+}
+
+/* Everything that needs a config. */
+static int verify(const struct options *options, const struct run_config *made, struct findings *f, struct error *err)
+{
+    struct desk *desk = calloc(1, sizeof *desk);
+    if (desk == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a directory's name");
+    int code = desk_open(desk, err);
+    if (code == 0) {
+        code = check_at(desk, options, made, f, err);
+        desk_clear(desk);
+    }
+    free(desk);
+    if (code == 0)
+        code = print(options, f, err);
+    return code == 0 ? findings_outcome(f, err) : code;
+}
+
 int command_verify(const struct options *options, int argc, char *const *argv, struct error *err)
 {
-    char directory[PATH_MAX], output[PATH_MAX + 16], journal[PATH_MAX + 32];
-    const char *base = getenv("TMPDIR");
     struct run_config made = {.path = ""};
     struct findings findings;
     int code = check_format(options, err);
@@ -291,32 +347,9 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
     if (code != 0)
         return code;
     findings_open(&findings);
-    snprintf(directory, sizeof directory, "%.4000s/cudal2-verify-XXXXXX", base != NULL && base[0] ? base : "/tmp");
-    if (mkdtemp(directory) == NULL)
-        code = error_set(err, EXIT_CODE_CANTCREATE, "verify: %s cannot be created", directory);
-    snprintf(output, sizeof output, "%s/verify.json", directory);
-    snprintf(journal, sizeof journal, "%s/verify.journal.jsonl", directory);
-    const struct run_options run = {.config = &made.config,
-                                    .config_path = made.path[0] ? made.path : NULL,
-                                    .device = options->device,
-                                    .output = output,
-                                    .argc = argc,
-                                    .argv = argv,
-                                    .plugin_directory = options->plugins,
-                                    .kernel_directory = options->kernels,
-                                    .no_tuned = true,
-                                    .temporary = true};
-    if (code == 0)
-        run_note_accumulate(options, &made.config);
-    if (code == 0)
-        code = check(options, &run, directory, &findings, err);
-    unlink(output);
-    unlink(journal);
-    rmdir(directory);
-    if (code == 0)
-        code = print(options, &findings, err);
-    if (code == 0)
-        code = findings_outcome(&findings, err);
+    findings.argc = argc;
+    findings.argv = argv;
+    code = verify(options, &made, &findings, err);
     findings_free(&findings);
     run_config_close(&made);
     return code;

@@ -12,14 +12,16 @@
 
 /* {"schema":"cudal2-bench/verify","schema_version":1,"device":"...","problems":[{"problem":"f16-f32-64x64x64",
  *  "verification":{...},"contenders":[{"name","role","verdict","stage","reason","class","deviation","coverage","seeds",
- *  "variants","rejected","activity"}]}],"activity":{...},"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
+ *  "describe_error","variants","rejected","activity"}]}],"activity":{...},"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
  * What a contender does not have is left out. */
 struct findings {
     cJSON *problems, *sanitizers; /* owned */
     struct activity_book book;    /* what was watched; empty in this process */
+    int argc;                     /* of the command, for the record; argv borrowed */
+    char *const *argv;
     char device[128];
     size_t passed, failed, skipped;     /* of kernels, over problems */
-    struct named named;                 /* what became of every contender */
+    struct named *named;                /* owned; what became of every contender */
     cJSON *origins;                     /* owned; whose name brought it (environment_named) */
     char unchecked[768];                /* who was named and checked nowhere, and why; "" none */
     char unfinished[RECORD_REASON_MAX]; /* the first sanitizer that did not come to its end, and why; "" none */

@@ -11,7 +11,8 @@
 
 void findings_open(struct findings *f)
 {
-    *f = (struct findings){.problems = cJSON_CreateArray(), .sanitizers = cJSON_CreateArray()};
+    *f = (struct findings){
+        .problems = cJSON_CreateArray(), .sanitizers = cJSON_CreateArray(), .named = calloc(1, sizeof *f->named)};
 }
 
 void findings_free(struct findings *f)
@@ -19,6 +20,7 @@ void findings_free(struct findings *f)
     cJSON_Delete(f->problems);
     cJSON_Delete(f->sanitizers);
     cJSON_Delete(f->origins);
+    free(f->named);
     activity_book_free(&f->book);
     *f = (struct findings){0};
 }
@@ -72,6 +74,7 @@ static cJSON *contender_tree(const struct contender_record *c)
     for (size_t i = 0; members[i] != NULL; i++)
         tree_put_copy(&t, members[i], tree_member(c->verification, members[i]));
     tree_put_copy(&t, "deviation", c->deviation);
+    tree_put_text(&t, "describe_error", tree_text(c->attributes, "describe_error"));
     put_counts(&t, c->tuning);
     tree_put_copy(&t, "activity", c->activity);
     return tree_finish(&t);
@@ -83,7 +86,8 @@ void findings_add(struct findings *f, const struct cell_record *record)
     struct tree t = tree_begin();
     cJSON *contenders = cJSON_CreateArray();
     problem_key(&record->problem, key);
-    named_count(&f->named, record);
+    if (f->named != NULL)
+        named_count(f->named, record);
     for (size_t i = 0; i < record->n_contenders; i++) {
         const struct contender_record *c = &record->contenders[i];
         if (!is_reported(c))
@@ -124,7 +128,7 @@ void findings_add_sanitizer(struct findings *f, const char *tool, const struct s
 void findings_close(struct findings *f, const struct config *config)
 {
     struct error err = {.text = ""};
-    if (named_verdict(&f->named, f->origins, config, &err))
+    if (f->named != NULL && named_verdict(f->named, f->origins, config, &err))
         snprintf(f->unchecked, sizeof f->unchecked, "%s", err.text);
 }
 
@@ -178,6 +182,8 @@ static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
     if (tree_number(c, "variants") > 0)
         text_add(out, "; %.0f variants", tree_number(c, "variants"));
     add_activity(out, tree_member(c, "activity"));
+    if (tree_text(c, "describe_error")[0] != '\0')
+        text_add(out, "; its attributes are lost: %s", tree_text(c, "describe_error"));
 }
 
 static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)

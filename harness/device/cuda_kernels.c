@@ -4,6 +4,7 @@
 #include "compile/compile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FLUSH_THREADS 256
@@ -170,16 +171,18 @@ int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c
                  const struct expectation *expected, struct comparison *out, struct error *err)
 {
     struct cuda_device *c = cuda_of(d);
-    struct comparison parts[COMPARE_BLOCKS];
+    struct comparison *parts = calloc(COMPARE_BLOCKS, sizeof *parts);
+    size_t bytes = COMPARE_BLOCKS * sizeof *parts;
     cu_function function;
     const void *reference = expected->wide ? (const void *)expected->wide : (const void *)expected->reference;
     enum harness_kernel which = expected->wide ? KERNEL_COMPARE_WIDE : KERNEL_COMPARE;
     double limit = expected->limit;
     uint64_t count = (uint64_t)p->m * (uint64_t)p->n;
-    int rc = cuda_kernel_get(c, which, (int)p->dtype * 2, &function, err);
+    int rc = parts ? cuda_kernel_get(c, which, (int)p->dtype * 2, &function, err)
+                   : error_set(err, EXIT_CODE_INTERNAL, "out of memory to compare");
     if (rc == 0 && !c->compare_parts)
-        rc = driver_check(&c->driver, c->driver.memory_alloc(&c->compare_parts, sizeof parts), err,
-                          "cuMemAlloc(%zu bytes to compare)", sizeof parts);
+        rc = driver_check(&c->driver, c->driver.memory_alloc(&c->compare_parts, bytes), err,
+                          "cuMemAlloc(%zu bytes to compare)", bytes);
     void *arguments[] = {&c_matrix, &reference, &count, &limit, &c->compare_parts};
     uint64_t wanted = (count + COMPARE_THREADS - 1) / COMPARE_THREADS;
     unsigned blocks = (unsigned)(wanted < COMPARE_BLOCKS ? wanted : COMPARE_BLOCKS);
@@ -190,5 +193,6 @@ int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c
     *out = (struct comparison){.first_index = UINT64_MAX};
     for (unsigned i = 0; i < blocks && rc == 0; i++)
         comparison_add(out, &parts[i]);
+    free(parts);
     return rc;
 }

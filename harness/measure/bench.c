@@ -230,6 +230,7 @@ int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *
     const struct contender *c = entrant->contender;
     out[0] = '\0';
     bench_stage(bench, entrant, "setup", bench->config->limits.setup_seconds);
+    memset(out, 0, capacity);
     int status = c->ops->describe == NULL ? CUDAL2_UNSUPPORTED : c->ops->describe(c, entrant->state, out, capacity);
     bench_stage(bench, NULL, "setup", bench->config->limits.setup_seconds);
     return status;
@@ -239,12 +240,22 @@ void entrant_describe(const struct bench *bench, struct entrant *entrant)
 {
     char text[4096];
     struct contender_record *r = entrant->record;
-    struct error ignored;
-    if (r->attributes != NULL || r->copy_of[0] != '\0')
+    struct error why = {.text = ""};
+    cJSON *said = NULL;
+    if (r->attributes != NULL || r->copy_of[0] != '\0' || entrant_ask(bench, entrant, text, sizeof text) != CUDAL2_OK ||
+        text[0] == '\0')
         return;
-    if (entrant_ask(bench, entrant, text, sizeof text) == CUDAL2_OK && text[0] != '\0' &&
-        json_parse(text, strlen(text), sizeof text, r->name, &r->attributes, &ignored) != 0)
-        r->attributes = NULL;
+    text[sizeof text - 1] = '\0';
+    int code = json_parse(text, strlen(text), sizeof text, "describe", &said, &why);
+    if (code == 0 && !cJSON_IsObject(said))
+        code = json_fail(json_root(said, "describe"), &why, "expected an object");
+    if (code == 0) {
+        r->attributes = said;
+        return;
+    }
+    cJSON_Delete(said);
+    r->attributes = cJSON_CreateObject();
+    cJSON_AddStringToObject(r->attributes, "describe_error", why.text);
 }
 
 void entrant_teardown(struct bench *bench, struct entrant *entrant)

@@ -161,7 +161,8 @@ int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *
 /* What the contender, set up, says of itself, into out; its name is on the stage page meanwhile. Returns the hook's
  * status. */
 int entrant_ask(const struct bench *bench, const struct entrant *entrant, char *out, size_t capacity);
-/* Keeps that in record->attributes, once; a copy is described by its original. */
+/* Keeps that in record->attributes, once, or {"describe_error": why} where it is no JSON object; a copy is described by
+ * its original. */
 void entrant_describe(const struct bench *bench, struct entrant *entrant);
 /* Releases the segment and the contender's state; nothing when not set up. */
 void entrant_teardown(struct bench *bench, struct entrant *entrant);

@@ -187,14 +187,15 @@ static size_t gather_exact(struct bench *bench, struct entrant *entrant, const s
  * races beside its choice. */
 static size_t add_own(struct bench *bench, struct entrant *entrant, struct cudal2_variant *out, size_t n)
 {
-    struct cudal2_variant own[RACE_MAX_VARIANTS];
+    struct cudal2_variant *own = calloc(RACE_MAX_VARIANTS, sizeof *own);
     char why[CUDAL2_WHY];
     size_t before = n;
-    int n_own = list_own(bench, entrant, own, why);
+    int n_own = own ? list_own(bench, entrant, own, why) : 0;
     for (int i = 0; i < n_own && n < RACE_MAX_VARIANTS; i++)
         if (!known(out, n, own[i].key))
             out[n++] = own[i];
     json_put_number(entrant->record->tuning, "own", (double)(n - before));
+    free(own);
     return n;
 }
 

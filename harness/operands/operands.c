@@ -86,16 +86,20 @@ static void place(struct operands *o, struct random *random, char **next, unsign
 }
 
 /* In a random order too, so that no set always lies first. */
-static void place_all(struct operands *o, struct random *random)
+static int place_all(struct operands *o, struct random *random)
 {
-    unsigned order[OPERANDS_MAX_SETS * MATRICES];
+    unsigned *order = calloc(o->request.n_sets * MATRICES, sizeof *order);
     unsigned n = (unsigned)o->request.n_sets * MATRICES;
     char *next = o->arena;
+    if (order == NULL)
+        return -1;
     for (unsigned i = 0; i < n; i++)
         order[i] = i;
     random_shuffle(random, order, n);
     for (unsigned i = 0; i < n; i++)
         place(o, random, &next, order[i]);
+    free(order);
+    return 0;
 }
 
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
@@ -112,7 +116,10 @@ int operands_alloc(struct device *device, const struct operands_request *request
         return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
     }
     random_seed(&random, request->seed);
-    place_all(o, &random);
+    if (place_all(o, &random) != 0) {
+        operands_free(device, o);
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
+    }
     *out = o;
     return 0;
 }

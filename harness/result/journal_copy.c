@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK 65536
+#define CHUNK 8192
 #define NAMES 9 /* .rescued, .rescued-2 and so on */
 #define PLACE_MAX 4096
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +217,24 @@ static void close_ends(struct launch *l)
     close_fd(l->listener);
 }
 
+/* Libraries of a worker open some dozens. A soft limit is ours to raise; one that is hard is told as what it is. */
+#define FILES_NEEDED 64
+#define FILES_WANTED 1024
+
+static int check_files(struct error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_NEEDED)
+        return 0;
+    rlim_t had = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
+    if (limit.rlim_cur >= FILES_NEEDED && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_UNAVAILABLE,
+                     "starting a worker: %llu open files are allowed, it needs %d (ulimit -n)", (unsigned long long)had,
+                     FILES_NEEDED);
+}
+
 int process_spawn(const struct process_request *request, struct process *out, struct error *err)
 {
     int code = 0, page_fd = -1;
@@ -228,6 +247,8 @@ int process_spawn(const struct process_request *request, struct process *out, st
                        .listener = -1,
                        .parent = getpid()};
     *out = none;
+    if (check_files(err))
+        return err->code;
     l.environment = process_environment(environ, usable_cpus());
     if (!l.environment) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");

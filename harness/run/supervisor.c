@@ -482,19 +482,31 @@ static int conclude(struct run *run, int code, struct error *err)
     return code ? code : ending_of(&run->ledger, run->options, stop_signal(run), &run->last, err);
 }
 
+static int supervise(struct run *run, struct error *err)
+{
+    if (run->options->devices)
+        run->devices = *run->options->devices;
+    else if (devices_resolve(run->options->device, device_count_gpus(), &run->devices, err))
+        return err->code;
+    if (ledger_open(run->options, run->devices.on_cuda, &run->ledger, err))
+        return err->code;
+    count_costs(run);
+    int code = measure(run, err);
+    code = conclude(run, code, err);
+    ledger_close(&run->ledger);
+    return code;
+}
+
 int run_supervise(const struct run_options *options, const struct run_observer *observer, const volatile int *stop,
                   struct error *err)
 {
-    struct run run = {.options = options, .observer = observer, .stop = stop};
-    if (options->devices)
-        run.devices = *options->devices;
-    else if (devices_resolve(options->device, device_count_gpus(), &run.devices, err))
-        return err->code;
-    if (ledger_open(options, run.devices.on_cuda, &run.ledger, err))
-        return err->code;
-    count_costs(&run);
-    int code = measure(&run, err);
-    code = conclude(&run, code, err);
-    ledger_close(&run.ledger);
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
+    run->options = options;
+    run->observer = observer;
+    run->stop = stop;
+    int code = supervise(run, err);
+    free(run);
     return code;
 }

@@ -16,6 +16,7 @@ struct stage {
     struct bench *bench;
     struct race_result *races;
     bool wanted[RECORD_MAX_CONTENDERS];
+    char before[RECORD_MAX_CONTENDERS][sizeof(((struct entrant *)0)->variant)]; /* this pass */
     struct deviation deviations[RECORD_MAX_CONTENDERS];
     struct model_calibration calibration;
     struct yardstick yardstick;
@@ -280,22 +281,21 @@ static void settle_variants(struct stage *s, size_t i)
 static int run_pass(struct stage *s, uint64_t pass, struct error *err)
 {
     struct bench *bench = s->bench;
-    char before[RECORD_MAX_CONTENDERS][sizeof bench->entrants[0].variant];
     int code = 0;
     for (size_t i = 0; i < bench->n_entrants; i++)
-        memcpy(before[i], bench->entrants[i].variant, sizeof before[i]);
+        memcpy(s->before[i], bench->entrants[i].variant, sizeof s->before[i]);
     for (unsigned seed = 0; seed < bench->config->verify_seeds && code == 0; seed++)
         code = check_seed(s, random_derive(bench->seed, "verify", pass * 1000 + seed) >> 8, err);
     /* Who has changed its variant has not seen every seed: it waits for the next pass. */
     for (size_t i = 0; i < bench->n_entrants; i++)
-        s->wanted[i] = s->wanted[i] && strcmp(before[i], bench->entrants[i].variant) == 0;
+        s->wanted[i] = s->wanted[i] && strcmp(s->before[i], bench->entrants[i].variant) == 0;
     if (code == 0)
         code = check_normal(s, err);
     for (size_t i = 0; i < bench->n_entrants; i++) {
         const struct entrant *e = &bench->entrants[i];
-        if (code == 0 && s->wanted[i] && strcmp(before[i], e->variant) == 0)
+        if (code == 0 && s->wanted[i] && strcmp(s->before[i], e->variant) == 0)
             go_on(s, i);
-        s->wanted[i] = e->alive && strcmp(before[i], e->variant) != 0;
+        s->wanted[i] = e->alive && strcmp(s->before[i], e->variant) != 0;
     }
     return code;
 }

@@ -255,8 +255,10 @@ static int conduct(const struct cell_context *context, const struct cell_request
                    struct error *err)
 {
     struct race_result races[RECORD_MAX_CONTENDERS] = {0};
-    struct skipped_variant skipped[CELL_MAX_EXCLUSIONS];
+    struct skipped_variant *skipped = calloc(CELL_MAX_EXCLUSIONS, sizeof *skipped);
     bool fits = false;
+    if (skipped == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a cell");
     bench->skipped = skipped;
     bench->n_skipped = entrants_skipped(request, skipped);
     int code = entrants_choose(context, request, bench, err);
@@ -267,6 +269,7 @@ static int conduct(const struct cell_context *context, const struct cell_request
     if (code != 0)
         bench->report = NULL; /* who was running when the device was lost stays on the stage page */
     close_bench(bench, races);
+    free(skipped);
     settle_status(bench->record);
     return code;
 }

@@ -273,10 +273,26 @@ static int send_ready(struct worker *w, struct error *err)
     return message_send(w, message, err);
 }
 
+/* What the start message asks for, until the worker is ready. */
+static int start_as(struct worker *w, const struct start_request *start, struct error *err)
+{
+    snprintf(w->nonce, sizeof w->nonce, "%s", start->nonce);
+    w->index = start->worker;
+    int code = stage_page_map(STAGE_PAGE_FD, &w->page, err);
+    if (!code)
+        code = parse_config(w, start->config, err);
+    if (!code)
+        code = open_contenders(w, start, err);
+    if (!code)
+        code = check_possible(w, start, err);
+    if (!code && start->precompile && !start->audit)
+        precompile(w);
+    return code ? code : send_ready(w, err);
+}
+
 static int worker_start(struct worker *w, struct error *err)
 {
     cJSON *message = NULL;
-    struct start_request start;
     if (receive(w, &message, err))
         return err->code;
     if (!message || !message_is(message, "start")) {
@@ -284,22 +300,12 @@ static int worker_start(struct worker *w, struct error *err)
         return error_set(err, EXIT_CODE_USAGE, "no start message on descriptor %d (`cudal2-bench run` starts workers)",
                          PROTOCOL_FD);
     }
-    int code = start_request_from_json(json_root(message, "start"), &start, err);
-    if (!code) {
-        snprintf(w->nonce, sizeof w->nonce, "%s", start.nonce);
-        w->index = start.worker;
-        code = stage_page_map(STAGE_PAGE_FD, &w->page, err);
-    }
+    struct start_request *start = calloc(1, sizeof *start);
+    int code = start ? start_request_from_json(json_root(message, "start"), start, err)
+                     : error_set(err, EXIT_CODE_INTERNAL, "out of memory");
     if (!code)
-        code = parse_config(w, start.config, err);
-    if (!code)
-        code = open_contenders(w, &start, err);
-    if (!code)
-        code = check_possible(w, &start, err);
-    if (!code && start.precompile && !start.audit)
-        precompile(w);
-    if (!code)
-        code = send_ready(w, err);
+        code = start_as(w, start, err);
+    free(start);
     cJSON_Delete(message);
     return code;
 }
@@ -386,27 +392,31 @@ static void guard_descriptors(void)
 
 int worker_main(void)
 {
-    struct worker w = {.reader = {.fd = PROTOCOL_FD}};
     struct error err = {0};
+    struct worker *w = calloc(1, sizeof *w);
+    if (!w)
+        return EXIT_CODE_INTERNAL;
+    w->reader.fd = PROTOCOL_FD;
     guard_descriptors();
-    process_state_begin(&w.process, PROTOCOL_FD);
-    int code = worker_start(&w, &err);
+    process_state_begin(&w->process, PROTOCOL_FD);
+    int code = worker_start(w, &err);
     if (!code)
-        code = worker_serve(&w, &err);
+        code = worker_serve(w, &err);
     if (code) {
-        send_fatal(&w, &err);
+        send_fatal(w, &err);
         _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
     }
-    if (w.registry)
-        registry_close(w.registry);
-    if (w.watcher) /* while the context that it records is there */
-        w.watcher->close(w.watcher);
-    if (w.device)
-        w.device->ops->close(w.device);
-    tuned_tables_close(&w.tuned);
-    ranker_close(w.ranker);
-    config_free(&w.config);
-    line_reader_free(&w.reader);
-    stage_page_unmap(w.page);
+    if (w->registry)
+        registry_close(w->registry);
+    if (w->watcher) /* while the context that it records is there */
+        w->watcher->close(w->watcher);
+    if (w->device)
+        w->device->ops->close(w->device);
+    tuned_tables_close(&w->tuned);
+    ranker_close(w->ranker);
+    config_free(&w->config);
+    line_reader_free(&w->reader);
+    stage_page_unmap(w->page);
+    free(w);
     return code;
 }
