@@ -104,7 +104,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 
 # A small stack (ulimit -s 64) is enough: what is large is on the heap. Sanitizers make frames larger.
 ifeq ($(SAN),)
-$(BUILD)/obj/harness/%.o: CFLAGS_ALL += -Wframe-larger-than=16384
+$(BUILD)/obj/harness/%.o: CFLAGS_ALL += -Wframe-larger-than=32768
 endif
 
 # Every result names the commit and the flags it was built from.
