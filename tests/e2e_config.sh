@@ -78,10 +78,8 @@ run --config smok
 expect_code 65 "no such config"
 expect_text "$work/err" '^cudal2-bench: smok: no such config, here or in .*/configs \(did you mean smoke\?\)$' "names the nearest"
 run --config quux.json
-expect_text "$work/err" 'which has .*grid, .*smoke$' "or all there are"
+expect_text "$work/err" 'which has .*grid, .*smoke' "or all there are"
 
-run run --shape 8x8x8 --mode offline --device cpu -k "$plugins/honest.so" --no-verify
-expect_no_text "$work/err" 'and cudal2,' "who names a candidate is not told of another"
 # --- the grid, on a CPU ---
 run --mode server --config grid.json --limit 1 --device cpu --output grid.out.json
 expect_code 0 "--mode server --config grid.json runs on a CPU"
@@ -94,6 +92,15 @@ run run --shape 16x16x32 --shape 32x16x8 --shape 8x8x8 --limit 2 --where 'M>=16 
 expect_code 0 "--shape without a config"
 [ "$(cells cudal2-shapes-offline.journal.jsonl)" = "offline 32 16 8 offline 8 8 8 " ]
 verdict $? "--where, then --limit" "$(cells cudal2-shapes-offline.journal.jsonl)"
+again() { run run --shape 8x8x8 --mode offline --device cpu -k "$plugins/honest.so" --no-verify -b "$plugins/steady.so" "$@"; }
+again
+expect_code 0 "typed shapes again"
+expect_text "$work/err" '^result: cudal2-shapes-offline-2.json$' "have a result of their own"
+expect_no_text "$work/err" 'and cudal2,' "and who names a candidate is not told of another"
+again --resume
+expect_text "$work/err" '^result: cudal2-shapes-offline-2.json$' "--resume goes on with the last"
+[ -s cudal2-shapes-offline-2.json ] && [ ! -e cudal2-shapes-offline-3.json ]
+verdict $? "and begins none" "$(ls)"
 for bad in '--shape 16x16' '--shape 8x8x8 --shape 8x8x8' '--shape 8x8x8 --where M>8' '--shape 8x8x8 --where Q>8' '--shape 8x8x8 --limit 0'; do
     # shellcheck disable=SC2086
     run run $bad --device cpu

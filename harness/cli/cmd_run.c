@@ -13,7 +13,10 @@
 #include "cli/terminal.h"
 #include "device/device.h"
 #include "run/devices.h"
+#include "run/ledger.h"
 #include "run/supervisor.h"
+
+#define NUMBERS_MAX 1000 /* of results of typed shapes in one directory */
 
 /* A handler can reach nothing but a file-scope variable. The first signal asks for a clean end, the second for a quick
  * one (supervisor.h). */
@@ -88,6 +91,27 @@ static void default_output(const struct config *config, char out[PATH_MAX])
         mode = mode_names[MODE_SERVER];
     snprintf(out, PATH_MAX, "cudal2-%s-%s.json", config->name[0] ? config->name : "run", mode);
     run_clean_name(out);
+}
+
+/* Shapes that were typed have no file to be told apart by: each run has the next name that is free. --resume goes on
+ * with the last one that is there. */
+static void number_output(bool resume, char out[PATH_MAX])
+{
+    char base[PATH_MAX], next[PATH_MAX], journal[PATH_MAX];
+    struct error ignored;
+    snprintf(base, sizeof base, "%.*s", (int)(strlen(out) - strlen(".json")), out);
+    for (int i = 1; i < NUMBERS_MAX; i++) {
+        if (i == 1)
+            snprintf(next, sizeof next, "%s", out);
+        else
+            snprintf(next, sizeof next, "%.*s-%d.json", PATH_MAX - 32, base, i);
+        bool taken = ledger_journal_path(next, journal, &ignored) == 0 && access(journal, F_OK) == 0;
+        if (!taken && resume)
+            return;
+        snprintf(out, PATH_MAX, "%s", next);
+        if (!taken)
+            return;
+    }
 }
 
 static enum progress_style choose_style(const struct options *options)
@@ -181,6 +205,8 @@ int command_run(const struct options *options, int argc, char *const *argv, stru
         snprintf(output, sizeof output, "%s", options->output);
     else
         default_output(&made.config, output);
+    if (!options_given(options, OPTION_OUTPUT) && !made.path[0])
+        number_output(options->resume, output);
     struct run_options run = run_options_from(options, &made, output);
     run.argc = argc;
     run.argv = argv;
