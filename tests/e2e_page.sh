@@ -11,7 +11,7 @@ if [ -z "$browser" ]; then
 fi
 cell() { # cell M N K SPEEDUP TIME_NS
     printf '{"key":"offline/f16-f32-%sx%sx%s","m":%s,"n":%s,"k":%s,"dtype":"f16","accumulate":"f32","mode":"offline","status":"ok",' "$1" "$2" "$3" "$1" "$2" "$3"
-    printf '"env":0,"headline":"device","converged":true,"busy_seconds":1.5,"wall_seconds":2,"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","timings":{"device":{"n":8,"median_ns":%s}}},' "$5"
+    printf '"env":0,"headline":"device","converged":true,"busy_seconds":1.5,"wall_seconds":2,"contenders":{"cudal2-nn":{"status":"ok","role":"candidate","attributes":{"kernel":"k","parameters":"BM=64,BN=64"},"timings":{"device":{"n":8,"median_ns":%s}}},' "$5"
     printf '"torch.matmul":{"status":"ok","role":"baseline","timings":{"device":{"n":8,"median_ns":5000}}}},'
     printf '"speedups":[{"candidate":"cudal2-max","reference":"torch.matmul","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[-0.5,0.9]}]}' "$4" "$4"
 }
@@ -22,11 +22,11 @@ summary="{\"counts\":{\"cells\":3},\"speedups\":[$(row device 0.1),$(row event 0
 head='{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":3,"complete":true,"missing":[],"sittings":[]},"env":[{"device":{"name":"Test GPU","driver":"1"}}],"summary":'
 echo "$head$summary,\"cells\":[$(cell 64 64 64 0.25 4000),$(cell 128 64 64 0.5 3333),$(cell 256 64 64 -0.2 6250)]}" >"$work/small.json"
 
-# show PAGE WIDTH: what page_check.js wrote down.
+# show PAGE WIDTH [HASH]: what page_check.js wrote down.
 show() {
     { cat "$1"; echo '<script>'; cat tests/page_check.js; echo '</script>'; } >"$work/checked.html"
     HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
-        --allow-file-access-from-files --window-size="$2",900 --dump-dom "file://$work/checked.html" 2>"$work/browser.err" | grep -oE '^(<pre>)?PAGE .*|<pre>PAGE .*' | sed 's/<pre>//; s/<.pre>.*//' | sed 's/&lt;/</g; s/&gt;/>/g' >"$work/said"
+        --allow-file-access-from-files --window-size="$2",900 --dump-dom "file://$work/checked.html${3:+#$3}" 2>"$work/browser.err" | grep -oE '^(<pre>)?PAGE .*|<pre>PAGE .*' | sed 's/<pre>//; s/<.pre>.*//' | sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >"$work/said"
 }
 said() { # said NAME VALUE
     grep -qxF "PAGE $1=$2" "$work/said"
@@ -39,10 +39,10 @@ said baselines 1
 said warnings ""
 # A result has no event speedup by shape, but its summary has.
 said heads "device time (headline)|event time"
-said headline "torch.matmul|+10.0%|+10.0%|+5.0%|2/3|+30.0%|+30.0%|+5.0%|2/3"
+said headline "torch.matmul|+10.0%|+5.0%|2/3|+10.0%|+30.0%|+5.0%|2/3|+30.0%"
 said dots 3
 said heat 3
-said tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
+said tiles "+10.0%trimmed+5.0%median+10.0%papercudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 said noise ""
 said line 1
 said legend "−33% or less  +50% or more"
@@ -53,11 +53,29 @@ said rising "256×64×64,64×64×64,128×64×64"
 said filtered "256×64×64,128×64×64"
 said count "2 of 3 shapes"
 said silence ""
-said told "Left out of the filter: “foo” is no field here; there are m n k size time baseline tflops roof device width speedup; “abc” is no number to compare device with; “m>=” lacks a number after >=."
-said rest "128×64×64"
+said told "Nothing is shown: “foo” is no field here; there are m n k size time baseline tflops roof device width speedup; “abc” is no number to compare device with; “m>=” lacks a number after >=."
+said rest ""
+said open 3
+said detail "64×64×64|cudal2-nn 4.00 µs TFLOPS 0.131 ok BM=64,BN=64|torch.matmul 5.00 µs TFLOPS 0.105 ok |cudal2-max over torch.matmul +25.0%"
+said hash "group=0&candidate=cudal2-max&baseline=torch.matmul&timing=device&sort=6&filter=64x64x64&cell=64x64x64"
+said csv "m,n,k,label,mode,dtype,accumulate,candidate,baseline,timing,candidate_ns,baseline_ns,speedup,low,high,mean_of_ratios,status|64,64,64,,offline,f16,f32,cudal2-max,torch.matmul,device,4000,5000,0.25,-0.5,0.9,0.25,ok"
+said overview hidden
 said slower "256×64×64"
 said time "4.00 µs"
 said wide no
+# The address brings back what was chosen: the filter, the order and the shape that was looked at.
+show "$work/small/report.html" 1280 "group=0&timing=device&sort=6&down=1&filter=m%3E%3D128&cell=256x64x64"
+said kept "256×64×64|m>=128|128×64×64,256×64×64"
+# In print nothing is cut off at the side of A4.
+if command -v pdftotext >/dev/null; then
+    HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" --no-pdf-header-footer --print-to-pdf="$work/page.pdf" "file://$work/small/report.html" >/dev/null 2>&1
+    pdftotext -bbox "$work/page.pdf" - | sed -nE 's/.*<page width="([0-9.]+)".*/page \1/p; s/.*<word xMin="([-0-9.]+)".* xMax="([-0-9.]+)".*>(.*)<.word>.*/word \1 \2 \3/p' |
+        awk '$1 == "page" { w = $2 } $1 == "word" && ($2 < 0 || $3 > w) { print "cut off: " $4 } END { if (w < 590 || w > 600) print "the page is " w " points wide" }' >"$work/cut"
+    [ ! -s "$work/cut" ]
+    verdict $? "print: everything is within A4" "$(head -3 "$work/cut")"
+    pdftotext -layout "$work/page.pdf" - | grep -qE '128×64×64 .* −50.0% … \+90.0%'
+    verdict $? "print: the intervals are there"
+fi
 # A phone: nothing but the tables scrolls sideways. (Headless windows are at least 500 wide, so the page is in a frame.)
 cp "$work/small/report.html" "$work/framed.html"
 cat >"$work/phone.html" <<'END'
@@ -88,19 +106,21 @@ said warnings "$unconverged|$elsewhere: offline, f16 accumulated in f16 (1)"
 said details "64×64×64: widest ±2.00%, a over b|offline, f16 accumulated in f16: $unconverged"
 said last-details "64×64×64: widest ±3.00%, a over b|offline, f16 accumulated in f32: $unconverged"
 rest="2/3shapes won; 1 clearly, 0 clearly lost|2/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the CPU was busy with contenders' launches"
-said tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|$rest"
-said last-tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f16|$rest"
+said tiles "+10.0%trimmed+5.0%median+10.0%papercudal2-max over torch.matmul, device time; offline, f16 accumulated in f32|$rest"
+said overview "offline, f16 accumulated in f32 2/3|offline, f16 accumulated in f16 2/3"
+said unconverged "64×64×64"
+said last-tiles "+10.0%trimmed+5.0%median+10.0%papercudal2-max over torch.matmul, device time; offline, f16 accumulated in f16|$rest"
 
 # --- too few converged: no mean, as on the screen ---
 sed 's/"converged":true/"converged":false,"worst_half_width":0.02,"worst_pair":"a over b"/; s/"converged":true/"converged":false,"worst_half_width":0.02,"worst_pair":"a over b"/; s/"run":{/&"config":{"stop":{"offline_half_width":0.005}},/' "$work/small.json" >"$work/noise.json"
 run report "$work/noise.json" --format html --output "$work/noise"
 expect_code 0 "a page of few converged shapes is made"
 show "$work/noise/report.html" 1280
-said headline "torch.matmul|–|+10.0%|+5.0%|2/3|–|+30.0%|+5.0%|2/3"
+said headline "torch.matmul|+10.0%|+5.0%|2/3|–|+30.0%|+5.0%|2/3|–"
 said noise "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision."
 said line 0
 said warnings "No mean, and the rest is a hint at best: 1 of 3 shapes reached the wanted precision|Not converged: 2 of 3 cells stopped, at the limit of time or blocks or as hopeless, before all their intervals were within the ±0.5% asked for"
-said tiles "+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. No mean: 1 of 3 shapes reached the wanted precision.|2/3shapes won; 1 clearly, 0 clearly lost|1/3shapes reached the ±0.5% asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
+said tiles "+10.0%trimmed+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. No mean: 1 of 3 shapes reached the wanted precision.|2/3shapes won; 1 clearly, 0 clearly lost|1/3shapes reached the ±0.5% asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 
 # --- two baselines: the least of each shape's leads, and a layout alone is no baseline ---
 second='{"candidate":"cudal2-max","reference":"lt-max","timing":"device","geomean":0.1,"mean_of_ratios":0.1,"ci95":[0,0.2]},'
@@ -109,15 +129,15 @@ sed "s/\"speedups\":\[{\"candidate\":\"cudal2-max\",\"reference\":\"torch.matmul
 run report "$work/two.json" --format html --output "$work/two"
 expect_code 0 "a page with two baselines is made"
 show "$work/two/report.html" 1280
-said tiles "+10.0%mean+10.0%geomean+5.0%mediancudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. Over each shape’s fastest baseline, known in hindsight: −1.1% geomean, 2/3 won|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
+said tiles "+10.0%trimmed+5.0%median+10.0%papercudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. Over each shape’s fastest baseline, known in hindsight: −1.1% geomean, 2/3 won|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 
 # --- beside the authors' figures ---
 sed 's/"f32"/"f16"/g; s/f16-f32/f16-f16/g' "$work/small.json" >"$work/f16.json"
 run report "$work/f16.json" --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format html --output "$work/claimed"
 expect_code 0 "a page with published figures is made"
 show "$work/claimed/report.html" 1280
-said heads "device time (headline)|event time|claimed"
-said headline "torch.matmul|+10.0%|+10.0%|+5.0%|2/3|+30.0%|+30.0%|+5.0%|2/3|+22.1%897/1000"
+said heads "device time (headline)|event time|claimed, A100, event time"
+said headline "torch.matmul|+10.0%|+5.0%|2/3|+10.0%|+30.0%|+5.0%|2/3|+30.0%|+22.1%897/1000"
 run report "$work/small.json" --published tests/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format html --output "$work/unclaimed"
 show "$work/unclaimed/report.html" 1280
 said heads "device time (headline)|event time" # accumulates in f32: nobody claimed anything of that

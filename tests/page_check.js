@@ -10,6 +10,9 @@
     filter.value = text;
     filter.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  say("kept", `${document.getElementById("detail").open ? document.querySelector("#detail-title span").textContent : ""}|${document.getElementById("filter").value}|${shapes()}`);
+  document.getElementById("detail").close();
+  type("");
   say("ready", Number(document.documentElement.dataset.readyMs) < 1000 ? "in time" : document.documentElement.dataset.readyMs);
   say("warnings", [...document.querySelectorAll("#warnings summary, #warnings p.warn")].map((one) => one.textContent).join("|"));
   say("details", [...document.querySelectorAll("#warnings li")].map((one) => one.textContent).join("|"));
@@ -41,6 +44,16 @@
   say("slower", shapes());
   type("64x64x64");
   say("time", rows()[0].cells[2].textContent);
+  say("open", document.querySelectorAll("#heatmaps rect.open").length);
+  say("csv", csvOfShapes().trim().split("\n").join("|"));
+  document.querySelector("#heatmaps rect[data-cell='0']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  const tables = [...document.querySelectorAll("#detail table")].map((table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)));
+  say("detail", [document.querySelector("#detail-title span").textContent, ...(tables[0] ?? []).map((row) => `${row[0]} ${row[1]} TFLOPS ${row[4]} ${row[5]} ${row[6]}`), ...(tables[1] ?? []).map((row) => `${row[0]} over ${row[1]} ${row[3]}`)].join("|"));
+  say("hash", location.hash.slice(1));
+  document.getElementById("detail").close();
+  say("overview", document.getElementById("overview-section").hidden ? "hidden" : [...document.querySelectorAll("#overview tbody tr")].map((row) => `${row.cells[0].textContent} ${row.cells[8].textContent}`).join("|"));
+  type("not converged");
+  say("unconverged", shapes());
   type("");
   const group = document.getElementById("group");
   group.value = group.options.length - 1;

@@ -13,4 +13,5 @@ ASSET(asset_page_css, "page.css");
 ASSET(asset_model_js, "model.js");
 ASSET(asset_table_js, "table.js");
 ASSET(asset_charts_js, "charts.js");
+ASSET(asset_detail_js, "detail.js");
 ASSET(asset_page_js, "page.js");

@@ -25,8 +25,8 @@ static bool add_part(struct text *out, const char *marker, size_t length, const 
     static const struct {
         const char *name, *text;
     } parts[] = {
-        {"page.css", asset_page_css},   {"model.js", asset_model_js}, {"table.js", asset_table_js},
-        {"charts.js", asset_charts_js}, {"page.js", asset_page_js},
+        {"page.css", asset_page_css},   {"model.js", asset_model_js},   {"table.js", asset_table_js},
+        {"charts.js", asset_charts_js}, {"detail.js", asset_detail_js}, {"page.js", asset_page_js},
     };
     if (length == 4 && strncmp(marker, "data", 4) == 0) {
         add_data(out, data);

@@ -18,7 +18,9 @@ struct data {
     const cJSON *result;
     const cJSON *cells;
     struct names contenders, groups; /* of groups: a cell's key up to the sizes */
-    bool rows[MODE_COUNT];           /* overlap_find of the result */
+    const char **chosen;             /* what candidates chose, each once; owned, the words are the result's */
+    size_t n_chosen;
+    bool rows[MODE_COUNT]; /* overlap_find of the result */
 };
 
 /* Index of text, added when it is new; the last one when the list is full. */
@@ -84,6 +86,69 @@ static void add_times(struct data *d, const cJSON *contenders)
     text_add(d->out, "]");
 }
 
+/* In tenths of a percent from the median: a few bytes each. */
+static void add_part(struct text *out, double ns, double median)
+{
+    text_add(out, ",");
+    add_number(out, round(1000 * (ns / median - 1)), 6);
+}
+
+/* How the blocks of the headline timing spread. */
+static void add_spread(struct data *d, const cJSON *cell)
+{
+    static const char *const parts[] = {"min_ns", "median_low_ns", "median_high_ns", "p95_ns", "p99_ns"};
+    const cJSON *contender;
+    const char *comma = "";
+    text_add(d->out, ",\"q\":[");
+    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    {
+        const cJSON *timing = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
+        double median = tree_number(timing, "median_ns");
+        if (strcmp(tree_text(contender, "status"), "ok") != 0 || !(median > 0))
+            continue;
+        text_add(d->out, "%s[%d,", comma, name_index(&d->contenders, contender->string));
+        add_number(d->out, tree_number(timing, "n"), 9);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            add_part(d->out, tree_number(timing, parts[i]), median);
+        text_add(d->out, "]");
+        comma = ",";
+    }
+    text_add(d->out, "]");
+}
+
+/* -1 out of memory. */
+static int chosen_index(struct data *d, const char *words)
+{
+    for (size_t i = 0; i < d->n_chosen; i++)
+        if (strcmp(d->chosen[i], words) == 0)
+            return (int)i;
+    const char **grown = realloc(d->chosen, (d->n_chosen + 1) * sizeof *grown);
+    if (!grown) {
+        d->out->failed = true;
+        return -1;
+    }
+    d->chosen = grown;
+    grown[d->n_chosen] = words;
+    return (int)d->n_chosen++;
+}
+
+/* What candidates with a choice chose. */
+static void add_parameters(struct data *d, const cJSON *contenders)
+{
+    const cJSON *contender;
+    bool any = false;
+    cJSON_ArrayForEach(contender, contenders)
+    {
+        const char *chosen = tree_text(tree_member(contender, "attributes"), "parameters");
+        if (!chosen[0])
+            continue;
+        text_add(d->out, "%s[%d,%d]", any ? "," : ",\"a\":[", name_index(&d->contenders, contender->string),
+                 chosen_index(d, chosen));
+        any = true;
+    }
+    text_add(d->out, any ? "]" : "");
+}
+
 static void add_failures(struct data *d, const cJSON *contenders)
 {
     const cJSON *contender;
@@ -113,9 +178,12 @@ static void add_speedup(struct data *d, const cJSON *s)
     add_number(d->out, known ? ci->child->valuedouble : NAN, 4);
     text_add(d->out, ",");
     add_number(d->out, known ? ci->child->next->valuedouble : NAN, 4);
+    text_add(d->out, ",");
+    add_number(d->out, tree_number(s, "mean_of_ratios"), 4);
 }
 
-/* Runs of one candidate and timing share their head: [candidate, "device", reference, geomean, low, high, ...]. */
+/* Runs of one candidate and timing share their head: [candidate, "device", reference, geomean, low, high,
+ * mean of ratios, ...]. */
 static void add_speedups(struct data *d, const cJSON *speedups)
 {
     const cJSON *s;
@@ -196,6 +264,8 @@ static void add_cell(struct data *d, const cJSON *cell)
         }
     const cJSON *contenders = tree_member(cell, "contenders");
     add_times(d, contenders);
+    add_spread(d, cell);
+    add_parameters(d, contenders);
     add_failures(d, contenders);
     add_early(d, contenders);
     add_speedups(d, tree_member(cell, "speedups"));
@@ -224,6 +294,17 @@ static void add_names(struct data *d)
         add_string(d->out, d->contenders.text[i]);
     }
     text_add(d->out, "]");
+}
+
+static void add_chosen(struct data *d)
+{
+    text_add(d->out, ",\n\"chosen\":[");
+    for (size_t i = 0; i < d->n_chosen; i++) {
+        text_add(d->out, "%s", i ? "," : "");
+        add_string(d->out, d->chosen[i]);
+    }
+    text_add(d->out, "]");
+    free(d->chosen);
 }
 
 /* Each group as its first cell has it. */
@@ -266,6 +347,8 @@ static void add_claimed(struct data *d, const struct dataset *dataset)
         add_number(d->out, a.mean, 6);
         text_add(d->out, ",\"reference\":");
         add_string(d->out, line->reference);
+        text_add(d->out, ",\"device\":");
+        add_string(d->out, line->device);
         text_add(d->out, "}");
         comma = ",";
     }
@@ -287,6 +370,7 @@ void page_data(const cJSON *result, const struct dataset *dataset, struct text *
     add_tree(out, tree_member(result, "summary"));
     add_cells(&d);
     add_names(&d);
+    add_chosen(&d);
     add_groups(&d);
     add_claimed(&d, dataset);
     text_add(out, "}\n");

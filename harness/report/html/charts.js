@@ -78,7 +78,7 @@ function drawScatter() {
   for (const p of list) {
     p.x = x(p.cell.size);
     p.y = y(logRatio(p.s));
-    svg += `<circle class="dot ${p.s < 0 ? "down" : "up"}" style="--v:100%" cx="${p.x.toFixed(1)}" cy="${p.y.toFixed(1)}" r="${list.length > 300 ? 3 : 4.5}"/>`;
+    svg += `<circle class="dot ${isOpen(speedup(p.cell)) ? "open" : p.s < 0 ? "down" : "up"}" style="--v:100%" cx="${p.x.toFixed(1)}" cy="${p.y.toFixed(1)}" r="${list.length > 300 ? 3 : 4.5}"/>`;
   }
   host.innerHTML = svg + (noiseOf(state.group) ? "" : meanLine(list, x, y)) + "</svg>";
   hover(host, list);
@@ -102,6 +102,7 @@ function hover(host, list) {
   };
   svg.addEventListener("pointermove", move);
   svg.addEventListener("pointerdown", move);
+  svg.addEventListener("click", () => { if (near) openDetail(list[[...dots].indexOf(near)].cell); });
   svg.addEventListener("pointerleave", () => { leave(); showTip(null, ""); });
 }
 
@@ -146,7 +147,7 @@ function heatmap(k, list, ms, ns, full) {
     svg += `<rect class="none" x="${left + i % ns.length * side}" y="${top + Math.floor(i / ns.length) * side}" width="${side}" height="${side}" rx="3"/>`;
   for (const p of list) {
     const share = Math.min(1, Math.abs(logRatio(p.s)) / logRatio(full));
-    svg += `<rect class="${p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${D.cells.indexOf(p.cell)}" ` +
+    svg += `<rect class="${isOpen(speedup(p.cell)) ? "open" : p.s < 0 ? "down" : "up"}" style="--v:${(100 * share).toFixed(0)}%" data-cell="${D.cells.indexOf(p.cell)}" ` +
       `x="${left + ns.indexOf(p.cell.n) * side}" y="${top + ms.indexOf(p.cell.m) * side}" width="${side}" height="${side}" rx="3"/>`;
   }
   return `<div><h3>K = ${k}</h3>${svg}</svg></div>`;
@@ -158,7 +159,7 @@ function drawHeatmaps() {
   const ms = sorted("m"), ns = sorted("n");
   const full = list.length ? heatFull(list) : 1, mirror = 1 / (1 + full) - 1;
   document.getElementById("heat-note").textContent = `${name(state.candidate)} over ${name(state.baseline)}, ${timeName(state.timing)} time. N across, M down.`;
-  document.getElementById("legend").innerHTML = `${tickText(mirror)} or less <i></i> ${tickText(full)} or more <span>(log scale, grey is equal; the ends fit ` +
+  document.getElementById("legend").innerHTML = `${tickText(mirror)} or less <i></i> ${tickText(full)} or more <span>(log scale; plain grey where the interval spans 0; the ends fit ` +
     "what is selected: 19 in 20 shapes lie within)</span>";
   const host = document.getElementById("heatmaps");
   host.style.setProperty("--card", Math.max(110, Math.min(270, 48 + 26 * ns.length)) + "px");

@@ -1,11 +1,12 @@
 /* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), c (converged), w wp (worst
    half-width and its pair), f (floor, ns), b d (blocks, dropped), bs ws (busy and wall seconds), e (who was launched early), t: [contender, device, event, wall medians in ns], x: [contender,
-   status, reason], p: [candidate, timing, then reference, geomean, low, high for each reference]. */
+   status, reason], p: [candidate, timing, then reference, geomean, low, high, mean of ratios for each reference], q: [contender, blocks, then in tenths of a percent from the median of the
+   headline timing: shortest, low, high (95% of the median), p95, p99; null where not known], a: [contender, which of `chosen` it chose]. */
 const D = JSON.parse(document.getElementById("data").textContent);
 const TIMINGS = ["device", "event", "wall"];
 /* A row whose launches may overlap is called so: its time is a claim of throughput alone. */
 const timeName = (timing, group = D.groups[state.group]) => (timing === "device" && group.row ? "device-row" : timing);
-const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0, down: false, filter: "", all: false };
+const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0, down: false, filter: "", all: false, cell: null };
 
 const esc = (text) => String(text ?? "").replace(/[&<>"']/g, (c) => "&#" + c.charCodeAt(0) + ";");
 const name = (index) => D.contenders[index] ?? "";
@@ -15,7 +16,7 @@ function percent(x, digits = 1) {
   const text = Math.abs(100 * x).toFixed(digits);
   return (Number(text) === 0 ? "" : x < 0 ? "\u2212" : "+") + text + "%"; /* nothing is neither more nor less */
 }
-const signed = (x, text = percent(x)) => !known(x) ? '<span class="soft">\u2013</span>' : `<span class="${x < 0 ? "loss" : "gain"}">${text}</span>`;
+const signed = (x, text = percent(x), open = false) => open ? `<span class="open" title="the interval spans 0">${text}</span>` : !known(x) ? '<span class="soft">\u2013</span>' : `<span class="${x < 0 ? "loss" : "gain"}">${text}</span>`;
 const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
 
 function duration(ns) {
@@ -33,12 +34,13 @@ function groupName(g) {
 for (const cell of D.cells) {
   cell.size = Math.log2(cell.m) + Math.log2(cell.n) + Math.log2(cell.k);
   cell.shape = `${cell.m}\u00d7${cell.n}\u00d7${cell.k}`;
-  cell.words = `${cell.m}x${cell.n}x${cell.k} ${cell.shape} ${cell.l ?? ""} ${cell.s}`.toLowerCase();
+  cell.state = cell.s !== "ok" ? cell.s : cell.c || !cell.p.length ? "ok" : "not converged";
+  cell.words = `${cell.m}x${cell.n}x${cell.k} ${cell.shape} ${cell.l ?? ""} ${cell.s} ${cell.state}`.toLowerCase();
   cell.times = new Map(cell.t.map((row) => [name(row[0]), row.slice(1)]));
   cell.speedups = new Map();
   for (const [candidate, timing, ...rest] of cell.p)
-    for (let i = 0; i + 3 < rest.length; i += 4)
-      cell.speedups.set(`${candidate} ${timing} ${rest[i]}`, { value: rest[i + 1], low: rest[i + 2], high: rest[i + 3] });
+    for (let i = 0; i + 4 < rest.length; i += 5)
+      cell.speedups.set(`${candidate} ${timing} ${rest[i]}`, { value: rest[i + 1], low: rest[i + 2], high: rest[i + 3], mean: rest[i + 4] });
 }
 
 const cellsOf = (group) => D.cells.filter((cell) => cell.g === group);
@@ -74,6 +76,11 @@ function timeOf(cell, contender, timing = state.timing) {
   return times.length ? Math.min(...times) : null;
 }
 
+/* Whether an interval spans 0: then nobody is known to be ahead. */
+const isOpen = (s) => s && known(s.low) && s.low <= 0 && s.high >= 0;
+/* Where the paper's mean of ratios lies outside the interval, which is of the trimmed estimate. */
+const isApart = (s) => s && known(s.low) && known(s.mean) && (s.mean < s.low || s.mean > s.high);
+
 const tflops = (cell, ns) => known(ns) ? 2e-3 * cell.m * cell.n * cell.k / ns : null;
 
 /* Indices of what the group's cells compare, in order of appearance. */
@@ -84,7 +91,7 @@ function namesIn(group, pick) {
 }
 const candidatesOf = (group) => namesIn(group, (run, seen) => seen.add(run[0]));
 function baselinesOf(group, candidate) {
-  const list = namesIn(group, (run, seen) => { if (run[0] === candidate) for (let i = 2; i < run.length; i += 4) seen.add(run[i]); });
+  const list = namesIn(group, (run, seen) => { if (run[0] === candidate) for (let i = 2; i < run.length; i += 5) seen.add(run[i]); });
   const family = (text) => text.replace(/-(nn|tn|max)$/, "");
   const families = [...new Set(list.map((i) => family(name(i))))];
   const layouts = ["", "nn", "tn", "max"];

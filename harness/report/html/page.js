@@ -29,8 +29,8 @@ function fastestText() {
 
 function speedupTile(row) {
   const noise = noiseOf(state.group);
-  const figures = noise ? "" : figure(signed(row.mean), "mean");
-  return tile(`<div class="figures">${figures}${figure(signed(row.geomean), "geomean")}${figure(signed(row.median), "median")}</div>`,
+  const figures = noise ? "" : figure(signed(row.mean), "paper");
+  return tile(`<div class="figures">${figure(signed(row.geomean), "trimmed")}${figure(signed(row.median), "median")}${figures}</div>`,
     `${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${timeName(state.timing)} time; ${esc(groupName(state.group))}` + fastestText() +
     (noise ? `. <strong>No mean: ${noise}.</strong>` : ""), "wide");
 }
@@ -181,7 +181,8 @@ function drawProvenance() {
 
 function draw() {
   settle();
-  for (const part of [drawControls, drawTiles, drawWarnings, drawHeadline, drawAa, drawScatter, drawDistribution, drawHeatmaps, drawShapes]) part();
+  for (const part of [drawControls, drawOverview, drawTiles, drawWarnings, drawHeadline, drawAa, drawScatter, drawDistribution, drawHeatmaps, drawShapes]) part();
+  keepState();
 }
 
 function chooseColumn(target) {
@@ -191,6 +192,7 @@ function chooseColumn(target) {
   state.down = column === state.sort ? !state.down : column >= 4;
   state.sort = column;
   drawShapes();
+  keepState();
   document.querySelector(`#shapes th[data-column="${column}"]`).focus({ preventScroll: true });
 }
 
@@ -199,14 +201,23 @@ function listen() {
     byId(id).addEventListener("change", (event) => { state[id] = Number(event.target.value); draw(); });
   byId("timing").addEventListener("change", (event) => { state.timing = event.target.value; draw(); });
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
-  byId("filter").addEventListener("input", (event) => { state.filter = event.target.value; drawShapes(); });
+  byId("filter").addEventListener("input", (event) => { state.filter = event.target.value; drawShapes(); keepState(); });
   byId("more").addEventListener("click", () => { state.all = true; drawShapes(); });
-  byId("shapes").addEventListener("click", (event) => chooseColumn(event.target));
+  byId("download").addEventListener("click", download);
+  const choose = (target) => { chooseColumn(target); openDetail(D.cells[target.closest("tr[data-cell]")?.dataset.cell]); };
+  byId("shapes").addEventListener("click", (event) => choose(event.target));
   byId("shapes").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
-    chooseColumn(event.target);
+    choose(event.target);
   });
+  byId("overview").addEventListener("click", (event) => {
+    const row = event.target.closest("tr[data-group]");
+    if (row) { state.group = Number(row.dataset.group); state.candidate = Number(row.dataset.candidate); draw(); }
+  });
+  byId("detail").addEventListener("close", () => { state.cell = null; keepState(); });
+  byId("detail").addEventListener("click", (event) => { if (event.target === byId("detail") || event.target.id === "detail-close") byId("detail").close(); });
+  addEventListener("hashchange", () => { if (location.hash.slice(1) !== stateText()) { readState(); draw(); } });
   byId("headline").addEventListener("click", (event) => {
     const baseline = Number(event.target.closest("tr[data-baseline]")?.dataset.baseline ?? -1);
     if (baseline >= 0) { state.baseline = baseline; draw(); }
@@ -216,6 +227,7 @@ function listen() {
     const cell = D.cells[event.target.dataset?.cell];
     showTip(event, cell ? describe(cell) : "");
   });
+  heat.addEventListener("click", (event) => openDetail(D.cells[event.target.dataset?.cell]));
   heat.addEventListener("pointerleave", () => showTip(null, ""));
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawScatter(); drawDistribution(); } });
@@ -224,7 +236,10 @@ function listen() {
 byId("timing").insertAdjacentHTML("beforeend", TIMINGS.map((t) => `<label><input type="radio" name="timing" value="${t}"><span>${t}</span></label>`).join(""));
 state.timing = D.groups[0]?.headline ?? "device";
 drawHeader();
+readState();
+const asked = state.cell;
 draw();
 drawProvenance();
 listen();
+if (asked) openDetail(asked);
 document.documentElement.dataset.readyMs = performance.now().toFixed(0);

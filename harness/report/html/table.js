@@ -9,7 +9,7 @@ function headlineCells(row, noise) {
   if (!row) return '<td class="first soft">\u2013</td>' + '<td class="soft">\u2013</td>'.repeat(3);
   const interval = row.ci95 ? `<small>\u00b1${(50 * (row.ci95[1] - row.ci95[0])).toFixed(1)}%</small>` : "";
   const mean = noise ? '<span class="soft">\u2013</span>' : signed(row.mean) + interval;
-  return `<td class="first">${mean}</td><td>${signed(row.geomean)}</td><td>${signed(row.median)}</td><td>${row.wins}/${row.n}</td>`;
+  return `<td class="first">${signed(row.geomean)}</td><td>${signed(row.median)}</td><td>${row.wins}/${row.n}</td><td>${mean}</td>`;
 }
 
 /* A result has the other timings in its summary alone, a journal by shape too. */
@@ -20,9 +20,9 @@ function drawHeadline() {
   const timings = TIMINGS.filter((t) => hasTiming(t) || isSummed(t)), noise = noiseOf(state.group);
   const claims = D.claimed.filter((row) => row.mode === group.mode && row.dtype === group.dtype && row.accumulate === group.accumulate);
   const head = timings.map((t) => `<th class="group" colspan="4">${timeName(t, group)} time${t === group.headline ? " (headline)" : ""}</th>`).join("") +
-    (claims.length ? '<th class="group">claimed</th>' : "");
-  const sub = timings.map(() => '<th class="first">mean</th><th>geomean</th><th>median</th><th>wins</th>').join("") +
-    (claims.length ? '<th class="first">mean</th>' : "");
+    (claims.length ? `<th class="group">claimed${claims[0].device ? `, ${esc(claims[0].device)}` : ""}, event time</th>` : "");
+  const sub = timings.map(() => '<th class="first">trimmed</th><th>median</th><th>wins</th><th>paper</th>').join("") +
+    (claims.length ? '<th class="first">paper</th>' : "");
   const line = (list, reference, shown, selected, index) => {
     const claim = claims.find((row) => row.reference === reference && list === "speedups");
     const claimed = claims.length ? `<td class="first">${claim ? `${signed(claim.mean)}<small>${claim.wins}/${claim.n}</small>` : ""}</td>` : "";
@@ -33,6 +33,8 @@ function drawHeadline() {
   const equal = [...new Set((D.summary.equal_path ?? []).map((row) => row.reference))]
     .filter((reference) => timings.some((t) => summaryRow("equal_path", t, reference)))
     .map((reference) => line("equal_path", reference, esc(reference) + " as a graph", false, -1));
+  document.getElementById("claim-note").textContent = claims.length
+    ? `Not alike: what was claimed is of ${claims[0].device || "a GPU that nobody states"}, in event time and a cache state that nobody states; what differs from it differs by these, too.` : "";
   document.getElementById("noise-note").textContent = noise && `No mean, and the rest is a hint at best: ${noise}.`;
   document.getElementById("headline").innerHTML =
     `<thead><tr><th></th>${head}</tr><tr><th>baseline</th>${sub}</tr></thead><tbody>${rows.join("")}${equal.join("")}</tbody>`;
@@ -65,8 +67,7 @@ function intervalText(cell) {
 }
 
 function statusText(cell) {
-  const text = cell.s !== "ok" ? esc(cell.s) : cell.c || !cell.p.length ? "ok" : "not converged";
-  return `<span title="${esc(cell.r)}">${text}</span>`;
+  return `<span title="${esc(cell.r)}">${esc(cell.state)}</span>`;
 }
 
 /* What has a scale can be filtered by: a factor to the unit that is shown, microseconds or per cent. */
@@ -79,7 +80,7 @@ function columns() {
     { head: "baseline", key: "baseline", scale: 1e-3, value: (c) => timeOf(c, state.baseline), show: (c) => duration(timeOf(c, state.baseline)) },
     { head: "TFLOPS", key: "tflops", scale: 1, value: (c) => tflops(c, timeOf(c, state.candidate)), show: (c, v) => known(v) ? v >= 100 ? v.toFixed(0) : v.toPrecision(3) : "\u2013" },
     { head: "roof", key: "roof", scale: 1, value: (c) => known(c.f) ? 100 * c.f / timeOf(c, state.candidate) : null, show: (c, v) => known(v) ? v.toFixed(v < 10 ? 1 : 0) + "%" : "\u2013" },
-    ...timings.map((t) => ({ head: timeName(t), key: t, scale: 100, value: (c) => measured(c, t), show: (c, v) => signed(v) })),
+    ...timings.map((t) => ({ head: timeName(t), key: t, scale: 100, value: (c) => measured(c, t), show: (c, v) => signed(v, percent(v), isOpen(speedup(c, t))) + (isApart(speedup(c, t)) ? '<span title="the paper\u2019s mean of ratios lies outside the interval">*</span>' : "") })),
     { head: "95% " + state.timing, key: "width", scale: 100, value: widthOf, show: intervalText },
     { head: "status", key: "status", value: (c) => c.s + (c.c ? "" : "~"), show: statusText },
   ];
@@ -106,18 +107,44 @@ function readWord(word, of) {
   return { test: (cell) => { const value = of.get(key)(cell); return known(value) && COMPARE[sign](value, Number(number)); } };
 }
 
-/* "m>=1024 64x speedup<0": every word must hold; wrong ones are told and left out. */
+/* "m>=1024 64x speedup<0": every word must hold; with a wrong one nothing is shown, and what is wrong is told. */
 function readFilter(text, list) {
   const of = fields(list);
   const words = text.toLowerCase().replace(/\s*(<=|>=|=|<|>)\s*/g, "$1").split(/\s+/).filter(Boolean).map((word) => readWord(word, of));
   const tests = words.map(({ test }) => test).filter(Boolean), wrong = words.map((word) => word.wrong).filter(Boolean);
-  return { keep: (cell) => tests.every((test) => test(cell)), wrong };
+  return { keep: (cell) => !wrong.length && tests.every((test) => test(cell)), wrong };
 }
 
 function tellFilter(wrong, list) {
   document.getElementById("fields").textContent = [...fields(list).keys()].join(" ");
-  document.getElementById("filter-error").textContent = wrong.length ? `Left out of the filter: ${wrong.join("; ")}.` : "";
+  document.getElementById("filter-error").textContent = wrong.length ? `Nothing is shown: ${wrong.join("; ")}.` : "";
   document.getElementById("filter").setAttribute("aria-invalid", wrong.length > 0);
+}
+
+/* The rows of the table as it is filtered and sorted. */
+function rowsOf(list, keep) {
+  const column = list[Math.min(state.sort, list.length - 1)];
+  const rows = cellsOf(state.group).filter(keep).map((cell) => ({ cell, key: column.value(cell) }));
+  const order = (a, b) => (a.key == null) - (b.key == null) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * (a.key == null ? 1 : state.down ? -1 : 1);
+  return rows.sort(order);
+}
+
+/* What a spreadsheet would run is words to it. */
+const csvField = (value) => {
+  const text = known(value) ? String(value) : String(value ?? "");
+  const safe = !known(value) && /^[=+@-]/.test(text) ? "'" + text : text;
+  return /[",\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+};
+function csvOfShapes() {
+  const list = columns(), { keep } = readFilter(state.filter, list);
+  const head = ["m", "n", "k", "label", "mode", "dtype", "accumulate", "candidate", "baseline", "timing", "candidate_ns", "baseline_ns", "speedup", "low", "high", "mean_of_ratios", "status"];
+  const { mode, dtype, accumulate } = D.groups[state.group];
+  const lines = rowsOf(list, keep).map(({ cell }) => {
+    const s = speedup(cell);
+    return [cell.m, cell.n, cell.k, cell.l, mode, dtype, accumulate, name(state.candidate), name(state.baseline), timeName(state.timing),
+      timeOf(cell, state.candidate), timeOf(cell, state.baseline), s?.value, s?.low, s?.high, s?.mean, cell.state];
+  });
+  return [head, ...lines].map((line) => line.map(csvField).join(",")).join("\n") + "\n";
 }
 
 const FIRST_ROWS = 100;
@@ -125,15 +152,12 @@ function drawShapes() {
   const list = columns();
   const { keep, wrong } = readFilter(state.filter, list);
   tellFilter(wrong, list);
-  const column = list[Math.min(state.sort, list.length - 1)];
-  const rows = cellsOf(state.group).filter(keep).map((cell) => ({ cell, key: column.value(cell) }));
-  const order = (a, b) => (a.key == null) - (b.key == null) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0) * (a.key == null ? 1 : state.down ? -1 : 1);
-  rows.sort(order);
+  const rows = rowsOf(list, keep);
   const shown = state.all ? rows : rows.slice(0, FIRST_ROWS);
   document.querySelector("#shapes thead").innerHTML = "<tr>" + list.map((c, i) =>
     `<th tabindex="0" data-column="${i}" aria-sort="${i === state.sort ? state.down ? "descending" : "ascending" : "none"}">${c.head}</th>`).join("") + "</tr>";
   document.querySelector("#shapes tbody").innerHTML = shown.map(({ cell }) =>
-    "<tr>" + list.map((c) => `<td>${c.show(cell, c.value(cell))}</td>`).join("") + "</tr>").join("");
+    `<tr data-cell="${D.cells.indexOf(cell)}" tabindex="0">` + list.map((c) => `<td>${c.show(cell, c.value(cell))}</td>`).join("") + "</tr>").join("");
   document.getElementById("count").textContent = `${rows.length} of ${plural(cellsOf(state.group).length, "shape")}`;
   const more = document.getElementById("more");
   more.hidden = shown.length === rows.length;
