@@ -167,6 +167,43 @@ show "$work/warn/report.html" 1280
 said warnings "Failed verification: 1 result|Not measured: 1 cell|Left out: 1 contender that could not run on every shape|Throttled: thermal or hardware slowdown in 1 cell; those blocks are dropped|Not converged: 1 of 4 cells stopped, at the limit of time or blocks or as hopeless, before their intervals were as narrow as asked for|Launched early: in 1 of 5 cells a contender's launches are made so that one may begin while the one ahead still runs. Those of device-row did: that is a claim of throughput, not of a launch alone|A/A: more intervals of a copy over its original exclude 0 than chance explains|The run is not complete: 1 cell not measured yet|Results of the contenders were not verified (--no-verify)|The program was built from a tree with uncommitted changes|Different devices or drivers in one report"
 said details "512×64×64: bad-nn wrong_result: off by one|1024×64×64: skipped: no memory|cublas-nn: unavailable: not here (1 cell)|256×64×64: 8 of 64 blocks dropped|128×64×64: widest ±3.45%, a over b|cudal2-nn: 1 cell|device-row time: 6 of 20; standard deviation 2.00%|offline/f16-f32-8x8x8|abc-dirty|Test GPU, driver 1|Test GPU, driver 2"
 
+# --- a comparison ---
+journal=tests/data/journals/11-21-offline-f16/journal.jsonl.gz
+run compare "$journal" "$journal" --format html
+expect_code 0 "a page of a comparison is made"
+cp "$work/out" "$work/compare.html"
+{ cat "$work/compare.html"; cat <<'END'
+<script>
+(() => {
+  const out = document.createElement("pre"), said = [], rows = () => document.querySelectorAll("#shapes tbody tr").length;
+  const type = (text) => { byId("filter").value = text; byId("filter").dispatchEvent(new Event("input", { bubbles: true })); };
+  said.push(`kept=${byId("filter").value}|${rows()}|${document.getElementById("detail").open}`);
+  byId("detail").close();
+  type("");
+  said.push(`all=${rows() === D.rows.length && rows() > 3}`, `dots=${document.querySelectorAll("#scatter circle").length === D.rows.filter((row) => known(row.change)).length}`);
+  said.push(`open=${document.querySelectorAll("#scatter circle.open").length === D.counts.SAME}`);
+  type("foo>1");
+  said.push(`wrong=${rows()} ${byId("filter-error").textContent.slice(0, 33)}`);
+  type("same change<=0 change>=0");
+  said.push(`same=${rows() === D.rows.length}`, `csv=${csvOfRows().split("\n").length - 2 === D.rows.length}`);
+  byId("shapes").querySelector("tbody tr").click();
+  said.push(`detail=${byId("detail").open} ${/row=\d+/.test(location.hash)}`, `ready=${Number(document.documentElement.dataset.readyMs) < 1000}`);
+  out.textContent = "PAGE " + said.join("\nPAGE ") + "\n";
+  document.body.append(out);
+})();
+</script>
+END
+} >"$work/asked.html"
+show "$work/asked.html" 1280 "filter=same&row=0"
+grep -q 'kept=same|[0-9]*|true' "$work/said"
+verdict $? "comparison: the address brings back filter and row" "$(cat "$work/said")"
+for what in all dots open same csv ready; do said $what true; done
+said wrong "0 Nothing is shown: “foo” is no fie"
+said detail "true true"
+run compare "$journal" "$work/nowhere.json" --format html
+expect_code 65 "a page of a comparison that came to nothing"
+expect_text "$work/out" 'nowhere.json: cannot be read' "it says why"
+
 # --- 1000 shapes ---
 {
     printf '%s%s,"cells":[' "$head" "$summary"

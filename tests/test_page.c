@@ -66,7 +66,7 @@ static void the_data_holds_times_speedups_and_failures(void **state)
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(data, "groups")), 1);
     assert_non_null(strstr(out.bytes, "\"t\":[[0,4000,null,null]]"));
     assert_non_null(strstr(out.bytes, "\"x\":[[1,\"wrong_result\",\"off by 1\"]]"));
-    assert_non_null(strstr(out.bytes, "\"p\":[[2,\"device\",3,0.25,0.2,0.3,]"));
+    assert_non_null(strstr(out.bytes, "\"p\":[[2,\"device\",3,0.25,0.2,0.3,null]"));
     cJSON_Delete(data);
     cJSON_Delete(result);
     text_free(&out);

@@ -31,7 +31,7 @@ const char *const format_choices[] = {
 static const char *const report_formats[] = {
     "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
     "github-action", "prometheus", "medians", "shapes", "result", NULL};
-static const char *const compare_formats[] = {"text", "markdown", "json", "junit", NULL};
+static const char *const compare_formats[] = {"text", "markdown", "json", "junit", "html", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const table_words[] = {"1", "2", "3", "4", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
@@ -146,7 +146,7 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
                        "time of every round; shapes: every time, tidy; result: what a run would have made of its "
                        "journal; compare knows text, "
-                       "markdown, json, junit"},
+                       "markdown, json, junit, html"},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..4", table_words, AT(table),
                       REPORTS, "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
@@ -209,8 +209,8 @@ const struct option_use use_table[] = {
      "a run shows at its end",
      report_formats, NULL},
     {OPTION_FORMAT, ON(COMPARE),
-     "text, markdown (for a merge request), json (every row), junit (for a CI system); default: text", compare_formats,
-     NULL},
+     "text, markdown (for a merge request), json (every row), junit (for a CI system), html (one page); default: text",
+     compare_formats, NULL},
     {OPTION_FORMAT, ON(VERIFY), "text, or json with all that was found; default: text", verify_formats, NULL},
     {OPTION_OUTPUT, ON(RUN), "result file, its journal beside it; default: cudal2-CONFIG-MODE.json", NULL, NULL},
     {OPTION_OUTPUT, ON(TUNE), "the tuning table, its journal beside it; default: this device's in the kernel directory",

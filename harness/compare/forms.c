@@ -11,7 +11,7 @@
 #include "result/tree.h"
 #include "stats/interval.h"
 
-const char *const compare_format_names[] = {"text", "markdown", "json", "junit", NULL};
+const char *const compare_format_names[] = {"text", "markdown", "json", "junit", "html", NULL};
 
 /* How each says a comparison, and that there is none. */
 static const struct form {
@@ -22,6 +22,7 @@ static const struct form {
     [COMPARE_MARKDOWN] = {compare_form_markdown, compare_failure_markdown},
     [COMPARE_JSON] = {compare_form_json, compare_failure_json},
     [COMPARE_JUNIT] = {compare_form_junit, compare_failure_junit},
+    [COMPARE_HTML] = {compare_form_html, compare_failure_html},
 };
 
 /* What does harm was written out where it came in; this is the last look. */

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "compare/compare.h"
 
-enum compare_format { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_JSON, COMPARE_JUNIT };
-extern const char *const compare_format_names[]; /* "text", "markdown", "json", "junit"; NULL-terminated */
+enum compare_format { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_JSON, COMPARE_JUNIT, COMPARE_HTML };
+extern const char *const compare_format_names[]; /* "text", "markdown", "json", "junit", "html"; NULL-terminated */
 
 #define COMPARE_SCHEMA "cudal2-bench/compare"
 #define COMPARE_SCHEMA_VERSION 1
@@ -49,11 +49,15 @@ void compare_form_json(struct text *out, const struct compare_runs *c, struct co
  * errors, AMBIGUOUS is skipped; the text is in the element's body. */
 void compare_form_junit(struct text *out, const struct compare_runs *c, struct compare_style style);
 
+/* One page with the data of JSON inside. */
+void compare_form_html(struct text *out, const struct compare_runs *c, struct compare_style style);
+
 void compare_failure_markdown(struct text *out, const struct compare_failure *failure);
 /* The members of a comparison that are known: outcome, exit_code, the paths; no rows. */
 void compare_failure_json(struct text *out, const struct compare_failure *failure);
 /* One suite of one case, an error of the type that the exit status has a name for. */
 void compare_failure_junit(struct text *out, const struct compare_failure *failure);
+void compare_failure_html(struct text *out, const struct compare_failure *failure);
 
 /* ---- what they share ---- */
 

@@ -14,4 +14,6 @@ ASSET(asset_model_js, "model.js");
 ASSET(asset_table_js, "table.js");
 ASSET(asset_charts_js, "charts.js");
 ASSET(asset_detail_js, "detail.js");
+ASSET(asset_compare_html, "compare.html");
+ASSET(asset_compare_js, "compare.js");
 ASSET(asset_page_js, "page.js");

@@ -26,7 +26,8 @@ static bool add_part(struct text *out, const char *marker, size_t length, const 
         const char *name, *text;
     } parts[] = {
         {"page.css", asset_page_css},   {"model.js", asset_model_js},   {"table.js", asset_table_js},
-        {"charts.js", asset_charts_js}, {"detail.js", asset_detail_js}, {"page.js", asset_page_js},
+        {"charts.js", asset_charts_js}, {"detail.js", asset_detail_js}, {"compare.js", asset_compare_js},
+        {"page.js", asset_page_js},
     };
     if (length == 4 && strncmp(marker, "data", 4) == 0) {
         add_data(out, data);
@@ -40,10 +41,9 @@ static bool add_part(struct text *out, const char *marker, size_t length, const 
     return false;
 }
 
-/* Markers stand as @@name@@ in the template. */
-static bool fill_template(struct text *out, const struct text *data)
+bool page_fill(struct text *out, const char *template, const struct text *data)
 {
-    const char *rest = asset_page_html;
+    const char *rest = template;
     const char *marker;
     while ((marker = strstr(rest, "@@"))) {
         const char *end = strstr(marker + 2, "@@");
@@ -62,7 +62,7 @@ int page_make(const cJSON *result, const struct dataset *dataset, struct text *o
     if (cJSON_GetArraySize(tree_member(result, "cells")) == 0)
         return error_set(err, EXIT_CODE_DATA, "nothing to report: no cells in what was given");
     page_data(result, dataset, &data);
-    bool filled = fill_template(out, &data);
+    bool filled = page_fill(out, asset_page_html, &data);
     bool failed = data.failed || out->failed;
     text_free(&data);
     if (failed)
