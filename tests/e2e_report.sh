@@ -88,6 +88,13 @@ for path in sys.argv[1:]:
     verdict $? "pandas reads them" "$(tail -1 "$work/err")"
 fi
 
+if python3 -c 'import duckdb' 2>/dev/null; then
+    python3 -c 'import duckdb, sys
+for path in sys.argv[1:]:
+    assert len(duckdb.read_csv(path).fetchall()) > 0, path' "$work"/tables/*.csv 2>"$work/err"
+    verdict $? "duckdb reads them" "$(tail -1 "$work/err")"
+fi
+
 # --- a clock too coarse for what was measured ---
 result "$(cell 64 0.25 | sed 's/"converged":true/"converged":false,"coarse":true/; s/"ci95":\[0.1,0.3\]/"ci95":[0.25,0.25]/')" >"$work/coarse.json"
 run report "$work/coarse.json"

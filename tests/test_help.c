@@ -167,7 +167,7 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench doctor --m", 2, "");
     offered("cudal2-bench tune --u", 2, "--update");
     offered("cudal2-bench run --u", 2, "");
-    offered("cudal2-bench compare -f ''", 3, "json junit markdown text");
+    offered("cudal2-bench compare -f ''", 3, "html json junit markdown text");
     offered("cudal2-bench report -f j", 3, "json");
     offered("cudal2-bench verify --format = ''", 4, "json text");
     offered("cudal2-bench report --table ''", 3, "1 2 3 4");
