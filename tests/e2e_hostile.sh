@@ -19,6 +19,12 @@ expect_code 0 "list of such plugins"
 harmless list "$work/out" "$work/err"
 expect_text "$work/out" 'e\\x1b\[31m\\x0a\\u009b2J\\u202e\\xff' "list: writes it out"
 
+cp "$plugins/honest.so" "$work/plugins/$(printf 'turned\342\200\256').so"
+for name in "$evil" "$(printf 'turned\342\200\256')"; do # the first is refused, the second runs
+    run verify "$work/plugins/$name.so" --device cpu --shape 16x16x16
+    harmless "verify, exit status $code" "$work/out" "$work/err"
+done
+
 config "$work/c.json" '{"m": 16, "n": 16, "k": 16, "label": "\u202e形状形状形状形状形状形状"}' '"offline"' "\"$plugins/steady.so\"" '"stop": {"min_blocks": 16, "max_blocks": 16, "max_cell_seconds": 4}'
 for name in base new; do
     run --config "$work/c.json" --device cpu --output "$work/$name$evil.json"

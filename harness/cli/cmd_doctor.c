@@ -11,18 +11,23 @@
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "contender/contender.h"
+#include "cli/terminal.h"
 #include "device/cupti.h"
 #include "device/nvml.h"
 
 /* One line of the diagnosis: what was found, or what is missing and how to get it. */
 static void say_ok(const char *what, const char *found)
 {
-    printf("ok       %-20s %s\n", what, found);
+    char ours[64];
+    snprintf(ours, sizeof ours, "ok       %-20s ", what);
+    terminal_say(stdout, ours, found);
 }
 
 static void say_missing(const char *what, const char *why, const char *remedy)
 {
-    printf("missing  %-20s %s\n", what, why);
+    char ours[64];
+    snprintf(ours, sizeof ours, "missing  %-20s ", what);
+    terminal_say(stdout, ours, why);
     printf("         %-20s -> %s\n", "", remedy);
 }
 

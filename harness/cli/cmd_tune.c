@@ -3,9 +3,11 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/run_config.h"
+#include "base/plain.h"
 #include "cli/terminal.h"
 #include "tune/tune.h"
 
@@ -38,7 +40,9 @@ static void print_summary(const struct tuner *tuner)
     const struct table_summary *s = tune_summary(tuner);
     if (s->entries == 0)
         return;
-    printf("%s: %zu entries from %zu problems", s->name, s->entries, s->cells);
+    char *name = plain_copy(s->name);
+    printf("%s: %zu entries from %zu problems", name ? name : "", s->entries, s->cells);
+    free(name);
     if (s->merged)
         print_counts(&s->counts);
     if (s->without > 0)

@@ -189,8 +189,11 @@ static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
 static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)
 {
     const char *verdict = tree_text(c, "verdict");
+    char *name = plain_copy(tree_text(c, "name"));
     text_add(out, "%-28s ", tree_text(problem, "problem"));
-    width_add_padded(out, tree_text(c, "name"), 24);
+    width_add_padded(out, name ? name : "", 24);
+    out->failed |= !name;
+    free(name);
     text_add(out, " %-16s ", verdict);
     if (strcmp(verdict, "passed") == 0)
         add_passed(out, problem, c);
