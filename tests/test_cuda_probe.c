@@ -154,6 +154,26 @@ static void a_product_takes_three_kernels(void **state)
     }
 }
 
+/* Their addresses go there once, and each set is a row of the grid. */
+static void a_disturbance_is_one_kernel_for_all_sets(void **state)
+{
+    static struct cudal2_operands sets[CUDA_DISTURB_SETS + 1];
+    struct probe_renewal r = {.problem = {20, 30, 40, CUDAL2_BF16, CUDAL2_ACC_F32}, .operands = sets};
+    struct error err;
+    (void)state;
+    for (int spoil = SPOIL_NONE; spoil < SPOIL_KINDS; spoil++) {
+        mock.kernels = 0;
+        r.spoil = (enum probe_spoil)spoil;
+        assert_int_equal(d->probes->disturb(d, &r, 7, &err), 0);
+        assert_int_equal(mock.kernels, 1);
+        bool whole = spoil == SPOIL_NAN || spoil == SPOIL_LIKELY || spoil == SPOIL_ZERO;
+        assert_int_equal(mock.last_config.grid[0], whole ? 3 : 1); /* of 256 threads, for 600 elements or 30 columns */
+        assert_int_equal(mock.last_config.grid[1], 7);
+    }
+    assert_int_equal(d->probes->disturb(d, &r, CUDA_DISTURB_SETS + 1, &err), EXIT_CODE_INTERNAL);
+    assert_non_null(strstr(err.text, "4097 operand sets"));
+}
+
 static void changes_of_the_device_are_named(void **state)
 {
     struct error err;
@@ -228,8 +248,8 @@ int main(void)
         ON_PROBES(work_in_its_stream_waits),           ON_PROBES(work_beside_its_stream_is_seen),
         ON_PROBES(work_that_waits_tells_nothing),      ON_PROBES(a_failed_launch_lets_the_stream_go),
         ON_PROBES(sprinkle_and_count_can_be_captured), ON_PROBES(regions_are_digested_in_one_call),
-        ON_PROBES(a_product_takes_three_kernels),      ON_PROBES(changes_of_the_device_are_named),
-        ON_PROBES(fenced_memory_borders_on_nothing),
+        ON_PROBES(a_product_takes_three_kernels),      ON_PROBES(a_disturbance_is_one_kernel_for_all_sets),
+        ON_PROBES(changes_of_the_device_are_named),    ON_PROBES(fenced_memory_borders_on_nothing),
     };
     if (!mock_environment(cache))
         return 77;

@@ -1,6 +1,5 @@
-/* What is done around a launch that is timed by itself: inputs and C renewed (device/host_renew.c), outputs judged
- * against sums in fp64 (device/host_product.c) within what verification allows (measure/judge.c), and all of it in a
- * cell (measure/timed.c). */
+/* Inputs and C renewed before a launch that is timed (device/host_renew.c), and outputs judged against sums in fp64
+ * (device/host_product.c) within what verification allows (measure/judge.c). */
 #include <setjmp.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,10 +10,9 @@
 #include <cmocka.h>
 
 #include "base/half.h"
-#include "cheat_fixture.h"
 #include "device/host_check.h"
 #include "measure/judge.h"
-#include "measure/timed.h"
+#include "verify/model.h"
 
 #define MOST 40000
 
@@ -343,108 +341,6 @@ static void each_kind_spoils(void **state)
     }
 }
 
-/* ---- in a cell ---- */
-
-/* A cell whose launches are timed one by one. */
-static void open_timed_cell(void)
-{
-    struct error err;
-    open_cell();
-    f.bench.headline = f.bench.record->headline = TIMING_WALL;
-    f.bench.judging = true;
-    assert_int_equal(timed_open(&f.bench, &err), 0);
-    assert_non_null(f.bench.timed);
-}
-
-static void close_timed_cell(void)
-{
-    timed_close(&f.bench);
-    fixture_close(&f);
-}
-
-static uint64_t counted(size_t contender, const char *what)
-{
-    const cJSON *timed = cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[contender].verification, "timed");
-    return (uint64_t)cJSON_GetObjectItemCaseSensitive(timed, what)->valuedouble;
-}
-
-static void every_timed_launch_is_judged(void **state)
-{
-    (void)state;
-    open_timed_cell();
-    run_cell();
-    timed_note(&f.bench);
-    for (size_t i = 0; i < 2; i++) {
-        assert_string_equal(f.bench.record->contenders[i].status, "ok");
-        assert_true(counted(i, "launches") > f.bench.record->contenders[i].timings[TIMING_WALL].n);
-        assert_int_equal(counted(i, "launches"), counted(i, "judged"));
-        assert_int_equal(counted(i, "launches"), counted(i, "projections")); /* of so small a problem */
-        assert_true(counted(i, "bands") > 0);
-    }
-    close_timed_cell();
-}
-
-static unsigned skipped_at;
-
-static void skip_one(const struct contender *c, void *state, size_t set, char *why)
-{
-    if (cheat.launches != skipped_at)
-        cheat.honest->launch(c, state, set, why);
-}
-
-/* A single launch left out, any of them that is timed, is enough. (Those before are of trials.) */
-static void a_single_launch_is_found(void **state)
-{
-    unsigned found = 0;
-    (void)state;
-    for (skipped_at = 85; skipped_at < 97; skipped_at++) {
-        open_timed_cell();
-        cheat.instead = skip_one;
-        run_cell();
-        found += strcmp(f.bench.record->contenders[0].status, "wrong_result") == 0;
-        assert_string_equal(f.bench.record->contenders[1].status, "ok");
-        close_timed_cell();
-    }
-    assert_in_range(found, 3, 7); /* the others are untimed ones, or come no more */
-}
-
-static void inputs_emptied(const struct cudal2_operands *o)
-{
-    memset((void *)(uintptr_t)o->a, 0, 8 * 16 * 2);
-    memset(o->c, 0, 8 * 8 * 2);
-}
-
-static void verdicts_name_the_fault(void **state)
-{
-    (void)state;
-    open_timed_cell();
-    cheat.afterwards = inputs_emptied;
-    run_cell();
-    assert_string_equal(f.bench.record->contenders[0].status, "input_mutated");
-    assert_string_equal(f.bench.record->contenders[1].status, "ok");
-    close_timed_cell();
-}
-
-/* Before verification is over nobody is judged, and with the checks off nothing is renewed. */
-static void nothing_is_judged_too_early(void **state)
-{
-    struct error err;
-    (void)state;
-    open_timed_cell();
-    f.bench.judging = false;
-    f.config.honesty = false;
-    cheat.instead = skip_one;
-    skipped_at = 25;
-    run_cell();
-    timed_note(&f.bench);
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
-    assert_null(cJSON_GetObjectItemCaseSensitive(f.bench.record->contenders[0].verification, "timed"));
-    timed_close(&f.bench);
-    assert_int_equal(timed_open(&f.bench, &err), 0);
-    assert_null(f.bench.timed);
-    fixture_close(&f);
-}
-
 static int open_device(void **state)
 {
     struct error err;
@@ -471,10 +367,6 @@ int main(void)
         cmocka_unit_test(renewed_inputs_are_new_and_normal),
         cmocka_unit_test(every_element_is_known),
         cmocka_unit_test(each_kind_spoils),
-        cmocka_unit_test(every_timed_launch_is_judged),
-        cmocka_unit_test(a_single_launch_is_found),
-        cmocka_unit_test(verdicts_name_the_fault),
-        cmocka_unit_test(nothing_is_judged_too_early),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -62,6 +62,9 @@ struct protocol_paper {
 enum activity_choice { ACTIVITY_SAMPLE = 0, ACTIVITY_ALL = 1, ACTIVITY_OFF = 2 };
 extern const char *const activity_names[]; /* "sample", "all", "off", NULL */
 
+/* How many of the launches that are timed are checks as well (measure/timed.h). */
+enum timed_choice { TIMED_SAMPLE = 0, TIMED_ALL = 1, TIMED_OFF = 2 };
+
 enum protocol { PROTOCOL_ADAPTIVE = 0, PROTOCOL_PAPER = 1 };
 extern const char *const protocol_names[]; /* "adaptive", "paper", NULL */
 
@@ -101,6 +104,7 @@ struct config {
     bool verify_only;  /* default false: a cell ends after verification */
     bool honesty;      /* default true: outputs of timed launches are checked too (verify/honesty.h) */
     enum activity_choice activity; /* default sample */
+    enum timed_choice timed;       /* default sample */
     bool seed_given;
     uint64_t seed;
     enum choice choice;           /* default race */

@@ -100,6 +100,9 @@ const struct config_field config_fields[] = {
      "How a candidate's kernel is chosen for a problem that no tuning table has: race (neighbours in the table and the "
      "model's choice race once, and the winner is remembered), zero (the first choice, no race), table (neighbours in "
      "the table alone)."},
+    {"verify", "timed", FIELD_CHOICE, AT(timed), 0, 0, TIMED_SAMPLE, activity_names,
+     "Renew inputs before launches that are timed and judge their outputs: before each launch on the CPU, and before "
+     "random segments on a GPU (sample); before all of them (all); or never (off). See docs/trust.md."},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
@@ -163,7 +166,8 @@ static void field_set(const struct config_field *field, struct config *c, double
 
 _Static_assert(sizeof(enum gap_kind) == sizeof(unsigned) && sizeof(enum cache_state) == sizeof(unsigned) &&
                    sizeof(enum overlap) == sizeof(unsigned) && sizeof(enum choice) == sizeof(unsigned) &&
-                   sizeof(enum protocol) == sizeof(unsigned) && sizeof(enum activity_choice) == sizeof(unsigned),
+                   sizeof(enum protocol) == sizeof(unsigned) && sizeof(enum activity_choice) == sizeof(unsigned) &&
+                   sizeof(enum timed_choice) == sizeof(unsigned),
                "FIELD_CHOICE writes an unsigned");
 
 static double field_get(const struct config_field *field, const struct config *c)

@@ -17,6 +17,7 @@ static void cuda_close(struct device *d)
         cuda_probes_close(c);
         cuda_fences_close(c);
         cuda_fills_close(c);
+        cuda_disturb_close(c);
         if (c->flush_buffer)
             cu->memory_free(c->flush_buffer);
         if (c->compare_parts)

@@ -32,6 +32,7 @@ enum harness_kernel {
     KERNEL_COMPARE_ROWS,
     KERNEL_VEIL,
     KERNEL_UNVEIL,
+    KERNEL_DISTURB,
     KERNEL_COUNT
 };
 
@@ -75,6 +76,7 @@ struct cuda_device {
         cu_pointer list;
         size_t bytes;                       /* of it */
     } fills;                                /* cuda_fill.c */
+    cu_pointer disturbed;                   /* room for CUDA_DISTURB_SETS operand sets; cuda_disturb.c */
     struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
 };
 
@@ -108,6 +110,10 @@ int cuda_compare(struct device *d, const struct cudal2_problem *p, const void *c
 int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct error *err);
 int cuda_fill_many(struct device *d, const struct fill_item *items, size_t n, struct error *err);
 void cuda_fills_close(struct cuda_device *c);
+/* At most so many sets at once. */
+#define CUDA_DISTURB_SETS 4096u
+int cuda_disturb(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
+void cuda_disturb_close(struct cuda_device *c);
 
 /* cuda_time.c: launching a contender and the two timings with one launch. */
 int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err);

@@ -15,13 +15,13 @@
 
 static const struct {
     const char *file, *entry;
-} kernel_files[KERNEL_COUNT] = {{"fill", "fill"},           {"fill", "fill_many"},      {"flush", "flush_write"},
-                                {"flush", "flush_read"},    {"blocker", "blocker"},     {"null", "null_kernel"},
-                                {"reference", "reference"}, {"reference", "reference"}, {"compare", "compare"},
-                                {"compare", "compare"},     {"counts", "counts"},       {"probe", "digest"},
-                                {"probe", "pattern"},       {"probe", "sprinkle"},      {"probe", "count_nan"},
-                                {"probe", "samples"},       {"probe", "rows_times"},    {"probe", "columns_times"},
-                                {"probe", "compare_rows"},  {"probe", "veil"},          {"probe", "unveil"}};
+} kernel_files[KERNEL_COUNT] = {
+    {"fill", "fill"},        {"fill", "fill_many"},      {"flush", "flush_write"},   {"flush", "flush_read"},
+    {"blocker", "blocker"},  {"null", "null_kernel"},    {"reference", "reference"}, {"reference", "reference"},
+    {"compare", "compare"},  {"compare", "compare"},     {"counts", "counts"},       {"probe", "digest"},
+    {"probe", "pattern"},    {"probe", "sprinkle"},      {"probe", "count_nan"},     {"probe", "samples"},
+    {"probe", "rows_times"}, {"probe", "columns_times"}, {"probe", "compare_rows"},  {"probe", "veil"},
+    {"probe", "unveil"},     {"probe", "disturb"}};
 
 static bool is_wide(enum harness_kernel which)
 {

@@ -192,8 +192,10 @@ struct judged {
 static double norm_of_samples(const struct vectors *v)
 {
     double square = 0;
-    for (uint64_t j = 0; j < v->n; j++)
-        square += probe_sample(v->key, j) * probe_sample(v->key, j);
+    for (uint64_t j = 0; j < v->n; j++) {
+        double x = probe_sample(v->key, j);
+        square += x * x;
+    }
     return sqrt(square);
 }
 
@@ -403,6 +405,7 @@ const struct probe_ops probe_cuda = {
     .digest = cuda_digest,
     .pattern = cuda_pattern,
     .product = cuda_product,
+    .disturb = cuda_disturb,
     .sprinkle = cuda_sprinkle,
     .count = cuda_count,
     .read_count = cuda_read_count,

@@ -17,6 +17,9 @@ int host_spots(struct device *d, const struct probe_product *product, struct pro
 int host_band(struct device *d, const struct probe_product *product, int64_t first, int64_t rows,
               struct probe_difference *out, struct error *err);
 int host_renew(struct device *d, const struct probe_renewal *renewal, struct error *err);
+/* probe_ops.disturb, for the scripted device. */
+int host_disturb(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
+
 /* The element that host_renew wrote at `place` of the k of row `line` of A or, is_b, of column `line` of B. False when
  * it is not there any more. */
 bool host_renewed(const struct probe_renewal *renewal, bool is_b, uint64_t line, uint64_t place, float *value);

@@ -227,3 +227,16 @@ int host_renew(struct device *d, const struct probe_renewal *r, struct error *er
     host_state_restore_arithmetic(&d->host); /* what one contender leaves is no other's error */
     return code;
 }
+
+int host_disturb(struct device *d, const struct probe_renewal *r, size_t n, struct error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct probe_renewal one = *r;
+        one.operands = r->operands + i;
+        one.seed = r->seed + 3 * i;
+        spoil(&one);
+        scatter(&one, false);
+        scatter(&one, true);
+    }
+    return d->ops->sync(d, err);
+}

@@ -75,12 +75,10 @@ static int time_unwatched(struct bench *bench, struct entrant *entrant, enum tim
 static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, bool cold, double *ns,
                      struct error *err)
 {
-    if (timing == TIMING_DEVICE)
-        return time_unwatched(bench, entrant, timing, ns, err);
-    int code = timed_renew(bench, entrant, cold, err);
+    int code = timing == TIMING_DEVICE ? 0 : timed_renew(bench, entrant, cold, err);
     if (code == 0)
         code = time_unwatched(bench, entrant, timing, ns, err);
-    return code == 0 ? timed_judge(bench, entrant, *ns, err) : code;
+    return code == 0 ? timed_judge(bench, entrant, timing, *ns, err) : code;
 }
 
 /* The entrant's launches on the sets from sets[0] to sets[1], untimed, and waits for them. They count as busy by its
@@ -231,12 +229,17 @@ static bool leaves_traces(const struct bench *bench)
            !takes_what_is_left(bench);
 }
 
+static bool empties_cache(const struct bench *bench)
+{
+    return bench->config->cache[bench->mode] == CACHE_FLUSH || leaves_traces(bench);
+}
+
 /* Brings the cache to the state that the config asks for before a launch on set 0, but for what keeps it warm. Rotating
  * means that all other sets have been used since that one was. */
 static int set_cache(struct bench *bench, const struct entrant *entrant, bool primed, struct error *err)
 {
     enum cache_state cache = bench->config->cache[bench->mode];
-    int code = cache == CACHE_FLUSH || leaves_traces(bench) ? bench->device->ops->flush(bench->device, err) : 0;
+    int code = empties_cache(bench) ? bench->device->ops->flush(bench->device, err) : 0;
     if (code != 0 || cache != CACHE_ROTATE || primed)
         return code;
     return run_untimed(bench, entrant, &entrant->work, (const size_t[]){1, bench->sets_each - 1}, err);
@@ -269,10 +272,14 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
-    bool primed = segment_primed(bench, entrant, timing);
-    int code = set_cache(bench, entrant, primed, err);
+    bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench);
+    int code = emptied ? timed_disturb(bench, entrant, timing, err) : 0;
+    if (code == 0)
+        code = set_cache(bench, entrant, primed, err);
     if (code == 0 && !primed && is_kept_warm(bench))
         code = prime(bench, entrant, timing, err);
+    if (code == 0 && !emptied)
+        code = timed_disturb(bench, entrant, timing, err);
     if (code != 0)
         return code;
     if (*gap_ns >= 0)

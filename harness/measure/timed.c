@@ -12,6 +12,10 @@ struct timed {
     struct probe_renewal renewal; /* the latest */
     bool cold;                    /* of the cell's launches */
     double products, products_ns; /* so far */
+    /* Of segments (timed_disturb): whether the latest is checked, and since when it runs. */
+    bool chosen;
+    double since;
+    double segments, segments_ns, checks, checks_ns; /* so far */
 };
 
 /* ---- the cell ---- */
@@ -19,7 +23,8 @@ struct timed {
 static bool is_possible(const struct bench *bench)
 {
     const struct probe_ops *probes = bench->device->probes;
-    return bench->config->honesty && probes != NULL && probes->renew != NULL;
+    bool wanted = bench->config->honesty && bench->config->timed != TIMED_OFF;
+    return wanted && probes != NULL && (probes->renew != NULL || probes->disturb != NULL);
 }
 
 /* The run's seed may be known to a contender, and what is drawn from it foreseen; a scripted device has no such
@@ -92,7 +97,7 @@ static int renew(struct bench *bench, const struct entrant *entrant, size_t set,
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err)
 {
     struct timed *t = bench->timed;
-    if (t == NULL)
+    if (t == NULL || bench->device->probes->renew == NULL)
         return 0;
     t->cold = cold;
     int code = renew(bench, entrant, 0, random_next(&t->random), err);
@@ -102,6 +107,69 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err)
 {
     return renew(bench, entrant, set, seed, err);
+}
+
+/* ---- before a segment ---- */
+
+static double now_ns(const struct bench *bench)
+{
+    return (double)bench->device->ops->now(bench->device);
+}
+
+/* By what checks and segments have taken so far. */
+static bool is_chosen(const struct bench *bench)
+{
+    struct timed *t = bench->timed;
+    if (bench->config->timed == TIMED_ALL || t->checks < 1 || t->segments < 1)
+        return true;
+    double share = TIMED_SEGMENT_SHARE * (t->segments_ns / t->segments) / fmax(t->checks_ns / t->checks, 1);
+    return random_unit(&t->random) < fmax(share, TIMED_SEGMENT_LEAST);
+}
+
+/* The set of a timed launch that is drawn. */
+static size_t draw_set(struct timed *t, const struct entrant *e, enum timing timing)
+{
+    const struct device_shape *shape = &e->prepared;
+    if (timing != TIMING_DEVICE)
+        return 0;
+    unsigned visits = device_shape_visits(shape), visit = (unsigned)random_below(&t->random, visits);
+    unsigned each = shape->launches / visits, untimed = visit == 0 ? shape->primers : shape->again;
+    return device_shape_set(shape, visit, untimed + (unsigned)random_below(&t->random, each));
+}
+
+/* A trial (bench->renewed) has every C poisoned already. */
+static int disturb(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
+{
+    struct timed *t = bench->timed;
+    enum probe_spoil spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS);
+    const struct probe_renewal renewal = {.problem = bench->problem,
+                                          .layout = entrant->contender->is.layout,
+                                          .operands = first_set(bench, entrant),
+                                          .pool = t->pool,
+                                          .spoil = bench->renewed != NULL ? SPOIL_NONE : spoil,
+                                          .seed = random_next(&t->random)};
+    return bench->device->probes->disturb(bench->device, &renewal, n, err);
+}
+
+int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err)
+{
+    struct timed *t = bench->timed;
+    const struct probe_ops *probes = bench->device->probes;
+    bool alone = timing != TIMING_DEVICE;
+    if (t == NULL || !bench->judging || probes->disturb == NULL || (alone && probes->renew != NULL))
+        return 0;
+    double start = now_ns(bench);
+    t->chosen = is_chosen(bench);
+    if (!t->chosen) {
+        t->since = start;
+        return 0;
+    }
+    int code = disturb(bench, entrant, alone ? 1 : entrant->prepared.n_sets, err);
+    if (code == 0 && bench->renewed != NULL)
+        code = bench->renewed(bench->renewed_context, err);
+    t->since = now_ns(bench);
+    t->checks_ns += t->since - start;
+    return code;
 }
 
 /* ---- after ---- */
@@ -180,7 +248,8 @@ static int look_at_spots(struct look *l, struct error *err)
 static double product_share(const struct look *l)
 {
     const struct timed *t = l->bench->timed;
-    if (t->products < 1 || elements_of(&l->product.problem) <= TIMED_PRODUCT_ALWAYS)
+    if (l->bench->config->timed == TIMED_ALL || t->products < 1 ||
+        elements_of(&l->product.problem) <= TIMED_PRODUCT_ALWAYS)
         return 1;
     double each_ns = t->products_ns / t->products;
     return fmax(TIMED_PRODUCT_SHARE * l->ns / fmax(each_ns, 1), 1.0 / TIMED_PRODUCT_LEAST);
@@ -223,7 +292,35 @@ static int look_at_band(struct look *l, struct error *err)
     return convict(l, judge_band(&difference, (double)rows * (double)p->n, l->allowed, l->why), err);
 }
 
-int timed_judge(struct bench *bench, struct entrant *entrant, double ns, struct error *err)
+/* The output of the set that was drawn. */
+static int judge_segment(struct look *l, enum timing timing, struct error *err)
+{
+    struct timed *t = l->bench->timed;
+    struct probe_difference difference;
+    double start = now_ns(l->bench);
+    bool chosen = t->chosen;
+    if (t->since > 0) { /* else nothing was asked before it: a first estimate */
+        t->segments++;
+        t->segments_ns += start - t->since;
+    }
+    t->since = 0;
+    t->chosen = false;
+    if (!chosen)
+        return 0;
+    l->product.operands += draw_set(t, l->entrant, timing);
+    l->product.renewal = NULL;
+    l->product.seed = random_next(&t->random);
+    int code = l->bench->device->probes->product(l->bench->device, &l->product, &difference, err);
+    t->checks++;
+    t->checks_ns += now_ns(l->bench) - start;
+    l->entrant->timed.judged++;
+    l->entrant->timed.products++;
+    if (code != 0)
+        return code;
+    return convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
+}
+
+int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
 {
     double allowed = judge_allowed(entrant);
     struct look l = {.bench = bench, .entrant = entrant, .ns = ns, .allowed = allowed};
@@ -237,6 +334,8 @@ int timed_judge(struct bench *bench, struct entrant *entrant, double ns, struct 
                                        .operands = first_set(bench, entrant),
                                        .floor = judge_floor(bench->problem.dtype, allowed),
                                        .renewal = &bench->timed->renewal};
+    if (timing == TIMING_DEVICE || bench->device->probes->renew == NULL)
+        return judge_segment(&l, timing, err);
     entrant->timed.judged++;
     int code = look_at_spots(&l, err);
     if (code == 0)

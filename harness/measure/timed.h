@@ -14,6 +14,10 @@
 
 #include "measure/bench.h"
 
+/* On a GPU, of the time that segments take: what is spent before and behind them with verify.timed "sample". */
+#define TIMED_SEGMENT_SHARE 0.08
+#define TIMED_SEGMENT_LEAST (1.0 / 32)
+
 #define TIMED_SPOTS_LEAST 8u
 #define TIMED_SPOTS_MOST 64u
 #define TIMED_SPOTS_SHARE 0.02
@@ -33,12 +37,15 @@ void timed_close(struct bench *bench);
 /* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without
  * the inputs. */
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
-/* The same on another of its sets, with the values of `seed`: twice the same are the same values. bench->timed is not
+/* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed) the
+ * inputs of all sets are disturbed and every C is spoiled. */
+int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err);
+/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. bench->timed is not
  * NULL. */
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
 /* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
-int timed_judge(struct bench *bench, struct entrant *entrant, double ns, struct error *err);
+int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err);
 
 /* Writes what was checked into each entrant's record (verification.timed). */
 void timed_note(struct bench *bench);

@@ -99,6 +99,24 @@ extern "C" __global__ void __launch_bounds__(THREADS) pattern(const region *regi
         r.memory[i] = (u8)byte;
 }
 
+static __device__ bits_t to_bits(float value)
+{
+#if DTYPE == 0
+    return float_to_f16(value);
+#elif DTYPE == 1
+    return float_to_bf16(value);
+#else
+    return __float_as_uint(value);
+#endif
+}
+
+/* N(0,1), as fill.cu makes it. */
+static __device__ float normal(u64 bits)
+{
+    float radius = sqrtf(-2.0f * logf((float)((u32)(bits >> 40) + 1) * 0x1p-24f));
+    return radius * cospif(2.0f * ((float)((u32)bits & 0xffffffu) * 0x1p-24f));
+}
+
 /* The element of the stretch from `first` on that is drawn. */
 static __device__ u64 place_in(u64 key, u64 first, u64 elements)
 {
@@ -247,4 +265,50 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(judged p)
     double scaled = fabs(error) / scale;
     atomicAdd(&out->sum_sq_scaled, scaled * scaled);
     atomicMax(&out->largest, (u64)__double_as_longlong(scaled));
+}
+
+/* What C may hold before a timed segment: enum probe_spoil of harness/device/probe.h. */
+enum { SPOIL_NONE, SPOIL_NAN, SPOIL_SOME_NAN, SPOIL_LIKELY, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_ZERO };
+
+struct operand_set {
+    bits_t *a, *b, *c;
+};
+
+/* struct disturbed of harness/device/cuda_disturb.c has the same layout. */
+struct disturbed {
+    const operand_set *sets;
+    u64 m, n, k, key;
+    float size; /* of an element of C */
+    int tn, spoil;
+};
+
+static __device__ bits_t spoiled(const disturbed &d, bits_t was, u64 bits)
+{
+    if (d.spoil == SPOIL_NAN || d.spoil == SPOIL_SOME_NAN)
+        return (bits_t)~0u;
+    if (d.spoil == SPOIL_ZERO)
+        return 0;
+    if (d.spoil == SPOIL_NUDGED)
+        return to_bits(to_float(*(element_t *)&was) * (bits >> 63 ? 1.03f : 0.97f));
+    return to_bits(normal(bits) * d.size);
+}
+
+/* In every row of A and column of B of set blockIdx.y one element becomes another N(0,1) value; C is spoiled. */
+extern "C" __global__ void __launch_bounds__(THREADS) disturb(disturbed d)
+{
+    operand_set s = d.sets[blockIdx.y];
+    u64 key = mix(d.key + blockIdx.y), step = (u64)gridDim.x * THREADS, first = (u64)blockIdx.x * THREADS + threadIdx.x;
+    for (u64 i = first; i < d.m; i += step)
+        s.a[i * d.k + random_bits(key, 4 * i) % d.k] = to_bits(normal(random_bits(key, 4 * i + 1)));
+    for (u64 j = first; j < d.n; j += step) {
+        u64 at = random_bits(key, 4 * j + 2) % d.k;
+        s.b[d.tn ? j * d.k + at : at * d.n + j] = to_bits(normal(random_bits(key, 4 * j + 3)));
+    }
+    bool all = d.spoil == SPOIL_NAN || d.spoil == SPOIL_LIKELY || d.spoil == SPOIL_ZERO;
+    u64 elements = d.m * d.n, items = d.spoil == SPOIL_NONE ? 0 : all ? elements : (elements + STRETCH - 1) / STRETCH;
+    u64 of_c = mix(key);
+    for (u64 i = first; i < items; i += step) {
+        u64 at = all ? i : place_in(of_c, i * STRETCH, elements);
+        s.c[at] = spoiled(d, s.c[at], random_bits(of_c, ~i));
+    }
 }
