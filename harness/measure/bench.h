@@ -29,6 +29,7 @@ struct skipped_variant {
 /* Launches that were timed, those whose output was judged, and how (measure/timed.h). */
 struct timed_counts {
     uint64_t launches, judged, products, bands;
+    uint64_t slow_reads; /* after which C took long to be read */
 };
 
 /* One contender taking part in this cell. */

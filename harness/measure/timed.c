@@ -196,6 +196,24 @@ static size_t count_spots(const struct look *l)
     return (size_t)fmin(TIMED_SPOTS_LEAST + more, TIMED_SPOTS_MOST);
 }
 
+/* A few reads of memory that was just written: what takes longer is computed while it is read. Anybody may be
+ * interrupted once, but not at most of all launches. */
+#define SLOW_READ_NS 20e3
+#define SLOW_READ_EACH_NS 1e3
+#define SLOW_READS_LEAST 8u
+
+static int judge_reading(struct look *l, double ns, size_t n, struct error *err)
+{
+    struct timed_counts *counts = &l->entrant->timed;
+    counts->slow_reads += ns > SLOW_READ_NS + SLOW_READ_EACH_NS * (double)n;
+    if (counts->slow_reads < SLOW_READS_LEAST || 2 * counts->slow_reads < counts->judged)
+        return 0;
+    return error_set(err, EXIT_CODE_VERIFICATION,
+                     "late_work: reading %zu elements of C took %.0f us, and long after most launches: it was not "
+                     "there yet",
+                     n, ns * 1e-3);
+}
+
 /* Read before anything else is done: who is not ready yet is to be found so. */
 static int read_spots(struct look *l, struct probe_spot *spots, double *found, size_t n, struct error *err)
 {
@@ -238,7 +256,10 @@ static int look_at_spots(struct look *l, struct error *err)
     size_t n = count_spots(l);
     if (d->probes->spots == NULL)
         return 0;
+    double start = now_ns(l->bench);
     int code = read_spots(l, spots, found, n, err);
+    if (code == 0)
+        code = judge_reading(l, now_ns(l->bench) - start, n, err);
     if (code == 0)
         code = d->probes->spots(d, &l->product, spots, n, err);
     return code == 0 ? convict(l, judge_spots(spots, found, n, l->allowed, l->why), err) : code;

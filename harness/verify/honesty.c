@@ -200,7 +200,10 @@ static bool is_graph(const struct trial *t)
     return segment != NULL && t->bench->device->ops->rung(segment) == RUNG_GRAPH;
 }
 
-/* What is tried only the first time in a cell, with the group's own inputs back before and after. A launch that is left
+/* The checks of a cell. */
+enum occasion { FIRST, AGAIN, LAST };
+
+/* What is tried the first time in a cell, with the group's own inputs back before and after. A launch that is left
  * out is told by C; only what is right is asked for its time. */
 static int run_first_trials(struct trial *t, struct error *err)
 {
@@ -213,28 +216,31 @@ static int run_first_trials(struct trial *t, struct error *err)
     return code == 0 ? trial_restore(t, err) : code;
 }
 
-/* What was launched early may have waited for the launch ahead until the first check, and not since. */
-static int run_last_trials(struct trial *t, struct error *err)
+/* One of them, drawn, whenever the cell is checked again: who has passed the first time may have waited for that. What
+ * was launched early may have waited for the launch ahead until then, so that is looked for in the end. */
+static int run_one_trial(struct trial *t, enum occasion occasion, struct error *err)
 {
-    if (!t->entrant->record->early || t->verdict != NULL)
-        return 0;
-    int code = trial_restore(t, err);
-    return code == 0 ? trial_between(t, err) : code;
+    bool between = random_below(t->random, 2) == 0 || (occasion == LAST && t->entrant->record->early);
+    int code = t->verdict == NULL ? trial_restore(t, err) : 0;
+    if (code != 0 || t->verdict != NULL)
+        return code;
+    code = between ? trial_between(t, err) : trial_novel(t, err);
+    return code == 0 ? trial_restore(t, err) : code;
 }
 
 /* Where work runs comes first: it explains what the other trials would see. */
-static int run_trials(struct trial *t, bool first, struct error *err)
+static int run_trials(struct trial *t, enum occasion occasion, struct error *err)
 {
-    int code = first && !is_graph(t) ? trial_escape(t, err) : 0;
+    int code = occasion == FIRST && !is_graph(t) ? trial_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
         code = check_fresh(t, err);
     if (code != 0)
         return code;
-    return first ? run_first_trials(t, err) : run_last_trials(t, err);
+    return occasion == FIRST ? run_first_trials(t, err) : run_one_trial(t, occasion, err);
 }
 
 /* What the trials find changed of the device's state, this entrant has changed. */
-static int run_trials_on_clean_state(struct trial *t, bool first, struct error *err)
+static int run_trials_on_clean_state(struct trial *t, enum occasion occasion, struct error *err)
 {
     struct device *d = t->bench->device;
     char what[128];
@@ -244,7 +250,7 @@ static int run_trials_on_clean_state(struct trial *t, bool first, struct error *
         code = d->ops->settle(d, err);
     unsigned threads = bench_threads(t->bench);
     if (code == 0)
-        code = run_trials(t, first, err);
+        code = run_trials(t, occasion, err);
     entrant_threads(t->bench, t->entrant, threads);
     read_state(t, what);
     if (code == 0 && what[0] != '\0')
@@ -256,11 +262,11 @@ static int run_trials_on_clean_state(struct trial *t, bool first, struct error *
     return code;
 }
 
-static int check_entrant(struct trial *t, bool first, struct error *err)
+static int check_entrant(struct trial *t, enum occasion occasion, struct error *err)
 {
     struct bench *bench = t->bench;
     bench_stage(bench, t->entrant, "measure", bench->config->limits.launch_seconds);
-    int code = run_trials_on_clean_state(t, first, err);
+    int code = run_trials_on_clean_state(t, occasion, err);
     if (code != 0)
         return entrant_fault(bench, t->entrant, "measure", err);
     if (t->verdict == NULL) {
@@ -276,20 +282,21 @@ static bool is_timed(const struct bench *bench, const struct entrant *e)
     return e->alive && e->set_up && !e->record->invalid && (bench->headline != TIMING_DEVICE || e->segment != NULL);
 }
 
-static int check_all(struct bench *bench, bool first, struct error *err)
+/* `index` counts the checks of a cell. */
+static int check_all(struct bench *bench, enum occasion occasion, unsigned index, struct error *err)
 {
     unsigned order[RECORD_MAX_CONTENDERS];
     struct random random;
     double start = (double)bench->device->ops->now(bench->device);
     int code = 0;
-    random_seed(&random, random_derive(bench->seed, "honesty", first ? 1 : 2));
+    random_seed(&random, random_derive(bench->seed, "honesty", 1 + index));
     for (unsigned i = 0; i < bench->n_entrants; i++)
         order[i] = i;
     random_shuffle(&random, order, bench->n_entrants);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct trial trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
         if (is_timed(bench, trial.entrant))
-            code = check_entrant(&trial, first, err);
+            code = check_entrant(&trial, occasion, err);
     }
     double seconds = 1e-9 * ((double)bench->device->ops->now(bench->device) - start);
     bench->record->phase_seconds[PHASE_OTHER] += seconds;
@@ -304,14 +311,28 @@ static unsigned chosen_block(const struct bench *bench)
     return blocks < 2 ? 1 : 1 + (unsigned)(random_derive(bench->seed, "honesty", 0) % (blocks - 1));
 }
 
+/* Blocks until the next check after the one behind block `block`: as many again as there were, and up to twice as many
+ * more, so that a long cell is checked to its end and never often. */
+static unsigned next_block(const struct bench *bench, unsigned block, unsigned index)
+{
+    uint64_t drawn = random_derive(bench->seed, "honesty again", index);
+    return 2 * block + 1 + (unsigned)(drawn % (2 * ((uint64_t)block + 1)));
+}
+
 int honesty_after_block(struct bench *bench, struct error *err)
 {
-    if (!is_on(bench) || bench->record->blocks != chosen_block(bench) + 1)
+    unsigned block = chosen_block(bench), index = 0;
+    if (!is_on(bench) || bench->record->blocks == 0)
         return 0;
-    return check_all(bench, true, err);
+    while (block < bench->record->blocks - 1)
+        block = next_block(bench, block, ++index);
+    if (block != bench->record->blocks - 1)
+        return 0;
+    return check_all(bench, index == 0 ? FIRST : AGAIN, index, err);
 }
 
 int honesty_finish(struct bench *bench, struct error *err)
 {
-    return is_on(bench) ? check_all(bench, bench->record->blocks <= chosen_block(bench), err) : 0;
+    bool first = bench->record->blocks <= chosen_block(bench);
+    return is_on(bench) ? check_all(bench, first ? FIRST : LAST, UINT16_MAX, err) : 0;
 }

@@ -1,20 +1,22 @@
 /*
  * honesty.h - what contenders do while they are timed (docs/trust.md has the threats). A contender that was right when
- * it was verified may still skip, defer or replay work later, so at a block that the supervisor's seed chooses, and
- * once more when the cell is over, every living entrant is checked between two blocks.
+ * it was verified may still skip, defer or replay work later, so at blocks that the supervisor's seed chooses, and
+ * once more when the cell is over, every living entrant is checked between two blocks. (Beside that each launch that is
+ * timed is a check: measure/timed.h.)
  *
- * Fresh: one of its sets gets {0,1} inputs never seen before, every C is poisoned and every guard patterned; then the
- * very segment that is timed runs once more, and C must be wholly written, exact (Freivalds), still the same a little
+ * Fresh: one of its sets gets N(0,1) inputs never seen before, every C is poisoned and every guard patterned; then the
+ * very segment that is timed runs once more, and C must be wholly written, right (Freivalds), still the same a little
  * later, A and B untouched, the guards intact, and the clocks agree with each other.
  *
- * Between (the first time, and the last where launches were seen to begin early): a segment of the same topology on the
- * group's own inputs, with a sprinkle of NaN before each launch and a count after it, so that no launch inside a
- * segment can be skipped because another wrote the same C; the last outputs must be right within the rounding of the
- * dtype. On CUDA half of the launches, drawn, have work ahead of them that lets them begin early, and brings A, B and a
- * poisoned C late (probe.h, veil): a launch that may overlap the one ahead (programmatic stream serialization) must
- * wait for its end before it reads or writes.
+ * Between (the first time, then by turns that are drawn, and the last where launches were seen to begin early): a
+ * segment of the same topology on the group's own inputs, with a sprinkle of NaN before each launch and a count after
+ * it, so that no launch inside a segment can be skipped because another wrote the same C; the last outputs must be
+ * right within the rounding of the dtype. On CUDA half of the launches, drawn, have work ahead of them that lets them
+ * begin early, and brings A, B and a poisoned C late (probe.h, veil): a launch that may overlap the one ahead
+ * (programmatic stream serialization) must wait for its end before it reads or writes.
  *
- * Novel (the first time): a launch on new N(0,1) inputs takes no longer than the timed ones (novelty.h).
+ * Novel (the first time, then by turns that are drawn): a launch on new N(0,1) inputs takes no longer than the timed
+ * ones (novelty.h).
  *
  * Escape (the first time, on CUDA, for what is not timed as a graph): one launch behind a held stream must leave C
  * alone.

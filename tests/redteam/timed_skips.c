@@ -3,7 +3,10 @@
 #include "redteam.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SAMPLES 8
 
@@ -345,6 +348,58 @@ static int rows_afterwards(void *state, size_t set, char *why)
     return honest_launch(&part, set, why);
 }
 
+/* C is not computed before somebody reads it: its pages cannot be touched, and the handler of the fault multiplies. */
+static struct {
+    struct bad_state *state;
+    size_t set;
+    char *from;
+    size_t bytes;
+} pending;
+
+static void do_pending(void)
+{
+    char why[CUDAL2_WHY];
+    struct bad_state *s = pending.state;
+    pending.state = NULL;
+    if (!s)
+        return;
+    mprotect(pending.from, pending.bytes, PROT_READ | PROT_WRITE);
+    honest_launch(s, pending.set, why);
+}
+
+static void touched(int number, siginfo_t *info, void *context)
+{
+    char *at = info->si_addr;
+    (void)context;
+    if (pending.state && at >= pending.from && at < pending.from + pending.bytes)
+        do_pending();
+    else
+        signal(number, SIG_DFL);
+}
+
+static int when_read(void *state, size_t set, char *why)
+{
+    struct bad_state *s = state;
+    struct sigaction action = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), c = (uintptr_t)s->sets[set].c;
+    uintptr_t from = (c + page - 1) / page * page, end = (c + redteam_bytes_of_c(s)) / page * page;
+    do_pending();
+    if (!is_late() || end <= from)
+        return honest_launch(state, set, why);
+    sigaction(SIGSEGV, &action, NULL);
+    pending.from = (char *)from;
+    pending.bytes = end - from;
+    pending.set = set;
+    pending.state = s;
+    return mprotect(pending.from, pending.bytes, PROT_NONE) == 0 ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
+}
+
+static void unprotecting_teardown(void *state)
+{
+    do_pending();
+    free(state);
+}
+
 static void patient_teardown(void *state)
 {
     struct timespec wait = {0, 100000000};
@@ -370,6 +425,7 @@ static const struct redteam_row rows[] = {
     {"part-of-the-rows", .launch = part_of_the_rows},
     {"all-but-a-row", .launch = all_but_a_row},
     {"empties-inputs", .launch = empties_inputs},
+    {"when-read", .launch = when_read, .teardown = unprotecting_teardown},
     {"rows-afterwards", .launch = rows_afterwards, .teardown = patient_teardown},
 };
 REDTEAM_PLUGIN(rows)
