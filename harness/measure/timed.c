@@ -269,7 +269,7 @@ static int look_at_spots(struct look *l, struct error *err)
 static double product_share(const struct look *l)
 {
     const struct timed *t = l->bench->timed;
-    if (l->bench->config->timed == TIMED_ALL || t->products < 1 ||
+    if (l->bench->config->timed == TIMED_ALL || t->products < 1 || l->entrant->timed.products < 1 ||
         elements_of(&l->product.problem) <= TIMED_PRODUCT_ALWAYS)
         return 1;
     double each_ns = t->products_ns / t->products;
