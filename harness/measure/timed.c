@@ -364,6 +364,11 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
     return code == 0 ? look_at_band(&l, err) : code;
 }
 
+double timed_spent(const struct bench *bench)
+{
+    return bench->timed == NULL ? 0 : bench->timed->checks_ns;
+}
+
 /* ---- the record ---- */
 
 void timed_note(struct bench *bench)

@@ -47,6 +47,9 @@ int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err);
 
+/* ns that checks of segments have taken so far: no part of what the host waits for a segment. */
+double timed_spent(const struct bench *bench);
+
 /* Writes what was checked into each entrant's record (verification.timed). */
 void timed_note(struct bench *bench);
 

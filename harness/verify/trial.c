@@ -9,6 +9,7 @@
 #include "measure/arrivals.h"
 #include "measure/judge.h"
 #include "measure/segment.h"
+#include "measure/timed.h"
 
 /* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
 #define BETWEEN_LAUNCHES 16u
@@ -102,12 +103,13 @@ static int time_once(struct trial *t, double *ns, double *host_ns, struct error 
     struct bench *bench = t->bench;
     struct device *d = bench->device;
     double gap_ns = bench->mode == MODE_SERVER ? arrivals_draw(&bench->config->gap, t->random) : -1;
+    double spent = timed_spent(bench);
     struct moment from = moment_of(d);
     int code = segment_time(bench, t->entrant, bench->headline, &gap_ns, ns, err);
     if (code == 0)
         code = d->ops->sync(d, err);
     struct moment to = moment_of(d);
-    *host_ns = to.raw - from.raw - fmax(gap_ns, 0);
+    *host_ns = to.raw - from.raw - fmax(gap_ns, 0) - (timed_spent(bench) - spent);
     if (code == 0)
         compare_clocks(t, &from, &to);
     return code;
