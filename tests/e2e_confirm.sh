@@ -28,7 +28,7 @@ measure slow steady_slow
 mv "$work/mine.so" "$work/kept.so"
 confirm
 expect_code 2 "a plugin that is gone"
-expect_text "$work/err" 'cannot be measured again as NEW was; not here: mine: .*mine.so: cannot be opened: No such file' "a plugin that is gone: named"
+expect_text "$work/err" 'cannot be measured again as NEW was; not here: mine: .*mine.so: cannot be read: No such file' "a plugin that is gone: named"
 one_line "a plugin that is gone"
 nothing_left "a plugin that is gone"
 head -c 2000 "$work/kept.so" >"$work/mine.so"
@@ -59,7 +59,7 @@ rm "$work/mine.so"
 run --config "$work/c.json" --device cpu --quiet --output "$work/lost.json"
 run compare "$work/base.json" "$work/lost.json" --no-color
 expect_code 2 "NEW without the plugin"
-expect_text "$work/out" '^MISSING .*NEW has no such candidate here; mine: .*mine.so: cannot be opened: No such file' "NEW without the plugin: the row says why"
+expect_text "$work/out" '^MISSING .*NEW has no such candidate here; mine: .*mine.so: cannot be read: No such file' "NEW without the plugin: the row says why"
 
 # --- two at once ---
 mv "$work/kept.so" "$work/mine.so"

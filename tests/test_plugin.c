@@ -131,7 +131,7 @@ static void missing_file_is_refused(void **unused)
     struct plugin plugin;
     struct error err;
     assert_int_equal(open_named("there_is_no_such_plugin", &plugin, &err), EXIT_CODE_DATA);
-    assert_says(&err, "cannot be opened");
+    assert_says(&err, "cannot be read");
     assert_int_equal(plugin_check_exports("/", &err), EXIT_CODE_DATA);
     assert_int_equal(plugin_check_exports("/dev/null", &err), EXIT_CODE_DATA);
 }

@@ -84,7 +84,7 @@ static void plugin_by_path_gives_all_its_contenders(void **unused)
     assert_false(registry_at(r, 1)->available);
     assert_says(registry_at(r, 1)->reason, "ABI 1001");
     assert_string_equal(registry_at(r, 2)->name, "none");
-    assert_says(registry_at(r, 2)->reason, "cannot be opened");
+    assert_says(registry_at(r, 2)->reason, "cannot be read");
     registry_close(r);
 }
 

@@ -141,13 +141,7 @@ static void test_half_a_line(void **state)
     expect_verdict("beta=half", "beta", "tamper_suspected", "written to");
 }
 
-/* Codes by which a worker says in what state a hook left the process. */
-static void test_socket_left_changed(void **state)
-{
-    (void)state;
-    expect_verdict("beta=code86", "beta", "tamper_suspected", "written to");
-}
-
+/* A code by which a worker says in what state a hook left the process (tests/test_death.c has the others). */
 static void test_locale_left_changed(void **state)
 {
     (void)state;
@@ -481,7 +475,6 @@ int main(int argc, char **argv)
         TEST(test_left_out_counts_over_a_resume),
         TEST(test_blame_in_a_storm_of_stages),
         TEST(test_half_a_line),
-        TEST(test_socket_left_changed),
         TEST(test_locale_left_changed),
         TEST(test_socket_closed),
         TEST(test_socket_kept_open_by_a_child),

@@ -60,25 +60,55 @@ int file_read_input(const char *name, size_t max_bytes, char **bytes, size_t *le
     return failure ? tell_failure(failure, name, max_bytes, err) : 0;
 }
 
+static const char *kind_of(mode_t mode)
+{
+    if (S_ISDIR(mode))
+        return "a directory";
+    if (S_ISFIFO(mode))
+        return "a FIFO";
+    return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+static int check_kind(const char *path, const struct stat *st, size_t max_bytes, struct error *err)
+{
+    if (!S_ISREG(st->st_mode))
+        return error_set(err, EXIT_CODE_DATA, "%s: not a regular file but %s", path, kind_of(st->st_mode));
+    if (st->st_size > 0 && (uintmax_t)st->st_size > max_bytes)
+        return error_set(err, EXIT_CODE_DATA, "%s: %jd bytes, the limit is %zu", path, (intmax_t)st->st_size,
+                         max_bytes);
+    return 0;
+}
+
+/* Asked before opening, which alone may act on a device, and again of what was opened. */
+int file_open(const char *path, size_t max_bytes, int *fd, size_t *bytes, struct error *err)
+{
+    struct stat st;
+    *fd = -1;
+    if (stat(path, &st) == 0 && check_kind(path, &st, max_bytes, err))
+        return err->code;
+    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), code = 0;
+    if (opened < 0 || fstat(opened, &st) != 0)
+        code = error_set(err, EXIT_CODE_DATA, "%s: cannot be read: %s", path, strerror(errno));
+    else
+        code = check_kind(path, &st, max_bytes, err);
+    if (code && opened >= 0)
+        close(opened);
+    if (!code) {
+        *fd = opened;
+        *bytes = (size_t)st.st_size;
+    }
+    return code;
+}
+
 int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err)
 {
-    int code = 0;
-    struct stat st;
-    /* Non-blocking, so that opening a FIFO returns and is then refused below. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        code = error_set(err, EXIT_CODE_DATA, "%s: cannot be read: %s", path, strerror(errno));
-    } else if (!S_ISREG(st.st_mode)) {
-        code = error_set(err, EXIT_CODE_DATA, "%s: not a regular file", path);
-    } else if (st.st_size > 0 && (uintmax_t)st.st_size > max_bytes) {
-        code = error_set(err, EXIT_CODE_DATA, "%s: %jd bytes, the limit is %zu", path, (intmax_t)st.st_size, max_bytes);
-    } else {
-        int failure = read_all(fd, max_bytes, (size_t)st.st_size, bytes, length);
-        code = failure ? tell_failure(failure, path, max_bytes, err) : 0;
-    }
-    if (fd >= 0)
-        close(fd);
-    return code;
+    int fd;
+    size_t expected = 0;
+    if (file_open(path, max_bytes, &fd, &expected, err))
+        return err->code;
+    int failure = read_all(fd, max_bytes, expected, bytes, length);
+    close(fd);
+    return failure ? tell_failure(failure, path, max_bytes, err) : 0;
 }
 
 static bool write_all(int fd, const char *bytes, size_t length)

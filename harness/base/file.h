@@ -10,6 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Opens a regular file of at most max_bytes for reading, closed on exec, without waiting: a FIFO, a device, a socket or
+ * a directory is refused by one line that says which it is. *bytes is its size, 0 where (under /proc) none is stated.
+ * Everything that a user names is opened by this. EXIT_CODE_DATA. */
+int file_open(const char *path, size_t max_bytes, int *fd, size_t *bytes, struct error *err);
+
 /* Reads a regular file of at most max_bytes; *bytes is NUL-terminated and owned by the caller (free). */
 int file_read(const char *path, size_t max_bytes, char **bytes, size_t *length, struct error *err);
 

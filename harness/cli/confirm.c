@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "report/source.h"
 #include "result/journal.h"
 #include "result/tree.h"
@@ -68,9 +69,10 @@ static int lock_run(const char *path, int *out, struct error *err)
     struct source journal;
     if (source_find_journal(path, &journal, err))
         return err->code;
-    int fd = open(journal.path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(err, EXIT_CODE_DATA, "%s: %s", journal.path, strerror(errno));
+    int fd;
+    size_t ignored;
+    if (file_open(journal.path, SIZE_MAX, &fd, &ignored, err))
+        return err->code;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(fd);
         return error_set(err, EXIT_CODE_TEMPORARY,

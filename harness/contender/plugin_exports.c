@@ -5,13 +5,12 @@
 #include "contender/plugin_exports.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 #define MAX_SYMBOLS (1u << 24)
 
@@ -192,37 +191,27 @@ static int check_symbols(const struct image *image, const struct symbols *s, str
     return 0;
 }
 
-int plugin_check_exports(const char *path, struct error *err)
+static int check_image(const char *path, const void *bytes, size_t length, struct error *err)
 {
-    struct image image = {.path = path};
+    struct image image = {.path = path, .bytes = bytes, .length = length};
     struct symbols symbols = {0};
-    struct stat status;
-    void *map = MAP_FAILED;
-    int rc = EXIT_CODE_DATA;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-        if (fd < 0)
-            error_set(err, EXIT_CODE_DATA, "%s: cannot be opened: %s", path, strerror(errno));
-        else
-            error_set(err, EXIT_CODE_DATA, "%s: not a regular file with content", path);
-        goto out;
-    }
-    map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (map == MAP_FAILED) {
-        error_set(err, EXIT_CODE_DATA, "%s: cannot be read", path);
-        goto out;
-    }
-    image.bytes = map;
-    image.length = (size_t)status.st_size;
-    rc = check_header(&image, err);
+    int rc = check_header(&image, err);
     if (rc == 0)
         rc = find_symbols(&image, &symbols, err);
-    if (rc == 0)
-        rc = check_symbols(&image, &symbols, err);
-out:
-    if (map != MAP_FAILED)
-        munmap(map, (size_t)status.st_size);
-    if (fd >= 0)
-        close(fd);
+    return rc == 0 ? check_symbols(&image, &symbols, err) : rc;
+}
+
+int plugin_check_exports(const char *path, struct error *err)
+{
+    int fd;
+    size_t length = 0;
+    if (file_open(path, PLUGIN_MAX_BYTES, &fd, &length, err))
+        return err->code;
+    void *map = length > 0 ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (map == MAP_FAILED)
+        return error_set(err, EXIT_CODE_DATA, length > 0 ? "%s: cannot be read" : "%s: an empty file", path);
+    int rc = check_image(path, map, length, err);
+    munmap(map, length);
     return rc;
 }

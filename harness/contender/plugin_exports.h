@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 
+/* The largest file that is taken for a plugin. */
+#define PLUGIN_MAX_BYTES (512u << 20)
+
 /* 0 when the file is a 64-bit little-endian ELF shared object whose dynamic symbols are exactly cudal2_plugin and
  * cudal2_plugin_abi (names that linkers add by themselves, _init and the like, are let pass). A plugin that exports
  * more could interpose symbols of the libraries loaded after it. EXIT_CODE_DATA with the offending name otherwise.

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "contender/module.h"
 #include "contender/plugin.h"
+#include "contender/plugin_exports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 
 #define MAX_SOURCES 96
 #define VERSIONS_BYTES 8192
-#define MAX_PLUGIN_BYTES (512u << 20)
 
 /* What one request entry turned out to be. Plugins are shared by the families that live in one file. */
 struct loaded_plugin {
@@ -386,7 +386,7 @@ static void put_file_digest(cJSON *object, const char *path)
     char *bytes;
     size_t length;
     struct error ignored;
-    if (file_read(path, MAX_PLUGIN_BYTES, &bytes, &length, &ignored) != 0)
+    if (file_read(path, PLUGIN_MAX_BYTES, &bytes, &length, &ignored) != 0)
         return;
     struct digest digest;
     char hex[DIGEST_HEX];

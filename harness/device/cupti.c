@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define FLUSH_FORCED 1u
@@ -208,6 +211,24 @@ static int check(const struct cupti *c, int status, const char *call, struct err
     return error_set(err, EXIT_CODE_UNAVAILABLE, "%s: %s (%d)", call, text, status);
 }
 
+/* A name without a directory is looked for by the loader. */
+static void *load_given(const char *name, struct error *err)
+{
+    int fd = -1;
+    size_t ignored;
+    if (strchr(name, '/') != NULL && file_open(name, SIZE_MAX, &fd, &ignored, err)) {
+        err->code = EXIT_CODE_UNAVAILABLE;
+        error_wrap(err, "no CUPTI");
+        return NULL;
+    }
+    if (fd >= 0)
+        close(fd);
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        error_set(err, EXIT_CODE_UNAVAILABLE, "no CUPTI: %s", dlerror());
+    return library;
+}
+
 /* The first of these names, in the first of these places. */
 static void *load(struct error *err)
 {
@@ -217,11 +238,8 @@ static void *load(struct error *err)
     static const char *const folders[] = {"", "/lib64/", "/extras/CUPTI/lib64/", "/lib/"};
     void *library = NULL;
     char path[512];
-    if (given != NULL && given[0] != '\0') {
-        if ((library = dlopen(given, RTLD_NOW | RTLD_LOCAL)) == NULL)
-            error_set(err, EXIT_CODE_UNAVAILABLE, "no CUPTI: %s", dlerror());
-        return library;
-    }
+    if (given != NULL && given[0] != '\0')
+        return load_given(given, err);
     for (size_t i = 0; i < 3 * 4 * 3 && library == NULL; i++) {
         const char *root = roots[i / 12], *folder = folders[i / 3 % 4];
         if ((root[0] == '\0') != (folder[0] == '\0'))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -164,6 +165,12 @@ static int take_lock(struct journal *j, struct error *err)
     return error_set(err, EXIT_CODE_IO, "%s: cannot lock: %s", j->path, strerror(errno));
 }
 
+static bool is_regular(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static int open_locked(const char *path, int flags, int open_code, struct journal **out, struct error *err)
 {
     struct journal *j = calloc(1, sizeof *j);
@@ -175,11 +182,13 @@ static int open_locked(const char *path, int flags, int open_code, struct journa
         error_set(err, open_code, "path of the journal is longer than %zu bytes", sizeof j->path - 1);
     else {
         strcpy(j->path, path);
-        j->fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC, 0644);
+        j->fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
         if (j->fd < 0)
             error_set(err, open_code, "%s: %s", path, strerror(errno));
+        else if (!is_regular(j->fd))
+            error_set(err, open_code, "%s: not a regular file", path);
     }
-    if (j->fd >= 0 && take_lock(j, err) == 0) {
+    if (j->fd >= 0 && is_regular(j->fd) && take_lock(j, err) == 0) {
         journal_copy_note(&j->copy, j->fd);
         *out = j;
         return 0;
