@@ -1,3 +1,7 @@
+/*
+ * arrivals.c - draws the gap of a block, fixed, uniform or exponential, and waits it on the device's clock. Relies on
+ * base/random.h. Called before each launch of server mode: segments, races, checks and the paper's protocol.
+ */
 #include "measure/arrivals.h"
 
 #define LONGEST_GAP_MEANS 10.0

@@ -1,3 +1,7 @@
+/*
+ * bench.c - what the stages of a cell do to an entrant: set up, describe, tear down, fail or refute it, and the stage
+ * page before each of them. Relies on operands and device. Called by race, verification, blocks and the worker's cell.
+ */
 #include "measure/bench.h"
 #include "device/probe.h"
 

@@ -1,3 +1,7 @@
+/*
+ * block.c - takes one block: the order, the headline timing once or twice, event and wall when they are due, and the
+ * load that keeps the device warm. Relies on segment.c. Called by cell_loop.c alone.
+ */
 #include "measure/block.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * cell_loop.c - opens groups (new inputs, places, setups, graphs), runs their blocks and asks stop.c after each.
+ * Samples health and runs the checks between blocks. Called by worker/cell.c once a cell.
+ */
 #include "measure/cell_loop.h"
 
 #include <math.h>

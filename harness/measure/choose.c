@@ -1,3 +1,7 @@
+/*
+ * choose.c - gathers what races for a problem without a table entry, from neighbours, the model and the contender's
+ * own list, in turns, and compiles it within a time. Relies on choice/rank.h. Called by variants.c.
+ */
 #include "measure/choose.h"
 
 #include <math.h>

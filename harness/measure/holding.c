@@ -1,3 +1,7 @@
+/*
+ * holding.c - adds up memory that setups take and teardowns do not give back, by contender and by process, and says
+ * when both have grown twice. Called by bench.c around each setup and by honesty checks.
+ */
 #include "measure/holding.h"
 
 static bool is_watched(const struct holding *h, const struct device *d)

@@ -1,3 +1,7 @@
+/*
+ * judge.c - compares an output with the true product by projections, single elements and rows, in units of the
+ * rounding that a contender may have. Relies on the cell's bounds. Called by timed.c and by trials.
+ */
 #include "measure/judge.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * look.c - one or three launches of a variant for a first estimate, again where the first loaded code, and the segment
+ * for its heats made of it. Relies on segment.c. Called by race.c.
+ */
 #include "measure/look.h"
 
 #include <math.h>

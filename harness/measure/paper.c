@@ -1,3 +1,7 @@
+/*
+ * paper.c - the paper's loop for each pair: warm-up, iterations in random order, events, batch means, and the JSON
+ * that the record keeps of them. Relies on segment.c. Called by worker/cell.c with `--protocol paper`.
+ */
 #include "measure/paper.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * race.c - runs a race: first looks, heats, final, the move to another allocation, and the ranking with what was
+ * rejected. race_plan.c says who leaves. Called by worker/cell.c for contenders with variants.
+ */
 #include "measure/race.h"
 
 #include <math.h>

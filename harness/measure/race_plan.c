@@ -1,3 +1,7 @@
+/*
+ * race_plan.c - the numbers of a race by the time of its fastest: cuts, rounds, finalists (docs/method.md, section 2).
+ * Pure, so that tests play it over real times. Called by race.c after each round.
+ */
 #include "measure/race_plan.h"
 
 #include <math.h>

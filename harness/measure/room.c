@@ -1,3 +1,7 @@
+/*
+ * room.c - memory that a cell may still take beside what it stated, and how long the harness's own work may take for
+ * so many bytes. Relies on the device's free memory. Called before each extra allocation.
+ */
 #include "measure/room.h"
 
 #define PASSES 3.0 /* over a problem's products: two references and a look at the output */

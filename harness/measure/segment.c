@@ -1,3 +1,7 @@
+/*
+ * segment.c - times one entrant once: a graph segment by device time, an event pair, or the host's clock, with the
+ * cache in its state and the gap before it. Relies on device.h and timed.c. Called by blocks, races, checks.
+ */
 #include "measure/segment.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * stop.c - decides whether a cell has enough blocks: the pairs that decide, their intervals, the cap and giving up
+ * (docs/method.md, section 5). Relies on result/pair.h and entry.h. Called by cell_loop.c after each block.
+ */
 #include "measure/stop.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * timed.c - renews inputs before and judges outputs behind launches that are timed by themselves: places drawn
+ * afterwards, projections, rows. Relies on judge.c and the device. Called by segment.c and novelty.c.
+ */
 #include "measure/timed.h"
 
 #include <math.h>

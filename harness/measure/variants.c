@@ -1,3 +1,7 @@
+/*
+ * variants.c - where a contender's racing variants come from: the search, the tuning table, the cached winner, or its
+ * own list, in that order. Relies on contender/tuned.h and the disk cache. Called by race.c and entrants.c.
+ */
 #include "measure/variants.h"
 
 #include <stdio.h>

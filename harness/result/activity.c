@@ -1,3 +1,7 @@
+/*
+ * activity.c - checks an audit's lines, gathers them into a book by cell, and applies verdicts to records. Relies on
+ * tree.c. Called by run/slot.c and ledger.c, and by result.c when a result is made.
+ */
 #include "result/activity.h"
 
 #include <stdio.h>

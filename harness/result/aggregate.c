@@ -1,3 +1,7 @@
+/*
+ * aggregate.c - mean, geometric mean, median, wins and their interval over the shapes of a summary row. Relies on
+ * stats/interval.h. Called by summary.c and by report/.
+ */
 #include <math.h>
 #include <stdlib.h>
 

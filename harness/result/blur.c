@@ -1,3 +1,7 @@
+/*
+ * blur.c - finds how coarse the clock is in a pair's times and the half step below which no difference is known. Pure.
+ * Called by pair.c and measure/stop.c.
+ */
 #include "result/blur.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * entry.c - the entries of a cell that can be compared, with `-max` chosen on one half of the groups and scored on the
+ * other. Relies on stats/choice.h. Called by result_cell.c and stop.c.
+ */
 #include "result/entry.h"
 
 #include <math.h>

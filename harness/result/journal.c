@@ -1,3 +1,7 @@
+/*
+ * journal.c - appends, reads, locks, cuts and resumes a journal; each line is on disk before the next. Relies on
+ * journal_line.c and journal_copy.c. Called by run/ledger.c to write, by every reader of runs to read.
+ */
 #include "result/journal.h"
 
 #include <errno.h>

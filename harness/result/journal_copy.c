@@ -1,3 +1,7 @@
+/*
+ * journal_copy.c - keeps what the journal should hold, so that whoever deletes or replaces the file is noticed and
+ * nothing is lost. Called by journal.c alone.
+ */
 #include "result/journal_copy.h"
 
 #include <errno.h>

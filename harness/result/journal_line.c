@@ -1,3 +1,7 @@
+/*
+ * journal_line.c - prints and parses one line with its CRC. Relies on base/digest.h. Called by journal.c and by the
+ * fuzz target.
+ */
 #include "result/journal_line.h"
 
 #include <inttypes.h>

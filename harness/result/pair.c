@@ -1,3 +1,7 @@
+/*
+ * pair.c - two contenders on the blocks they share: the log ratios, their interval and speedup, and whether their
+ * rungs can be compared. Relies on stats/interval.h. Called by stop.c, results and compare/.
+ */
 #include "result/pair.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * parameters.c - finds one value in "BM=64,BN=128". Pure. Called by report/choices.c for Table 4.
+ */
 #include "result/parameters.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * record.c - allocates and frees a cell's record and its series, and answers small questions about it. Pure. Called
+ * wherever a record is filled or read.
+ */
 #include "result/record.h"
 
 #include <stdio.h>

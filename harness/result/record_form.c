@@ -1,3 +1,7 @@
+/*
+ * record_form.c - reads of a record's JSON that give a clear error, and the sizes and names that writer and reader
+ * share. Called by record_read.c, record_series.c and record_write.c only.
+ */
 #include "result/record_form.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * record_read.c - a record from its JSON: identity, course, contenders, series, health, with what was told once for
+ * all put back. Relies on record_form.c. Called by ledgers, results and tables through record.h.
+ */
 #include "result/record_form.h"
 
 #include <math.h>

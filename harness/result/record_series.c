@@ -1,3 +1,7 @@
+/*
+ * record_series.c - times by block as the short text of series_text.c, with blocks that are regular left out. Relies
+ * on record_form.c. Called by record_read.c and record_write.c.
+ */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,3 +1,7 @@
+/*
+ * record_write.c - a record as JSON, short: what most contenders share is told once (`usual`), orders and gaps are
+ * packed. Relies on tree.c. Called by the worker when a cell is over, and by tests of the round trip.
+ */
 #include "result/record_form.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * result.c - makes result.json from a journal, and reads one back. A pure function: the same journal gives the same
+ * bytes. Relies on journal.c, result_cell.c and summary.c. Called by supervisor.c, report/ and compare/.
+ */
 #include "result/result.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * result_cell.c - one cell of the result from its record: timings, rates, course, comparisons. Relies on entry.c and
+ * result_pairs.c. Called by result.c.
+ */
 #include "result/result_cell.h"
 
 #include <math.h>

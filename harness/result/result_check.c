@@ -1,3 +1,7 @@
+/*
+ * result_check.c - a table of what a result's members must be, walked over a file before anybody reads it by name.
+ * Called by result.c when a result is read.
+ */
 #include "result/result_check.h"
 
 #include <math.h>

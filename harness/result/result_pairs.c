@@ -1,3 +1,7 @@
+/*
+ * result_pairs.c - speedups, A/A, equal paths and incomparable pairs of a cell. Relies on entry.c and pair.c. Called
+ * by result_cell.c.
+ */
 #include "result/result_pairs.h"
 
 #include <math.h>

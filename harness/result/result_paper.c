@@ -1,3 +1,7 @@
+/*
+ * result_paper.c - the same from a cell of the paper's protocol, whose pairs carry their own figures. Relies on
+ * tree.c. Called by result_cell.c.
+ */
 #include "result/result_paper.h"
 
 #include <math.h>

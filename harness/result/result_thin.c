@@ -1,3 +1,7 @@
+/*
+ * result_thin.c - takes out of a result what can be told from the rest, and puts it back when one is read. Relies on
+ * record.h for names. Called by result.c and report/.
+ */
 #include "result/result_thin.h"
 
 #include <stdio.h>

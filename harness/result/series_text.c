@@ -1,3 +1,7 @@
+/*
+ * series_text.c - times as "<step>:<shortest>:<digits>" in base-64 VLQ, with the coarsest step that loses nothing that
+ * counts. Pure. Called by record_series.c.
+ */
 #include "result/series_text.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * summary.c - rows by group of cells: speedups, A/A, rates, convergence, who was left out, what was watched. Relies on
+ * aggregate.c. Called by result.c.
+ */
 #include "result/summary.h"
 
 #include <math.h>

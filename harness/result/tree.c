@@ -1,3 +1,7 @@
+/*
+ * tree.c - small helpers to build and read cJSON objects; running out of memory is remembered and told once. Called by
+ * everything that makes or reads a result.
+ */
 #include "result/tree.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * audit.c - the audit after a run: fresh workers, jobs from audit_jobs.c, losses borne without harm, lines for the
+ * journal. Relies on slot.c and ledger.c. Called by supervisor.c when all cells are there.
+ */
 #include "run/audit.h"
 
 #include <signal.h>

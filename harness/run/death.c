@@ -1,3 +1,7 @@
+/*
+ * death.c - turns a worker's end into a verdict: its own bad access, a signal from outside, a code. Relies on siginfo
+ * of the wait. Called by slot.c.
+ */
 #include "run/death.h"
 
 #include <signal.h>

@@ -1,3 +1,7 @@
+/*
+ * devices.c - resolves `--device` to CPU or a list of GPUs by NVML, and takes a lock file for each GPU, with a
+ * deadline. Relies on device/visible.c. Called by the commands and supervisor.c.
+ */
 #include "run/devices.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * ending.c - the exit code and the last line of a run: a signal, a spent budget, a worker that never started, or the
+ * ledger's verdict. Pure. Called by supervisor.c at the end.
+ */
 #include "run/ending.h"
 
 #include <signal.h>

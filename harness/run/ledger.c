@@ -1,3 +1,7 @@
+/*
+ * ledger.c - opens or resumes a journal, knows which cells are done, adds records, environments and audits, and gives
+ * the run's verdict. Relies on result/journal.h and plan.c. Called by supervisor.c and audit.c.
+ */
 #include "run/ledger.h"
 
 #include <errno.h>

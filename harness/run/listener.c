@@ -1,3 +1,7 @@
+/*
+ * listener.c - answers the system calls that the filter hands to the supervisor: always refused, each told in words.
+ * Relies on seccomp's user notification. Called by slot.c.
+ */
 #include "run/listener.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * memory.c - peak memory of supervisor and workers, OOM kills that the kernel counted, and whether little is left.
+ * Relies on base/host_memory.h. Called by supervisor.c while it waits.
+ */
 #include "run/memory.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * mismatch.c - walks two configs side by side and names each key that differs, with both values. Relies on
+ * base/apart.h. Called by ledger.c when a resumed run asks for something else.
+ */
 #include "run/mismatch.h"
 
 #include <stdio.h>

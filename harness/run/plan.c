@@ -1,3 +1,7 @@
+/*
+ * plan.c - lists the cells of a config with a seed each, a hash of the list and an estimate of its time. Pure, so that
+ * every process has the same. Called by ledger.c and by `--dry-run`-like questions of cli/.
+ */
 #include "run/plan.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * process.c - forks and executes a worker with a clean environment, session and descriptors, kills its group and reaps
+ * it within a bound. Relies on close_range and worker/confine.h. Called by slot.c.
+ */
 #include "run/process.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * refusals.c - what the next worker is to do without because the last one died of it at its start: a plugin, or
+ * compiling ahead. Called by supervisor.c between starts.
+ */
 #include "run/refusals.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * slot.c - one worker seen from the supervisor: reads its messages, checks nonce and turn, watches its deadline, and
+ * reports what happened. Relies on process.c and stage_page.h. Called by supervisor.c and audit.c.
+ */
 #include "run/slot.h"
 
 #include <inttypes.h>

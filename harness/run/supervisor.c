@@ -1,3 +1,7 @@
+/*
+ * supervisor.c - the loop of a run: starts workers, gives them cells, takes records, blames and replaces, and
+ * concludes. Relies on slot.c, ledger.c and audit.c. Called by cli/cmd_run.c, tune and verify.
+ */
 #include "run/supervisor.h"
 
 #include <signal.h>

@@ -1,3 +1,7 @@
+/*
+ * family.c - one kernel set in a search: its spaces, what is raced for a problem (table, siblings, model), what
+ * failed, what to compile. Relies on space.c and prune.c. Called by tune.c.
+ */
 #include "tune/family.h"
 
 #include "base/random.h"

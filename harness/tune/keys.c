@@ -1,3 +1,7 @@
+/*
+ * keys.c - variants' keys with all parameters named, so that an old table's key and a new one compare equal. Relies on
+ * contender/module.h. Called by table.c and merge.c.
+ */
 #include "tune/keys.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * lines.c - the lines of a table: sorted, found, printed with one line a problem. Relies on base/text.h. Called by
+ * table.c and merge.c.
+ */
 #include "tune/lines.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * pool.c - child processes that work off jobs, each killed and replaced when it dies or takes too long. Relies on fork
+ * in a process with one thread. Called by family.c to compile.
+ */
 #include "tune/pool.h"
 
 #include <errno.h>

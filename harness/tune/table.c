@@ -1,3 +1,7 @@
+/*
+ * table.c - from a search's journal to a table: winner and runner-up on one half of the groups, times from the other.
+ * Pure but for reading. Called by tune.c at the end and by tests.
+ */
 #include "tune/table.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * tune.c - the search as a run with a director: what each cell races, what is told, where the table goes. Relies on
+ * run/supervisor.h and family.c. Called by cli/cmd_tune.c.
+ */
 #include "tune/tune.h"
 
 #include <stdarg.h>

@@ -1,3 +1,7 @@
+/*
+ * bands.c - rows of the product with fp64 sums, at random places, and the relative error of an output over them.
+ * Relies on device/cpu_math.h or the GPU's own reference. Called by probe.c, stage.c and checks.
+ */
 #include "verify/bands.h"
 
 #include <math.h>

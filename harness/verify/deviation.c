@@ -1,3 +1,7 @@
+/*
+ * deviation.c - the largest and the RMS deviation of each entrant on N(0,1) inputs, the bound that baselines set, and
+ * the accumulator class. Relies on bands.c and model.c. Called by stage.c.
+ */
 #include "verify/deviation.h"
 
 #include <inttypes.h>

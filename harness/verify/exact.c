@@ -1,3 +1,7 @@
+/*
+ * exact.c - the exact match on {0,1} inputs: density, reference, the first wrong elements in words. Relies on the
+ * device's reference, which it checks against sums of its own. Called by stage.c for each seed.
+ */
 #include "verify/exact.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * fence.c - one launch on matrices that end, and then begin, at pages nobody has. What reads beyond dies here, under
+ * the stage STAGE_FENCE. Relies on the device's virtual memory. Called by worker/cell.c after verification.
+ */
 #include "verify/fence.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * instructions.c - holds the multiply instructions of a module against the accumulator that it is billed with. Pure.
+ * Called by stage.c as a second witness beside the error profile.
+ */
 #include "verify/instructions.h"
 
 #include <stdio.h>

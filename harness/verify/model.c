@@ -1,3 +1,7 @@
+/*
+ * model.c - rounding theory: the RMS error of an honest kernel by output format, accumulator and K, and the threshold
+ * between classes. Pure. Called by deviation.c, judge.c and audits.
+ */
 #include "verify/model.h"
 
 #include <math.h>

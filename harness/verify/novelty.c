@@ -1,3 +1,7 @@
+/*
+ * novelty.c - times a contender in turn on inputs that it has seen and on new ones, and judges whether new ones take
+ * longer. Relies on timed.c and a rank of medians. Called by honesty.c.
+ */
 #include "verify/novelty.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * probe.c - error profiles on a longer problem of its own, and the calibration of what half and float look like on
+ * this machine, kept on disk. Relies on bands.c and room.c. Called by stage.c for short K.
+ */
 #include "verify/probe.h"
 
 #include <math.h>

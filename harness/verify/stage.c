@@ -1,3 +1,7 @@
+/*
+ * stage.c - runs the checks of a cell in order, strikes variants off, gives the verdicts and keeps the bounds. Relies
+ * on exact, deviation, probe and instructions. Called by worker/cell.c before anything is timed.
+ */
 #include "verify/stage.h"
 
 #include <math.h>

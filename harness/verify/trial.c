@@ -1,3 +1,7 @@
+/*
+ * trial.c - the single trials: a launch between two sprinkles of poison, a segment against two clocks, work that
+ * escapes the stream. Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
+ */
 #include "verify/trial.h"
 
 #include <inttypes.h>

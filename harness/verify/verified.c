@@ -1,3 +1,7 @@
+/*
+ * verified.c - remembers on disk that a baseline or a device-only module passed, under everything that its verdict
+ * depends on. Relies on the cache of base/file.h. Called by stage.c; plugins are never remembered.
+ */
 #include "verify/verified.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * audit.c - conducts one cell of an audit: sets up the contenders with the variants that were timed and has each
+ * watched in one launch. Relies on verify/activity.h. Called by worker.c in an audit worker.
+ */
 #include "worker/audit.h"
 
 #include <math.h>

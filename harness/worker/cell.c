@@ -1,3 +1,7 @@
+/*
+ * cell.c - conducts one cell: memory, setup, races, verification, blocks, end. Whatever fails in a contender goes into
+ * its record; only a lost device ends the worker. Called by worker.c for each request.
+ */
 #include "worker/cell.h"
 
 #include <inttypes.h>

@@ -1,3 +1,8 @@
+/*
+ * confine.c - the parts of a worker's confinement: which are wanted (CUDAL2_ISOLATION), limits, and the order in which
+ * they come into force. Relies on confine_files.c and confine_calls.c. Called by worker.c, `list` and the compile
+ * pool.
+ */
 #include "worker/confine.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * entrants.c - makes the entrants of a cell from the registry: who may race, finalists of a search, the A/A copy, and
+ * who is left out with its reason. Relies on contender's supports. Called by cell.c.
+ */
 #include "worker/entrants.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * environment.c - the `env` entry of a run: device, libraries with digests, host, build; and whether two workers'
+ * entries are alike. Relies on base/digest.h. Called by worker.c; read by ledger.c and audit.c.
+ */
 #include "worker/environment.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * places.c - how many sets and visits a cell gets and who shares, from the problem's bytes and the size of the L2
+ * (docs/method.md, section 3). Pure. Called by cell.c.
+ */
 #include "worker/places.h"
 
 #include <math.h>

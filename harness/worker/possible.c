@@ -1,3 +1,7 @@
+/*
+ * possible.c - asks, before the first cell, whether any contender could run any problem of the plan here, and says why
+ * not. Relies on contender's supports. Called by worker.c at its start.
+ */
 #include "worker/possible.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * process_state.c - compares the supervisor's socket and the locale with what they were, each time a contender's hook
+ * is left. Relies on base/plain_locale.h. Called by worker.c through the stage reporter.
+ */
 #include "worker/process_state.h"
 
 #include <linux/sockios.h>

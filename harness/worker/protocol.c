@@ -1,3 +1,7 @@
+/*
+ * protocol.c - the messages between supervisor and worker as JSON lines, both ways, with caps on length and time.
+ * Relies on base/json.h. Called by worker.c, audit.c, run/slot.c and run/process.c.
+ */
 #include "worker/protocol.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * stage_page.c - the shared page, written without a system call and read with a sequence count, and cleaned of
+ * whatever a contender may have put there. Called by worker.c (writes) and run/slot.c (reads).
+ */
 #include "worker/stage_page.h"
 
 #include <errno.h>

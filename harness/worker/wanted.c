@@ -1,3 +1,7 @@
+/*
+ * wanted.c - lists the kernels that tables and sets name for the cells of a run, each once. Relies on
+ * contender/module_set.h. Called by worker.c, which has them all compiled before the first cell.
+ */
 #include "worker/wanted.h"
 
 #include <stdlib.h>

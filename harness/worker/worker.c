@@ -1,3 +1,7 @@
+/*
+ * worker.c - the worker's life: start message, device, confinement, contenders, `ready`, then cells until `quit`.
+ * Relies on everything below run/. Called by main.c for the hidden command `worker`.
+ */
 #include "worker/worker.h"
 
 #include <fcntl.h>
