@@ -1,3 +1,7 @@
+/*
+ * cublaslt_algorithms.c - lists cuBLASLt's algorithms for a problem under four workspace limits without repetition,
+ * and writes and reads each as a variant's key. Relies on nvidia.h. Called by cublaslt.c's hooks.
+ */
 #include "cublaslt_algorithms.h"
 
 #include <inttypes.h>

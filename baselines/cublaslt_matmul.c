@@ -1,3 +1,7 @@
+/*
+ * cublaslt_matmul.c - one cublasLtMatmul: descriptors, layouts, scalars for a compute type, and the launch. Relies on
+ * nvidia.h. Called by cublaslt.c's hooks.
+ */
 #include "cublaslt_matmul.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * nvidia.c - what the cuBLAS plugins share: types from the ABI's words, versions and paths of the libraries that are
+ * mapped. Relies on CUDA's headers. Linked into cublas.so and cublaslt.so.
+ */
 #include "nvidia.h"
 
 #include <dlfcn.h>

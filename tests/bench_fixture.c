@@ -1,3 +1,7 @@
+/*
+ * bench_fixture.c - a bench on the scripted device for unit tests: contenders whose times a test decides, operands, a
+ * record. Relies on device/fake.h. Linked into the tests that measure or verify.
+ */
 #include "bench_fixture.h"
 
 #include <setjmp.h>

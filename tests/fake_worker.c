@@ -1,4 +1,7 @@
-/* See fake_worker.h. */
+/*
+ * fake_worker.c - a scripted worker process: sends what a test's script says, hangs, dies or lies. Relies on
+ * worker/protocol.h. Linked into the tests of run/, which start themselves as the worker.
+ */
 #include "fake_worker.h"
 
 #include <fcntl.h>

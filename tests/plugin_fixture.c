@@ -1,3 +1,7 @@
+/*
+ * plugin_fixture.c - opens a built plugin, runs it on the CPU device and holds its output against the reference.
+ * Linked into the tests of baselines and plugins.
+ */
 #include "plugin_fixture.h"
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* See run_fixture.h. */
+/*
+ * run_fixture.c - a run in a temporary directory with a scripted worker, and what its journal and result say. Relies
+ * on fake_worker.h. Linked into the tests of run/.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

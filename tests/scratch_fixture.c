@@ -1,3 +1,7 @@
+/*
+ * scratch_fixture.c - a temporary directory for a test, files written into it, and its removal. Linked into the tests
+ * that need files.
+ */
 #include "scratch_fixture.h"
 
 #include <setjmp.h>

@@ -1,4 +1,7 @@
-/* The check of json_scan.h for keys that cJSON's lookups would confuse. */
+/*
+ * json_keys.c - refuses keys that differ in case only, which cJSON's lookups would take for each other. Relies on
+ * nothing but the tree. Called by json_scan.h's check of a parsed tree and by every reader that lists its keys.
+ */
 #include "base/json_scan.h"
 #include "base/json.h"
 

@@ -1,3 +1,7 @@
+/*
+ * prune.c - keeps the configurations that the model expects to be within a factor of the fastest, with room for every
+ * kernel. Relies on model.c. Called by the search and by rank.c.
+ */
 #include "choice/prune.h"
 
 #include <math.h>

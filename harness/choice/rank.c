@@ -1,3 +1,7 @@
+/*
+ * rank.c - the configurations of a set's space that the model expects to be fastest for a problem; spaces are read
+ * once. Relies on space.c and prune.c. Called by measure/choose.c and the worker.
+ */
 #include "choice/rank.h"
 
 #include <stdlib.h>

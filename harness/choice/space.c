@@ -1,3 +1,7 @@
+/*
+ * space.c - reads a space file and makes its configurations, those that break a rule counted and left out. Relies on
+ * contender/manifest.h. Called by rank.c and tune/family.c.
+ */
 #include "choice/space.h"
 
 #include <stdio.h>

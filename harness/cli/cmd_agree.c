@@ -1,4 +1,7 @@
-/* `compare --agreement BASE... NEW`: by how much runs differ, as tables. */
+/*
+ * cmd_agree.c - the command `compare --agreement`: reads several runs and prints by how much they differ. Relies on
+ * compare/agree.h. Called by cmd_compare.c.
+ */
 #include "cli/commands.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * cmd_compare.c - the command `compare`: options to a request, `--confirm`, output and exit code. Relies on compare/
+ * and confirm.c. Called by main.c.
+ */
 #include "cli/commands.h"
 
 #include <stdio.h>

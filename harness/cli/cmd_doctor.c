@@ -1,3 +1,7 @@
+/*
+ * cmd_doctor.c - the command `doctor`: looks at driver, GPUs, libraries, compilers and says what is missing with the
+ * command that gets it. Measures nothing. Called by main.c.
+ */
 #include "cli/commands.h"
 
 #include <stdio.h>

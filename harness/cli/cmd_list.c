@@ -1,3 +1,7 @@
+/*
+ * cmd_list.c - the command `list`: contenders, versions, and why each is or is not available. Plugins are loaded in a
+ * child (trial.c). Called by main.c.
+ */
 #include "cli/commands.h"
 
 #include <limits.h>

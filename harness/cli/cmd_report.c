@@ -1,3 +1,6 @@
+/*
+ * cmd_report.c - the command `report`: options to a report_request. Relies on report/report.h. Called by main.c.
+ */
 #include "cli/commands.h"
 
 #include <stdio.h>

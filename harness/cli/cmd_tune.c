@@ -1,3 +1,7 @@
+/*
+ * cmd_tune.c - the command `tune`: a run with the tuner as its director, and where its table goes. Relies on
+ * tune/tune.h. Called by main.c.
+ */
 #include "cli/commands.h"
 
 #include <limits.h>

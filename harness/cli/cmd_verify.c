@@ -1,3 +1,7 @@
+/*
+ * cmd_verify.c - the command `verify`: contenders checked and nothing timed, in a worker or in this process, with
+ * `--memcheck` under NVIDIA's tools. Relies on run/ and worker/cell.h. Called by main.c.
+ */
 #include "cli/cmd_verify.h"
 
 #include <limits.h>

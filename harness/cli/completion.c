@@ -1,4 +1,7 @@
-/* Shell completions, from the tables of options.h. */
+/*
+ * completion.c - shell completions for bash and zsh, made from the tables of options.h. Called by help.c for `help
+ * --completion`.
+ */
 #include "cli/help.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * confirm.c - measures suspects again: a config of NEW's with their cells, run in a temporary directory, handed back
+ * to compare. Relies on run/supervisor.h. Called by cmd_compare.c.
+ */
 #include "cli/confirm.h"
 
 #include <errno.h>

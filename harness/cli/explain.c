@@ -1,3 +1,7 @@
+/*
+ * explain.c - three lines at a run's end for somebody who runs it for the first time. Relies on the result. Called by
+ * cmd_run.c with `--explain`.
+ */
 #include "cli/explain.h"
 
 #include <limits.h>

@@ -1,3 +1,7 @@
+/*
+ * help.c - prints --help from the table of options, wrapped to the terminal, and chooses man page and completions.
+ * Relies on options_table.c. Called by main.c.
+ */
 #include "cli/help.h"
 #include "worker/environment.h"
 

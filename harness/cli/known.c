@@ -1,3 +1,7 @@
+/*
+ * known.c - the names of families, sets and plugins that there are, and errors with the nearest one for those that are
+ * not. Relies on base/nearest.h. Called by the commands before anything runs.
+ */
 #include "cli/known.h"
 
 #include <dirent.h>

@@ -1,4 +1,6 @@
-/* The man page, from the tables of options.h. */
+/*
+ * man.c - the man page in troff, made from the tables of options.h. Called by help.c for `help --man`.
+ */
 #include "cli/help.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * options.c - parses the command line by the table into struct options, and refuses what a command does not take.
+ * Relies on options_table.c. Called by main.c once.
+ */
 #include "cli/options.h"
 
 #include "base/nearest.h"

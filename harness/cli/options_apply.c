@@ -1,4 +1,7 @@
-/* Overrides a config by the command line. */
+/*
+ * options_apply.c - overrides a config by what the command line says, value by value. Relies on options.c having
+ * parsed it. Called by run_config.c after the file was read.
+ */
 #include "cli/options.h"
 
 #include <math.h>

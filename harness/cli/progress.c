@@ -1,3 +1,7 @@
+/*
+ * progress.c - the live line on a terminal, or a line a cell, from what the supervisor tells. Relies on terminal.c.
+ * Called by cmd_run.c as its observer.
+ */
 #include "cli/progress.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * run_config.c - from options to the config of a run: file, installed name or none, then what options change and which
+ * shapes are left. Relies on config/. Called by run, tune and verify.
+ */
 #include "cli/run_config.h"
 
 #include <errno.h>

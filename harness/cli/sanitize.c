@@ -1,3 +1,7 @@
+/*
+ * sanitize.c - runs the program under compute-sanitizer with a time limit and reads what it found. Relies on fork and
+ * the tool in PATH. Called by cmd_verify.c.
+ */
 #include "cli/sanitize.h"
 
 #include "base/clock.h"

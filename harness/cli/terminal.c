@@ -1,3 +1,7 @@
+/*
+ * terminal.c - whether a stream is a terminal, how wide, and one line with a path made harmless. Relies on
+ * base/plain.h. Called by all output of cli/.
+ */
 #include "cli/terminal.h"
 
 #include <ctype.h>

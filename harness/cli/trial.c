@@ -1,3 +1,7 @@
+/*
+ * trial.c - a child process that plugins may take with them, and another one without the plugin that did. Relies on
+ * fork. Called by cmd_list.c, which loads plugins outside of a worker.
+ */
 #include "cli/trial.h"
 
 #include <errno.h>

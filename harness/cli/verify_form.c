@@ -1,3 +1,6 @@
+/*
+ * verify_form.c - what `verify` found, as text or JSON. Relies on base/width.h. Called by cmd_verify.c and its test.
+ */
 #include "cli/cmd_verify.h"
 
 #include <stdio.h>

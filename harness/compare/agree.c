@@ -1,3 +1,7 @@
+/*
+ * agree.c - how much runs differ: quantiles of differences, how often an estimate lies in an interval, the prediction
+ * interval over runs. Relies on side.c. Called by cli/cmd_agree.c.
+ */
 #include "compare/agree.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * compare.c - reads both sides, refuses what cannot be compared, makes rows, judges them and settles the exit code.
+ * Relies on rows.c and judge.c. Called by cli/cmd_compare.c.
+ */
 #include "compare/compare.h"
 
 #include <math.h>

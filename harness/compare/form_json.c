@@ -1,3 +1,7 @@
+/*
+ * form_json.c - a comparison as JSON: both runs, thresholds, counts and every row. Relies on form_table.h. Called
+ * through forms.h.
+ */
 #include "compare/forms.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * form_junit.c - a comparison as JUnit XML, a case for each row, told in the schema that Jenkins takes. Relies on
+ * base/plain.h. Called through forms.h.
+ */
 #include "compare/forms.h"
 
 #include <stdlib.h>

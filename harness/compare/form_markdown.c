@@ -1,3 +1,7 @@
+/*
+ * form_markdown.c - a comparison as Markdown for a merge request, the largest changes first. Relies on
+ * report/markdown.h. Called through forms.h.
+ */
 #include "compare/form_table.h"
 #include "compare/forms.h"
 

@@ -1,3 +1,7 @@
+/*
+ * form_text.c - a comparison for the terminal, as wide as it is, with notes that say what to do. Relies on
+ * report/sheet.h. Called through forms.h.
+ */
 #include "compare/form_table.h"
 #include "compare/forms.h"
 

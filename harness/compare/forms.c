@@ -1,3 +1,7 @@
+/*
+ * forms.c - words that all forms share: verdicts, notes, counts, provenance. Pure but for text. Called by form_*.c and
+ * by the command.
+ */
 #include "compare/forms.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * judge.c - a verdict for each candidate by a shifted rank test, and Benjamini-Hochberg over all. Relies on
+ * stats/shift.c. Called by compare.c.
+ */
 #include "compare/judge.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * provenance.c - compares two runs' environments member by member and says which differences forbid a comparison.
+ * Relies on base/apart.h. Called by compare.c.
+ */
 #include "compare/provenance.h"
 
 #include <stdio.h>

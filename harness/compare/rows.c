@@ -1,3 +1,7 @@
+/*
+ * rows.c - pairs each candidate of BASE with NEW's, cell by cell, and says why where that cannot be. Relies on side.h.
+ * Called by compare.c.
+ */
 #include "compare/rows.h"
 
 #include <stdarg.h>

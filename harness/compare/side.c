@@ -1,3 +1,7 @@
+/*
+ * side.c - reads one run's journal into cells and group values. Relies on result/journal.h and report/source.h. Called
+ * by compare.c and agree.c.
+ */
 #include "compare/side.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * side_cell.c - one record as a cell of a side: candidates, references, groups without thermal slowdown. Relies on
+ * result/pair.h. Called by side.c.
+ */
 #include "compare/side_cell.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* Reading a manifest. What is made of it is in manifest_plan.c. */
+/*
+ * manifest.c - reads a module's manifest from JSON and checks it: parameters, rules, geometry, arguments. What is made
+ * of it is in manifest_plan.c. Relies on expr.c. Called by module_set.c.
+ */
 #include "contender/manifest.h"
 #include "contender/manifest_names.h"
 #include "base/file.h"

@@ -1,4 +1,7 @@
-/* From a manifest and a problem to a launch. */
+/*
+ * manifest_plan.c - from a manifest, parameter values and a problem to a launch: grid, block, shared memory,
+ * arguments, tensor maps. Relies on expr.c. Called by module.c and by the tuner's space.
+ */
 #include "contender/manifest.h"
 #include "base/problem.h"
 

@@ -1,4 +1,7 @@
-/* Parameter values and the keys of variants. */
+/*
+ * manifest_values.c - parameter values of a variant and the key that names them, both ways. Relies on manifest.c.
+ * Called by module_set.c, choice/ and tune/.
+ */
 #include "contender/manifest.h"
 
 #include <ctype.h>

@@ -1,4 +1,7 @@
-/* The hooks of a kernel set's contenders: which entries fit, arguments and tensor maps, launch. */
+/*
+ * module.c - the hooks of a kernel set's contenders: which entries fit, arguments and tensor maps, launch. Relies on
+ * module_load.c and device.h. Called through struct contender.
+ */
 #include "contender/module_set.h"
 
 #include <inttypes.h>

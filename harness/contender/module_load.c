@@ -1,4 +1,7 @@
-/* From a kernel with its parameters to a function on the device, once per process. */
+/*
+ * module_load.c - from a kernel with its parameters to a function on the device, once per process. Relies on compile/
+ * and the device's modules. Called by module.c in setup.
+ */
 #include "contender/module_set.h"
 
 #include <stdio.h>

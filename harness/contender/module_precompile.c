@@ -1,4 +1,7 @@
-/* Filling the cubin cache before the first race. */
+/*
+ * module_precompile.c - fills the cubin cache for a list of kernels, by several threads, before the first race. Relies
+ * on compile/. Called by worker.c and measure/choose.c.
+ */
 #include "contender/module_set.h"
 
 #include "base/clock.h"

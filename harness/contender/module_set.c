@@ -1,4 +1,7 @@
-/* Reading a kernel set, and the contenders it gives. */
+/*
+ * module_set.c - reads a kernel set and makes its contenders, one for each layout, with the entries that fit a
+ * problem. Relies on manifest.c. Called by registry.c, choice/ and tune/.
+ */
 #include "contender/module_set.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"

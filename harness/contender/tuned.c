@@ -1,4 +1,7 @@
-/* Tuning tables: reading and looking up. */
+/*
+ * tuned.c - tuning tables: which one is for this device, and which variant it names for a problem or its neighbours.
+ * Relies on tuned_tables.c for reading. Called by measure/variants.c, worker.c and tune/.
+ */
 #include "contender/tuned.h"
 #include "base/file.h"
 

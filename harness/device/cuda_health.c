@@ -1,4 +1,7 @@
-/* What the GPU is, how it is doing, and undoing what a contender may have changed. */
+/*
+ * cuda_health.c - what the GPU is, how it is doing, and undoing what a contender may have changed. Relies on driver.h
+ * and nvml.h. Called through device.h after each group and between contenders.
+ */
 #include "device/cuda_device.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* Modules of candidates: see cuda.h. */
+/*
+ * cuda_module.c - loads, finds and launches kernels of candidates through the driver (cuda.h has the contract). Relies
+ * on driver.h. Called by contender/module_load.c and module.c.
+ */
 #include "device/cuda_device.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* One launch, timed by events (the paper's Listing 1) or by the host clock. */
+/*
+ * cuda_time.c - one launch, timed by events (the paper's Listing 1) or by the host clock. Relies on driver.h. Called
+ * through device.h by measure/segment.c.
+ */
 #include "device/cuda_device.h"
 #include "base/clock.h"
 

@@ -1,4 +1,7 @@
-/* Which device a spec means, and what can be known of the GPUs without opening one. */
+/*
+ * open.c - which device a spec means ("cuda:1"), and what can be known of GPUs without opening one. Relies on nvml.c
+ * and visible.c. Called by the worker and run/devices.c.
+ */
 #include "device/device.h"
 #include "device/nvml.h"
 #include "device/visible.h"

@@ -1,3 +1,7 @@
+/*
+ * aa.c - the sheet of A/A comparisons, one row a mode, dtype and timing, from the result's summary. Relies on
+ * summaries.c. Called by report.c beside Table 1.
+ */
 #include "report/aa.h"
 
 #include <math.h>

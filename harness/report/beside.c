@@ -1,3 +1,7 @@
+/*
+ * beside.c - looks whether the journal beside a result has more cells or looks than the result tells, and whether it
+ * is of the same run. Relies on result/journal.h. Called by load.c.
+ */
 #include "report/beside.h"
 
 #include <string.h>

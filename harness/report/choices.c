@@ -1,3 +1,7 @@
+/*
+ * choices.c - the parameters of the winning layout on each shape, by name, from attributes.parameters. Relies on
+ * result/parameters.h. Called by table4.c and figures.c.
+ */
 #include "report/choices.h"
 
 #include <math.h>

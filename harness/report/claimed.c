@@ -1,3 +1,7 @@
+/*
+ * claimed.c - rows that set the authors' published speedups beside ours, with GPU, timing and cache state of each
+ * side. Relies on table_parts.c. Called by tables.c with `--published`.
+ */
 #include "report/claimed.h"
 
 #include <math.h>

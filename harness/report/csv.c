@@ -1,3 +1,7 @@
+/*
+ * csv.c - quotes a field of words for CSV and keeps a spreadsheet from taking it for a formula. Relies on
+ * base/plain.h. Called by every CSV of this room.
+ */
 #include "report/csv.h"
 
 #include <stdlib.h>

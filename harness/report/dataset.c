@@ -1,3 +1,7 @@
+/*
+ * dataset.c - the lines (candidate, baseline, timing, shape, speedup) that tables and figures count, out of results or
+ * published files. Relies on groups.c for their order. Called by report.c.
+ */
 #include "report/dataset.h"
 
 #include <math.h>

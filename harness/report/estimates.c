@@ -1,3 +1,7 @@
+/*
+ * estimates.c - whether a pair's mean of ratios lies outside its own interval. Pure. Called by the screen's rows and
+ * counts and by the page.
+ */
 #include "report/estimates.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * export_bencher.c - Bencher Metric Format: latency, TFLOP/s and speedups with bounds, a benchmark for each cell and
+ * contender. Relies on the visitor of exports.c. Called by report.c through its table of exports.
+ */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

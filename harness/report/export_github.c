@@ -1,3 +1,7 @@
+/*
+ * export_github.c - the two lists of github-action-benchmark, smaller is better (times) and bigger is better (TFLOP/s,
+ * speedups). Relies on the visitor of exports.c. Called by report.c through its table of exports.
+ */
 #include <math.h>
 #include <stdio.h>
 

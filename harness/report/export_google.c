@@ -1,3 +1,7 @@
+/*
+ * export_google.c - the JSON of Google Benchmark, a repetition for each round where a journal is there. Relies on
+ * exports.c and rounds.c. Called by report.c through its table of exports.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,3 +1,7 @@
+/*
+ * export_prometheus.c - gauges in Prometheus' text format, in base units and with escaped labels. Relies on the
+ * visitor of exports.c. Called by report.c through its table of exports.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * exports.c - walks a result for the exports: each contender's time and each speedup in a cell, handed to the form's
+ * functions as plain values. Relies on result/tree.h. Called by export_*.c.
+ */
 #include "report/exports.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * figures.c - the CSV sheets behind Figures 1, 3, 4 and the ablation. Relies on dataset.c, sizes.c and table4.c.
+ * Called by report.c; scripts/figures.sh draws them.
+ */
 #include "report/figures.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * groups.c - sorts a dataset's lines into groups of one mode, dtype and accumulate type, baselines in the paper's
+ * order. Pure. Called by tables, figures and page.
+ */
 #include "report/groups.h"
 
 #include <stdio.h>

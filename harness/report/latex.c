@@ -1,3 +1,7 @@
+/*
+ * latex.c - escapes words for LaTeX, characters that it lacks included. Relies on base/plain.h. Called by
+ * sheet_latex.c.
+ */
 #include "report/latex.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * load.c - reads the files that a command names, prefers a newer journal, merges several results and refuses what does
+ * not belong together. Relies on source.c and beside.c. Called by report.c, `run` and compare's summaries.
+ */
 #include "report/load.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * outcome.c - counts converged and measured cells of a group and says whether a mean over its shapes may be shown.
+ * Pure. Called by tables, figures, screen and page.
+ */
 #include "report/outcome.h"
 
 #include <stdio.h>

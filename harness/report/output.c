@@ -1,3 +1,7 @@
+/*
+ * output.c - writes a report's text to a named file of a directory, whole or not at all, or to the stream. Relies on
+ * base/file.h. Called by report.c for each form.
+ */
 #include "report/output.h"
 
 #include "base/file.h"

@@ -1,3 +1,7 @@
+/*
+ * page.c - puts styles, scripts and the data of page_data.c into one HTML file. Relies on assets.c, which the
+ * assembler fills. Called by report.c.
+ */
 #include "report/page.h"
 
 #include <string.h>

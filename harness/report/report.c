@@ -1,3 +1,7 @@
+/*
+ * report.c - the command `report`: which sources, which form, and for each form what makes it. A new form is one row
+ * of its table. Relies on load.c and tables.c. Called by cli/cmd_report.c.
+ */
 #include "report/report.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * rounds.c - medians by round from the journals of the sources. Relies on result/journal.h. Called by the exports that
+ * have rounds.
+ */
 #include "report/rounds.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * screen.c - the text after a run: device, counts, speedups, rows by shape, A/A, what to know. Relies on screen_*.c,
+ * each with one part. Called by `run` and by `report` without a format.
+ */
 #include "report/screen.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * screen_activity.c - the lines about launches watched under CUPTI and launches that overlap. Relies on the result's
+ * summary. Called by screen.c.
+ */
 #include "report/screen_activity.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * screen_cells.c - a cell's short name and a time with its unit, in columns. Relies on base/width.h. Called by
+ * screen*.c and by compare's table.
+ */
 #include "report/screen_cells.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * screen_contenders.c - the table of all contenders' medians by shape, as wide as the terminal lets it be. Relies on
+ * sheet.c. Called by screen.c with `--all` or room enough.
+ */
 #include "report/screen_contenders.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * screen_counts.c - cells by status and how many converged, in one line each. Called by screen.c at its top.
+ */
 #include "report/screen_counts.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/*
+ * screen_device.c - GPUs, driver, peak and how many cells each GPU measured. Called by screen.c for its first lines.
+ */
 #include "report/screen_device.h"
 
 #include <stdlib.h>

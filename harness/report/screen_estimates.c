@@ -1,3 +1,7 @@
+/*
+ * screen_estimates.c - counts the cells in which the paper's mean lies outside the interval, and names some. Relies on
+ * estimates.c. Called by screen.c.
+ */
 #include "report/screen_estimates.h"
 
 #include <stdlib.h>

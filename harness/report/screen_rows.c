@@ -1,3 +1,7 @@
+/*
+ * screen_rows.c - the best and worst shapes, or all, with times and speedups by reference; columns are left out until
+ * a row fits. Relies on sheet.c. Called by screen.c.
+ */
 #include "report/screen_rows.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * sheet.c - a table in the making: columns, rows, cells that are words, numbers or intervals. Pure. Filled by tables,
+ * screen and figures; printed by sheet_*.c.
+ */
 #include "report/sheet.h"
 
 #include <math.h>

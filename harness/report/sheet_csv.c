@@ -1,3 +1,7 @@
+/*
+ * sheet_csv.c - prints a sheet as CSV, an interval in two columns. Relies on csv.c. Called through sheet.h by
+ * report.c.
+ */
 #include <math.h>
 #include <string.h>
 

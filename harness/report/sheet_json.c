@@ -1,3 +1,6 @@
+/*
+ * sheet_json.c - prints a sheet as JSON, numbers unrounded. Relies on base/json.h. Called through sheet.h by report.c.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

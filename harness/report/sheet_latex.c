@@ -1,3 +1,7 @@
+/*
+ * sheet_latex.c - prints a sheet as a booktabs table with caption and label, in minus signs and columns that fit a
+ * page. Relies on latex.c. Called through sheet.h by report.c.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/*
+ * sheet_markdown.c - prints a sheet as a Markdown table. Relies on markdown.c. Called through sheet.h by report.c.
+ */
 #include "report/markdown.h"
 #include "report/sheet.h"
 

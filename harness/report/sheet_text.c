@@ -1,3 +1,7 @@
+/*
+ * sheet_text.c - prints a sheet for a terminal, columns padded by display width. Relies on base/width.h. Called
+ * through sheet.h by screen and report.
+ */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,3 +1,7 @@
+/*
+ * sizes.c - problem size as log2(MNK), mean and largest dimension, and the bins of each. Pure. Called by Table 3 and
+ * Figure 3.
+ */
 #include "report/sizes.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * source.c - from a path to the file that is meant: result, journal, gzip or directory, in a fixed order. Relies on
+ * the file system only. Called by load.c and compare/side.c.
+ */
 #include "report/source.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * summaries.c - summary rows of several results together, made anew where their cells have what it takes. Relies on
+ * result/summary.h. Called by load.c and aa.c.
+ */
 #include "report/summaries.h"
 
 #include "report/outcome.h"

@@ -1,3 +1,7 @@
+/*
+ * table4.c - correlations of parameters with sizes and means by size class. Relies on choices.c and stats/rank.c.
+ * Called by tables.c and figures.c.
+ */
 #include "report/table4.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * table_parts.c - cells, columns and counts that the paper's tables share. Relies on sheet.c. Called by tables.c and
+ * claimed.c.
+ */
 #include "report/table_parts.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * tables.c - the paper's Tables 1 to 4 as sheets. Relies on dataset.c and table_parts.c. Called by report.c, which has
+ * them printed in any form.
+ */
 #include "report/tables.h"
 
 #include "report/aa.h"

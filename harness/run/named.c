@@ -1,4 +1,7 @@
-/* Who was named and measured nowhere (named.h). */
+/*
+ * named.c - who was named on the command line or in the config and measured nowhere, with the reason that their
+ * records give. Called by ledger.c for the verdict of a run.
+ */
 #include "run/named.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * plan.c - lists the cells of a config with a seed each, a hash of the list and an estimate of its time. Pure, so that
- * every process has the same. Called by ledger.c and by `--dry-run`-like questions of cli/.
+ * every process has the same. Called by ledger.c, and by cli/ to check a config or to verify.
  */
 #include "run/plan.h"
 

@@ -1,3 +1,7 @@
+/*
+ * watch_state.c - puts inputs, C and caches into the state that a watched launch is to find, warm as the timed launch
+ * found them or emptied. Relies on trial.h and the device. Called by activity.c in audit workers.
+ */
 #include "verify/watch_state.h"
 
 /* The first launch brings the inputs into the caches, the second finds them as every further one does. */

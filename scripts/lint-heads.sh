@@ -1,0 +1,32 @@
+#!/bin/bash
+# lint-heads.sh: every C, C++, CUDA, shell and Python file begins by saying what it is for (what it relies on, who calls it): a
+# comment, of a source of harness/ with a dozen words. Part of scripts/lint.sh.
+set -u
+cd "${1:-$(dirname "$0")/..}" || exit 1
+bad=0
+complain() {
+    echo "$1: begins with no head comment: two to six lines, what it is for, what it relies on, who calls it"
+    bad=1
+}
+count=0
+for file in harness/*.[ch] harness/*/*.[ch] baselines/*.[ch]* kernels/*.cu* kernels/*/*.c kernels/*/*.cu* tests/*.[ch] tests/*/*.[ch] tests/redteam/*.cu*; do
+    [ -f "$file" ] || continue
+    count=$((count + 1))
+    # The first comment, and how many words it has.
+    words=$(awk 'NR == 1 && !/^\/[*\/]/ { exit } /^#(include|ifndef|pragma)/ { exit } { print } /\*\// { exit }' "$file" | wc -w)
+    least=5
+    case $file in harness/*/*.c) least=14 ;; esac
+    [ "$words" -ge "$least" ] || complain "$file"
+done
+for file in scripts/*.sh tests/*.sh tests/*/*.sh; do
+    [ -f "$file" ] || continue
+    count=$((count + 1))
+    head -3 "$file" | grep -qE '^# .{20}' || complain "$file"
+done
+for file in scripts/*.py python/*/*.py; do
+    [ -f "$file" ] || continue
+    count=$((count + 1))
+    head -3 "$file" | grep -q '"""' || complain "$file"
+done
+[ "$bad" -eq 0 ] && echo "heads: $count files say what they are for"
+exit "$bad"
