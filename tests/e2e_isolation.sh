@@ -58,7 +58,7 @@ case $isolation in
 esac
 export CUDAL2_ISOLATION=off
 one reach 2
-expect_text "$journal" '"reason":" memory.* journal .*network survival files"' "reach: everything is, without isolation"
+expect_text "$journal" '"reason":" memory.* journal .*network survival files' "reach: everything is, without isolation"
 expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"listened":false\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
 rm -f "$work/results"/*

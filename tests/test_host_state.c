@@ -7,9 +7,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -148,9 +150,67 @@ static void threads_are_counted(void **state)
         pthread_join(threads[i], NULL);
 }
 
+static void take_signal(int signal_number)
+{
+    (void)signal_number;
+}
+
+static void handlers_masks_and_flags_are_told_and_restored(void **state)
+{
+    sigset_t all;
+    int before = fcntl(STDERR_FILENO, F_GETFL);
+    (void)state;
+    host_state_read(&was);
+    signal(SIGSEGV, take_signal);
+    expect_change("the handler of signal 11");
+    host_state_restore(&was);
+    expect_change("");
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    expect_change("blocks");
+    host_state_restore(&was);
+    expect_change("");
+    assert_int_equal(fcntl(STDERR_FILENO, F_SETFL, before ^ O_APPEND), 0);
+    expect_change("descriptor 2");
+    host_state_restore(&was);
+    expect_change("");
+}
+
+static void limits_are_told_and_restored(void **state)
+{
+    struct rlimit limit;
+    static const __rlimit_resource_t ids[] = {RLIMIT_CPU, RLIMIT_AS, RLIMIT_NOFILE};
+    static const char *const words[] = {"processor time", "address space", "descriptors"};
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        host_state_read(&was);
+        assert_int_equal(getrlimit(ids[i], &limit), 0);
+        limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? (rlim_t)1 << 40 : limit.rlim_max / 2;
+        assert_int_equal(setrlimit(ids[i], &limit), 0);
+        expect_change(words[i]);
+        host_state_restore(&was);
+        expect_change("");
+    }
+}
+
+static void what_cannot_be_put_back_is_asked_for(void **state)
+{
+    (void)state;
+    host_state_read(&was);
+    assert_false(host_process_hoards(&was.process) || host_process_steered(&was.process));
+    setenv("CUDA_MODULE_LOADING", "LAZY", 1);
+    assert_false(host_process_steered(&was.process));
+    setenv("OMP_NUM_THREADS", "77", 1);
+    assert_true(host_process_steered(&was.process));
+    unsetenv("OMP_NUM_THREADS");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handlers_masks_and_flags_are_told_and_restored),
+        cmocka_unit_test(limits_are_told_and_restored),
+        cmocka_unit_test(what_cannot_be_put_back_is_asked_for),
         cmocka_unit_test(interval_timers_are_told_and_disarmed),
         cmocka_unit_test(what_was_there_stays),
         cmocka_unit_test(posix_timers_are_told_and_deleted),

@@ -13,6 +13,9 @@ uint64_t clock_now_ns(void);
  * there that a contender in this process could patch. Runs up to 0.05% fast or slow of the other. */
 uint64_t clock_raw_ns(void);
 
+/* Processor time of the calling thread, ns. */
+uint64_t clock_thread_ns(void);
+
 /* Returns at or just after deadline_ns of clock_now_ns(): sleeps until about 150 us before it, then spins. Returns
  * the time it returned at. No system or driver call besides sleep and clock. */
 uint64_t clock_wait_until(uint64_t deadline_ns);

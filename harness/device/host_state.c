@@ -22,12 +22,26 @@ static const char *const interval_names[HOST_INTERVAL_TIMERS] = {"real", "virtua
 
 static uint64_t arithmetic_now(void)
 {
-    return __builtin_ia32_stmxcsr() & SSE_CONTROL;
+    uint16_t x87;
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    return ((uint64_t)x87 << 32) | (__builtin_ia32_stmxcsr() & SSE_CONTROL);
 }
 
 static void set_arithmetic(uint64_t arithmetic)
 {
+    uint16_t x87 = (uint16_t)(arithmetic >> 32);
     __builtin_ia32_ldmxcsr((unsigned)arithmetic);
+    __asm__ volatile("fldcw %0" : : "m"(x87));
+}
+#elif defined(__aarch64__)
+static uint64_t arithmetic_now(void)
+{
+    return __builtin_aarch64_get_fpcr64() | (1ull << 63); /* never 0, which says that it is not known */
+}
+
+static void set_arithmetic(uint64_t arithmetic)
+{
+    __builtin_aarch64_set_fpcr64(arithmetic & ~(1ull << 63));
 }
 #else
 static uint64_t arithmetic_now(void)
@@ -40,6 +54,17 @@ static void set_arithmetic(uint64_t arithmetic)
     (void)arithmetic;
 }
 #endif
+
+bool host_state_computes_otherwise(const struct host_state *was)
+{
+    return was->arithmetic != 0 && arithmetic_now() != was->arithmetic;
+}
+
+void host_state_restore_arithmetic(const struct host_state *was)
+{
+    if (host_state_computes_otherwise(was))
+        set_arithmetic(was->arithmetic);
+}
 
 /* ---- POSIX timers ---- */
 
@@ -101,6 +126,7 @@ void host_state_read(struct host_state *out)
                         (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0);
     out->last_timer = last_timer();
     out->arithmetic = arithmetic_now();
+    host_process_read(&out->process);
 }
 
 void host_state_changes(const struct host_state *was, char what[128])
@@ -108,7 +134,8 @@ void host_state_changes(const struct host_state *was, char what[128])
     struct host_state now;
     what[0] = '\0';
     host_state_read(&now);
-    if (was->arithmetic != 0 && now.arithmetic != was->arithmetic)
+    host_process_changes(&was->process, what);
+    if (host_state_computes_otherwise(was))
         snprintf(what, 128, "rounding or the treatment of denormal numbers was changed for the launching thread");
     if (now.last_timer > was->last_timer)
         snprintf(what, 128, "a timer was left behind in the process");
@@ -124,11 +151,6 @@ void host_state_restore(const struct host_state *was)
         if (!was->armed[i])
             (void)setitimer((__itimer_which_t)interval_timers[i], &never, NULL);
     delete_timers_above(was->last_timer);
+    host_process_restore(&was->process);
     host_state_restore_arithmetic(was);
-}
-
-void host_state_restore_arithmetic(const struct host_state *was)
-{
-    if (was->arithmetic != 0 && arithmetic_now() != was->arithmetic)
-        set_arithmetic(was->arithmetic);
 }

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "contender/contender.h"
 #include "contender/tuned.h"
+#include "device/host_threads.h"
 #include "measure/holding.h"
 #include "operands/operands.h"
 #include "result/record.h"
@@ -93,6 +94,8 @@ struct bench {
     struct cell_record *record;
     stage_reporter report;
     void *report_context;
+    struct host_threads *threads; /* whose they are; NULL: nobody asks (verify/rivals.h) */
+    uint64_t threads_marked_ns;
     struct timed *timed; /* checks of timed launches (measure/timed.h), or NULL */
     bool judging;        /* verification is over: what timed launches compute is held against what is allowed */
     /* NULL, or called when inputs have been renewed and the launch comes next. */

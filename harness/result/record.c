@@ -91,6 +91,7 @@ bool record_is_refuted(const char *status)
                                            "late_work",
                                            "leak",
                                            "device_state_changed",
+                                           "rival_disturbed",
                                            "tamper_suspected",
                                            "implausible_speed",
                                            NULL};

@@ -46,6 +46,12 @@ static const struct {
 } found_changed[] = {
     {PROTOCOL_TAMPERED, "tamper_suspected", "the worker's message socket was closed under it, or written to"},
     {PROTOCOL_LOCALE, "device_state_changed", "the process was left in a locale that writes numbers without a '.'"},
+    {PROTOCOL_ARITHMETIC, "device_state_changed",
+     "rounding or the treatment of denormal numbers was changed for the launching thread"},
+    {PROTOCOL_DESCRIPTORS, "leak", "more than 1024 descriptors were left open in the process"},
+    {PROTOCOL_DISTURBED, "rival_disturbed", "a thread that it left behind went on computing in the turns of others"},
+    {PROTOCOL_VARIABLES, "device_state_changed",
+     "a variable that steers other libraries (OMP_, OPENBLAS_, NVIDIA_ ...) was changed"},
 };
 
 static const char *verdict_of_code(const struct death *death, char reason[DEATH_REASON_MAX])

@@ -11,6 +11,7 @@
 
 #include "measure/arrivals.h"
 #include "verify/novelty.h"
+#include "verify/rivals.h"
 #include "verify/trial.h"
 
 /* How long a launch may take to betray work that it left behind: twice its time, within these. */
@@ -297,6 +298,7 @@ static int check_all(struct bench *bench, enum occasion occasion, unsigned index
     for (unsigned i = 0; i < bench->n_entrants; i++)
         order[i] = i;
     random_shuffle(&random, order, bench->n_entrants);
+    rivals_check(bench); /* first: the trials' own threads are not what it looks for */
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct trial trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
         if (is_timed(bench, trial.entrant))

@@ -16,6 +16,7 @@
 #include "measure/timed.h"
 #include "verify/fence.h"
 #include "verify/honesty.h"
+#include "verify/rivals.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
 #include "worker/places.h"
@@ -212,6 +213,7 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     say_variants(bench);
     bench->judging = true;
     end_phase(bench, PHASE_VERIFY, &mark);
+    rivals_begin(bench);
     if (code == 0 && !bench->config->verify_only)
         code = bench->config->protocol == PROTOCOL_PAPER ? paper_run(bench, err) : cell_loop_run(bench, err);
     if (code == 0 && !bench->config->verify_only)
@@ -263,6 +265,7 @@ static int conduct(const struct cell_context *context, const struct cell_request
     bool fits = false;
     if (skipped == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a cell");
+    bench->threads = context->threads;
     bench->skipped = skipped;
     bench->n_skipped = entrants_skipped(request, skipped);
     int code = entrants_choose(context, request, bench, err);

@@ -53,7 +53,8 @@ struct cell_context {
     const char *identity; /* names GPU, driver and libraries: part of the key under which race winners are cached */
     stage_reporter report;
     void *report_context;
-    struct watcher *watcher; /* of an audit worker; else NULL */
+    struct host_threads *threads; /* of the process; NULL: nobody asks whose they are */
+    struct watcher *watcher;      /* of an audit worker; else NULL */
 };
 
 /* *out is owned by the caller (record_free). Contender faults are in the record and return 0; a non-zero return means

@@ -236,17 +236,16 @@ static const struct sometimes sometimes[] = {
     {SCMP_SYS(fcntl), 1, WORD, F_GETPIPE_SZ},
     {SCMP_SYS(fcntl), 1, WORD, F_ADD_SEALS},
     {SCMP_SYS(fcntl), 1, WORD, F_GET_SEALS},
-    {SCMP_SYS(ioctl), 1, 0xff00, 0x4600},      /* NVIDIA's resource manager; frame buffers, which cannot be opened */
-    {SCMP_SYS(ioctl), 1, 0xffffff00, 0},       /* NVIDIA's unified memory */
-    {SCMP_SYS(ioctl), 1, WORD, 0x30000001},    /* its start */
-    {SCMP_SYS(ioctl), 1, WORD, 0x30000002},    /* and end */
-    {SCMP_SYS(ioctl), 1, WORD, 0x5401},        /* TCGETS: isatty */
-    {SCMP_SYS(ioctl), 1, WORD, 0x5411},        /* SIOCOUTQ, what the supervisor has not read */
-    {SCMP_SYS(ioctl), 1, WORD, 0x5413},        /* TIOCGWINSZ */
-    {SCMP_SYS(ioctl), 1, WORD, 0x541b},        /* FIONREAD */
-    {SCMP_SYS(ioctl), 1, WORD, 0x5450},        /* FIONCLEX */
-    {SCMP_SYS(ioctl), 1, WORD, 0x5451},        /* FIOCLEX */
-    {SCMP_SYS(sched_setaffinity), 0, WORD, 0}, /* the calling thread: pools of libraries bind their own */
+    {SCMP_SYS(ioctl), 1, 0xff00, 0x4600},   /* NVIDIA's resource manager; frame buffers, which cannot be opened */
+    {SCMP_SYS(ioctl), 1, 0xffffff00, 0},    /* NVIDIA's unified memory */
+    {SCMP_SYS(ioctl), 1, WORD, 0x30000001}, /* its start */
+    {SCMP_SYS(ioctl), 1, WORD, 0x30000002}, /* and end */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5401},     /* TCGETS: isatty */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5411},     /* SIOCOUTQ, what the supervisor has not read */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5413},     /* TIOCGWINSZ */
+    {SCMP_SYS(ioctl), 1, WORD, 0x541b},     /* FIONREAD */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5450},     /* FIONCLEX */
+    {SCMP_SYS(ioctl), 1, WORD, 0x5451},     /* FIOCLEX */
     {SCMP_SYS(sendto), 0, WORD, PROTOCOL_FD},
     {SCMP_SYS(sendmsg), 0, WORD, CONFINE_LISTENER_FD}, /* closed before the first plugin is loaded */
 };

@@ -19,6 +19,7 @@ void process_state_begin(struct process_state *out, int fd)
         out->device = st.st_dev;
         out->inode = st.st_ino;
     }
+    host_state_read(&out->host);
     plain_locale_enter();
 }
 
@@ -38,5 +39,21 @@ int process_state_check(const struct process_state *state)
     int code = check_socket(state);
     if (code == 0 && (!plain_locale_is_here() || !plain_locale_is_global()))
         code = PROTOCOL_LOCALE;
+    if (code == 0 && host_state_computes_otherwise(&state->host))
+        code = PROTOCOL_ARITHMETIC;
+    if (code == 0 && host_process_hoards(&state->host.process))
+        code = PROTOCOL_DESCRIPTORS;
     return code;
+}
+
+int process_state_check_all(const struct process_state *state)
+{
+    int code = process_state_check(state);
+    return code == 0 && host_process_steered(&state->host.process) ? PROTOCOL_VARIABLES : code;
+}
+
+int process_state_check_load(const struct process_state *state)
+{
+    host_state_restore_arithmetic(&state->host);
+    return process_state_check_all(state);
 }

@@ -7,17 +7,25 @@
 #ifndef CUDAL2_WORKER_PROCESS_STATE_H
 #define CUDAL2_WORKER_PROCESS_STATE_H
 
+#include "device/host_state.h"
+
 #include <stdint.h>
 
 struct process_state {
     int fd; /* of the socket */
     uint64_t device, inode;
+    struct host_state host;
 };
 
 /* Puts the calling thread's numbers in the "C" locale and notes which socket it is. */
 void process_state_begin(struct process_state *out, int fd);
 
-/* 0, or PROTOCOL_TAMPERED or PROTOCOL_LOCALE (worker/protocol.h). */
+/* 0, or the code that tells what has changed (worker/protocol.h). */
 int process_state_check(const struct process_state *state);
+/* The same after code that is not timed, with what takes some microseconds to compare: variables. */
+int process_state_check_all(const struct process_state *state);
+/* After a plugin was loaded: constructors of honest libraries set how denormal numbers are treated (-ffast-math), which
+ * is put back, and nobody's fault. */
+int process_state_check_load(const struct process_state *state);
 
 #endif

@@ -30,6 +30,10 @@
  * bytes in it that it did not write; another locale. The stage page then says whose hook it was. */
 #define PROTOCOL_TAMPERED 86
 #define PROTOCOL_LOCALE 87
+#define PROTOCOL_ARITHMETIC 88
+#define PROTOCOL_DESCRIPTORS 89
+#define PROTOCOL_VARIABLES 90
+#define PROTOCOL_DISTURBED 91
 #define PROTOCOL_MAX_LINE (4u << 20)
 
 /* Line reader over a descriptor: keeps what came after the newline. */

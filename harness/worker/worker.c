@@ -14,6 +14,7 @@
 #include "compile/kernels.h"
 #include "contender/module.h"
 #include "device/cuda_watch.h"
+#include "verify/rivals.h"
 #include "worker/audit.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
@@ -45,7 +46,9 @@ struct worker {
     struct watcher *watcher; /* of an audit worker */
     struct confinement confinement;
     struct process_state process;
-    bool send_failed; /* the supervisor is gone */
+    struct host_threads threads;
+    char stage[STAGE_NAME_MAX]; /* what is on the page */
+    bool send_failed;           /* the supervisor is gone */
 };
 
 /* ---- messages ---- */
@@ -77,13 +80,25 @@ static void send_fatal(struct worker *w, const struct error *err)
         fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
 }
 
+/* Launches are timed one right after another: less is compared between them. */
+static int check_process(const struct worker *w)
+{
+    if (w->threads.disturbed)
+        return PROTOCOL_DISTURBED;
+    if (strcmp(w->stage, "load") == 0)
+        return process_state_check_load(&w->process);
+    return strcmp(w->stage, "measure") == 0 ? process_state_check(&w->process) : process_state_check_all(&w->process);
+}
+
 /* Leaves whoever is on the page. Who changed the process in there is named on it still, and stays. */
 static void tell_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
 {
-    const struct worker *w = context;
-    int code = process_state_check(&w->process);
+    struct worker *w = context;
+    int code = check_process(w);
     if (code != 0)
         _exit(code);
+    host_threads_turn(&w->threads, contender, strcmp(stage, "measure") == 0);
+    snprintf(w->stage, sizeof w->stage, "%s", stage);
     stage_page_write(w->page, contender, stage, deadline_seconds);
 }
 
@@ -176,6 +191,20 @@ static int open_tuned(struct worker *w, const struct start_request *start, struc
     return tuned_tables_open(&request, &w->tuned, err);
 }
 
+/* Threads that a plugin's constructor left computing: it is not loaded again. */
+static void check_loaded(struct worker *w)
+{
+    char owner[HOST_THREADS_NAME];
+    bool any = false;
+    for (size_t i = 0; i < w->threads.n; i++)
+        any = any || w->threads.list[i].owner[0];
+    if (!any || !w->config.honesty || (w->device->info.device_bit & CUDAL2_ON_CPU) == 0 ||
+        !rivals_look(&w->threads, owner))
+        return;
+    tell_loading(w, strcmp(owner, HOST_THREADS_NOBODY) == 0 ? "" : owner);
+    _exit(PROTOCOL_DISTURBED);
+}
+
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
 {
     struct plugin_refusal refused[START_MAX_REFUSED];
@@ -201,8 +230,12 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (w->device->info.device_bit & CUDAL2_ON_CUDA)
         w->ranker = ranker_open(&w->device->info, compile_threads());
+    host_state_read(&w->device->host);
+    w->process.host = w->device->host;
+    host_threads_begin(&w->threads);
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
+    check_loaded(w);
     return check_copied(w, err);
 }
 
@@ -347,6 +380,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .tuned = &w->tuned,
         .ranker = w->ranker,
         .registry = w->registry,
+        .threads = &w->threads,
         .worker = w->index,
         .identity = w->identity,
         .report = tell_stage,

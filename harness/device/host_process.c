@@ -1,0 +1,134 @@
+#include "device/host_process.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+
+#ifndef SA_RESTORER /* the kernel's, in no header of libc */
+#define SA_RESTORER 0x04000000
+#endif
+
+extern char **environ;
+
+static const struct {
+    __rlimit_resource_t id;
+    const char *name;
+} limits[HOST_LIMITS] = {
+    {RLIMIT_AS, "address space"},      {RLIMIT_CPU, "processor time"},
+    {RLIMIT_NOFILE, "descriptors"},    {RLIMIT_DATA, "data"},
+    {RLIMIT_STACK, "stack"},           {RLIMIT_FSIZE, "file size"},
+    {RLIMIT_MEMLOCK, "locked memory"},
+};
+
+/* Read by libraries when they are loaded or make a handle. CUDA_MODULE_LOADING is not among them: libtorch sets it. */
+static const char *const steering[] = {"OMP_",  "GOMP_",   "KMP_",   "MKL_", "OPENBLAS_", "GOTO_",
+                                       "BLIS_", "NVIDIA_", "CUBLAS", "LD_",  NULL};
+
+static bool steers(const char *entry)
+{
+    for (size_t i = 0; steering[i]; i++)
+        if (strncmp(entry, steering[i], strlen(steering[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Of all of them, whatever their order. */
+static uint32_t digest_steering(void)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; environ && environ[i]; i++)
+        if (steers(environ[i]))
+            sum += digest_crc32(environ[i], strlen(environ[i]));
+    return sum;
+}
+
+static int first_free(void)
+{
+    int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd;
+}
+
+void host_process_read(struct host_process *out)
+{
+    memset(out, 0, sizeof *out);
+    sigemptyset(&out->blocked);
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &out->blocked);
+    for (int i = 1; i < HOST_SIGNALS; i++)
+        (void)sigaction(i, NULL, &out->handlers[i]);
+    for (int i = 0; i < HOST_LIMITS; i++)
+        (void)getrlimit(limits[i].id, &out->limits[i]);
+    for (int i = 0; i < HOST_STREAMS; i++)
+        out->flags[i] = fcntl(i, F_GETFL);
+    out->first_free = first_free();
+    out->steering = digest_steering();
+}
+
+/* libc adds SA_RESTORER to what it sets; of the default nothing else matters. */
+static bool same_handler(const struct sigaction *a, const struct sigaction *b)
+{
+    return a->sa_handler == b->sa_handler &&
+           (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN || ((a->sa_flags ^ b->sa_flags) & ~SA_RESTORER) == 0);
+}
+
+static bool same_limit(const struct rlimit *a, const struct rlimit *b)
+{
+    return a->rlim_cur == b->rlim_cur && a->rlim_max == b->rlim_max;
+}
+
+static bool same_mask(const sigset_t *a, const sigset_t *b)
+{
+    for (int i = 1; i < HOST_SIGNALS; i++)
+        if (sigismember(a, i) != sigismember(b, i))
+            return false;
+    return true;
+}
+
+void host_process_changes(const struct host_process *was, char what[128])
+{
+    struct host_process now;
+    host_process_read(&now);
+    if (!same_mask(&was->blocked, &now.blocked))
+        snprintf(what, 128, "the signals that the launching thread blocks were changed");
+    for (int i = 1; i < HOST_SIGNALS; i++)
+        if (!same_handler(&was->handlers[i], &now.handlers[i]))
+            snprintf(what, 128, "the handler of signal %d (%.40s) was changed", i, strsignal(i));
+    for (int i = 0; i < HOST_LIMITS; i++)
+        if (!same_limit(&was->limits[i], &now.limits[i]))
+            snprintf(what, 128, "the process's limit on %s was changed", limits[i].name);
+    for (int i = 0; i < HOST_STREAMS; i++)
+        if (was->flags[i] != now.flags[i])
+            snprintf(what, 128, "descriptor %d, which the supervisor shares, was closed or its flags were changed", i);
+}
+
+bool host_process_hoards(const struct host_process *was)
+{
+    int free_now = first_free();
+    return free_now < 0 || free_now > was->first_free + HOST_MANY_DESCRIPTORS;
+}
+
+bool host_process_steered(const struct host_process *was)
+{
+    return digest_steering() != was->steering;
+}
+
+void host_process_restore(const struct host_process *was)
+{
+    struct host_process now;
+    host_process_read(&now);
+    if (!same_mask(&was->blocked, &now.blocked))
+        (void)pthread_sigmask(SIG_SETMASK, &was->blocked, NULL);
+    for (int i = 1; i < HOST_SIGNALS; i++)
+        if (!same_handler(&was->handlers[i], &now.handlers[i]))
+            (void)sigaction(i, &was->handlers[i], NULL);
+    for (int i = 0; i < HOST_LIMITS; i++)
+        if (!same_limit(&was->limits[i], &now.limits[i]))
+            (void)setrlimit(limits[i].id, &was->limits[i]);
+    for (int i = 0; i < HOST_STREAMS; i++)
+        if (was->flags[i] >= 0 && now.flags[i] >= 0 && was->flags[i] != now.flags[i])
+            (void)fcntl(i, F_SETFL, was->flags[i]);
+}

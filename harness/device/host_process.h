@@ -1,0 +1,40 @@
+/*
+ * host_process.h - what the kernel and libc keep for the whole process and one contender could leave changed for its
+ * rivals: signal handlers and masks, limits, descriptors, the variables that steer other libraries. Part of
+ * host_state.h, which is what others call.
+ */
+#ifndef CUDAL2_DEVICE_HOST_PROCESS_H
+#define CUDAL2_DEVICE_HOST_PROCESS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#define HOST_SIGNALS 32 /* 1 to 31; the others are libc's own */
+#define HOST_LIMITS 7
+#define HOST_STREAMS 3
+
+struct host_process {
+    sigset_t blocked; /* for the calling thread */
+    struct sigaction handlers[HOST_SIGNALS];
+    struct rlimit limits[HOST_LIMITS];
+    int flags[HOST_STREAMS]; /* of descriptors 0 to 2, which the supervisor has too; -1: closed */
+    int first_free;          /* lowest descriptor that is free */
+    uint32_t steering;       /* digest of the variables that steer libraries */
+};
+
+void host_process_read(struct host_process *out);
+
+/* What is different now of all that host_process_restore puts back, one line in what (128 bytes), which is left alone
+ * when nothing is. */
+void host_process_changes(const struct host_process *was, char what[128]);
+void host_process_restore(const struct host_process *was);
+
+/* What cannot be put back. More than HOST_MANY_DESCRIPTORS are taken that were not: libraries keep some. */
+#define HOST_MANY_DESCRIPTORS 1024
+bool host_process_hoards(const struct host_process *was);
+/* A variable that steers other libraries is another. */
+bool host_process_steered(const struct host_process *was);
+
+#endif

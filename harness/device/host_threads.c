@@ -1,0 +1,163 @@
+#include "device/host_threads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define QUICK_THREADS 8
+
+/* The kernel keeps a clock for every thread; this is its number (CLOCK_THREAD_CPUTIME_ID of another one). */
+static clockid_t clock_of(int id)
+{
+    return (clockid_t)((~(unsigned)id << 3) | 6);
+}
+
+/* 0 for a thread that has ended. */
+static uint64_t processor_ns(int id)
+{
+    struct timespec t;
+    return clock_gettime(clock_of(id), &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec : 0;
+}
+
+/* A contender may have closed the descriptor, or put another file behind it. */
+static void open_directory(struct host_threads *t)
+{
+    struct stat st = {0};
+    t->directory = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->directory >= 0 && fstat(t->directory, &st) == 0)
+        t->inode = st.st_ino;
+}
+
+/* The directory has two links, and one for each thread. */
+static uint64_t count_threads(struct host_threads *t)
+{
+    struct stat st;
+    if (fstat(t->directory, &st) == 0 && st.st_ino == t->inode)
+        return st.st_nlink;
+    open_directory(t);
+    return t->directory >= 0 && fstat(t->directory, &st) == 0 ? st.st_nlink : 0;
+}
+
+static const struct host_thread *find(const struct host_thread *list, size_t n, int id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i].id == id)
+            return &list[i];
+    return NULL;
+}
+
+/* Somebody else's threads may have made what is new: any, where they were not looked at when the turn began. */
+static bool others_computed(const struct host_threads *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct host_thread *thread = &t->list[i];
+        if (thread->owner[0] && strcmp(thread->owner, t->turn) != 0 &&
+            (!t->looked || processor_ns(thread->id) != thread->turn_ns))
+            return true;
+    }
+    return false;
+}
+
+/* A thread that is new. */
+static struct host_thread make(const struct host_threads *t, int id, bool several)
+{
+    struct host_thread thread = {.id = id};
+    snprintf(thread.owner, sizeof thread.owner, "%s", several && t->turn[0] ? HOST_THREADS_NOBODY : t->turn);
+    return thread;
+}
+
+/* Makes the list anew: who has ended is out, who is new belongs to the turn. */
+static void list_threads(struct host_threads *t)
+{
+    struct host_thread *now = calloc(HOST_THREADS_MAX, sizeof *now);
+    DIR *tasks = now ? opendir("/proc/self/task") : NULL;
+    bool several = others_computed(t);
+    size_t n = 0;
+    for (const struct dirent *entry = tasks ? readdir(tasks) : NULL; entry && n < HOST_THREADS_MAX;
+         entry = readdir(tasks)) {
+        int id = atoi(entry->d_name);
+        const struct host_thread *known = id > 0 ? find(t->list, t->n, id) : NULL;
+        if (id > 0 && id != getpid())
+            now[n++] = known ? *known : make(t, id, several);
+    }
+    if (tasks) {
+        free(t->list);
+        t->list = now;
+        t->n = n;
+        closedir(tasks);
+        return;
+    }
+    free(now);
+}
+
+void host_threads_begin(struct host_threads *t)
+{
+    *t = (struct host_threads){.directory = -1};
+    t->count = count_threads(t);
+    list_threads(t);
+}
+
+static void look(struct host_threads *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        t->list[i].turn_ns = processor_ns(t->list[i].id);
+}
+
+void host_threads_turn(struct host_threads *t, const char *name, bool quick)
+{
+    uint64_t count = count_threads(t);
+    if (count != t->count) {
+        t->count = count;
+        list_threads(t);
+    }
+    if (strcmp(name, t->turn) == 0 && t->looked)
+        return;
+    snprintf(t->turn, sizeof t->turn, "%s", name);
+    t->looked = !quick || t->n <= QUICK_THREADS;
+    if (t->looked)
+        look(t);
+}
+
+void host_threads_mark(struct host_threads *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        t->list[i].marked_ns = processor_ns(t->list[i].id);
+}
+
+static uint64_t since_mark(const struct host_threads *t, const char *owner)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        uint64_t now = strcmp(t->list[i].owner, owner) == 0 ? processor_ns(t->list[i].id) : 0;
+        if (now > t->list[i].marked_ns)
+            sum += now - t->list[i].marked_ns;
+    }
+    return sum;
+}
+
+uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREADS_NAME])
+{
+    uint64_t most = 0;
+    owner[0] = '\0';
+    for (size_t i = 0; i < t->n; i++) {
+        uint64_t sum = t->list[i].owner[0] ? since_mark(t, t->list[i].owner) : 0;
+        if (sum > most) {
+            most = sum;
+            snprintf(owner, HOST_THREADS_NAME, "%s", t->list[i].owner);
+        }
+    }
+    return most;
+}
+
+void host_threads_end(struct host_threads *t)
+{
+    if (t->directory >= 0)
+        close(t->directory);
+    free(t->list);
+    *t = (struct host_threads){.directory = -1};
+}

@@ -1,0 +1,50 @@
+/*
+ * host_threads.h - whose threads a process has: each belongs to whoever's turn it was when it appeared, and what it
+ * computes is told from then on. A thread that appears in one contender's turn while another's threads compute too may
+ * be either's, for threads make threads: it is nobody's. worker/ keeps one table for its process and tells it of turns,
+ * verify/rivals.c asks who computes out of turn.
+ */
+#ifndef CUDAL2_DEVICE_HOST_THREADS_H
+#define CUDAL2_DEVICE_HOST_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOST_THREADS_MAX 512
+#define HOST_THREADS_NAME 64
+#define HOST_THREADS_NOBODY "?" /* owner of what may be several's */
+
+struct host_threads {
+    struct host_thread {
+        int id;
+        char owner[HOST_THREADS_NAME]; /* "": the harness's and the driver's */
+        uint64_t marked_ns;            /* of processor time, at the latest mark */
+        uint64_t turn_ns;              /* the same at the beginning of the turn, where it was looked at */
+    } * list;
+    size_t n;
+    int directory;                /* of the process's threads; -1: not to be had */
+    uint64_t inode;               /* its own */
+    uint64_t count;               /* of threads, when the list was made */
+    char turn[HOST_THREADS_NAME]; /* whose it is; "": the harness's */
+    bool looked;                  /* turn_ns are of this turn */
+    bool disturbed;               /* found out: the worker ends (worker.c) */
+};
+
+/* The threads there are now are the harness's. */
+void host_threads_begin(struct host_threads *t);
+
+/* The turn goes over to `name`: threads that are new belong to whose turn it was. Under a microsecond when there are
+ * none; between `quick` turns, which are timed, no more than eight threads are looked at. */
+void host_threads_turn(struct host_threads *t, const char *name, bool quick);
+
+/* Notes the processor time of every thread. */
+void host_threads_mark(struct host_threads *t);
+
+/* Processor time since the mark, ns, of that owner's threads that took the most; 0 with "" when no contender's threads
+ * computed. */
+uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREADS_NAME]);
+
+void host_threads_end(struct host_threads *t);
+
+#endif

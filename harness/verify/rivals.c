@@ -1,0 +1,120 @@
+#include "verify/rivals.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define GRACE_NS 10000000u  /* pools of threads spin before they sleep: OpenBLAS's 2^4 cycles, others' 1 to 5 ms */
+#define WINDOW_NS 10000000u /* many ticks of the scheduler */
+#define LONGEST 20u         /* windows of a machine so busy that this thread hardly runs */
+/* Of the time that passed; and of what this thread had, for a busy machine gives both less. A pool that asks every 100
+ * us whether there is work takes a tenth of a processor, one that sleeps nothing. */
+#define SHARE 0.2
+#define SHARE_OF_OWN 0.5
+#define SUSPICIOUS 0.02 /* of a processor, over the cell so far: worth a look */
+#define TRIES 3
+#define NAMED 2 /* contenders in whose name it is tried */
+
+/* Work that no contender's thread has a part in, until this thread has had so much of a processor. What it computes is
+ * of no use. Returns what it had: a busy machine gives both less. */
+static uint64_t compute(uint64_t ns)
+{
+    volatile double sum = 1;
+    uint64_t start = clock_thread_ns(), had = 0, end = clock_raw_ns() + LONGEST * ns;
+    while (had < ns && clock_raw_ns() < end) {
+        for (int i = 0; i < 2000; i++)
+            sum = sum * 1.0000001 + 1e-9;
+        had = clock_thread_ns() - start;
+    }
+    return had;
+}
+
+static bool is_watched(const struct bench *bench)
+{
+    return bench->threads != NULL && bench->config->honesty && (bench->device->info.device_bit & CUDAL2_ON_CPU) != 0 &&
+           bench->device->probes != NULL && bench->device->probes->threads != NULL;
+}
+
+void rivals_begin(struct bench *bench)
+{
+    if (!is_watched(bench))
+        return;
+    host_threads_mark(bench->threads);
+    bench->threads_marked_ns = clock_raw_ns();
+}
+
+struct seen {
+    uint64_t passed, had, taken; /* ns: of time, of this thread, of somebody's threads beside it */
+};
+
+static void look(struct host_threads *threads, struct seen *seen, char owner[HOST_THREADS_NAME])
+{
+    compute(GRACE_NS);
+    host_threads_mark(threads);
+    uint64_t start = clock_raw_ns();
+    seen->had += compute(WINDOW_NS);
+    seen->taken += host_threads_since(threads, owner);
+    seen->passed += clock_raw_ns() - start;
+}
+
+static bool is_much(const struct seen *seen)
+{
+    return (double)seen->taken > SHARE * (double)seen->passed || (double)seen->taken > SHARE_OF_OWN * (double)seen->had;
+}
+
+bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
+{
+    char other[HOST_THREADS_NAME];
+    struct seen seen = {0};
+    look(threads, &seen, owner);
+    for (int i = 1; i < TRIES && is_much(&seen); i++) {
+        look(threads, &seen, other);
+        if (strcmp(owner, other) != 0)
+            return false;
+    }
+    return is_much(&seen);
+}
+
+static bool loaded_from(const struct contender *c, const char *plugin)
+{
+    const char *slash = c->asked ? strrchr(c->asked, '/') : NULL, *file = slash ? slash + 1 : c->asked;
+    size_t length = strlen(plugin);
+    return file && length > 0 && strncmp(file, plugin, length) == 0 && (file[length] == '.' || file[length] == '\0');
+}
+
+/* Threads that a plugin's constructor made bear the plugin's name. NULL: nobody of this cell. */
+static const struct entrant *owner_of(const struct bench *bench, const char *owner)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        if (strcmp(bench->entrants[i].record->name, owner) == 0)
+            return &bench->entrants[i];
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        if (loaded_from(bench->entrants[i].contender, owner))
+            return &bench->entrants[i];
+    return NULL;
+}
+
+void rivals_check(struct bench *bench)
+{
+    char owner[HOST_THREADS_NAME];
+    int tried = 0;
+    if (!is_watched(bench))
+        return;
+    double passed = (double)(clock_raw_ns() - bench->threads_marked_ns);
+    bool suspicious = (double)host_threads_since(bench->threads, owner) > SUSPICIOUS * passed;
+    for (size_t i = 0; i < bench->n_entrants && suspicious && !bench->threads->disturbed; i++) {
+        const struct entrant *named = &bench->entrants[i];
+        if (!named->alive || tried++ >= NAMED)
+            continue;
+        bench_stage(bench, named, "measure", bench->config->limits.launch_seconds);
+        bench->threads->disturbed = rivals_look(bench->threads, owner);
+    }
+    if (bench->threads->disturbed) { /* a turn of the culprit's, or of nobody's, that ends the worker */
+        bench->threads->disturbed = false;
+        bench_stage(bench, owner_of(bench, owner), "measure", bench->config->limits.launch_seconds);
+        bench->threads->disturbed = true;
+    }
+    bench_stage(bench, NULL, "measure", bench->config->limits.launch_seconds);
+    rivals_begin(bench);
+}

@@ -1,0 +1,25 @@
+/*
+ * rivals.h - no contender slows the others: between two blocks the harness computes by itself for some milliseconds, in
+ * a turn that bears a contender's name, and looks whose threads compute beside it. Honest pools sleep by then; a thread
+ * that was left behind to burn the others' time does not.
+ *
+ * On the CPU device only: a GPU's host has processors to spare, and a library's thread that waits for the GPU is
+ * honest.
+ */
+#ifndef CUDAL2_VERIFY_RIVALS_H
+#define CUDAL2_VERIFY_RIVALS_H
+
+#include "measure/bench.h"
+
+/* Marks what threads have computed so far; at the beginning of a cell. */
+void rivals_begin(struct bench *bench);
+
+/* Does nothing unless threads of contenders have computed since. Who disturbs is put on the stage page, and the worker
+ * ends at the next stage: rivals are measured again without them. */
+void rivals_check(struct bench *bench);
+
+/* Computes some 20 ms, three times so long where there is something to see. True when threads of one contender took a
+ * fifth of a processor beside it, over all tries and the same one's in each: *owner. */
+bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME]);
+
+#endif

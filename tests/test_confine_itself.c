@@ -1,0 +1,152 @@
+/* worker/confine: the process's own state, which is not its own any more once it is confined: who gets its signals,
+ * its filter, limits and place, and the code that its clock is read with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "worker/confine.h"
+
+#include "confine_fixture.h"
+
+/* ---- system calls ---- */
+
+/* Signals by way of a descriptor's owner, its leases and its flags; what a descriptor needs still works. */
+static int owners(void)
+{
+    int ends[2], owner = getppid(), on = 1;
+    if (pipe(ends) != 0)
+        return 1;
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    if (!refused(fcntl(ends[0], F_SETOWN, owner), EPERM) || !refused(fcntl(ends[0], F_SETSIG, SIGKILL), EPERM))
+        return 2;
+    if (!refused(fcntl(ends[0], F_SETFL, O_ASYNC), EPERM) || !refused(fcntl(ends[0], F_SETLEASE, F_RDLCK), EPERM))
+        return 3;
+    if (!refused(ioctl(ends[0], FIOASYNC, &on), EPERM) || !refused(ioctl(ends[0], 0x8901, &owner), EPERM) ||
+        !refused(ioctl(ends[0], 0x8902, &owner), EPERM))
+        return 4;
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || fcntl(ends[0], F_GETFL) < 0 || fcntl(ends[0], F_SETFD, 1) != 0)
+        return 5;
+    return ioctl(ends[0], FIONREAD, &on) == 0 && fcntl(ends[0], F_DUPFD_CLOEXEC, 20) >= 20 ? 0 : 6;
+}
+
+static void test_descriptors_send_no_signals(void **state)
+{
+    (void)state;
+    check(owners);
+}
+
+/* Who decides over the system calls, the time stamps and the limits of this process is not this process any more. */
+static int itself(void)
+{
+    struct rlimit limit = {1000, 1000};
+    const struct sched_param none = {0};
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    if (!refused(syscall(SYS_seccomp, 1, 0, NULL), EPERM) || !refused(setrlimit(RLIMIT_NOFILE, &limit), EPERM))
+        return 1;
+    if (!refused(prctl(PR_SET_SECCOMP, 2, NULL), EPERM) || !refused(prctl(PR_SET_TSC, PR_TSC_SIGSEGV), EPERM) ||
+        !refused(prctl(59, 1, 0, 0, 0), EPERM))
+        return 2;
+    if (!SANITIZED && (!refused(prctl(PR_SET_DUMPABLE, 0), EPERM) || !refused(prctl(PR_SET_TIMERSLACK, 1), EPERM)))
+        return 3;
+    if (!refused(sched_setscheduler(0, SCHED_BATCH, &none), EPERM) || !refused(setpriority(PRIO_PROCESS, 0, 5), EPERM))
+        return 4;
+    return refused(chmod("/tmp", 01777), EPERM) && refused(chdir("/"), EPERM) && refused(setuid(getuid()), EPERM) ? 0
+                                                                                                                  : 5;
+}
+
+static void test_the_process_keeps_its_state(void **state)
+{
+    (void)state;
+    check(itself);
+}
+
+/* A call that is newer than the list is not there: a library then takes its older way. */
+static int newer_calls(void)
+{
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    return refused(syscall(499), ENOSYS) ? 0 : 1;
+}
+
+static void test_newer_calls_are_not_there(void **state)
+{
+    (void)state;
+    check(newer_calls);
+}
+
+/* ---- memory ---- */
+
+static int clock_page(void)
+{
+    char *page = (char *)getauxval(AT_SYSINFO_EHDR), *code = (char *)(uintptr_t)clock_gettime;
+    struct timespec now;
+    if (!confined("memory", CONFINE_MEMORY))
+        return NOT_HERE;
+    if (mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0 || munmap(page, 4096) == 0)
+        return 1;
+    if (mmap(page, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+        return 2;
+    if (!SANITIZED && mprotect(code - (uintptr_t)code % 4096, 4096, PROT_READ | PROT_WRITE) == 0)
+        return 3;
+    return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? 0 : 4;
+}
+
+static void test_code_of_the_clock_is_sealed(void **state)
+{
+    (void)state;
+    check(clock_page);
+}
+
+/* The filter alone, on a kernel without mseal. */
+static int named_range(void)
+{
+    char *page = mmap(NULL, 3 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), note[CONFINE_NOTE] = "";
+    const uint64_t from = (uint64_t)(uintptr_t)page + 4096;
+    const struct confine_ranges ranges = {.list = {{from, from + 4096}}, .n = 1};
+    if (page == MAP_FAILED || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || confine_calls(&ranges, NULL, note) != 0)
+        return NOT_HERE;
+    if (!refused(mprotect(page + 4096, 4096, PROT_WRITE), EPERM) || !refused(munmap(page + 4096, 4096), EPERM))
+        return 1;
+    return mprotect(page, 4096, PROT_WRITE) == 0 && munmap(page + 8192, 4096) == 0 ? 0 : 2;
+}
+
+static void test_a_range_is_kept_by_the_filter(void **state)
+{
+    (void)state;
+    check(named_range);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_descriptors_send_no_signals),   cmocka_unit_test(test_the_process_keeps_its_state),
+        cmocka_unit_test(test_newer_calls_are_not_there),     cmocka_unit_test(test_code_of_the_clock_is_sealed),
+        cmocka_unit_test(test_a_range_is_kept_by_the_filter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
