@@ -131,6 +131,13 @@ static void known_winners_compete(void **state)
         assert_memory_not_equal(cJSON_GetArrayItem(list, 24)->valuestring, winner, sizeof winner - 1);
         cJSON_Delete(list);
     }
+    f.alone = true; /* EARLY is then no other launch, and its place is for what is */
+    cJSON *apart = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(apart), 46);
+    for (int i = 0; i < 2 + 2 * ((int)n_otherwise - 1); i++)
+        assert_null(strstr(cJSON_GetArrayItem(apart, i)->valuestring, "EARLY=1"));
+    cJSON_Delete(apart);
+    f.alone = false;
     f.breadth = 10; /* launched otherwise in half of what is left */
     cJSON *list = family_choose(&f, CUDAL2_TN, &p);
     for (int i = 2; i < 10; i++)

@@ -92,6 +92,7 @@ struct manifest_conditions {
     enum cudal2_layout layout;
     int cc, sm_count;
     int64_t l2_bytes;
+    bool alone; /* no launch begins before the one ahead has ended: early or not is the same launch */
 };
 
 /* On this device. */

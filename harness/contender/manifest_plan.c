@@ -211,7 +211,11 @@ int manifest_plan(const struct manifest *m, const struct manifest_conditions *co
     const struct expr_scope scope = {out->names, out->n_names};
     if (status == CUDAL2_OK)
         status = check_rules(m, m->problem_constraints, m->n_problem_constraints, &scope, why);
-    return status == CUDAL2_OK ? compute(m, &scope, out, why) : status;
+    if (status == CUDAL2_OK)
+        status = compute(m, &scope, out, why);
+    if (status == CUDAL2_OK && conditions->alone)
+        out->early = false;
+    return status;
 }
 
 /* ---- two launches ---- */

@@ -121,7 +121,8 @@ static size_t add_known(const struct family *f, const struct tuned_table *table,
 static size_t add_siblings(const struct family *f, const struct tuned_query *query, struct cudal2_variant *keys,
                            size_t n)
 {
-    const struct manifest_conditions on = manifest_conditions_on(&f->described.info, &query->problem, query->layout);
+    struct manifest_conditions on = manifest_conditions_on(&f->described.info, &query->problem, query->layout);
+    on.alone = f->alone;
     struct cudal2_variant siblings[MODULE_MAX_SIBLINGS];
     const size_t most = n < f->breadth ? n + (f->breadth - n) / 2 : n;
     for (size_t i = 0, known = n; i < known; i++) {

@@ -21,6 +21,7 @@ struct family {
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
     uint64_t workspace_bytes;
+    bool alone; /* launches are timed alone: whether they may overlap makes no difference */
     size_t breadth;
     size_t at_random;                               /* of them, drawn from the whole space: against the model's bias */
     struct space spaces[2];                         /* by layout */

@@ -294,6 +294,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
         .dtype = kind.dtype,
         .accumulate = kind.accumulate,
         .workspace_bytes = config->workspace_bytes,
+        .alone = config->overlap == OVERLAP_NONE,
         .breadth = breadth_of(t->request),
         .at_random = t->request->explore ? breadth_of(t->request) * TUNE_EXPLORED_RANDOM / TUNE_EXPLORED : 0,
         .known = {t->known[0], t->known[1]},
