@@ -93,7 +93,7 @@ static void add_exit_codes(struct text *out, enum command command)
 void help_program(struct text *out)
 {
     text_add(out, "Usage: " PROGRAM_NAME " [run] --config FILE [OPTION]...\n       " PROGRAM_NAME
-                  " COMMAND [OPTION]... [ARGUMENT]...\n\n");
+                  " run --shape MxNxK [OPTION]...\n       " PROGRAM_NAME " COMMAND [OPTION]... [ARGUMENT]...\n\n");
     text_add(out, "Measures how fast half-precision GEMM kernels are against the libraries they\ncompete with.\n\n"
                   "Commands:\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {

@@ -118,6 +118,7 @@ void help_man(struct text *out)
     text_add(out, ".SH NAME\ncudal2\\-bench \\- measure half\\-precision GEMM kernels against their competition\n");
     text_add(out,
              ".SH SYNOPSIS\n.B cudal2\\-bench\n[\\fBrun\\fR] \\fB\\-\\-config\\fR \\fIFILE\\fR [\\fIOPTION\\fR]...\n"
+             ".br\n.B cudal2\\-bench\n\\fBrun\\fR \\fB\\-\\-shape\\fR \\fIMxNxK\\fR [\\fIOPTION\\fR]...\n"
              ".br\n.B cudal2\\-bench\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n");
     text_add(out,
              ".SH DESCRIPTION\nMeasures how fast a GEMM kernel is on this machine,\nagainst what its vendor ships, "
