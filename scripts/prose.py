@@ -111,6 +111,19 @@ def look(path):
     return said
 
 
+def too_long():
+    """A reader's time: pages outside of the log have 30,000 words in all, the method 4,000."""
+    count = {}
+    for page in tracked("docs/*.md"):
+        if not page.startswith("docs/lab/") and os.path.exists(page):
+            with open(page) as file:
+                count[page] = len(file.read().split())
+    if sum(count.values()) > 30000:
+        yield "docs", "%d words outside of docs/lab, 30000 at most" % sum(count.values())
+    if count.get("docs/method.md", 0) > 4000:
+        yield "docs/method.md", "%d words, 4000 at most" % count["docs/method.md"]
+
+
 def main(arguments):
     write = "--write" in arguments
     # Tables that the program printed are not prose.
@@ -127,6 +140,9 @@ def main(arguments):
         for said in look(page):
             print("%s: %s" % (page, said))
             bad = 1
+    for page, said in too_long():
+        print("%s: %s" % (page, said))
+        bad = 1
     if not bad:
         print("prose: %d pages" % len(pages))
     return bad
