@@ -39,6 +39,7 @@ one versions 2
 status_is bad_versions early_exit load
 one setup_hang 2
 status_is bad-setup-hang-nn hang setup
+expect_text "$journal" '"reason":"no sign of life for [0-9.]+ s in stage setup .more time: limits.setup_seconds in the config.' "setup_hang: names the limit and its key"
 one teardown 2
 status_is bad-teardown-nn hang '[a-z]+' # checks tear down too
 one quit 0

@@ -67,7 +67,7 @@ static void put_counts(struct tree *t, const cJSON *tuning)
 
 static cJSON *contender_tree(const struct contender_record *c)
 {
-    static const char *const members[] = {"class", "class_reason", "wider", "coverage", "seeds", NULL};
+    static const char *const members[] = {"class", "class_reason", "wider", "coverage", "seeds", "wrong", NULL};
     struct tree t = tree_begin();
     tree_put_text(&t, "name", c->name);
     tree_put_text(&t, "role", c->candidate ? "candidate" : "baseline");
@@ -189,6 +189,26 @@ static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
         text_add(out, "; its attributes are lost: %s", tree_text(c, "describe_error"));
 }
 
+/* What was expected, and where it is not: '#' for a part of the output with wrong elements in it. */
+static void add_wrong(struct text *out, const cJSON *wrong)
+{
+    const cJSON *item, *mark = tree_member(wrong, "mark");
+    cJSON_ArrayForEach(item, tree_member(wrong, "elements"))
+    {
+        const cJSON *got = cJSON_GetArrayItem(item, 3);
+        text_add(out, "    row %.0f, column %.0f: expected %g, got ", cJSON_GetArrayItem(item, 0)->valuedouble,
+                 cJSON_GetArrayItem(item, 1)->valuedouble, cJSON_GetArrayItem(item, 2)->valuedouble);
+        if (cJSON_IsNumber(got))
+            text_add(out, "%g\n", got->valuedouble);
+        else
+            text_add(out, "NaN\n");
+    }
+    if (cJSON_GetArraySize(mark) == 2)
+        text_add(out, "    wrong (#) in C, a mark for %.0f rows and %.0f columns:\n", mark->child->valuedouble,
+                 mark->child->next->valuedouble);
+    cJSON_ArrayForEach(item, tree_member(wrong, "map")) text_add(out, "    %s\n", item->valuestring);
+}
+
 static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)
 {
     const char *verdict = tree_text(c, "verdict");
@@ -203,6 +223,7 @@ static void add_contender(struct text *out, const cJSON *problem, const cJSON *c
     else
         text_add(out, "%s%s%s", tree_text(c, "stage"), tree_text(c, "stage")[0] ? ": " : "", tree_text(c, "reason"));
     text_add(out, "\n");
+    add_wrong(out, tree_member(c, "wrong"));
 }
 
 static void add_problem(struct text *out, const cJSON *problem)

@@ -303,12 +303,32 @@ void slot_take_line(struct slot *slot, const char *line, size_t length, struct s
     slot_condemn(slot, event, forged ? "tamper_suspected" : "infrastructure", err.text);
 }
 
+/* The key of a config that gives a stage its time; "" for those that are nobody's to set. A stage may have a variant's
+ * tag behind it. */
+static const char *limit_of(const struct stage_note *now)
+{
+    static const char *const keys[][2] = {
+        {"setup", "setup_seconds"},    {"teardown", "setup_seconds"},  {"operands", "setup_seconds"},
+        {"load", "setup_seconds"},     {STAGE_FENCE, "setup_seconds"}, {"verify", "launch_seconds"},
+        {"measure", "launch_seconds"}, {"activity", "launch_seconds"}, {"tune", "tune_seconds"}};
+    size_t length = strcspn(now->stage, ":");
+    if (strcmp(now->stage, "verify") == 0 && !now->contender[0])
+        return "verify_seconds";
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strlen(keys[i][0]) == length && strncmp(keys[i][0], now->stage, length) == 0)
+            return keys[i][1];
+    return "";
+}
+
 static void check_deadline(struct slot *slot, struct slot_event *event)
 {
     char reason[RECORD_REASON_MAX];
-    if (clock_now_ns() < slot->now.deadline_ns)
+    const struct stage_note *now = &slot->now;
+    const char *key = limit_of(now);
+    if (clock_now_ns() < now->deadline_ns)
         return;
-    snprintf(reason, sizeof reason, "no sign of life within the time limit of stage %s", slot->now.stage);
+    snprintf(reason, sizeof reason, "no sign of life for %.3g s in stage %s%s%s%s", now->seconds, now->stage,
+             key[0] ? " (more time: limits." : "", key, key[0] ? " in the config)" : "");
     slot_condemn(slot, event, "hang", reason);
 }
 

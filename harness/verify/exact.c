@@ -7,9 +7,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "device/fill.h"
+#include "verify/picture.h"
 
 double exact_limit(enum cudal2_dtype dtype)
 {
@@ -140,6 +142,20 @@ static void explain(const struct bench *bench, const struct comparison *cmp, cha
              cmp->mismatched, cmp->checked, cmp->nan_count, cmp->first_index / n, cmp->first_index % n);
 }
 
+/* Where, and what was expected there: to the reason and to the record. What cannot be read back is no picture. */
+static void show(struct bench *bench, struct entrant *entrant, const struct picture_request *request, char *why)
+{
+    struct picture picture;
+    struct error ignored;
+    cJSON *v = entrant->record->verification;
+    size_t used = strlen(why);
+    if (picture_take(bench->device, request, &picture, &ignored) != 0 || picture.n_first == 0)
+        return;
+    snprintf(why + used, CUDAL2_WHY - used, ": expected %g, got %g", picture.first[0].expected, picture.first[0].got);
+    cJSON_DeleteItemFromObjectCaseSensitive(v, "wrong");
+    cJSON_AddItemToObject(v, "wrong", picture_to_json(&picture));
+}
+
 int exact_check(struct bench *bench, struct entrant *entrant, const struct exact_case *exact, const char **verdict,
                 char *why, struct error *err)
 {
@@ -166,7 +182,10 @@ int exact_check(struct bench *bench, struct entrant *entrant, const struct exact
     note(entrant, bench, &cmp);
     bool passed = cmp.mismatched == 0 && cmp.nan_count == 0 && cmp.checked > 0;
     *verdict = passed ? NULL : "wrong_result";
-    if (!passed)
-        explain(bench, &cmp, why);
+    if (passed)
+        return 0;
+    explain(bench, &cmp, why);
+    const struct picture_request request = {bench->problem, set->c, exact->reference, exact->limit, cmp.first_index};
+    show(bench, entrant, &request, why);
     return 0;
 }

@@ -62,6 +62,7 @@ void stage_page_write(struct stage_page *page, const char *contender, const char
     struct stage_note *note = &page->notes[(count + 1) % 2];
     strncpy(note->contender, contender, sizeof note->contender - 1);
     strncpy(note->stage, stage, sizeof note->stage - 1);
+    note->seconds = seconds;
     note->deadline_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
     atomic_store_explicit(&page->count, count + 1, memory_order_release);
 }

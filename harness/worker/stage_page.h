@@ -24,6 +24,7 @@ struct stage_note {
     char contender[RECORD_NAME_MAX]; /* "" for the harness */
     char stage[STAGE_NAME_MAX];
     uint64_t deadline_ns; /* of clock_now_ns(), which both processes share */
+    double seconds;       /* how long it was given */
 };
 
 /* A fresh page, and a descriptor of it for the worker (closed on exec; the caller closes it). EXIT_CODE_UNAVAILABLE. */
