@@ -132,6 +132,73 @@ static void cache_follows_content(void **state)
     compile_result_free(&other_header);
 }
 
+/* A header counts into the key however its name is reached. */
+static void headers_count_however_they_are_spelled(void **state)
+{
+    static const char *const spellings[] = {"#include",       "#/* a */include", "%:include",
+                                            "# \\\n include", "#inc\\\nlude",    "/*\n*/ #\vinclude/**/"};
+    struct compile_result one, two;
+    struct error err;
+    char text[256];
+    (void)state;
+    require_nvrtc();
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
+        snprintf(text, sizeof text, "%s \"v.cuh\"\nextern \"C\" __global__ void f(int *p) { *p = V; }\n", spellings[i]);
+        scratch_write("spelled.cu", text);
+        scratch_write("v.cuh", "#define V 1\n");
+        if (compile(scratch_path("spelled.cu"), 90, NULL, 0, &one, &err) != 0)
+            fail_msg("%s: %s", spellings[i], err.text);
+        scratch_write("v.cuh", "#define V 2\n");
+        assert_int_equal(compile(scratch_path("spelled.cu"), 90, NULL, 0, &two, &err), 0);
+        assert_false(two.cached);
+        assert_string_not_equal(one.key, two.key);
+        assert_string_not_equal(one.hash, two.hash);
+        compile_result_free(&one);
+        compile_result_free(&two);
+    }
+}
+
+/* NVRTC would open any file of the machine that a source names. */
+static void nothing_else_is_read(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } sources[] = {
+        {"#include <stdint.h>\n", "#include <stdint.h>"},
+        {"#include \"/etc/passwd\"\n", "#include \"/etc/passwd\""},
+        {"#include </etc/passwd>\n", "#include </etc/passwd>"},
+        {"#include \"../v.cuh\"\n", "#include \"../v.cuh\""},
+        {"#define H \"/etc/passwd\"\n#include H\n", "spelled.cu(2): #include H"},
+        {"#define I(x) <x>\n#include I(/etc/passwd)\n", "#include I(/etc/passwd)"},
+        {"#/**/include <a.h>\n", "#/**/include <a.h>"},
+        {"\n#inc\\\nlude <a.h>\n", "spelled.cu(2): #include <a.h>"},
+        {"%:include <a.h>\n", "%:include <a.h>"},
+        {"#\vinclude <a.h>\n", "include <a.h>"},
+        {"/*\n*/#include <a.h>\n", "spelled.cu(2): #include <a.h>"},
+        {"#include_next \"/etc/passwd\"\n", "#include_next"},
+        {"#import \"v.cuh\"\n", "#import"},
+        {"#embed \"/etc/passwd\"\n", "#embed"},
+        {"#if __has_include(\"/etc/passwd\")\n#endif\n", "__has_include(\"/etc/passwd\")"},
+        {"#if 0\n'\n#endif\n#include <a.h>\n", "spelled.cu(4): #include <a.h>"},
+        {"#include\n", "#include"},
+        {"#include \"v.cuh\n", "#include \"v.cuh"},
+    };
+    struct kernel_source source;
+    struct error err;
+    (void)state;
+    scratch_write("v.cuh", "#define V 1\n");
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        scratch_write("spelled.cu", sources[i].text);
+        if (kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err) != EXIT_CODE_DATA)
+            fail_msg("%s was read", sources[i].text);
+        if (strstr(err.text, sources[i].shown) == NULL || strstr(err.text, "only #include \"name\" is read") == NULL)
+            fail_msg("%s", err.text);
+    }
+    scratch_write("spelled.cu", "int x = '#'; // #define include\n#define S(x) #x\n#pragma unroll\n");
+    assert_int_equal(kernel_source_read(scratch_path("spelled.cu"), kernels, &source, &err), 0);
+    kernel_source_free(&source);
+}
+
 static void refuses_what_it_cannot_do(void **state)
 {
     (void)state;
@@ -222,6 +289,8 @@ int main(void)
         cmocka_unit_test(error_in_header_names_the_header),
         cmocka_unit_test(missing_header_names_the_including_line),
         cmocka_unit_test(cache_follows_content),
+        cmocka_unit_test(headers_count_however_they_are_spelled),
+        cmocka_unit_test(nothing_else_is_read),
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(usage_reads_the_right_function),
         cmocka_unit_test(directory_must_hold_the_prelude),

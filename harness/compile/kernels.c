@@ -4,6 +4,7 @@
  */
 #include "compile/kernels.h"
 #include "base/file.h"
+#include "compile/includes.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -113,39 +114,25 @@ static int add_header(const struct reader *r, const char *name, struct error *er
     return 0;
 }
 
-/* The name in a line  # include "name"  or false. */
-static bool included_name(const char *line, char name[256])
+/* Where an include stands: its source, for messages. */
+struct place {
+    const struct reader *reader;
+    const char *source;
+};
+
+static int visit_include(void *context, const char *name, int line, struct error *err)
 {
-    while (*line == ' ' || *line == '\t')
-        line++;
-    if (*line++ != '#')
-        return false;
-    while (*line == ' ' || *line == '\t')
-        line++;
-    if (strncmp(line, "include", 7) != 0)
-        return false;
-    for (line += 7; *line == ' ' || *line == '\t'; line++) {
-    }
-    size_t length = *line == '"' ? strcspn(line + 1, "\"\n") : 0;
-    if (length == 0 || length >= 256 || line[1 + length] != '"')
-        return false;
-    memcpy(name, line + 1, length);
-    name[length] = 0;
-    return true;
+    const struct place *place = context;
+    if (add_header(place->reader, name, err) != 0)
+        return error_wrap(err, "%s(%d)", place->source, line);
+    return 0;
 }
 
-/* Conditional includes count too: a header too many in the hash only costs a compilation. */
 static int scan(const struct reader *r, const char *name, const char *text, struct error *err)
 {
-    char header[256];
-    int line = 1;
-    for (const char *at = text; *at; line++) {
-        if (included_name(at, header) && add_header(r, header, err) != 0)
-            return error_wrap(err, "%s(%d)", name, line);
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-    }
-    return 0;
+    struct place place = {r, name};
+    const struct include_visitor visitor = {visit_include, &place};
+    return includes_walk(name, text, &visitor, err);
 }
 
 static void split_path(const char *path, char directory[PATH_MAX_BYTES], const char **name)

@@ -18,7 +18,7 @@
 int kernel_directory_find(const char *given, char *out, size_t capacity, struct error *err);
 
 /* A source and the closure of its #include "..." lines, prelude first. A header is looked for beside the source, then
- * in the kernel directory. #include <...> is left to the compiler. */
+ * in the kernel directory; every other way to read a file is refused (includes.h). */
 struct kernel_source {
     char *name; /* file name without directory, for messages */
     char *text;
