@@ -183,7 +183,7 @@ static void tell_unavailable(const struct side *fresh, const cJSON *env, char *o
     const cJSON *one, *then = tree_member(fresh->env, "unavailable");
     size_t used = 0;
     out[0] = '\0';
-    cJSON_ArrayForEach(one, tree_member(env, "unavailable"))
+    tree_each(one, tree_member(env, "unavailable"))
     {
         if (used >= capacity || tree_member(then, one->string) || side_was_absent(&fresh->cells[0], one->string))
             continue;

@@ -72,12 +72,12 @@ static void compare_nodes(struct provenance *out, const char *what, const cJSON 
         compare_leaves(out, what, base, fresh);
         return;
     }
-    cJSON_ArrayForEach(member, base)
+    tree_each(member, base)
     {
         snprintf(label, sizeof label, "%.50s %.25s", what, member->string);
         compare_leaves(out, label, member, tree_member(fresh, member->string));
     }
-    cJSON_ArrayForEach(member, fresh)
+    tree_each(member, fresh)
     {
         snprintf(label, sizeof label, "%.50s %.25s", what, member->string);
         if (!tree_member(base, member->string))
@@ -114,8 +114,8 @@ static void compare_table(struct provenance *out, const char *name, const cJSON 
 static void compare_tables(struct provenance *out, const cJSON *base, const cJSON *fresh)
 {
     const cJSON *one;
-    cJSON_ArrayForEach(one, base) compare_table(out, one->string, one, tree_member(fresh, one->string));
-    cJSON_ArrayForEach(one, fresh)
+    tree_each(one, base) compare_table(out, one->string, one, tree_member(fresh, one->string));
+    tree_each(one, fresh)
     {
         if (!tree_member(base, one->string))
             compare_table(out, one->string, NULL, one);
@@ -158,7 +158,7 @@ static bool is_version(const cJSON *member)
 static void compare_library(struct provenance *out, const cJSON *from, const cJSON *to, bool forward)
 {
     const cJSON *member;
-    cJSON_ArrayForEach(member, from)
+    tree_each(member, from)
     {
         const cJSON *other = tree_member(to, member->string);
         if (!is_version(member) || (other && !forward))
@@ -194,12 +194,12 @@ static bool is_judged_plugin(const struct side *base, const struct side *fresh, 
 static void compare_libraries(struct provenance *out, const struct side *base, const struct side *fresh)
 {
     const cJSON *library, *ours = tree_member(base->env, "libraries"), *theirs = tree_member(fresh->env, "libraries");
-    cJSON_ArrayForEach(library, ours)
+    tree_each(library, ours)
     {
         if (strcmp(library->string, TABLES) != 0 && !is_judged_plugin(base, fresh, library))
             compare_library(out, library, tree_member(theirs, library->string), true);
     }
-    cJSON_ArrayForEach(library, theirs)
+    tree_each(library, theirs)
     {
         if (strcmp(library->string, TABLES) != 0 && !is_judged_plugin(base, fresh, library))
             compare_library(out, library, tree_member(ours, library->string), false);
@@ -308,17 +308,17 @@ static void compare_loaded(struct provenance *out, const char *name, const cJSON
 static void compare_libraries_again(struct provenance *out, const cJSON *fresh, const cJSON *again)
 {
     const cJSON *one;
-    cJSON_ArrayForEach(one, fresh)
+    tree_each(one, fresh)
     {
         if (strcmp(one->string, TABLES) != 0)
             compare_loaded(out, one->string, one, tree_member(again, one->string));
     }
-    cJSON_ArrayForEach(one, again)
+    tree_each(one, again)
     {
         if (strcmp(one->string, TABLES) != 0 && !tree_member(fresh, one->string))
             compare_loaded(out, one->string, NULL, one);
     }
-    cJSON_ArrayForEach(one, tree_member(again, TABLES))
+    tree_each(one, tree_member(again, TABLES))
         compare_table(out, one->string, tree_member(tree_member(fresh, TABLES), one->string), one);
 }
 
@@ -351,7 +351,7 @@ void provenance_changed_code(const struct side *base, const struct side *fresh, 
     const cJSON *library, *ours = tree_member(base->env, "libraries");
     size_t used = 0;
     out[0] = '\0';
-    cJSON_ArrayForEach(library, tree_member(fresh->env, "libraries"))
+    tree_each(library, tree_member(fresh->env, "libraries"))
     {
         if (used >= capacity || !code_differs(tree_member(ours, library->string), library))
             continue;

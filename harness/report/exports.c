@@ -34,7 +34,7 @@ static void walk_times(const struct walk *w, const cJSON *cell)
 {
     const cJSON *contender;
     double flops = 2 * tree_number(cell, "m") * tree_number(cell, "n") * tree_number(cell, "k");
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    tree_each(contender, tree_member(cell, "contenders"))
     {
         struct export_time time = {cell, contender, NULL, contender->string, timing_of(w->request, cell), NAN, NAN};
         time.statistics = tree_member(tree_member(contender, "timings"), time.timing);

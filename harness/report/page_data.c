@@ -70,7 +70,7 @@ static void add_times(struct data *d, const cJSON *contenders)
     const cJSON *contender;
     const char *comma = "";
     text_add(d->out, ",\"t\":[");
-    cJSON_ArrayForEach(contender, contenders)
+    tree_each(contender, contenders)
     {
         if (strcmp(tree_text(contender, "status"), "ok") != 0)
             continue;
@@ -100,7 +100,7 @@ static void add_spread(struct data *d, const cJSON *cell)
     const cJSON *contender;
     const char *comma = "";
     text_add(d->out, ",\"q\":[");
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+    tree_each(contender, tree_member(cell, "contenders"))
     {
         const cJSON *timing = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
         double median = tree_number(timing, "median_ns");
@@ -137,7 +137,7 @@ static void add_parameters(struct data *d, const cJSON *contenders)
 {
     const cJSON *contender;
     bool any = false;
-    cJSON_ArrayForEach(contender, contenders)
+    tree_each(contender, contenders)
     {
         const char *chosen = tree_text(tree_member(contender, "attributes"), "parameters");
         if (!chosen[0])
@@ -154,7 +154,7 @@ static void add_failures(struct data *d, const cJSON *contenders)
     const cJSON *contender;
     const char *comma = "";
     text_add(d->out, ",\"x\":[");
-    cJSON_ArrayForEach(contender, contenders)
+    tree_each(contender, contenders)
     {
         if (strcmp(tree_text(contender, "status"), "ok") == 0)
             continue;
@@ -231,7 +231,7 @@ static void add_early(struct data *d, const cJSON *contenders)
 {
     const cJSON *contender;
     bool any = false;
-    cJSON_ArrayForEach(contender, contenders)
+    tree_each(contender, contenders)
     {
         if (!tree_true(contender, "early"))
             continue;

@@ -331,7 +331,7 @@ static void print_early(struct screen *screen, const cJSON *cells)
     size_t n = 0;
     cJSON_ArrayForEach(cell, cells)
     {
-        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
+        tree_each(contender, tree_member(cell, "contenders"))
         {
             bool known = !tree_true(contender, "early") || n == RECORD_MAX_CONTENDERS;
             for (size_t i = 0; i < n && !known; i++)

@@ -32,7 +32,7 @@ static void collect(struct names *names, const cJSON *const *cells, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const cJSON *contender;
-        cJSON_ArrayForEach(contender, tree_member(cells[i], "contenders"))
+        tree_each(contender, tree_member(cells[i], "contenders"))
         {
             if (strcmp(tree_text(contender, "role"), "copy") != 0)
                 add_name(names, contender->string);

@@ -337,7 +337,7 @@ char *result_print(const cJSON *result)
     struct text out = {0};
     const cJSON *member;
     text_add(&out, "{");
-    cJSON_ArrayForEach(member, result)
+    tree_each(member, result)
     {
         text_add(&out, member == result->child ? "\n" : ",\n");
         print_key(&out, member->string);

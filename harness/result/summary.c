@@ -199,7 +199,7 @@ static void collect_rates(struct buckets *b, const cJSON *cell)
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(c, tree_member(cell, "contenders"))
+    tree_each(c, tree_member(cell, "contenders"))
     {
         double tflops = tree_number(c, "tflops");
         const double values[COLUMNS] = {tflops, tree_number(c, "percent_of_roofline"), 0, 0};
@@ -228,7 +228,7 @@ static void collect_left_out(struct buckets *b, const cJSON *cell)
     static const double nothing[COLUMNS] = {0};
     const cJSON *c;
     char key[KEY_MAX];
-    cJSON_ArrayForEach(c, tree_member(cell, "contenders"))
+    tree_each(c, tree_member(cell, "contenders"))
     {
         snprintf(key, sizeof key, "%.80s|%.31s|%.130s", c->string, tree_text(c, "status"), tree_text(c, "reason"));
         /* Who is skipped with the cell is told with the cell. */

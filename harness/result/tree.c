@@ -99,3 +99,8 @@ double round_to(double value, double per_unit)
 {
     return round(value * per_unit) / per_unit;
 }
+
+const cJSON *tree_first(const cJSON *object)
+{
+    return cJSON_IsObject(object) ? object->child : NULL;
+}

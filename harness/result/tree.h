@@ -33,6 +33,11 @@ size_t tree_whole(const cJSON *object, const char *key); /* 0 for what is no cou
 bool tree_true(const cJSON *object, const char *key);
 const cJSON *tree_member(const cJSON *object, const char *key); /* NULL when absent */
 
+/* Walks the members of an object; of anything else, an array among them, there are none. Elements of an array have no
+ * name, and a file may hold an array where this program writes an object. */
+const cJSON *tree_first(const cJSON *object);
+#define tree_each(member, object) for ((member) = tree_first(object); (member) != NULL; (member) = (member)->next)
+
 /* Rounded to a decimal grid, so that it prints short: round_to(x, 1e3) keeps three decimals. */
 double round_to(double value, double per_unit);
 
