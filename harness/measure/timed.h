@@ -40,8 +40,8 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
 /* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed) the
  * inputs of all sets are disturbed and every C is spoiled. */
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err);
-/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. bench->timed is not
- * NULL. */
+/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. bench->timed is
+ * not NULL. */
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
 /* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
