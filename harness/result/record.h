@@ -83,6 +83,7 @@ struct cell_record {
      * timing by timing separated by '.', headline first. group_of[block] gives the group; it never falls. */
     char **order;
     unsigned *group_of;
+    cJSON *rotation;          /* owned; what --cache rotate achieved (worker/places.h), or NULL */
     cJSON *paper_pairs;       /* owned; array filled under --protocol paper (measure/paper.h), or NULL */
     struct series null_graph; /* empty kernel in the same topology, ns */
     struct health_sample *health;

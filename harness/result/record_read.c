@@ -432,6 +432,7 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
                                        "contenders",
                                        "null_graph",
                                        "paper_pairs",
+                                       "rotation",
                                        "health",
                                        "phase_seconds",
                                        "busy_seconds",
@@ -446,6 +447,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
         code = read_measured(at, cell, err);
     if (code == 0)
         code = form_take_tree(at, "paper_pairs", &r->paper_pairs, err);
+    if (code == 0)
+        code = form_take_tree(at, "rotation", &r->rotation, err);
     if (code == 0)
         code = read_health(json_member(at, "health"), r, err);
     if (code == 0)

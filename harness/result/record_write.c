@@ -359,6 +359,8 @@ cJSON *record_to_json(const struct cell_record *r)
         put_course(&w, r);
         tree_put_copy(&w, "verification", r->verification);
         put_contenders(&w, r, base);
+        if (r->rotation)
+            tree_put(&w, "rotation", cJSON_Duplicate(r->rotation, true));
         if (r->paper_pairs)
             tree_put(&w, "paper_pairs", cJSON_Duplicate(r->paper_pairs, true));
         if (r->n_health > 0)

@@ -20,6 +20,7 @@
 #include "verify/stage.h"
 #include "worker/entrants.h"
 #include "worker/places.h"
+#include "worker/rotation.h"
 
 static double now_seconds(const struct bench *bench)
 {
@@ -220,6 +221,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         code = honesty_finish(bench, err);
     timed_note(bench);
     end_phase(bench, PHASE_MEASURE, &mark);
+    if (!bench->config->verify_only)
+        bench->record->rotation = rotation_of(bench);
     return code;
 }
 
