@@ -60,7 +60,7 @@ rows() {
 # tag SOURCE DTYPE ACCUMULATE TIMING CANDIDATE [MODE]: the group's part of a file name; candidate and timing only where they tell it from
 # the others of its number format (and mode).
 tag() {
-    local others prefix= suffix=
+    local others prefix="" suffix=""
     others=$(groups "$data/figure1.csv" "1 3 4 5 6 2" | awk -v s="$1" -v d="$2" -v a="$3" -v m="${6:-}" '$1 == s && $2 == d && $3 == a && (m == "" || $6 == m)')
     [ "$1" = claimed ] && prefix=claimed-
     [ "$(awk '{ print $5 }' <<<"$others" | sort -u | wc -l)" -gt 1 ] && prefix=$prefix$5-

@@ -1,3 +1,7 @@
+/*
+ * host_process.c - reads and restores what the kernel and libc keep for the whole process: signal handlers and masks,
+ * limits, descriptors, steering variables. Relies on /proc and libc. Called by host_state.c.
+ */
 #include "device/host_process.h"
 
 #include <fcntl.h>

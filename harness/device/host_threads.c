@@ -1,3 +1,7 @@
+/*
+ * host_threads.c - a table of the process's threads from /proc/self/task: in whose turn each appeared, and what it
+ * computed since. Called by worker/ for its process; verify/rivals.c asks it who computes out of turn.
+ */
 #include "device/host_threads.h"
 
 #include <dirent.h>

@@ -1,3 +1,7 @@
+/*
+ * picture.c - where an output is wrong, as a small map of rows and columns and the first elements with what was
+ * expected. Pure but for the outputs it is given. Called where a wrong result is described.
+ */
 #include "verify/picture.h"
 
 #include <math.h>

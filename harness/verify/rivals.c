@@ -1,3 +1,7 @@
+/*
+ * rivals.c - computes by itself for some milliseconds between two blocks and looks whose threads compute beside it.
+ * Relies on device/host_threads.h. Called by the checks between blocks, on the CPU device only.
+ */
 #include "verify/rivals.h"
 
 #include <stdio.h>
