@@ -179,6 +179,10 @@ static void test_follows_the_device(void **state)
     assert_string_equal(c.baselines[0], "blocked");
     assert_null(c.candidates[0]);
     config_free(&c);
+    accept("{" SHAPE ",\"baselines\":[\"openblas\"]}", &c); /* baselines alone race one another */
+    assert_int_equal(config_settle(&c, false, &err), 0);
+    assert_null(c.candidates[0]);
+    config_free(&c);
     accept("{" SHAPE ",\"candidates\":[]}", &c); /* none is a choice too */
     assert_int_equal(config_settle(&c, false, &err), 0);
     assert_null(c.candidates[0]);

@@ -28,7 +28,7 @@ static const struct {
      "torch.matmul and openblas on the CPU."},
     {"candidates", "[\"cudal2\"]",
      "What is judged: a kernel set, or a path to a manifest (.json) or plugin (.so) from this file's directory. "
-     "Default: cudal2 on a GPU, blocked on the CPU."},
+     "Default: cudal2 on a GPU, blocked on the CPU; nobody where baselines are named."},
     {"optional", "[]",
      "Baselines and candidates that a machine may lack. Who is named and not optional must be measured, or the exit "
      "status is 2. Default: whoever is not named."},

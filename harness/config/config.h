@@ -128,7 +128,8 @@ void config_free(struct config *c);
 void config_defaults(struct config *c);
 
 /* Fills in who is raced where the config does not name them: on CUDA all that NVIDIA ships, and our kernels against it;
- * on the CPU torch.matmul, OpenBLAS and an example. Until then the baselines are CUDA's. */
+ * on the CPU torch.matmul, OpenBLAS and an example. A config that names baselines alone has no candidate. Until
+ * then the baselines are CUDA's. */
 int config_settle(struct config *c, bool on_cuda, struct error *err);
 
 /* "4096x4096x1024" as M, N and K, without a label. EXIT_CODE_DATA with what was expected. */

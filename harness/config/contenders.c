@@ -108,7 +108,7 @@ void config_read_contenders(struct json_at root, struct config *c, struct faults
     struct json_at baselines = json_member(root, "baselines"), candidates = json_member(root, "candidates");
     struct error err;
     c->baselines_given = baselines.node != NULL;
-    c->candidates_given = candidates.node != NULL;
+    c->candidates_given = candidates.node != NULL || c->baselines_given; /* baselines alone race one another */
     if (!c->baselines_given) {
         faults_none(faults, add_all(c->baselines, cuda_baselines, &err), &err);
         c->optional_baselines = ~0u;
