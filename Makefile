@@ -206,7 +206,7 @@ $(BUILD)/plugins/torch.so: $(BUILD)/obj/baselines/torch.o $(PLUGIN_MAP)
 	$(Q)$(CXX) $< $(PLUGIN_LD) -Wl,--unresolved-symbols=ignore-in-shared-libs $(TORCH_LIBS) -ldl -o $@
 
 # --- tests: each names the fixtures it links beside its own file ---
-$(addprefix $(BUILD)/tests/test_,measure paper variants verify deviation honesty novelty timed race activity visits block block_others held): \
+$(addprefix $(BUILD)/tests/test_,measure describe paper variants verify deviation honesty novelty timed race activity visits block block_others held): \
 	$(BUILD)/obj/tests/bench_fixture.o
 $(addprefix $(BUILD)/tests/test_,supervisor loading resume audit): $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
 $(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o

@@ -90,20 +90,6 @@ static void test_refuses_bad_syntax(void **state)
         assert_refused(cases[i][0], cases[i][1]);
 }
 
-/* Some editors write a byte order mark in front; a NUL is told as what it is. */
-static void test_marks_and_nuls(void **state)
-{
-    static const char nul[] = "{\"a\": \0 1}";
-    struct error err;
-    cJSON *tree = NULL;
-    (void)state;
-    assert_int_equal(json_parse("\xef\xbb\xbf{\"a\":1}", 10, 1 << 20, "x.json", &tree, &err), 0);
-    assert_int_equal(cJSON_GetObjectItem(tree, "a")->valueint, 1);
-    cJSON_Delete(tree);
-    assert_int_equal(json_parse(nul, sizeof nul - 1, 1 << 20, "x.json", &tree, &err), EXIT_CODE_DATA);
-    assert_string_equal(err.text, "x.json: line 1, column 7: a NUL byte: this is no text file");
-}
-
 static void test_refuses_bad_numbers(void **state)
 {
     static const char *const cases[][2] = {
@@ -483,7 +469,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepts_every_kind),
         cmocka_unit_test(test_refuses_bad_syntax),
-        cmocka_unit_test(test_marks_and_nuls),
         cmocka_unit_test(test_refuses_bad_numbers),
         cmocka_unit_test(test_names_the_place),
         cmocka_unit_test(test_keeps_numbers),

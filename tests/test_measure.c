@@ -101,23 +101,6 @@ static void waiting_for_a_launch_is_no_hang(void **state)
     fixture_close(&f);
 }
 
-/* What describe writes and JSON cannot hold is told in its place. */
-static void a_description_that_is_no_json_says_so(void **state)
-{
-    static const char *const cases[][2] = {{"x\",\"b\":9007199254740993,\"\":\"", "an integer beyond 2^53"},
-                                           {"x\",\"b\":NaN,\"y\":\"", "NaN is no number of JSON"}};
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        fixture_open(&f, 1);
-        strcpy(f.actors[0].instructions, cases[i][0]);
-        fixture_start(&f);
-        entrant_describe(&f.bench, &f.bench.entrants[0]);
-        const cJSON *why = cJSON_GetObjectItem(f.bench.record->contenders[0].attributes, "describe_error");
-        assert_true(cJSON_IsString(why) && strstr(why->valuestring, cases[i][1]));
-        fixture_close(&f);
-    }
-}
-
 static void offline_device_time_is_the_work_alone(void **state)
 {
     (void)state;
@@ -490,7 +473,6 @@ int main(void)
         cmocka_unit_test(segment_length_follows_fastest),
         cmocka_unit_test(gaps_have_their_distribution),
         cmocka_unit_test(waiting_for_a_launch_is_no_hang),
-        cmocka_unit_test(a_description_that_is_no_json_says_so),
         cmocka_unit_test(offline_device_time_is_the_work_alone),
         cmocka_unit_test(other_timings_come_every_fourth_block),
         cmocka_unit_test(every_block_has_everyone_once),

@@ -374,33 +374,6 @@ static void a_cell_without_blocks(void **state)
     free(text);
 }
 
-/* Nothing but its times, its verification or its own word makes a contender ok. */
-static void who_says_nothing_is_not_ok(void **state)
-{
-    static const char *const heads[] = {"ok", "partial", "skipped", "failed"};
-    (void)state;
-    for (size_t i = 0; i < 4; i++) {
-        struct cell_record *r = record_new();
-        r->problem = (struct cudal2_problem){8, 8, 8, CUDAL2_F32, CUDAL2_ACC_F32};
-        strcpy(r->status, heads[i]);
-        strcpy(r->reason, "needs 9 bytes");
-        r->n_contenders = 2;
-        strcpy(r->contenders[0].name, "silent");
-        strcpy(r->contenders[1].name, "says-so");
-        strcpy(r->contenders[1].status, "ok");
-        char *text = printed(r);
-        struct cell_record *back = reread(text);
-        bool skipped = strcmp(heads[i], "skipped") == 0;
-        assert_string_equal(back->contenders[0].status, skipped ? "skipped" : "unknown");
-        assert_string_equal(back->contenders[0].reason,
-                            skipped ? "needs 9 bytes" : "its record has no status and no times");
-        assert_string_equal(back->contenders[1].status, "ok");
-        record_free(r);
-        record_free(back);
-        free(text);
-    }
-}
-
 #define EQUAL_PATH(members) "\"event\":\"", "\"equal_path_event\":{" members "},\"event\":\""
 
 /* Each replacement in a good record must be refused, with the place named. */
@@ -515,7 +488,6 @@ int main(void)
         cmocka_unit_test(a_cell_stays_under_5_kb),
         cmocka_unit_test(odd_series_keep_their_blocks),
         cmocka_unit_test(a_cell_without_blocks),
-        cmocka_unit_test(who_says_nothing_is_not_ok),
         cmocka_unit_test(refuses_what_it_did_not_write),
         cmocka_unit_test(gaps_are_of_every_block),
         cmocka_unit_test(slowdown_drops_its_group),
