@@ -166,7 +166,7 @@ static void apply_level(const char *directory, const struct group_files *f, stru
 static void apply_hierarchy(const char *root, bool v2, struct host_memory *out)
 {
     struct hierarchy h;
-    char place[PATH_BYTES / 2] = "", directory[PATH_BYTES], path[PATH_BYTES + 64];
+    char place[PATH_BYTES / 2] = "", directory[PATH_BYTES], path[2 * PATH_BYTES];
     uint64_t kills;
     const struct group_files *f = &files_of[v2];
     if (!find_mount(root, v2, &h) || !find_place(root, v2, place))
