@@ -176,7 +176,7 @@ static void apply_hierarchy(const char *root, bool v2, struct host_memory *out)
     if (read_value(path, "oom_kill", &kills))
         out->oom_kills = kills;
     for (bool more = true; more;) {
-        snprintf(directory, sizeof directory, "%.400s%s%s", root, h.mount, place);
+        snprintf(directory, sizeof directory, "%.300s%.400s%.300s", root, h.mount, place);
         apply_level(directory, f, out);
         char *slash = strrchr(place, '/');
         more = slash != NULL;
