@@ -51,7 +51,8 @@ static void test_signals(void **state)
 
 static void test_codes(void **state)
 {
-    static const char *const changed[] = {"tamper_suspected", "device_state_changed", "device_state_changed", "leak",
+    static const char *const changed[] = {"tamper_suspected",     "device_state_changed",
+                                          "device_state_changed", "leak",
                                           "device_state_changed", "rival_disturbed"};
     char reason[DEATH_REASON_MAX];
     (void)state;

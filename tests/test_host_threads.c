@@ -41,14 +41,17 @@ static pthread_t start(void *(*body)(void *))
     return thread;
 }
 
-static void end(pthread_t thread)
+static void wake_and_join(pthread_t thread)
 {
     sem_post(&wake);
+    pthread_join(thread, NULL);
+}
+
+static void stop_and_join(pthread_t thread)
+{
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
     atomic_store(&stop, false);
-    while (sem_trywait(&wake) == 0)
-        ;
 }
 
 static const char *owner_of_last(void)
@@ -66,8 +69,8 @@ static void a_new_thread_is_whose_turn_it_was(void **state)
     host_threads_turn(&threads, "second", true);
     assert_int_equal(threads.n, 1);
     assert_string_equal(owner_of_last(), "first");
-    end(thread);
-    usleep(2000);
+    wake_and_join(thread);
+    usleep(50000);
     host_threads_turn(&threads, "", true);
     assert_int_equal(threads.n, 0);
     host_threads_end(&threads);
@@ -80,16 +83,17 @@ static void others_that_sleep_make_no_threads(void **state)
     host_threads_begin(&threads);
     host_threads_turn(&threads, "first", false);
     pthread_t one = start(sleep_until_woken);
-    usleep(2000);
+    usleep(50000);
     host_threads_turn(&threads, "second", false);
     pthread_t two = start(sleep_until_woken);
     host_threads_turn(&threads, "", false);
     assert_int_equal(threads.n, 2);
     assert_string_equal(threads.list[0].owner, "first");
     assert_string_equal(threads.list[1].owner, "second");
+    sem_post(&wake); /* whoever of them takes it */
     sem_post(&wake);
-    end(two);
     pthread_join(one, NULL);
+    pthread_join(two, NULL);
     host_threads_end(&threads);
 }
 
@@ -101,13 +105,12 @@ static void a_thread_that_two_may_have_made_is_nobodys(void **state)
     pthread_t one = start(compute_until_stopped);
     host_threads_turn(&threads, "second", false);
     pthread_t two = start(sleep_until_woken);
-    usleep(20000);
+    usleep(50000);
     host_threads_turn(&threads, "", false);
     assert_int_equal(threads.n, 2);
     assert_string_equal(threads.list[1].owner, HOST_THREADS_NOBODY);
-    sem_post(&wake);
-    end(one);
-    pthread_join(two, NULL);
+    stop_and_join(one);
+    wake_and_join(two);
     host_threads_end(&threads);
 }
 
@@ -123,7 +126,7 @@ static void the_directory_is_opened_again(void **state)
     host_threads_turn(&threads, "", false);
     assert_int_equal(threads.n, 1);
     assert_string_equal(owner_of_last(), "first");
-    end(thread);
+    wake_and_join(thread);
     close(other);
     host_threads_end(&threads);
 }
@@ -142,9 +145,9 @@ static void who_computes_out_of_turn_is_seen(void **state)
     host_threads_turn(&threads, "", false);
     assert_true(rivals_look(&threads, owner));
     assert_string_equal(owner, "loud");
-    end(loud);
+    stop_and_join(loud);
     assert_false(rivals_look(&threads, owner));
-    end(quiet);
+    wake_and_join(quiet);
     host_threads_end(&threads);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -18,6 +19,7 @@
 #include "cli/terminal.h"
 #include "device/cupti.h"
 #include "device/nvml.h"
+#include "worker/confine.h"
 
 /* One line of the diagnosis: what was found, or what is missing and how to get it. */
 static void say_ok(const char *what, const char *found)
@@ -105,6 +107,49 @@ static void check_cpu(void)
              device_peak_flops(cpu, CUDAL2_F32) / 1e12, device_peak_flops(cpu, CUDAL2_BF16) / 1e12);
     say_ok("CPU", text);
     device->ops->close(device);
+}
+
+/* ---- what confines a worker ---- */
+
+/* In a child, for there is no way back. */
+static void say_isolation(void)
+{
+    static const char *const names[] = {[CONFINE_LIMITS] = "limits",
+                                        [CONFINE_MEMORY] = "sealed memory",
+                                        [CONFINE_FILES] = "files",
+                                        [CONFINE_CALLS] = "system calls"};
+    static const char *const remedies[] = {
+        [CONFINE_LIMITS] = "report this as a bug",
+        [CONFINE_MEMORY] = "Linux 6.10 has it; changes are denied by name until then",
+        [CONFINE_FILES] = "a kernel with Landlock; until then only modules of strangers (docs/trust.md)",
+        [CONFINE_CALLS] = "a kernel and container that allow seccomp; until then only modules of strangers"};
+    struct confinement c;
+    struct error err;
+    if (confine_parse(NULL, &c, &err))
+        return;
+    confine_process(&c);
+    for (int i = 0; i < CONFINE_PARTS; i++) {
+        char what[40];
+        snprintf(what, sizeof what, "isolation: %s", names[i]);
+        if (c.in_force[i])
+            say_ok(what,
+                   i == CONFINE_FILES && c.landlock_abi < 6 ? "Landlock without the scope of signals" : "in force");
+        else
+            say_missing(what, c.note[i], remedies[i]);
+    }
+}
+
+static void check_isolation(void)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        say_isolation();
+        fflush(stdout);
+        _exit(0);
+    }
+    if (pid > 0)
+        waitpid(pid, NULL, 0);
 }
 
 /* ---- compiler and kernels ---- */
@@ -260,6 +305,7 @@ static int check_baselines(const struct options *options, size_t *available, str
 int command_doctor(const struct options *options, struct error *err)
 {
     size_t available = 0;
+    check_isolation(); /* before a driver is open, which no child may share */
     check_gpus();
     check_cpu();
     check_nvrtc();

@@ -21,7 +21,7 @@ struct host_threads {
         char owner[HOST_THREADS_NAME]; /* "": the harness's and the driver's */
         uint64_t marked_ns;            /* of processor time, at the latest mark */
         uint64_t turn_ns;              /* the same at the beginning of the turn, where it was looked at */
-    } * list;
+    } *list; /* HOST_THREADS_MAX of them; owned */
     size_t n;
     int directory;                /* of the process's threads; -1: not to be had */
     uint64_t inode;               /* its own */

@@ -450,6 +450,7 @@ int worker_main(void)
         w->watcher->close(w->watcher);
     if (w->device)
         w->device->ops->close(w->device);
+    host_threads_end(&w->threads);
     tuned_tables_close(&w->tuned);
     ranker_close(w->ranker);
     config_free(&w->config);
