@@ -15,13 +15,15 @@
 #define HOST_THREADS_NAME 64
 #define HOST_THREADS_NOBODY "?" /* owner of what may be several's */
 
+struct host_thread {
+    int id;
+    char owner[HOST_THREADS_NAME]; /* "": the harness's and the driver's */
+    uint64_t marked_ns;            /* of processor time, at the latest mark */
+    uint64_t turn_ns;              /* the same at the beginning of the turn, where it was looked at */
+};
+
 struct host_threads {
-    struct host_thread {
-        int id;
-        char owner[HOST_THREADS_NAME]; /* "": the harness's and the driver's */
-        uint64_t marked_ns;            /* of processor time, at the latest mark */
-        uint64_t turn_ns;              /* the same at the beginning of the turn, where it was looked at */
-    } *list; /* HOST_THREADS_MAX of them; owned */
+    struct host_thread *list; /* HOST_THREADS_MAX of them; owned */
     size_t n;
     int directory;                /* of the process's threads; -1: not to be had */
     uint64_t inode;               /* its own */
