@@ -4,7 +4,7 @@
  * directory, devices, signals to others, and changes of the code that clocks and verdicts are made by.
  *
  * What cannot be had on this system is a note in the record, never an error. What a plugin does to the harness's data
- * inside its own process cannot be seen from outside (docs/trust.md, "Isolation").
+ * inside its own process cannot be seen from outside (docs/trust.md, "What a plugin can still do").
  */
 #ifndef CUDAL2_WORKER_CONFINE_H
 #define CUDAL2_WORKER_CONFINE_H
