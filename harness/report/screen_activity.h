@@ -1,6 +1,6 @@
 /*
- * screen_activity - what the recorder of GPU activity saw, for the screen (docs/lab/trust-details.md, "When everything is
- * timed").
+ * screen_activity - what the recorder of GPU activity saw, for the screen (docs/lab/trust-details.md, "When everything
+ * is timed").
  */
 #ifndef CUDAL2_REPORT_SCREEN_ACTIVITY_H
 #define CUDAL2_REPORT_SCREEN_ACTIVITY_H
