@@ -210,7 +210,7 @@ $(addprefix $(BUILD)/tests/test_,measure describe paper variants verify deviatio
 	$(BUILD)/obj/tests/bench_fixture.o
 $(addprefix $(BUILD)/tests/test_,supervisor loading resume audit): $(addprefix $(BUILD)/obj/tests/,fake_worker.o run_fixture.o)
 $(BUILD)/tests/test_blocked $(BUILD)/tests/test_openblas $(BUILD)/tests/test_baselines: $(BUILD)/obj/tests/plugin_fixture.o
-$(addprefix $(BUILD)/tests/test_,architectures compare_again compare_failure compile deviation effects family gunzip hostile manifest merge merge_stay module module_maps mutated plan precompile space table tune tuned variants verify): \
+$(addprefix $(BUILD)/tests/test_,architectures compare_again compare_failure compile deviation effects family gunzip hostile inspect manifest merge merge_stay module module_maps mutated plan precompile space table tune tuned variants verify): \
 	$(BUILD)/obj/tests/scratch_fixture.o
 $(BUILD)/tests/test_%: $(BUILD)/obj/tests/test_%.o $(BUILD)/libharness.a
 	@mkdir -p $(@D)

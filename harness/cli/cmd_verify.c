@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/compile_only.h"
 #include "cli/known.h"
 #include "cli/run_config.h"
 #include "result/journal.h"
@@ -273,6 +274,15 @@ static int check_input(const struct options *options, struct error *err)
                      "verify: --memcheck and --racecheck need --config FILE: standard input is read once");
 }
 
+/* What only --compile-only reads. */
+static int check_compile_only(const struct options *options, struct error *err)
+{
+    bool alone = options_given(options, OPTION_ARCH) || options_given(options, OPTION_VARIANTS);
+    return !alone || options->compile_only
+               ? 0
+               : error_set(err, EXIT_CODE_USAGE, "verify: --arch and --variants go with --compile-only");
+}
+
 static int check_format(const struct options *options, struct error *err)
 {
     const char *name = format_choices[options->format];
@@ -344,6 +354,10 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
     struct run_config made = {.path = ""};
     struct findings findings;
     int code = check_format(options, err);
+    if (code == 0)
+        code = check_compile_only(options, err);
+    if (code == 0 && options->compile_only)
+        return compile_only(options, err);
     if (code == 0)
         code = check_input(options, err);
     if (code == 0)

@@ -60,6 +60,9 @@ enum option_id {
     OPTION_RACECHECK,
     OPTION_TIMEOUT,
     OPTION_IN_PROCESS,
+    OPTION_COMPILE_ONLY,
+    OPTION_ARCH,
+    OPTION_VARIANTS,
     OPTION_BREADTH,
     OPTION_EXPLORE,
     OPTION_BUDGET,
@@ -120,6 +123,8 @@ struct options {
     const char *where;                            /* an expression over M, N and K; NULL: every shape */
     uint64_t limit;                               /* how many shapes */
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
+    const char *arch;                             /* NULL: the default of chips.h */
+    uint64_t variants;                            /* of --compile-only; 0: its own choice */
     bool explore;                                 /* tune */
     uint64_t breadth;                             /* tune: 0: its own choice */
     double budget_seconds;                        /* tune: 0: no limit */
@@ -135,7 +140,7 @@ struct options {
     double delta_percent;                         /* of --delta; 0: compare's own */
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
     int completion;      /* enum completion_shell */
-    bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process; /* verification */
+    bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process, compile_only; /* verification */
     bool update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */

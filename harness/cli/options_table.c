@@ -34,6 +34,7 @@ static const char *const report_formats[] = {
 static const char *const compare_formats[] = {"text", "markdown", "json", "junit", "html", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const table_words[] = {"1", "2", "3", "4", NULL};
+static const char *const arch_words[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
 const struct command_info command_table[COMMAND_COUNT] = {
@@ -116,6 +117,14 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_IN_PROCESS] = {"in-process", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(in_process),
                            VERIFICATION,
                            "without a worker, for debuggers: a kernel that crashes takes the program with it"},
+    [OPTION_COMPILE_ONLY] = {"compile-only", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL,
+                             AT(compile_only), VERIFICATION,
+                             "no GPU needed: compile every variant, check arguments and limits, print what it is made "
+                             "of"},
+    [OPTION_ARCH] = {"arch", 0, OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(VERIFY), "SM", arch_words, AT(arch),
+                     VERIFICATION, "architecture to compile for without a GPU; default: sm_90a"},
+    [OPTION_VARIANTS] = {"variants", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(VERIFY), "N", NULL, AT(variants),
+                         VERIFICATION, "with --compile-only: variants of each kernel at most; default: 64"},
     [OPTION_BREADTH] = {"breadth", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(TUNE), "N", NULL, AT(breadth), SEARCH,
                         "configurations of a kernel set to race for each shape and layout; default: 32"},
     [OPTION_EXPLORE] = {"explore", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(explore), SEARCH,
@@ -260,6 +269,9 @@ const struct exit_info exit_table[] = {
     {EXIT_CODE_INCOMPARABLE, ON(COMPARE), "the runs cannot be compared, or NEW lacks what BASE has"},
     {EXIT_CODE_INCOMPARABLE, ON(VERIFY), "a kernel that was named was checked on no problem; the last line says which"},
     {EXIT_CODE_VERIFICATION, MEASURES, "a contender failed verification"},
+    {EXIT_CODE_VERIFICATION, ON(VERIFY),
+     "with --compile-only: a variant does not compile, takes other arguments than its manifest says, or breaks a "
+     "limit"},
     {EXIT_CODE_USAGE, EVERYWHERE, "wrong command line"},
     {EXIT_CODE_DATA, EVERYWHERE & ~(ON(HELP) | ON(INIT)),
      "an input file or directory cannot be read, or its content is wrong"},

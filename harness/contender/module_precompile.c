@@ -69,9 +69,8 @@ static size_t add_key(struct precompilation *p, const struct precompile_key *key
 
 /* ---- compiling ---- */
 
-/* Sizes never become part of the code, so any problem stands for all. */
-static int compile_one(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
-                       char *why)
+int set_compile_identity(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
+                         char *why)
 {
     const struct cudal2_problem any = {1, 1, 1, (enum cudal2_dtype)job->dtype, (enum cudal2_accumulate)job->accumulate};
     const struct manifest_conditions conditions =
@@ -92,14 +91,14 @@ int module_set_compile(const struct module_set *set, const struct module_compile
         .dtype = (int)request->type.dtype, .accumulate = (int)request->type.accumulate, .layout = (int)request->layout};
     *out = (struct compile_result){0};
     int status = set_find_key(set, request->key, &job, why);
-    return status == CUDAL2_OK ? compile_one(set, &job, out, why) : status;
+    return status == CUDAL2_OK ? set_compile_identity(set, &job, out, why) : status;
 }
 
 static void compile_job(struct precompilation *p, const struct module_identity *job)
 {
     struct compile_result result = {0};
     char why[CUDAL2_WHY];
-    bool good = compile_one(p->set, job, &result, why) == CUDAL2_OK;
+    bool good = set_compile_identity(p->set, job, &result, why) == CUDAL2_OK;
     if (good)
         atomic_fetch_add(&p->done, 1);
     if (p->good)

@@ -157,6 +157,7 @@ static int read_single(struct module_set *set, const char *path, struct error *e
     if (!set->entries)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for a kernel set");
     set->n_entries = 1;
+    set->single = true;
     manifest_defaults(set->kernels[0], set->entries[0].values);
     return 0;
 }

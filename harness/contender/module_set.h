@@ -47,6 +47,7 @@ struct module_set {
     char name[MANIFEST_NAME_MAX];
     char kernel_directory[1024];
     char hash[DIGEST_HEX]; /* of the set file, or of the one manifest */
+    bool single;           /* one manifest and no set file */
     struct device *device;
     size_t n_kernels, n_entries;
     struct manifest *kernels[SET_MAX_KERNELS];
@@ -67,6 +68,9 @@ int set_load(struct module_set *set, const struct module_identity *identity, con
  * the kernel's names. Free the result in every case. */
 int set_compile(const struct module_set *set, const struct module_identity *identity, const struct expr_scope *names,
                 struct compile_result *out, char *why);
+/* The same for an identity alone: sizes never become part of the code, so any problem stands for all. */
+int set_compile_identity(const struct module_set *set, const struct module_identity *identity,
+                         struct compile_result *out, char *why);
 /* Whether two identities of one set compile to the same kernel. */
 bool set_same_identity(const struct module_set *set, const struct module_identity *a, const struct module_identity *b);
 void set_unload_all(struct module_set *set);

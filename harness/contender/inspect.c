@@ -1,0 +1,320 @@
+/*
+ * inspect.c - what inspect.h says: compiles the list of variants by several threads, then holds each cubin against its
+ * manifest and the architecture's limits. Relies on inspect_list.c and compile/cubin.h. Called by cli/compile_only.c.
+ */
+#include "contender/inspect_list.h"
+
+#include "compile/nvrtc.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_THREADS 64u
+#define MAP_BYTES 128u
+#define MAP_ALIGNMENT 64u
+#define REGISTERS 65536u /* of a multiprocessor, since sm_50 */
+#define WARP 32u
+#define REGISTER_UNIT 8u
+
+static void fail(struct inspected *v, const char *verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The first fault stands. */
+static void fail(struct inspected *v, const char *verdict, const char *format, ...)
+{
+    va_list args;
+    if (strcmp(v->verdict, "ok") != 0)
+        return;
+    v->verdict = verdict;
+    va_start(args, format);
+    vsnprintf(v->why, sizeof v->why, format, args);
+    va_end(args);
+}
+
+/* ---- compiling ---- */
+
+struct compilation {
+    const struct module_set *set;
+    const struct inspect_list *list;
+    struct inspected *items;
+    atomic_size_t next;
+};
+
+static void compile_item(const struct compilation *c, size_t at)
+{
+    static const char prefix[] = "compile_error: ";
+    struct inspected *v = &c->items[at];
+    struct compile_result result = {0};
+    struct error err;
+    char why[CUDAL2_WHY] = "";
+    const char *entry = c->set->kernels[c->list->jobs[at].kernel]->entry;
+    if (set_compile_identity(c->set, &c->list->jobs[at], &result, why) != CUDAL2_OK) {
+        fail(v, "compile_error", "%s", why + (strncmp(why, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0));
+    } else {
+        v->usage = compile_usage_of(result.log, entry);
+        compile_instructions_of(result.log, v->instructions, sizeof v->instructions);
+        if (cubin_read(result.cubin, result.length, entry, &v->code, &err))
+            fail(v, "wrong_entry", "%.250s", err.text);
+    }
+    compile_result_free(&result);
+}
+
+static void *work(void *context)
+{
+    struct compilation *c = context;
+    for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->list->n;)
+        if (c->list->first[i] == i)
+            compile_item(c, i);
+    return NULL;
+}
+
+/* The caller is one of the threads. */
+static void compile_all(struct compilation *c, unsigned threads)
+{
+    pthread_t started[MAX_THREADS];
+    unsigned n = 0;
+    while (n < MAX_THREADS && n + 1 < threads && n + 1 < c->list->n && !pthread_create(&started[n], NULL, work, c))
+        n++;
+    work(c);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(started[i], NULL);
+}
+
+/* Parameters of the launch alone share their code. */
+static void share_code(const struct inspect_list *list, struct inspected *items)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct inspected *from = &items[list->first[i]];
+        struct inspected *to = &items[i];
+        if (list->first[i] == i)
+            continue;
+        to->verdict = from->verdict;
+        memcpy(to->why, from->why, sizeof to->why);
+        memcpy(to->instructions, from->instructions, sizeof to->instructions);
+        to->usage = from->usage;
+        to->code = from->code;
+    }
+}
+
+/* ---- arguments ---- */
+
+static unsigned size_of(const struct manifest_argument *a)
+{
+    switch (a->kind) {
+    case ARGUMENT_OPERAND:
+    case ARGUMENT_WORKSPACE:
+        return sizeof(void *);
+    case ARGUMENT_TENSOR_MAP:
+        return MAP_BYTES;
+    default:
+        return sizeof(int32_t);
+    }
+}
+
+static const char *kind_of(const struct manifest_argument *a)
+{
+    static const char *const kinds[] = {"an operand", "a size", "the workspace", "an int32", "a tensor map"};
+    return kinds[a->kind];
+}
+
+/* Of all arguments, each where its alignment puts it. */
+static unsigned bytes_of(const struct manifest *m)
+{
+    unsigned at = 0;
+    for (size_t i = 0; i < m->n_arguments; i++) {
+        unsigned size = size_of(&m->arguments[i]);
+        unsigned aligned = size == MAP_BYTES ? MAP_ALIGNMENT : size;
+        at = (at + aligned - 1) / aligned * aligned + size;
+    }
+    return at;
+}
+
+static void check_arguments(const struct manifest *m, struct inspected *v)
+{
+    const struct cubin_entry *code = &v->code;
+    if (code->n_parameters == 0 && code->parameter_bytes > 0 && code->parameter_bytes != bytes_of(m))
+        fail(v, "wrong_arguments", "the kernel takes %u bytes of arguments, the manifest gives %u",
+             code->parameter_bytes, bytes_of(m));
+    bool told = code->n_parameters > 0 || code->parameter_bytes == 0;
+    if (told && code->n_parameters != m->n_arguments)
+        fail(v, "wrong_arguments", "the kernel takes %u arguments, the manifest gives %zu", code->n_parameters,
+             m->n_arguments);
+    for (size_t i = 0; told && i < m->n_arguments && i < code->n_parameters; i++)
+        if (code->sizes[i] != size_of(&m->arguments[i]))
+            fail(v, "wrong_arguments",
+                 "argument %zu is of %u bytes in the kernel, and the manifest gives %s, which has %u", i + 1,
+                 code->sizes[i], kind_of(&m->arguments[i]), size_of(&m->arguments[i]));
+}
+
+/* ---- launches ---- */
+
+static unsigned product(const unsigned three[3])
+{
+    return three[0] * three[1] * three[2];
+}
+
+static void check_block(const struct manifest_plan *plan, struct inspected *v)
+{
+    const struct cubin_entry *code = &v->code;
+    const unsigned *block = plan->block, *own = code->required_block;
+    unsigned threads = product(block), warps = (threads + WARP - 1) / WARP;
+    unsigned registers = ((unsigned)v->usage.registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+    if (own[0] > 0 && memcmp(own, block, sizeof code->required_block) != 0)
+        fail(v, "over_limit", "a block of %ux%ux%u, and the kernel was compiled for %ux%ux%u alone", block[0], block[1],
+             block[2], own[0], own[1], own[2]);
+    if (code->max_threads > 0 && threads > code->max_threads)
+        fail(v, "over_limit", "%u threads in a block, and the kernel was compiled for %u at most (__launch_bounds__)",
+             threads, code->max_threads);
+    if (registers * warps * WARP > REGISTERS)
+        fail(v, "over_limit", "%u threads of %d registers, and a multiprocessor has %u (__launch_bounds__ limits them)",
+             threads, v->usage.registers, REGISTERS);
+}
+
+static void check_launch(const struct chip *chip, const struct manifest_plan *plan, struct inspected *v)
+{
+    const unsigned *own = v->code.cluster;
+    unsigned shared = plan->shared_bytes + (unsigned)v->usage.shared_bytes;
+    check_block(plan, v);
+    if (shared > chip->shared_bytes)
+        fail(v, "over_limit", "%u bytes of shared memory (%d static, %u dynamic), and sm_%d has %u for a block", shared,
+             v->usage.shared_bytes, plan->shared_bytes, chip->cc, chip->shared_bytes);
+    if (product(plan->cluster) > chip->cluster_blocks)
+        fail(v, "over_limit", "%u blocks in a cluster, and sm_%d takes %u", product(plan->cluster), chip->cc,
+             chip->cluster_blocks);
+    if (own[0] > 0 && memcmp(own, plan->cluster, sizeof v->code.cluster) != 0)
+        fail(v, "over_limit", "a cluster of %ux%ux%u, and the kernel was compiled for %ux%ux%u (__cluster_dims__)",
+             plan->cluster[0], plan->cluster[1], plan->cluster[2], own[0], own[1], own[2]);
+}
+
+static unsigned more(unsigned a, unsigned b)
+{
+    return a > b ? a : b;
+}
+
+static void note_launch(const struct manifest_plan *plan, struct inspected *v)
+{
+    v->threads = more(v->threads, product(plan->block));
+    v->dynamic_bytes = more(v->dynamic_bytes, plan->shared_bytes);
+    v->cluster_blocks = more(v->cluster_blocks, product(plan->cluster));
+}
+
+/* Whether the set means the variant for these sizes. An expression that fails is a fault of the set. */
+static bool is_meant(const struct expr *when, const struct manifest_conditions *conditions, struct inspected *v)
+{
+    struct expr_variable names[MANIFEST_FIXED_NAMES];
+    const struct expr_scope scope = {names, manifest_fixed_names(conditions, names)};
+    struct error err;
+    int64_t wanted = 1;
+    if (when && expr_eval(when, &scope, &wanted, &err)) {
+        fail(v, "wrong_launch", "when: %.200s", err.text);
+        return false;
+    }
+    if (!wanted)
+        snprintf(v->why, sizeof v->why, "no shape here has %.200s", expr_text(when));
+    return wanted != 0;
+}
+
+static void launch_on(const struct inspect_request *request, const struct manifest_conditions *conditions,
+                      const struct inspect_item *item, struct inspected *v)
+{
+    struct manifest_plan plan;
+    char why[CUDAL2_WHY] = "";
+    if (!is_meant(item->when, conditions, v))
+        return;
+    int status = manifest_plan(item->manifest, conditions, item->values, &plan, why);
+    if (status == CUDAL2_OK) {
+        v->taken++;
+        note_launch(&plan, v);
+        check_launch(request->chip, &plan, v);
+    } else if (status == CUDAL2_UNSUPPORTED) {
+        snprintf(v->why, sizeof v->why, "%s", why);
+    } else {
+        fail(v, "wrong_launch", "%.120s, at %lldx%lldx%lld", why, (long long)conditions->problem.m,
+             (long long)conditions->problem.n, (long long)conditions->problem.k);
+    }
+}
+
+static void check_item(const struct module_set *set, const struct inspect_request *request,
+                       const struct inspect_item *item, struct inspected *v)
+{
+    if (strcmp(v->verdict, "ok") == 0)
+        check_arguments(item->manifest, v);
+    for (size_t i = 0; i < request->n_problems && strcmp(v->verdict, "ok") == 0; i++) {
+        struct cudal2_problem problem = request->problems[i];
+        problem.dtype = v->dtype;
+        problem.accumulate = v->accumulate;
+        const struct manifest_conditions conditions = manifest_conditions_on(&set->device->info, &problem, v->layout);
+        launch_on(request, &conditions, item, v);
+    }
+    if (strcmp(v->verdict, "ok") == 0 && v->taken > 0)
+        v->why[0] = '\0';
+}
+
+/* ---- all of it ---- */
+
+static int check_compiler(const struct chip *chip, struct error *err)
+{
+    int major, minor;
+    if (nvrtc_version(&major, &minor, err))
+        return err->code;
+    return nvrtc_supports(chip->cc)
+               ? 0
+               : error_set(err, EXIT_CODE_UNAVAILABLE, "NVRTC %d.%d cannot compile for sm_%d", major, minor, chip->cc);
+}
+
+static int begin(const struct module_set *set, const struct inspect_list *list, struct inspection *out,
+                 struct error *err)
+{
+    out->items = calloc(list->n + 1, sizeof *out->items);
+    if (!out->items)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu variants", list->n);
+    out->n = list->n;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct module_identity *job = &list->jobs[i];
+        struct inspected *v = &out->items[i];
+        v->verdict = "ok";
+        v->dtype = (enum cudal2_dtype)job->dtype;
+        v->accumulate = (enum cudal2_accumulate)job->accumulate;
+        v->layout = (enum cudal2_layout)job->layout;
+        if (manifest_key(set->kernels[job->kernel], job->values, v->variant.key, sizeof v->variant.key))
+            fail(v, "wrong_launch", "the variant's key is too long");
+    }
+    return 0;
+}
+
+int inspect_set(const struct module_set *set, const struct inspect_request *request, struct inspection *out,
+                struct error *err)
+{
+    struct inspect_list list = {0};
+    struct compilation c = {.set = set, .list = &list};
+    *out = (struct inspection){0};
+    int code = check_compiler(request->chip, err);
+    if (!code)
+        code = inspect_list_make(set, request, &list, err);
+    if (!code)
+        code = begin(set, &list, out, err);
+    if (!code) {
+        c.items = out->items;
+        compile_all(&c, request->threads);
+        share_code(&list, out->items);
+        for (size_t i = 0; i < list.n; i++) {
+            const struct inspect_item item = {set->kernels[list.jobs[i].kernel], list.whens[i], list.jobs[i].values};
+            check_item(set, request, &item, &out->items[i]);
+        }
+        out->legal = list.legal;
+        out->all_seen = list.all_seen;
+        memcpy(out->none, list.none, sizeof out->none);
+    }
+    inspect_list_free(&list);
+    return code;
+}
+
+void inspection_free(struct inspection *i)
+{
+    free(i->items);
+    *i = (struct inspection){0};
+}

@@ -1,0 +1,55 @@
+/*
+ * chips.c - the table of chips.h, from NVIDIA's data sheets and the table of compute capabilities of the CUDA
+ * programming guide. Relies on device.h's types alone. Called by cli/.
+ */
+#include "device/chips.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB 1024u
+#define MIB (1u << 20)
+
+static const struct chip chips[] = {
+    {80, "NVIDIA A100", 163 * KIB, 1, 108, 1410, 40 * MIB, 2048, 2039e9},
+    {86, "NVIDIA RTX A6000", 99 * KIB, 1, 84, 1800, 6 * MIB, 1024, 768e9},
+    {89, "NVIDIA GeForce RTX 4090", 99 * KIB, 1, 128, 2520, 72 * MIB, 1024, 1008e9},
+    {90, "NVIDIA H200", 227 * KIB, 16, 132, 1980, 60 * MIB, 4096, 4814e9},
+    {100, "NVIDIA B200", 227 * KIB, 16, 148, 1965, 126 * MIB, 8192, 8000e9},
+    {103, "NVIDIA B300", 227 * KIB, 16, 148, 1965, 126 * MIB, 8192, 8000e9},
+    {120, "NVIDIA GeForce RTX 5090", 99 * KIB, 8, 170, 2407, 96 * MIB, 1024, 1792e9},
+};
+#define N_CHIPS (sizeof chips / sizeof chips[0])
+
+int chip_find(const char *arch, const struct chip **out, struct error *err)
+{
+    const char *digits = !arch ? "" : strncmp(arch, "sm_", 3) == 0 ? arch + 3 : arch;
+    char *end, list[N_CHIPS * 8];
+    long cc = arch ? strtol(digits, &end, 10) : CHIP_DEFAULT_CC;
+    bool well = !arch || (end != digits && (*end == '\0' || strcmp(end, "a") == 0));
+    size_t used = 0;
+    for (size_t i = 0; i < N_CHIPS; i++) {
+        int n = snprintf(list + used, sizeof list - used, "%ssm_%d", i ? ", " : "", chips[i].cc);
+        used += n > 0 && used + (size_t)n < sizeof list ? (size_t)n : 0;
+        *out = &chips[i];
+        if (well && chips[i].cc == cc)
+            return 0;
+    }
+    return error_set(err, EXIT_CODE_USAGE, "--arch: there is no architecture \"%.40s\" here (expected %s)",
+                     arch ? arch : "", list);
+}
+
+struct device_info chip_info(const struct chip *chip)
+{
+    struct device_info info = {.kind = "cuda",
+                               .device_bit = CUDAL2_ON_CUDA,
+                               .cc = chip->cc,
+                               .sm_count = chip->sm_count,
+                               .max_sm_clock_mhz = chip->sm_clock_mhz,
+                               .l2_bytes = chip->l2_bytes,
+                               .peak_flops = chip->flops_per_clock * chip->sm_count * chip->sm_clock_mhz * 1e6,
+                               .peak_bytes_per_s = chip->bytes_per_s};
+    snprintf(info.name, sizeof info.name, "%s", chip->name);
+    return info;
+}

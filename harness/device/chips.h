@@ -1,0 +1,29 @@
+/*
+ * chips.h - GPUs that need not be here: for each architecture the limits of a launch, and a usual GPU of it as
+ * device_info describes one. For what is worked out without a device: verify --compile-only, tune --dry-run.
+ */
+#ifndef CUDAL2_DEVICE_CHIPS_H
+#define CUDAL2_DEVICE_CHIPS_H
+
+#include "device/device.h"
+
+#define CHIP_DEFAULT_CC 90
+
+struct chip {
+    int cc;
+    const char *name;        /* of the usual GPU */
+    unsigned shared_bytes;   /* of a block, static and dynamic, at most */
+    unsigned cluster_blocks; /* at most; 1: no clusters */
+    int sm_count, sm_clock_mhz;
+    uint64_t l2_bytes;
+    double flops_per_clock; /* of a multiprocessor, dense fp16 */
+    double bytes_per_s;
+};
+
+/* "sm_90a", "sm_90" or "90"; NULL: the default. EXIT_CODE_USAGE lists what there is. */
+int chip_find(const char *arch, const struct chip **out, struct error *err);
+
+/* The GPU as a device would describe itself. */
+struct device_info chip_info(const struct chip *chip);
+
+#endif
