@@ -37,7 +37,7 @@ static void write_kernel(const char *source, const struct launch *l)
     scratch_write("one.cu", source);
 }
 
-static void inspect_most(int cc, size_t most, struct inspection *out)
+static void inspect_file(const char *name, int cc, size_t most, struct inspection *out)
 {
     static const struct cudal2_problem problems[] = {{.m = 64, .n = 64, .k = 64}, {.m = 1000, .n = 8, .k = 8}};
     struct error err;
@@ -47,13 +47,47 @@ static void inspect_most(int cc, size_t most, struct inspection *out)
     snprintf(arch, sizeof arch, "sm_%d", cc);
     assert_int_equal(chip_find(arch, &chip, &err), 0);
     struct device described = {.info = chip_info(chip)};
-    if (module_set_open(scratch_path("one.json"), "kernels", &described, &set, &err))
+    if (module_set_open(scratch_path(name), "kernels", &described, &set, &err))
         fail_msg("%s", err.text);
     const struct inspect_request request = {
         .chip = chip, .accumulates = 3, .problems = problems, .n_problems = 2, .most = most, .threads = 2};
     if (inspect_set(set, &request, out, &err))
         fail_msg("%s", err.text);
     module_set_close(set);
+}
+
+static void inspect_most(int cc, size_t most, struct inspection *out)
+{
+    inspect_file("one.json", cc, most, out);
+}
+
+/* An entry that is meant for none of the shapes has the launch of another, and a limit that it breaks there counts
+ * where it breaks it on each. */
+static void an_entry_is_launched_outside_of_its_when(void **state)
+{
+    struct launch l = plain;
+    struct inspection found;
+    (void)state;
+    scratch_write("set.json",
+                  "{\"schema\":\"cudal2-bench/kernel-set\",\"schema_version\":1,\"name\":\"s\",\"entries\":"
+                  "[{\"kernel\":\"one\",\"when\":\"M > 5000\"},{\"kernel\":\"one\",\"when\":\"M > 500\"}]}");
+    write_kernel(SOURCE("", FITS), &l);
+    inspect_file("set.json", 90, 100, &found);
+    assert_int_equal(found.n, 8);
+    assert_string_equal(found.items[0].verdict, "ok");
+    assert_int_equal(found.items[0].taken, 0);
+    assert_int_equal(found.items[0].threads, 64);
+    assert_non_null(strstr(found.items[0].why, "no shape here has M > 5000"));
+    assert_int_equal(found.items[4].taken, 1);
+    assert_string_equal(found.items[4].why, "");
+    inspection_free(&found);
+    for (int all = 0; all < 2; all++) {
+        l.shared = all ? "233000" : "233000 - M"; /* sm_90 has 232448: enough for the second shape, with M 1000 */
+        write_kernel(SOURCE("", FITS), &l);
+        inspect_file("set.json", 90, 100, &found);
+        assert_string_equal(found.items[0].verdict, all ? "over_limit" : "ok");
+        inspection_free(&found);
+    }
 }
 
 static void expect_all(int cc, const char *verdict, const char *why)
@@ -176,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_kernel_passes_in_every_variant),
+        cmocka_unit_test(an_entry_is_launched_outside_of_its_when),
         cmocka_unit_test(illegal_combinations_are_left_out),
         cmocka_unit_test(what_does_not_compile_names_file_and_line),
         cmocka_unit_test(an_entry_of_another_name),

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run_config.h"
 #include "base/plain.h"
+#include "cli/known.h"
+#include "cli/run_config.h"
 #include "cli/terminal.h"
-#include "tune/tune.h"
+#include "device/chips.h"
+#include "tune/preview.h"
 
 /* Where the journal is when --output does not say: "cudal2-tune-<config>-f16-offline.json" in the current directory. */
 static void default_output(const struct config *config, char out[PATH_MAX])
@@ -74,6 +76,66 @@ static int search(const struct options *options, const struct tune_request *requ
     return code;
 }
 
+/* ---- --dry-run ---- */
+
+static int tell(const struct tune_request *request, const struct chip *chip, struct error *err)
+{
+    struct tuner *tuner = NULL;
+    const struct device_info device = chip_info(chip);
+    char *text = NULL;
+    int code = tune_open(request, &tuner, err);
+    if (!code)
+        code = tune_prepare(tuner, &device, err);
+    if (!code)
+        code = preview_text(tuner, request->config, &device, &text, err);
+    if (!code)
+        fputs(text, stdout);
+    free(text);
+    tune_close(tuner);
+    return code;
+}
+
+/* The config of a run on a GPU, which nobody asks whether it is here. */
+static int read_config(const struct options *options, struct run_config *out, struct error *err)
+{
+    if (run_config_read(options, true, out, err))
+        return err->code;
+    out->on_cuda = true;
+    int code = shapes_choose(options, &out->config, err);
+    if (!code)
+        code = options_apply(options, &out->config, err);
+    if (!code)
+        code = known_check_options(options, &out->config, err);
+    if (!code)
+        code = config_settle(&out->config, true, err);
+    if (!code)
+        code = tune_adjust(&out->config, err);
+    if (code)
+        run_config_close(out);
+    return code;
+}
+
+static int dry_run(const struct options *options, struct error *err)
+{
+    struct run_config made;
+    const struct chip *chip;
+    if (strcmp(options->device, "cpu") == 0)
+        return error_set(err, EXIT_CODE_USAGE, "tune: --dry-run tells of a GPU (--arch), not of --device cpu");
+    if (chip_find(options->arch, &chip, err) || read_config(options, &made, err))
+        return err->code;
+    const struct tune_request request = {.config = &made.config,
+                                         .kernel_directory = options->kernels,
+                                         .breadth = (size_t)options->breadth,
+                                         .explore = options->explore,
+                                         .output = options->output,
+                                         .update = options->update,
+                                         .dry = true,
+                                         .note = options->quiet ? NULL : print_note};
+    int code = tell(&request, chip, err);
+    run_config_close(&made);
+    return code;
+}
+
 int command_tune(const struct options *options, int argc, char *const *argv, struct error *err)
 {
     struct run_config made;
@@ -81,6 +143,10 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
     if (options->explore && !options_given(options, OPTION_OUTPUT))
         return error_set(err, EXIT_CODE_USAGE,
                          "tune: --explore gathers data and needs --output FILE: no kernel is to be chosen by it");
+    if (options_given(options, OPTION_ARCH) && !options->dry_run)
+        return error_set(err, EXIT_CODE_USAGE, "tune: --arch goes with --dry-run");
+    if (options->dry_run)
+        return dry_run(options, err);
     if (run_config_open(options, &made, err))
         return err->code;
     int code = tune_adjust(&made.config, err);

@@ -46,10 +46,11 @@ static void add_variant(struct text *out, const struct inspected *v)
     }
     text_add(out, "%9d %7d %8d %7d %7zu ", v->usage.registers, spills_of(v), v->usage.stack_bytes,
              v->usage.shared_bytes, v->code.code_bytes);
-    if (v->taken > 0)
-        text_add(out, "%8u %7u %7u  %s\n", v->dynamic_bytes, v->threads, v->cluster_blocks, v->variant.key);
+    if (v->threads > 0)
+        text_add(out, "%8u %7u %7u  %s", v->dynamic_bytes, v->threads, v->cluster_blocks, v->variant.key);
     else
-        text_add(out, "%8s %7s %7s  %s (not launched: %s)\n", "-", "-", "-", v->variant.key, v->why);
+        text_add(out, "%8s %7s %7s  %s", "-", "-", "-", v->variant.key);
+    text_add(out, v->taken > 0 ? "\n" : " (%s)\n", v->why);
 }
 
 static void add_kernel(struct text *out, const struct compiled_kernel *k)
@@ -101,7 +102,7 @@ static cJSON *variant_tree(const struct inspected *v)
         tree_put_number(&t, "code_bytes", (double)v->code.code_bytes);
         tree_put_text(&t, "instructions", v->instructions);
     }
-    if (v->taken > 0) {
+    if (v->threads > 0) {
         tree_put_number(&t, "dynamic_shared_bytes", v->dynamic_bytes);
         tree_put_number(&t, "threads", v->threads);
         tree_put_number(&t, "cluster_blocks", v->cluster_blocks);

@@ -65,6 +65,7 @@ enum option_id {
     OPTION_VARIANTS,
     OPTION_BREADTH,
     OPTION_EXPLORE,
+    OPTION_DRY_RUN,
     OPTION_BUDGET,
     OPTION_UPDATE,
     OPTION_BASELINES,
@@ -141,7 +142,7 @@ struct options {
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process, compile_only; /* verification */
-    bool update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;
+    bool dry_run, update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;

@@ -238,19 +238,55 @@ static void launch_on(const struct inspect_request *request, const struct manife
     }
 }
 
+static bool is_ok(const struct inspected *v)
+{
+    return strcmp(v->verdict, "ok") == 0;
+}
+
+static void launch_at(const struct module_set *set, const struct inspect_request *request, size_t at,
+                      const struct inspect_item *item, struct inspected *v)
+{
+    struct cudal2_problem problem = request->problems[at];
+    problem.dtype = v->dtype;
+    problem.accumulate = v->accumulate;
+    const struct manifest_conditions conditions = manifest_conditions_on(&set->device->info, &problem, v->layout);
+    launch_on(request, &conditions, item, v);
+}
+
+/* None of the shapes is one that the set means the variant for. Any that its kernel takes shows a launch, and what
+ * breaks a limit on all of them is a fault. */
+static void launch_outside(const struct module_set *set, const struct inspect_request *request,
+                           const struct inspect_item *item, struct inspected *v)
+{
+    struct inspect_item anywhere = *item;
+    struct inspected last = *v;
+    bool launched = false;
+    anywhere.when = NULL;
+    for (size_t i = 0; i < request->n_problems && !(launched && is_ok(&last)); i++) {
+        struct inspected trial = *v;
+        launch_at(set, request, i, &anywhere, &trial);
+        if (trial.taken > 0)
+            last = trial;
+        launched |= trial.taken > 0;
+    }
+    v->verdict = last.verdict;
+    v->threads = last.threads;
+    v->dynamic_bytes = last.dynamic_bytes;
+    v->cluster_blocks = last.cluster_blocks;
+    if (!is_ok(v))
+        memcpy(v->why, last.why, sizeof v->why);
+}
+
 static void check_item(const struct module_set *set, const struct inspect_request *request,
                        const struct inspect_item *item, struct inspected *v)
 {
-    if (strcmp(v->verdict, "ok") == 0)
+    if (is_ok(v))
         check_arguments(item->manifest, v);
-    for (size_t i = 0; i < request->n_problems && strcmp(v->verdict, "ok") == 0; i++) {
-        struct cudal2_problem problem = request->problems[i];
-        problem.dtype = v->dtype;
-        problem.accumulate = v->accumulate;
-        const struct manifest_conditions conditions = manifest_conditions_on(&set->device->info, &problem, v->layout);
-        launch_on(request, &conditions, item, v);
-    }
-    if (strcmp(v->verdict, "ok") == 0 && v->taken > 0)
+    for (size_t i = 0; i < request->n_problems && is_ok(v); i++)
+        launch_at(set, request, i, item, v);
+    if (is_ok(v) && v->taken == 0 && item->when)
+        launch_outside(set, request, item, v);
+    if (is_ok(v) && v->taken > 0)
         v->why[0] = '\0';
 }
 

@@ -28,7 +28,8 @@ struct inspected {
     struct compile_usage usage;
     struct cubin_entry code;
     char instructions[128];
-    /* Of the largest launch on any of the problems; 0 threads: none of them takes the variant. */
+    /* Of the largest launch on any of the problems; where the set means the variant for none of them, of one that its
+     * kernel takes; 0 threads: there is none. */
     unsigned threads, dynamic_bytes, cluster_blocks;
     size_t taken; /* of the problems */
 };

@@ -15,6 +15,7 @@
 #define FAMILY_TABLES 2
 
 struct family {
+    const char *asked;       /* its name in the config; borrowed from there */
     struct device described; /* has only info: nothing here touches a device */
     struct module_set *set;
     uint32_t layouts;

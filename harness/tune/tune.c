@@ -172,13 +172,20 @@ static void name_of(const struct tuner *t, const struct merge_kind *kind, char n
     tuned_name(&t->device, &problem, kind->mode, name);
 }
 
+int tune_target(const struct tuner *t, char *out, size_t capacity, struct error *err)
+{
+    const struct merge_kind kind = kind_of(t);
+    char name[TUNED_NAME_MAX];
+    name_of(t, &kind, name);
+    return target_path(t, name, out, capacity, err);
+}
+
 /* A search of hours must not end with a table that it cannot go into. What that has of a problem races again. */
 static int read_target(struct tuner *t, struct error *err)
 {
     const struct merge_kind kind = kind_of(t);
-    char name[TUNED_NAME_MAX], path[sizeof t->table_path];
-    name_of(t, &kind, name);
-    int code = target_path(t, name, path, sizeof path, err);
+    char path[sizeof t->table_path];
+    int code = tune_target(t, path, sizeof path, err);
     return code || merge_read(path, &kind, &t->known[0], err) ? error_wrap(err, "--update") : 0;
 }
 
@@ -214,10 +221,9 @@ static int read_figure(struct json_at device, const char *key, double *out, stru
 }
 
 /* The device as its worker describes it (worker/environment.h). */
-static int read_device(struct tuner *t, const cJSON *env, struct error *err)
+static int read_device(struct device_info *d, const cJSON *env, struct error *err)
 {
     struct json_at device = json_member(json_root(env, "environment"), "device");
-    struct device_info *d = &t->device;
     double cc, sms, clock, l2;
     const char *name, *kind;
     if (json_read_string(json_member(device, "name"), &name, err) ||
@@ -289,6 +295,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
     if (t->n_families == MAX_FAMILIES)
         return error_set(err, EXIT_CODE_DATA, "more than %d candidates to search", MAX_FAMILIES);
     *f = (struct family){
+        .asked = candidate,
         .described = {.info = t->device},
         .layouts = config->layouts,
         .dtype = kind.dtype,
@@ -305,22 +312,35 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
     t->n_families++;
     if (!t->problems && list_problems(t, f, err))
         return err->code;
-    return compile_family(t, f, err);
+    return t->request->dry ? 0 : compile_family(t, f, err);
 }
 
-static int on_ready(void *context, const cJSON *env, struct error *err)
+int tune_prepare(struct tuner *t, const struct device_info *device, struct error *err)
 {
-    struct tuner *t = context;
     char *const *candidates = t->request->config->candidates;
-    if (t->ready)
-        return 0;
     t->ready = true;
-    if (read_device(t, env, err) || read_tables(t, err))
+    t->device = *device;
+    if (read_tables(t, err))
         return err->code;
     for (size_t i = 0; candidates[i] && t->device.device_bit == CUDAL2_ON_CUDA; i++)
         if (add_family(t, candidates[i], err))
             return err->code;
     return 0;
+}
+
+size_t tune_families(const struct tuner *t, const struct family **out)
+{
+    *out = t->families;
+    return t->n_families;
+}
+
+static int on_ready(void *context, const cJSON *env, struct error *err)
+{
+    struct tuner *t = context;
+    struct device_info device = {0};
+    if (t->ready)
+        return 0;
+    return read_device(&device, env, err) ? err->code : tune_prepare(t, &device, err);
 }
 
 /* ---- a cell ---- */

@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "run/supervisor.h"
+#include "tune/family.h"
 #include "tune/table.h"
 
 #define TUNE_BREADTH 32
@@ -27,6 +28,7 @@ struct tune_request {
     size_t breadth;               /* configurations raced per problem and layout; 0: TUNE_BREADTH */
     bool explore;                 /* for data: a quarter of the configurations are drawn at random */
     const char *output;           /* the table; NULL: tuned/ of the kernel directory, once every problem is there */
+    bool dry;                     /* nothing is to be compiled either: tune_prepare alone */
     bool update;                  /* into the table that is there, also in part: merge.h */
     const volatile int *stop;     /* heard while compiling; may be NULL */
     void (*note)(void *context, const char *line); /* what compiling came to; may be NULL */
@@ -43,6 +45,14 @@ struct tuner;
 /* The request must outlive the tuner. */
 int tune_open(const struct tune_request *request, struct tuner **out, struct error *err);
 void tune_close(struct tuner *t);
+
+/* What the first worker's device brings about: the tables are read, the candidates' spaces opened, and what races is
+ * compiled. For a search that is only told (preview.h), of a GPU that need not be here. */
+int tune_prepare(struct tuner *t, const struct device_info *device, struct error *err);
+/* The kernel sets with a space, once prepared; returns how many. Valid until tune_close. */
+size_t tune_families(const struct tuner *t, const struct family **out);
+/* Where the table of a prepared search would go. */
+int tune_target(const struct tuner *t, char *out, size_t capacity, struct error *err);
 
 /* For run_options.director; valid until tune_close. */
 const struct run_director *tune_director(struct tuner *t);
