@@ -206,6 +206,31 @@ static void more_registers_than_there_are(void **state)
     expect_all(90, "over_limit", "1024 threads of ");
 }
 
+/* One of NVRTC's own; its section headers lie near its end. */
+static void a_real_cubin_that_is_cut(void **state)
+{
+    (void)state;
+    struct compile_result made;
+    struct cubin_entry entry;
+    struct error err;
+    const struct compile_define define = {"BM", 32};
+    write_kernel(SOURCE("", FITS), &plain);
+    const struct compile_request request = {scratch_path("one.cu"), "kernels", 90, &define, 1};
+    if (compile_cubin(&request, &made, &err))
+        fail_msg("%s", err.text);
+    size_t refused = 0;
+    for (size_t length = 0; length <= made.length; length++) {
+        unsigned char *copy = malloc(length + 1); /* of its own length, for a sanitizer */
+        assert_non_null(copy);
+        memcpy(copy + 1, made.cubin, length);
+        refused += cubin_read(copy + 1, length, "gemm", &entry, &err) != 0;
+        free(copy);
+    }
+    assert_true(refused > made.length / 2 && refused <= made.length);
+    assert_int_equal(entry.n_parameters, 4); /* whole */
+    compile_result_free(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +242,7 @@ int main(void)
         cmocka_unit_test(other_arguments),
         cmocka_unit_test(launches_beyond_a_limit),
         cmocka_unit_test(more_registers_than_there_are),
+        cmocka_unit_test(a_real_cubin_that_is_cut),
     };
     if (!has_nvrtc())
         return 0;
