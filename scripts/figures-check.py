@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """figures-check.py [--write]: every figure of README.md, results/README.md and docs/method.md that comes from a measurement.
 
-Reads committed files under results/h200 alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end -->` is
+Reads committed files under results/ alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end -->` is
 what the function of that name gives; without --write a block that differs is told, and the exit status is 1. So a figure
 is changed by changing data or this script, never by hand. Part of scripts/lint.sh; run it with --write after `make
 results`. CUDAL2_BENCH names the program (default build/cudal2-bench); exit 69: it is not there.
@@ -24,6 +24,7 @@ import sys
 import tempfile
 
 ROOT = "results/h200"
+ALONE = "../h100/fifth-offline-f32"
 GRIDS = ("offline-f32", "server-f32", "offline-f16", "server-f16")
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
 TIMINGS = ("device", "event", "wall")
@@ -103,8 +104,8 @@ def fastest_baseline(cell):
 # ---- the blocks ----
 
 def headline():
-    """What `report` prints of the first grid, rows left out."""
-    told = report(os.path.join(ROOT, "offline-f32")).splitlines()
+    """What `report` prints of launches alone on an H100, rows left out."""
+    told = report(os.path.join(ROOT, ALONE)).splitlines()
     start = next(i for i, line in enumerate(told) if line.startswith("timing ") and "against" in line)
     rows = told[start:start + 2]
     for line in told[start + 2:]:
@@ -114,8 +115,42 @@ def headline():
         baselines = ("cublaslt-autotuning-max",) if words[0] in ("event", "wall") else BASELINES + ("fastest-baseline",)
         if len(words) > 2 and words[2] in baselines:
             rows.append(line)
-    copy = next(i for i, line in enumerate(told) if line.startswith("A/A:"))
-    return ["```"] + [line.rstrip() for line in rows] + ["", told[copy].rstrip(), "```"]
+    return ["```"] + [line.rstrip() for line in rows] + ["```"]
+
+
+def geometric(leads):
+    return math.exp(statistics.fmean(math.log1p(s["geomean"]) for s in leads)) - 1
+
+
+def class_row(name, cells):
+    worst = min(cells, key=lambda c: lead(c)["geomean"])
+    leads = [lead(c) for c in cells]
+    return (name, len(cells), percent(geometric(leads)), sum(s["geomean"] > 0 for s in leads),
+            sum(s["ci95"][1] < 0 for s in leads), "%s (%s)" % (percent(lead(worst)["geomean"]), shape(worst)))
+
+
+CLASS_HEADS = ("shapes", "geometric mean", "ahead", "behind by their interval", "worst")
+
+
+def alone():
+    """Launches alone on an H100, by the time that AutoTuning takes."""
+    cells = cells_of(ALONE)
+    parts = [(name, [c for c in cells if low <= autotuning_us(c) < high]) for low, high, name in CLASSES]
+    rows = [class_row(name, part) for name, part in parts if part] + [class_row("all", cells)]
+    ours = sum(min(time_us(c, "cudal2-" + layout) for layout in LAYOUTS) for c in cells)
+    rows.append(("all, by the sum of times", len(cells), percent(sum(map(autotuning_us, cells)) / ours - 1), "", "", ""))
+    return table(("AutoTuning takes",) + CLASS_HEADS, rows)
+
+
+def unseen():
+    """Problems that nobody searched, on an H100."""
+    rows = []
+    for run, name in (("../h100/unseen-race", "raced"), ("../h100/unseen-zero", "first choice")):
+        cells = cells_of(run)
+        for label in dict.fromkeys(c["label"] for c in cells):
+            rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
+        rows.append((name, *class_row("all of this run", cells)))
+    return table(("choice", "class") + CLASS_HEADS, rows)
 
 
 def grids():
@@ -282,10 +317,12 @@ def off_grid():
 
 
 def red_team():
-    with open(os.path.join(ROOT, "redteam", "a6c2973.txt"), errors="replace") as file:
-        found = re.findall(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused", file.read())[-1]
-    return table(("red team on an H200", "cheats caught", "honest contenders accused", "baselines accused"),
-                 [("`results/h200/redteam`", *found)])
+    rows = []
+    for gpu, log in (("H100", "../h100/redteam/c2e938c.txt"), ("H200", "redteam/a6c2973.txt")):
+        with open(os.path.join(ROOT, log), errors="replace") as file:
+            found = re.findall(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused", file.read())[-1]
+        rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
+    return table(("red team on a GPU", "cheats caught", "honest contenders accused", "baselines accused"), rows)
 
 
 def watched():

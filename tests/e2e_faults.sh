@@ -29,7 +29,7 @@ refused "two million brackets" 'nested too deeply'
 refused "a million objects" 'nested too deeply|bytes, the limit is'
 head -c 100000 /dev/urandom >"$work/bad.json"
 refused "random bytes" 'bad.json'
-printf '{"schema": "cudal2-bench/config", "schema_version": 1, "name": "x\\u001b[2Jy\\n", "shapes": []}' >"$work/bad.json"
+printf '{"schema": "cudal2-bench/config", "schema_version": 1, "name": "x\\u001b[2Jy\\n", "shapes": ["16x16x16"]}' >"$work/bad.json"
 refused "an escape sequence in a name" 'bad.json'
 ! grep -q "$(printf '\033')" "$work/err"
 verdict $? "an escape sequence in a name: does not reach the terminal"

@@ -120,7 +120,7 @@ run --config "$work/alone.json" --device cpu --output "$work/alone.out.json"
 expect_code 2 "one contender left of two"
 expect_text "$work/err" 'bad_probe.so .bad-probe-nn. was measured in no cell: unavailable' "says who is missed"
 expect_text "$work/out" '; 1 with nothing to compare' "and so does the table"
-expect_text "$work/out" '^16x24x32 +[0-9.]+ µs +- ' "which still has the time"
+expect_text "$work/out" '^16x24x32 +honest-nn +[0-9.]+ µs +- ' "which still has the time"
 
 # --- nobody can do it ---
 config "$work/f16.json" "$shape" '"offline"' '' "$stop"
