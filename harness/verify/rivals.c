@@ -17,7 +17,7 @@
 #define SHARE 0.2
 #define SHARE_OF_OWN 0.5
 #define SUSPICIOUS 0.02 /* of a processor, over the cell so far: worth a look */
-#define TRIES 3
+#define TRIES 4
 #define NAMED 2 /* contenders in whose name it is tried */
 
 /* Work that no contender's thread has a part in, until this thread has had so much of a processor. What it computes is
@@ -52,14 +52,16 @@ struct seen {
     uint64_t passed, had, taken; /* ns: of time, of this thread, of somebody's threads beside it */
 };
 
-static void look(struct host_threads *threads, struct seen *seen, char owner[HOST_THREADS_NAME])
+static struct seen look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
+    struct seen seen = {0};
     compute(GRACE_NS);
     host_threads_mark(threads);
     uint64_t start = clock_raw_ns();
-    seen->had += compute(WINDOW_NS);
-    seen->taken += host_threads_since(threads, owner);
-    seen->passed += clock_raw_ns() - start;
+    seen.had = compute(WINDOW_NS);
+    seen.taken = host_threads_since(threads, owner);
+    seen.passed = clock_raw_ns() - start;
+    return seen;
 }
 
 static bool is_much(const struct seen *seen)
@@ -67,17 +69,16 @@ static bool is_much(const struct seen *seen)
     return (double)seen->taken > SHARE * (double)seen->passed || (double)seen->taken > SHARE_OF_OWN * (double)seen->had;
 }
 
+/* Every window must show it by itself: a thread that a busy machine has kept waiting ends its work in the first. */
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
     char other[HOST_THREADS_NAME];
-    struct seen seen = {0};
-    look(threads, &seen, owner);
-    for (int i = 1; i < TRIES && is_much(&seen); i++) {
-        look(threads, &seen, other);
-        if (strcmp(owner, other) != 0)
+    for (int i = 0; i < TRIES; i++) {
+        const struct seen seen = look(threads, i == 0 ? owner : other);
+        if (!is_much(&seen) || (i > 0 && strcmp(owner, other) != 0))
             return false;
     }
-    return is_much(&seen);
+    return true;
 }
 
 static bool loaded_from(const struct contender *c, const char *plugin)
