@@ -72,7 +72,7 @@ static bool is_much(const struct seen *seen)
 /* Every window must show it by itself: a thread that a busy machine has kept waiting ends its work in the first. */
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
-    char other[HOST_THREADS_NAME];
+    char other[HOST_THREADS_NAME] = "";
     for (int i = 0; i < TRIES; i++) {
         const struct seen seen = look(threads, i == 0 ? owner : other);
         if (!is_much(&seen) || (i > 0 && strcmp(owner, other) != 0))

@@ -315,8 +315,13 @@ static void begin(struct stage *s)
     }
 }
 
+/* In float the order of the sums is all of the error, and a library may choose another order from launch to launch: on
+ * a busy machine OpenBLAS was seen at 5 times what it had shown. The least cheat of precision there, inputs rounded to
+ * 16 bits of mantissa, is 30 times as far off. */
+#define FLOAT_WIDER 3.0
+
 /* What timed launches are held against: what the contender has shown, or what float arithmetic costs, with the margin
- * of the bounds; of a candidate never more than its bound. */
+ * of the bounds; of a candidate never more than its bound, times FLOAT_WIDER in float. */
 static double allow(const struct stage *s, size_t i)
 {
     const struct cudal2_problem *p = &s->bench->problem;
@@ -324,8 +329,9 @@ static double allow(const struct stage *s, size_t i)
     if (!d->measured || !isfinite(d->rms))
         return 0;
     double shown = isfinite(d->profile) ? d->profile : d->rms;
-    double allowed = MODEL_RMS_MARGIN * fmax(shown, model_wide(p->dtype, (double)p->k));
-    return is_baseline(&s->bench->entrants[i]) ? allowed : fmin(allowed, s->yardstick.bound[1]);
+    double wider = p->dtype == CUDAL2_F32 ? FLOAT_WIDER : 1;
+    double allowed = wider * MODEL_RMS_MARGIN * fmax(shown, model_wide(p->dtype, (double)p->k));
+    return is_baseline(&s->bench->entrants[i]) ? allowed : fmin(allowed, wider * s->yardstick.bound[1]);
 }
 
 static void finish(struct stage *s)
