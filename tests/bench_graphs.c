@@ -100,9 +100,11 @@ static int run_kind(struct bench *b, const struct module_set *kernels, bool earl
 
 int main(int argc, char **argv)
 {
-    struct bench b = {
-        .rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000,
-        .shape = {.launches = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 41, .primers = 8, .n_sets = 1, .overlap = true}};
+    struct bench b = {.rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000,
+                      .shape = {.launches = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 41,
+                                .primers = 8,
+                                .n_sets = 1,
+                                .overlap = true}};
     struct module_set *kernels;
     struct error err;
     if (device_open_cuda(0, &b.device, &err) != 0 || module_set_open("cudal2", NULL, b.device, &kernels, &err) != 0) {

@@ -92,7 +92,8 @@ static void products_are_told_apart(void **state)
     for (uint64_t seed = 0; seed < 50; seed++) {
         for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
             struct cudal2_operands o = {a, b[layout], c};
-            struct probe_product p = {{M, N, K, CUDAL2_F16, CUDAL2_ACC_F32}, (enum cudal2_layout)layout, &o, seed, 0, NULL};
+            struct probe_product p = {
+                {M, N, K, CUDAL2_F16, CUDAL2_ACC_F32}, (enum cudal2_layout)layout, &o, seed, 0, NULL};
             struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false};
             struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN};
             float reference[M * N];

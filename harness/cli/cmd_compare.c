@@ -23,7 +23,8 @@ static int find_format(const struct options *options, enum compare_format *out, 
             *out = (enum compare_format)i;
             return 0;
         }
-    return error_set(err, EXIT_CODE_USAGE, "compare: there is no format \"%s\" (text, markdown, json, junit, html)", name);
+    return error_set(err, EXIT_CODE_USAGE, "compare: there is no format \"%s\" (text, markdown, json, junit, html)",
+                     name);
 }
 
 static int read_request(const struct options *options, struct compare_request *out, struct error *err)

@@ -9,10 +9,10 @@
 
 /* What a table has, the least telling first. */
 struct table_form {
+    size_t skip;     /* bytes of a key that all rows have in common, which stand above the table */
     bool statistics; /* p and groups */
     bool speedups;   /* over the baseline, in either run */
     bool against;    /* which baseline */
-    size_t skip;     /* bytes of a key that all rows have in common, which stand above the table */
     bool remarks;    /* else they stand below it */
 };
 

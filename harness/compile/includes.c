@@ -1,3 +1,7 @@
+/*
+ * includes.c - finds the headers that CUDA source names, in every spelling that the preprocessor takes, and refuses
+ * those that are not quoted names of the given directories. Relies on base/file.h. Called by compile.c and nvrtc.c.
+ */
 #include "compile/includes.h"
 
 #include <stdio.h>

@@ -76,7 +76,6 @@ struct config {
     char name[CONFIG_LABEL_MAX];
     struct shape *shapes; /* owned */
     size_t n_shapes;
-    bool dtype_native;       /* f16 on CUDA, f32 on the CPU */
     enum cudal2_dtype dtype; /* when not native */
     uint32_t accumulates;    /* bits; on the CPU f32 dtype only f32 */
     uint32_t layouts;
@@ -84,7 +83,6 @@ struct config {
     char *baselines[CONFIG_NAMES_MAX + 1]; /* owned strings, NULL-terminated */
     char *candidates[CONFIG_NAMES_MAX + 1];
     uint32_t optional_baselines, optional_candidates; /* bits of those that may be left out (optional.c) */
-    bool baselines_given, candidates_given;           /* else config_settle chooses */
     struct gap_config gap;
     enum cache_state cache[MODE_COUNT];
     enum overlap overlap; /* default none: device time is that of a launch alone */
@@ -93,24 +91,25 @@ struct config {
     struct limits_config limits;
     struct protocol_paper paper;
     enum protocol protocol;
-    bool headline_given;
     enum timing headline; /* default device; the CPU device always uses wall */
-    bool aa;              /* race a second copy of aa_contender (default: the first candidate, else baseline) */
     char aa_contender[CONFIG_LABEL_MAX];
-    bool verify;           /* default true */
-    unsigned verify_seeds; /* random inputs of the exact-match check, default 2 */
-    bool verify_cache; /* default true: what passed before on this machine is not verified again (verify/verified.h) */
-    bool time_anyway;  /* default false: what fails verification is timed, and its times marked invalid */
-    bool verify_only;  /* default false: a cell ends after verification */
-    bool honesty;      /* default true: outputs of timed launches are checked too (verify/honesty.h) */
+    unsigned verify_seeds;         /* random inputs of the exact-match check, default 2 */
     enum activity_choice activity; /* default sample */
     enum timed_choice timed;       /* default sample */
-    bool seed_given;
     uint64_t seed;
     enum choice choice;           /* default race */
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */
     unsigned other_timings_every; /* non-headline timings in every n-th block, later ones rarer (measure/block.h);
                                      default 4 */
+    bool dtype_native;            /* f16 on CUDA, f32 on the CPU */
+    bool baselines_given, candidates_given; /* else config_settle chooses */
+    bool headline_given, seed_given;
+    bool aa;           /* race a second copy of aa_contender (default: the first candidate, else baseline) */
+    bool verify;       /* default true */
+    bool verify_cache; /* default true: what passed before on this machine is not verified again (verify/verified.h) */
+    bool time_anyway;  /* default false: what fails verification is timed, and its times marked invalid */
+    bool verify_only;  /* default false: a cell ends after verification */
+    bool honesty;      /* default true: outputs of timed launches are checked too (verify/honesty.h) */
 };
 
 /* Reads and checks the file, and tells all that is wrong with it: each fault is a line "file: $.path: what was

@@ -20,6 +20,7 @@
 #include "run/memory.h"
 #include "run/refusals.h"
 #include "run/slot.h"
+#include "run/starting.h"
 
 #define START_TRIES 3
 #define START_PAUSE_SECONDS 1.0 /* times the failures so far: a GPU may need a moment after a fault */
@@ -303,26 +304,10 @@ static void watch_memory(struct run *run)
 
 /* ---- the loop ---- */
 
-static const char *program_of(const struct run *run)
-{
-    return run->options->program ? run->options->program : "/proc/self/exe";
-}
-
-/* What every worker of the run is told. */
 static struct start_request start_request_of(const struct run *run)
 {
-    struct start_request start = {
-        .config = run->config,
-        .plugin_directory = run->options->plugin_directory,
-        .kernel_directory = run->options->kernel_directory,
-        .precompile = !run->options->director && !run->checking, /* it sees to that itself */
-        .search = run->options->director != NULL,
-        .no_tuned = run->options->no_tuned,
-        .force_tuned = run->options->force_tuned,
-    };
+    struct start_request start = starting_request(run->options, run->config, run->checking);
     refusals_tell(&run->refusals, &start);
-    for (size_t i = 0; i < CONFIG_NAMES_MAX && run->options->tuned && run->options->tuned[i]; i++)
-        start.tuned[i] = run->options->tuned[i];
     return start;
 }
 
@@ -331,7 +316,7 @@ static int start_worker(struct run *run, struct slot *slot, struct error *err)
     struct start_request start = start_request_of(run);
     start.worker = (int)(slot - run->slots);
     slot->env_index = -1;
-    return slot_start(slot, program_of(run), &start, err);
+    return slot_start(slot, starting_program(run->options), &start, err);
 }
 
 /* Gives the slot its next thing to do; *active is false when there is nothing left for it. */
@@ -394,7 +379,7 @@ static int audit(struct run *run, struct error *err)
                                           .ledger = &run->ledger,
                                           .slots = run->slots,
                                           .n_slots = run->devices.count,
-                                          .program = program_of(run),
+                                          .program = starting_program(run->options),
                                           .start = &start,
                                           .stop = audit_stop,
                                           .note = note_line,

@@ -1,3 +1,7 @@
+/*
+ * rotation.c - says in a cell's record whether rotating operands kept them out of the cache: sets, bytes, cache, and
+ * why not. Relies on the bench's sets and the device's cache size. Called by cell.c.
+ */
 #include "worker/rotation.h"
 
 #include "measure/segment.h"
