@@ -177,9 +177,9 @@ static void assert_round_trip(const struct config *c)
     assert_string_equal(first, second);
     assert_int_equal(back.n_shapes, c->n_shapes);
     assert_memory_equal(back.shapes, c->shapes, c->n_shapes * sizeof *c->shapes);
-    /* Everything that is neither pointer nor pointer list lies in one piece before or after them. */
-    assert_memory_equal(&back.dtype_native, &c->dtype_native,
-                        offsetof(struct config, baselines) - offsetof(struct config, dtype_native));
+    /* What is neither a pointer nor a list of them lies in one piece before the lists. */
+    assert_memory_equal(&back.dtype, &c->dtype, offsetof(struct config, baselines) - offsetof(struct config, dtype));
+    assert_int_equal(back.dtype_native, c->dtype_native);
     assert_memory_equal(&back.gap, &c->gap, sizeof c->gap);
     assert_memory_equal(&back.cache, &c->cache, sizeof c->cache);
     assert_memory_equal(&back.stop, &c->stop, sizeof c->stop);

@@ -119,11 +119,11 @@ static struct table_form choose_form(const struct compare_runs *c, unsigned colu
 {
     const size_t common = common_key(c);
     const struct table_form forms[] = {table_form_whole,
-                                       {true, true, true, common, true},
-                                       {true, true, true, common, false},
-                                       {false, true, true, common, false},
-                                       {false, false, true, common, false},
-                                       {false, false, false, common, false}};
+                                       {common, true, true, true, true},
+                                       {common, true, true, true, false},
+                                       {common, false, true, true, false},
+                                       {common, false, false, true, false},
+                                       {common, false, false, false, false}};
     size_t n = sizeof forms / sizeof forms[0];
     for (size_t i = 0; i + 1 < n; i++) {
         struct sheet sheet;
