@@ -9,9 +9,9 @@ const char *starting_program(const struct run_options *options)
     return options->program ? options->program : "/proc/self/exe";
 }
 
-struct start_request starting_request(const struct run_options *options, cJSON *config, bool checking)
+void starting_request(const struct run_options *options, cJSON *config, bool checking, struct start_request *out)
 {
-    struct start_request start = {
+    *out = (struct start_request){
         .config = config,
         .plugin_directory = options->plugin_directory,
         .kernel_directory = options->kernel_directory,
@@ -21,6 +21,5 @@ struct start_request starting_request(const struct run_options *options, cJSON *
         .force_tuned = options->force_tuned,
     };
     for (size_t i = 0; i < CONFIG_NAMES_MAX && options->tuned && options->tuned[i]; i++)
-        start.tuned[i] = options->tuned[i];
-    return start;
+        out->tuned[i] = options->tuned[i];
 }

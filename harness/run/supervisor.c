@@ -304,16 +304,16 @@ static void watch_memory(struct run *run)
 
 /* ---- the loop ---- */
 
-static struct start_request start_request_of(const struct run *run)
+static void tell_start(const struct run *run, struct start_request *out)
 {
-    struct start_request start = starting_request(run->options, run->config, run->checking);
-    refusals_tell(&run->refusals, &start);
-    return start;
+    starting_request(run->options, run->config, run->checking, out);
+    refusals_tell(&run->refusals, out);
 }
 
 static int start_worker(struct run *run, struct slot *slot, struct error *err)
 {
-    struct start_request start = start_request_of(run);
+    struct start_request start;
+    tell_start(run, &start);
     start.worker = (int)(slot - run->slots);
     slot->env_index = -1;
     return slot_start(slot, starting_program(run->options), &start, err);
@@ -374,7 +374,8 @@ static int audit_stop(void *context)
 
 static int audit(struct run *run, struct error *err)
 {
-    const struct start_request start = start_request_of(run);
+    struct start_request start;
+    tell_start(run, &start);
     const struct audit_request request = {.config = run->options->config,
                                           .ledger = &run->ledger,
                                           .slots = run->slots,
