@@ -269,7 +269,7 @@ static int add_pairs(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_MASKED_EQ, WORD, (uint32_t)getpid());
     const struct scmp_arg_cmp caller = SCMP_A0(SCMP_CMP_MASKED_EQ, WORD, 0);
-    const struct scmp_arg_cmp reads = SCMP_A2(SCMP_CMP_EQ, 0);
+    const struct scmp_arg_cmp reads = SCMP_A2(SCMP_CMP_EQ, 0, 0);
     int code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 2, SCMP_A1(SCMP_CMP_MASKED_EQ, WORD, F_SETFL),
                                 SCMP_A2(SCMP_CMP_MASKED_EQ, ASYNC, 0));
     code = code ? code : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, self, reads);
