@@ -32,7 +32,7 @@ static char *print_record(const struct cell_record *record)
 static void compute(struct cell_record *record)
 {
     const struct stop_config stop = {.min_blocks = 1, .look_every = 1, .max_blocks = 1000, .delta = {0.005, 0.02}};
-    const struct peak peak = {1e15, 1e12};
+    const struct peak peak = {.flops = 1e15, .bytes_per_s = 1e12};
     cJSON *cell = result_cell(record, &peak);
     require(cell != NULL);
     cJSON_Delete(cell);
