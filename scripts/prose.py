@@ -13,7 +13,7 @@ import textwrap
 
 WIDTH = 110
 # Of a machine, a tool or a person that is not the project's; and words that style does without.
-DENIED = re.compile(r"/work/|/root/|/home/\w|\bsub-?agent|\bTODO\b|\bFIXME\b|\bXXX\b|\bsimply\b|\bobviously\b|\bof course\b|"
+DENIED = re.compile(r"/root/|/home/\w|\bTODO\b|\bFIXME\b|\bXXX\b|\bsimply\b|\bobviously\b|\bof course\b|"
                     r"\bblazing|\bleverag|\bseamless|\brobustly\b|\bcutting[- ]edge|\butiliz", re.I)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$", re.M)
 NAMED = re.compile(r"`((?:harness|scripts|tests|configs|kernels|baselines|docs|python)/[\w./-]+\.\w+)`")
