@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/activity.h"
 #include "result/tree.h"
 #include "stats/interval.h"
 
@@ -78,9 +79,6 @@ static void add_witness(struct screen *screen, const cJSON *ratio)
                  100 * APART);
 }
 
-/* How far CUPTI's begin and end may be out (verify/activity.h, ACTIVITY_CLOCK_NS). */
-#define CLOCK_NS 200.0
-
 /* Rows of launches that were watched, and those in which launches overlapped. */
 struct rows {
     unsigned watched, overlapped;
@@ -100,7 +98,7 @@ static struct rows count_rows(const cJSON *cells, bool alone)
         {
             double ns = tree_number(tree_member(contender, "activity"), "overlap_ns");
             rows.watched += isnan(ns) ? 0u : 1u;
-            rows.overlapped += ns > CLOCK_NS;
+            rows.overlapped += ns > ACTIVITY_CLOCK_NS;
             rows.most_ns = fmax(rows.most_ns, isnan(ns) ? 0 : ns);
         }
     }
