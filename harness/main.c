@@ -4,13 +4,13 @@
 #include "base/plain_locale.h"
 #include "cli/commands.h"
 #include "cli/help.h"
-#include "cli/known.h"
+#include "cli/name_check.h"
 #include "cli/options.h"
 #include "worker/worker.h"
 
 static int dispatch(const struct options *options, int argc, char *const *argv, struct error *err)
 {
-    if (known_check_directories(options, err))
+    if (name_check_check_directories(options, err))
         return err->code;
     switch (options->command) {
     case COMMAND_RUN:

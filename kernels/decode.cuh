@@ -1,5 +1,5 @@
 /*
- * decode.cuh - where decode.cu puts what: plain functions of numbers, which tests/test_decode.c compiles for the host
+ * decode.cuh - where decode.cu puts what: plain functions of numbers, which tests/unit/kernels/test_decode.c compiles for the host
  * as well and runs a whole tile with. Rows in shared memory are a multiple of eight chunks of 16 bytes.
  */
 #ifndef CUDAL2_DECODE_CUH

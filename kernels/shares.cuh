@@ -1,5 +1,5 @@
 /*
- * shares.cuh - how stream.cuh deals out the steps of tiles: plain functions of numbers, which tests/test_shares.c compiles
+ * shares.cuh - how stream.cuh deals out the steps of tiles: plain functions of numbers, which tests/unit/kernels/test_shares.c compiles
  * for the host as well. All tiles have the same number of steps, 1 and more.
  */
 #ifndef CUDAL2_SHARES_CUH

@@ -36,7 +36,7 @@ wanted() { # wanted NAME ASKED...: whether it is asked for
 }
 
 tests=()
-for file in "$build"/tests/gpu_* "$here"/tests/gpu_*.sh; do
+for file in "$build"/tests/gpu_* "$here"/tests/gpu/gpu_*.sh; do
     name=$(basename "$file" .sh)
     [ -x "$file" ] && wanted "${name#gpu_}" "$@" && tests+=("$file")
 done

@@ -9,7 +9,7 @@ complain() {
     bad=1
 }
 count=0
-for file in harness/*.[ch] harness/*/*.[ch] baselines/*.[ch]* kernels/*.cu* kernels/*/*.c kernels/*/*.cu* tests/*.[ch] tests/*/*.[ch] tests/redteam/*.cu*; do
+for file in $(find harness baselines kernels tests -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu*" 2>/dev/null); do
     [ -f "$file" ] || continue
     count=$((count + 1))
     # The first comment, and how many words it has.
@@ -18,12 +18,12 @@ for file in harness/*.[ch] harness/*/*.[ch] baselines/*.[ch]* kernels/*.cu* kern
     case $file in harness/*/*.c) least=14 ;; esac
     [ "$words" -ge "$least" ] || complain "$file"
 done
-for file in scripts/*.sh tests/*.sh tests/*/*.sh; do
+for file in $(find scripts tests -name "*.sh" 2>/dev/null); do
     [ -f "$file" ] || continue
     count=$((count + 1))
     head -3 "$file" | grep -qE '^# .{20}' || complain "$file"
 done
-for file in scripts/*.py python/*/*.py; do
+for file in $(find scripts python rl -name "*.py" 2>/dev/null); do
     [ -f "$file" ] || continue
     count=$((count + 1))
     head -3 "$file" | grep -q '"""' || complain "$file"

@@ -6,23 +6,26 @@ cd "$(dirname "$0")/.." || exit 1
 declare -A may=(
     [abi]=""
     [base]="abi"
+    [model]="base abi"
     [stats]="base abi"
-    [config]="stats base abi"
-    [compile]="base abi"
-    [device]="compile base abi"
-    [contender]="device compile base abi"
-    [choice]="contender device compile base abi"
-    [operands]="contender device compile base abi"
-    # record.h keeps the device's own health struct: a type, no code of the room.
-    [result]="config stats base abi device/device.h"
-    [measure]="operands choice contender device compile result config stats base abi"
-    [verify]="measure operands choice contender device compile result config stats base abi"
-    [worker]="verify measure operands choice contender device compile result config stats base abi"
-    [run]="worker result config stats base abi device/device.h"
-    [tune]="run worker verify measure operands choice contender device compile result config stats base abi"
-    [report]="result config stats base abi"
-    [compare]="report result config stats base abi"
-    [cli]="compare report tune run worker verify measure operands choice contender device compile result config stats base abi"
+    [config]="model stats base abi"
+    [compile]="model base abi"
+    [device]="compile model base abi"
+    [contender]="device compile model base abi"
+    [choice]="contender device compile model base abi"
+    [operands]="contender device compile model base abi"
+    [record]="config model stats base abi"
+    [analysis]="record config model stats base abi"
+    [result]="analysis record config model stats base abi"
+    [measure]="analysis record operands choice contender device compile config model stats base abi"
+    [verify]="measure analysis record operands choice contender device compile config model stats base abi"
+    [worker]="verify measure analysis record operands choice contender device compile config model stats base abi"
+    # The lock of a GPU is named by its UUID.
+    [run]="worker result record config model stats base abi device/device.h"
+    [tune]="run worker verify measure analysis record operands choice contender device compile result config model stats base abi"
+    [report]="result analysis record config model stats base abi"
+    [compare]="report result analysis record config model stats base abi"
+    [cli]="compare report tune run worker verify measure operands choice contender device compile result analysis record config model stats base abi"
 )
 bad=0
 
@@ -45,8 +48,9 @@ allowed() { # allowed ROOM TARGET
     return 1
 }
 
-for file in harness/*/*.[ch]; do
-    room=$(basename "$(dirname "$file")")
+for file in $(find harness -mindepth 2 -name "*.[ch]" | sort); do
+    room=${file#harness/}
+    room=${room%%/*}
     if [ -z "${may[$room]+known}" ]; then
         complain "$file: the room \"$room\" has no place in the order (scripts/lint-includes.sh)"
         continue
@@ -64,7 +68,7 @@ for file in harness/*/*.[ch]; do
     done < <(includes_of "$file")
 done
 
-for file in baselines/*.[ch] baselines/*.cpp kernels/plugins/*.c tests/plugins/*.[ch]; do
+for file in baselines/*.[ch] baselines/*.cpp kernels/plugins/*.c tests/fixtures/plugins/*.[ch]; do
     while read -r line target; do
         [ "$target" = abi/contender.h ] && continue
         case $target in

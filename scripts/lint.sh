@@ -5,8 +5,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
-c_files=$(ls harness/*.c harness/*/*.c kernels/plugins/*.c tests/*.c tests/plugins/*.c tests/redteam/*.c baselines/*.c 2>/dev/null)
-formatted="$c_files $(ls harness/*/*.h baselines/*.h baselines/*.cpp tests/*.h tests/plugins/*.h tests/redteam/*.h 2>/dev/null)"
+c_files=$(find harness kernels/plugins tests baselines -name '*.c' -not -path '*/fuzz/*' | sort)
+formatted="$c_files $(find harness baselines tests -name '*.h' -o -name 'torch.cpp' | sort)"
 jobs=$(nproc)
 
 missing() {
@@ -31,7 +31,7 @@ check_tidy() {
     command -v clang-tidy >/dev/null || { missing clang-tidy; return; }
     local cuda=/usr/local/cuda/include sources
     [ -n "${CUDA_HOME:-}" ] && cuda=$CUDA_HOME/include
-    sources=$(ls harness/*.c harness/*/*.c kernels/plugins/*.c baselines/openblas.c tests/plugins/*.c)
+    sources=$(find harness kernels/plugins tests/fixtures/plugins baselines/openblas.c -name '*.c' | sort)
     [ -f "$cuda/cublasLt.h" ] && sources="$sources $(ls baselines/cublas*.c baselines/nvidia.c)"
     # A process for each file: once, with four given to one, a call of error_set was taken for a va_start.
     # shellcheck disable=SC2086
@@ -45,12 +45,12 @@ check_cppcheck() {
     # shellcheck disable=SC2046
     cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability --inline-suppr -j "$jobs" \
         --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
-        --error-exitcode=1 -Iharness $(ls harness/*.c harness/*/*.c kernels/plugins/*.c baselines/*.c) || bad=1
+        --error-exitcode=1 -Iharness $(find harness kernels/plugins baselines -name '*.c' | sort) || bad=1
 }
 
 check_shell() {
     local script
-    for script in scripts/*.sh tests/*.sh tests/redteam/*.sh .ci/run; do
+    for script in scripts/*.sh tests/*/*.sh .ci/run; do
         [ -f "$script" ] && { bash -n "$script" || bad=1; }
     done
     ! command -v shellcheck >/dev/null || shellcheck -S warning scripts/*.sh .ci/run || bad=1
@@ -58,7 +58,7 @@ check_shell() {
 
 check_text() {
     # Words that mark unfinished work do not belong in the tree.
-    if grep -nEw 'TODO|FIXME|XXX' $formatted scripts/* Makefile 2>/dev/null | grep -v '^scripts/lint.sh'; then
+    if grep -nEw 'TODO|FIXME|XXX' $formatted scripts/* Makefile mk/*.mk 2>/dev/null | grep -v '^scripts/lint.sh'; then
         echo "lint: unfinished work is marked above"
         bad=1
     fi

@@ -27,7 +27,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 wrong=0
 
-# file_of RUN: what to read of it. A result is a function of its journal (tests/test_committed.c) and reads ten times faster, so
+# file_of RUN: what to read of it. A result is a function of its journal (tests/unit/result/test_committed.c) and reads ten times faster, so
 # where only the journal was kept its result has been made beforehand.
 file_of() {
     local name

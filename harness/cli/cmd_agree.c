@@ -71,11 +71,11 @@ static void add_cost(struct text *out, const struct agreement *a)
                  several ? "some runs alone: the others have" : "one run alone: the other has");
 }
 
-static void add_json(struct text *out, const struct sheet *groups, const struct sheet *rows, const struct agreement *a)
+static void add_json(struct text *out, const struct table *groups, const struct table *rows, const struct agreement *a)
 {
     cJSON *root = cJSON_CreateObject();
-    cJSON_AddItemToObject(root, "groups", sheet_to_json(groups));
-    cJSON_AddItemToObject(root, "rows", sheet_to_json(rows));
+    cJSON_AddItemToObject(root, "groups", table_to_json(groups));
+    cJSON_AddItemToObject(root, "rows", table_to_json(rows));
     json_put_number(root, "cells", (double)a->n_cells);
     json_put_number(root, "base_runs", (double)a->n_bases);
     json_put_number(root, "base_seconds", a->seconds[0]);
@@ -86,24 +86,24 @@ static void add_json(struct text *out, const struct sheet *groups, const struct 
 static int print(const struct agreement *a, enum form form, const struct options *options, struct error *err)
 {
     bool colour = !options->no_color && terminal_has_colour(STDOUT_FILENO);
-    struct sheet sheets[2] = {{.n_columns = 0}, {.n_columns = 0}};
+    struct table tables[2] = {{.n_columns = 0}, {.n_columns = 0}};
     struct text out = {0};
-    agree_groups_sheet(a, &sheets[0]);
-    agree_rows_sheet(a, &sheets[1]);
+    agree_groups_table(a, &tables[0]);
+    agree_rows_table(a, &tables[1]);
     if (form == FORM_JSON)
-        add_json(&out, &sheets[0], &sheets[1], a);
+        add_json(&out, &tables[0], &tables[1], a);
     for (int i = 0; i < 2 && form != FORM_JSON; i++) {
         if (form == FORM_MARKDOWN)
-            sheet_print_markdown(&out, &sheets[i]);
+            table_print_markdown(&out, &tables[i]);
         else
-            sheet_print_text(&out, &sheets[i], colour);
+            table_print_text(&out, &tables[i], colour);
         text_add(&out, "\n");
     }
     if (form != FORM_JSON)
         add_cost(&out, a);
-    out.failed |= sheets[0].failed || sheets[1].failed;
-    sheet_free(&sheets[0]);
-    sheet_free(&sheets[1]);
+    out.failed |= tables[0].failed || tables[1].failed;
+    table_free(&tables[0]);
+    table_free(&tables[1]);
     return hand_over(&out, form) ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the comparison");
 }
 

@@ -74,8 +74,8 @@ static int admit(void *context, const cJSON *env, struct error *err)
 }
 
 /* Measures the suspects and judges by that; with an earlier confirmation at hand nothing is measured. */
-static int look_again(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
-                      struct error *err)
+static int prescreen_again(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
+                           struct error *err)
 {
     struct confirm confirm;
     if (options->confirm[0])
@@ -145,7 +145,7 @@ static int judge(const struct options *options, int argc, char *const *argv, str
                  struct error *err)
 {
     bool again = options->confirm && compare_suspects(runs) > 0;
-    return again ? look_again(options, argc, argv, runs, err) : 0;
+    return again ? prescreen_again(options, argc, argv, runs, err) : 0;
 }
 
 int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)

@@ -13,8 +13,8 @@
 #include "base/plain.h"
 #include "base/text.h"
 #include "base/width.h"
-#include "cli/known.h"
-#include "cli/trial.h"
+#include "cli/name_check.h"
+#include "cli/plugin_isolation.h"
 #include "compile/kernels.h"
 #include "contender/contender.h"
 #include "worker/confine.h"
@@ -140,12 +140,12 @@ static int open_confined(const struct options *options, struct device **device, 
     return code;
 }
 
-static int list(const struct options *options, const struct trial *trial, struct error *err)
+static int list(const struct options *options, const struct plugin_isolation *trial, struct error *err)
 {
     struct device *device = NULL;
     struct registry *registry = NULL;
     struct names candidates = {0};
-    known_candidates(options, &candidates);
+    name_check_candidates(options, &candidates);
     struct registry_request request = {
         .baselines = family_names,
         .candidates = (const char *const *)candidates.list,
@@ -153,7 +153,7 @@ static int list(const struct options *options, const struct trial *trial, struct
         .plugin_directory = options->plugins,
         .kernel_directory = options->kernels,
     };
-    trial_watch(trial, &request);
+    isolation_watch(trial, &request);
     int code = open_confined(options, &device, err);
     if (!code)
         code = registry_open(&request, device, &registry, err);
@@ -169,10 +169,10 @@ static int list(const struct options *options, const struct trial *trial, struct
 
 int command_list(const struct options *options, struct error *err)
 {
-    struct trial trial = {.seconds = LOAD_SECONDS};
+    struct plugin_isolation trial = {.seconds = LOAD_SECONDS};
     bool child = false;
-    if (known_check_options(options, NULL, err))
+    if (name_check_check_options(options, NULL, err))
         return err->code;
-    int code = trial_fork(&trial, &child, err);
+    int code = isolation_fork(&trial, &child, err);
     return child ? list(options, &trial, err) : code;
 }

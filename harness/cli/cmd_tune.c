@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/plain.h"
-#include "cli/known.h"
+#include "cli/name_check.h"
 #include "cli/run_config.h"
 #include "cli/terminal.h"
 #include "device/chips.h"
@@ -105,7 +105,7 @@ static int read_config(const struct options *options, struct run_config *out, st
     if (!code)
         code = options_apply(options, &out->config, err);
     if (!code)
-        code = known_check_options(options, &out->config, err);
+        code = name_check_check_options(options, &out->config, err);
     if (!code)
         code = config_settle(&out->config, true, err);
     if (!code)

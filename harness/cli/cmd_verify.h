@@ -6,8 +6,8 @@
 #define CUDAL2_CLI_CMD_VERIFY_H
 
 #include "cli/sanitize.h"
-#include "result/activity.h"
-#include "result/record.h"
+#include "record/activity.h"
+#include "record/record.h"
 #include "run/named.h"
 
 /* {"schema":"cudal2-bench/verify","schema_version":1,"device":"...","problems":[{"problem":"f16-f32-64x64x64",

@@ -10,7 +10,7 @@
 
 #include "base/plain.h"
 #include "base/text.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 static bool is_ok(const struct inspected *v)
 {

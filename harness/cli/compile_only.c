@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/known.h"
+#include "cli/name_check.h"
 #include "cli/run_config.h"
 #include "compile/nvrtc.h"
 
@@ -118,7 +118,7 @@ int compile_only(const struct options *options, struct error *err)
     if (!code)
         code = nvrtc_version(&c->nvrtc[0], &c->nvrtc[1], err);
     if (!code)
-        code = known_check_operands(options, err);
+        code = name_check_check_operands(options, err);
     if (!code)
         code = read_shapes(options, &made, err);
     if (!code) {

@@ -14,8 +14,8 @@
 
 #include "base/file.h"
 #include "report/source.h"
-#include "result/journal.h"
-#include "result/tree.h"
+#include "record/journal.h"
+#include "base/tree.h"
 #include "run/ledger.h"
 
 #define NAMES_MAX 1000

@@ -13,7 +13,7 @@
 #include "base/plain.h"
 #include "compile/kernels.h"
 #include "report/load.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 #define GROUPS_SHOWN 2
 #define INDENT "          "

@@ -1,7 +1,7 @@
 /* The tables of options.h: the one place where a subcommand or option is described. */
 #include "cli/options.h"
 
-#include "base/problem.h"
+#include "model/problem.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
-#include "cli/known.h"
+#include "cli/name_check.h"
 #include "device/device.h"
 #include "run/devices.h"
 #include "run/plan.h"
@@ -131,7 +131,7 @@ int run_config_read(const struct options *options, bool check_names, struct run_
         fprintf(stderr, "config: %s\n", out->path);
     config_read(out->path, &out->config, &faults);
     if (check_names)
-        known_check_config(options, &out->config, out->path, &faults);
+        name_check_check_config(options, &out->config, out->path, &faults);
     int code = faults.count ? tell(&faults, out->path, err) : 0;
     faults_free(&faults);
     if (code)
@@ -151,7 +151,7 @@ bool run_config_means_cuda(const char *device)
 static int fill(const struct options *options, struct run_config *c, struct error *err)
 {
     if (shapes_choose(options, &c->config, err) || options_apply(options, &c->config, err) ||
-        known_check_options(options, &c->config, err))
+        name_check_check_options(options, &c->config, err))
         return err->code;
     return config_settle(&c->config, c->on_cuda, err);
 }

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/plain.h"
 #include "base/width.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 void findings_open(struct findings *f)
 {

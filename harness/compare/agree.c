@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "report/load.h"
-#include "result/tree.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 /* ---- reading ---- */
@@ -363,7 +363,7 @@ void agree_free(struct agreement *a)
 
 /* ---- tables ---- */
 
-void agree_groups_sheet(const struct agreement *a, struct sheet *s)
+void agree_groups_table(const struct agreement *a, struct table *s)
 {
     if (a->n_bases == 1)
         snprintf(s->title, sizeof s->title,
@@ -372,59 +372,59 @@ void agree_groups_sheet(const struct agreement *a, struct sheet *s)
         snprintf(s->title, sizeof s->title,
                  "Absolute difference of a speedup between NEW and the mean of %zu BASE runs, in percentage points",
                  a->n_bases);
-    sheet_column(s, "mode", "mode", true);
-    sheet_column(s, "timing", "timing", true);
-    sheet_column(s, "pairs", "n", false);
-    sheet_column(s, "median", "median", false);
-    sheet_column(s, "90th percentile", "p90", false);
-    sheet_column(s, "largest", "most", false);
-    sheet_column(s, a->n_bases == 1 ? "in BASE's interval" : "inside", "inside", false);
+    table_column(s, "mode", "mode", true);
+    table_column(s, "timing", "timing", true);
+    table_column(s, "pairs", "n", false);
+    table_column(s, "median", "median", false);
+    table_column(s, "90th percentile", "p90", false);
+    table_column(s, "largest", "most", false);
+    table_column(s, a->n_bases == 1 ? "in BASE's interval" : "inside", "inside", false);
     for (size_t i = 0; i < a->n_groups; i++) {
         const struct agree_group *g = &a->groups[i];
-        sheet_add(s, NAN, "%s", mode_names[g->mode]);
-        sheet_add(s, NAN, "%s", timing_names[g->timing]);
-        sheet_add(s, (double)g->n, "%zu", g->n);
-        sheet_add(s, g->median, "%.2f", 100 * g->median);
-        sheet_add(s, g->p90, "%.2f", 100 * g->p90);
-        sheet_add(s, g->most, "%.2f", 100 * g->most);
-        sheet_add(s, (double)g->inside, "%zu/%zu", g->inside, g->with_interval);
+        table_add(s, NAN, "%s", mode_names[g->mode]);
+        table_add(s, NAN, "%s", timing_names[g->timing]);
+        table_add(s, (double)g->n, "%zu", g->n);
+        table_add(s, g->median, "%.2f", 100 * g->median);
+        table_add(s, g->p90, "%.2f", 100 * g->p90);
+        table_add(s, g->most, "%.2f", 100 * g->most);
+        table_add(s, (double)g->inside, "%zu/%zu", g->inside, g->with_interval);
     }
 }
 
-static void add_row(struct sheet *s, const struct agree_row *row, bool several)
+static void add_row(struct table *s, const struct agree_row *row, bool several)
 {
-    sheet_add(s, NAN, "%s", row->key);
-    sheet_add(s, NAN, "%s", timing_names[row->timing]);
-    sheet_add(s, NAN, "%s", row->candidate);
-    sheet_add(s, NAN, "%s", row->reference);
-    sheet_add(s, row->base, "%+.2f%%", 100 * row->base);
+    table_add(s, NAN, "%s", row->key);
+    table_add(s, NAN, "%s", timing_names[row->timing]);
+    table_add(s, NAN, "%s", row->candidate);
+    table_add(s, NAN, "%s", row->reference);
+    table_add(s, row->base, "%+.2f%%", 100 * row->base);
     if (isnan(row->low) || isnan(row->high))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else
-        sheet_add(s, NAN, "%+.2f%% to %+.2f%%", 100 * row->low, 100 * row->high);
-    sheet_add(s, row->fresh, "%+.2f%%", 100 * row->fresh);
-    sheet_add(s, difference(row), "%.2f", 100 * difference(row));
+        table_add(s, NAN, "%+.2f%% to %+.2f%%", 100 * row->low, 100 * row->high);
+    table_add(s, row->fresh, "%+.2f%%", 100 * row->fresh);
+    table_add(s, difference(row), "%.2f", 100 * difference(row));
     const char *place = isnan(row->low) ? "no interval" : agree_is_inside(row) ? "inside" : "outside";
     const char *held = several ? ", held in some" : ", held in one";
-    sheet_add(s, NAN, "%s%s%s", place, row->other_variant ? ", another variant" : "", row->other_start ? held : "");
+    table_add(s, NAN, "%s%s%s", place, row->other_variant ? ", another variant" : "", row->other_start ? held : "");
 }
 
-void agree_rows_sheet(const struct agreement *a, struct sheet *s)
+void agree_rows_table(const struct agreement *a, struct table *s)
 {
     size_t shown = a->n_rows < AGREE_LISTED ? a->n_rows : AGREE_LISTED;
     if (shown < a->n_rows)
         snprintf(s->title, sizeof s->title, "The %zu largest differences of %zu", shown, a->n_rows);
     else
         snprintf(s->title, sizeof s->title, "Every pair, the largest difference first");
-    sheet_column(s, "cell", "cell", true);
-    sheet_column(s, "timing", "timing", true);
-    sheet_column(s, "candidate", "candidate", true);
-    sheet_column(s, "against", "reference", true);
-    sheet_column(s, a->n_bases == 1 ? "BASE" : "mean of BASE", "base", false);
-    sheet_column(s, a->n_bases == 1 ? "its 95% interval" : "one more run's 95% interval", "ci95", false);
-    sheet_column(s, "NEW", "new", false);
-    sheet_column(s, "difference", "difference", false);
-    sheet_column(s, "NEW is", "place", true);
+    table_column(s, "cell", "cell", true);
+    table_column(s, "timing", "timing", true);
+    table_column(s, "candidate", "candidate", true);
+    table_column(s, "against", "reference", true);
+    table_column(s, a->n_bases == 1 ? "BASE" : "mean of BASE", "base", false);
+    table_column(s, a->n_bases == 1 ? "its 95% interval" : "one more run's 95% interval", "ci95", false);
+    table_column(s, "NEW", "new", false);
+    table_column(s, "difference", "difference", false);
+    table_column(s, "NEW is", "place", true);
     for (size_t i = 0; i < shown; i++)
         add_row(s, &a->rows[i], a->n_bases > 1);
 }

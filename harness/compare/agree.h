@@ -7,8 +7,8 @@
 #ifndef CUDAL2_COMPARE_AGREE_H
 #define CUDAL2_COMPARE_AGREE_H
 
-#include "report/sheet.h"
-#include "result/record.h"
+#include "report/table.h"
+#include "record/record.h"
 
 #define AGREE_BASES_MAX 15
 
@@ -60,8 +60,8 @@ void agree_free(struct agreement *a);
 
 /* Tables over one row model: the groups, and the rows (with more than AGREE_LISTED the largest differences). */
 #define AGREE_LISTED 40
-void agree_groups_sheet(const struct agreement *a, struct sheet *out);
-void agree_rows_sheet(const struct agreement *a, struct sheet *out);
+void agree_groups_table(const struct agreement *a, struct table *out);
+void agree_rows_table(const struct agreement *a, struct table *out);
 
 /* Whether NEW's value lies in the row's interval; false without one. */
 bool agree_is_inside(const struct agree_row *row);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "compare/rows.h"
-#include "result/tree.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 /* ---- what counts as a loss ---- */

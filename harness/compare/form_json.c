@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/tree.h"
+#include "base/tree.h"
 
 #define DECIMALS 1e6
 

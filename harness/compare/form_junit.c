@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/plain.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* XML 1.0 has no place for control characters, escaped or not, nor for U+FFFE and U+FFFF: plain.h writes all of them
  * out. */

@@ -23,17 +23,17 @@ static int by_size(const void *a, const void *b)
 
 static void print_rows(struct text *out, const struct compare_row *const *rows, size_t n, const char *title)
 {
-    struct sheet sheet;
+    struct table table;
     size_t shown = n < LARGEST ? n : LARGEST;
     if (n == 0)
         return;
-    form_table_begin(&sheet, &table_form_whole);
+    form_table_begin(&table, &table_form_whole);
     for (size_t i = 0; i < shown; i++)
-        form_table_add(&sheet, &table_form_whole, rows[i]);
+        form_table_add(&table, &table_form_whole, rows[i]);
     text_add(out, "\n**%s** (%zu of %zu)\n\n", title, shown, n);
-    sheet_print_markdown(out, &sheet);
-    out->failed |= sheet.failed;
-    sheet_free(&sheet);
+    table_print_markdown(out, &table);
+    out->failed |= table.failed;
+    table_free(&table);
 }
 
 static void add_tables(struct text *out, const struct compare_runs *c)

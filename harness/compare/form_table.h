@@ -1,11 +1,11 @@
 /*
- * form_table.h - rows of a comparison as a sheet. Private to form_*.c.
+ * form_table.h - rows of a comparison as a table. Private to form_*.c.
  */
 #ifndef CUDAL2_COMPARE_FORM_TABLE_H
 #define CUDAL2_COMPARE_FORM_TABLE_H
 
 #include "compare/compare.h"
-#include "report/sheet.h"
+#include "report/table.h"
 
 /* What a table has, the least telling first. */
 struct table_form {
@@ -18,7 +18,7 @@ struct table_form {
 
 extern const struct table_form table_form_whole;
 
-void form_table_begin(struct sheet *s, const struct table_form *form);
-void form_table_add(struct sheet *s, const struct table_form *form, const struct compare_row *row);
+void form_table_begin(struct table *s, const struct table_form *form);
+void form_table_add(struct table *s, const struct table_form *form, const struct compare_row *row);
 
 #endif

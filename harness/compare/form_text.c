@@ -1,6 +1,6 @@
 /*
  * form_text.c - a comparison for the terminal, as wide as it is, with notes that say what to do. Relies on
- * report/sheet.h. Called through forms.h.
+ * report/table.h. Called through forms.h.
  */
 #include "compare/form_table.h"
 #include "compare/forms.h"
@@ -16,62 +16,62 @@
 const struct table_form table_form_whole = {
     .statistics = true, .speedups = true, .against = true, .skip = 0, .remarks = true};
 
-void form_table_begin(struct sheet *s, const struct table_form *form)
+void form_table_begin(struct table *s, const struct table_form *form)
 {
-    *s = (struct sheet){.n_columns = 0};
-    sheet_column(s, "verdict", "verdict", true);
-    sheet_column(s, "change", "change", false);
-    sheet_column(s, form->skip ? "shape" : "cell", "cell", true);
-    sheet_column(s, "candidate", "candidate", true);
-    sheet_column(s, "BASE", "base_time", false);
-    sheet_column(s, "NEW", "new_time", false);
+    *s = (struct table){.n_columns = 0};
+    table_column(s, "verdict", "verdict", true);
+    table_column(s, "change", "change", false);
+    table_column(s, form->skip ? "shape" : "cell", "cell", true);
+    table_column(s, "candidate", "candidate", true);
+    table_column(s, "BASE", "base_time", false);
+    table_column(s, "NEW", "new_time", false);
     if (form->against)
-        sheet_column(s, "against", "reference", true);
+        table_column(s, "against", "reference", true);
     if (form->speedups) {
-        sheet_column(s, "lead BASE", "base_speedup", false);
-        sheet_column(s, "lead NEW", "new_speedup", false);
+        table_column(s, "lead BASE", "base_speedup", false);
+        table_column(s, "lead NEW", "new_speedup", false);
     }
     if (form->statistics) {
-        sheet_column(s, "p", "p", false);
-        sheet_column(s, "groups", "groups", false);
+        table_column(s, "p", "p", false);
+        table_column(s, "groups", "groups", false);
     }
     if (form->remarks)
-        sheet_column(s, "", "remark", true);
+        table_column(s, "", "remark", true);
 }
 
-static void add_speedup(struct sheet *s, bool tested, struct sample side)
+static void add_speedup(struct table *s, bool tested, struct sample side)
 {
     if (tested)
-        sheet_add(s, compare_speedup(side), "%+.1f%%", 100 * compare_speedup(side));
+        table_add(s, compare_speedup(side), "%+.1f%%", 100 * compare_speedup(side));
     else
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
 }
 
-static void add_statistics(struct sheet *s, const struct compare_row *row)
+static void add_statistics(struct table *s, const struct compare_row *row)
 {
     if (row->tested) {
-        sheet_add(s, compare_p(row), "%.1g", compare_p(row));
-        sheet_add(s, NAN, "%zu/%zu", row->trial.base.n, row->trial.fresh.n);
+        table_add(s, compare_p(row), "%.1g", compare_p(row));
+        table_add(s, NAN, "%zu/%zu", row->trial.base.n, row->trial.fresh.n);
         return;
     }
-    sheet_add(s, NAN, "-");
-    sheet_add(s, NAN, "-");
+    table_add(s, NAN, "-");
+    table_add(s, NAN, "-");
 }
 
-void form_table_add(struct sheet *s, const struct table_form *form, const struct compare_row *row)
+void form_table_add(struct table *s, const struct table_form *form, const struct compare_row *row)
 {
     char remark[sizeof row->reason];
-    sheet_add(s, NAN, "%s", verdict_names[row->verdict]);
+    table_add(s, NAN, "%s", verdict_names[row->verdict]);
     if (row->tested)
-        sheet_add(s, compare_change(row), "%+.1f%%", 100 * compare_change(row));
+        table_add(s, compare_change(row), "%+.1f%%", 100 * compare_change(row));
     else
-        sheet_add(s, NAN, "-");
-    sheet_add(s, NAN, "%s", row->key + form->skip);
-    sheet_add(s, NAN, "%s", row->candidate);
+        table_add(s, NAN, "-");
+    table_add(s, NAN, "%s", row->key + form->skip);
+    table_add(s, NAN, "%s", row->candidate);
     screen_add_time(s, row->tested ? row->base_ns : (double)NAN);
     screen_add_time(s, row->tested ? row->fresh_ns : (double)NAN);
     if (form->against)
-        sheet_add(s, NAN, "%s", row->reference[0] ? row->reference : "-");
+        table_add(s, NAN, "%s", row->reference[0] ? row->reference : "-");
     if (form->speedups) {
         add_speedup(s, row->tested, row->trial.base);
         add_speedup(s, row->tested, row->trial.fresh);
@@ -80,7 +80,7 @@ void form_table_add(struct sheet *s, const struct table_form *form, const struct
         add_statistics(s, row);
     compare_remark(row, remark, sizeof remark);
     if (form->remarks)
-        sheet_add(s, NAN, "%s", remark);
+        table_add(s, NAN, "%s", remark);
 }
 
 static bool is_shown(const struct compare_runs *c, size_t i)
@@ -88,12 +88,12 @@ static bool is_shown(const struct compare_runs *c, size_t i)
     return c->rows[i].verdict != VERDICT_SAME || i < SHOWN_MAX;
 }
 
-static void make_table(const struct compare_runs *c, const struct table_form *form, struct sheet *sheet)
+static void make_table(const struct compare_runs *c, const struct table_form *form, struct table *table)
 {
-    form_table_begin(sheet, form);
+    form_table_begin(table, form);
     for (size_t i = 0; i < c->n_rows; i++)
         if (is_shown(c, i))
-            form_table_add(sheet, form, &c->rows[i]);
+            form_table_add(table, form, &c->rows[i]);
 }
 
 /* Bytes of "offline/f16-f32-" where every shown row begins with the same. */
@@ -126,10 +126,10 @@ static struct table_form choose_form(const struct compare_runs *c, unsigned colu
                                        {common, false, false, false, false}};
     size_t n = sizeof forms / sizeof forms[0];
     for (size_t i = 0; i + 1 < n; i++) {
-        struct sheet sheet;
-        make_table(c, &forms[i], &sheet);
-        size_t width = sheet_total_width(&sheet);
-        sheet_free(&sheet);
+        struct table table;
+        make_table(c, &forms[i], &table);
+        size_t width = table_total_width(&table);
+        table_free(&table);
         if (columns == 0 || width <= columns)
             return forms[i];
     }
@@ -153,14 +153,14 @@ static void add_remarks(struct text *out, const struct compare_runs *c)
 
 static void add_table(struct text *out, const struct compare_runs *c, struct compare_style style)
 {
-    struct sheet sheet;
+    struct table table;
     struct table_form form = choose_form(c, style.columns);
-    make_table(c, &form, &sheet);
+    make_table(c, &form, &table);
     if (form.skip)
         text_add(out, "%.*s\n", (int)form.skip - 1, c->rows[0].key);
-    sheet_print_text(out, &sheet, style.colour);
-    size_t shown = sheet_rows(&sheet);
-    sheet_free(&sheet);
+    table_print_text(out, &table, style.colour);
+    size_t shown = table_rows(&table);
+    table_free(&table);
     if (!form.remarks)
         add_remarks(out, c);
     if (shown < c->n_rows)

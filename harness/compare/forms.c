@@ -12,7 +12,7 @@
 
 #include "base/plain.h"
 #include "base/utf8.h"
-#include "result/tree.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 const char *const compare_format_names[] = {"text", "markdown", "json", "junit", "html", NULL};

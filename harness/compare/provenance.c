@@ -1,6 +1,6 @@
 /*
  * provenance.c - compares two runs' environments member by member and says which differences forbid a comparison.
- * Relies on base/apart.h. Called by compare.c.
+ * Relies on base/text_diff.h. Called by compare.c.
  */
 #include "compare/provenance.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/apart.h"
-#include "result/tree.h"
+#include "base/text_diff.h"
+#include "base/tree.h"
 
 #define TABLES "tuned" /* among the libraries: the tables by name */
 
@@ -46,7 +46,7 @@ static void describe_apart(const cJSON *base, const cJSON *fresh, char a[VALUE_M
     char *first = json_print(base, false);
     char *second = json_print(fresh, false);
     if (first && second)
-        apart(first, second, VALUE_MAX + 1, a, b);
+        text_diff(first, second, VALUE_MAX + 1, a, b);
     free(first);
     free(second);
 }

@@ -11,7 +11,7 @@
 
 /* Lines of the form `driver: "570.86" in BASE, "580.65" in NEW` and `tuning table h200-f32: of 827c91a in BASE, of
  * fa1a4a6 in NEW`. A list or settings too long for a line are told by their size, texts and what is of one size by
- * where they differ (base/apart.h). */
+ * where they differ (base/text_diff.h). */
 struct provenance {
     const char *names[2]; /* of the sides */
     char line[PROVENANCE_MAX][PROVENANCE_TEXT];

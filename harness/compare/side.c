@@ -1,5 +1,5 @@
 /*
- * side.c - reads one run's journal into cells and group values. Relies on result/journal.h and report/source.h. Called
+ * side.c - reads one run's journal into cells and group values. Relies on record/journal.h and report/source.h. Called
  * by compare.c and agree.c.
  */
 #include "compare/side.h"
@@ -11,9 +11,9 @@
 
 #include "compare/side_cell.h"
 #include "report/source.h"
-#include "result/journal.h"
+#include "record/journal.h"
 #include "result/result.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* ---- the journal's lines ---- */
 

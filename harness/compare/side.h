@@ -4,8 +4,8 @@
 #ifndef CUDAL2_COMPARE_SIDE_H
 #define CUDAL2_COMPARE_SIDE_H
 
-#include "result/activity.h"
-#include "result/record.h"
+#include "record/activity.h"
+#include "record/record.h"
 
 #include <limits.h>
 

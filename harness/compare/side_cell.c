@@ -1,6 +1,6 @@
 /*
  * side_cell.c - one record as a cell of a side: candidates, references, groups without thermal slowdown. Relies on
- * result/pair.h. Called by side.c.
+ * analysis/pair.h. Called by side.c.
  */
 #include "compare/side_cell.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/pair.h"
-#include "result/tree.h"
+#include "analysis/pair.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 static bool is_ok(const struct contender_record *c)

@@ -9,9 +9,6 @@
 
 #define NAME_MAX_BYTES 1024 /* of a contender: it may be a path */
 
-const char *const family_names[] = {"torch.matmul",        "cublas",   "cublaslt-heuristic",
-                                    "cublaslt-autotuning", "openblas", NULL};
-
 /* Everything that is shipped for such a device, and what this project has to say against it. */
 static const char *const cuda_baselines[] = {"torch.matmul", "cublas", "cublaslt-heuristic", "cublaslt-autotuning",
                                              NULL};

@@ -8,11 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const gap_names[] = {"poisson", "uniform", "fixed", NULL};
-const char *const activity_names[] = {"sample", "all", "off", NULL};
-const char *const kernel_choice_names[] = {"race", "zero", "table", NULL};
-const char *const protocol_names[] = {"adaptive", "paper", NULL};
-
 #define AT(field) offsetof(struct config, field)
 #define MIB 1048576.0
 #define DAY_SECONDS 86400.0

@@ -3,7 +3,7 @@
  * arguments, tensor maps. Relies on expr.c. Called by module.c and by the tuner's space.
  */
 #include "contender/manifest.h"
-#include "base/problem.h"
+#include "model/problem.h"
 
 #include <limits.h>
 #include <stdio.h>

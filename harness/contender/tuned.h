@@ -13,7 +13,7 @@
 #include "abi/contender.h"
 #include "base/digest.h"
 #include "base/json.h"
-#include "base/problem.h"
+#include "model/problem.h"
 #include "device/device.h"
 
 #define TUNED_SCHEMA "cudal2-bench/tuned"

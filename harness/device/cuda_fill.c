@@ -10,7 +10,7 @@
 #define FILL_THREADS 256u
 
 /* As kernels/harness/fill.cu has it. */
-struct wanted {
+struct precompile_list {
     const void *to; /* the matrix, or in the device's memory the first of `copies` addresses */
     uint64_t key, rows, cols;
     int32_t column_major, kind;
@@ -19,24 +19,24 @@ struct wanted {
 
 /* A launch's list: what is wanted, then the addresses, `bytes` in all. */
 struct fill_list {
-    struct wanted *wanted;  /* owned */
-    const void **addresses; /* behind room for a wanted of each item */
+    struct precompile_list *wanted; /* owned */
+    const void **addresses;         /* behind room for a wanted of each item */
     size_t n, bytes;
     uint64_t most; /* 16-byte pieces of the largest */
 };
 
-static struct wanted wanted_of(const struct fill_item *item)
+static struct precompile_list wanted_of(const struct fill_item *item)
 {
     const struct fill *f = &item->fill;
     /* unit < density for unit = i * 2^-24 is i < ceil(density * 2^24), exactly. */
     double scaled = ceil(fmin(fmax(f->density, 0.0), 1.0) * 0x1p24);
-    return (struct wanted){.to = item->memory,
-                           .key = fill_key(f->seed),
-                           .rows = (uint64_t)f->rows,
-                           .cols = (uint64_t)f->cols,
-                           .column_major = f->column_major,
-                           .kind = (int32_t)f->kind,
-                           .threshold = (uint32_t)scaled};
+    return (struct precompile_list){.to = item->memory,
+                                    .key = fill_key(f->seed),
+                                    .rows = (uint64_t)f->rows,
+                                    .cols = (uint64_t)f->cols,
+                                    .column_major = f->column_major,
+                                    .kind = (int32_t)f->kind,
+                                    .threshold = (uint32_t)scaled};
 }
 
 /* What threads have to do, one of which makes 16 bytes at a time. */
@@ -50,7 +50,7 @@ int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct er
     struct cuda_device *c = cuda_of(d);
     cu_function function;
     const struct fill_item item = {memory, *fill};
-    struct wanted wanted = wanted_of(&item);
+    struct precompile_list wanted = wanted_of(&item);
     void *arguments[] = {&wanted};
     if (wanted.rows == 0 || wanted.cols == 0)
         return 0;
@@ -63,7 +63,7 @@ int cuda_fill(struct device *d, void *memory, const struct fill *fill, struct er
 /* What lies between the address and the count says it all. */
 static int by_content(const void *a, const void *b)
 {
-    size_t from = offsetof(struct wanted, key), to = offsetof(struct wanted, copies);
+    size_t from = offsetof(struct precompile_list, key), to = offsetof(struct precompile_list, copies);
     return memcmp((const char *)a + from, (const char *)b + from, to - from);
 }
 
@@ -86,9 +86,9 @@ static int open_list(const struct fill_item *items, size_t n, struct fill_list *
 /* One entry for each content, with its addresses. The list will lie at `base` of the device's memory. */
 static void join_list(struct fill_list *list, size_t n, cu_pointer base)
 {
-    struct wanted *last = NULL;
+    struct precompile_list *last = NULL;
     for (size_t i = 0; i < n; i++) {
-        const struct wanted one = list->wanted[i];
+        const struct precompile_list one = list->wanted[i];
         list->addresses[i] = one.to;
         if (last == NULL || by_content(&one, last) != 0) {
             last = &list->wanted[list->n++];

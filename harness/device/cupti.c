@@ -23,7 +23,7 @@ static const int recorded[] = {KIND_KERNEL, KIND_COPY, KIND_MEMSET};
 #define N_RECORDED (sizeof recorded / sizeof *recorded)
 
 /* CUpti_ActivityKernel5 and later, CUpti_ActivityMemcpy5 and CUpti_ActivityMemset4 as far as they are read: members are
- * only ever added behind these. tests/gpu_clock.c holds cupti_activity.h against the same numbers. */
+ * only ever added behind these. tests/gpu/gpu_clock.c holds cupti_activity.h against the same numbers. */
 struct kernel_record {
     int kind;
     char configuration[12];

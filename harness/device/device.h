@@ -12,8 +12,9 @@
 #define CUDAL2_DEVICE_DEVICE_H
 
 #include "base/error.h"
-#include "base/problem.h"
+#include "model/problem.h"
 #include "device/host_state.h"
+#include "model/health.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,13 +45,6 @@ static inline double device_peak_flops(const struct device_info *info, enum cuda
 {
     return dtype == CUDAL2_F32 && info->peak_flops_f32 > 0 ? info->peak_flops_f32 : info->peak_flops;
 }
-
-struct device_health {
-    bool known;
-    int sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c;
-    uint64_t throttle_reasons; /* NVML clocks-event reasons bit mask */
-    bool slowdown;             /* thermal or hardware slowdown: the only reasons that drop a block */
-};
 
 enum fill_kind {
     FILL_NORMAL, /* N(0,1) rounded to the dtype */

@@ -9,9 +9,9 @@
 #include "contender/contender.h"
 #include "contender/tuned.h"
 #include "device/host_threads.h"
-#include "measure/holding.h"
+#include "measure/leak_watch.h"
 #include "operands/operands.h"
-#include "result/record.h"
+#include "record/record.h"
 
 struct ranker; /* choice/rank.h */
 

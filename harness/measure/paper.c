@@ -10,7 +10,7 @@
 
 #include "measure/arrivals.h"
 #include "measure/segment.h"
-#include "result/tree.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 #define BATCHES 20
@@ -257,7 +257,7 @@ static void drop_failed(struct cell_record *r)
 }
 
 /* Whose part it is to be measured against the others: the candidates' or, without any, the first baseline's family, as
- * in result/entry.h. */
+ * in analysis/entry.h. */
 struct casting {
     bool candidates;
     const char *family;

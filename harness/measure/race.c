@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
-#include "measure/look.h"
+#include "measure/prescreen.h"
 #include "measure/race_plan.h"
 #include "measure/segment.h"
 #include "stats/interval.h"
@@ -123,7 +123,7 @@ static int start_final(struct race *race, struct error *err)
         struct racer *r = &race->racers[i];
         if (!r->entrant.alive)
             continue;
-        code = look_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
+        code = prescreen_prepare(race->bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
         r->n = race->plan.keeps_times ? r->n : 0;
     }
     return code;
@@ -159,7 +159,7 @@ static int move_all(struct race *race, struct error *err)
         if (r->entrant.alive)
             racer_set_up(race, r);
         if (r->entrant.alive)
-            code = look_prepare(bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
+            code = prescreen_prepare(bench, &r->entrant, SEGMENT_TARGET_NS, race->fastest_ns, err);
         if (r->entrant.alive && code == 0)
             code = replay_once(race, r, err);
     }
@@ -226,7 +226,7 @@ static int doubt_fastest(struct race *race, struct error *err)
     for (int i = 0; i < DOUBTED && code == 0 && fastest != NULL && fastest != doubted; i++) {
         if (race->fastest_ns < SEGMENT_TARGET_NS)
             break;
-        code = look_again(race->bench, &fastest->entrant, err);
+        code = prescreen_again(race->bench, &fastest->entrant, err);
         doubted = fastest;
         fastest = find_fastest(race);
     }
@@ -240,7 +240,7 @@ static int look_at_all(struct race *race, struct error *err)
     for (size_t i = 0; i < race->n && code == 0; i++) {
         racer_open(race, &race->racers[i]);
         if (race->racers[i].entrant.alive)
-            code = look_first(race->bench, &race->racers[i].entrant, err);
+            code = prescreen_first(race->bench, &race->racers[i].entrant, err);
     }
     if (code == 0 && !race->terms.paper)
         code = doubt_fastest(race, err);
@@ -262,7 +262,7 @@ static int line_up(struct race *race, struct error *err)
         if (i > 0 && r->median_ns > race->plan.start_cut * race->fastest_ns)
             leave(race, r);
         else
-            code = look_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);
+            code = prescreen_prepare(race->bench, &r->entrant, target, race->fastest_ns, err);
     }
     return code;
 }

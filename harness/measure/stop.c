@@ -1,6 +1,6 @@
 /*
  * stop.c - decides whether a cell has enough blocks: the pairs that decide, their intervals, the cap and giving up
- * (docs/method.md, section 5). Relies on result/pair.h and entry.h. Called by cell_loop.c after each block.
+ * (docs/method.md, section 5). Relies on analysis/pair.h and entry.h. Called by cell_loop.c after each block.
  */
 #include "measure/stop.h"
 
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/blur.h"
-#include "result/entry.h"
-#include "result/pair.h"
+#include "analysis/quantization.h"
+#include "analysis/entry.h"
+#include "analysis/pair.h"
 #include "stats/interval.h"
 
 #define HOPELESS 1.25 /* times the wanted width: intervals narrow by luck, too */
@@ -41,7 +41,7 @@ static void look_at(struct worst *w, int failed, struct pair *pair, const char *
         return;
     }
     pair_interval(pair, &interval);
-    double blur = pair_blur(pair);
+    double blur = pair_quantization(pair);
     pair_free(pair);
     w->coarse |= interval.valid && blur > interval.half_width;
     double half_width = interval.valid ? fmax(interval.half_width, blur) : INFINITY;

@@ -5,7 +5,7 @@
 #define CUDAL2_MEASURE_STOP_H
 
 #include "config/config.h"
-#include "result/record.h"
+#include "record/record.h"
 
 /* STOP_INCOMPARABLE: no pair can be compared; such a cell has not converged, it had nothing to converge. */
 enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARABLE };
@@ -13,8 +13,8 @@ enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARAB
 /* Looks at the record's headline series over every pair that decides (the faster layout and the -max of each candidate
  * family x baseline and -max of baselines, A/A copy x original; without a candidate every baseline against the first,
  * whose family's -max plays the candidate's part) and fills converged, worst_half_width, worst_pair and coarse. A pair
- * is never known better than the clock's steps let it be (result/blur.h). Called after each finished block; looks only
- * at min_blocks and every look_every after it. */
+ * is never known better than the clock's steps let it be (analysis/quantization.h). Called after each finished block;
+ * looks only at min_blocks and every look_every after it. */
 enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record);
 
 /* The same look without the question, for a cell that ends for another reason (its time is up) between two looks or

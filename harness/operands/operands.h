@@ -5,9 +5,9 @@
  * Each contender has sets of its own, all holding the same values: with shared matrices a kernel's time depends on what
  * its neighbours left in the caches (on an H200 up to 7% at 128x512x1024), and an A/A copy could not be told from a
  * slower kernel. Shared are only matrices that are too large to be cached, with the cache emptied between contenders,
- * and those of the paper's protocol (worker/places.h). All matrices of a group lie in one allocation, each at a random
- * offset: where a matrix lies moves a small kernel's time by 1-3%, and an allocator that hands out the same two places
- * in turn would make many groups look like two.
+ * and those of the paper's protocol (worker/placement.h). All matrices of a group lie in one allocation, each at a
+ * random offset: where a matrix lies moves a small kernel's time by 1-3%, and an allocator that hands out the same two
+ * places in turn would make many groups look like two.
  */
 #ifndef CUDAL2_OPERANDS_OPERANDS_H
 #define CUDAL2_OPERANDS_OPERANDS_H

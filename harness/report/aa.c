@@ -1,5 +1,5 @@
 /*
- * aa.c - the sheet of A/A comparisons, one row a mode, dtype and timing, from the result's summary. Relies on
+ * aa.c - the table of A/A comparisons, one row a mode, dtype and timing, from the result's summary. Relies on
  * summaries.c. Called by report.c beside Table 1.
  */
 #include "report/aa.h"
@@ -8,32 +8,32 @@
 #include <stdio.h>
 
 #include "report/overlap.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
-static void add_ratio(struct sheet *s, double value, const char *format)
+static void add_ratio(struct table *s, double value, const char *format)
 {
     if (isnan(value))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else if (format[0] == 's')
-        sheet_add(s, value, "%+.2f%%", 100 * value);
+        table_add(s, value, "%+.2f%%", 100 * value);
     else
-        sheet_add(s, value, "%.2f%%", 100 * value);
+        table_add(s, value, "%.2f%%", 100 * value);
 }
 
-static void add_count(struct sheet *s, double n)
+static void add_count(struct table *s, double n)
 {
     if (isnan(n))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else
-        sheet_add(s, n, "%.0f", n);
+        table_add(s, n, "%.0f", n);
 }
 
-static void add_row(struct sheet *s, const cJSON *row, const bool rows[MODE_COUNT])
+static void add_row(struct table *s, const cJSON *row, const bool rows[MODE_COUNT])
 {
-    sheet_add(s, NAN, "%s", tree_text(row, "contender"));
-    sheet_add(s, NAN, "%s", tree_text(row, "mode"));
-    sheet_add(s, NAN, "%s/%s", tree_text(row, "dtype"), tree_text(row, "accumulate"));
-    sheet_add(s, NAN, "%s", overlap_timing(rows, tree_text(row, "mode"), tree_text(row, "timing")));
+    table_add(s, NAN, "%s", tree_text(row, "contender"));
+    table_add(s, NAN, "%s", tree_text(row, "mode"));
+    table_add(s, NAN, "%s/%s", tree_text(row, "dtype"), tree_text(row, "accumulate"));
+    table_add(s, NAN, "%s", overlap_timing(rows, tree_text(row, "mode"), tree_text(row, "timing")));
     add_count(s, tree_number(row, "with_interval"));
     add_count(s, tree_number(row, "excludes_one"));
     add_ratio(s, tree_number(row, "false_alarm_rate"), "unsigned");
@@ -41,13 +41,13 @@ static void add_row(struct sheet *s, const cJSON *row, const bool rows[MODE_COUN
     add_ratio(s, tree_number(row, "sd_log_ratio"), "unsigned");
 }
 
-int aa_make(const cJSON *result, sheet_sink sink, void *context)
+int aa_make(const cJSON *result, table_sink sink, void *context)
 {
     static const char *const columns[][2] = {
         {"contender", "contender"}, {"mode", "mode"},           {"types", "types"},
         {"timing", "timing"},       {"shapes", "shapes"},       {"excludes 0", "excludes_zero"},
         {"rate", "false_alarms"},   {"mean lead", "mean_lead"}, {"std", "std"}};
-    struct sheet s = {0};
+    struct table s = {0};
     const cJSON *rows = tree_member(tree_member(result, "summary"), "aa");
     const cJSON *row;
     bool overlapping[MODE_COUNT];
@@ -57,10 +57,10 @@ int aa_make(const cJSON *result, sheet_sink sink, void *context)
     snprintf(s.title, sizeof s.title,
              "A/A: a copy over its original; about 5%% of the intervals may exclude 0 by chance");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        sheet_column(&s, columns[i][0], columns[i][1], i < 4);
+        table_column(&s, columns[i][0], columns[i][1], i < 4);
     overlap_find(result, overlapping);
     cJSON_ArrayForEach(row, rows) add_row(&s, row, overlapping);
     int code = sink(context, 1, &s);
-    sheet_free(&s);
+    table_free(&s);
     return code;
 }

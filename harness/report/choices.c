@@ -1,6 +1,6 @@
 /*
  * choices.c - the parameters of the winning layout on each shape, by name, from attributes.parameters. Relies on
- * result/parameters.h. Called by table4.c and figures.c.
+ * record/parameters.h. Called by table4.c and figures.c.
  */
 #include "report/choices.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/parameters.h"
-#include "result/tree.h"
+#include "record/parameters.h"
+#include "base/tree.h"
 
 const char *const choice_names[CHOICE_PARAMETERS] = {"BM", "BN", "BK", "stages", "swizzle stride"};
 

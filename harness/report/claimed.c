@@ -20,30 +20,30 @@ static void say_conditions(const struct line *line, char *out, size_t capacity)
     snprintf(out, capacity, "%s, %s, %s", device, line->timing, line->cache[0] ? line->cache : "cache ?");
 }
 
-static void side_columns(struct sheet *s, const char *mode, const char *side, const char *conditions)
+static void side_columns(struct table *s, const char *mode, const char *side, const char *conditions)
 {
     char key[32], head[64];
     snprintf(head, sizeof head, "%s (%.48s)", side, conditions);
     snprintf(key, sizeof key, "%s_mean", side);
-    mode_column(s, mode, head, key, SHEET_SINGLE);
+    mode_column(s, mode, head, key, TABLE_SINGLE);
     snprintf(key, sizeof key, "%s_wins", side);
-    mode_column(s, mode, "wins", key, SHEET_SHARE);
+    mode_column(s, mode, "wins", key, TABLE_SHARE);
     snprintf(key, sizeof key, "%s_conditions", side);
-    mode_column(s, mode, "conditions", key, SHEET_SINGLE);
-    sheet_hide(s);
+    mode_column(s, mode, "conditions", key, TABLE_SINGLE);
+    table_hide(s);
 }
 
-static void side_cells(struct sheet *s, const struct line *line, const char *conditions)
+static void side_cells(struct table *s, const struct line *line, const char *conditions)
 {
     struct aggregate a;
     aggregate_or_nothing(line, &a);
     add_percent(s, a.mean, true);
-    sheet_add_share(s, a.wins, a.n);
-    sheet_add(s, NAN, "%s", line ? conditions : "-");
+    table_add_share(s, a.wins, a.n);
+    table_add(s, NAN, "%s", line ? conditions : "-");
 }
 
 /* One line that nobody can miss: the two sides were not taken alike. */
-static void warn(struct sheet *s, const struct line *measured, const struct line *claimed)
+static void warn(struct table *s, const struct line *measured, const struct line *claimed)
 {
     bool gpu = strcmp(measured->device, claimed->device) != 0, timing = strcmp(measured->timing, claimed->timing) != 0;
     bool cache = strcmp(measured->cache, claimed->cache) != 0;
@@ -54,18 +54,18 @@ static void warn(struct sheet *s, const struct line *measured, const struct line
 }
 
 static int side_by_side(const struct dataset *d, const struct line *measured, const struct line *claimed,
-                        sheet_sink sink, void *context)
+                        table_sink sink, void *context)
 {
     const struct line *const sides[] = {measured, claimed};
     const char *references[128];
     char conditions[2][128];
-    struct sheet s = {.name = "table1-claimed"};
+    struct table s = {.name = "table1-claimed"};
     size_t n = group_references(d, references, 128);
     const struct outcomes outcomes = outcomes_of(d, measured);
     describe_table(&s, "table1-claimed", "Table 1", measured);
     snprintf(s.title, sizeof s.title, "Table 1: claimed (%s) next to measured (%s), accumulate %s, the paper's means",
              claimed->candidate, measured->candidate, measured->accumulate);
-    sheet_column(&s, "baseline", "baseline", true);
+    table_column(&s, "baseline", "baseline", true);
     for (size_t side = 0; side < 2; side++)
         say_conditions(sides[side], conditions[side], sizeof conditions[side]);
     for (size_t m = 0; m < GROUP_MODES; m++) {
@@ -75,17 +75,17 @@ static int side_by_side(const struct dataset *d, const struct line *measured, co
     }
     warn(&s, measured, claimed);
     for (size_t i = 0; i < n; i++) {
-        sheet_add(&s, NAN, "%s", references[i]);
+        table_add(&s, NAN, "%s", references[i]);
         for (size_t m = 0; m < GROUP_MODES; m++)
             for (size_t side = 0; side < 2; side++)
                 side_cells(&s, group_line(d, sides[side], group_modes[m], references[i]), conditions[side]);
     }
     int code = sink(context, 1, &s);
-    sheet_free(&s);
+    table_free(&s);
     return code;
 }
 
-int claimed_make(const struct dataset *d, sheet_sink sink, void *context)
+int claimed_make(const struct dataset *d, table_sink sink, void *context)
 {
     int code = 0;
     for (size_t i = 0; i < d->n && code == 0; i++)

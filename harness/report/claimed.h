@@ -7,7 +7,7 @@
 
 #include "report/tables.h"
 
-/* A sheet for each measured group that has a claimed one of its accumulate type. Returns 0, or what the sink did. */
-int claimed_make(const struct dataset *d, sheet_sink sink, void *context);
+/* A table for each measured group that has a claimed one of its accumulate type. Returns 0, or what the sink did. */
+int claimed_make(const struct dataset *d, table_sink sink, void *context);
 
 #endif

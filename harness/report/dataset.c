@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "report/load.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 static bool same_line(const struct line *a, const struct line *b)
 {

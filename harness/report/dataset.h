@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "report/outcome.h"
 #include "report/overlap.h"
-#include "result/summary.h"
+#include "analysis/aggregate.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "result/tree.h"
+#include "base/tree.h"
 
 bool estimates_are_apart(double mean, double low, double high)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/exports.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* A measure's name: at most 64 characters of a slug. */
 #define MEASURE_MAX 64

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "report/exports.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* The array becomes NULL out of memory, and stays so. */
 struct github {

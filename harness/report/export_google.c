@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/problem.h"
+#include "model/problem.h"
 #include "report/exports.h"
 #include "report/rounds.h"
 #include "report/source.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* The array becomes NULL out of memory, and stays so. */
 struct google {

@@ -2,7 +2,7 @@
  * export_medians.c - one CSV line for each round of each contender. Relies on rounds.c, so each source needs its
  * journal. Called by report.c through its table of exports.
  */
-#include "base/problem.h"
+#include "model/problem.h"
 #include "report/csv.h"
 #include "report/exports.h"
 #include "report/rounds.h"

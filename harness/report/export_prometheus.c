@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/plain.h"
-#include "base/problem.h"
+#include "model/problem.h"
 #include "report/exports.h"
 #include "report/load.h"
 #include "report/outcome.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* In a label's value quote and backslash are escaped; what does harm (newlines, too) is written out before. */
 static void add_label(struct text *out, const char *name, const char *value)

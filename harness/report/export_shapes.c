@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/problem.h"
+#include "model/problem.h"
 #include "report/csv.h"
 #include "report/exports.h"
 #include "report/overlap.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 static const char head[] = "mode,dtype,accumulate,m,n,k,label,contender,role,status,reason,timing,headline,blocks,"
                            "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops\n";

@@ -1,6 +1,6 @@
 /*
  * exports.c - walks a result for the exports: each contender's time and each speedup in a cell, handed to the form's
- * functions as plain values. Relies on result/tree.h. Called by export_*.c.
+ * functions as plain values. Relies on base/tree.h. Called by export_*.c.
  */
 #include "report/exports.h"
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/problem.h"
+#include "model/problem.h"
 #include "report/dataset.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 static const char *timing_of(const struct export_request *request, const cJSON *cell)
 {

@@ -1,5 +1,5 @@
 /*
- * figures.c - the CSV sheets behind Figures 1, 3, 4 and the ablation. Relies on dataset.c, sizes.c and table4.c.
+ * figures.c - the CSV tables behind Figures 1, 3, 4 and the ablation. Relies on dataset.c, sizes.c and table4.c.
  * Called by report.c; scripts/figures.sh draws them.
  */
 #include "report/figures.h"
@@ -21,28 +21,28 @@ struct sources {
     struct choices choices;
 };
 
-static void add_columns(struct sheet *s, const char *const *keys)
+static void add_columns(struct table *s, const char *const *keys)
 {
     for (size_t i = 0; keys[i]; i++)
-        sheet_column(s, keys[i], keys[i], true);
+        table_column(s, keys[i], keys[i], true);
 }
 
-static void add_text(struct sheet *s, const char *text)
+static void add_text(struct table *s, const char *text)
 {
-    sheet_add(s, NAN, "%s", text);
+    table_add(s, NAN, "%s", text);
 }
 
 /* An empty field where the number is not known. */
-static void add_number(struct sheet *s, double value)
+static void add_number(struct table *s, double value)
 {
-    sheet_add(s, value, "-");
+    table_add(s, value, "-");
 }
 
 /* ---- from speedups: what every row begins with ---- */
 
 #define LINE_COLUMNS "source", "mode", "dtype", "accumulate", "timing", "candidate", "reference"
 
-static void add_line(struct sheet *s, const struct line *line)
+static void add_line(struct table *s, const struct line *line)
 {
     add_text(s, line->source);
     add_text(s, line->mode);
@@ -55,7 +55,7 @@ static void add_line(struct sheet *s, const struct line *line)
 
 /* ---- Figure 1 ---- */
 
-static void add_bar(struct sheet *s, const struct line *line)
+static void add_bar(struct table *s, const struct line *line)
 {
     char family[DATASET_NAME_MAX];
     char layout[DATASET_NAME_MAX];
@@ -72,7 +72,7 @@ static void add_bar(struct sheet *s, const struct line *line)
     add_number(s, a.geomean);
 }
 
-static void fill_figure1(const struct sources *in, struct sheet *s)
+static void fill_figure1(const struct sources *in, struct table *s)
 {
     static const char *const columns[] = {LINE_COLUMNS, "family", "layout",  "shapes", "mean",
                                           "low",        "high",   "geomean", NULL};
@@ -90,7 +90,7 @@ static void fill_figure1(const struct sources *in, struct sheet *s)
 
 /* ---- Figure 3 ---- */
 
-static void add_points(struct sheet *s, const struct line *line)
+static void add_points(struct table *s, const struct line *line)
 {
     for (size_t i = 0; i < line->n; i++) {
         const struct shape_value *v = &line->values[i];
@@ -104,7 +104,7 @@ static void add_points(struct sheet *s, const struct line *line)
     }
 }
 
-static void add_means(struct sheet *s, const struct line *line)
+static void add_means(struct table *s, const struct line *line)
 {
     struct size_bin bins[SIZE_BINS];
     for (int axis = 0; axis < SIZE_AXES; axis++) {
@@ -123,7 +123,7 @@ static void add_means(struct sheet *s, const struct line *line)
     }
 }
 
-static void for_last(const struct sources *in, struct sheet *s, void (*add)(struct sheet *, const struct line *))
+static void for_last(const struct sources *in, struct table *s, void (*add)(struct table *, const struct line *))
 {
     const struct dataset *d = in->dataset;
     for (size_t g = 0; g < d->n; g++)
@@ -134,7 +134,7 @@ static void for_last(const struct sources *in, struct sheet *s, void (*add)(stru
         }
 }
 
-static void fill_figure3(const struct sources *in, struct sheet *s)
+static void fill_figure3(const struct sources *in, struct table *s)
 {
     static const char *const columns[] = {
         LINE_COLUMNS, "m", "n", "k", "log2_mnk", "log2_mean_dimension", "log2_largest_dimension", "speedup", NULL};
@@ -142,7 +142,7 @@ static void fill_figure3(const struct sources *in, struct sheet *s)
     for_last(in, s, add_points);
 }
 
-static void fill_figure3_means(const struct sources *in, struct sheet *s)
+static void fill_figure3_means(const struct sources *in, struct table *s)
 {
     static const char *const columns[] = {LINE_COLUMNS, "axis",      "log2_from", "log2_to",
                                           "shapes",     "log2_mean", "mean",      NULL};
@@ -154,7 +154,7 @@ static void fill_figure3_means(const struct sources *in, struct sheet *s)
 
 #define CHOICE_COLUMNS "mode", "dtype", "accumulate", "candidate"
 
-static void add_choice(struct sheet *s, const struct choice *c)
+static void add_choice(struct table *s, const struct choice *c)
 {
     add_text(s, c->mode);
     add_text(s, c->dtype);
@@ -162,7 +162,7 @@ static void add_choice(struct sheet *s, const struct choice *c)
     add_text(s, c->candidate);
 }
 
-static void fill_figure4(const struct sources *in, struct sheet *s)
+static void fill_figure4(const struct sources *in, struct table *s)
 {
     static const char *const columns[] = {CHOICE_COLUMNS, "kernel",         "m", "n", "k", "bm", "bn", "bk",
                                           "stages",       "swizzle_stride", NULL};
@@ -180,7 +180,7 @@ static void fill_figure4(const struct sources *in, struct sheet *s)
 }
 
 static void add_correlations(const struct choices *all, const struct choice *group, struct choice_points *points,
-                             struct sheet *s)
+                             struct table *s)
 {
     for (int p = 0; p < CHOICE_PANELS; p++) {
         choice_fill_points(all, group, &choice_panels[p], points);
@@ -192,7 +192,7 @@ static void add_correlations(const struct choices *all, const struct choice *gro
     }
 }
 
-static void fill_figure4_correlations(const struct sources *in, struct sheet *s)
+static void fill_figure4_correlations(const struct sources *in, struct table *s)
 {
     static const char *const columns[] = {CHOICE_COLUMNS, "panel", "shapes", "pearson", "spearman", NULL};
     struct choice_points points;
@@ -251,7 +251,7 @@ static const struct shape_value *value_of(const struct dataset *d, const struct 
     return NULL;
 }
 
-static void fill_ablation(const struct sources *in, struct sheet *s)
+static void fill_ablation(const struct sources *in, struct table *s)
 {
     static const char *const columns[] = {LINE_COLUMNS, "kernel", "m", "n", "k", "bm", "speedup", "low", "high", NULL};
     add_columns(s, columns);
@@ -273,9 +273,9 @@ static void fill_ablation(const struct sources *in, struct sheet *s)
     }
 }
 
-int figure_make(enum figure figure, const struct dataset *d, const cJSON *result, struct sheet *s, struct error *err)
+int figure_make(enum figure figure, const struct dataset *d, const cJSON *result, struct table *s, struct error *err)
 {
-    static void (*const fillers[FIGURE_COUNT])(const struct sources *, struct sheet *) = {
+    static void (*const fillers[FIGURE_COUNT])(const struct sources *, struct table *) = {
         fill_figure1, fill_figure3, fill_figure3_means, fill_figure4, fill_figure4_correlations, fill_ablation};
     struct sources in = {.dataset = d};
     if (result && choices_of(result, &in.choices, err))

@@ -6,7 +6,7 @@
 #define CUDAL2_REPORT_FIGURES_H
 
 #include "report/dataset.h"
-#include "report/sheet.h"
+#include "report/table.h"
 
 enum figure {
     FIGURE_1,              /* mean speedup and its 95% interval over each baseline */
@@ -19,8 +19,8 @@ enum figure {
 };
 extern const char *const figure_names[FIGURE_COUNT]; /* "figure1", "figure3", ...: of the files */
 
-/* Fills a sheet that the caller has zeroed and frees; it has columns and no rows when the sources hold nothing of the
+/* Fills a table that the caller has zeroed and frees; it has columns and no rows when the sources hold nothing of the
  * kind. result may be NULL (published files only). EXIT_CODE_INTERNAL out of memory. */
-int figure_make(enum figure figure, const struct dataset *d, const cJSON *result, struct sheet *s, struct error *err);
+int figure_make(enum figure figure, const struct dataset *d, const cJSON *result, struct table *s, struct error *err);
 
 #endif

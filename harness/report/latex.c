@@ -1,6 +1,6 @@
 /*
  * latex.c - escapes words for LaTeX, characters that it lacks included. Relies on base/plain.h. Called by
- * sheet_latex.c.
+ * table_latex.c.
  */
 #include "report/latex.h"
 

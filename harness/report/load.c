@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/plain.h"
-#include "report/beside.h"
+#include "report/journal_freshness.h"
 #include "report/source.h"
 #include "report/summaries.h"
 #include "result/result.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* ---- what may stand in one report ---- */
 
@@ -186,7 +186,7 @@ static int read_one(const char *path, FILE *notes, cJSON **out, struct error *er
         return result_from_journal(source.path, out, err);
     if (result_read(source.path, out, err))
         return err->code;
-    enum beside beside = beside_look(source.path, *out, &journal, &note);
+    enum beside beside = journal_freshness(source.path, *out, &journal, &note);
     if (beside != BESIDE_NOTHING && notes)
         fprintf(notes, "note: %s\n", note.text);
     if (beside != BESIDE_MORE)

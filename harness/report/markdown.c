@@ -1,6 +1,6 @@
 /*
  * markdown.c - escapes words for Markdown tables, pipes and line ends included. Relies on base/plain.h. Called by
- * sheet_markdown.c and compare's form.
+ * table_markdown.c and compare's form.
  */
 #include "report/markdown.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "result/tree.h"
+#include "base/tree.h"
 
 static bool is_of(const cJSON *cell, const char *mode, const char *dtype, const char *accumulate)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "result/tree.h"
+#include "base/tree.h"
 
 static bool overlaps(const cJSON *cell)
 {

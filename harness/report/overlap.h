@@ -7,7 +7,7 @@
 #define CUDAL2_REPORT_OVERLAP_H
 
 #include "base/json.h"
-#include "base/problem.h"
+#include "model/problem.h"
 
 #include <stdbool.h>
 

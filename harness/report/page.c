@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/assets.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* A string inside a script must not be able to end it: "</script>" becomes "\u003c/script>". */
 static void add_data(struct text *out, const struct text *data)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/page.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 #define NAMES_MAX 256
 

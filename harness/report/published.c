@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/gunzip.h"
+#include "base/gzip_read.h"
 #include "report/dataset.h"
 
 #define PUBLISHED_MAX_BYTES (16u << 20)
@@ -158,7 +158,7 @@ int dataset_add_published(struct dataset *d, const char *path, struct error *err
     char *bytes = NULL;
     size_t length;
     identify(path, &csv.like);
-    if (gunzip_read_file(path, PUBLISHED_MAX_BYTES, &bytes, &length, err))
+    if (gzip_read_file(path, PUBLISHED_MAX_BYTES, &bytes, &length, err))
         return err->code;
     int code = strlen(bytes) == length ? read_lines(&csv, bytes, d, err)
                                        : error_set(err, EXIT_CODE_DATA, "%s: holds a NUL byte", path);

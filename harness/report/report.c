@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/problem.h"
+#include "model/problem.h"
 #include "base/text.h"
 #include "report/dataset.h"
 #include "report/exports.h"
@@ -20,7 +20,7 @@
 #include "report/tables.h"
 #include "result/result.h"
 #include "result/result_thin.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 const char *const report_format_names[] = {
     "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
@@ -37,8 +37,8 @@ struct inputs {
 
 /* ---- tables ---- */
 
-/* Sheets of one table in one format, until they are written out. */
-struct sheets {
+/* Tables of one table in one format, until they are written out. */
+struct tables {
     const struct inputs *in;
     enum report_format format;
     size_t n;
@@ -49,87 +49,87 @@ struct sheets {
 };
 
 /* Readers see neither hidden columns nor half a table that nobody measured; machines do. */
-static void print_for_readers(struct text *out, const struct sheet *s, enum report_format format)
+static void print_for_readers(struct text *out, const struct table *s, enum report_format format)
 {
-    struct sheet kept = {0};
-    sheet_for_readers(s, &kept);
+    struct table kept = {0};
+    table_for_readers(s, &kept);
     if (format == REPORT_TEXT)
-        sheet_print_text(out, &kept, false);
+        table_print_text(out, &kept, false);
     else if (format == REPORT_MARKDOWN)
-        sheet_print_markdown(out, &kept);
+        table_print_markdown(out, &kept);
     else
-        sheet_print_latex(out, &kept);
-    sheet_free(&kept);
+        table_print_latex(out, &kept);
+    table_free(&kept);
 }
 
 /* One table a file, which its name names. */
-static int write_csv(struct sheets *sheets)
+static int write_csv(struct tables *tables)
 {
-    char name[sizeof sheets->name + 4];
-    if (!sheets->in->request->output || sheets->text.length == 0)
+    char name[sizeof tables->name + 4];
+    if (!tables->in->request->output || tables->text.length == 0)
         return 0;
-    snprintf(name, sizeof name, "%s.csv", sheets->name);
-    int code = output_write(&sheets->in->output, name, &sheets->text, sheets->err);
-    text_free(&sheets->text);
+    snprintf(name, sizeof name, "%s.csv", tables->name);
+    int code = output_write(&tables->in->output, name, &tables->text, tables->err);
+    text_free(&tables->text);
     return code;
 }
 
-/* Sheets of one name are one table. */
-static int add_csv(struct sheets *sheets, const struct sheet *sheet)
+/* Tables of one name are one table. */
+static int add_csv(struct tables *tables, const struct table *table)
 {
-    bool same = strcmp(sheets->name, sheet->name) == 0;
-    if (!same && write_csv(sheets))
+    bool same = strcmp(tables->name, table->name) == 0;
+    if (!same && write_csv(tables))
         return -1;
-    if (!same && sheets->text.length > 0)
-        text_add(&sheets->text, "\n");
+    if (!same && tables->text.length > 0)
+        text_add(&tables->text, "\n");
     if (same)
-        sheet_print_csv_rows(&sheets->text, sheet);
+        table_print_csv_rows(&tables->text, table);
     else
-        sheet_print_csv(&sheets->text, sheet);
-    snprintf(sheets->name, sizeof sheets->name, "%s", sheet->name);
+        table_print_csv(&tables->text, table);
+    snprintf(tables->name, sizeof tables->name, "%s", table->name);
     return 0;
 }
 
-static int add_sheet(void *context, int table, const struct sheet *sheet)
+static int add_table(void *context, int number, const struct table *table)
 {
-    struct sheets *sheets = context;
-    (void)table;
-    sheets->n++;
-    if (sheets->format == REPORT_JSON) {
-        if (sheets->json && !tree_append(sheets->json, sheet_to_json(sheet)))
-            sheets->json = NULL;
-        return sheets->json ? 0 : -1;
+    struct tables *tables = context;
+    (void)number;
+    tables->n++;
+    if (tables->format == REPORT_JSON) {
+        if (tables->json && !tree_append(tables->json, table_to_json(table)))
+            tables->json = NULL;
+        return tables->json ? 0 : -1;
     }
-    if (sheets->format == REPORT_CSV)
-        return add_csv(sheets, sheet);
-    if (sheets->text.length > 0)
-        text_add(&sheets->text, "\n");
-    print_for_readers(&sheets->text, sheet, sheets->format);
-    return sheets->text.failed ? -1 : 0;
+    if (tables->format == REPORT_CSV)
+        return add_csv(tables, table);
+    if (tables->text.length > 0)
+        text_add(&tables->text, "\n");
+    print_for_readers(&tables->text, table, tables->format);
+    return tables->text.failed ? -1 : 0;
 }
 
 /* Tables first to last in one file. */
 static int write_tables(const struct inputs *in, int first, int last, struct error *err)
 {
-    struct sheets sheets = {.in = in, .format = in->request->format, .err = err};
+    struct tables tables = {.in = in, .format = in->request->format, .err = err};
     char name[32];
-    bool failed = false, by_name = sheets.format == REPORT_CSV && in->request->output;
-    sheets.json = sheets.format == REPORT_JSON ? cJSON_CreateArray() : NULL;
-    for (int table = first; table <= last && !failed; table++)
-        failed = tables_make(&in->dataset, in->result, table, add_sheet, &sheets) != 0;
-    if (sheets.format == REPORT_JSON)
-        json_add(&sheets.text, sheets.json);
-    sheets.text.failed |= failed;
-    snprintf(name, sizeof name, "table%d.%s", first, file_endings[sheets.format]);
+    bool failed = false, by_name = tables.format == REPORT_CSV && in->request->output;
+    tables.json = tables.format == REPORT_JSON ? cJSON_CreateArray() : NULL;
+    for (int number = first; number <= last && !failed; number++)
+        failed = tables_make(&in->dataset, in->result, number, add_table, &tables) != 0;
+    if (tables.format == REPORT_JSON)
+        json_add(&tables.text, tables.json);
+    tables.text.failed |= failed;
+    snprintf(name, sizeof name, "table%d.%s", first, file_endings[tables.format]);
     int code = 0;
-    if (by_name && sheets.n > 0)
-        code = failed && err->code ? err->code : write_csv(&sheets);
-    else if (sheets.n > 0 || failed)
-        code = output_write(&in->output, name, &sheets.text, err);
+    if (by_name && tables.n > 0)
+        code = failed && err->code ? err->code : write_csv(&tables);
+    else if (tables.n > 0 || failed)
+        code = output_write(&in->output, name, &tables.text, err);
     else if (in->request->table) /* asked for by number */
         code = error_set(err, EXIT_CODE_DATA, "nothing to report: what was given has no rows for table %d", first);
-    cJSON_Delete(sheets.json);
-    text_free(&sheets.text);
+    cJSON_Delete(tables.json);
+    text_free(&tables.text);
     return code;
 }
 
@@ -155,8 +155,8 @@ static int make_tables(const struct inputs *in, struct error *err)
     int code = check_speedups(in, err);
     if (code == 0 && !request->output)
         return write_tables(in, first, last, err);
-    for (int table = first; table <= last && code == 0; table++)
-        code = write_tables(in, table, table, err);
+    for (int number = first; number <= last && code == 0; number++)
+        code = write_tables(in, number, number, err);
     return code;
 }
 
@@ -173,16 +173,16 @@ static int find_timing(const char *name)
 
 static int write_figure(const struct inputs *in, enum figure figure, struct error *err)
 {
-    struct sheet sheet = {0};
+    struct table table = {0};
     struct text text = {0};
     char name[48];
-    int code = figure_make(figure, &in->dataset, in->result, &sheet, err);
+    int code = figure_make(figure, &in->dataset, in->result, &table, err);
     snprintf(name, sizeof name, "%s.csv", figure_names[figure]);
-    sheet_print_csv(&text, &sheet);
+    table_print_csv(&text, &table);
     if (code == 0)
         code = output_write(&in->output, name, &text, err);
     text_free(&text);
-    sheet_free(&sheet);
+    table_free(&table);
     return code;
 }
 

@@ -1,5 +1,5 @@
 /*
- * rounds.c - medians by round from the journals of the sources. Relies on result/journal.h. Called by the exports that
+ * rounds.c - medians by round from the journals of the sources. Relies on record/journal.h. Called by the exports that
  * have rounds.
  */
 #include "report/rounds.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/beside.h"
+#include "report/journal_freshness.h"
 #include "report/source.h"
-#include "result/activity.h"
-#include "result/journal.h"
+#include "record/activity.h"
+#include "record/journal.h"
 #include "result/result.h"
 #include "stats/interval.h"
 
@@ -95,7 +95,7 @@ static int find_journal(const char *path, struct source *journal, struct error *
         return 0;
     if (result_read(named.path, &result, err))
         return err->code;
-    enum beside beside = beside_look(named.path, result, journal, &note);
+    enum beside beside = journal_freshness(named.path, result, journal, &note);
     cJSON_Delete(result);
     if (beside == BESIDE_OTHER_RUN)
         return error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run", path, journal->path);

@@ -5,7 +5,7 @@
 #ifndef CUDAL2_REPORT_ROUNDS_H
 #define CUDAL2_REPORT_ROUNDS_H
 
-#include "result/record.h"
+#include "record/record.h"
 
 struct round {
     const struct cell_record *cell;

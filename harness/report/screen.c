@@ -16,18 +16,18 @@
 #include "report/screen_device.h"
 #include "report/screen_estimates.h"
 #include "report/screen_rows.h"
-#include "report/sheet.h"
-#include "result/record.h"
-#include "result/tree.h"
+#include "report/table.h"
+#include "record/record.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
-static void print_sheet(struct screen *screen, struct sheet *sheet)
+static void print_table(struct screen *screen, struct table *table)
 {
-    if (sheet_rows(sheet) > 0) {
-        sheet_print_text(&screen->text, sheet, screen->options->colour);
+    if (table_rows(table) > 0) {
+        table_print_text(&screen->text, table, screen->options->colour);
         text_add(&screen->text, "\n");
     }
-    sheet_free(sheet);
+    table_free(table);
 }
 
 static bool is_suffix(const char *name, const char *suffix)
@@ -43,30 +43,30 @@ static bool is_whole(const char *name)
     return !is_suffix(name, "-nn") && !is_suffix(name, "-tn");
 }
 
-static void summary_columns(struct sheet *s)
+static void summary_columns(struct table *s)
 {
-    sheet_column(s, "timing", "timing", true);
-    sheet_column(s, "candidate", "candidate", true);
-    sheet_column(s, "against", "reference", true);
-    sheet_column(s, "trimmed", "geomean", false);
-    sheet_column(s, "wins", "wins", false);
-    sheet_column(s, "median", "median", false);
-    sheet_column(s, "paper", "mean", false);
+    table_column(s, "timing", "timing", true);
+    table_column(s, "candidate", "candidate", true);
+    table_column(s, "against", "reference", true);
+    table_column(s, "trimmed", "geomean", false);
+    table_column(s, "wins", "wins", false);
+    table_column(s, "median", "median", false);
+    table_column(s, "paper", "mean", false);
 }
 
 /* One pair over the shapes of a group: first the trimmed estimate, which each shape's interval belongs to; the paper's
  * own mean of ratios beside it. `means` false: too noisy for a mean. */
-static void summary_row(struct sheet *s, const char *const names[3], const struct aggregate *over, bool means)
+static void summary_row(struct table *s, const char *const names[3], const struct aggregate *over, bool means)
 {
     for (size_t i = 0; i < 3; i++)
-        sheet_add(s, NAN, "%s", names[i]);
-    sheet_add(s, over->geomean, "%+.1f%%", 100 * over->geomean);
-    sheet_add(s, (double)over->wins, "%zu/%zu", over->wins, over->n);
-    sheet_add(s, over->median, "%+.1f%%", 100 * over->median);
+        table_add(s, NAN, "%s", names[i]);
+    table_add(s, over->geomean, "%+.1f%%", 100 * over->geomean);
+    table_add(s, (double)over->wins, "%zu/%zu", over->wins, over->n);
+    table_add(s, over->median, "%+.1f%%", 100 * over->median);
     if (means)
-        sheet_add(s, over->mean, "%+.1f%%", 100 * over->mean);
+        table_add(s, over->mean, "%+.1f%%", 100 * over->mean);
     else
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
 }
 
 /* Of a cell or a summary row. */
@@ -75,7 +75,7 @@ static const char *timing_of(const struct screen *screen, const cJSON *at, const
     return overlap_timing(screen->dataset.rows, tree_text(at, "mode"), timing);
 }
 
-static void result_row(const struct screen *screen, struct sheet *s, const cJSON *row, bool means)
+static void result_row(const struct screen *screen, struct table *s, const cJSON *row, bool means)
 {
     const char *const names[] = {timing_of(screen, row, tree_text(row, "timing")), tree_text(row, "candidate"),
                                  tree_text(row, "reference")};
@@ -88,7 +88,7 @@ static void result_row(const struct screen *screen, struct sheet *s, const cJSON
 }
 
 /* The least of each shape's leads over whole baselines; a result has no such line of its own. */
-static void add_fastest(const struct screen *screen, struct sheet *s, const cJSON *cell, bool means)
+static void add_fastest(const struct screen *screen, struct table *s, const cJSON *cell, bool means)
 {
     const struct dataset *d = &screen->dataset;
     for (size_t i = 0; i < d->n; i++) {
@@ -105,7 +105,7 @@ static void add_fastest(const struct screen *screen, struct sheet *s, const cJSO
 }
 
 /* Rows of one timing; the headline's show every reference, the others one line for each library. */
-static void add_summary(const struct screen *screen, struct sheet *s, const cJSON *cell, const char *timing, bool means)
+static void add_summary(const struct screen *screen, struct table *s, const cJSON *cell, const char *timing, bool means)
 {
     const cJSON *row;
     bool headline = strcmp(timing, tree_text(cell, "headline")) == 0;
@@ -139,7 +139,7 @@ static void print_summary(struct screen *screen, const cJSON *cell)
 {
     static const char *const timings[] = {"device", "event", "wall", NULL};
     const char *headline = tree_text(cell, "headline");
-    struct sheet s = {0};
+    struct table s = {0};
     snprintf(s.title, sizeof s.title, "%s, %s accumulated in %s: speedup over each baseline (headline: %s time)",
              tree_text(cell, "mode"), tree_text(cell, "dtype"), tree_text(cell, "accumulate"),
              timing_of(screen, cell, headline));
@@ -152,7 +152,7 @@ static void print_summary(struct screen *screen, const cJSON *cell)
     for (int t = 0; timings[t]; t++)
         if (strcmp(timings[t], headline) != 0)
             add_summary(screen, &s, cell, timings[t], means);
-    print_sheet(screen, &s);
+    print_table(screen, &s);
 }
 
 /* Event and wall leads with the launch path made equal: what is left is GPU work. */
@@ -160,45 +160,45 @@ static void print_equal_path(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
     bool means = outcome_allows_mean(outcome_like(screen, cell));
-    struct sheet s = {.title = "Equal launch path: both launched as captured graphs of one"};
+    struct table s = {.title = "Equal launch path: both launched as captured graphs of one"};
     summary_columns(&s);
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "equal_path"))
     {
         if (outcome_same_group(row, cell))
             result_row(screen, &s, row, means);
     }
-    print_sheet(screen, &s);
+    print_table(screen, &s);
 }
 
-static void add_tflops(struct sheet *s, double tflops)
+static void add_tflops(struct table *s, double tflops)
 {
-    sheet_add(s, tflops, "%.*f", tflops < 10 ? 3 : 1, tflops);
+    table_add(s, tflops, "%.*f", tflops < 10 ? 3 : 1, tflops);
 }
 
 static void print_rates(struct screen *screen, const cJSON *cell)
 {
     const cJSON *row;
-    struct sheet s = {0};
-    sheet_column(&s, "contender", "contender", true);
-    sheet_column(&s, "shapes", "n", false);
-    sheet_column(&s, "median TFLOPS", "median_tflops", false);
-    sheet_column(&s, "best TFLOPS", "max_tflops", false);
-    sheet_column(&s, "median % of roofline", "median_percent_of_roofline", false);
+    struct table s = {0};
+    table_column(&s, "contender", "contender", true);
+    table_column(&s, "shapes", "n", false);
+    table_column(&s, "median TFLOPS", "median_tflops", false);
+    table_column(&s, "best TFLOPS", "max_tflops", false);
+    table_column(&s, "median % of roofline", "median_percent_of_roofline", false);
     cJSON_ArrayForEach(row, tree_member(tree_member(screen->result, "summary"), "rates"))
     {
         double roof = tree_number(row, "median_percent_of_roofline");
         if (!outcome_same_group(row, cell) || strcmp(tree_text(row, "role"), "copy") == 0)
             continue;
-        sheet_add(&s, NAN, "%s", tree_text(row, "contender"));
-        sheet_add(&s, tree_number(row, "n"), "%.0f", tree_number(row, "n"));
+        table_add(&s, NAN, "%s", tree_text(row, "contender"));
+        table_add(&s, tree_number(row, "n"), "%.0f", tree_number(row, "n"));
         add_tflops(&s, tree_number(row, "median_tflops"));
         add_tflops(&s, tree_number(row, "max_tflops"));
         if (isnan(roof))
-            sheet_add(&s, NAN, "-");
+            table_add(&s, NAN, "-");
         else
-            sheet_add(&s, roof, "%.1f", roof);
+            table_add(&s, roof, "%.1f", roof);
     }
-    print_sheet(screen, &s);
+    print_table(screen, &s);
 }
 
 static bool is_headline(const cJSON *row, const cJSON *cell)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/activity.h"
-#include "result/tree.h"
+#include "record/activity.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 /* The recorder is a witness of device time: this far apart in the median, one of the two is wrong. */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/width.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 #define LABEL_COLUMNS 20
 
@@ -18,22 +18,22 @@ double screen_median_ns(const cJSON *cell, const cJSON *contender)
     return isnan(median) ? tree_number(timing, "mean_ns") : median; /* the paper's protocol keeps means only */
 }
 
-void screen_add_time(struct sheet *s, double ns)
+void screen_add_time(struct table *s, double ns)
 {
     if (isnan(ns))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else if (ns < 1e6)
-        sheet_add(s, ns, "%.*f µs", ns < 10e3 ? 2 : 1, ns / 1e3);
+        table_add(s, ns, "%.*f µs", ns < 10e3 ? 2 : 1, ns / 1e3);
     else
-        sheet_add(s, ns, "%.*f ms", ns < 100e6 ? 2 : 0, ns / 1e6);
+        table_add(s, ns, "%.*f ms", ns < 100e6 ? 2 : 0, ns / 1e6);
 }
 
-void screen_add_shape(struct sheet *s, const cJSON *cell)
+void screen_add_shape(struct table *s, const cJSON *cell)
 {
     const char *label = tree_text(cell, "label");
     struct text shown = {0};
     width_add_cut(&shown, label, LABEL_COLUMNS);
-    sheet_add(s, NAN, "%.0fx%.0fx%.0f%s%s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
+    table_add(s, NAN, "%.0fx%.0fx%.0f%s%s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
               label[0] ? " " : "", shown.bytes ? shown.bytes : "");
     s->failed |= shown.failed;
     text_free(&shown);

@@ -5,13 +5,13 @@
 #ifndef CUDAL2_REPORT_SCREEN_CELLS_H
 #define CUDAL2_REPORT_SCREEN_CELLS_H
 
-#include "report/sheet.h"
+#include "report/table.h"
 
 /* In the cell's headline timing; NaN when it was not taken. */
 double screen_median_ns(const cJSON *cell, const cJSON *contender);
 /* "3.12 µs", "-" for NaN. */
-void screen_add_time(struct sheet *s, double ns);
+void screen_add_time(struct table *s, double ns);
 /* Sizes and label. */
-void screen_add_shape(struct sheet *s, const cJSON *cell);
+void screen_add_shape(struct table *s, const cJSON *cell);
 
 #endif

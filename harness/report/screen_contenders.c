@@ -1,6 +1,6 @@
 /*
  * screen_contenders.c - the table of all contenders' medians by shape, as wide as the terminal lets it be. Relies on
- * sheet.c. Called by screen.c with `--all` or room enough.
+ * table.c. Called by screen.c with `--all` or room enough.
  */
 #include "report/screen_contenders.h"
 
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "report/screen_cells.h"
-#include "report/sheet.h"
-#include "result/record.h"
-#include "result/tree.h"
+#include "report/table.h"
+#include "record/record.h"
+#include "base/tree.h"
 
 struct names {
     const char *list[2 * RECORD_MAX_CONTENDERS];
@@ -41,21 +41,21 @@ static void collect(struct names *names, const cJSON *const *cells, size_t n)
 }
 
 /* The time, or why there is none. */
-static void add_entry(struct sheet *s, const cJSON *cell, const char *name)
+static void add_entry(struct table *s, const cJSON *cell, const char *name)
 {
     const cJSON *contender = tree_member(tree_member(cell, "contenders"), name);
     const char *status = tree_text(contender, "status");
     if (contender && strcmp(status, "ok") != 0)
-        sheet_add(s, NAN, "%s", status);
+        table_add(s, NAN, "%s", status);
     else
         screen_add_time(s, contender ? screen_median_ns(cell, contender) : (double)NAN);
 }
 
-static void fill(struct sheet *s, const cJSON *const *cells, size_t n, const char *const *names, size_t n_names)
+static void fill(struct table *s, const cJSON *const *cells, size_t n, const char *const *names, size_t n_names)
 {
-    sheet_column(s, "shape", "shape", true);
+    table_column(s, "shape", "shape", true);
     for (size_t i = 0; i < n_names; i++)
-        sheet_column(s, names[i], names[i], false);
+        table_column(s, names[i], names[i], false);
     for (size_t row = 0; row < n; row++) {
         screen_add_shape(s, cells[row]);
         for (size_t i = 0; i < n_names; i++)
@@ -68,13 +68,13 @@ static size_t count_fitting(const struct screen *screen, const cJSON *const *cel
                             size_t first)
 {
     unsigned columns = screen->options->columns;
-    struct sheet s = {0};
-    size_t most = names->n - first < SHEET_COLUMNS - 1 ? names->n - first : SHEET_COLUMNS - 1, count = 0;
+    struct table s = {0};
+    size_t most = names->n - first < TABLE_COLUMNS - 1 ? names->n - first : TABLE_COLUMNS - 1, count = 0;
     fill(&s, cells, n, names->list + first, most);
-    size_t width = sheet_column_width(&s, 0);
-    while (count < most && (columns == 0 || count == 0 || width + 2 + sheet_column_width(&s, count + 1) <= columns))
-        width += 2 + sheet_column_width(&s, ++count);
-    sheet_free(&s);
+    size_t width = table_column_width(&s, 0);
+    while (count < most && (columns == 0 || count == 0 || width + 2 + table_column_width(&s, count + 1) <= columns))
+        width += 2 + table_column_width(&s, ++count);
+    table_free(&s);
     return count;
 }
 
@@ -89,14 +89,14 @@ void screen_contenders(struct screen *screen, const cJSON *const *cells, size_t 
         return;
     }
     for (size_t first = 0, count; first < names.n; first += count) {
-        struct sheet s = {0};
+        struct table s = {0};
         count = count_fitting(screen, cells, n, &names, first);
         snprintf(s.title, sizeof s.title, "Every contender's median, %s time%s", tree_text(cells[0], "headline"),
                  first > 0 ? " (continued)" : "");
         fill(&s, cells, n, names.list + first, count);
-        sheet_print_text(&screen->text, &s, screen->options->colour);
+        table_print_text(&screen->text, &s, screen->options->colour);
         text_add(&screen->text, "\n");
         screen->text.failed |= s.failed;
-        sheet_free(&s);
+        table_free(&s);
     }
 }

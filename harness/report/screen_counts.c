@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "result/tree.h"
+#include "base/tree.h"
 
 static void print_slowdowns(struct screen *screen, double blocks, double cells)
 {

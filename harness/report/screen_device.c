@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/tree.h"
+#include "base/tree.h"
 
 #define UUID_SHOWN 12 /* GPU-3bd7d89f: as much as tells one from another */
 

@@ -9,7 +9,7 @@
 
 #include "report/dataset.h"
 #include "report/estimates.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 #define NAMED 5 /* the furthest apart, unless all are asked for */
 

@@ -1,6 +1,6 @@
 /*
  * screen_rows.c - the best and worst shapes, or all, with times and speedups by reference; columns are left out until
- * a row fits. Relies on sheet.c. Called by screen.c.
+ * a row fits. Relies on table.c. Called by screen.c.
  */
 #include "report/screen_rows.h"
 
@@ -13,8 +13,8 @@
 #include "report/estimates.h"
 #include "report/screen_cells.h"
 #include "report/screen_contenders.h"
-#include "report/sheet.h"
-#include "result/tree.h"
+#include "report/table.h"
+#include "base/tree.h"
 
 #define REFERENCES_MAX 8
 #define FLAG "*" /* where the paper's mean lies outside the interval */
@@ -139,18 +139,18 @@ static void collect_references(struct rows *rows)
     }
 }
 
-static void add_speedup(struct sheet *s, const cJSON *speedup, bool interval)
+static void add_speedup(struct table *s, const cJSON *speedup, bool interval)
 {
     const cJSON *ci = tree_member(speedup, "ci95");
     double geomean = tree_number(speedup, "geomean");
     const char *flag = estimates_differ(speedup) ? FLAG : "";
     if (isnan(geomean))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else if (interval && cJSON_GetArraySize(ci) == 2)
-        sheet_add(s, geomean, "%+.1f%% ±%.1f%s", 100 * geomean,
+        table_add(s, geomean, "%+.1f%% ±%.1f%s", 100 * geomean,
                   50 * (ci->child->next->valuedouble - ci->child->valuedouble), flag);
     else
-        sheet_add(s, geomean, "%+.1f%%%s", 100 * geomean, flag);
+        table_add(s, geomean, "%+.1f%%%s", 100 * geomean, flag);
 }
 
 /* "cublaslt-autotuning-max" is wider than any number under it: without -max, and lt for cublaslt. */
@@ -161,35 +161,35 @@ static void short_head(const char *name, char out[64])
     snprintf(out, 64, "%s%.*s", rest ? "lt-" : "", length, rest ? rest : name);
 }
 
-static void set_columns(const struct rows *rows, const struct form *form, struct sheet *s)
+static void set_columns(const struct rows *rows, const struct form *form, struct table *s)
 {
-    sheet_column(s, "shape", "shape", true);
-    sheet_column(s, "candidate", "candidate", true);
-    sheet_column(s, "time", "candidate_ns", false);
-    sheet_column(s, "baseline", "baseline_ns", false);
+    table_column(s, "shape", "shape", true);
+    table_column(s, "candidate", "candidate", true);
+    table_column(s, "time", "candidate_ns", false);
+    table_column(s, "baseline", "baseline_ns", false);
     if (form->baseline_name)
-        sheet_column(s, "(fastest)", "baseline", true);
-    sheet_column(s, "TFLOPS", "tflops", false);
-    sheet_column(s, "roof", "percent_of_roofline", false);
+        table_column(s, "(fastest)", "baseline", true);
+    table_column(s, "TFLOPS", "tflops", false);
+    table_column(s, "roof", "percent_of_roofline", false);
     for (size_t i = rows->n_references - form->references; i < rows->n_references; i++) {
         char head[64];
         short_head(rows->reference[i], head);
-        sheet_column(s, form->long_heads ? rows->reference[i] : head, rows->reference[i], false);
+        table_column(s, form->long_heads ? rows->reference[i] : head, rows->reference[i], false);
     }
 }
 
-static void add_rates(struct sheet *s, const cJSON *contender)
+static void add_rates(struct table *s, const cJSON *contender)
 {
     double tflops = tree_number(contender, "tflops");
     double roof = tree_number(contender, "percent_of_roofline");
     if (isnan(tflops))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else
-        sheet_add(s, tflops, "%.*f", tflops < 1 ? 3 : 1, tflops);
+        table_add(s, tflops, "%.*f", tflops < 1 ? 3 : 1, tflops);
     if (isnan(roof))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else
-        sheet_add(s, roof, "%.*f%%", roof < 10 ? 1 : 0, roof);
+        table_add(s, roof, "%.*f%%", roof < 10 ? 1 : 0, roof);
 }
 
 static bool is_candidate(const cJSON *contender)
@@ -229,18 +229,18 @@ static const cJSON *only_one(const cJSON *cell)
 }
 
 /* Whose time the row shows, or how its candidate ended. */
-static void add_whose(struct sheet *s, const cJSON *cell, const cJSON *ours)
+static void add_whose(struct table *s, const cJSON *cell, const cJSON *ours)
 {
     const cJSON *failed = ours ? NULL : first_candidate(cell);
     if (ours)
-        sheet_add(s, NAN, "%s", ours->string);
+        table_add(s, NAN, "%s", ours->string);
     else if (failed)
-        sheet_add(s, NAN, "none: %s", tree_text(failed, "status"));
+        table_add(s, NAN, "none: %s", tree_text(failed, "status"));
     else
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
 }
 
-static void add_row(const struct rows *rows, const struct form *form, struct sheet *s, const cJSON *cell)
+static void add_row(const struct rows *rows, const struct form *form, struct table *s, const cJSON *cell)
 {
     const char *candidate = best_candidate(cell);
     const cJSON *ours = candidate[0] ? fastest(cell, candidate, true) : only_one(cell);
@@ -251,13 +251,13 @@ static void add_row(const struct rows *rows, const struct form *form, struct she
     screen_add_time(s, ours ? screen_median_ns(cell, ours) : NAN);
     screen_add_time(s, theirs ? screen_median_ns(cell, theirs) : NAN);
     if (form->baseline_name)
-        sheet_add(s, NAN, "%s", theirs ? theirs->string : "-");
+        table_add(s, NAN, "%s", theirs ? theirs->string : "-");
     add_rates(s, ours);
     for (size_t i = rows->n_references - form->references; i < rows->n_references; i++)
         add_speedup(s, speedup_of(cell, candidate, rows->reference[i]), form->intervals);
 }
 
-static void fill(const struct rows *rows, const struct form *form, struct sheet *s)
+static void fill(const struct rows *rows, const struct form *form, struct table *s)
 {
     set_columns(rows, form, s);
     for (size_t i = 0; i < rows->n; i++)
@@ -284,10 +284,10 @@ static bool narrow(struct form *form)
 
 static size_t width_in(const struct rows *rows, const struct form *form)
 {
-    struct sheet s = {0};
+    struct table s = {0};
     fill(rows, form, &s);
-    size_t width = sheet_total_width(&s);
-    sheet_free(&s);
+    size_t width = table_total_width(&s);
+    table_free(&s);
     return width;
 }
 
@@ -313,7 +313,7 @@ static struct form form_to_fit(const struct rows *parts, size_t n, unsigned colu
 
 /* ---- what must be known of it ---- */
 
-__attribute__((format(printf, 2, 3))) static void add_note(struct sheet *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_note(struct table *s, const char *format, ...)
 {
     size_t used = strlen(s->note);
     va_list args;
@@ -322,7 +322,7 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct sheet *s, cons
     va_end(args);
 }
 
-static void note_left_out(struct sheet *s, const struct rows *rows, const struct form *form, unsigned columns)
+static void note_left_out(struct table *s, const struct rows *rows, const struct form *form, unsigned columns)
 {
     size_t left_out = rows->n_references - form->references;
     const char *comma = "";
@@ -369,7 +369,7 @@ static bool is_flagged(const struct rows *rows, const struct form *form, const c
     return flagged;
 }
 
-static void note_flags(struct sheet *s, const struct rows *rows, const struct form *form)
+static void note_flags(struct table *s, const struct rows *rows, const struct form *form)
 {
     bool any = false;
     for (size_t i = 0; i < rows->n && !any; i++)
@@ -379,7 +379,7 @@ static void note_flags(struct sheet *s, const struct rows *rows, const struct fo
                  s->note[0] ? "\n" : "");
 }
 
-static void note_odds(struct sheet *s, const struct rows *rows, const struct form *form)
+static void note_odds(struct table *s, const struct rows *rows, const struct form *form)
 {
     bool any = false;
     for (size_t i = 0; i < rows->n && !any; i++)
@@ -410,16 +410,16 @@ static void print_parts(struct screen *screen, const struct rows *parts, char ti
     unsigned columns = screen->options->columns;
     const struct form form = form_to_fit(parts, n, columns);
     for (size_t i = 0; i < n; i++) {
-        struct sheet s = {0};
+        struct table s = {0};
         snprintf(s.title, sizeof s.title, "%s", titles[i]);
         fill(&parts[i], &form, &s);
         note_odds(&s, &parts[i], &form);
         note_flags(&s, &parts[i], &form);
         if (i == n - 1)
             note_left_out(&s, &parts[i], &form, columns);
-        sheet_print_text(&screen->text, &s, screen->options->colour);
+        table_print_text(&screen->text, &s, screen->options->colour);
         text_add(&screen->text, "\n");
-        sheet_free(&s);
+        table_free(&s);
     }
     print_contenders(screen, parts, n);
 }

@@ -1,12 +1,13 @@
 /*
  * summaries.c - summary rows of several results together, made anew where their cells have what it takes. Relies on
- * result/summary.h. Called by load.c and aa.c.
+ * analysis/aggregate.h. Called by load.c and aa.c.
  */
 #include "report/summaries.h"
 
 #include "report/outcome.h"
+#include "analysis/aggregate.h"
 #include "result/summary.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 static const char *const lists[] = {"speedups", "equal_path", "aa"};
 #define N_LISTS (sizeof lists / sizeof *lists)

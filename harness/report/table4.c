@@ -12,15 +12,15 @@
 #include "report/choices.h"
 #include "stats/interval.h"
 
-static void add_correlation(struct sheet *s, double value)
+static void add_correlation(struct table *s, double value)
 {
     if (isnan(value))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else
-        sheet_add(s, value, "%+.3f", value);
+        table_add(s, value, "%+.3f", value);
 }
 
-static void describe(const char *name, const char *what, const struct choice *group, struct sheet *s)
+static void describe(const char *name, const char *what, const struct choice *group, struct table *s)
 {
     snprintf(s->name, sizeof s->name, "table4-%s", name);
     snprintf(s->label, sizeof s->label, "table4-%s-%s-%s-%s-%s", name, group->candidate, group->mode, group->dtype,
@@ -30,17 +30,17 @@ static void describe(const char *name, const char *what, const struct choice *gr
 }
 
 static void correlations(const struct choices *all, const struct choice *group, struct choice_points *points,
-                         struct sheet *s)
+                         struct table *s)
 {
     describe("relations", "parameters and problem size", group, s);
-    sheet_column(s, "relation", "relation", true);
-    sheet_column(s, "shapes", "shapes", false);
-    sheet_column(s, "Pearson", "pearson", false);
-    sheet_column(s, "Spearman", "spearman", false);
+    table_column(s, "relation", "relation", true);
+    table_column(s, "shapes", "shapes", false);
+    table_column(s, "Pearson", "pearson", false);
+    table_column(s, "Spearman", "spearman", false);
     for (int p = 0; p < CHOICE_PANELS; p++) {
         choice_fill_points(all, group, &choice_panels[p], points);
-        sheet_add(s, NAN, "%s", choice_panels[p].name);
-        sheet_add(s, (double)points->n, "%zu", points->n);
+        table_add(s, NAN, "%s", choice_panels[p].name);
+        table_add(s, (double)points->n, "%zu", points->n);
         add_correlation(s, choice_correlation(stats_pearson, points));
         add_correlation(s, choice_correlation(stats_spearman, points));
     }
@@ -76,37 +76,37 @@ static void count_usage(const struct choices *all, const struct choice *group, i
     }
 }
 
-static void add_class_name(struct sheet *s, int class)
+static void add_class_name(struct table *s, int class)
 {
     if (class == CLASSES - 1)
-        sheet_add(s, edges[class], "%.0f and more", edges[class]);
+        table_add(s, edges[class], "%.0f and more", edges[class]);
     else
-        sheet_add(s, edges[class], "%.0f to %.0f", edges[class], edges[class + 1]);
+        table_add(s, edges[class], "%.0f to %.0f", edges[class], edges[class + 1]);
 }
 
-static void add_usage(struct sheet *s, const struct usage *u)
+static void add_usage(struct table *s, const struct usage *u)
 {
-    sheet_add(s, (double)u->shapes, "%zu", u->shapes);
+    table_add(s, (double)u->shapes, "%zu", u->shapes);
     for (int p = 0; p < CHOICE_PARAMETERS; p++) {
         double mean = u->n[p] ? u->sum[p] / (double)u->n[p] : NAN;
         if (isnan(mean))
-            sheet_add(s, NAN, "-");
+            table_add(s, NAN, "-");
         else
-            sheet_add(s, mean, "%.1f", mean);
+            table_add(s, mean, "%.1f", mean);
     }
     double share = (double)u->swizzled / (double)u->shapes;
-    sheet_add(s, share, "%.0f%%", 100 * share);
+    table_add(s, share, "%.0f%%", 100 * share);
 }
 
-static void usage(const struct choices *all, const struct choice *group, struct sheet *s)
+static void usage(const struct choices *all, const struct choice *group, struct table *s)
 {
     static const char *const column_keys[] = {"mean_bm", "mean_bn", "mean_bk", "mean_stages", "mean_swizzle"};
     describe("classes", "mean parameters by log2(MNK)", group, s);
-    sheet_column(s, "log2(MNK)", "log2_mnk", true);
-    sheet_column(s, "shapes", "shapes", false);
+    table_column(s, "log2(MNK)", "log2_mnk", true);
+    table_column(s, "shapes", "shapes", false);
     for (int p = 0; p < CHOICE_PARAMETERS; p++)
-        sheet_column(s, choice_names[p], column_keys[p], false);
-    sheet_column(s, "swizzled", "swizzled", false);
+        table_column(s, choice_names[p], column_keys[p], false);
+    table_column(s, "swizzled", "swizzled", false);
     for (int class = 0; class < CLASSES; class ++) {
         struct usage u;
         count_usage(all, group, class, &u);
@@ -117,31 +117,31 @@ static void usage(const struct choices *all, const struct choice *group, struct 
     }
 }
 
-static int group_sheets(const struct choices *all, const struct choice *group, sheet_sink sink, void *context)
+static int group_tables(const struct choices *all, const struct choice *group, table_sink sink, void *context)
 {
-    struct sheet sheets[2] = {0};
+    struct table tables[2] = {0};
     struct choice_points points;
     int code = choice_points_make(all, &points);
     if (code == 0) {
-        correlations(all, group, &points, &sheets[0]);
-        usage(all, group, &sheets[1]);
+        correlations(all, group, &points, &tables[0]);
+        usage(all, group, &tables[1]);
     }
     for (int i = 0; i < 2 && code == 0; i++)
-        code = sink(context, 4, &sheets[i]);
+        code = sink(context, 4, &tables[i]);
     for (int i = 0; i < 2; i++)
-        sheet_free(&sheets[i]);
+        table_free(&tables[i]);
     choice_points_free(&points);
     return code;
 }
 
-int table4_make(const cJSON *result, sheet_sink sink, void *context)
+int table4_make(const cJSON *result, table_sink sink, void *context)
 {
     struct choices all;
     struct error err = {0};
     int code = choices_of(result, &all, &err);
     for (size_t i = 0; i < all.n && code == 0; i++)
         if (choice_is_first_of_group(&all, i))
-            code = group_sheets(&all, &all.items[i], sink, context);
+            code = group_tables(&all, &all.items[i], sink, context);
     choices_free(&all);
     return code;
 }

@@ -1,5 +1,5 @@
 /*
- * table_parts.c - cells, columns and counts that the paper's tables share. Relies on sheet.c. Called by tables.c and
+ * table_parts.c - cells, columns and counts that the paper's tables share. Relies on table.c. Called by tables.c and
  * claimed.c.
  */
 #include "report/table_parts.h"
@@ -10,33 +10,33 @@
 #include <stdio.h>
 #include <string.h>
 
-void add_percent(struct sheet *s, double value, bool sign)
+void add_percent(struct table *s, double value, bool sign)
 {
     if (isnan(value))
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
     else
-        sheet_add(s, value, sign ? "%+.2f%%" : "%.2f%%", 100 * value);
+        table_add(s, value, sign ? "%+.2f%%" : "%.2f%%", 100 * value);
 }
 
-void add_count(struct sheet *s, size_t count, bool known)
+void add_count(struct table *s, size_t count, bool known)
 {
     if (known)
-        sheet_add(s, (double)count, "%zu", count);
+        table_add(s, (double)count, "%zu", count);
     else
-        sheet_add(s, NAN, "-");
+        table_add(s, NAN, "-");
 }
 
-void mode_column(struct sheet *s, const char *mode, const char *what, const char *key, enum sheet_pair pair)
+void mode_column(struct table *s, const char *mode, const char *what, const char *key, enum table_pair pair)
 {
     char full_key[48];
     snprintf(full_key, sizeof full_key, "%s_%s", mode, key);
-    if (pair == SHEET_INTERVAL)
-        sheet_interval_column(s, what, full_key);
-    else if (pair == SHEET_SHARE)
-        sheet_share_column(s, what, full_key);
+    if (pair == TABLE_INTERVAL)
+        table_interval_column(s, what, full_key);
+    else if (pair == TABLE_SHARE)
+        table_share_column(s, what, full_key);
     else
-        sheet_column(s, what, full_key, false);
-    sheet_group(s, mode);
+        table_column(s, what, full_key, false);
+    table_group(s, mode);
 }
 
 void aggregate_or_nothing(const struct line *line, struct aggregate *out)
@@ -60,7 +60,7 @@ static void make_label(char *label)
     *to = '\0';
 }
 
-void describe_table(struct sheet *s, const char *name, const char *title, const struct line *group)
+void describe_table(struct table *s, const char *name, const char *title, const struct line *group)
 {
     snprintf(s->name, sizeof s->name, "%s", name);
     snprintf(s->label, sizeof s->label, "%s-%s-%s-%s-%s-%s", name, group->candidate, group->source, group->dtype,
@@ -70,23 +70,23 @@ void describe_table(struct sheet *s, const char *name, const char *title, const 
              group->candidate, group->source, group->dtype, group->accumulate, group->timing);
 }
 
-void identity_columns(struct sheet *s)
+void identity_columns(struct table *s)
 {
     static const char *const keys[] = {"candidate", "source", "dtype", "accumulate", "timing"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        sheet_column(s, keys[i], keys[i], true);
-        sheet_hide(s);
+        table_column(s, keys[i], keys[i], true);
+        table_hide(s);
     }
 }
 
-void identity_cells(struct sheet *s, const struct line *line)
+void identity_cells(struct table *s, const struct line *line)
 {
     const char *const words[] = {line->candidate, line->source, line->dtype, line->accumulate, line->timing};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        sheet_add(s, NAN, "%s", words[i]);
+        table_add(s, NAN, "%s", words[i]);
 }
 
-void table_note(struct sheet *s, const char *format, ...)
+void table_note(struct table *s, const char *format, ...)
 {
     size_t used = strlen(s->note);
     va_list args;
@@ -115,7 +115,7 @@ struct outcomes outcomes_of(const struct dataset *d, const struct line *group)
     return o;
 }
 
-void outcome_note(struct sheet *s, const char *mode, struct outcome outcome)
+void outcome_note(struct table *s, const char *mode, struct outcome outcome)
 {
     char words[128];
     outcome_say(outcome, words, sizeof words);
@@ -123,20 +123,20 @@ void outcome_note(struct sheet *s, const char *mode, struct outcome outcome)
         table_note(s, "%s: %s", mode, words);
 }
 
-void outcome_columns(struct sheet *s, const struct outcomes *o)
+void outcome_columns(struct table *s, const struct outcomes *o)
 {
     static const char *const keys[] = {"converged", "measured"};
     for (size_t m = 0; m < GROUP_MODES; m++) {
         for (size_t i = 0; i < 2; i++) {
-            mode_column(s, group_modes[m], keys[i], keys[i], SHEET_SINGLE);
+            mode_column(s, group_modes[m], keys[i], keys[i], TABLE_SINGLE);
             if (!o->scant)
-                sheet_hide(s);
+                table_hide(s);
         }
         outcome_note(s, group_modes[m], o->mode[m]);
     }
 }
 
-void outcome_cells(struct sheet *s, const struct outcomes *o)
+void outcome_cells(struct table *s, const struct outcomes *o)
 {
     for (size_t m = 0; m < GROUP_MODES; m++) {
         add_count(s, o->mode[m].converged, o->mode[m].measured > 0);

@@ -6,30 +6,30 @@
 #define CUDAL2_REPORT_TABLE_PARTS_H
 
 #include "report/groups.h"
-#include "report/sheet.h"
+#include "report/table.h"
 
 /* How the two estimates of a speedup are called, in every table. */
 #define TRIMMED "trimmed"
 #define PAPER "paper"
 #define PAPER_INTERVAL "95% of paper"
 
-void add_percent(struct sheet *s, double value, bool sign);
-void add_count(struct sheet *s, size_t count, bool known);
+void add_percent(struct table *s, double value, bool sign);
+void add_count(struct table *s, size_t count, bool known);
 
 /* A column of one mode: group "offline", key "offline_KEY". */
-void mode_column(struct sheet *s, const char *mode, const char *what, const char *key, enum sheet_pair pair);
+void mode_column(struct table *s, const char *mode, const char *what, const char *key, enum table_pair pair);
 
 /* NaN and 0 without a line. */
 void aggregate_or_nothing(const struct line *line, struct aggregate *out);
 
 /* "Table 1: cudal2-max, measured over each baseline, f16 accumulated in f32, device time", with a label to match. */
-void describe_table(struct sheet *s, const char *name, const char *title, const struct line *group);
+void describe_table(struct table *s, const char *name, const char *title, const struct line *group);
 
 /* What a row is of, for machines: candidate, source, dtype, accumulate, timing. */
-void identity_columns(struct sheet *s);
-void identity_cells(struct sheet *s, const struct line *line);
+void identity_columns(struct table *s);
+void identity_cells(struct table *s, const struct line *line);
 
-__attribute__((format(printf, 2, 3))) void table_note(struct sheet *s, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void table_note(struct table *s, const char *format, ...);
 
 /* Of a group, by mode; {0, 0} for a mode that it lacks. */
 struct outcomes {
@@ -38,9 +38,9 @@ struct outcomes {
 };
 
 struct outcomes outcomes_of(const struct dataset *d, const struct line *group);
-void outcome_note(struct sheet *s, const char *mode, struct outcome outcome);
+void outcome_note(struct table *s, const char *mode, struct outcome outcome);
 /* Counts of shapes; readers see them only where they are what took a mean away. */
-void outcome_columns(struct sheet *s, const struct outcomes *o);
-void outcome_cells(struct sheet *s, const struct outcomes *o);
+void outcome_columns(struct table *s, const struct outcomes *o);
+void outcome_cells(struct table *s, const struct outcomes *o);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * tables.c - the paper's Tables 1 to 4 as sheets. Relies on dataset.c and table_parts.c. Called by report.c, which has
+ * tables.c - the paper's Tables 1 to 4 as tables. Relies on dataset.c and table_parts.c. Called by report.c, which has
  * them printed in any form.
  */
 #include "report/tables.h"
@@ -19,24 +19,24 @@
 /* ---- Table 1 ---- */
 
 /* What others published has one estimate, and nobody trimmed it. */
-static void table1_columns(struct sheet *s, const struct line *group)
+static void table1_columns(struct table *s, const struct line *group)
 {
     const char *first = strcmp(group->source, "measured") == 0 ? TRIMMED : "geomean";
-    sheet_column(s, "baseline", "baseline", true);
+    table_column(s, "baseline", "baseline", true);
     for (size_t m = 0; m < GROUP_MODES; m++) {
         const char *mode = group_modes[m];
-        mode_column(s, mode, first, "geomean", SHEET_SINGLE);
-        mode_column(s, mode, "wins", "wins", SHEET_SHARE);
-        mode_column(s, mode, "median", "median", SHEET_SINGLE);
-        mode_column(s, mode, PAPER, "mean", SHEET_SINGLE);
-        mode_column(s, mode, "std", "std", SHEET_SINGLE);
-        mode_column(s, mode, PAPER_INTERVAL, "mean_ci95", SHEET_INTERVAL);
-        mode_column(s, mode, "apart", "apart", SHEET_SINGLE);
+        mode_column(s, mode, first, "geomean", TABLE_SINGLE);
+        mode_column(s, mode, "wins", "wins", TABLE_SHARE);
+        mode_column(s, mode, "median", "median", TABLE_SINGLE);
+        mode_column(s, mode, PAPER, "mean", TABLE_SINGLE);
+        mode_column(s, mode, "std", "std", TABLE_SINGLE);
+        mode_column(s, mode, PAPER_INTERVAL, "mean_ci95", TABLE_INTERVAL);
+        mode_column(s, mode, "apart", "apart", TABLE_SINGLE);
     }
 }
 
 /* Shapes whose two estimates disagree; unknown where the line has no intervals. */
-static void add_apart(struct sheet *s, const struct line *line)
+static void add_apart(struct table *s, const struct line *line)
 {
     size_t n = 0;
     bool known = false;
@@ -48,16 +48,16 @@ static void add_apart(struct sheet *s, const struct line *line)
     add_count(s, n, known);
 }
 
-static void table1_cells(struct sheet *s, const struct line *line)
+static void table1_cells(struct table *s, const struct line *line)
 {
     struct aggregate a;
     aggregate_or_nothing(line, &a);
     add_percent(s, a.geomean, true);
-    sheet_add_share(s, a.wins, a.n);
+    table_add_share(s, a.wins, a.n);
     add_percent(s, a.median, true);
     add_percent(s, a.mean, true);
     add_percent(s, a.sd, false);
-    sheet_add_interval(s, a.low, a.high);
+    table_add_interval(s, a.low, a.high);
     add_apart(s, line);
 }
 
@@ -78,7 +78,7 @@ static const struct shape_value *furthest(const struct line *line)
 }
 
 /* What the two estimates are, and where they disagree most. */
-static void note_estimates(const struct dataset *d, const struct line *group, struct sheet *s)
+static void note_estimates(const struct dataset *d, const struct line *group, struct table *s)
 {
     const char *separator = "apart: shapes whose mean lies outside their interval, most of all";
     if (strcmp(group->source, "measured") != 0)
@@ -92,10 +92,10 @@ static void note_estimates(const struct dataset *d, const struct line *group, st
     }
 }
 
-static int table1_of_group(const struct dataset *d, const struct line *group, sheet_sink sink, void *context)
+static int table1_of_group(const struct dataset *d, const struct line *group, table_sink sink, void *context)
 {
     const char *references[128];
-    struct sheet s = {0};
+    struct table s = {0};
     size_t n = group_references(d, references, 128);
     const struct outcomes outcomes = outcomes_of(d, group);
     describe_table(&s, "table1", "Table 1", group);
@@ -108,29 +108,29 @@ static int table1_of_group(const struct dataset *d, const struct line *group, sh
                                                  group_line(d, group, group_modes[1], references[i])};
         if (!lines[0] && !lines[1])
             continue;
-        sheet_add(&s, NAN, "%s", references[i]);
+        table_add(&s, NAN, "%s", references[i]);
         table1_cells(&s, lines[0]);
         table1_cells(&s, lines[1]);
         outcome_cells(&s, &outcomes);
         identity_cells(&s, group);
     }
     int code = sink(context, 1, &s);
-    sheet_free(&s);
+    table_free(&s);
     return code;
 }
 
 /* ---- Table 2 ---- */
 
-static int table2_of_group(const struct dataset *d, const struct line *group, sheet_sink sink, void *context)
+static int table2_of_group(const struct dataset *d, const struct line *group, table_sink sink, void *context)
 {
     const char *references[128];
-    struct sheet s = {0};
+    struct table s = {0};
     size_t n = group_references(d, references, 128);
     const struct outcomes outcomes = outcomes_of(d, group);
     describe_table(&s, "table2", "Table 2: the better of candidate and baseline", group);
-    sheet_column(&s, "baseline", "baseline", true);
+    table_column(&s, "baseline", "baseline", true);
     for (size_t m = 0; m < GROUP_MODES; m++)
-        mode_column(&s, group_modes[m], "mean of max", "mean_of_max", SHEET_SINGLE);
+        mode_column(&s, group_modes[m], "mean of max", "mean_of_max", TABLE_SINGLE);
     outcome_columns(&s, &outcomes);
     identity_columns(&s);
     for (size_t i = 0; i < n; i++) {
@@ -139,66 +139,66 @@ static int table2_of_group(const struct dataset *d, const struct line *group, sh
             aggregate_or_nothing(group_line(d, group, group_modes[m], references[i]), &a[m]);
         if (a[0].n + a[1].n == 0)
             continue;
-        sheet_add(&s, NAN, "%s", references[i]);
+        table_add(&s, NAN, "%s", references[i]);
         add_percent(&s, a[0].max_mean, true);
         add_percent(&s, a[1].max_mean, true);
         outcome_cells(&s, &outcomes);
         identity_cells(&s, group);
     }
     int code = sink(context, 2, &s);
-    sheet_free(&s);
+    table_free(&s);
     return code;
 }
 
 /* ---- Table 3 ---- */
 
-static void add_bin_name(struct sheet *s, size_t axis, size_t index)
+static void add_bin_name(struct table *s, size_t axis, size_t index)
 {
     double from = (double)index * size_axes[axis].width;
     double to = from + size_axes[axis].width;
     if (size_axes[axis].exponent)
-        sheet_add(s, from, "%.0f to %.0f", from, to);
+        table_add(s, from, "%.0f to %.0f", from, to);
     else
-        sheet_add(s, exp2(from), "%.0f to %.0f", exp2(from), exp2(to));
+        table_add(s, exp2(from), "%.0f to %.0f", exp2(from), exp2(to));
 }
 
-static void table3_columns(struct sheet *s, const struct line *line, size_t axis)
+static void table3_columns(struct table *s, const struct line *line, size_t axis)
 {
     bool scant = !outcome_allows_mean(line->outcome);
-    sheet_column(s, size_axes[axis].head, "size", true);
-    sheet_column(s, "axis", "axis", true);
-    sheet_hide(s);
-    sheet_column(s, TRIMMED, "geomean", false);
-    sheet_share_column(s, "wins", "wins");
-    sheet_column(s, PAPER, "mean", false);
-    sheet_column(s, "converged", "converged", false);
+    table_column(s, size_axes[axis].head, "size", true);
+    table_column(s, "axis", "axis", true);
+    table_hide(s);
+    table_column(s, TRIMMED, "geomean", false);
+    table_share_column(s, "wins", "wins");
+    table_column(s, PAPER, "mean", false);
+    table_column(s, "converged", "converged", false);
     if (!scant)
-        sheet_hide(s);
-    sheet_column(s, "mode", "mode", true);
-    sheet_hide(s);
-    sheet_column(s, "baseline", "baseline", true);
-    sheet_hide(s);
+        table_hide(s);
+    table_column(s, "mode", "mode", true);
+    table_hide(s);
+    table_column(s, "baseline", "baseline", true);
+    table_hide(s);
     identity_columns(s);
     outcome_note(s, line->mode, line->outcome);
 }
 
-static void table3_row(struct sheet *s, const struct line *line, size_t axis, const struct size_bin *bin)
+static void table3_row(struct table *s, const struct line *line, size_t axis, const struct size_bin *bin)
 {
     double n = (double)bin->n;
-    sheet_add(s, NAN, "%s", size_axes[axis].key);
+    table_add(s, NAN, "%s", size_axes[axis].key);
     add_percent(s, expm1(bin->sum_log / n), true);
-    sheet_add_share(s, bin->wins, bin->n);
+    table_add_share(s, bin->wins, bin->n);
     add_percent(s, bin->sum / n, true);
     add_count(s, bin->converged, strcmp(line->source, "measured") == 0);
-    sheet_add(s, NAN, "%s", line->mode);
-    sheet_add(s, NAN, "%s", line->reference);
+    table_add(s, NAN, "%s", line->mode);
+    table_add(s, NAN, "%s", line->reference);
     identity_cells(s, line);
 }
 
-static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, void *context)
+static int table3_table(const struct line *line, size_t axis, table_sink sink, void *context)
 {
     struct size_bin bins[SIZE_BINS];
-    struct sheet s = {0};
+    struct table s = {0};
     size_fill_bins(line, &size_axes[axis], bins);
     describe_table(&s, "table3", "Table 3", line);
     size_t used = strlen(s.label);
@@ -213,32 +213,32 @@ static int table3_sheet(const struct line *line, size_t axis, sheet_sink sink, v
         table3_row(&s, line, axis, &bins[i]);
     }
     int code = sink(context, 3, &s);
-    sheet_free(&s);
+    table_free(&s);
     return code;
 }
 
-static int table3_of_group(const struct dataset *d, const struct line *group, sheet_sink sink, void *context)
+static int table3_of_group(const struct dataset *d, const struct line *group, table_sink sink, void *context)
 {
     int code = 0;
     for (size_t m = 0; m < GROUP_MODES; m++) {
         const struct line *line = group_last(d, group, group_modes[m]);
         for (size_t axis = 0; line && axis < SIZE_AXES && code == 0; axis++)
-            code = table3_sheet(line, axis, sink, context);
+            code = table3_table(line, axis, sink, context);
     }
     return code;
 }
 
-int tables_make(const struct dataset *d, const cJSON *result, int table, sheet_sink sink, void *context)
+int tables_make(const struct dataset *d, const cJSON *result, int number, table_sink sink, void *context)
 {
-    static int (*const makers[])(const struct dataset *, const struct line *, sheet_sink,
+    static int (*const makers[])(const struct dataset *, const struct line *, table_sink,
                                  void *) = {NULL, table1_of_group, table2_of_group, table3_of_group};
     int code = 0;
-    if (table == 4)
+    if (number == 4)
         return result ? table4_make(result, sink, context) : 0;
     for (size_t i = 0; i < d->n && code == 0; i++)
         if (group_is_first(d, i))
-            code = makers[table](d, &d->lines[i], sink, context);
-    if (code == 0 && table == 1)
+            code = makers[number](d, &d->lines[i], sink, context);
+    if (code == 0 && number == 1)
         code = claimed_make(d, sink, context);
-    return code || table != 1 || !result ? code : aa_make(result, sink, context);
+    return code || number != 1 || !result ? code : aa_make(result, sink, context);
 }

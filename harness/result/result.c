@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/gunzip.h"
+#include "base/gzip_read.h"
 #include "base/text.h"
-#include "result/activity.h"
-#include "result/journal.h"
-#include "result/record.h"
+#include "record/activity.h"
+#include "record/journal.h"
+#include "record/record.h"
 #include "result/result_cell.h"
 #include "result/result_check.h"
 #include "result/result_thin.h"
 #include "result/summary.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 /* What one reading of the journal gathers. */
 struct gathered {
@@ -399,7 +399,7 @@ int result_read(const char *path, cJSON **out, struct error *err)
 {
     char *bytes = NULL;
     size_t length;
-    if (gunzip_read_file(path, RESULT_FILE_MAX_BYTES, &bytes, &length, err))
+    if (gzip_read_file(path, RESULT_FILE_MAX_BYTES, &bytes, &length, err))
         return err->code;
     int code = result_parse(path, bytes, length, out, err);
     free(bytes);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/entry.h"
+#include "analysis/entry.h"
 #include "result/result_pairs.h"
 #include "result/result_paper.h"
-#include "result/tree.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 double peak_floor_seconds(const struct peak *peak, const struct cudal2_problem *problem)

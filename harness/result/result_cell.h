@@ -4,7 +4,7 @@
 #ifndef CUDAL2_RESULT_RESULT_CELL_H
 #define CUDAL2_RESULT_RESULT_CELL_H
 
-#include "result/record.h"
+#include "record/record.h"
 
 /* What the device can do at its maximum clocks; 0 unknown. */
 struct peak {

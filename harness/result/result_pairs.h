@@ -4,8 +4,8 @@
 #ifndef CUDAL2_RESULT_RESULT_PAIRS_H
 #define CUDAL2_RESULT_RESULT_PAIRS_H
 
-#include "result/entry.h"
-#include "result/tree.h"
+#include "analysis/entry.h"
+#include "base/tree.h"
 
 /* Adds the members to the cell. Every candidate against every baseline in the headline timing; in the other
  * timings the candidates without layout suffix (the -max) against every baseline. */

@@ -6,8 +6,8 @@
 #ifndef CUDAL2_RESULT_RESULT_PAPER_H
 #define CUDAL2_RESULT_RESULT_PAPER_H
 
-#include "result/record.h"
-#include "result/tree.h"
+#include "record/record.h"
+#include "base/tree.h"
 
 /* Adds `speedups` and, with copies, `aa` to the cell. Beside the pairs themselves every family stands for its layouts
  * as in the paper: of a candidate's layouts the fastest one, against the reference's that makes the speedup smallest.

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "result/record.h"
-#include "result/tree.h"
+#include "record/record.h"
+#include "base/tree.h"
 
 /* Deletes the elements of a list for which `keep` is false. */
 static void filter(cJSON *list, const cJSON *cell, bool (*keep)(const cJSON *cell, const cJSON *item))

@@ -4,13 +4,15 @@
  */
 #include "result/summary.h"
 
+#include "analysis/aggregate.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/activity.h"
-#include "result/tree.h"
+#include "record/activity.h"
+#include "base/tree.h"
 #include "stats/interval.h"
 
 #define KEY_MAX 256

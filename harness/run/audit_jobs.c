@@ -1,6 +1,6 @@
 /*
  * audit_jobs.c - chooses what is watched: the sample of cells, candidates' variants not seen yet, less what the
- * journal has already. Relies on result/journal.h. Called by audit.c.
+ * journal has already. Relies on record/journal.h. Called by audit.c.
  */
 #include "run/audit_jobs.h"
 

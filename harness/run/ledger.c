@@ -1,6 +1,6 @@
 /*
  * ledger.c - opens or resumes a journal, knows which cells are done, adds records, environments and audits, and gives
- * the run's verdict. Relies on result/journal.h and plan.c. Called by supervisor.c and audit.c.
+ * the run's verdict. Relies on record/journal.h and plan.c. Called by supervisor.c and audit.c.
  */
 #include "run/ledger.h"
 

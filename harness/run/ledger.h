@@ -5,9 +5,9 @@
 #ifndef CUDAL2_RUN_LEDGER_H
 #define CUDAL2_RUN_LEDGER_H
 
-#include "result/activity.h"
-#include "result/journal.h"
-#include "result/record.h"
+#include "record/activity.h"
+#include "record/journal.h"
+#include "record/record.h"
 #include "run/named.h"
 #include "run/offenders.h"
 #include "run/plan.h"
@@ -51,7 +51,7 @@ int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct e
 /* Journals the record of plan cell `cell`, once. */
 int ledger_add_cell(struct ledger *ledger, size_t cell, const struct cell_record *record, struct error *err);
 
-/* Journals one line of an audit (result/activity.h), which is taken over, and counts its verdicts. */
+/* Journals one line of an audit (record/activity.h), which is taken over, and counts its verdicts. */
 int ledger_add_activity(struct ledger *ledger, cJSON *line, struct error *err);
 
 /* Whether the journal is still what was written to it (journal_check); looks twice a second at most. */

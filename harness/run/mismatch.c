@@ -1,6 +1,6 @@
 /*
  * mismatch.c - walks two configs side by side and names each key that differs, with both values. Relies on
- * base/apart.h. Called by ledger.c when a resumed run asks for something else.
+ * base/text_diff.h. Called by ledger.c when a resumed run asks for something else.
  */
 #include "run/mismatch.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/apart.h"
+#include "base/text_diff.h"
 
 #define SHOWN 4 /* differences told in full */
 #define PATH_BYTES 128
@@ -51,7 +51,7 @@ static void put_values(struct list *l, const cJSON *then, const cJSON *now)
     char was[VALUE_BYTES], is[VALUE_BYTES];
     char *a = then ? json_print(then, false) : NULL;
     char *b = now ? json_print(now, false) : NULL;
-    apart(!then ? "not given" : a ? a : "?", !now ? "not given" : b ? b : "?", VALUE_BYTES, was, is);
+    text_diff(!then ? "not given" : a ? a : "?", !now ? "not given" : b ? b : "?", VALUE_BYTES, was, is);
     put(l, " was ");
     put(l, was);
     put(l, ", is ");

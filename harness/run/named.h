@@ -7,7 +7,7 @@
 #define CUDAL2_RUN_NAMED_H
 
 #include "config/config.h"
-#include "result/record.h"
+#include "record/record.h"
 
 /* What became of one contender over all cells. */
 struct named_tally {

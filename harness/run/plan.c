@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "result/record.h"
+#include "record/record.h"
 
 /* Rates of the cost model. Only the ETA uses them, and it corrects itself from the cells already done, so what matters
  * is the proportion between large and small cells. */

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "result/activity.h"
+#include "record/activity.h"
 #include "run/death.h"
 #include "run/devices.h"
 #include "run/memory.h"

@@ -15,7 +15,7 @@
 #include "result/result.h"
 #include "run/audit.h"
 #include "run/devices.h"
-#include "run/ending.h"
+#include "run/end_record.h"
 #include "run/ledger.h"
 #include "run/memory.h"
 #include "run/refusals.h"
@@ -385,7 +385,7 @@ static int audit(struct run *run, struct error *err)
                                           .stop = audit_stop,
                                           .note = note_line,
                                           .context = run,
-                                          .advice = ending_advice(run->options)};
+                                          .advice = end_record_advice(run->options)};
     return audit_is_due(request.config, request.ledger) ? audit_run(&request, err) : 0;
 }
 
@@ -469,7 +469,7 @@ static int conclude(struct run *run, int code, struct error *err)
         *err = second;
         return err->code;
     }
-    return code ? code : ending_of(&run->ledger, run->options, stop_signal(run), &run->last, err);
+    return code ? code : end_record_of(&run->ledger, run->options, stop_signal(run), &run->last, err);
 }
 
 static int supervise(struct run *run, struct error *err)

@@ -6,7 +6,7 @@
 #define CUDAL2_RUN_SUPERVISOR_H
 
 #include "config/config.h"
-#include "result/record.h"
+#include "record/record.h"
 #include "run/devices.h"
 
 struct cell_request;

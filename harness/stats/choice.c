@@ -1,6 +1,6 @@
 /*
  * choice.c - the variance that choosing on one half of the values and scoring on the other adds (docs/method.md,
- * section 5). A closed formula. Called by result/entry.c for every `-max`.
+ * section 5). A closed formula. Called by analysis/entry.c for every `-max`.
  */
 #include "stats/choice.h"
 

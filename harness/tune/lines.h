@@ -5,7 +5,7 @@
 #define CUDAL2_TUNE_LINES_H
 
 #include "base/json.h"
-#include "base/problem.h"
+#include "model/problem.h"
 
 /* One entry of the table. The texts are others'. */
 struct table_line {

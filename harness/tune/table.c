@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "contender/tuned.h"
-#include "result/journal.h"
-#include "result/record.h"
+#include "record/journal.h"
+#include "record/record.h"
 #include "stats/interval.h"
 #include "tune/lines.h"
 

@@ -10,7 +10,7 @@
 #define CUDAL2_TUNE_TABLE_H
 
 #include "base/json.h"
-#include "base/problem.h"
+#include "model/problem.h"
 #include "tune/keys.h"
 #include "tune/merge.h"
 

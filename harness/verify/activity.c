@@ -210,10 +210,10 @@ static void look_convict(struct look *l, const char *verdict, const char *why)
 }
 
 /* C after the launch. Work that nobody saw and that was done all the same was done elsewhere. */
-static int judge_output(struct look *l, struct trial *t, const struct watched *seen, struct error *err)
+static int judge_output(struct look *l, struct timed_check *t, const struct watched *seen, struct error *err)
 {
     char why[RECORD_REASON_MAX];
-    int code = trial_judge_fresh(t, err);
+    int code = timed_check_judge_fresh(t, err);
     if (code != 0)
         return code;
     if (t->verdict != NULL) {
@@ -245,7 +245,7 @@ static int watch_once(struct look *l, enum path path, enum watch_arm arm, struct
 /* One launch on new inputs, watched and judged. */
 static int look_once(struct look *l, enum path path, struct error *err)
 {
-    struct trial t = {.bench = l->bench, .entrant = l->entrant, .random = &l->random};
+    struct timed_check t = {.bench = l->bench, .entrant = l->entrant, .random = &l->random};
     struct watched *seen = &l->seen[path];
     char why[RECORD_REASON_MAX];
     int code = watch_once(l, path, WATCH_NEW, seen, err);
@@ -332,7 +332,7 @@ static int prepare(struct look *l, struct error *err)
         d->ops->release_segment(d, l->segment);
         l->segment = NULL;
     }
-    e->prepared = shape; /* what trial_judge_fresh asks: every set is written */
+    e->prepared = shape; /* what timed_check_judge_fresh asks: every set is written */
     return code;
 }
 

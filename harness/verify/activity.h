@@ -35,7 +35,7 @@ double activity_busy_ns(const struct activity_log *log);
 /* The median, over the three pairs of neighbours in a row of four launches alike, of how long the later one had begun
  * before the one ahead of it had ended; 0 where it began after. NAN where the log is not that of four alike. One pair
  * alone proves nothing, because CUPTI reads begin and end apart: on an H100 single pairs of cuBLAS's kernels, which
- * have no programmatic dependency, seem to overlap by up to 0.5 us. Up to ACTIVITY_CLOCK_NS (result/activity.h) the
+ * have no programmatic dependency, seem to overlap by up to 0.5 us. Up to ACTIVITY_CLOCK_NS (record/activity.h) the
  * median is such noise too. */
 double activity_overlap_ns(const struct activity_log *log);
 

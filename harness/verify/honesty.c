@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
-#include "verify/novelty.h"
+#include "verify/replay_check.h"
 #include "verify/rivals.h"
-#include "verify/trial.h"
+#include "verify/timed_check.h"
 
 /* How long a launch may take to betray work that it left behind: twice its time, within these. */
 #define LATE_LEAST_NS 200e3
@@ -37,7 +37,7 @@ struct watch {
     uint64_t held[2]; /* by the process, before the segment and after */
 };
 
-static int watch_open(const struct trial *t, struct watch *w, struct error *err)
+static int watch_open(const struct timed_check *t, struct watch *w, struct error *err)
 {
     size_t n = t->entrant->n_sets;
     size_t most = n * (OPERANDS_INPUTS + OPERANDS_GUARDS);
@@ -74,7 +74,7 @@ static int note_before(void *context, struct error *err)
     return w->device->probes->digest(w->device, w->kept, w->n_kept, w->before, err);
 }
 
-static int prepare(const struct trial *t, struct watch *w, struct error *err)
+static int prepare(const struct timed_check *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     int code = d->probes->pattern(d, w->outputs, w->n_outputs, PROBE_POISON, err);
@@ -84,7 +84,7 @@ static int prepare(const struct trial *t, struct watch *w, struct error *err)
 }
 
 /* Until it has had its time since `from`, when the segment had been waited for. */
-static int wait_for_late_work(const struct trial *t, uint64_t from, double segment_ns, struct error *err)
+static int wait_for_late_work(const struct timed_check *t, uint64_t from, double segment_ns, struct error *err)
 {
     struct device *d = t->bench->device;
     double passed = (double)(d->ops->now(d) - from);
@@ -96,18 +96,18 @@ static int wait_for_late_work(const struct trial *t, uint64_t from, double segme
 
 /* Work that went on after the launch had been waited for has changed C under our eyes. That explains whatever else was
  * found, so it is the verdict. */
-static int look_for_late_work(struct trial *t, struct watch *w, struct error *err)
+static int look_for_late_work(struct timed_check *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     int code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[1], err);
     if (code != 0 || memcmp(w->seen[0], w->seen[1], w->n_outputs * sizeof *w->seen[0]) == 0)
         return code;
     t->verdict = NULL;
-    trial_convict(t, "late_work", "the output went on changing after the launch had been waited for");
+    timed_check_convict(t, "late_work", "the output went on changing after the launch had been waited for");
     return 0;
 }
 
-static int look_at_memory(struct trial *t, struct watch *w, struct error *err)
+static int look_at_memory(struct timed_check *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     int code = d->probes->digest(d, w->kept, w->n_kept, w->after, err);
@@ -115,43 +115,43 @@ static int look_at_memory(struct trial *t, struct watch *w, struct error *err)
         if (w->before[i] == w->after[i])
             continue;
         if (i < w->n_inputs)
-            trial_convict(t, "input_mutated", "an input matrix is not what it was before the launch");
+            timed_check_convict(t, "input_mutated", "an input matrix is not what it was before the launch");
         else
-            trial_convict(t, "oob_write", "%" PRIu64 " bytes that border on a matrix are not what they were",
-                          w->kept[i].bytes);
+            timed_check_convict(t, "oob_write", "%" PRIu64 " bytes that border on a matrix are not what they were",
+                                w->kept[i].bytes);
     }
     return code;
 }
 
 /* A library may take a pool once; what takes more at every check leaks. */
-static void look_at_growth(struct trial *t, uint64_t before, uint64_t after)
+static void look_at_growth(struct timed_check *t, uint64_t before, uint64_t after)
 {
     bool grew = after > before + LEAK_BYTES;
     if (grew && t->entrant->grew)
-        trial_convict(t, "leak", "%" PRIu64 " bytes more are held after each timed segment", after - before);
+        timed_check_convict(t, "leak", "%" PRIu64 " bytes more are held after each timed segment", after - before);
     t->entrant->grew = grew;
 }
 
-static uint64_t held_now(const struct trial *t)
+static uint64_t held_now(const struct timed_check *t)
 {
     struct device *d = t->bench->device;
     return d->probes->held == NULL ? 0 : d->probes->held(d);
 }
 
 /* Once late work has had its time. What was found of memory and growth explains a wrong output, and comes first. */
-static int look_at_the_rest(struct trial *t, struct watch *w, const struct trial *judged, struct error *err)
+static int look_at_the_rest(struct timed_check *t, struct watch *w, const struct timed_check *judged, struct error *err)
 {
     int code = look_at_memory(t, w, err);
     if (code != 0)
         return code;
     look_at_growth(t, w->held[0], w->held[1]);
     if (judged->verdict != NULL)
-        trial_convict(t, judged->verdict, "%s", judged->reason);
+        timed_check_convict(t, judged->verdict, "%s", judged->reason);
     return look_for_late_work(t, w, err);
 }
 
 /* The segment, and then everything it may have done. The output is judged while late work has its time. */
-static int run_watched(struct trial *t, struct watch *w, struct error *err)
+static int run_watched(struct timed_check *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     double segment_ns = 0;
@@ -160,26 +160,26 @@ static int run_watched(struct trial *t, struct watch *w, struct error *err)
     t->bench->renewed = note_before; /* where launches are timed one by one, inputs are new once more */
     t->bench->renewed_context = w;
     if (code == 0)
-        code = trial_time(t, &segment_ns, err);
+        code = timed_check_time(t, &segment_ns, err);
     t->bench->renewed = NULL;
     uint64_t waited = d->ops->now(d);
     w->held[1] = code == 0 ? held_now(t) : 0;
     if (code == 0)
         code = d->probes->digest(d, w->outputs, w->n_outputs, w->seen[0], err);
-    struct trial judged = *t;
+    struct timed_check judged = *t;
     if (code == 0)
-        code = trial_judge_fresh(&judged, err);
+        code = timed_check_judge_fresh(&judged, err);
     if (code == 0)
         code = wait_for_late_work(t, waited, segment_ns, err);
     return code == 0 ? look_at_the_rest(t, w, &judged, err) : code;
 }
 
-static int check_fresh(struct trial *t, struct error *err)
+static int check_fresh(struct timed_check *t, struct error *err)
 {
     struct watch w;
     int code = watch_open(t, &w, err);
     if (code == 0)
-        code = trial_fill_fresh(t, err);
+        code = timed_check_fill_fresh(t, err);
     if (code == 0)
         code = run_watched(t, &w, err);
     watch_close(&w);
@@ -188,7 +188,7 @@ static int check_fresh(struct trial *t, struct error *err)
 
 /* ---- all entrants ---- */
 
-static void read_state(const struct trial *t, char what[128])
+static void read_state(const struct timed_check *t, char what[128])
 {
     struct device *d = t->bench->device;
     what[0] = '\0';
@@ -199,7 +199,7 @@ static void read_state(const struct trial *t, char what[128])
 /* A graph runs what its capture put into it and nothing else: work in another stream would leave C poisoned. There is
  * no need to hold the stream then, and good reason not to: once two streams of a process have run beside each other,
  * every kernel of a graph starts 0.17 us later, for good, and short launches read 3 to 12% slower. */
-static bool is_graph(const struct trial *t)
+static bool is_graph(const struct timed_check *t)
 {
     const struct device_segment *segment = t->bench->headline == TIMING_DEVICE ? t->entrant->segment : NULL;
     return segment != NULL && t->bench->device->ops->rung(segment) == RUNG_GRAPH;
@@ -210,33 +210,33 @@ enum occasion { FIRST, AGAIN, LAST };
 
 /* What is tried the first time in a cell, with the group's own inputs back before and after. A launch that is left
  * out is told by C; only what is right is asked for its time. */
-static int run_first_trials(struct trial *t, struct error *err)
+static int run_first_trials(struct timed_check *t, struct error *err)
 {
-    int code = trial_restore(t, err);
+    int code = timed_check_restore(t, err);
     if (code == 0 && t->verdict == NULL)
-        code = trial_between(t, err);
+        code = timed_check_between(t, err);
     if (code != 0 || t->verdict != NULL)
         return code;
-    code = trial_novel(t, err);
-    return code == 0 ? trial_restore(t, err) : code;
+    code = replay_check(t, err);
+    return code == 0 ? timed_check_restore(t, err) : code;
 }
 
 /* One of them, drawn, whenever the cell is checked again: who has passed the first time may have waited for that. What
  * was launched early may have waited for the launch ahead until then, so that is looked for in the end. */
-static int run_one_trial(struct trial *t, enum occasion occasion, struct error *err)
+static int run_one_trial(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     bool between = random_below(t->random, 2) == 0 || (occasion == LAST && t->entrant->record->early);
-    int code = t->verdict == NULL ? trial_restore(t, err) : 0;
+    int code = t->verdict == NULL ? timed_check_restore(t, err) : 0;
     if (code != 0 || t->verdict != NULL)
         return code;
-    code = between ? trial_between(t, err) : trial_novel(t, err);
-    return code == 0 ? trial_restore(t, err) : code;
+    code = between ? timed_check_between(t, err) : replay_check(t, err);
+    return code == 0 ? timed_check_restore(t, err) : code;
 }
 
 /* Where work runs comes first: it explains what the other trials would see. */
-static int run_trials(struct trial *t, enum occasion occasion, struct error *err)
+static int run_trials(struct timed_check *t, enum occasion occasion, struct error *err)
 {
-    int code = occasion == FIRST && !is_graph(t) ? trial_escape(t, err) : 0;
+    int code = occasion == FIRST && !is_graph(t) ? timed_check_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
         code = check_fresh(t, err);
     if (code != 0)
@@ -245,7 +245,7 @@ static int run_trials(struct trial *t, enum occasion occasion, struct error *err
 }
 
 /* What the trials find changed of the device's state, this entrant has changed. */
-static int run_trials_on_clean_state(struct trial *t, enum occasion occasion, struct error *err)
+static int run_trials_on_clean_state(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     struct device *d = t->bench->device;
     char what[128];
@@ -261,13 +261,13 @@ static int run_trials_on_clean_state(struct trial *t, enum occasion occasion, st
     if (code == 0 && what[0] != '\0')
         t->verdict = NULL; /* it explains what else was found */
     if (code == 0 && what[0] != '\0')
-        trial_convict(t, "device_state_changed", "%s", what);
-    if (code == 0 && holding_leaks(&t->entrant->holding))
-        trial_convict(t, "leak", "each setup takes memory that no teardown gives back");
+        timed_check_convict(t, "device_state_changed", "%s", what);
+    if (code == 0 && leak_watch_leaks(&t->entrant->holding))
+        timed_check_convict(t, "leak", "each setup takes memory that no teardown gives back");
     return code;
 }
 
-static int check_entrant(struct trial *t, enum occasion occasion, struct error *err)
+static int check_entrant(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     struct bench *bench = t->bench;
     bench_stage(bench, t->entrant, "measure", bench->config->limits.launch_seconds);
@@ -275,7 +275,7 @@ static int check_entrant(struct trial *t, enum occasion occasion, struct error *
     if (code != 0)
         return entrant_fault(bench, t->entrant, "measure", err);
     if (t->verdict == NULL) {
-        trial_note(t->entrant);
+        timed_check_note(t->entrant);
         return 0;
     }
     entrant_refute(bench, t->entrant, t->verdict, "measure", t->reason);
@@ -300,7 +300,7 @@ static int check_all(struct bench *bench, enum occasion occasion, unsigned index
     random_shuffle(&random, order, bench->n_entrants);
     rivals_check(bench); /* first: the trials' own threads are not what it looks for */
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
-        struct trial trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
+        struct timed_check trial = {.bench = bench, .entrant = &bench->entrants[order[i]], .random = &random};
         if (is_timed(bench, trial.entrant))
             code = check_entrant(&trial, occasion, err);
     }

@@ -11,7 +11,7 @@
 #ifndef CUDAL2_VERIFY_MODEL_H
 #define CUDAL2_VERIFY_MODEL_H
 
-#include "base/problem.h"
+#include "model/problem.h"
 
 /* Bounds on a candidate's RMS and largest deviation: this many times the larger of what the baselines show and what
  * the model gives an honest kernel of the billed type (model_honest, s = 8).

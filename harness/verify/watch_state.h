@@ -6,7 +6,7 @@
 #ifndef CUDAL2_VERIFY_WATCH_STATE_H
 #define CUDAL2_VERIFY_WATCH_STATE_H
 
-#include "verify/trial.h"
+#include "verify/timed_check.h"
 
 enum watch_arm {
     WATCH_NEW,   /* inputs that nobody has seen, and a poisoned C */

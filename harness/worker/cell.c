@@ -19,7 +19,7 @@
 #include "verify/rivals.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
-#include "worker/places.h"
+#include "worker/placement.h"
 #include "worker/rotation.h"
 
 static double now_seconds(const struct bench *bench)
@@ -301,8 +301,8 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->mode = request->mode;
     bench->headline = headline;
     bench->seed = request->seed;
-    struct places places =
-        places_choose(context->config, &context->device->info, &request->problem, request->mode, headline);
+    struct placement places =
+        placement_choose(context->config, &context->device->info, &request->problem, request->mode, headline);
     bench->visits = places.visits;
     bench->sets_each = places.sets_each;
     bench->shared_sets = places.shared;

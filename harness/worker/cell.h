@@ -8,7 +8,7 @@
 #include "contender/contender.h"
 #include "device/activity.h"
 #include "measure/bench.h"
-#include "result/record.h"
+#include "record/record.h"
 
 /* A contender that must be left out because an earlier try of this cell died in it; with a variant's tag in the stage
  * ("tune:1a2b3c") only that variant is. */

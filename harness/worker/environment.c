@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/apart.h"
+#include "base/text_diff.h"
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -226,7 +226,7 @@ static void describe_difference(const char *name, const cJSON *then, const cJSON
     char *a = then ? json_print(then, false) : NULL;
     char *b = now ? json_print(now, false) : NULL;
     char was[VALUE_BYTES], is[VALUE_BYTES];
-    apart(a ? a : "absent", b ? b : "absent", VALUE_BYTES, was, is);
+    text_diff(a ? a : "absent", b ? b : "absent", VALUE_BYTES, was, is);
     snprintf(what, 256, "%.48s was %s, here it is %s", name, was, is);
     free(a);
     free(b);

@@ -10,7 +10,7 @@
 #define CUDAL2_WORKER_STAGE_PAGE_H
 
 #include "base/error.h"
-#include "result/record.h"
+#include "record/record.h"
 
 #define STAGE_PAGE_FD 5 /* in the worker */
 #define STAGE_NAME_MAX 16

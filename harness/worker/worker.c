@@ -18,11 +18,11 @@
 #include "worker/audit.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
-#include "worker/possible.h"
+#include "worker/preflight.h"
 #include "worker/process_state.h"
 #include "worker/protocol.h"
 #include "worker/stage_page.h"
-#include "worker/wanted.h"
+#include "worker/precompile_list.h"
 
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
@@ -250,8 +250,8 @@ static int check_possible(const struct worker *w, const struct start_request *st
     };
     if (start->n_refused > 0)
         return 0;
-    int code = possible_check(&question, err);
-    return code || !start->search ? code : possible_search_check(&question, err);
+    int code = preflight_check(&question, err);
+    return code || !start->search ? code : preflight_search_check(&question, err);
 }
 
 /* Kernels for which NVRTC would otherwise run one by one inside the first races. */
@@ -261,15 +261,15 @@ static void precompile(struct worker *w)
         return;
     const char *families[MAX_SETS];
     size_t n_families = registry_sets(w->registry, families, MAX_SETS);
-    const struct wanted_request question = {&w->config,
-                                            families,
-                                            n_families,
-                                            dtype_of(w),
-                                            config_accumulates(&w->config, dtype_of(w)),
-                                            &w->tuned,
-                                            w->ranker != NULL && w->config.choice == CHOICE_RACE};
-    struct wanted wanted;
-    wanted_collect(&question, &wanted);
+    const struct precompile_list_request question = {&w->config,
+                                                     families,
+                                                     n_families,
+                                                     dtype_of(w),
+                                                     config_accumulates(&w->config, dtype_of(w)),
+                                                     &w->tuned,
+                                                     w->ranker != NULL && w->config.choice == CHOICE_RACE};
+    struct precompile_list wanted;
+    precompile_list_collect(&question, &wanted);
     const struct precompile_request request = {
         .dtype = question.dtype,
         .accumulates = question.accumulates,
@@ -283,7 +283,7 @@ static void precompile(struct worker *w)
     stage_page_write(w->page, "", STAGE_COMPILE, COMPILE_SECONDS);
     registry_precompile(w->registry, &request);
     stage_page_write(w->page, "", "start", READY_SECONDS);
-    wanted_free(&wanted);
+    precompile_list_free(&wanted);
 }
 
 static cJSON *recorder_to_json(const struct watcher *watcher)

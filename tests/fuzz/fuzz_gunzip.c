@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "base/gunzip.h"
+#include "base/gzip_read.h"
 
 #define MAX_BYTES 65536u
 
@@ -14,7 +14,7 @@ static void unpack(const void *bytes, size_t size)
     char *out = NULL;
     size_t length = 0;
     const struct gunzip_input input = {"fuzz", bytes, size, MAX_BYTES};
-    int code = gunzip(&input, &out, &length, &err);
+    int code = gzip_read(&input, &out, &length, &err);
     if (code) {
         require_refusal(code, &err);
         return;

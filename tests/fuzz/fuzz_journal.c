@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "result/journal.h"
+#include "record/journal.h"
 #include "result/result.h"
 
 #include <inttypes.h>

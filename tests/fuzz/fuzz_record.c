@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "measure/stop.h"
-#include "result/record.h"
+#include "record/record.h"
 #include "result/result_cell.h"
 
 static struct cell_record *read_record(const char *text, size_t length)

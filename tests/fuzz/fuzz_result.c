@@ -7,7 +7,7 @@
 #include "report/dataset.h"
 #include "report/screen.h"
 #include "result/result.h"
-#include "result/tree.h"
+#include "base/tree.h"
 
 static void gather(const cJSON *result)
 {

@@ -5,7 +5,7 @@
 #ifndef CUDAL2_TESTS_REDTEAM_H
 #define CUDAL2_TESTS_REDTEAM_H
 
-#include "../plugins/bad.h"
+#include "../fixtures/plugins/bad.h"
 
 #include <string.h>
 

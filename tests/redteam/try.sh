@@ -10,7 +10,7 @@ bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
 read -r m n k <<<"${TRY_SHAPE:-96 80 192}"
 read -r dtype accumulate <<<"${TRY_TYPES:-f32 f32}"
-baseline=${REDTEAM_BASELINE:-$top/tests/plugins/honest.c}
+baseline=${REDTEAM_BASELINE:-$top/tests/fixtures/plugins/honest.c}
 case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/cudal2-try-XXXXXX") || exit 70
 trap 'rm -rf "$work"' EXIT

@@ -1,0 +1,53 @@
+/*
+ * entry.h - what can be compared in a cell: its contenders, and for each family the faster layout ("-max").
+ */
+#ifndef CUDAL2_ANALYSIS_ENTRY_H
+#define CUDAL2_ANALYSIS_ENTRY_H
+
+#include "analysis/pair.h"
+#include "record/record.h"
+
+#define ENTRIES_MAX (2 * RECORD_MAX_CONTENDERS)
+
+/* A contender itself (contender set, layouts empty) or the -max of a family (contender NULL, n_layouts members). */
+struct entry {
+    char name[RECORD_NAME_MAX];
+    const struct contender_record *contender;
+    const struct contender_record *layouts[2];
+    size_t n_layouts;
+    const char *family;
+    bool candidate;                             /* plays the candidate's part in this cell */
+    const struct series *timings[TIMING_COUNT]; /* NULL where not taken */
+    struct series owned[TIMING_COUNT];
+    double choosing[TIMING_COUNT]; /* what choosing adds to the variance of its mean log time (stats/choice.h) */
+    const char *rung;              /* of the device timing */
+};
+
+struct entries {
+    struct entry list[ENTRIES_MAX];
+    size_t n;
+};
+
+/* The ok contenders of a record (copies for A/A left out) and the families' -max. Without a candidate the first
+ * baseline's family plays its part, so that a run of baselines alone has something to say.
+ *
+ * -max is per shape the faster layout. Choosing and scoring on the same blocks would flatter it, so each block takes
+ * its value from the layout that was faster (by median) on the other half of the groups. A family with one ok
+ * layout is that layout.
+ * *out is owned by the caller (entries_free), also after -1 (out of memory). */
+int entries_of(const struct cell_record *r, struct entries *out);
+void entries_free(struct entries *e);
+
+/* Two entries that both have times of this kind. */
+struct match {
+    const struct entry *candidate, *reference;
+    enum timing timing;
+};
+
+/* As rungs_are_comparable. */
+bool match_is_comparable(const struct match *m);
+
+/* Their common blocks, and what choosing adds on either side. As pair_collect. */
+int match_collect(const struct cell_record *r, const struct match *m, enum pair_blocks which, struct pair *out);
+
+#endif

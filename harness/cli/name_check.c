@@ -1,0 +1,337 @@
+/*
+ * name_check.c - the names of families, sets and plugins that there are, and errors with the nearest one for those that
+ * are not. Relies on base/nearest.h. Called by the commands before anything runs.
+ */
+#include "cli/name_check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/nearest.h"
+#include "compile/kernels.h"
+#include "contender/contender.h"
+
+#define DIRECTORY_MAX 4096
+#define MANIFEST_MAX_BYTES (16u << 20)
+
+/* ---- lists of names ---- */
+
+static void names_add(struct names *n, const char *text, size_t length)
+{
+    if (n->count + 1 >= n->capacity) {
+        size_t capacity = n->capacity ? 2 * n->capacity : 32;
+        char **grown = realloc(n->list, capacity * sizeof *grown);
+        n->failed |= !grown;
+        if (!grown)
+            return;
+        n->list = grown;
+        n->capacity = capacity;
+    }
+    n->list[n->count] = strndup(text, length);
+    n->failed |= !n->list[n->count];
+    n->count += n->list[n->count] != NULL;
+    n->list[n->count] = NULL;
+}
+
+void names_free(struct names *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        free(n->list[i]);
+    free(n->list);
+    *n = (struct names){0};
+}
+
+static bool has_name(const char *const names[], const char *name, size_t length)
+{
+    for (size_t i = 0; names && names[i]; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+static bool names_have(const struct names *n, const char *name, size_t length)
+{
+    return has_name((const char *const *)n->list, name, length);
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+void names_add_files(const char *directory, const char *ending, struct names *out)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(directory, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (ends_with(entries[i]->d_name, ending))
+            names_add(out, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(ending));
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* ---- what is here ---- */
+
+/* Whether a family of the project lives in the plugin of this name: cublaslt holds cublaslt-heuristic. */
+static bool is_baseline_plugin(const char *name, size_t length)
+{
+    for (size_t i = 0; family_names[i]; i++)
+        if (strncmp(family_names[i], name, length) == 0 && strchr("-.", family_names[i][length]))
+            return true;
+    return false;
+}
+
+/* Kernel sets, or the single kernels that they are made of; false when there is no kernel directory. */
+static bool add_kernels(const struct options *options, const char *where, struct names *out)
+{
+    char directory[DIRECTORY_MAX], path[DIRECTORY_MAX + 8];
+    struct error ignored;
+    if (kernel_directory_find(options->kernels, directory, sizeof directory, &ignored))
+        return false;
+    snprintf(path, sizeof path, "%s%s", directory, where);
+    names_add_files(path, ".json", out);
+    return true;
+}
+
+static void add_plugins(const struct options *options, struct names *out)
+{
+    char directory[DIRECTORY_MAX], plugins[DIRECTORY_MAX + 16];
+    struct error ignored;
+    if (!options->plugins && file_executable_directory(directory, sizeof directory, &ignored))
+        return;
+    snprintf(plugins, sizeof plugins, "%s/plugins", directory);
+    names_add_files(options->plugins ? options->plugins : plugins, ".so", out);
+}
+
+/* ---- names of a run ---- */
+
+struct known {
+    struct names words[2]; /* by role: families of the project, other plugins, and for candidates kernel sets */
+    struct names others;   /* plugins that are not the project's baselines */
+    bool has_sets;         /* without a kernel directory any set may exist; the run says that there is none */
+    int code;              /* of an unknown name: whose mistake it is, a file's or the command line's */
+};
+
+static void add_all(struct names *out, const char *const names[])
+{
+    for (size_t i = 0; names && names[i]; i++)
+        names_add(out, names[i], strlen(names[i]));
+}
+
+static void known_open(const struct options *options, int code, struct known *k)
+{
+    struct names plugins = {0};
+    *k = (struct known){.code = code};
+    add_plugins(options, &plugins);
+    for (size_t i = 0; i < plugins.count; i++)
+        if (!is_baseline_plugin(plugins.list[i], strlen(plugins.list[i])))
+            names_add(&k->others, plugins.list[i], strlen(plugins.list[i]));
+    names_free(&plugins);
+    for (int role = ROLE_BASELINE; role <= ROLE_CANDIDATE; role++) {
+        add_all(&k->words[role], family_names);
+        add_all(&k->words[role], (const char *const *)k->others.list);
+    }
+    k->has_sets = add_kernels(options, "/sets", &k->words[ROLE_CANDIDATE]);
+    add_kernels(options, "", &k->words[ROLE_CANDIDATE]);
+}
+
+static void known_close(struct known *k)
+{
+    names_free(&k->words[ROLE_BASELINE]);
+    names_free(&k->words[ROLE_CANDIDATE]);
+    names_free(&k->others);
+}
+
+void name_check_candidates(const struct options *options, struct names *out)
+{
+    struct known k;
+    add_kernels(options, "/sets", out);
+    known_open(options, EXIT_CODE_USAGE, &k);
+    add_all(out, (const char *const *)k.others.list);
+    add_all(out, options->candidates);
+    out->failed |= k.others.failed;
+    known_close(&k);
+}
+
+static bool is_path(const char *name)
+{
+    return ends_with(name, ".so") || ends_with(name, ".json");
+}
+
+static bool is_known(const struct known *k, const char *name, enum contender_role role)
+{
+    /* A plugin of somebody else's may hold any family whose first word is the file's name. */
+    return is_path(name) || names_have(&k->words[role], name, strlen(name)) ||
+           names_have(&k->others, name, strcspn(name, "-.")) || (role == ROLE_CANDIDATE && !k->has_sets);
+}
+
+static int refuse(const struct known *k, const char *name, enum contender_role role, struct error *err)
+{
+    const struct names *words = &k->words[role];
+    const char *near = nearest_name(name, (const char *const *)words->list, words->count);
+    const char *what = role == ROLE_CANDIDATE ? "family, kernel or plugin" : "family or plugin";
+    if (near)
+        return error_set(err, k->code, "there is no %s \"%.60s\" (did you mean %s?)", what, name, near);
+    if (names_have(&k->words[ROLE_CANDIDATE], name, strlen(name)))
+        return error_set(err, k->code, "\"%.60s\" is a kernel, which is a candidate (or give the path of %s.json)",
+                         name, name);
+    return error_set(err, k->code, "there is no %s \"%.60s\" (see " PROGRAM_NAME " list)", what, name);
+}
+
+/* The first name that is unknown: its index, with the reason in err; -1 when all are known. */
+static int find_unknown(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+{
+    for (int i = 0; names[i]; i++)
+        if (!is_known(k, names[i], role)) {
+            refuse(k, names[i], role, err);
+            return i;
+        }
+    return -1;
+}
+
+static int check_readable(const char *path, struct error *err)
+{
+    return access(path, R_OK) == 0
+               ? 0
+               : error_set(err, EXIT_CODE_DATA, "%.200s: cannot be read: %s", path, strerror(errno));
+}
+
+/* A result or a config in a manifest's place. What else may be wrong with a manifest is told of the contender. */
+static int check_manifest(const char *path, struct error *err)
+{
+    static const char *const schemas[] = {"cudal2-bench/kernel", "cudal2-bench/kernel-set", NULL};
+    cJSON *tree = NULL;
+    int which;
+    if (json_read_file(path, MANIFEST_MAX_BYTES, &tree, err))
+        return err->code;
+    int code = json_read_choice(json_member(json_root(tree, path), "schema"), schemas, &which, err);
+    cJSON_Delete(tree);
+    return code;
+}
+
+/* A config may name what is built elsewhere; who types a path means a file, and would miss it in the table only after
+ * everything else is measured. */
+static int find_bad_file(const char *const names[], struct error *err)
+{
+    for (int i = 0; names[i]; i++) {
+        if (!is_path(names[i]))
+            continue;
+        if (check_readable(names[i], err) || (ends_with(names[i], ".json") && check_manifest(names[i], err)))
+            return i;
+    }
+    return -1;
+}
+
+/* What was typed: known, and there where it is a path. */
+static int find_mistyped(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+{
+    int index = find_unknown(k, names, role, err);
+    return index >= 0 ? index : find_bad_file(names, err);
+}
+
+static bool ran_out(const struct known *k, struct error *err)
+{
+    if (!k->others.failed && !k->words[ROLE_BASELINE].failed && !k->words[ROLE_CANDIDATE].failed)
+        return false;
+    error_set(err, EXIT_CODE_INTERNAL, "out of memory for names");
+    return true;
+}
+
+static void check_list(const struct known *k, enum contender_role role, char *const names[], struct json_at at,
+                       struct faults *faults)
+{
+    for (int i = 0; names[i]; i++) {
+        struct error cause, err;
+        if (is_known(k, names[i], role))
+            continue;
+        refuse(k, names[i], role, &cause);
+        snprintf(at.path, sizeof at.path, "$.%s[%d]", role == ROLE_BASELINE ? "baselines" : "candidates", i);
+        faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
+    }
+}
+
+void name_check_check_config(const struct options *options, const struct config *config, const char *source,
+                             struct faults *faults)
+{
+    struct known k;
+    struct error err;
+    struct json_at at = json_root(NULL, source);
+    known_open(options, EXIT_CODE_DATA, &k);
+    if (ran_out(&k, &err))
+        faults_none(faults, err.code, &err);
+    check_list(&k, ROLE_BASELINE, config->baselines, at, faults);
+    check_list(&k, ROLE_CANDIDATE, config->candidates, at, faults);
+    known_close(&k);
+}
+
+/* "none" is a word, and no file. What is in a table is for the worker to say, which knows the device. */
+static int check_tables(const struct options *options, struct error *err)
+{
+    for (size_t i = 0; options->tuned[i]; i++) {
+        bool none = strcmp(options->tuned[i], "none") == 0;
+        if (none && options->tuned[1])
+            return error_set(err, EXIT_CODE_USAGE, "--tuned: none goes with no other table");
+        if (!none && check_readable(options->tuned[i], err))
+            return error_wrap(err, "--tuned");
+    }
+    return 0;
+}
+
+int name_check_check_options(const struct options *options, const struct config *config, struct error *err)
+{
+    struct known k;
+    int code = 0;
+    known_open(options, EXIT_CODE_USAGE, &k);
+    if (ran_out(&k, err))
+        code = err->code;
+    if (!code && options_given(options, OPTION_BASELINES) &&
+        find_mistyped(&k, (const char *const *)config->baselines, ROLE_BASELINE, err) >= 0)
+        code = error_wrap(err, "--baselines");
+    if (!code && find_mistyped(&k, options->candidates, ROLE_CANDIDATE, err) >= 0)
+        code = error_wrap(err, "--candidate");
+    known_close(&k);
+    return code ? code : check_tables(options, err);
+}
+
+int name_check_check_operands(const struct options *options, struct error *err)
+{
+    struct known k;
+    int code = 0;
+    known_open(options, EXIT_CODE_USAGE, &k);
+    if (ran_out(&k, err))
+        code = err->code;
+    if (!code && find_mistyped(&k, options->operands, ROLE_CANDIDATE, err) >= 0)
+        code = err->code;
+    known_close(&k);
+    return code;
+}
+
+static int check_plugins(const char *path, struct error *err)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return error_set(err, EXIT_CODE_DATA, "--plugins: %.200s: %s (expected a directory of plugins, *.so)", path,
+                         strerror(errno));
+    closedir(directory);
+    return 0;
+}
+
+int name_check_check_directories(const struct options *options, struct error *err)
+{
+    char found[DIRECTORY_MAX];
+    if (options->plugins && check_plugins(options->plugins, err))
+        return err->code;
+    if (!options->kernels || kernel_directory_find(options->kernels, found, sizeof found, err) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_DATA, "--kernels: %.200s: %s (expected a directory of kernels, with %s)",
+                     options->kernels, access(options->kernels, F_OK) == 0 ? "not one" : strerror(errno),
+                     KERNEL_PRELUDE);
+}

@@ -1,0 +1,31 @@
+/*
+ * leak_watch.h - memory that a contender does not give back: what its setup took and its teardown did not release,
+ * cycle after cycle. Libraries take pools when they are first used, and memory of a process moves between owners, so
+ * the first cycle is forgiven, and a leak is only what the contender and the process have both gained in two cycles
+ * running.
+ */
+#ifndef CUDAL2_MEASURE_LEAK_WATCH_H
+#define CUDAL2_MEASURE_LEAK_WATCH_H
+
+#include "device/probe.h"
+
+#define HOLDING_CYCLES 4u        /* watched: asking a GPU costs tens of microseconds */
+#define HOLDING_LEAST (1u << 20) /* bytes that count */
+
+struct holding {
+    uint64_t before;       /* held by the process when the present setup began */
+    int64_t own;           /* the contender's part since then */
+    bool open;             /* between setup and teardown */
+    bool grew;             /* the last cycle ended with more */
+    unsigned cycles, runs; /* watched so far; running cycles that grew */
+};
+
+/* Called before (entering) and after a setup, then before and after the teardown. A teardown without such a setup is
+ * not watched. */
+void leak_watch_setup(struct holding *h, struct device *d, bool entering);
+void leak_watch_teardown(struct holding *h, struct device *d, bool entering);
+
+/* Asked before a setup: two cycles running have left more than they found. */
+bool leak_watch_leaks(const struct holding *h);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * replay_check.c - times a contender in turn on inputs that it has seen and on new ones, and judges whether new ones
+ * take longer. Relies on timed.c and a rank of medians. Called by honesty.c.
+ */
+#include "verify/replay_check.h"
+
+#include <math.h>
+
+#include "measure/timed.h"
+#include "stats/interval.h"
+
+/* Slower than this is not explained by how launches scatter: what is remembered costs two matrix-vector products in
+ * place of a product, so whoever gains anything worth it gains a large factor. The time on top is what a launch on its
+ * own may cost beyond one in a row (first use of a path, a thread that has fallen asleep). */
+#define NOVEL_RATIO 1.5
+#define NOVEL_SLACK_NS 20e3
+/* New inputs, and what they are compared with, in turn: enough that a contender which is slow at every second launch
+ * has one of the others come out fast. Of long launches fewer, for nothing disturbs them all. */
+#define NOVEL_ROUNDS 16
+#define NOVEL_LEAST_ROUNDS 6
+#define NOVEL_ROUNDS_NS 2e9
+/* Launches that make inputs well known: more than a contender sees of the same ones in a group, as far as they take no
+ * longer than this. Never the same number, so that no period of its own decides which launch is timed. */
+#define NOVEL_REPEATS_NS 200e6
+#define NOVEL_MOST_REPEATS 500.0
+#define NOVEL_MORE_REPEATS 16.0
+#define NOVEL_LEAST_MORE 2.0
+/* The same where every timed launch has new inputs (measure/timed.h): nobody gains by patience there. */
+#define NOVEL_FEW_REPEATS 3.0
+/* And so many rounds clear a contender there: what C holds is drawn, and may make it behave. */
+#define NOVEL_CLEARING_ROUNDS 3
+/* Of the latest samples. */
+#define NOVEL_USUAL 15
+
+struct novel {
+    struct timed_check *trial;
+    struct device_segment *segment; /* one launch on the trial's set; NULL where launches are timed one by one */
+    double usual_ns;                /* of the latest samples the median, */
+    double best_ns;                 /* and the least: one that plays back only now and then is to be found too */
+    double fresh_ns;                /* the least: noise only adds */
+    double seen_ns[NOVEL_ROUNDS];
+    size_t rounds;
+};
+
+/* What is timed has new inputs each time: its times say nothing of known ones. */
+static bool is_renewed(const struct timed_check *t)
+{
+    return t->bench->timed != NULL && t->bench->headline != TIMING_DEVICE;
+}
+
+static void look_back(struct novel *v)
+{
+    const struct timed_check *t = v->trial;
+    const struct series *s = &t->entrant->record->timings[t->bench->headline];
+    size_t n = s->n < NOVEL_USUAL ? s->n : NOVEL_USUAL;
+    const double *latest = s->ns + (s->n - n);
+    v->usual_ns = n == 0 ? t->entrant->estimate_ns : stats_median(latest, n);
+    v->best_ns = n == 0 ? v->usual_ns : stats_quantile(latest, n, 0);
+}
+
+static bool is_slower(double ns, double than_ns)
+{
+    return ns > NOVEL_RATIO * than_ns + NOVEL_SLACK_NS;
+}
+
+static int prepare(struct novel *v, struct error *err)
+{
+    const struct timed_check *t = v->trial;
+    struct device *d = t->bench->device;
+    const struct device_shape one = {
+        .launches = 1, .first_set = t->set, .n_sets = t->entrant->n_sets, .loaded = true, .settled = true};
+    if (t->bench->headline != TIMING_DEVICE)
+        return 0;
+    return d->ops->prepare(d, &t->entrant->work, &one, d->ops->rung(t->entrant->segment), &v->segment, err);
+}
+
+static int time_launch(struct novel *v, double *ns, struct error *err)
+{
+    const struct timed_check *t = v->trial;
+    struct device *d = t->bench->device;
+    if (t->bench->headline == TIMING_DEVICE)
+        return d->ops->measure(d, v->segment, ns, err);
+    return t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, &t->entrant->work, t->set, ns, err)
+                                              : d->ops->time_wall(d, &t->entrant->work, t->set, ns, err);
+}
+
+/* The inputs of `seed`, and a spoiled C. */
+static int put_inputs(struct timed_check *t, uint64_t seed, struct error *err)
+{
+    struct device *d = t->bench->device;
+    const struct operands_values values = {FILL_NORMAL, seed, 0};
+    size_t set = t->entrant->first_set + t->set;
+    if (is_renewed(t))
+        return timed_put(t->bench, t->entrant, t->set, seed, err);
+    int code = operands_fill_set(d, t->bench->operands, &values, set, err);
+    if (code == 0)
+        code = operands_poison(d, t->bench->operands, set, err);
+    return code == 0 ? d->ops->sync(d, err) : code;
+}
+
+/* Times a launch on the inputs of `seed`; its output must be right. */
+static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err)
+{
+    struct timed_check *t = v->trial;
+    bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
+    int code = put_inputs(t, seed, err);
+    if (code == 0)
+        code = time_launch(v, ns, err);
+    return code == 0 ? timed_check_judge(t, t->set, err) : code;
+}
+
+/* How often a group launches it on the same inputs, twice over for what nobody counted: whoever waits for longer before
+ * it plays back gains nothing. */
+static double launches_of_group(const struct timed_check *t)
+{
+    const struct device_shape *segment = &t->entrant->prepared; /* no launches where nothing is prepared */
+    double of_block = segment->launches + device_shape_untimed(segment) + (TIMING_COUNT - 1.0);
+    return 2.0 * t->bench->config->stop.group_blocks * of_block;
+}
+
+/* Drawn beforehand: were it the clock that ends them, a contender that is slow at every second launch could end them.
+ */
+static uint64_t draw_repeats(const struct novel *v)
+{
+    double bearable = fmin(NOVEL_REPEATS_NS / fmax(v->usual_ns, 1), NOVEL_MOST_REPEATS);
+    double wanted = is_renewed(v->trial) ? NOVEL_FEW_REPEATS : launches_of_group(v->trial);
+    double least = fmax(fmin(wanted, bearable), 1);
+    double more = fmax(fmin(fmin(bearable, wanted), NOVEL_MORE_REPEATS), NOVEL_LEAST_MORE);
+    return (uint64_t)least + random_below(v->trial->random, (uint64_t)more);
+}
+
+static int make_known(struct novel *v, struct error *err)
+{
+    const struct timed_check *t = v->trial;
+    double ns = 0;
+    int code = 0;
+    for (uint64_t left = draw_repeats(v); left > 0 && code == 0; left--) {
+        bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
+        code = time_launch(v, &ns, err);
+    }
+    return code;
+}
+
+/* *cleared: a launch on new inputs was as fast as the fastest of those that are timed or, where these have new ones
+ * too, as one on known inputs. */
+static int run_round(struct novel *v, bool *cleared, struct error *err)
+{
+    struct timed_check *t = v->trial;
+    uint64_t seed = random_next(t->random) >> 8;
+    double ns = 0;
+    int code = time_on(v, seed, &ns, err);
+    v->fresh_ns = fmin(v->fresh_ns, ns);
+    *cleared = !is_renewed(t) && !is_slower(v->fresh_ns, v->best_ns);
+    if (code != 0 || *cleared || t->verdict != NULL)
+        return code;
+    code = make_known(v, err);
+    if (code == 0)
+        code = time_on(v, seed, &v->seen_ns[v->rounds++], err);
+    *cleared = code == 0 && is_renewed(t) && v->rounds == NOVEL_CLEARING_ROUNDS &&
+               !is_slower(v->fresh_ns, stats_quantile(v->seen_ns, v->rounds, 0));
+    return code;
+}
+
+static bool is_enough(const struct novel *v, double start)
+{
+    struct device *d = v->trial->bench->device;
+    double spent = (double)d->ops->now(d) - start;
+    return v->rounds == NOVEL_ROUNDS || (v->rounds >= NOVEL_LEAST_ROUNDS && spent > NOVEL_ROUNDS_NS);
+}
+
+/* Where no host is in the time, a launch on its own takes what one in a row does. */
+static bool counts_device_only(const struct timed_check *t)
+{
+    return t->bench->headline == TIMING_DEVICE && t->bench->device->ops->rung(t->entrant->segment) != RUNG_EVENTS;
+}
+
+/* Of the launches on new inputs the least, of those on known ones the median: what is sometimes slow is slow on both.
+ */
+static void judge(const struct novel *v)
+{
+    double seen_ns = stats_median(v->seen_ns, v->rounds), least_ns = v->fresh_ns;
+    for (size_t i = 0; i < v->rounds; i++)
+        least_ns = fmin(least_ns, v->seen_ns[i]);
+    if (is_slower(v->fresh_ns, seen_ns))
+        timed_check_convict(
+            v->trial, "implausible_speed",
+            "a launch takes %.1f us on inputs that are new to it and %.1f us on those it has seen before",
+            v->fresh_ns * 1e-3, seen_ns * 1e-3);
+    else if (counts_device_only(v->trial) && is_slower(least_ns, v->usual_ns))
+        timed_check_convict(v->trial, "implausible_speed", "a launch takes %.1f us on its own and %.1f us in a row",
+                            least_ns * 1e-3, v->usual_ns * 1e-3);
+}
+
+int replay_check(struct timed_check *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct novel v = {.trial = t, .fresh_ns = INFINITY};
+    double start = (double)d->ops->now(d);
+    bool cleared = false;
+    look_back(&v);
+    int code = prepare(&v, err);
+    while (!cleared && t->verdict == NULL && code == 0 && !is_enough(&v, start))
+        code = run_round(&v, &cleared, err);
+    if (code == 0 && !cleared && t->verdict == NULL)
+        judge(&v);
+    if (v.segment != NULL)
+        d->ops->release_segment(d, v.segment);
+    return code;
+}

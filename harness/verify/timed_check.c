@@ -1,0 +1,369 @@
+/*
+ * timed_check.c - the single trials: a launch between two sprinkles of poison, a segment against two clocks, work that
+ * escapes the stream. Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
+ */
+#include "verify/timed_check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/arrivals.h"
+#include "measure/judge.h"
+#include "measure/segment.h"
+#include "measure/timed.h"
+
+/* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
+#define BETWEEN_LAUNCHES 16u
+/* Launches where there is no segment, under wall and event timing: as many, but no more than these take when they are
+ * long, and never fewer than a few. */
+#define BETWEEN_SINGLE_NS 40e6
+#define BETWEEN_SINGLE_LEAST 4u
+/* Host time beyond what the device says, for a segment that is a graph: this, and as much again as the device's. Three
+ * tries, of which the least counts, for the host may be busy. */
+#define ESCAPED_NS 500e3
+#define ESCAPED_TRIES 3
+/* How long C is watched while the stream is held. */
+#define ESCAPE_LEAST_NS 300e3
+#define ESCAPE_MOST_NS 5e6
+/* Two clocks over the same span: this apart, and 5%. */
+#define CLOCKS_APART_NS 40e3
+#define CLOCKS_APART_SHARE 0.05
+
+void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
+{
+    va_list args;
+    if (t->verdict != NULL)
+        return;
+    t->verdict = verdict;
+    va_start(args, format);
+    vsnprintf(t->reason, sizeof t->reason, format, args);
+    va_end(args);
+}
+
+void timed_check_note(struct entrant *entrant)
+{
+    cJSON **v = &entrant->record->verification;
+    if (*v == NULL)
+        *v = cJSON_CreateObject();
+    cJSON *count = cJSON_GetObjectItemCaseSensitive(*v, "timed_checks");
+    if (count == NULL)
+        cJSON_AddNumberToObject(*v, "timed_checks", 1);
+    else
+        cJSON_SetNumberValue(count, count->valuedouble + 1);
+    cJSON_DeleteItemFromObjectCaseSensitive(*v, "threads");
+    if (entrant->threads > 0)
+        cJSON_AddNumberToObject(*v, "threads", entrant->threads);
+}
+
+/* ---- inputs ---- */
+
+int timed_check_fill_fresh(struct timed_check *t, struct error *err)
+{
+    const struct operands_values values = {FILL_NORMAL, random_next(t->random) >> 8, 0};
+    t->set = (size_t)random_below(t->random, t->entrant->n_sets);
+    return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
+}
+
+int timed_check_restore(struct timed_check *t, struct error *err)
+{
+    unsigned group = t->bench->record->groups > 0 ? t->bench->record->groups - 1 : 0;
+    const struct operands_values values = {FILL_NORMAL, bench_values(t->bench, "group", group), 0};
+    return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
+}
+
+/* ---- clocks ---- */
+
+/* Both clocks at one moment: read again when something came between the readings. */
+struct moment {
+    double now, raw;
+};
+
+static struct moment moment_of(struct device *d)
+{
+    struct moment m = {0};
+    for (int i = 0; i < 20; i++) {
+        double raw = d->probes->raw_now == NULL ? 0 : (double)d->probes->raw_now();
+        m.now = (double)d->ops->now(d);
+        m.raw = d->probes->raw_now == NULL ? m.now : (double)d->probes->raw_now();
+        if (m.raw - raw < 3e3)
+            break;
+    }
+    return m;
+}
+
+static void compare_clocks(struct timed_check *t, const struct moment *from, const struct moment *to)
+{
+    double raw = to->raw - from->raw, now = to->now - from->now;
+    if (fabs(raw - now) > CLOCKS_APART_NS + CLOCKS_APART_SHARE * raw)
+        timed_check_convict(t, "tamper_suspected", "the program's clock counted %.0f us of %.0f us", now * 1e-3,
+                            raw * 1e-3);
+}
+
+/* One timed segment under both clocks. *host_ns: what passed, the gap left out. */
+static int time_once(struct timed_check *t, double *ns, double *host_ns, struct error *err)
+{
+    struct bench *bench = t->bench;
+    struct device *d = bench->device;
+    double gap_ns = bench->mode == MODE_SERVER ? arrivals_draw(&bench->config->gap, t->random) : -1;
+    double spent = timed_spent(bench);
+    struct moment from = moment_of(d);
+    int code = segment_time(bench, t->entrant, bench->headline, &gap_ns, ns, err);
+    if (code == 0)
+        code = d->ops->sync(d, err);
+    struct moment to = moment_of(d);
+    *host_ns = to.raw - from.raw - fmax(gap_ns, 0) - (timed_spent(bench) - spent);
+    if (code == 0)
+        compare_clocks(t, &from, &to);
+    return code;
+}
+
+/* Untimed ones ahead of those that are timed (measure/segment.c). */
+static double untimed_launches(const struct timed_check *t)
+{
+    const struct bench *bench = t->bench;
+    enum cache_state cache = bench->config->cache[bench->mode];
+    if (segment_primed(bench, t->entrant, bench->headline) || cache == CACHE_FLUSH || cache == CACHE_LEFT)
+        return 0;
+    return cache == CACHE_ROTATE ? (double)bench->sets_each : 1;
+}
+
+/* A graph's launches take what the device says and a little; if the host had to wait much longer, work went where the
+ * events do not see it. */
+static bool has_escaped(const struct timed_check *t, double ns, double host_ns)
+{
+    const struct entrant *e = t->entrant;
+    if (t->bench->headline != TIMING_DEVICE || e->segment == NULL ||
+        t->bench->device->ops->rung(e->segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
+        return false;
+    double device_ns = ns * ((double)e->prepared.launches + device_shape_untimed(&e->prepared) + untimed_launches(t));
+    return host_ns > 2 * device_ns + ESCAPED_NS;
+}
+
+int timed_check_time(struct timed_check *t, double *segment_ns, struct error *err)
+{
+    double ns = 0, host_ns = 0;
+    bool escaped = true;
+    int code = 0;
+    for (int i = 0; i < ESCAPED_TRIES && escaped && code == 0; i++) {
+        code = time_once(t, &ns, &host_ns, err);
+        escaped = code == 0 && has_escaped(t, ns, host_ns);
+    }
+    if (escaped)
+        timed_check_convict(
+            t, "stream_escape", "the device counted %.1f us a launch, the host waited %.0f us for %u launches",
+            ns * 1e-3, host_ns * 1e-3, t->entrant->prepared.launches + device_shape_untimed(&t->entrant->prepared));
+    bool segment = t->bench->headline == TIMING_DEVICE;
+    *segment_ns = ns * (segment ? (double)t->entrant->prepared.launches : 1);
+    return code;
+}
+
+/* ---- values ---- */
+
+static const struct cudal2_operands *operands_of(const struct timed_check *t, size_t set)
+{
+    return operands_sets(t->bench->operands, t->entrant->contender->is.layout) + t->entrant->first_set + set;
+}
+
+static uint64_t elements_of_c(const struct bench *bench)
+{
+    return (uint64_t)bench->problem.m * (uint64_t)bench->problem.n;
+}
+
+/* Sets that the timed segment writes: those of its launches and primers. */
+static size_t sets_written(const struct timed_check *t)
+{
+    const struct entrant *e = t->entrant;
+    size_t launches = (size_t)e->prepared.launches + device_shape_untimed(&e->prepared);
+    if (t->bench->headline != TIMING_DEVICE)
+        return 1;
+    return launches < e->prepared.n_sets ? launches : e->prepared.n_sets;
+}
+
+int timed_check_judge_fresh(struct timed_check *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    char why[CUDAL2_WHY] = "";
+    uint64_t nans = 0;
+    size_t written = sets_written(t);
+    int status = CUDAL2_OK;
+    for (size_t s = 0; s < written && status == CUDAL2_OK; s++)
+        status = d->probes->count(d, operands_of(t, s)->c, t->bench->problem.dtype, elements_of_c(t->bench), why);
+    if (status != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_INTERNAL, "counting unwritten elements: %s", why);
+    int code = d->probes->read_count(d, &nans, err);
+    if (code == 0 && nans > 0)
+        timed_check_convict(t, "wrong_result", "the timed segment left %" PRIu64 " elements of C unwritten or NaN",
+                            nans);
+    if (code != 0 || t->verdict != NULL || t->set >= written)
+        return code;
+    return timed_check_judge(t, t->set, err);
+}
+
+int timed_check_judge(struct timed_check *t, size_t set, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct probe_difference difference;
+    double allowed = judge_allowed(t->entrant);
+    char why[CUDAL2_WHY];
+    const struct probe_product product = {.problem = t->bench->problem,
+                                          .layout = t->entrant->contender->is.layout,
+                                          .operands = operands_of(t, set),
+                                          .seed = random_next(t->random),
+                                          .floor = judge_floor(t->bench->problem.dtype, allowed)};
+    int code = d->probes->product(d, &product, &difference, err);
+    if (code == 0 && judge_product(&difference, product.problem.m, allowed, why) != NULL)
+        timed_check_convict(t, "wrong_result", "%.200s", why);
+    return code;
+}
+
+/* ---- between ---- */
+
+/* The entrant's launch between a sprinkle, or every other time a veil, and a count. */
+struct sandwich {
+    struct timed_check *trial;
+    uint64_t seed;
+    uint32_t veils; /* bit i: ahead of launch i */
+    unsigned launches;
+};
+
+/* Half of the launches, and one of the first `least`. */
+static uint32_t draw_veils(struct random *random, unsigned least)
+{
+    uint32_t half = (uint32_t)random_next(random);
+    return half | 1u << random_below(random, least);
+}
+
+static int poison(struct sandwich *s, size_t set, char *why)
+{
+    const struct bench *bench = s->trial->bench;
+    struct device *d = bench->device;
+    const struct probe_veil veil = {bench->problem, operands_of(s->trial, set), ++s->seed};
+    bool veiled = s->veils >> s->launches++ % 32 & 1;
+    return veiled && d->probes->veil != NULL
+               ? d->probes->veil(d, &veil, why)
+               : d->probes->sprinkle(d, veil.operands->c, bench->problem.dtype, elements_of_c(bench), veil.seed, why);
+}
+
+static int launch_between(void *context, size_t set, char *why)
+{
+    struct sandwich *s = context;
+    const struct bench *bench = s->trial->bench;
+    const struct device_work *work = &s->trial->entrant->work;
+    struct device *d = bench->device;
+    int status = poison(s, set, why);
+    if (status == CUDAL2_OK)
+        status = work->launch(work->context, set, why);
+    return status == CUDAL2_OK
+               ? d->probes->count(d, operands_of(s->trial, set)->c, bench->problem.dtype, elements_of_c(bench), why)
+               : status;
+}
+
+/* Prepared as the timed segment is, short, without primers and over all sets in turn. */
+static int run_segment_between(struct timed_check *t, const struct device_work *work, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct device_segment *segment = NULL;
+    struct device_shape shape = t->entrant->prepared;
+    double ns;
+    if (shape.launches > BETWEEN_LAUNCHES)
+        shape.launches = BETWEEN_LAUNCHES;
+    shape.primers = 0;
+    shape.visits = 1;
+    shape.loaded = shape.settled = true;
+    shape.overlap = true; /* what begins early must wait itself, whether it is timed so or not */
+    int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->segment), &segment, err);
+    if (code == 0)
+        code = d->ops->measure(d, segment, &ns, err);
+    if (segment != NULL)
+        d->ops->release_segment(d, segment);
+    return code;
+}
+
+static int run_between(struct timed_check *t, const struct device_work *work, struct error *err)
+{
+    struct device *d = t->bench->device;
+    double ns, spent = 0;
+    int code = 0;
+    if (t->bench->headline == TIMING_DEVICE)
+        return run_segment_between(t, work, err);
+    for (unsigned i = 0; i < BETWEEN_LAUNCHES && code == 0; i++) {
+        if (i >= BETWEEN_SINGLE_LEAST && spent > BETWEEN_SINGLE_NS)
+            break;
+        code = t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, work, i % t->entrant->n_sets, &ns, err)
+                                                  : d->ops->time_wall(d, work, i % t->entrant->n_sets, &ns, err);
+        spent += ns;
+    }
+    return code;
+}
+
+/* Once outside a capture, which must not be the first launch of a kernel; and a count that does not see its own
+ * sprinkle would see nothing of a contender's. */
+static int try_probes(struct timed_check *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    void *c = operands_of(t, 0)->c;
+    enum cudal2_dtype dtype = t->bench->problem.dtype;
+    uint64_t nans = 0, elements = elements_of_c(t->bench);
+    char why[CUDAL2_WHY] = "";
+    const struct probe_veil veil = {t->bench->problem, operands_of(t, 0), random_next(t->random)};
+    if ((d->probes->veil != NULL && d->probes->veil(d, &veil, why) != CUDAL2_OK) ||
+        d->probes->sprinkle(d, c, dtype, elements, random_next(t->random), why) != CUDAL2_OK ||
+        d->probes->count(d, c, dtype, elements, why) != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_INTERNAL, "trying the probes: %s", why);
+    int code = d->probes->read_count(d, &nans, err);
+    if (code == 0 && nans < (elements + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE)
+        return error_set(err, EXIT_CODE_INTERNAL, "of the poison sprinkled on an output only %" PRIu64 " showed", nans);
+    return code;
+}
+
+/* So many launches every headline comes to. */
+static unsigned launches_between(const struct timed_check *t)
+{
+    unsigned launches = t->entrant->prepared.launches;
+    bool few = t->bench->headline == TIMING_DEVICE && launches < BETWEEN_SINGLE_LEAST;
+    return few && launches > 0 ? launches : BETWEEN_SINGLE_LEAST;
+}
+
+int timed_check_between(struct timed_check *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random)};
+    const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
+    uint64_t nans = 0;
+    sandwich.veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
+    int code = try_probes(t, err);
+    if (code == 0)
+        code = run_between(t, &work, err);
+    if (code == 0)
+        code = d->probes->read_count(d, &nans, err);
+    if (code == 0 && nans > 0)
+        timed_check_convict(t, "wrong_result",
+                            "launches of a segment left %" PRIu64
+                            " elements of C as they were, or did not wait for what was "
+                            "ahead of them",
+                            nans);
+    return code == 0 && t->verdict == NULL ? timed_check_judge(t, 0, err) : code;
+}
+
+/* ---- escape ---- */
+
+int timed_check_escape(struct timed_check *t, struct error *err)
+{
+    struct device *d = t->bench->device;
+    const struct probe_trial trial = {
+        .work = &t->entrant->work,
+        .set = 0,
+        .c = operands_output(t->bench->operands, t->entrant->first_set),
+        .wait_ns = fmin(fmax(2 * t->entrant->estimate_ns, ESCAPE_LEAST_NS), ESCAPE_MOST_NS),
+    };
+    bool escaped = false;
+    if (d->probes->escape == NULL || (t->entrant->work.flags & CUDAL2_SYNCS) != 0)
+        return 0;
+    int code = d->probes->escape(d, &trial, &escaped, err);
+    if (code == 0 && escaped)
+        timed_check_convict(t, "stream_escape", "C was written while the stream of the launch was held");
+    return code;
+}

@@ -1,0 +1,44 @@
+/*
+ * timed_check.h - the trials that honesty.c puts a contender through, one contender at a time.
+ */
+#ifndef CUDAL2_VERIFY_TIMED_CHECK_H
+#define CUDAL2_VERIFY_TIMED_CHECK_H
+
+#include "measure/bench.h"
+
+struct timed_check {
+    struct bench *bench;
+    struct entrant *entrant;
+    struct random *random;
+    size_t set;          /* of the entrant's: the one with fresh inputs */
+    const char *verdict; /* NULL: nothing found. The first finding stays */
+    char reason[RECORD_REASON_MAX];
+};
+
+void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Chooses t->set and gives it N(0,1) inputs that nobody has seen; timed_check_restore brings the group's own back. */
+int timed_check_fill_fresh(struct timed_check *t, struct error *err);
+int timed_check_restore(struct timed_check *t, struct error *err);
+
+/* Runs the timed segment once, exactly as a block does, gap included, and holds the clocks against each other. What it
+ * took, untimed launches left out, comes back in *segment_ns. */
+int timed_check_time(struct timed_check *t, double *segment_ns, struct error *err);
+
+/* After timed_check_time on fresh inputs: every C that the segment writes is wholly written, and that of t->set right.
+ */
+int timed_check_judge_fresh(struct timed_check *t, struct error *err);
+/* C of one of the entrant's sets is A B for the N(0,1) inputs that lie there, within the rounding that
+ * the contender is allowed (measure/judge.h). */
+int timed_check_judge(struct timed_check *t, size_t set, struct error *err);
+
+/* honesty.h, `between`: on the group's own inputs. */
+int timed_check_between(struct timed_check *t, struct error *err);
+/* honesty.h, `escape`. */
+int timed_check_escape(struct timed_check *t, struct error *err);
+
+/* Counts one more passed check in the entrant's record. */
+void timed_check_note(struct entrant *entrant);
+
+#endif

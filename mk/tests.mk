@@ -1,0 +1,64 @@
+# tests.mk - unit tests, GPU tests, studies, and the plugins that they load.
+TEST_C := $(wildcard tests/unit/*/test_*.c)
+TESTS := $(addprefix $(BUILD)/tests/,$(notdir $(TEST_C:.c=)))
+GPU_C := $(wildcard tests/gpu/gpu_*.c)
+# These read CUPTI, whose headers and library come with the CUDA toolkit.
+CUPTI_C := tests/gpu/gpu_clock.c
+ifeq ($(wildcard $(CUDA_INCLUDE)/cupti.h),)
+GPU_C := $(filter-out $(CUPTI_C),$(GPU_C))
+endif
+GPU_TESTS := $(addprefix $(BUILD)/tests/,$(notdir $(GPU_C:.c=)))
+TEST_PLUGINS := $(patsubst tests/fixtures/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/fixtures/plugins/*.c))
+
+$(BUILD)/tests/plugins/%.so: $(BUILD)/obj/tests/fixtures/plugins/%.o $(PLUGIN_MAP)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $< $(SAN) -shared -Wl,--version-script=$(or $(wildcard tests/fixtures/plugins/$*.map),$(PLUGIN_MAP)) $(LDFLAGS) -o $@
+
+$(BUILD)/obj/tests/fixtures/plugins/%.o: tests/fixtures/plugins/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/obj/tests/%.o: CFLAGS_ALL += -Itests/fixtures
+
+# test_program SOURCE: a program of the file's name; what else it links is a prerequisite below.
+define test_program
+$(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(BUILD)/libharness.a
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(filter %.o,$$^) $(BUILD)/libharness.a $$(LDFLAGS_ALL) -lcmocka $$(LIBS) -o $$@
+endef
+# Studies: the stop rule over committed journals, what a graph costs the host (docs/method.md, section 5).
+STUDY_C := $(wildcard tests/studies/bench_*.c)
+STUDIES := $(addprefix $(BUILD)/tests/,$(notdir $(STUDY_C:.c=)))
+$(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C),$(eval $(call test_program,$(source))))
+
+# What tests link beside their own file.
+fixture = $(patsubst %,$(BUILD)/obj/tests/fixtures/%.o,$(1))
+test_of = $(addprefix $(BUILD)/tests/test_,$(1))
+$(call test_of,measure describe paper variants verify deviation honesty replay_check timed race activity visits block block_others held): \
+	$(call fixture,bench_fixture)
+$(call test_of,supervisor loading resume audit): $(call fixture,fake_worker run_fixture)
+$(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
+$(call test_of,architectures compare_again compare_failure compile deviation effects family gzip_read hostile inspect manifest merge merge_stay \
+	module module_maps mutated plan precompile space table tune tuned variants verify): $(call fixture,scratch_fixture)
+
+$(CUPTI_C:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
+$(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupti
+
+$(call test_of,plugin registry watching): | $(TEST_PLUGINS)
+$(call test_of,baselines openblas blocked): | $(PLUGINS)
+
+tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES)
+# So many tests at a time of those that time nothing; these do.
+TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
+tests-run: tests-build
+	scripts/run-tests.sh -j $(TEST_JOBS) $(addprefix -a ,$(TIMED_TESTS)) $(BUILD) $(TESTS) $(wildcard tests/e2e/e2e_*.sh)
+
+# What a machine with a GPU is given: everything built, nothing installed.
+gpu-build: tests-build $(GPU_TESTS) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
+# GPU_ONLY="probe redteam" chooses.
+gpu-test: gpu-build
+	scripts/gpu-tests.sh $(BUILD) $(GPU_ONLY)

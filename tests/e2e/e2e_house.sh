@@ -1,0 +1,56 @@
+#!/bin/bash
+# The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-release.sh, figures-check.py),
+# in a small tree of its own. A lint that cannot fail would keep nothing.
+without_plugins=yes
+. "$(dirname "$0")/e2e.inc.sh"
+scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
+command -v git >/dev/null && command -v python3 >/dev/null || { echo "skip: no git or no python3"; exit 77; }
+tree=$work/tree
+mkdir -p "$tree/scripts" "$tree/harness/base" "$tree/docs" "$tree/debian" "$tree/harness/cli"
+cp "$scripts"/{prose.py,lint-heads.sh,lint-release.sh} "$tree/scripts/"
+git -C "$tree" init -q
+lint() { # lint PROGRAM...: in the tree
+    (cd "$tree" && "$@") >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+finds() { # finds PATTERN NAME
+    expect_code 1 "$2 is found"
+    expect_text "$work/out" "$1" "and told"
+}
+printf '# Page\n\nShort. See [the other](docs/other.md#a-heading).\n' >"$tree/README.md"
+printf '# Other\n\n## A heading\n\nText.\n' >"$tree/docs/other.md"
+lint scripts/prose.py
+expect_code 0 "good pages pass"
+long=$(printf 'word %.0s' {1..30})
+printf '# Page\n\n%s\n' "$long" >"$tree/README.md"
+lint scripts/prose.py
+finds 'README.md: line 3 has 1[0-9]+ columns' "a long line"
+lint scripts/prose.py --write README.md
+expect_code 0 "--write wraps it"
+printf '# Page\n\nSee [it](docs/none.md) and [that](docs/other.md#nothing).\n' >"$tree/README.md"
+lint scripts/prose.py
+finds 'the link docs/none.md leads nowhere' "a dead link"
+expect_text "$work/out" 'docs/other.md has no heading #nothing' "a dead anchor too"
+printf '# Page\n\nObviously fast. `harness/base/none.c` does it.\n' >"$tree/README.md"
+lint scripts/prose.py
+finds 'line 3: "Obviously"' "a word that style does without"
+expect_text "$work/out" 'harness/base/none.c is not there' "and a file that is not there"
+
+printf '/*\n * a.c - adds numbers for those who have two of them. Relies on nothing. Called by the rest of this room.\n */\nint a;\n' >"$tree/harness/base/a.c"
+lint scripts/lint-heads.sh
+expect_code 0 "a head comment passes"
+printf '#include "base/a.h"\nint b;\n' >"$tree/harness/base/b.c"
+lint scripts/lint-heads.sh
+finds 'harness/base/b.c: begins with no head comment' "a file without one"
+
+echo 1.2.3 >"$tree/VERSION"
+printf '## [1.2.3] - 2026-01-01\n' >"$tree/CHANGELOG.md"
+echo 'version: 1.2.3' >"$tree/CITATION.cff"
+echo 'cudal2-bench (1.2.3) unstable; urgency=medium' >"$tree/debian/changelog"
+touch "$tree/harness/cli/options.h" "$tree/pyproject.toml" "$tree/CMakeLists.txt"
+lint scripts/lint-release.sh
+expect_code 0 "one version passes"
+echo 1.2.4 >"$tree/VERSION"
+lint scripts/lint-release.sh
+finds 'CITATION.cff: says "1.2.3", VERSION says 1.2.4' "a version that was forgotten"
+finish

@@ -1,0 +1,8 @@
+#!/bin/bash
+# The red team on the CPU device: every contender that cheats is caught, no honest one is accused.
+bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
+if grep -qa __asan_init "$bench"; then
+    echo "a sanitizer keeps freed memory and makes exits of faults: the verdicts would be about it"
+    exit 77
+fi
+exec "$(dirname "$0")/../redteam/run.sh" "$(dirname "$0")/../redteam/cpu.table"

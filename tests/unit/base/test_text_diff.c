@@ -1,0 +1,79 @@
+/* base/text_diff: two long texts that differ are told by where they do, wherever a message holds them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/text_diff.h"
+#include "run/mismatch.h"
+#include "worker/environment.h"
+
+#define SIZE 24
+
+static void expect(const char *a, const char *b, const char *first, const char *second)
+{
+    char x[SIZE], y[SIZE];
+    text_diff(a, b, SIZE, x, y);
+    assert_string_equal(x, first);
+    assert_string_equal(y, second);
+}
+
+static void short_ones_are_whole(void **state)
+{
+    (void)state;
+    expect("", "abc", "", "abc");
+    expect("01234567890123456789012", "01234567890123456789013", "01234567890123456789012", "01234567890123456789013");
+}
+
+static void long_ones_begin_before_the_difference(void **state)
+{
+    (void)state;
+    expect("abcdefghijklmnopqrstuvwxyz0", "abcdefghijklmnopqrstuvwxyz1", "...rstuvwxyz0", "...rstuvwxyz1");
+    expect("abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrst", "...lmnopqrstuvwxyz", "...lmnopqrst");
+    expect("0bcdefghijklmnopqrstuvwxyz", "1bcdefghijklmnopqrstuvwxyz", "0bcdefghijklmnopqrst...",
+           "1bcdefghijklmnopqrst...");
+    expect("abcdefghijklmnopqrst0uvwxyzabcdefghijklmn", "abcdefghijklmnopqrst1uvwxyzabcdefghijklmn",
+           "...lmnopqrst0uvwxyza...", "...lmnopqrst1uvwxyza...");
+}
+
+static void characters_stay_whole(void **state)
+{
+    (void)state;
+    expect("aaaaaaaaa\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", "b",
+           "aaaaaaaaa\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9...", "b");
+}
+
+/* Paths of one long directory. */
+static void messages_show_the_difference(void **state)
+{
+    char base[200], then_text[600], now_text[600], what[500];
+    (void)state;
+    memset(base, 'd', sizeof base - 1);
+    base[sizeof base - 1] = '\0';
+    snprintf(then_text, sizeof then_text, "{\"libraries\":{\"mine\":{\"path\":\"/%s/old\",\"x\":1}}}", base);
+    snprintf(now_text, sizeof now_text, "{\"libraries\":{\"mine\":{\"path\":\"/%s/new\",\"x\":1}}}", base);
+    cJSON *then = cJSON_Parse(then_text), *now = cJSON_Parse(now_text);
+    mismatch_describe(then, now, what, sizeof what);
+    assert_non_null(strstr(what, "dd/old\", is ..."));
+    assert_non_null(strstr(what, "dd/new\""));
+    assert_false(environment_same(then, now, what));
+    assert_non_null(strstr(what, "dd/old\",\"x\":1}, here it is ..."));
+    assert_non_null(strstr(what, "dd/new\",\"x\":1}"));
+    cJSON_Delete(then);
+    cJSON_Delete(now);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_ones_are_whole),
+        cmocka_unit_test(long_ones_begin_before_the_difference),
+        cmocka_unit_test(characters_stay_whole),
+        cmocka_unit_test(messages_show_the_difference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* record/record: a contender is ok by its times, its verification or its own word, and by nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/record.h"
+
+static char *printed(const struct cell_record *r)
+{
+    cJSON *tree = record_to_json(r);
+    assert_non_null(tree);
+    char *text = json_print(tree, false);
+    cJSON_Delete(tree);
+    return text;
+}
+
+static int read_text(const char *text, struct cell_record **out, struct error *err)
+{
+    cJSON *tree = NULL;
+    int code = json_parse(text, strlen(text), 1u << 20, "test", &tree, err);
+    if (code == 0)
+        code = record_from_json(json_root(tree, "test"), out, err);
+    cJSON_Delete(tree);
+    return code;
+}
+
+static struct cell_record *reread(const char *text)
+{
+    struct cell_record *out = NULL;
+    struct error err = {0};
+    if (read_text(text, &out, &err))
+        fail_msg("%s", err.text);
+    return out;
+}
+
+/* Nothing but its times, its verification or its own word makes a contender ok. */
+static void who_says_nothing_is_not_ok(void **state)
+{
+    static const char *const heads[] = {"ok", "partial", "skipped", "failed"};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct cell_record *r = record_new();
+        r->problem = (struct cudal2_problem){8, 8, 8, CUDAL2_F32, CUDAL2_ACC_F32};
+        strcpy(r->status, heads[i]);
+        strcpy(r->reason, "needs 9 bytes");
+        r->n_contenders = 2;
+        strcpy(r->contenders[0].name, "silent");
+        strcpy(r->contenders[1].name, "says-so");
+        strcpy(r->contenders[1].status, "ok");
+        char *text = printed(r);
+        struct cell_record *back = reread(text);
+        bool skipped = strcmp(heads[i], "skipped") == 0;
+        assert_string_equal(back->contenders[0].status, skipped ? "skipped" : "unknown");
+        assert_string_equal(back->contenders[0].reason,
+                            skipped ? "needs 9 bytes" : "its record has no status and no times");
+        assert_string_equal(back->contenders[1].status, "ok");
+        record_free(r);
+        record_free(back);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(who_says_nothing_is_not_ok)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

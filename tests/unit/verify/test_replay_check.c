@@ -1,0 +1,159 @@
+/* verify/replay_check.c on the scripted device: who is faster on inputs it has seen before is found, and nobody else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cheat_fixture.h"
+#include "device/probe.h"
+
+#define SLOW_NS 1e6
+#define FAST_NS 1e4
+
+static uint64_t digest_of_a(size_t set)
+{
+    struct error err;
+    uint64_t digest = 0;
+    const struct cudal2_operands *o = operands_sets(f.bench.operands, CUDAL2_NN) + f.bench.entrants[0].first_set + set;
+    const struct probe_region a = {(void *)(uintptr_t)o->a, 8 * 16 * 2};
+    assert_int_equal(f.device->probes->digest(f.device, &a, 1, &digest, &err), 0);
+    return digest;
+}
+
+/* Faster whenever A holds what it held at the launch before; the output is always right. */
+static void remembered(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t last;
+    uint64_t now = digest_of_a(set);
+    f.actors[0].duration_ns = now == last ? FAST_NS : SLOW_NS;
+    last = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+/* Faster once A has held the same for so many launches. */
+static unsigned patience;
+
+static void patient(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t last;
+    static unsigned hits;
+    uint64_t now = digest_of_a(set);
+    hits = now == last ? hits + 1 : 0;
+    f.actors[0].duration_ns = hits >= patience ? FAST_NS : SLOW_NS;
+    last = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+/* Slower at the first launch after any fill, which stands for a pause. */
+static void drowsy(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t fills;
+    uint64_t now = fake_counts(f.device).fills;
+    f.actors[0].duration_ns = now == fills ? FAST_NS : SLOW_NS;
+    fills = now;
+    cheat.honest->launch(c, state, set, why);
+}
+
+/* Slow at every second launch, whatever the inputs. */
+static void restless(const struct contender *c, void *state, size_t set, char *why)
+{
+    f.actors[0].duration_ns = cheat.launches % 2 == 0 ? FAST_NS : SLOW_NS;
+    cheat.honest->launch(c, state, set, why);
+}
+
+static void open_cell_timed(enum timing headline, void (*instead)(const struct contender *, void *, size_t, char *))
+{
+    open_cell();
+    f.bench.headline = headline;
+    f.bench.record->headline = headline;
+    cheat.instead = instead;
+}
+
+static void remembered_outputs_are_found(void **state)
+{
+    (void)state;
+    for (int headline = 0; headline < TIMING_COUNT; headline++) {
+        open_cell_timed((enum timing)headline, remembered);
+        run_cell();
+        const struct contender_record *r = &f.bench.record->contenders[0];
+        assert_string_equal(r->status, "implausible_speed");
+        assert_non_null(strstr(r->reason, "new to it"));
+        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        fixture_close(&f);
+    }
+}
+
+static size_t fast_samples(void)
+{
+    const struct series *s = &f.bench.record->contenders[0].timings[TIMING_WALL];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->ns[i] < SLOW_NS / 2;
+    return n;
+}
+
+/* From the first launches of a group on, or only in its last block: then most samples are honest, and still it is
+ * found. Whoever waits longer than a group lasts has gained nothing. */
+static void patience_is_no_way_round(void **state)
+{
+    const unsigned launches[] = {3, 40, 80, 86};
+    (void)state;
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        patience = launches[i];
+        open_cell_timed(TIMING_WALL, patient);
+        run_cell();
+        assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        assert_true(i + 1 < sizeof launches / sizeof *launches || fast_samples() < 6);
+        fixture_close(&f);
+    }
+    patience = 1000;
+    open_cell_timed(TIMING_WALL, patient);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    assert_int_equal(fast_samples(), 0);
+    fixture_close(&f);
+}
+
+/* Where the host is in the time, being slow after a pause is no fault; a device has no reason to be. */
+static void a_pause_is_told_from_new_inputs(void **state)
+{
+    (void)state;
+    open_cell_timed(TIMING_WALL, drowsy);
+    expect_verdict("ok");
+    open_cell_timed(TIMING_EVENT, drowsy);
+    expect_verdict("ok");
+    open_cell_timed(TIMING_DEVICE, drowsy);
+    run_cell();
+    assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+    assert_non_null(strstr(f.bench.record->contenders[0].reason, "in a row"));
+    fixture_close(&f);
+}
+
+/* Of two launches one is timed, so that a period of two decides what is usual: with either no fault is found. */
+static void a_period_of_its_own_is_no_fault(void **state)
+{
+    (void)state;
+    for (int headline = 0; headline < TIMING_COUNT; headline++)
+        for (unsigned first = 0; first < 40; first++) {
+            open_cell_timed((enum timing)headline, restless);
+            f.bench.seed = 100 + first;
+            cheat.launches = first % 2;
+            expect_verdict("ok");
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(remembered_outputs_are_found),
+        cmocka_unit_test(patience_is_no_way_round),
+        cmocka_unit_test(a_pause_is_told_from_new_inputs),
+        cmocka_unit_test(a_period_of_its_own_is_no_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
