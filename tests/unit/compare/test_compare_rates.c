@@ -50,8 +50,7 @@ static void draw(struct world *w, size_t slowed, size_t rounds)
         w->centre[c] = 0.3 * gauss(&w->random);
         draw_run(&w->random, w->centre[c], rounds, w->base[c]);
         draw_run(&w->random, w->centre[c] - (c < slowed ? LOSS : 0), rounds, w->fresh[c]);
-        w->trials[c] =
-            (struct trial){.base = {w->base[c], rounds}, .fresh = {w->fresh[c], rounds}, .delta = DELTA};
+        w->trials[c] = (struct trial){.base = {w->base[c], rounds}, .fresh = {w->fresh[c], rounds}, .delta = DELTA};
     }
     assert_int_equal(judge_trials(w->trials, CELLS), 0);
 }

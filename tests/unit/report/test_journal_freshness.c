@@ -1,4 +1,5 @@
-/* report/journal_freshness: a result beside a journal that has gone on, is of another run, is damaged or says the same. */
+/* report/journal_freshness: a result beside a journal that has gone on, is of another run, is damaged or says the same.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

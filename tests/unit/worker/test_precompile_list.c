@@ -65,8 +65,8 @@ static bool chooses; /* of the request */
 
 static struct precompile_list collect(void)
 {
-    const struct precompile_list_request request = {&config, run_families, n_run_families, CUDAL2_F16, config.accumulates,
-                                               &tables, chooses};
+    const struct precompile_list_request request = {
+        &config, run_families, n_run_families, CUDAL2_F16, config.accumulates, &tables, chooses};
     struct precompile_list w;
     precompile_list_collect(&request, &w);
     return w;
