@@ -1,14 +1,20 @@
 /*
- * cublaslt.c - baselines: cuBLASLt by its heuristic (paper, Listing 7) and for the harness's autotuning (Listing 8), NN
- * and TN, with every status checked.
+ * cublaslt.c - baselines: cuBLASLt by its heuristic (paper, Listing 7), for the harness's autotuning (Listing 8), and
+ * at its strongest (cublaslt-exhaustive), NN and TN, with every status checked.
  *
- * The heuristic contenders take the heuristic's first answer. The autotuning contenders are the same code with a
- * list of variants: the plugin lists algorithms and never times one; the harness verifies, races and caches them.
+ * The heuristic contenders take the heuristic's first answer. The other two are the same code with a list of variants:
+ * the plugin lists algorithms and never times one; the harness verifies, races and caches them. Where fp16 accumulation
+ * is allowed, `exhaustive` lists what accumulates in fp32 as well: its key begins with WIDE.
  */
 #include "cublaslt_algorithms.h"
+#include "cublaslt_enumerate.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define WIDE "32f/"
 
 struct gemm {
     struct lt_matmul matmul;
@@ -26,21 +32,38 @@ static int no_algorithm(char *why)
     return CUDAL2_UNSUPPORTED;
 }
 
-static int lt_list_variants(const struct cudal2_setup *setup, struct cudal2_variant *out, size_t capacity, char *why)
+/* Lists the algorithms of one problem, at most `capacity`. As lt_heuristic. */
+typedef int (*lister)(const struct lt_matmul *m, const struct cudal2_setup *setup, struct lt_algorithm *out,
+                      int capacity, char *why);
+
+static int heuristic_answers(const struct lt_matmul *m, const struct cudal2_setup *setup, struct lt_algorithm *out,
+                             int capacity, char *why)
+{
+    (void)capacity; /* LT_MAX_ALGORITHMS at least */
+    return lt_all_algorithms(m, setup->workspace_bytes, out, why);
+}
+
+static int list(const struct cudal2_setup *setup, lister ask, struct lt_algorithm *found, int capacity, char *why)
 {
     struct lt_matmul matmul;
-    struct lt_algorithm *found = calloc(LT_MAX_ALGORITHMS, sizeof *found);
+    int n = -lt_matmul_open(setup, &matmul, why);
+    if (n != CUDAL2_OK)
+        return n;
+    n = ask(&matmul, setup, found, capacity, why);
+    lt_matmul_close(&matmul);
+    return n == 0 ? -no_algorithm(why) : n;
+}
+
+static int list_keys(const struct cudal2_setup *setup, lister ask, struct cudal2_variant *out, size_t capacity,
+                     char *why)
+{
+    int room = capacity > LT_MAX_ALGORITHMS ? (int)capacity : LT_MAX_ALGORITHMS;
+    struct lt_algorithm *found = calloc((size_t)room, sizeof *found);
     if (!found) {
         snprintf(why, CUDAL2_WHY, "out of host memory");
         return -CUDAL2_NO_MEMORY;
     }
-    int n = -lt_matmul_open(setup, &matmul, why);
-    if (n == CUDAL2_OK) {
-        n = lt_all_algorithms(&matmul, setup->workspace_bytes, found, why);
-        lt_matmul_close(&matmul);
-        if (n == 0)
-            n = -no_algorithm(why);
-    }
+    int n = list(setup, ask, found, room, why);
     if (n > 0 && (size_t)n > capacity)
         n = (int)capacity;
     for (int i = 0; i < n; i++)
@@ -49,13 +72,50 @@ static int lt_list_variants(const struct cudal2_setup *setup, struct cudal2_vari
     return n;
 }
 
+static int lt_list_variants(const struct cudal2_setup *setup, struct cudal2_variant *out, size_t capacity, char *why)
+{
+    return list_keys(setup, heuristic_answers, out, capacity, why);
+}
+
+static struct cudal2_setup widened(const struct cudal2_setup *setup)
+{
+    struct cudal2_setup wide = *setup;
+    wide.problem.accumulate = CUDAL2_ACC_F32;
+    return wide;
+}
+
+/* Half of the room for each of the two that compete where fp16 accumulation is allowed. */
+static int lt_list_exhaustive(const struct cudal2_setup *setup, struct cudal2_variant *out, size_t capacity, char *why)
+{
+    if (setup->problem.accumulate == CUDAL2_ACC_F32)
+        return list_keys(setup, lt_enumerate, out, capacity, why);
+    int narrow = list_keys(setup, lt_enumerate, out, capacity / 2, why);
+    size_t n = narrow > 0 ? (size_t)narrow : 0;
+    const struct cudal2_setup wide = widened(setup);
+    int more = list_keys(&wide, lt_enumerate, out + n, capacity - n, why);
+    for (int i = 0; i < more; i++) {
+        char key[sizeof out->key - sizeof WIDE];
+        snprintf(key, sizeof key, "%s", out[n + (size_t)i].key);
+        snprintf(out[n + (size_t)i].key, sizeof out->key, WIDE "%s", key);
+    }
+    if (n == 0)
+        return more;
+    return narrow + (more > 0 ? more : 0);
+}
+
+static bool is_wide(const char *variant)
+{
+    return variant && strncmp(variant, WIDE, strlen(WIDE)) == 0;
+}
+
 /* A race sets up dozens of variants, which need no answer of the heuristic. */
 static int choose(struct gemm *g, const char *variant, char *why)
 {
     struct lt_algorithm answers[LT_REQUESTED];
     g->returned = -1;
     if (variant)
-        return lt_parse_key(&g->matmul, variant, g->workspace_bytes, &g->chosen, why);
+        return lt_parse_key(&g->matmul, variant + (is_wide(variant) ? strlen(WIDE) : 0), g->workspace_bytes, &g->chosen,
+                            why);
     g->returned = lt_heuristic(&g->matmul, g->workspace_bytes, answers, why);
     if (g->returned < 0)
         return -g->returned;
@@ -83,7 +143,8 @@ static int lt_setup(const struct cudal2_setup *setup, void **state, char *why)
     g->workspace = setup->workspace;
     g->workspace_bytes = setup->workspace_bytes;
     g->stream = setup->stream;
-    int status = lt_matmul_open(setup, &g->matmul, why);
+    const struct cudal2_setup wide = widened(setup);
+    int status = lt_matmul_open(is_wide(setup->variant) ? &wide : setup, &g->matmul, why);
     if (status == CUDAL2_OK)
         status = choose(g, setup->variant, why);
     if (status == CUDAL2_OK)
@@ -140,18 +201,21 @@ static int lt_probe(uint32_t device_bits, int device_ordinal, char *why)
     return device_bits & CUDAL2_ON_CUDA ? nvidia_check_mapped(why) : CUDAL2_OK;
 }
 
-#define CUBLASLT(contender_name, contender_layout, variants)                                                           \
+#define CUBLASLT(contender_name, contender_layout, variants, abilities)                                                \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
         .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
-        .min_cc = 70, .list_variants = variants, .setup = lt_setup, .launch = lt_launch, .teardown = lt_teardown,      \
-        .describe = lt_describe_state                                                                                  \
+        .flags = abilities, .min_cc = 70, .list_variants = variants, .setup = lt_setup, .launch = lt_launch,           \
+        .teardown = lt_teardown, .describe = lt_describe_state                                                         \
     }
 
-static const struct cudal2_contender contenders[] = {CUBLASLT("cublaslt-heuristic-nn", CUDAL2_NN, NULL),
-                                                     CUBLASLT("cublaslt-heuristic-tn", CUDAL2_TN, NULL),
-                                                     CUBLASLT("cublaslt-autotuning-nn", CUDAL2_NN, lt_list_variants),
-                                                     CUBLASLT("cublaslt-autotuning-tn", CUDAL2_TN, lt_list_variants)};
+static const struct cudal2_contender contenders[] = {
+    CUBLASLT("cublaslt-heuristic-nn", CUDAL2_NN, NULL, 0),
+    CUBLASLT("cublaslt-heuristic-tn", CUDAL2_TN, NULL, 0),
+    CUBLASLT("cublaslt-autotuning-nn", CUDAL2_NN, lt_list_variants, 0),
+    CUBLASLT("cublaslt-autotuning-tn", CUDAL2_TN, lt_list_variants, 0),
+    CUBLASLT("cublaslt-exhaustive-nn", CUDAL2_NN, lt_list_exhaustive, CUDAL2_ACC_WIDER),
+    CUBLASLT("cublaslt-exhaustive-tn", CUDAL2_TN, lt_list_exhaustive, CUDAL2_ACC_WIDER)};
 
 static const struct cudal2_plugin plugin = {.name = "cublaslt",
                                             .contenders = contenders,

@@ -1,5 +1,10 @@
 # tests.mk - unit tests, GPU tests, studies, and the plugins that they load.
 TEST_C := $(wildcard tests/unit/*/test_*.c)
+# This one is written against cuBLASLt's header.
+CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c
+ifeq ($(HAVE_CUBLAS),)
+TEST_C := $(filter-out $(CUBLASLT_TESTS),$(TEST_C))
+endif
 TESTS := $(addprefix $(BUILD)/tests/,$(notdir $(TEST_C:.c=)))
 GPU_C := $(wildcard tests/gpu/gpu_*.c)
 # These read CUPTI, whose headers and library come with the CUDA toolkit.
@@ -39,6 +44,8 @@ fixture = $(patsubst %,$(BUILD)/obj/tests/fixtures/%.o,$(1))
 test_of = $(addprefix $(BUILD)/tests/test_,$(1))
 $(call test_of,measure describe paper variants verify deviation honesty replay_check timed race activity visits block block_others held): \
 	$(call fixture,bench_fixture)
+$(call test_of,enumerate): $(BUILD)/obj/baselines/cublaslt_enumerate.o
+$(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor loading resume audit): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures compare_again compare_failure compile deviation effects family gzip_read hostile inspect manifest merge merge_stay \

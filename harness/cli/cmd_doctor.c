@@ -234,6 +234,7 @@ static const struct family baseline_families[] = {
     {"cublas", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublaslt-heuristic", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublaslt-autotuning", "install the CUDA toolkit, set CUDA_HOME, then make"},
+    {"cublaslt-exhaustive", "install the CUDA toolkit, set CUDA_HOME, then make"},
 };
 #define N_FAMILIES (sizeof baseline_families / sizeof baseline_families[0])
 

@@ -1,5 +1,5 @@
 /*
- * prescreen.h - the first look at a raced variant. A race has up to a hundred variants, most of them hopeless: what
+ * prescreen.h - the first look at a raced variant. A race has hundreds of variants at most, most of them hopeless: what
  * they are launched before they leave is most of its time.
  */
 #ifndef CUDAL2_MEASURE_PRESCREEN_H

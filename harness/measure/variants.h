@@ -16,7 +16,7 @@
 
 #include "measure/bench.h"
 
-#define RACE_MAX_VARIANTS 100
+#define RACE_MAX_VARIANTS 512
 
 /* Fills out[RACE_MAX_VARIANTS] and record->tuning. Returns how many race, or a negative cudal2_status with the reason
  * in why[CUDAL2_WHY]. A single one needs no race. */

@@ -1,0 +1,35 @@
+/*
+ * cublaslt_enumerate.h - more of cuBLASLt's algorithms for one problem than its heuristic tells: the heuristic's
+ * answers and what the library itself accepts around them.
+ */
+#ifndef CUDAL2_BASELINES_CUBLASLT_ENUMERATE_H
+#define CUDAL2_BASELINES_CUBLASLT_ENUMERATE_H
+
+#include "cublaslt_algorithms.h"
+
+/* What of an algorithm can be chosen (cublasLtMatmulAlgoConfigAttributes_t). */
+enum lt_attribute {
+    LT_TILE,
+    LT_STAGES,
+    LT_SPLIT_K,
+    LT_REDUCTION,
+    LT_SWIZZLE,
+    LT_CUSTOM,
+    LT_INNER_SHAPE,
+    LT_CLUSTER_SHAPE,
+    LT_ATTRIBUTES
+};
+
+/* The union of
+ *   1. the heuristic's answers (lt_all_algorithms),
+ *   2. every algorithm that differs from one of the first LT_SEEDS of them in one attribute,
+ *   3. algorithms that differ in two, drawn at random by the problem's sizes, until the list is full or LT_DRAWS are
+ *      drawn,
+ * of those that cublasLtMatmulAlgoCheck accepts within workspace_bytes, without repetition, in this order. out holds
+ * `capacity`. Returns as lt_heuristic. */
+#define LT_SEEDS 8
+#define LT_DRAWS 8192
+int lt_enumerate(const struct lt_matmul *m, const struct cudal2_setup *setup, struct lt_algorithm *out, int capacity,
+                 char *why);
+
+#endif
