@@ -94,6 +94,8 @@ static cJSON *variant_tree(const struct inspected *v)
     tree_put_text(&t, "layout", layout_names[v->layout]);
     tree_put_text(&t, "verdict", v->verdict);
     tree_put_text(&t, "reason", v->why);
+    if (v->log)
+        tree_put_text(&t, "log", v->log);
     if (v->code.code_bytes > 0) {
         tree_put_number(&t, "registers", v->usage.registers);
         tree_put_number(&t, "spill_bytes", spills_of(v));

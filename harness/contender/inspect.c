@@ -44,6 +44,13 @@ struct compilation {
     atomic_size_t next;
 };
 
+/* Of a source that does not compile: what the compiler said, with line and column. */
+static void keep_log(const struct compile_result *result, struct inspected *v)
+{
+    if (result->log && result->log[0])
+        v->log = strndup(result->log, INSPECT_LOG_BYTES);
+}
+
 static void compile_item(const struct compilation *c, size_t at)
 {
     static const char prefix[] = "compile_error: ";
@@ -54,6 +61,7 @@ static void compile_item(const struct compilation *c, size_t at)
     const char *entry = c->set->kernels[c->list->jobs[at].kernel]->entry;
     if (set_compile_identity(c->set, &c->list->jobs[at], &result, why) != CUDAL2_OK) {
         fail(v, "compile_error", "%s", why + (strncmp(why, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0));
+        keep_log(&result, v);
     } else {
         v->usage = compile_usage_of(result.log, entry);
         compile_instructions_of(result.log, v->instructions, sizeof v->instructions);
@@ -351,6 +359,8 @@ int inspect_set(const struct module_set *set, const struct inspect_request *requ
 
 void inspection_free(struct inspection *i)
 {
+    for (size_t v = 0; v < i->n; v++)
+        free(i->items[v].log);
     free(i->items);
     *i = (struct inspection){0};
 }

@@ -18,7 +18,10 @@ struct inspect_request {
     unsigned threads;
 };
 
+#define INSPECT_LOG_BYTES 3000u
+
 struct inspected {
+    char *log; /* owned; the beginning of what the compiler said where it does not compile, else NULL */
     struct cudal2_variant variant;
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
