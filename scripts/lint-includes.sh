@@ -23,9 +23,10 @@ declare -A may=(
     # The lock of a GPU is named by its UUID.
     [run]="worker result record config model stats base abi device/device.h"
     [tune]="run worker verify measure analysis record operands choice contender device compile result config model stats base abi"
+    [serve]="run result record config model stats base abi device/device.h"
     [report]="result analysis record config model stats base abi"
     [compare]="report result analysis record config model stats base abi"
-    [cli]="compare report tune run worker verify measure operands choice contender device compile result analysis record config model stats base abi"
+    [cli]="serve compare report tune run worker verify measure operands choice contender device compile result analysis record config model stats base abi"
 )
 bad=0
 

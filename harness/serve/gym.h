@@ -1,0 +1,25 @@
+/*
+ * gym.h - KernelGYM's /evaluate: its request read as a submission, an outcome written as its response. What it has and
+ * this server cannot use (reference_code, trials) is passed over; what this server needs stands in the member "cudal2",
+ * a submission without its source. Pure.
+ */
+#ifndef CUDAL2_SERVE_GYM_H
+#define CUDAL2_SERVE_GYM_H
+
+#include "serve/submission.h"
+
+#define GYM_TASK_MAX 101
+
+struct gym_request {
+    struct submission submission;
+    char task[GYM_TASK_MAX];
+    double timeout_seconds; /* of the answer, the queue included */
+};
+
+/* EXIT_CODE_DATA with the JSON path. *out is to be freed (its submission) only after success. */
+int gym_read(struct json_at at, const struct submission_rules *rules, struct gym_request *out, struct error *err);
+
+/* The response for a job in this state; outcome is NULL until it is done. Owned by the caller; NULL out of memory. */
+cJSON *gym_response(const char *task, const char *state, const cJSON *outcome);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * submission.c - reads a submission from JSON with a limit on everything, and writes it in one form whatever its
+ * spelling was. Relies on base/json.h. Called by api.c, gym.c, and server.c after a restart.
+ */
+#include "serve/submission.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+#define PARAMETERS_MAX 64
+#define DEFAULT_HALF_WIDTH 0.005
+#define DEFAULT_SECONDS 10.0
+#define DEFAULT_ALPHA 0.01
+#define DEFAULT_BETA 1e-6
+
+static const char *const keys[] = {"candidate", "kernel",     "parameters", "source",     "manifest", "problem",
+                                   "baseline",  "accumulate", "mode",       "half_width", "seconds",  "screen",
+                                   "alpha",     "beta",       "priority",   "again",      NULL};
+
+bool submission_is_name(const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length >= CONFIG_LABEL_MAX || !isalnum((unsigned char)name[0]))
+        return false;
+    for (const char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("_-.", *c))
+            return false;
+    return !(length > 3 && strcmp(name + length - 3, ".so") == 0) &&
+           !(length > 5 && strcmp(name + length - 5, ".json") == 0);
+}
+
+bool submission_is_task(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("_-.:", *c))
+            return false;
+    return name[0] != '\0';
+}
+
+/* ---- names ---- */
+
+static bool is_listed(const char *name, const char *const list[])
+{
+    for (size_t i = 0; list[i]; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int read_name(struct json_at at, const char *const list[], char out[CONFIG_LABEL_MAX], struct error *err)
+{
+    const char *name;
+    size_t count = 0;
+    if (json_read_string(at, &name, err))
+        return err->code;
+    if (!submission_is_name(name))
+        return json_fail(at, err, "expected a name of letters, digits, '_', '-' and '.', no path");
+    snprintf(out, CONFIG_LABEL_MAX, "%s", name);
+    if (!list || is_listed(name, list))
+        return 0;
+    while (list[count])
+        count++;
+    const char *near = nearest_name(name, list, count);
+    return near ? json_fail(at, err, "there is no \"%s\" here (did you mean %s?)", name, near)
+                : json_fail(at, err, "there is no \"%s\" here (cudal2-bench list says what there is)", name);
+}
+
+/* ---- the candidate ---- */
+
+static int read_source(struct json_at root, struct submission *out, struct error *err)
+{
+    struct json_at source = json_member(root, "source"), manifest = json_member(root, "manifest");
+    const char *text;
+    if (json_read_string(source, &text, err))
+        return err->code;
+    if (strlen(text) > SUBMISSION_SOURCE_BYTES)
+        return json_fail(source, err, "expected at most %u bytes", SUBMISSION_SOURCE_BYTES);
+    if (!cJSON_IsObject(manifest.node))
+        return json_expected(manifest, err, "the object that describes the kernel's launch (docs/abi.md)");
+    out->kind = CANDIDATE_SOURCE;
+    out->source = strdup(text);
+    out->manifest = cJSON_Duplicate(manifest.node, true);
+    return out->source && out->manifest ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a source");
+}
+
+static int read_parameters(struct json_at at, struct submission *out, struct error *err)
+{
+    const cJSON *value;
+    if (!at.node)
+        out->parameters = cJSON_CreateObject();
+    else if (!cJSON_IsObject(at.node) || cJSON_GetArraySize(at.node) > PARAMETERS_MAX)
+        return json_expected(at, err, "an object of at most 64 parameters");
+    else
+        out->parameters = cJSON_Duplicate(at.node, true);
+    if (!out->parameters)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for parameters");
+    cJSON_ArrayForEach(value, out->parameters)
+    {
+        int64_t ignored;
+        if (json_read_int(json_member(at, value->string), INT32_MIN, INT32_MAX, &ignored, err))
+            return err->code;
+    }
+    return 0;
+}
+
+static int read_candidate(struct json_at root, const struct submission_rules *rules, struct submission *out,
+                          struct error *err)
+{
+    struct json_at named = json_member(root, "candidate"), kernel = json_member(root, "kernel"),
+                   source = json_member(root, "source"), parameters = json_member(root, "parameters");
+    if ((named.node != NULL) + (kernel.node != NULL) + (source.node != NULL) != 1)
+        return json_fail(root, err, "expected one of \"candidate\", \"kernel\" and \"source\"");
+    if (parameters.node && !kernel.node)
+        return json_fail(parameters, err, "parameters go with \"kernel\"");
+    if (json_member(root, "manifest").node && !source.node)
+        return json_fail(root, err, "a manifest goes with \"source\"");
+    if (source.node)
+        return read_source(root, out, err);
+    out->kind = named.node ? CANDIDATE_NAMED : CANDIDATE_KERNEL;
+    if (read_name(named.node ? named : kernel, named.node ? rules->candidates : NULL, out->name, err))
+        return err->code;
+    return kernel.node ? read_parameters(parameters, out, err) : 0;
+}
+
+/* ---- the problems ---- */
+
+static int read_problem(struct json_at at, struct submission *out, struct error *err)
+{
+    const char *text;
+    struct shape *next = &out->problems[out->n_problems];
+    struct error cause;
+    if (json_read_string(at, &text, err))
+        return err->code;
+    if (shape_parse(text, next, &cause))
+        return json_fail(at, err, "%s", cause.text);
+    for (size_t i = 0; i < out->n_problems; i++)
+        if (out->problems[i].m == next->m && out->problems[i].n == next->n && out->problems[i].k == next->k)
+            return json_fail(at, err, "this problem is there twice");
+    out->n_problems++;
+    return 0;
+}
+
+static int read_problems(struct json_at at, struct submission *out, struct error *err)
+{
+    const cJSON *node = NULL;
+    struct json_at element;
+    int index = 0, count = 0;
+    if (cJSON_IsString(at.node))
+        return read_problem(at, out, err);
+    if (!cJSON_IsArray(at.node))
+        return json_expected(at, err, "\"MxNxK\", or an array of them");
+    if (json_read_array(at, 1, &count, err))
+        return err->code;
+    if (count > SUBMISSION_PROBLEMS)
+        return json_fail(at, err, "expected at most %d problems", SUBMISSION_PROBLEMS);
+    while (json_each(at, &node, &index, &element))
+        if (read_problem(element, out, err))
+            return err->code;
+    return 0;
+}
+
+/* ---- the rest ---- */
+
+struct number_rule {
+    const char *key;
+    double low, high;
+    double *out;
+};
+
+static int read_numbers(struct json_at root, struct submission *out, struct error *err)
+{
+    const struct number_rule rules[] = {{"half_width", 0.0005, 0.5, &out->half_width},
+                                        {"seconds", 0.05, 600, &out->seconds},
+                                        {"screen", 0, 1000, &out->screen},
+                                        {"alpha", 0, 1e6, &out->alpha},
+                                        {"beta", 0, 1e6, &out->beta}};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        struct json_at at = json_member(root, rules[i].key);
+        if (at.node && json_read_number(at, rules[i].low, rules[i].high, rules[i].out, err))
+            return err->code;
+    }
+    return 0;
+}
+
+static int read_choices(struct json_at root, struct submission *out, struct error *err)
+{
+    struct json_at mode = json_member(root, "mode"), accumulate = json_member(root, "accumulate"),
+                   priority = json_member(root, "priority"), again = json_member(root, "again");
+    int chosen = 0;
+    int64_t number = 0;
+    if (mode.node && json_read_choice(mode, mode_names, &chosen, err))
+        return err->code;
+    out->mode = (enum mode)chosen;
+    chosen = CUDAL2_ACC_F32;
+    if (accumulate.node && json_read_choice(accumulate, accumulate_names, &chosen, err))
+        return err->code;
+    out->accumulate = (enum cudal2_accumulate)chosen;
+    if (priority.node && json_read_int(priority, 0, SUBMISSION_PRIORITIES, &number, err))
+        return err->code;
+    out->priority = (int)number;
+    return again.node ? json_read_bool(again, &out->again, err) : 0;
+}
+
+static int read_baseline(struct json_at root, const struct submission_rules *rules, struct submission *out,
+                         struct error *err)
+{
+    struct json_at at = json_member(root, "baseline");
+    if (at.node)
+        return read_name(at, rules->baselines, out->baseline, err);
+    snprintf(out->baseline, sizeof out->baseline, "%s", rules->baseline ? rules->baseline : "");
+    return out->baseline[0] ? 0 : json_expected(at, err, "a baseline");
+}
+
+int submission_read(struct json_at at, const struct submission_rules *rules, struct submission *out, struct error *err)
+{
+    *out = (struct submission){
+        .half_width = DEFAULT_HALF_WIDTH, .seconds = DEFAULT_SECONDS, .alpha = DEFAULT_ALPHA, .beta = DEFAULT_BETA};
+    int code = json_only_keys(at, keys, err);
+    if (!code)
+        code = read_candidate(at, rules, out, err);
+    if (!code)
+        code = read_problems(json_member(at, "problem"), out, err);
+    if (!code)
+        code = read_numbers(at, out, err);
+    if (!code)
+        code = read_choices(at, out, err);
+    if (!code)
+        code = read_baseline(at, rules, out, err);
+    if (code)
+        submission_free(out);
+    return code;
+}
+
+void submission_free(struct submission *s)
+{
+    free(s->source);
+    cJSON_Delete(s->manifest);
+    cJSON_Delete(s->parameters);
+    s->source = NULL;
+    s->manifest = s->parameters = NULL;
+}
+
+/* ---- one form ---- */
+
+static bool put_copy(cJSON *object, const char *key, const cJSON *value)
+{
+    cJSON *copy = cJSON_Duplicate(value, true);
+    if (copy && cJSON_AddItemToObject(object, key, copy))
+        return true;
+    cJSON_Delete(copy);
+    return false;
+}
+
+static bool put_candidate(const struct submission *s, cJSON *object)
+{
+    switch (s->kind) {
+    case CANDIDATE_NAMED:
+        return cJSON_AddStringToObject(object, "candidate", s->name) != NULL;
+    case CANDIDATE_KERNEL:
+        return cJSON_AddStringToObject(object, "kernel", s->name) && put_copy(object, "parameters", s->parameters);
+    default:
+        return cJSON_AddStringToObject(object, "source", s->source) && put_copy(object, "manifest", s->manifest);
+    }
+}
+
+static bool put_problems(const struct submission *s, cJSON *object)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "problem");
+    for (size_t i = 0; list && i < s->n_problems; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)s->problems[i].m, (long long)s->problems[i].n,
+                 (long long)s->problems[i].k);
+        if (!cJSON_AddItemToArray(list, cJSON_CreateString(text)))
+            return false;
+    }
+    return list != NULL;
+}
+
+cJSON *submission_to_json(const struct submission *s)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool good = object && put_candidate(s, object) && put_problems(s, object) &&
+                cJSON_AddStringToObject(object, "baseline", s->baseline) &&
+                cJSON_AddStringToObject(object, "accumulate", accumulate_names[s->accumulate]) &&
+                cJSON_AddStringToObject(object, "mode", mode_names[s->mode]) &&
+                cJSON_AddNumberToObject(object, "half_width", s->half_width) &&
+                cJSON_AddNumberToObject(object, "seconds", s->seconds) &&
+                cJSON_AddNumberToObject(object, "screen", s->screen) &&
+                cJSON_AddNumberToObject(object, "alpha", s->alpha) && cJSON_AddNumberToObject(object, "beta", s->beta);
+    if (good)
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}

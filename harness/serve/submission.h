@@ -1,0 +1,62 @@
+/*
+ * submission.h - what a client asks for: a candidate, problems, a baseline, and how the reward is made. Parsing only:
+ * nothing here touches a disk or a device. Form: docs/serve.md.
+ */
+#ifndef CUDAL2_SERVE_SUBMISSION_H
+#define CUDAL2_SERVE_SUBMISSION_H
+
+#include "base/digest.h"
+#include "config/config.h"
+
+#define SUBMISSION_BODY_BYTES (8u << 20)
+#define SUBMISSION_SOURCE_BYTES (256u << 10)
+#define SUBMISSION_PROBLEMS 16
+#define SUBMISSION_BATCH 256
+#define SUBMISSION_PRIORITIES 9 /* 0 to 9, higher first */
+
+enum candidate_kind {
+    CANDIDATE_NAMED,  /* a plugin or kernel set that is installed here */
+    CANDIDATE_KERNEL, /* an installed kernel with values of its parameters */
+    CANDIDATE_SOURCE  /* CUDA source and manifest */
+};
+
+struct submission {
+    enum candidate_kind kind;
+    int priority;
+    char name[CONFIG_LABEL_MAX]; /* of the candidate or kernel; "" with source */
+    char baseline[CONFIG_LABEL_MAX];
+    char *source;                 /* owned; NULL without */
+    cJSON *manifest, *parameters; /* owned; NULL without */
+    struct shape problems[SUBMISSION_PROBLEMS];
+    size_t n_problems;
+    enum mode mode;
+    enum cudal2_accumulate accumulate;
+    double half_width;  /* log units: when a cell has converged */
+    double seconds;     /* cap on the measuring of one problem */
+    double screen;      /* ratio that a quick look must not exclude before all is measured; 0: no quick look */
+    double alpha, beta; /* Eq. 3: of the deviation, and of a byte of source */
+    bool again;         /* measure although the same was measured */
+};
+
+/* What may be named on this server. */
+struct submission_rules {
+    const char *const *candidates; /* NULL-terminated; NULL: anything */
+    const char *const *baselines;
+    const char *baseline; /* when none is named */
+};
+
+/* Reads one submission. EXIT_CODE_DATA with the JSON path. *out is to be freed only after success. */
+int submission_read(struct json_at at, const struct submission_rules *rules, struct submission *out, struct error *err);
+void submission_free(struct submission *s);
+
+/* Everything that decides the outcome, defaults filled in; submission_read reads it back. Priority and `again` are not
+ * in it. Owned by the caller; NULL out of memory. */
+cJSON *submission_to_json(const struct submission *s);
+
+/* Whether a client may choose such a name: letters, digits, '_', '-' and '.', beginning with a letter or digit, and no
+ * ending that makes it a path. */
+bool submission_is_name(const char *name);
+/* The same for a client's own name of a task, which is no file's: also ':', and any length but 0. */
+bool submission_is_task(const char *name);
+
+#endif

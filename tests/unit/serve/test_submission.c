@@ -1,0 +1,203 @@
+/* serve/submission and serve/gym: what is taken, what is refused with which words, and one form for one content. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/tree.h"
+#include "serve/gym.h"
+
+static const char *const candidates[] = {"blocked", "cudal2", NULL};
+static const char *const baselines[] = {"openblas", "cublas", NULL};
+static const struct submission_rules rules = {candidates, baselines, "openblas"};
+
+static cJSON *tree_of(const char *text)
+{
+    struct error err;
+    cJSON *tree = NULL;
+    assert_int_equal(json_parse(text, strlen(text), SUBMISSION_BODY_BYTES, "test", &tree, &err), 0);
+    return tree;
+}
+
+static int read_text(const char *text, struct submission *out, struct error *err)
+{
+    cJSON *tree = tree_of(text);
+    int code = submission_read(json_root(tree, "test"), &rules, out, err);
+    cJSON_Delete(tree);
+    return code;
+}
+
+static void refused(const char *text, const char *words)
+{
+    struct submission s;
+    struct error err;
+    assert_int_equal(read_text(text, &s, &err), EXIT_CODE_DATA);
+    if (!strstr(err.text, words))
+        fail_msg("\"%s\" is not in: %s", words, err.text);
+}
+
+static char *form_of(const char *text)
+{
+    struct submission s;
+    struct error err = {0};
+    if (read_text(text, &s, &err))
+        fail_msg("%s", err.text);
+    cJSON *tree = submission_to_json(&s);
+    char *form = json_print(tree, false);
+    cJSON_Delete(tree);
+    submission_free(&s);
+    return form;
+}
+
+static void defaults(void **state)
+{
+    struct submission s;
+    struct error err;
+    (void)state;
+    assert_int_equal(read_text("{\"candidate\":\"blocked\",\"problem\":\"64x32x16\"}", &s, &err), 0);
+    assert_int_equal(s.kind, CANDIDATE_NAMED);
+    assert_int_equal(s.n_problems, 1);
+    assert_int_equal(s.problems[0].n, 32);
+    assert_string_equal(s.baseline, "openblas");
+    assert_int_equal(s.accumulate, CUDAL2_ACC_F32);
+    assert_true(s.alpha > 0 && s.beta > 0 && s.screen == 0);
+    submission_free(&s);
+}
+
+static void one_form(void **state)
+{
+    (void)state;
+    char *a = form_of("{\"candidate\":\"blocked\",\"problem\":\"64x32x16\",\"priority\":9,\"again\":true}");
+    char *b = form_of("{\"problem\":[\"64x32x16\"],\"mode\":\"offline\",\"candidate\":\"blocked\"}");
+    char *c = form_of("{\"candidate\":\"blocked\",\"problem\":\"64x32x17\"}");
+    assert_string_equal(a, b);
+    assert_string_not_equal(a, c);
+    char *again = form_of(a);
+    assert_string_equal(a, again);
+    free(a);
+    free(b);
+    free(c);
+    free(again);
+}
+
+static void of_each_kind(void **state)
+{
+    (void)state;
+    char *kernel = form_of("{\"kernel\":\"tiny\",\"parameters\":{\"BM\":32},\"problem\":\"8x8x8\"}");
+    char *source = form_of("{\"source\":\"x\",\"manifest\":{\"entry\":\"x\"},\"problem\":\"8x8x8\"}");
+    assert_non_null(strstr(kernel, "\"BM\":32"));
+    assert_non_null(strstr(source, "\"entry\":\"x\""));
+    free(kernel);
+    free(source);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    refused("[]", "object");
+    refused("{\"problem\":\"8x8x8\"}", "one of \"candidate\", \"kernel\" and \"source\"");
+    refused("{\"candidate\":\"blocked\",\"kernel\":\"tiny\",\"problem\":\"8x8x8\"}", "one of");
+    refused("{\"candidate\":\"bloked\",\"problem\":\"8x8x8\"}", "did you mean blocked");
+    refused("{\"candidate\":\"../x\",\"problem\":\"8x8x8\"}", "no path");
+    refused("{\"candidate\":\"/tmp/x.so\",\"problem\":\"8x8x8\"}", "no path");
+    refused("{\"kernel\":\"x.json\",\"problem\":\"8x8x8\"}", "no path");
+    refused("{\"candidate\":\"blocked\"}", "$.problem");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8\"}", "MxNxK");
+    refused("{\"candidate\":\"blocked\",\"problem\":[\"8x8x8\",\"8x8x8\"]}", "twice");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"parameters\":{}}", "\"kernel\"");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"manifest\":{}}", "\"source\"");
+    refused("{\"source\":\"x\",\"problem\":\"8x8x8\"}", "$.manifest");
+    refused("{\"kernel\":\"tiny\",\"parameters\":{\"BM\":\"32\"},\"problem\":\"8x8x8\"}", "$.parameters.BM");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"baseline\":\"mkl\"}", "there is no \"mkl\"");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"seconds\":1e9}", "$.seconds");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"priority\":10}", "$.priority");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"command\":\"id\"}", "unknown key \"command\"");
+}
+
+static void too_much(void **state)
+{
+    size_t length = SUBMISSION_SOURCE_BYTES + 1;
+    char *text = calloc(1, length + 200);
+    (void)state;
+    strcpy(text, "{\"manifest\":{},\"problem\":\"8x8x8\",\"source\":\"");
+    memset(text + strlen(text), 'x', length);
+    strcat(text, "\"}");
+    refused(text, "at most 262144 bytes");
+    strcpy(text, "{\"candidate\":\"blocked\",\"problem\":[");
+    for (int i = 1; i <= SUBMISSION_PROBLEMS + 1; i++)
+        sprintf(text + strlen(text), "%s\"8x8x%d\"", i > 1 ? "," : "", i);
+    strcat(text, "]}");
+    refused(text, "at most 16 problems");
+    free(text);
+}
+
+/* ---- KernelGYM ---- */
+
+static int read_gym(const char *text, struct gym_request *out, struct error *err)
+{
+    cJSON *tree = tree_of(text);
+    int code = gym_read(json_root(tree, "test"), &rules, out, err);
+    cJSON_Delete(tree);
+    return code;
+}
+
+static void gym_requests(void **state)
+{
+    struct gym_request g;
+    struct error err;
+    (void)state;
+    assert_int_equal(
+        read_gym("{\"task_id\":\"a:1\",\"kernel_code\":\"code\",\"backend\":\"cuda\",\"priority\":\"high\","
+                 "\"timeout\":20,\"cudal2\":{\"manifest\":{},\"problem\":\"8x8x8\"}}",
+                 &g, &err),
+        0);
+    assert_string_equal(g.submission.source, "code");
+    assert_int_equal(g.submission.priority, 6);
+    assert_string_equal(g.task, "a:1");
+    assert_true(g.timeout_seconds == 20);
+    submission_free(&g.submission);
+    assert_int_equal(read_gym("{\"task_id\":\"a\",\"kernel_code\":\"code\"}", &g, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "$.cudal2"));
+    assert_int_equal(read_gym("{\"task_id\":\"a/b\",\"kernel_code\":\"code\",\"cudal2\":{}}", &g, &err),
+                     EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "$.task_id"));
+}
+
+static void gym_responses(void **state)
+{
+    (void)state;
+    cJSON *outcome = tree_of("{\"verdict\":\"ok\",\"reward\":{\"value\":1.2},\"terms\":{\"ratio\":1.25},"
+                             "\"problems\":[{\"baseline_ns\":2500000,\"candidate_ns\":2000000}]}");
+    cJSON *r = gym_response("t", "done", outcome);
+    assert_string_equal(tree_text(r, "status"), "completed");
+    assert_true(tree_true(r, "correctness") && tree_true(r, "compiled") && !tree_true(r, "decoy_kernel"));
+    assert_true(tree_number(r, "speedup") == 1.25 && tree_number(r, "reference_runtime") == 2.5);
+    cJSON_Delete(r);
+    cJSON_Delete(outcome);
+    outcome = tree_of("{\"verdict\":\"late_work\",\"stage\":\"measure\",\"reward\":{\"value\":0}}");
+    r = gym_response("t", "done", outcome);
+    assert_true(tree_true(r, "decoy_kernel") && !tree_true(r, "correctness"));
+    cJSON_Delete(r);
+    cJSON_Delete(outcome);
+    outcome = tree_of("{\"verdict\":\"failed\",\"stage\":\"serve\",\"reward\":null}");
+    r = gym_response("t", "done", outcome);
+    assert_string_equal(tree_text(r, "status"), "failed");
+    cJSON_Delete(r);
+    cJSON_Delete(outcome);
+    r = gym_response("t", "queued", NULL);
+    assert_string_equal(tree_text(r, "status"), "pending");
+    cJSON_Delete(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),     cmocka_unit_test(one_form),
+                                       cmocka_unit_test(of_each_kind), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(too_much),     cmocka_unit_test(gym_requests),
+                                       cmocka_unit_test(gym_responses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
