@@ -5,14 +5,14 @@
 ARG CUDA=13.0.1
 FROM nvidia/cuda:${CUDA}-devel-ubuntu24.04 AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    gcc g++ make git libcjson-dev zlib1g-dev libseccomp-dev libopenblas-dev && rm -rf /var/lib/apt/lists/*
+    gcc g++ make git libcjson-dev zlib1g-dev libseccomp-dev libmicrohttpd-dev libopenblas-dev && rm -rf /var/lib/apt/lists/*
 COPY . /src
 WORKDIR /src
 RUN make -j"$(nproc)" all && make PREFIX=/usr/local DESTDIR=/out install
 
 FROM nvidia/cuda:${CUDA}-devel-ubuntu24.04
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    libcjson1 zlib1g libopenblas0 gnuplot-nox && rm -rf /var/lib/apt/lists/*
+    libcjson1 zlib1g libmicrohttpd12t64 libopenblas0 gnuplot-nox && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/ /
 WORKDIR /work
 ENTRYPOINT ["cudal2-bench"]

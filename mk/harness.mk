@@ -28,6 +28,10 @@ $(call keep_text,$(BUILD)/version,$(VERSION))
 $(BUILD)/obj/harness/cli/%.o $(BUILD)/obj/tests/unit/cli/test_help.o: CFLAGS_ALL += -DCUDAL2_VERSION='"$(VERSION)"'
 $(BUILD)/obj/harness/cli/help.o $(BUILD)/obj/harness/cli/man.o $(BUILD)/obj/tests/unit/cli/test_help.o: $(BUILD)/version
 
+# serve's transport, where its header is.
+$(BUILD)/obj/harness/serve/http.o: $(BUILD)/probe.mk
+$(BUILD)/obj/harness/serve/http.o: CFLAGS_ALL += $(if $(HAVE_MICROHTTPD),-DCUDAL2_MICROHTTPD)
+
 # The assembler reads these; -MMD does not see it.
 $(BUILD)/obj/harness/report/assets.o: $(wildcard harness/report/html/*)
 

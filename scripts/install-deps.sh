@@ -36,7 +36,7 @@ required="gcc g++ make libc6-dev libcjson-dev zlib1g-dev libseccomp-dev"
 [ "$demo" = yes ] || required="$required libcmocka-dev"
 # Without one of these a contender, a figure or the test of the JSON Schema files is missing, and the program or test says so.
 optional=
-[ "$demo" = yes ] || optional="gnuplot-nox python3-jsonschema"
+[ "$demo" = yes ] || optional="libmicrohttpd-dev gnuplot-nox python3-jsonschema"
 [ "${OPENBLAS:-}" = 0 ] || optional="libopenblas-dev $optional"
 [ "$lint" = yes ] && required="$required clang libclang-rt-dev clang-format clang-tidy cppcheck universal-ctags"
 # Ubuntu's chromium-browser only installs a snap, which a test cannot drive from a temporary directory.

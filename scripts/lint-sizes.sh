@@ -36,7 +36,8 @@ ctags -o - --languages=C --kinds-C=f --fields=+neS -u --output-format=u-ctags $(
         }
         # `why` and `err` are where a failure is told, not what the function works on.
         parameters = commas + 1 - (signature ~ /(err|why)\)$/)
-        if (parameters > 5) { print $2 ":" line ": " $1 " has " parameters " parameters (5 at most)"; bad = 1 }
+        # A callback has the form that its library asks for: microhttpd_...
+        if (parameters > 5 && $1 !~ /^microhttpd_/) { print $2 ":" line ": " $1 " has " parameters " parameters (5 at most)"; bad = 1 }
         length_of[n++] = body
         if (body > 60) print $2 ":" line ": " $1 " is " body " lines long"
     }

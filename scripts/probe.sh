@@ -54,6 +54,17 @@ probe_seccomp() {
     say seccomp "not found: apt-get install libseccomp-dev (required)"
 }
 
+# The header alone: the library is loaded when `serve` runs.
+probe_microhttpd() {
+    version=$(printf '#include <microhttpd.h>\n#include <stdio.h>\nint main(void){printf("%%x.%%x.%%x\\n",MHD_VERSION>>24,MHD_VERSION>>16&255,MHD_VERSION>>8&255);return 0;}\n' | try_c "")
+    if [ -n "$version" ]; then
+        say microhttpd "$version"
+        put HAVE_MICROHTTPD yes
+    else
+        say microhttpd "not found, so serve is left out: apt-get install libmicrohttpd-dev"
+    fi
+}
+
 probe_cmocka() {
     if printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\nint main(void){cmocka_set_message_output(CM_OUTPUT_STDOUT);return 0;}\n' | try_c -lcmocka; then
         say cmocka "$(pkg-config --modversion cmocka 2>/dev/null || echo 'version unknown')"
@@ -181,6 +192,7 @@ echo "probing for libraries:"
 probe_cjson
 probe_zlib
 probe_seccomp
+probe_microhttpd
 probe_cmocka
 probe_openblas
 probe_cuda

@@ -1,0 +1,33 @@
+/*
+ * api.h - the protocol without its transport: a request in, a reply out. docs/serve.md has the table of paths. Called
+ * by http.c, tests and the fuzzer.
+ */
+#ifndef CUDAL2_SERVE_API_H
+#define CUDAL2_SERVE_API_H
+
+#include "serve/server.h"
+
+#define API_WAIT_SECONDS 300 /* a request waits no longer for an outcome */
+
+struct api_request {
+    const char *method, *path; /* path without the query */
+    const char *client;        /* who asks; NULL: nobody that is known (only /health answers) */
+    const char *wait;          /* value of ?wait=, or NULL */
+    const char *body;          /* NUL-terminated */
+    size_t length;
+};
+
+struct api_reply {
+    int status;
+    const char *type; /* of the body */
+    char *body;       /* owned */
+};
+
+/* Always gives a reply; its body is NULL only out of memory. */
+void api_handle(struct server *server, const struct api_request *request, struct api_reply *out);
+void api_reply_free(struct api_reply *reply);
+
+/* {"error": "..."} with the status. */
+void api_refuse(int status, const char *why, struct api_reply *out);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * compiling.c - writes the kernel of a submission into its job's directory and runs the compiler on it as a child with
+ * limits. Relies on fork, exec and `verify --compile-only --format json`. Called by server.c on compiling threads.
+ */
+#include "serve/compiling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/tree.h"
+#include "serve/outcome.h"
+
+#define COMPILE_SECONDS 90.0
+#define COMPILE_MEMORY ((rlim_t)8 << 30)
+#define COMPILE_FILE ((rlim_t)64 << 20)
+#define ANSWER_BYTES (1u << 20)
+#define POLL_US 5000
+#define ARGUMENTS (16 + 2 * SUBMISSION_PROBLEMS)
+
+/* ---- the kernel's files ---- */
+
+static cJSON *set_of(const struct submission *s)
+{
+    cJSON *set = cJSON_CreateObject(), *entries = cJSON_AddArrayToObject(set, "entries"), *entry = NULL;
+    if (entries && cJSON_AddItemToArray(entries, cJSON_CreateObject()))
+        entry = cJSON_GetArrayItem(entries, 0);
+    cJSON *values = entry ? cJSON_Duplicate(s->parameters, true) : NULL;
+    if (values && cJSON_AddStringToObject(set, "schema", "cudal2-bench/kernel-set") &&
+        cJSON_AddNumberToObject(set, "schema_version", 1) && cJSON_AddStringToObject(set, "name", "submitted") &&
+        cJSON_AddStringToObject(entry, "kernel", s->name) && cJSON_AddStringToObject(entry, "when", "1") &&
+        cJSON_AddItemToObject(entry, "parameters", values))
+        return set;
+    cJSON_Delete(set);
+    return NULL;
+}
+
+/* The client's manifest with our names: its source lies beside it, whatever it says. */
+static cJSON *manifest_of(const struct submission *s)
+{
+    static const char *const ours[][2] = {{"name", "submitted"}, {"source", "kernel.cu"}};
+    cJSON *manifest = cJSON_Duplicate(s->manifest, true);
+    for (size_t i = 0; manifest && i < 2; i++) {
+        cJSON_DeleteItemFromObjectCaseSensitive(manifest, ours[i][0]);
+        if (!cJSON_AddStringToObject(manifest, ours[i][0], ours[i][1])) {
+            cJSON_Delete(manifest);
+            manifest = NULL;
+        }
+    }
+    return manifest;
+}
+
+static int write_kernel(const struct evaluation *e, struct error *err)
+{
+    char path[PATH_MAX];
+    const struct submission *s = e->submission;
+    cJSON *tree = s->kind == CANDIDATE_KERNEL ? set_of(s) : manifest_of(s);
+    char *text = tree ? json_print(tree, true) : NULL;
+    cJSON_Delete(tree);
+    int code = text ? store_path(e->store, e->id, "kernel", path, err)
+                    : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a manifest");
+    if (!code)
+        code = file_make_directories(path, err);
+    if (!code)
+        code = store_path(e->store, e->id, "kernel/kernel.json", path, err);
+    if (!code)
+        code = file_write_atomic(path, text, strlen(text), err);
+    free(text);
+    if (!code && s->source)
+        code = store_path(e->store, e->id, "kernel/kernel.cu", path, err);
+    return code || !s->source ? code : file_write_atomic(path, s->source, strlen(s->source), err);
+}
+
+/* ---- the child ---- */
+
+struct child {
+    const char *program;
+    const char *arguments[ARGUMENTS + 1];
+    char problems[SUBMISSION_PROBLEMS][80];
+    char kernel[PATH_MAX], answer[PATH_MAX], complaint[PATH_MAX];
+    pid_t parent;
+};
+
+static void prepare(const struct compiling *c, struct child *child)
+{
+    const struct submission *s = c->job->submission;
+    size_t n = 0;
+    const char *const fixed[] = {
+        "cudal2-bench", "verify", "--compile-only", "--format", "json", "--accumulate", accumulate_names[s->accumulate],
+        "--variants",   "1"};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        child->arguments[n++] = fixed[i];
+    for (size_t i = 0; i < s->n_problems; i++) {
+        snprintf(child->problems[i], sizeof child->problems[i], "%lldx%lldx%lld", (long long)s->problems[i].m,
+                 (long long)s->problems[i].n, (long long)s->problems[i].k);
+        child->arguments[n++] = "--shape";
+        child->arguments[n++] = child->problems[i];
+    }
+    if (c->arch) {
+        child->arguments[n++] = "--arch";
+        child->arguments[n++] = c->arch;
+    }
+    if (c->job->kernels) {
+        child->arguments[n++] = "--kernels";
+        child->arguments[n++] = c->job->kernels;
+    }
+    child->arguments[n++] = child->kernel;
+    child->arguments[n] = NULL;
+    child->program = c->program;
+    child->parent = getpid();
+}
+
+static void limit(int what, rlim_t most)
+{
+    struct rlimit limits = {most, most};
+    setrlimit((__rlimit_resource_t)what, &limits);
+}
+
+/* Between fork and exec: async-signal-safe calls only. */
+_Noreturn static void become(const struct child *child)
+{
+    union {
+        const char *const *shown;
+        char *const *wanted;
+    } arguments = {.shown = child->arguments};
+    sigset_t none;
+    sigemptyset(&none);
+    setsid();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != child->parent)
+        _exit(127);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    limit(RLIMIT_CPU, (rlim_t)COMPILE_SECONDS);
+    limit(RLIMIT_AS, COMPILE_MEMORY);
+    limit(RLIMIT_FSIZE, COMPILE_FILE);
+    limit(RLIMIT_CORE, 0);
+    int in = open("/dev/null", O_RDONLY);
+    int out = open(child->answer, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int told = open(child->complaint, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(told, STDERR_FILENO) < 0)
+        _exit(127);
+    close_range(STDERR_FILENO + 1, ~0u, 0);
+    execv(child->program, arguments.wanted);
+    _exit(127);
+}
+
+enum ending { ENDED, TOO_LONG, STOPPED };
+
+static enum ending wait_for(pid_t pid, const volatile int *stop, int *status)
+{
+    uint64_t deadline = clock_now_ns() + (uint64_t)(COMPILE_SECONDS * 1e9);
+    for (;;) {
+        pid_t got = waitpid(pid, status, WNOHANG);
+        if (got == pid || (got < 0 && errno != EINTR))
+            return ENDED;
+        bool late = clock_now_ns() > deadline;
+        if (late || *stop) {
+            kill(-pid, SIGKILL);
+            kill(pid, SIGKILL);
+            waitpid(pid, status, 0);
+            return late ? TOO_LONG : STOPPED;
+        }
+        usleep(POLL_US);
+    }
+}
+
+/* ---- what it said ---- */
+
+/* The first variant, with the kernel's reason where there is none. */
+static const cJSON *find_variant(const cJSON *answer, const char **none)
+{
+    const cJSON *kernels = tree_member(answer, "kernels");
+    const cJSON *kernel = cJSON_IsArray(kernels) ? cJSON_GetArrayItem(kernels, 0) : NULL;
+    const cJSON *variants = tree_member(kernel, "variants");
+    *none = tree_text(kernel, "reason");
+    return cJSON_IsArray(variants) ? cJSON_GetArrayItem(variants, 0) : NULL;
+}
+
+static cJSON *failure_of(const struct compiling *c, const struct outcome_failure *failure)
+{
+    char directory[PATH_MAX];
+    struct error ignored;
+    if (store_path(c->job->store, c->job->id, "kernel", directory, &ignored))
+        directory[0] = '\0';
+    const struct outcome_input in = {.submission = c->job->submission, .hide = {directory, c->job->kernels}};
+    return outcome_of_failure(&in, failure);
+}
+
+/* A variant with a fault, or none that is legal for this device and accumulate type. */
+static int judge_variant(const struct compiling *c, const cJSON *answer, cJSON **code, cJSON **outcome)
+{
+    const char *none;
+    const cJSON *variant = find_variant(answer, &none);
+    const char *verdict = variant ? tree_text(variant, "verdict") : "unsupported";
+    const char *log = tree_text(variant, "log");
+    const struct outcome_failure failure = {verdict, "compile",
+                                            !variant ? none
+                                            : log[0] ? log
+                                                     : tree_text(variant, "reason")};
+    if (strcmp(verdict, "ok") == 0)
+        *code = cJSON_Duplicate(variant, true);
+    else
+        *outcome = failure_of(c, &failure);
+    return *code || *outcome ? 0 : -1;
+}
+
+/* "cudal2-bench: " and the line's end are not for clients. */
+static char *trim(char *text)
+{
+    static const char program[] = "cudal2-bench: ";
+    text[strcspn(text, "\n")] = '\0';
+    return strncmp(text, program, sizeof program - 1) == 0 ? text + sizeof program - 1 : text;
+}
+
+/* No answer in JSON: a manifest that is refused, a kernel that is not here, or a compiler that is not. */
+static int judge_complaint(const struct compiling *c, const struct child *child, int status, cJSON **outcome,
+                           struct error *err)
+{
+    char *text = NULL;
+    size_t length;
+    struct error ignored;
+    const char *why = file_read(child->complaint, ANSWER_BYTES, &text, &length, &ignored) == 0 ? trim(text) : "";
+    int number = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const struct outcome_failure invalid = {"invalid", "load", why};
+    const struct outcome_failure crashed = {"compile_error", "compile",
+                                            "the compiler died of it, or ran out of its 8 GiB"};
+    int code = 0;
+    if (number == EXIT_CODE_DATA || number == EXIT_CODE_USAGE)
+        *outcome = failure_of(c, &invalid);
+    else if (WIFSIGNALED(status))
+        *outcome = failure_of(c, &crashed);
+    else
+        code = error_set(err, number > 0 && number != 127 ? number : EXIT_CODE_UNAVAILABLE, "compiling: %s",
+                         why[0] ? why : "the compiler's process did not start");
+    free(text);
+    return code;
+}
+
+static int judge(const struct compiling *c, const struct child *child, int status, cJSON *trees[2], struct error *err)
+{
+    cJSON *answer = NULL;
+    struct error ignored;
+    bool told = WIFEXITED(status) && json_read_file(child->answer, ANSWER_BYTES, &answer, &ignored) == 0;
+    int code =
+        told ? judge_variant(c, answer, &trees[0], &trees[1]) : judge_complaint(c, child, status, &trees[1], err);
+    cJSON_Delete(answer);
+    return code >= 0 ? code : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
+}
+
+static int conclude(const struct compiling *c, const struct child *child, pid_t pid, cJSON *trees[2], struct error *err)
+{
+    static const struct outcome_failure late = {"compile_error", "compile", "it takes the compiler over 90 s"};
+    int status = 0;
+    switch (wait_for(pid, c->job->stop, &status)) {
+    case STOPPED:
+        return error_set(err, EXIT_CODE_INTERRUPTED, "stopped");
+    case TOO_LONG:
+        trees[1] = failure_of(c, &late);
+        return trees[1] ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
+    default:
+        return judge(c, child, status, trees, err);
+    }
+}
+
+static int run_child(const struct compiling *c, struct child *child, cJSON *trees[2], struct error *err)
+{
+    const struct evaluation *e = c->job;
+    if (store_path(e->store, e->id, "kernel/kernel.json", child->kernel, err) ||
+        store_path(e->store, e->id, "kernel/compiled.json", child->answer, err) ||
+        store_path(e->store, e->id, "kernel/complaint", child->complaint, err))
+        return err->code;
+    prepare(c, child);
+    pid_t pid = fork();
+    if (pid == 0)
+        become(child);
+    if (pid < 0)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "no process for a compiler: %s", strerror(errno));
+    int code = conclude(c, child, pid, trees, err);
+    unlink(child->answer);
+    unlink(child->complaint);
+    return code;
+}
+
+int compile_submission(const struct compiling *c, cJSON **code, cJSON **outcome, struct error *err)
+{
+    cJSON *trees[2] = {NULL, NULL};
+    struct child *child = calloc(1, sizeof *child);
+    int result = child ? write_kernel(c->job, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a compiler");
+    if (!result)
+        result = run_child(c, child, trees, err);
+    free(child);
+    *code = trees[0];
+    *outcome = trees[1];
+    return result;
+}

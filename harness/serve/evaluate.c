@@ -1,0 +1,217 @@
+/*
+ * evaluate.c - makes the config of a submission's run, has it supervised, and turns its journal into an outcome. Relies
+ * on run/supervisor.h and result/result.h. Called by server.c on the thread of a device.
+ */
+#include "serve/evaluate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/tree.h"
+#include "result/result.h"
+#include "run/supervisor.h"
+#include "serve/outcome.h"
+
+/* Deadlines of one contender's stage. A submission that needs longer is a hang. */
+#define SETUP_SECONDS 60.0
+#define VERIFY_SECONDS 60.0
+#define LAUNCH_SECONDS 5.0
+#define TUNE_SECONDS 60.0
+/* A quick look: so wide an interval is enough, and so much time. */
+#define SCREEN_HALF_WIDTH 0.05
+#define SCREEN_SECONDS 0.25
+/* What a run takes beside measuring: workers that start, and that are replaced. */
+#define OVERHEAD_SECONDS 300.0
+
+int evaluate_candidate(const struct evaluation *e, char out[PATH_MAX], struct error *err)
+{
+    if (e->submission->kind != CANDIDATE_NAMED)
+        return store_path(e->store, e->id, "kernel/kernel.json", out, err);
+    snprintf(out, PATH_MAX, "%s", e->submission->name);
+    return 0;
+}
+
+/* ---- the config ---- */
+
+struct effort {
+    double half_width, seconds;
+};
+
+static bool put_list(cJSON *object, const char *key, const char *only)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, key);
+    return list && cJSON_AddItemToArray(list, cJSON_CreateString(only));
+}
+
+static bool put_shapes(cJSON *object, const struct submission *s)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "shapes");
+    for (size_t i = 0; list && i < s->n_problems; i++) {
+        cJSON *shape = cJSON_CreateObject();
+        json_put_number(shape, "m", (double)s->problems[i].m);
+        json_put_number(shape, "n", (double)s->problems[i].n);
+        json_put_number(shape, "k", (double)s->problems[i].k);
+        if (!cJSON_AddItemToArray(list, shape))
+            return false;
+    }
+    return list != NULL;
+}
+
+static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode)
+{
+    cJSON *stop = cJSON_AddObjectToObject(object, "stop"), *limits = cJSON_AddObjectToObject(object, "limits");
+    json_put_number(stop, mode == MODE_OFFLINE ? "offline_half_width" : "server_half_width", effort->half_width);
+    json_put_number(stop, "max_cell_seconds", effort->seconds);
+    json_put_number(limits, "setup_seconds", SETUP_SECONDS);
+    json_put_number(limits, "verify_seconds", VERIFY_SECONDS);
+    json_put_number(limits, "launch_seconds", LAUNCH_SECONDS);
+    json_put_number(limits, "tune_seconds", TUNE_SECONDS);
+    return stop && limits;
+}
+
+static cJSON *config_tree(const struct submission *s, const char *candidate, const struct effort *effort)
+{
+    cJSON *object = cJSON_CreateObject();
+    bool good = object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
+                cJSON_AddNumberToObject(object, "schema_version", 1) &&
+                cJSON_AddStringToObject(object, "name", "serve") && put_shapes(object, s) &&
+                put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
+                put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
+                put_list(object, "candidates", candidate) && put_rules(object, effort, s->mode);
+    if (good)
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static int make_config(const struct evaluation *e, const struct effort *effort, struct config *out, struct error *err)
+{
+    char candidate[PATH_MAX];
+    if (evaluate_candidate(e, candidate, err))
+        return err->code;
+    cJSON *tree = config_tree(e->submission, candidate, effort);
+    char *text = tree ? json_print(tree, false) : NULL;
+    cJSON_Delete(tree);
+    if (!text)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a config");
+    int code = config_parse(text, strlen(text), "the submission", out, err);
+    free(text);
+    if (code)
+        return code;
+    code = config_settle(out, strcmp(e->device, "cpu") != 0, err);
+    if (code)
+        config_free(out);
+    return code;
+}
+
+/* ---- the run ---- */
+
+static int supervise(const struct evaluation *e, const struct config *config, const char *output, struct error *err)
+{
+    char *const argv[] = {(char *)"cudal2-bench", (char *)"serve", NULL};
+    struct run_options run = {.config = config,
+                              .device = e->device,
+                              .output = output,
+                              .argc = 2,
+                              .argv = argv,
+                              .plugin_directory = e->plugins,
+                              .kernel_directory = e->kernels,
+                              .budget_seconds = OVERHEAD_SECONDS,
+                              .temporary = true};
+    for (size_t i = 0; i < config->n_shapes; i++)
+        run.budget_seconds += config->stop.max_cell_seconds[MODE_OFFLINE];
+    return run_supervise(&run, NULL, e->stop, err);
+}
+
+/* Codes of a run that came to its end, whatever it says of the contenders. */
+static bool is_result(int code)
+{
+    return code == 0 || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
+}
+
+static int read_outcome(const struct outcome_input *in, const char *journal, cJSON **outcome, struct error *err)
+{
+    struct outcome_input with = *in;
+    cJSON *result = NULL;
+    if (result_from_journal(journal, &result, err))
+        return err->code;
+    with.result = result;
+    *outcome = outcome_of_result(&with);
+    cJSON_Delete(result);
+    return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
+}
+
+/* What a worker refused at its start is wrong with the submission: a manifest, parameters, sizes. */
+static int refuse(const struct outcome_input *in, cJSON **outcome, struct error *err)
+{
+    const struct outcome_failure failure = {"invalid", "load", err->text};
+    *outcome = outcome_of_failure(in, &failure);
+    return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
+}
+
+struct places {
+    char directory[PATH_MAX], output[PATH_MAX], journal[PATH_MAX];
+};
+
+static int run_once(const struct evaluation *e, const struct effort *effort, const struct places *at, cJSON **outcome,
+                    struct error *err)
+{
+    struct config config;
+    const struct outcome_input in = {.submission = e->submission, .code = e->code, .hide = {at->directory, e->kernels}};
+    unlink(at->output);
+    unlink(at->journal);
+    int code = make_config(e, effort, &config, err);
+    if (code)
+        return code == EXIT_CODE_DATA ? refuse(&in, outcome, err) : code;
+    code = supervise(e, &config, at->output, err);
+    config_free(&config);
+    unlink(at->output); /* the journal makes it again */
+    if (*e->stop)
+        return error_set(err, EXIT_CODE_INTERRUPTED, "stopped");
+    if (is_result(code))
+        return read_outcome(&in, at->journal, outcome, err);
+    return code == EXIT_CODE_DATA || code == EXIT_CODE_USAGE ? refuse(&in, outcome, err) : code;
+}
+
+static int find_places(const struct evaluation *e, struct places *out, struct error *err)
+{
+    int code = store_path(e->store, e->id, "", out->directory, err);
+    if (!code)
+        code = store_path(e->store, e->id, "run.json", out->output, err);
+    return code ? code : store_path(e->store, e->id, "run.journal.jsonl", out->journal, err);
+}
+
+/* Of a quick look, what is not promising is the outcome; anything else is measured again in full. */
+static int look_first(const struct evaluation *e, const struct places *at, cJSON **outcome, struct error *err)
+{
+    const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS};
+    int code = run_once(e, &quick, at, outcome, err);
+    if (code)
+        return code;
+    bool failed = strcmp(tree_text(*outcome, "verdict"), "ok") != 0;
+    bool hopeless = outcome_is_hopeless(*outcome, e->submission->screen);
+    if (hopeless)
+        cJSON_AddBoolToObject(*outcome, "screened", true);
+    if (failed || hopeless)
+        return 0;
+    cJSON_Delete(*outcome);
+    *outcome = NULL;
+    return 0;
+}
+
+int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err)
+{
+    const struct effort full = {e->submission->half_width, e->submission->seconds};
+    struct places *at = calloc(1, sizeof *at);
+    *outcome = NULL;
+    int code = at ? find_places(e, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
+    if (!code && e->submission->screen > 0)
+        code = look_first(e, at, outcome, err);
+    if (!code && !*outcome)
+        code = run_once(e, &full, at, outcome, err);
+    free(at);
+    return code;
+}

@@ -1,0 +1,31 @@
+/*
+ * evaluate.h - one submission as a run of its own: config, supervisor, journal, result, reward. The one place where the
+ * server meets run/.
+ */
+#ifndef CUDAL2_SERVE_EVALUATE_H
+#define CUDAL2_SERVE_EVALUATE_H
+
+#include "serve/store.h"
+#include "serve/submission.h"
+
+struct evaluation {
+    const struct store *store;
+    const char *id; /* of the job: its directory holds the run */
+    const struct submission *submission;
+    const cJSON *code;             /* of the compiler; NULL for what is installed */
+    const char *device;            /* "cpu" or "cuda:N" */
+    const char *plugins, *kernels; /* directories; NULL: defaults */
+    const volatile int *stop;      /* non-zero: ends the run (run/supervisor.h) */
+};
+
+/* Measures and makes the outcome, owned by the caller. Whatever is the candidate's fault is an outcome with a verdict.
+ * Otherwise a code:
+ *   EXIT_CODE_INTERRUPTED  *stop asked for it; the job is as it was
+ *   any other              the device, the disk or the machine failed; another try may do better */
+int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err);
+
+/* Where the kernel of a submission lies once it was compiled: a manifest, or for CANDIDATE_KERNEL a kernel set; for
+ * CANDIDATE_NAMED its name. */
+int evaluate_candidate(const struct evaluation *e, char out[PATH_MAX], struct error *err);
+
+#endif

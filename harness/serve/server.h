@@ -1,0 +1,75 @@
+/*
+ * server.h - the server behind its protocol: takes submissions, compiles and measures them one at a time on each
+ * device, keeps what it promised on disk, and tells outcomes. Knows nothing of HTTP but its status numbers. Every
+ * function may be called from any thread.
+ */
+#ifndef CUDAL2_SERVE_SERVER_H
+#define CUDAL2_SERVE_SERVER_H
+
+#include "serve/submission.h"
+
+struct server_options {
+    const char *directory;                /* of the store */
+    const char *device;                   /* as --device */
+    const char *plugins, *kernels, *arch; /* NULL: defaults */
+    const char *const *candidates;        /* names that may be measured; NULL-terminated */
+    const char *const *baselines;         /* names that they may be held against */
+    const char *baseline;                 /* when a submission names none */
+    size_t queue, quota;                  /* open jobs at most: of all, and of one client */
+    bool quiet;                           /* no line for each outcome */
+};
+
+struct server;
+
+/* Opens the store, takes up the jobs that it holds, and begins. The options must outlive the server. */
+int server_open(const struct server_options *options, struct server **out, struct error *err);
+
+/* Takes no more submissions; what is being measured is finished, what waits stays on disk. `at_once` ends that too. */
+void server_drain(struct server *s, bool at_once);
+/* Whether nothing is compiled or measured at the moment. */
+bool server_is_idle(struct server *s);
+/* Waits for the threads (server_drain first) and frees. NULL: nothing. */
+void server_close(struct server *s);
+
+/* What a client is told of a job. */
+struct server_view {
+    char id[DIGEST_HEX];
+    const char *state; /* "queued", "compiling", "measuring", "done" */
+    size_t ahead;      /* open jobs before it */
+    char *outcome;     /* owned; JSON once it is done, else NULL */
+};
+
+/* Who submits, and under what name: with a task, the id is made of that (KernelGYM), else of the content. */
+struct server_client {
+    const char *name;
+    const char *task; /* NULL: none */
+};
+
+/* Takes a submission over (allocated by the caller), also on failure. Returns an HTTP status: 202, or 200 where the
+ * same was submitted before (*out says how far it is), else 409, 429, 500, 503 or 507 with the line in err. */
+int server_submit(struct server *s, const struct server_client *client, struct submission *submission,
+                  struct server_view *out, struct error *err);
+
+/* The id that a task has. */
+void server_task_id(const struct server_client *client, char id[DIGEST_HEX]);
+
+/* How far a job of this client is, when it is done or after `seconds` at the latest. 200, 404 or 500. */
+int server_look(struct server *s, const char *client, const char *id, double seconds, struct server_view *out,
+                struct error *err);
+void server_view_free(struct server_view *view);
+
+/* Takes a job back that nobody has begun with. 200, 404, or 409 when it is begun or done. */
+int server_cancel(struct server *s, const char *client, const char *id, struct error *err);
+
+/* The rules for submission_read. */
+struct submission_rules server_rules(const struct server *s);
+
+/* Owned by the caller: JSON for /health, text for /metrics; NULL out of memory. *draining says whether it takes no
+ * more. */
+char *server_health(struct server *s, bool *draining);
+char *server_metrics(struct server *s);
+
+/* Counts a request that was refused before it became a submission. */
+void server_count_refusal(struct server *s, int status);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * server_state.h - what the files of the server share: the table of jobs behind its lock, threads, counters. Private to
+ * server*.c.
+ */
+#ifndef CUDAL2_SERVE_SERVER_STATE_H
+#define CUDAL2_SERVE_SERVER_STATE_H
+
+#include <pthread.h>
+
+#include "run/devices.h"
+#include "serve/jobs.h"
+#include "serve/server.h"
+#include "serve/store.h"
+
+#define SERVER_VERDICTS 48
+#define SERVER_THREADS (DEVICES_MAX + 8)
+#define SERVER_TRIES 3    /* of a job, where the device, the disk or the machine fails */
+#define SERVER_ATTEMPTS 5 /* beginnings of a job, ended servers included */
+
+struct verdict_count {
+    uint64_t n;
+    char verdict[24];
+};
+
+struct server_counts {
+    uint64_t submitted, repeated, refused;
+    double measuring_seconds, compiling_seconds;
+    struct verdict_count verdicts[SERVER_VERDICTS];
+};
+
+struct server {
+    struct server_options options;
+    struct store store;
+    struct devices devices;
+    pthread_mutex_t submitting; /* taken first: one submission at a time reaches the disk */
+    pthread_mutex_t lock;       /* of all below */
+    pthread_cond_t work, news;  /* there is a job to take; a job has gone on */
+    struct jobs jobs;
+    struct server_counts counts;
+    uint64_t started_ns;
+    size_t n_threads, n_compilers;
+    pthread_t threads[SERVER_THREADS];
+    volatile int stop; /* as run_options takes it: non-zero ends what is being measured */
+    bool draining;
+};
+
+/* Starts the threads that compile and measure. */
+int server_work_start(struct server *s, struct error *err);
+
+/* The job has this outcome (taken over): on disk if that is possible, and told to who waits. The lock is held. */
+void server_finish(struct server *s, struct job *job, cJSON *outcome);
+
+/* One line on standard error, unless quiet. */
+void server_say(const struct server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

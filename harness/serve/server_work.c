@@ -1,0 +1,251 @@
+/*
+ * server_work.c - the threads of the server: each takes the next job, compiles or measures it, and says how it ended.
+ * Relies on compiling.h and evaluate.h. Called by server.c.
+ */
+#include "serve/server_state.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/tree.h"
+#include "serve/compiling.h"
+#include "serve/outcome.h"
+
+#define COMPILERS_MAX 8
+#define LOOK_SECONDS 1.0 /* a job that waits for its next try is seen this late */
+#define STACK_BYTES ((size_t)1 << 20)
+
+void server_say(const struct server *s, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    if (s->options.quiet)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "serve: %s\n", line);
+}
+
+/* ---- the end of a job ---- */
+
+/* A verdict came by way of a worker: nothing of it may end a label. */
+static void count_verdict(struct server_counts *counts, const char *status)
+{
+    char verdict[24];
+    size_t i = 0;
+    snprintf(verdict, sizeof verdict, "%.23s", status);
+    for (char *c = verdict; *c; c++)
+        *c = (*c >= 'a' && *c <= 'z') || *c == '_' ? *c : '?';
+    while (i + 1 < SERVER_VERDICTS && counts->verdicts[i].n && strcmp(counts->verdicts[i].verdict, verdict) != 0)
+        i++;
+    memcpy(counts->verdicts[i].verdict, verdict, sizeof verdict);
+    counts->verdicts[i].n++;
+}
+
+static cJSON *no_outcome(const struct job *job, const char *reason)
+{
+    const struct outcome_input in = {.submission = job->submission};
+    const struct outcome_failure failure = {"failed", "serve", reason};
+    return outcome_of_failure(&in, &failure);
+}
+
+void server_finish(struct server *s, struct job *job, cJSON *outcome)
+{
+    struct error err;
+    double seconds = (double)(clock_now_ns() - job->received_ns) * 1e-9;
+    cJSON_AddStringToObject(outcome, "id", job->id);
+    cJSON_AddStringToObject(outcome, "state", "done");
+    cJSON_AddNumberToObject(outcome, "total_seconds", round_to(seconds, 1e3));
+    count_verdict(&s->counts, tree_text(outcome, "verdict"));
+    server_say(s, "%s of %s: %s", job->id, job->client, tree_text(outcome, "verdict"));
+    if (store_put(&s->store, job->id, STORE_OUTCOME, outcome, &err)) {
+        server_say(s, "%s: its outcome is in memory only: %s", job->id, err.text);
+        job->outcome = json_print(outcome, false);
+    } else {
+        store_remove(&s->store, job->id, STORE_ATTEMPTS);
+    }
+    cJSON_Delete(outcome);
+    jobs_done(&s->jobs, job);
+    pthread_cond_broadcast(&s->news);
+}
+
+/* Not the candidate's fault: tried again a little later, and given up after some times. The lock is held. */
+static void postpone(struct server *s, struct job *job, enum job_state back, const struct error *why)
+{
+    char reason[900];
+    unsigned tries = job->tries++;
+    if (why->code == EXIT_CODE_INTERRUPTED) {
+        store_remove(&s->store, job->id, STORE_ATTEMPTS);
+        job->state = back;
+        return;
+    }
+    server_say(s, "%s: %s", job->id, why->text);
+    job->state = back;
+    job->not_before_ns = clock_now_ns() + ((uint64_t)1000000000 << (tries < 4 ? tries : 4));
+    if (tries + 1 < SERVER_TRIES)
+        return;
+    snprintf(reason, sizeof reason, "%d tries, the last: %.768s", SERVER_TRIES, why->text);
+    cJSON *outcome = no_outcome(job, reason);
+    if (outcome)
+        server_finish(s, job, outcome);
+}
+
+/* ---- one step of a job ---- */
+
+static struct evaluation evaluation_of(struct server *s, const struct job *job, int device)
+{
+    return (struct evaluation){.store = &s->store,
+                               .id = job->id,
+                               .submission = job->submission,
+                               .code = job->code,
+                               .device = s->devices.spec[device],
+                               .plugins = s->options.plugins,
+                               .kernels = s->options.kernels,
+                               .stop = &s->stop};
+}
+
+static void compile_job(struct server *s, struct job *job)
+{
+    const struct evaluation e = evaluation_of(s, job, 0);
+    const struct compiling c = {.job = &e, .arch = s->options.arch, .program = "/proc/self/exe"};
+    cJSON *code = NULL, *outcome = NULL;
+    struct error err;
+    uint64_t began = clock_now_ns();
+    pthread_mutex_unlock(&s->lock);
+    int failed = compile_submission(&c, &code, &outcome, &err);
+    pthread_mutex_lock(&s->lock);
+    s->counts.compiling_seconds += (double)(clock_now_ns() - began) * 1e-9;
+    if (failed) {
+        postpone(s, job, JOB_QUEUED, &err);
+        return;
+    }
+    job->code = code;
+    job->tries = 0;
+    job->state = JOB_READY;
+    if (outcome)
+        server_finish(s, job, outcome);
+}
+
+/* A job that takes the server with it each time must not do so for ever. */
+static int try_job(struct server *s, const struct evaluation *e, cJSON **outcome, struct error *err)
+{
+    unsigned begun;
+    store_attempt(&s->store, e->id, &begun);
+    if (begun <= SERVER_ATTEMPTS)
+        return evaluate(e, outcome, err);
+    const struct outcome_input in = {.submission = e->submission};
+    const struct outcome_failure failure = {"failed", "serve", "the server ended several times while it was measured"};
+    *outcome = outcome_of_failure(&in, &failure);
+    return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
+}
+
+static void measure_job(struct server *s, struct job *job, int device)
+{
+    const struct evaluation e = evaluation_of(s, job, device);
+    cJSON *outcome = NULL;
+    struct error err;
+    uint64_t began = clock_now_ns();
+    pthread_mutex_unlock(&s->lock);
+    int failed = try_job(s, &e, &outcome, &err);
+    pthread_mutex_lock(&s->lock);
+    double seconds = (double)(clock_now_ns() - began) * 1e-9;
+    s->counts.measuring_seconds += seconds;
+    if (failed) {
+        postpone(s, job, JOB_READY, &err);
+        return;
+    }
+    cJSON_AddNumberToObject(outcome, "measuring_seconds", round_to(seconds, 1e3));
+    server_finish(s, job, outcome);
+}
+
+/* ---- threads ---- */
+
+struct duty {
+    struct server *server;
+    int device; /* -1: compiles only */
+};
+
+/* On the CPU device a compiler beside a measurement would be in its way: its one thread does both. */
+static struct job *take(struct server *s, int device)
+{
+    uint64_t now = clock_now_ns();
+    bool compiles = device < 0 || s->n_compilers == 0;
+    struct job *ready = device >= 0 ? jobs_next(&s->jobs, JOB_READY, now) : NULL;
+    struct job *source = compiles ? jobs_next(&s->jobs, JOB_QUEUED, now) : NULL;
+    struct job *job = ready ? ready : source;
+    if (ready && source && jobs_is_ahead(source, ready))
+        job = source;
+    if (job)
+        job->state = job->state == JOB_READY ? JOB_MEASURING : JOB_COMPILING;
+    return job;
+}
+
+static void wait_for_work(struct server *s)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)LOOK_SECONDS;
+    pthread_cond_timedwait(&s->work, &s->lock, &until);
+}
+
+static void *serve_duty(void *context)
+{
+    struct duty duty = *(struct duty *)context;
+    struct server *s = duty.server;
+    free(context);
+    pthread_mutex_lock(&s->lock);
+    while (!s->draining) {
+        struct job *job = take(s, duty.device);
+        if (!job) {
+            wait_for_work(s);
+            continue;
+        }
+        pthread_cond_broadcast(&s->news);
+        if (job->state == JOB_COMPILING)
+            compile_job(s, job);
+        else
+            measure_job(s, job, duty.device);
+        pthread_cond_broadcast(&s->work);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static int start_thread(struct server *s, int device, struct error *err)
+{
+    pthread_attr_t attributes;
+    struct duty *duty = malloc(sizeof *duty);
+    if (!duty)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a thread");
+    *duty = (struct duty){s, device};
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    int failed = pthread_create(&s->threads[s->n_threads], &attributes, serve_duty, duty);
+    pthread_attr_destroy(&attributes);
+    if (failed) {
+        free(duty);
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "serve: no thread: %s", strerror(failed));
+    }
+    s->n_threads++;
+    return 0;
+}
+
+int server_work_start(struct server *s, struct error *err)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    int code = 0;
+    if (s->devices.on_cuda)
+        s->n_compilers = cpus <= 2 ? 1 : cpus - 1 > COMPILERS_MAX ? COMPILERS_MAX : (size_t)cpus - 1;
+    for (size_t i = 0; i < s->n_compilers && !code; i++)
+        code = start_thread(s, -1, err);
+    for (int i = 0; i < s->devices.count && !code; i++)
+        code = start_thread(s, i, err);
+    return code;
+}
