@@ -27,6 +27,8 @@ static int dispatch(const struct options *options, int argc, char *const *argv, 
         return command_compare(options, argc, argv, err);
     case COMMAND_VERIFY:
         return command_verify(options, argc, argv, err);
+    case COMMAND_SERVE:
+        return command_serve(options, err);
     case COMMAND_INIT:
         return command_init(err);
     case COMMAND_WORKER:

@@ -12,6 +12,7 @@
 /* argc and argv as main() got them, for the record. */
 int command_run(const struct options *options, int argc, char *const *argv, struct error *err);
 int command_tune(const struct options *options, int argc, char *const *argv, struct error *err);
+int command_serve(const struct options *options, struct error *err);
 int command_init(struct error *err);
 int command_list(const struct options *options, struct error *err);
 int command_doctor(const struct options *options, struct error *err);

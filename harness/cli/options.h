@@ -30,6 +30,7 @@ enum command {
     COMMAND_REPORT,
     COMMAND_COMPARE,
     COMMAND_VERIFY,
+    COMMAND_SERVE,
     COMMAND_INIT,
     COMMAND_HELP,
     COMMAND_WORKER,
@@ -82,6 +83,10 @@ enum option_id {
     OPTION_AGREEMENT,
     OPTION_CONFIRM,
     OPTION_DELTA,
+    OPTION_LISTEN,
+    OPTION_TOKENS,
+    OPTION_QUEUE,
+    OPTION_QUOTA,
     OPTION_OUTPUT,
     OPTION_RESUME,
     OPTION_EXPLAIN,
@@ -140,6 +145,10 @@ struct options {
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
     double delta_percent;                         /* of --delta; 0: compare's own */
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
+    const char *listen;  /* serve: NULL: its own address */
+    const char *tokens;  /* serve: NULL: no tokens */
+    uint64_t queue;      /* serve: 0: its own limit */
+    uint64_t quota;      /* serve: 0: as the queue */
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process, compile_only; /* verification */
     bool dry_run, update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;

@@ -8,8 +8,9 @@
 
 #define ON(command) (1u << COMMAND_##command)
 #define EVERYWHERE                                                                                                     \
-    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(INIT) | ON(HELP))
-#define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY))
+    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(SERVE) | ON(INIT) |       \
+     ON(HELP))
+#define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY) | ON(SERVE))
 #define AT(field) offsetof(struct options, field)
 
 #define MEASUREMENT "Measurement"
@@ -20,6 +21,7 @@
 #define REPORTS "Reports"
 #define VERIFICATION "Verification"
 #define GATE "Regressions"
+#define SERVICE "Service"
 #define GENERAL "General"
 
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
@@ -52,6 +54,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,
          "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
+    [COMMAND_SERVE] = {"serve", "", 0, false, OPTION_HINT_NONE,
+                       "measure kernels that clients submit over HTTP, and answer with a reward (docs/serve.md)"},
     [COMMAND_INIT] = {"init", "", 0, false, OPTION_HINT_NONE,
                       "write a config to start from, with every key explained, to standard output"},
     [COMMAND_HELP] = {"help", "[COMMAND]", 1, false, OPTION_HINT_NONE,
@@ -121,8 +125,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                              AT(compile_only), VERIFICATION,
                              "no GPU needed: compile every variant, check arguments and limits, print what it is made "
                              "of"},
-    [OPTION_ARCH] = {"arch", 0, OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(VERIFY) | ON(TUNE), "SM", arch_words,
-                     AT(arch), VERIFICATION,
+    [OPTION_ARCH] = {"arch", 0, OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(VERIFY) | ON(TUNE) | ON(SERVE), "SM",
+                     arch_words, AT(arch), VERIFICATION,
                      "without a GPU (verify --compile-only, tune --dry-run): for which architecture; default: sm_90a"},
     [OPTION_VARIANTS] = {"variants", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(VERIFY), "N", NULL, AT(variants),
                          VERIFICATION, "with --compile-only: variants of each kernel at most; default: 64"},
@@ -136,8 +140,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        SEARCH, "stop after this time; --resume goes on"},
     [OPTION_UPDATE] = {"update", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(TUNE), NULL, NULL, AT(update), SEARCH,
                        "into the table that is there: replace what this search measured, keep the other entries"},
-    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
-                          "LIST", family_names, AT(baselines), CONTENDERS,
+    [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES,
+                          ON(RUN) | ON(TUNE) | ON(VERIFY) | ON(SERVE), "LIST", family_names, AT(baselines), CONTENDERS,
                           "comma-separated families, instead of the config's"},
     [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_KERNELS, ON(RUN) | ON(TUNE) | ON(LIST),
                           "NAME", NULL, AT(candidates), CONTENDERS,
@@ -176,19 +180,28 @@ const struct option_info option_table[OPTION_COUNT] = {
                         "measure what looks slower again, beside NEW, and judge by that, or by an earlier such FILE"},
     [OPTION_DELTA] = {"delta", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(COMPARE), "PERCENT", NULL, AT(delta_percent),
                       GATE, "loss of speed that counts; default: 2 offline, 5 server, or what A/A copies scatter"},
+    [OPTION_LISTEN] = {"listen", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(SERVE), "ADDRESS:PORT", NULL, AT(listen),
+                       SERVICE, "where to listen; port 0 is any free one; default: 127.0.0.1:8090"},
+    [OPTION_TOKENS] = {"tokens", 0, OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(SERVE), "FILE", NULL, AT(tokens), SERVICE,
+                       "lines \"NAME TOKEN\": who may submit; needed to listen on more than the own machine"},
+    [OPTION_QUEUE] = {"queue", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(SERVE), "N", NULL, AT(queue), SERVICE,
+                      "open submissions at most; default: 10000"},
+    [OPTION_QUOTA] = {"quota", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(SERVE), "N", NULL, AT(quota), SERVICE,
+                      "open submissions of one client at most; default: as --queue"},
     [OPTION_OUTPUT] =
-        {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(REPORT), "FILE", NULL, AT(output),
-         OUTPUT,
+        {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(REPORT) | ON(SERVE), "FILE", NULL,
+         AT(output), OUTPUT,
          "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; tune: the table, default: this "
-         "device's in the kernel directory; report: a directory"},
+         "device's in the kernel directory; report, serve: a directory"},
     [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE), NULL, NULL,
                        AT(resume), OUTPUT,
                        "go on with the journal of --output and skip what it has; compare: with the second look beside "
                        "NEW that was stopped"},
     [OPTION_EXPLAIN] = {"explain", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(explain), OUTPUT,
                         "end with what was measured, what it means and what to type next"},
-    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY),
-                      NULL, NULL, AT(quiet), OUTPUT, "no progress, only the tables and errors"},
+    [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE,
+                      ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY) | ON(SERVE), NULL, NULL, AT(quiet), OUTPUT,
+                      "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),
                          OUTPUT, "no colour and no cursor control, even on a terminal"},
     [OPTION_FORCE] = {"force", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE), NULL, NULL, AT(force),
@@ -230,6 +243,13 @@ const struct option_use use_table[] = {
     {OPTION_RESUME, ON(RUN) | ON(TUNE), "go on with the journal of --output and skip what it has", NULL, NULL},
     {OPTION_OUTPUT, ON(REPORT), "where the files of the report go, made if need be; default: standard output", NULL,
      "DIR"},
+    {OPTION_OUTPUT, ON(SERVE), "where jobs and outcomes are kept; a restart goes on with them; default: cudal2-serve",
+     NULL, "DIR"},
+    {OPTION_BASELINES, ON(SERVE),
+     "what a submission is held against that names none; default: cublaslt-autotuning, or openblas on the CPU", NULL,
+     "NAME"},
+    {OPTION_ARCH, ON(SERVE), "what submitted source is compiled for ahead of the device; default: sm_90a", NULL, NULL},
+    {OPTION_QUIET, ON(SERVE), "no line for each outcome", NULL, NULL},
     {OPTION_RESUME, ON(COMPARE), "with --confirm: go on with the second look beside NEW that was stopped", NULL, NULL},
     {OPTION_FORCE, ON(RUN), "use a tuning table of another device", NULL, NULL},
     {OPTION_FORCE, ON(COMPARE), "compare although device, driver, libraries or settings differ", NULL, NULL},
@@ -279,11 +299,14 @@ const struct exit_info exit_table[] = {
     {EXIT_CODE_DATA, EVERYWHERE & ~(ON(HELP) | ON(INIT)),
      "an input file or directory cannot be read, or its content is wrong"},
     {EXIT_CODE_UNAVAILABLE, DEVICE_USERS, "the device, driver or a library is not there"},
+    {EXIT_CODE_UNAVAILABLE, ON(SERVE), "libmicrohttpd is not there, or the address is in use"},
     {EXIT_CODE_INTERNAL, EVERYWHERE, "an internal error, or no memory"},
     {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT), "the output cannot be created"},
     {EXIT_CODE_IO, EVERYWHERE, "a write, sync or rename failed (disk full)"},
     {EXIT_CODE_TEMPORARY, MEASURES,
      "try again: the GPU or the journal is in use, or the run was stopped by TERM with work left"},
+    {EXIT_CODE_CANTCREATE, ON(SERVE), "the directory of jobs cannot be made"},
+    {EXIT_CODE_TEMPORARY, ON(SERVE), "another server has that directory"},
     {EXIT_CODE_INTERRUPTED, MEASURES, "interrupted by INT (Ctrl-C); --resume goes on where there is one"},
     {0, 0, NULL},
 };
