@@ -39,7 +39,7 @@ for release in debian ubuntu; do
     deps "$release" --dry-run
     expect_code 0 "$release: --dry-run"
     expect_text "$work/out" "install .* ${required//+/\\+}( |$)" "$release: what the build needs, in one command"
-    for package in libopenblas-dev gnuplot-nox python3-jsonschema libtorch-dev; do
+    for package in libopenblas-dev libmicrohttpd-dev gnuplot-nox python3-jsonschema libtorch-dev; do
         expect_text "$work/out" "^\\+ .*install .* $package\$" "$release: $package"
     done
     [ ! -s "$work/log" ] && [ ! -s "$work/err" ]
@@ -57,7 +57,7 @@ expect_code 0 "another release"
 expect_text "$work/err" 'Mint 22: not tried there' "is warned of and tried"
 deps debian
 expect_text "$work/out" '^install-deps: installs gcc .*libcmocka-dev .*libtorch-dev' "what will be installed is said"
-expect_text "$work/out" '^install-deps: Need to get 16 MB of archives. After this operation, 116 MB' "and how much, by apt's own word"
+expect_text "$work/out" '^install-deps: Need to get 17 MB of archives. After this operation, 117 MB' "and how much, by apt's own word"
 expect_text "$work/out" '^install-deps: libtorch-dev alone: Need to get 5 MB .*TORCH=0 goes without it' "and what the large ones are of it"
 before=$(grep -n 'Need to get' "$work/out" | head -1 | cut -d: -f1)
 [ "$before" -lt "$(grep -n '^+ .*install' "$work/out" | head -1 | cut -d: -f1)" ]
@@ -78,7 +78,7 @@ expect_text "$work/err" 'libtorch-dev cannot be installed here' "and is told"
 refused=libcjson-dev deps ubuntu
 [ "$code" -ne 0 ]
 verdict $? "without libcjson-dev it fails" "exit status $code"
-have="$required libopenblas-dev gnuplot-nox python3-jsonschema libtorch-dev" deps debian
+have="$required libopenblas-dev libmicrohttpd-dev gnuplot-nox python3-jsonschema libtorch-dev" deps debian
 expect_code 0 "everything there"
 expect_text "$work/out" 'everything is here' "says so"
 [ ! -s "$work/log" ]

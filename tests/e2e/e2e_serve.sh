@@ -1,0 +1,247 @@
+#!/bin/bash
+# The server over HTTP on the CPU device: submit, wait, read the reward; batches, quotas, tokens; malformed, oversized and endless
+# submissions, a client that vanishes, a full disk, a worker that dies, kill -9 and TERM in mid queue. Five of the red team are
+# caught through it, and the queue goes on after each.
+. "$(dirname "$0")/e2e.inc.sh"
+command -v curl >/dev/null || { echo "skipped: no curl"; exit 0; }
+mkdir "$work/plugins"
+cp "$plugins/honest.so" "$plugins/steady.so" "$work/plugins/"
+for name in stale half-sums write-2-bytes segfault close-messages; do
+    cp "$plugins/../redteam/$name.so" "$work/plugins/" || exit 1
+done
+server=
+at_exit() {
+    [ -z "$server" ] || kill -9 "$server" 2>/dev/null
+    umount "$work/disk" 2>/dev/null
+}
+
+begin() { # begin DIRECTORY [OPTION...]: a server on a free port; $url
+    "$bench" serve --listen 127.0.0.1:0 --device cpu --plugins "$work/plugins" --baselines honest --output "$@" \
+        >"$work/serve.out" 2>>"$work/serve.err" </dev/null &
+    server=$!
+    for _ in $(seq 200); do
+        grep -q listening "$work/serve.out" && break
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.02
+    done
+    url=$(sed -n 's/^listening on //p' "$work/serve.out")
+}
+
+end() { # end SIGNAL: its exit status is $code
+    kill "-$1" "$server"
+    wait "$server" 2>/dev/null
+    code=$?
+    server=
+}
+
+ask() { # ask CURL-OPTION...: body in $work/body, status in $status
+    status=$(curl -s -m 60 -o "$work/body" -w '%{http_code}' "$@")
+}
+
+post() { # post PATH BODY [CURL-OPTION...]
+    local path=$1 body=$2
+    shift 2
+    ask -H 'Content-Type: application/json' "$@" "$url$path" --data-binary "$body"
+}
+
+field() { # field NAME: the first of this name in the body, without quotes
+    sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p;q" "$work/body"
+}
+
+job() { # job CANDIDATE PROBLEM [MORE]: a submission that is measured quickly
+    echo "{\"candidate\":\"$1\",\"problem\":\"$2\",\"half_width\":0.5,\"seconds\":0.1${3:+,$3}}"
+}
+
+finish_job() { # finish_job CANDIDATE PROBLEM [MORE]: submits and waits
+    post /v1/jobs "$(job "$@")"
+    id=$(field id)
+    ask "$url/v1/jobs/$id?wait=60"
+}
+
+expect_status() { # expect_status STATUS NAME
+    [ "$status" = "$1" ]
+    verdict $? "$2" "status $status instead of $1: $(head -c 300 "$work/body")"
+}
+
+# --- before it listens ---
+run serve --listen 0.0.0.0:0 --device cpu --output "$work/jobs"
+expect_code 64 "an address that others reach needs tokens"
+run serve --listen nowhere --device cpu --output "$work/jobs"
+expect_code 64 "an address that is none"
+if ! begin "$work/jobs" --queue 4 || [ -z "$url" ]; then
+    grep -q 'libmicrohttpd' "$work/serve.err" && { echo "skipped: $(tail -1 "$work/serve.err")"; exit 0; }
+    verdict 1 "the server begins" "$(tail -1 "$work/serve.err")"
+    finish
+fi
+
+# --- submit, wait, read ---
+finish_job steady 32x48x64
+expect_status 200 "a job is measured"
+expect_text "$work/body" '"verdict":"ok","reward":\{"value":[0-9.]+,"low":[0-9.]+,"high":[0-9.]+\}' "with a reward and its interval"
+expect_text "$work/body" '"terms":\{"ratio":[0-9.]+,.*"diff":[0-9.e-]+,"length":0,"alpha":0.01' "and the terms of Eq. 3"
+expect_text "$work/body" '"percent_of_floor":[0-9]' "and the distance to the floor"
+first=$id
+post /v1/jobs "$(job steady 32x48x64)"
+expect_status 200 "the same content is not measured again"
+[ "$(field id)" = "$first" ]
+verdict $? "and has the same id"
+run serve --listen 127.0.0.1:0 --device cpu --output "$work/jobs"
+expect_code 75 "a second server on the same directory"
+
+# --- what is wrong with a submission is told, and the next one is taken ---
+post /v1/jobs '{"candidate":'
+expect_status 400 "malformed JSON"
+expect_text "$work/body" 'line 1, column' "with the place"
+post /v1/jobs "$(job stedy 32x48x64)"
+expect_status 400 "a candidate that is not here"
+expect_text "$work/body" 'did you mean steady' "with the nearest name"
+post /v1/jobs "$(job ../../etc/passwd 32x48x64)"
+expect_status 400 "a path is no name"
+post /v1/jobs "$(job steady 32x48)"
+expect_status 400 "a problem that is none"
+ask "$url/v1/jobs" --data-binary "$(job steady 32x48x64)"
+expect_status 415 "a form, as a browser's page could send"
+ask "$url/v1/jobs/00000000000000000000000000000000"
+expect_status 404 "an id that is nobody's"
+ask -X PUT "$url/v1/jobs"
+expect_status 405 "another method"
+port=${url##*:}
+raw() ( # raw TEXT: what the server answers to these bytes, one line
+    trap '' PIPE
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    printf '%b' "$1" >&5 2>/dev/null
+    head -1 <&5 | tr -d '\r'
+)
+type='Content-Type: application/json\r\nHost: x\r\n'
+raw "POST /v1/jobs HTTP/1.1\r\n${type}Content-Length: 99999999999\r\n\r\n" >"$work/raw"
+expect_text "$work/raw" '^HTTP/1.1 413' "an oversized submission is refused before it is sent"
+raw "POST /v1/jobs HTTP/1.1\r\n${type}Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n" >"$work/raw"
+expect_text "$work/raw" '^HTTP/1.1 411' "an endless one too"
+(
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    printf 'POST /v1/jobs HTTP/1.1\r\n%bContent-Length: 5000\r\n\r\n{"candidate":' "$type" >&5
+)
+curl -s -m 0.2 "$url/v1/jobs/$first?wait=30" >/dev/null
+ask "$url/health"
+expect_text "$work/body" '"status":"ok"' "clients that vanish leave a healthy server"
+
+# --- the red team ---
+caught() { # caught NAME VERDICTS
+    finish_job "$1" 48x40x96
+    expect_text "$work/body" "\"verdict\":\"($2)\".*\"reward\":\{\"value\":0," "red team: $1 is caught"
+    expect_no_text "$work/body" 'a timed launch|projection|unmapped|seed|/tmp/' "red team: $1 is not told how"
+}
+caught stale 'wrong_result|implausible_speed'
+caught half-sums 'wrong_result|precision_class'
+caught write-2-bytes oob_write
+caught segfault crash
+caught close-messages 'tamper_suspected|crash'
+finish_job steady 40x40x40
+expect_text "$work/body" '"verdict":"ok"' "the queue goes on after a worker died"
+
+# --- limits, batches, taking back ---
+batch=
+for k in 8 16 24 32 40 48; do
+    batch="$batch${batch:+,}$(job steady "16x16x$k")"
+done
+post /v1/jobs "{\"jobs\":[$batch]}"
+expect_status 202 "a batch is taken"
+[ "$(grep -o '"state":"' "$work/body" | wc -l)" -eq 4 ] && [ "$(grep -o '"status":429' "$work/body" | wc -l)" -eq 2 ]
+verdict $? "as far as the queue has room" "$(cat "$work/body")"
+last=$(grep -o '"id":"[0-9a-f]*"' "$work/body" | tail -1 | cut -d'"' -f4)
+ask -X DELETE "$url/v1/jobs/$last"
+expect_text "$work/body" '"verdict":"cancelled"' "what waits can be taken back"
+
+# --- kill -9 in mid queue ---
+[ "$(find "$work/jobs" -name submission.json | wc -l)" -gt "$(find "$work/jobs" -name outcome.json | wc -l)" ]
+verdict $? "jobs are open when the server is killed"
+end KILL
+begin "$work/jobs"
+for k in 8 16 24; do
+    post /v1/jobs "$(job steady "16x16x$k")"
+    ask "$url/v1/jobs/$(field id)?wait=60"
+    expect_text "$work/body" '"verdict":"ok"' "kill -9: the job of K=$k is done after the restart"
+done
+ask "$url/v1/jobs/$first"
+expect_text "$work/body" '"verdict":"ok"' "kill -9: what was done is still there"
+ask "$url/metrics"
+expect_text "$work/body" '^cudal2_serve_outcomes_total\{verdict="ok"\} [0-9]' "metrics count outcomes"
+
+# --- KernelGYM ---
+post /evaluate '{"task_id":"t-1","reference_code":"class Model: pass","kernel_code":"see below","backend":"cuda","num_perf_trials":100,
+ "cudal2":{"candidate":"steady","problem":"24x24x24","half_width":0.5,"seconds":0.1}}'
+expect_text "$work/body" '"task_id":"t-1","status":"completed","compiled":true,"correctness":true,.*"speedup":[0-9.]+' "KernelGYM: evaluate"
+ask "$url/status/t-1"
+expect_text "$work/body" '"status":"completed"' "KernelGYM: status"
+ask "$url/results/t-1"
+expect_text "$work/body" '"kernel_runtime":[0-9.e-]+' "KernelGYM: results"
+post /evaluate '{"task_id":"t-1","kernel_code":"other","cudal2":{"candidate":"steady","problem":"8x8x8"}}'
+expect_status 409 "KernelGYM: a task_id is not used twice"
+
+# --- source, where there is a compiler ---
+kernels=$(dirname "$bench")/../kernels
+if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skeleton.json" >/dev/null 2>&1; then
+    manifest=$(tr -d '\n' <"$kernels/skeleton.json")
+    source() { # source TEXT: a submission of it, waited for
+        post /v1/jobs "{\"source\":\"$1\",\"manifest\":$manifest,\"problem\":\"64x64x64\"}"
+        ask "$url/v1/jobs/$(field id)?wait=60"
+    }
+    source 'extern \"C\" __global__ void skeleton() { undeclared = 1; }'
+    expect_text "$work/body" '"verdict":"compile_error","stage":"compile".*kernel.cu\(1\): error: .*undeclared' "source: the compiler's lines"
+    source '#include \"/etc/passwd\"\n'
+    expect_text "$work/body" '"verdict":"(invalid|compile_error)"' "source: a file of the host is not read"
+    expect_no_text "$work/body" 'root:|/jobs/' "source: and nothing of it or of our paths is told"
+fi
+
+# --- TERM ---
+post /v1/jobs "{\"jobs\":[$(job steady 56x8x8),$(job steady 56x8x16)]}"
+end TERM
+[ "$code" -eq 0 ]
+verdict $? "TERM: ends well" "exit status $code"
+
+# --- tokens ---
+echo 'alice' >"$work/tokens"
+chmod 600 "$work/tokens"
+run serve --device cpu --output "$work/owned" --tokens "$work/tokens"
+expect_code 65 "tokens: a line without one is refused"
+printf 'alice aaaaaaaaaaaaaaaa\nbob bbbbbbbbbbbbbbbbbb\n' >"$work/tokens"
+chmod 600 "$work/tokens"
+begin "$work/owned" --tokens "$work/tokens" --quota 1
+post /v1/jobs "$(job steady 24x8x8)"
+expect_status 401 "tokens: without one"
+alice='Authorization: Bearer aaaaaaaaaaaaaaaa'
+post /v1/jobs "{\"jobs\":[$(job steady 24x8x8),$(job steady 24x8x16)]}" -H "$alice"
+expect_text "$work/body" '"status":429' "tokens: a client has its quota"
+id=$(field id)
+ask -H 'Authorization: Bearer bbbbbbbbbbbbbbbbbb' "$url/v1/jobs/$id"
+expect_status 404 "tokens: another's job is not told"
+ask -H "$alice" "$url/v1/jobs/$id?wait=60"
+expect_text "$work/body" '"verdict":"ok"' "tokens: one's own is"
+end TERM
+
+# --- what TERM left is measured, and then the disk is full ---
+mkdir "$work/disk"
+if mount -t tmpfs -o size=1m tmpfs "$work/disk" 2>/dev/null; then
+    cp -r "$work/jobs" "$work/disk/jobs" 2>/dev/null
+    begin "$work/disk/jobs"
+    ask "$url/health"
+    expect_text "$work/body" '"status":"ok"' "full disk: the server is up"
+    finish_job steady 56x8x16
+    expect_text "$work/body" '"verdict":"ok"' "TERM: what waited is done by the next server"
+    dd if=/dev/zero of="$work/disk/full" bs=4k 2>/dev/null
+    post /v1/jobs "$(job steady 72x8x8)"
+    expect_status 507 "full disk: a submission is refused as that"
+    rm "$work/disk/full"
+    post /v1/jobs "$(job steady 72x8x8)"
+    id=$(field id)
+    dd if=/dev/zero of="$work/disk/full" bs=4k 2>/dev/null
+    ask "$url/v1/jobs/$id?wait=60"
+    expect_text "$work/body" '"verdict":"failed".*"reward":null' "full disk: what is measured then has no reward, and says so"
+    rm "$work/disk/full"
+    finish_job steady 72x8x8
+    expect_text "$work/body" '"verdict":"ok"' "full disk: and can be submitted again when there is room"
+    end TERM
+else
+    echo "# cannot mount a tmpfs here: a full disk was not tested"
+fi
+finish
