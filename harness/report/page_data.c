@@ -13,14 +13,19 @@ struct names {
     int n;
 };
 
+/* Each text once; owned. */
+struct list {
+    char **text;
+    size_t n;
+};
+
 struct data {
     struct text *out;
     const cJSON *result;
     const cJSON *cells;
     struct names contenders, groups; /* of groups: a cell's key up to the sizes */
-    const char **chosen;             /* what candidates chose, each once; owned, the words are the result's */
-    size_t n_chosen;
-    bool rows[MODE_COUNT]; /* overlap_find of the result */
+    struct list texts, pairs;        /* what candidates chose, worst pairs; who is compared with whom, as JSON */
+    bool rows[MODE_COUNT];           /* overlap_find of the result */
 };
 
 /* Index of text, added when it is new; the last one when the list is full. */
@@ -64,28 +69,6 @@ static void add_number(struct text *out, double value, int digits)
 
 /* ---- cells ---- */
 
-static void add_times(struct data *d, const cJSON *contenders)
-{
-    static const char *const timings[] = {"device", "event", "wall"};
-    const cJSON *contender;
-    const char *comma = "";
-    text_add(d->out, ",\"t\":[");
-    tree_each(contender, contenders)
-    {
-        if (strcmp(tree_text(contender, "status"), "ok") != 0)
-            continue;
-        text_add(d->out, "%s[%d", comma, name_index(&d->contenders, contender->string));
-        for (int i = 0; i < 3; i++) {
-            const cJSON *timing = tree_member(tree_member(contender, "timings"), timings[i]);
-            text_add(d->out, ",");
-            add_number(d->out, tree_number(timing, "median_ns"), 6);
-        }
-        text_add(d->out, "]");
-        comma = ",";
-    }
-    text_add(d->out, "]");
-}
-
 /* In tenths of a percent from the median: a few bytes each. */
 static void add_part(struct text *out, double ns, double median)
 {
@@ -94,42 +77,62 @@ static void add_part(struct text *out, double ns, double median)
 }
 
 /* How the blocks of the headline timing spread. */
-static void add_spread(struct data *d, const cJSON *cell)
+static void add_spread(struct text *out, const cJSON *timing)
 {
     static const char *const parts[] = {"min_ns", "median_low_ns", "median_high_ns", "p95_ns", "p99_ns"};
+    double median = tree_number(timing, "median_ns");
+    if (!(median > 0))
+        return;
+    text_add(out, ",");
+    add_number(out, tree_number(timing, "n"), 9);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        add_part(out, tree_number(timing, parts[i]), median);
+}
+
+static void add_times(struct data *d, const cJSON *cell)
+{
+    static const char *const timings[] = {"device", "event", "wall"};
     const cJSON *contender;
     const char *comma = "";
-    text_add(d->out, ",\"q\":[");
+    text_add(d->out, ",\"t\":[");
     tree_each(contender, tree_member(cell, "contenders"))
     {
-        const cJSON *timing = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
-        double median = tree_number(timing, "median_ns");
-        if (strcmp(tree_text(contender, "status"), "ok") != 0 || !(median > 0))
+        const cJSON *of = tree_member(contender, "timings");
+        if (strcmp(tree_text(contender, "status"), "ok") != 0)
             continue;
-        text_add(d->out, "%s[%d,", comma, name_index(&d->contenders, contender->string));
-        add_number(d->out, tree_number(timing, "n"), 9);
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            add_part(d->out, tree_number(timing, parts[i]), median);
+        text_add(d->out, "%s[%d", comma, name_index(&d->contenders, contender->string));
+        for (int i = 0; i < 3; i++) {
+            text_add(d->out, ",");
+            add_number(d->out, tree_number(tree_member(of, timings[i]), "median_ns"), 6);
+        }
+        add_spread(d->out, tree_member(of, tree_text(cell, "headline")));
         text_add(d->out, "]");
         comma = ",";
     }
     text_add(d->out, "]");
 }
 
-/* -1 out of memory. */
-static int chosen_index(struct data *d, const char *words)
+/* Index of text, added when it is new; -1 out of memory. */
+static int list_index(struct data *d, struct list *list, const char *text)
 {
-    for (size_t i = 0; i < d->n_chosen; i++)
-        if (strcmp(d->chosen[i], words) == 0)
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->text[i], text) == 0)
             return (int)i;
-    const char **grown = realloc(d->chosen, (d->n_chosen + 1) * sizeof *grown);
-    if (!grown) {
+    char **grown = realloc(list->text, (list->n + 1) * sizeof *grown);
+    if (grown)
+        list->text = grown;
+    if (!grown || !(grown[list->n] = strdup(text))) {
         d->out->failed = true;
         return -1;
     }
-    d->chosen = grown;
-    grown[d->n_chosen] = words;
-    return (int)d->n_chosen++;
+    return (int)list->n++;
+}
+
+static void list_free(struct list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->text[i]);
+    free(list->text);
 }
 
 /* What candidates with a choice chose. */
@@ -143,7 +146,7 @@ static void add_parameters(struct data *d, const cJSON *contenders)
         if (!chosen[0])
             continue;
         text_add(d->out, "%s[%d,%d]", any ? "," : ",\"a\":[", name_index(&d->contenders, contender->string),
-                 chosen_index(d, chosen));
+                 list_index(d, &d->texts, chosen));
         any = true;
     }
     text_add(d->out, any ? "]" : "");
@@ -152,59 +155,78 @@ static void add_parameters(struct data *d, const cJSON *contenders)
 static void add_failures(struct data *d, const cJSON *contenders)
 {
     const cJSON *contender;
-    const char *comma = "";
-    text_add(d->out, ",\"x\":[");
+    bool any = false;
     tree_each(contender, contenders)
     {
         if (strcmp(tree_text(contender, "status"), "ok") == 0)
             continue;
-        text_add(d->out, "%s[%d,", comma, name_index(&d->contenders, contender->string));
+        text_add(d->out, "%s[%d,", any ? "," : ",\"x\":[", name_index(&d->contenders, contender->string));
         add_string(d->out, tree_text(contender, "status"));
         text_add(d->out, ",");
         add_string(d->out, tree_text(contender, "reason"));
         text_add(d->out, "]");
-        comma = ",";
+        any = true;
     }
-    text_add(d->out, "]");
+    text_add(d->out, any ? "]" : "");
 }
 
-static void add_speedup(struct data *d, const cJSON *s)
+/* In hundred-thousandths, whole: a few bytes each. */
+static double scaled(double value)
+{
+    return round(1e5 * value);
+}
+
+/* Estimate, then as distances from it: low, high, mean of ratios. */
+static void add_speedup(struct text *out, const cJSON *s)
 {
     const cJSON *ci = tree_member(s, "ci95");
     bool known = cJSON_GetArraySize(ci) == 2;
-    text_add(d->out, ",%d,", name_index(&d->contenders, tree_text(s, "reference")));
-    add_number(d->out, tree_number(s, "geomean"), 4);
-    text_add(d->out, ",");
-    add_number(d->out, known ? ci->child->valuedouble : NAN, 4);
-    text_add(d->out, ",");
-    add_number(d->out, known ? ci->child->next->valuedouble : NAN, 4);
-    text_add(d->out, ",");
-    add_number(d->out, tree_number(s, "mean_of_ratios"), 4);
+    double geomean = scaled(tree_number(s, "geomean"));
+    const double from[] = {known ? ci->child->valuedouble : NAN, known ? ci->child->next->valuedouble : NAN,
+                           tree_number(s, "mean_of_ratios")};
+    text_add(out, ",");
+    add_number(out, geomean, 12);
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        text_add(out, ",");
+        add_number(out, scaled(from[i]) - geomean, 12);
+    }
 }
 
-/* Runs of one candidate and timing share their head: [candidate, "device", reference, geomean, low, high,
- * mean of ratios, ...]. */
+static bool is_shown(const cJSON *speedup)
+{
+    return !dataset_has_layout(tree_text(speedup, "candidate"));
+}
+
+/* Who is compared with whom, in what time: [[candidate, "device", reference], ...]. */
+static void add_pairs(struct data *d, struct text *out, const cJSON *speedups)
+{
+    const cJSON *s;
+    const char *comma = "";
+    text_add(out, "[");
+    cJSON_ArrayForEach(s, speedups)
+    {
+        if (!is_shown(s))
+            continue;
+        text_add(out, "%s[%d,", comma, name_index(&d->contenders, tree_text(s, "candidate")));
+        add_string(out, tree_text(s, "timing"));
+        text_add(out, ",%d]", name_index(&d->contenders, tree_text(s, "reference")));
+        comma = ",";
+    }
+    text_add(out, "]");
+}
+
+/* The pairs are the same in most cells, and stand once: [which of `pairs`, figures of the first, of the second, ...].
+ */
 static void add_speedups(struct data *d, const cJSON *speedups)
 {
     const cJSON *s;
-    const char *candidate = NULL;
-    const char *timing = "";
-    text_add(d->out, ",\"p\":[");
-    cJSON_ArrayForEach(s, speedups)
-    {
-        if (dataset_has_layout(tree_text(s, "candidate")))
-            continue;
-        if (!candidate || strcmp(candidate, tree_text(s, "candidate")) != 0 ||
-            strcmp(timing, tree_text(s, "timing")) != 0) {
-            text_add(d->out, "%s", candidate ? "],[" : "[");
-            candidate = tree_text(s, "candidate");
-            timing = tree_text(s, "timing");
-            text_add(d->out, "%d,", name_index(&d->contenders, candidate));
-            add_string(d->out, timing);
-        }
-        add_speedup(d, s);
-    }
-    text_add(d->out, "%s", candidate ? "]]" : "]");
+    struct text pairs = {0};
+    add_pairs(d, &pairs, speedups);
+    d->out->failed |= pairs.failed;
+    text_add(d->out, ",\"p\":[%d", pairs.failed ? -1 : list_index(d, &d->pairs, pairs.bytes));
+    text_free(&pairs);
+    cJSON_ArrayForEach(s, speedups) if (is_shown(s)) add_speedup(d->out, s);
+    text_add(d->out, "]");
 }
 
 static const char *sizes_of_key(const char *key)
@@ -249,22 +271,28 @@ static void add_cell(struct data *d, const cJSON *cell)
                    {"dropped_blocks", "d"},   {"env", "v"},      {"busy_seconds", "bs"},
                    {"wall_seconds", "ws"}};
     static const struct {
-        const char *key, *as;
-    } texts[] = {{"label", "l"}, {"status", "s"}, {"reason", "r"}, {"worst_pair", "wp"}};
+        const char *key, *as, *usual;
+    } texts[] = {{"label", "l", ""}, {"status", "s", "ok"}, {"reason", "r", ""}};
     text_add(d->out, "{\"g\":%d,\"m\":%.0f,\"n\":%.0f,\"k\":%.0f,\"c\":%d", group_index(d, cell),
              tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"), tree_true(cell, "converged"));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        double value = tree_number(cell, numbers[i].key);
+        if (value == 0)
+            continue; /* as model.js takes what is not there */
         text_add(d->out, ",\"%s\":", numbers[i].as);
-        add_number(d->out, tree_number(cell, numbers[i].key), 5);
+        add_number(d->out, value, 5);
     }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (tree_text(cell, texts[i].key)[0]) {
-            text_add(d->out, ",\"%s\":", texts[i].as);
-            add_string(d->out, tree_text(cell, texts[i].key));
-        }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *value = tree_text(cell, texts[i].key);
+        if (!value[0] || strcmp(value, texts[i].usual) == 0)
+            continue;
+        text_add(d->out, ",\"%s\":", texts[i].as);
+        add_string(d->out, value);
+    }
+    if (tree_text(cell, "worst_pair")[0])
+        text_add(d->out, ",\"wp\":%d", list_index(d, &d->texts, tree_text(cell, "worst_pair")));
     const cJSON *contenders = tree_member(cell, "contenders");
-    add_times(d, contenders);
-    add_spread(d, cell);
+    add_times(d, cell);
     add_parameters(d, contenders);
     add_failures(d, contenders);
     add_early(d, contenders);
@@ -296,15 +324,65 @@ static void add_names(struct data *d)
     text_add(d->out, "]");
 }
 
-static void add_chosen(struct data *d)
+/* "BM=64,BN=32" as "BM=,BN=" and "64,32". */
+static void split_words(const char *words, struct text *heads, struct text *values)
 {
-    text_add(d->out, ",\n\"chosen\":[");
-    for (size_t i = 0; i < d->n_chosen; i++) {
+    for (;;) {
+        size_t length = strcspn(words, ","), head = strcspn(words, "=");
+        head = head < length ? head + 1 : 0;
+        text_add_bytes(heads, words, head);
+        text_add_bytes(values, words + head, length - head);
+        if (!words[length])
+            return;
+        text_add(heads, ",");
+        text_add(values, ",");
+        words += length + 1;
+    }
+}
+
+/* What many choices share stands once: [which of `heads`, values]. */
+static void add_text(struct data *d, struct list *heads, const char *words)
+{
+    struct text head = {0}, values = {0};
+    text_add(&head, "%s", "");
+    text_add(&values, "%s", "");
+    split_words(words, &head, &values);
+    d->out->failed |= head.failed || values.failed;
+    if (!d->out->failed) {
+        text_add(d->out, "[%d,", list_index(d, heads, head.bytes));
+        add_string(d->out, values.bytes);
+        text_add(d->out, "]");
+    }
+    text_free(&head);
+    text_free(&values);
+}
+
+static void add_texts(struct data *d)
+{
+    struct list heads = {0};
+    text_add(d->out, ",\n\"texts\":[");
+    for (size_t i = 0; i < d->texts.n; i++) {
+        text_add(d->out, "%s", i ? ",\n" : "");
+        add_text(d, &heads, d->texts.text[i]);
+    }
+    text_add(d->out, "],\n\"heads\":[");
+    for (size_t i = 0; i < heads.n; i++) {
         text_add(d->out, "%s", i ? "," : "");
-        add_string(d->out, d->chosen[i]);
+        add_string(d->out, heads.text[i]);
     }
     text_add(d->out, "]");
-    free(d->chosen);
+    list_free(&heads);
+}
+
+/* Each is JSON already. */
+static void add_pair_lists(struct data *d)
+{
+    text_add(d->out, ",\n\"pairs\":[");
+    for (size_t i = 0; i < d->pairs.n; i++) {
+        text_add(d->out, "%s", i ? ",\n" : "");
+        text_add_bytes(d->out, d->pairs.text[i], strlen(d->pairs.text[i]));
+    }
+    text_add(d->out, "]");
 }
 
 /* Each group as its first cell has it. */
@@ -370,8 +448,11 @@ void page_data(const cJSON *result, const struct dataset *dataset, struct text *
     add_tree(out, tree_member(result, "summary"));
     add_cells(&d);
     add_names(&d);
-    add_chosen(&d);
+    add_texts(&d);
+    add_pair_lists(&d);
     add_groups(&d);
     add_claimed(&d, dataset);
     text_add(out, "}\n");
+    list_free(&d.texts);
+    list_free(&d.pairs);
 }

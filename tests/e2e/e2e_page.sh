@@ -233,4 +233,41 @@ said dots 1000
 said heat 1000
 [ -s "$work/big/report.html" ] && ! grep -qE 'https?://' "$work/big/report.html"
 verdict $? "and asks nothing of the network"
+
+# --- two runs of 1000 shapes with ten contenders, all timings, noisy figures ---
+head="$head$summary" awk 'BEGIN {
+    srand(7)
+    split("device event wall", timing, " ")
+    split("base-0 base-1 base-2 base-3 base-4 base-5 base-6 cudal2-nn cudal2-tn cudal2-xx", contender, " ")
+    print ENVIRON["head"] ",\"cells\":["
+    for (i = 0; i < 2000; i++) {
+        mode = i < 1000 ? "offline" : "server"
+        m = 64 * (1 + i % 10); n = 64 * (1 + int(i / 10) % 10); k = 64 * (1 + int(i / 100) % 10)
+        printf "%s{\"key\":\"%s/f16-f32-%dx%dx%d\",\"m\":%d,\"n\":%d,\"k\":%d,\"dtype\":\"f16\",\"accumulate\":\"f32\",\"mode\":\"%s\",\"status\":\"ok\",\"env\":0,\"headline\":\"device\",\"converged\":true,\"blocks\":64,\"worst_half_width\":%.6f,\"worst_pair\":\"cudal2-max / base-%d\",\"floor_ns\":%.1f,\"busy_seconds\":%.3f,\"wall_seconds\":%.3f,\"contenders\":{", i ? "," : "", mode, m, n, k, m, n, k, mode, rand() / 100, i % 7, 100 * rand(), rand(), rand()
+        for (c = 1; c <= 10; c++) {
+            printf "%s\"%s\":{\"status\":\"ok\",\"attributes\":{\"parameters\":\"%s\"},\"timings\":{", c == 1 ? "" : ",", contender[c], c < 8 ? "" : sprintf("BM=%d,BN=%d,STAGES=%d,CLUSTER_M=1,CLUSTER_N=1,SPLIT_K=%d,RASTER=8,EARLY=1", 8 * int(8 * rand()), 8 * int(8 * rand()), 9 * rand(), 9 * rand())
+            for (t = 1; t <= 3; t++) {
+                ns = 1e5 * (1 + rand())
+                printf "%s\"%s\":{\"n\":64,\"median_ns\":%.1f,\"min_ns\":%.1f,\"median_low_ns\":%.1f,\"median_high_ns\":%.1f,\"p95_ns\":%.1f,\"p99_ns\":%.1f}", t == 1 ? "" : ",", timing[t], ns, ns * .98, ns * .99, ns * 1.01, ns * 1.03, ns * 1.05
+            }
+            printf "}}"
+        }
+        printf "},\"speedups\":["
+        for (j = 0; j < 30; j++) {
+            lead = rand()
+            printf "%s{\"candidate\":\"cudal2-max\",\"reference\":\"base-%d\",\"timing\":\"%s\",\"geomean\":%.6f,\"mean_of_ratios\":%.6f,\"ci95\":[%.6f,%.6f]}", j ? "," : "", int(j / 3), timing[j % 3 + 1], lead, lead + rand() / 100, lead - rand() / 10, lead + rand() / 10
+        }
+        printf "]}"
+    }
+    print "]}"
+}' >"$work/runs.json"
+run report "$work/runs.json" --format html --output "$work/runs"
+expect_code 0 "a page of two runs of 1000 shapes is made"
+[ "$(wc -c <"$work/runs/report.html")" -lt 3000000 ]
+verdict $? "it is under 3 MB too" "$(wc -c <"$work/runs/report.html") bytes"
+for _ in 1 2 3; do
+    show "$work/runs/report.html" 1280
+    grep -qx 'PAGE ready=in time' "$work/said" && break
+done
+said ready "in time"
 finish

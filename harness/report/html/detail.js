@@ -4,7 +4,7 @@ const contendersOf = (cell) => [...new Set([...cell.t.map((row) => row[0]), ...c
 /* Blocks of each contender in the headline timing, as parts of the fastest median: shortest to p95 as a line, 95% of the median as a bar. */
 function drawSpread(cell) {
   const at = TIMINGS.indexOf(D.groups[cell.g].headline);
-  const rows = (cell.q ?? []).map(([index, n, ...parts]) => ({ index, n, median: cell.times.get(name(index))?.[at], parts: parts.map((p) => known(p) ? 1 + p / 1000 : null) })).filter((row) => known(row.median));
+  const rows = cell.t.map(([index, , , , n, ...parts]) => ({ index, n, median: cell.times.get(name(index))?.[at], parts: parts.map((p) => known(p) ? 1 + p / 1000 : null) })).filter((row) => known(row.median) && row.parts.length);
   if (!rows.length) return "";
   const values = rows.flatMap((row) => [row.median, ...row.parts.filter(known).map((p) => p * row.median)]);
   const low = Math.min(...values), high = Math.max(...values) * 1.01, width = 900, left = 190, step = 24, height = rows.length * step + 24;
@@ -21,20 +21,20 @@ function drawSpread(cell) {
 }
 
 function contenderRows(cell) {
-  const chosen = new Map((cell.a ?? []).map(([index, which]) => [index, D.chosen[which]])), failed = new Map(cell.x.map(([index, ...why]) => [index, why.filter(Boolean).join(": ")]));
+  const chosen = new Map((cell.a ?? []).map(([index, which]) => [index, textOf(D.texts[which])])), failed = new Map(cell.x.map(([index, ...why]) => [index, why.filter(Boolean).join(": ")]));
   return contendersOf(cell).map((index) => {
     const times = cell.times.get(name(index)) ?? [], at = TIMINGS.indexOf(D.groups[cell.g].headline);
     return `<tr><td>${esc(name(index))}</td>${TIMINGS.map((_, i) => `<td>${duration(times[i])}</td>`).join("")}<td>${known(times[at]) ? tflops(cell, times[at]).toPrecision(3) : "\u2013"}</td>` +
-      `<td class="words">${esc(failed.get(index) ?? "ok")}</td><td class="words">${esc(chosen.get(index))}</td></tr>`;
+      `<td class="words">${esc(failed.get(index) ?? "ok")}</td><td class="words">${esc(chosen.get(index)).replaceAll(",", ",<wbr>")}</td></tr>`;
   }).join("");
 }
 
 function speedupRows(cell) {
-  return cell.p.flatMap(([candidate, timing, ...rest]) => rest.filter((_, i) => i % 5 === 0).map((reference) => {
+  return cell.p.map(([candidate, timing, reference]) => {
     const s = cell.speedups.get(`${candidate} ${timing} ${reference}`);
     return `<tr><td>${esc(name(candidate))}</td><td>${esc(name(reference))}</td><td>${timeName(timing, D.groups[cell.g])}</td><td>${signed(s.value, percent(s.value), isOpen(s))}</td>` +
       `<td>${known(s.low) ? `${percent(s.low)} \u2026 ${percent(s.high)}` : "\u2013"}</td><td>${signed(s.mean)}${isApart(s) ? "*" : ""}</td></tr>`;
-  })).join("");
+  }).join("");
 }
 
 function openDetail(cell) {

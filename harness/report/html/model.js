@@ -1,7 +1,9 @@
 /* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), c (converged), w wp (worst
-   half-width and its pair), f (floor, ns), b d (blocks, dropped), bs ws (busy and wall seconds), e (who was launched early), t: [contender, device, event, wall medians in ns], x: [contender,
-   status, reason], p: [candidate, timing, then reference, geomean, low, high, mean of ratios for each reference], q: [contender, blocks, then in tenths of a percent from the median of the
-   headline timing: shortest, low, high (95% of the median), p95, p99; null where not known], a: [contender, which of `chosen` it chose]. */
+   half-width and its pair, a text), f (floor, ns), b d (blocks, dropped), v (environment), bs ws (busy and wall seconds), e (who was launched
+   early), t: [contender, device, event, wall medians in ns, blocks, then in tenths of a percent from the median of the headline timing:
+   shortest, low, high (95% of the median), p95, p99; null where not known], x: [contender, status, reason], a: [contender, what it chose, a
+   text], p: [which of `pairs` (each [candidate, timing, reference]), then for each of its pairs in hundred-thousandths the estimate and, as
+   distances from it, low, high and mean of ratios]. What a cell lacks is as in USUAL. A text is [which of `heads`, values of its words]. */
 const D = JSON.parse(document.getElementById("data").textContent);
 const TIMINGS = ["device", "event", "wall"];
 /* A row whose launches may overlap is called so: its time is a claim of throughput alone. */
@@ -31,16 +33,27 @@ function groupName(g) {
   return `${group.mode}, ${group.dtype} accumulated in ${group.accumulate}`;
 }
 
+const USUAL = { s: "ok", x: [], w: 0, f: 0, b: 0, d: 0, v: 0, bs: 0, ws: 0 };
+const textOf = ([head, values]) => { const parts = D.heads[head].split(","); return values.split(",").map((value, i) => parts[i] + value).join(","); };
+/* Replaces a cell's figures by its pairs. */
+function readSpeedups(cell) {
+  const [which, ...figures] = cell.p, part = (at, from) => known(figures[at]) ? (from + figures[at]) / 1e5 : null;
+  cell.p = D.pairs[which] ?? [];
+  cell.speedups = new Map(cell.p.map(([candidate, timing, reference], i) => {
+    const at = 4 * i, value = figures[at];
+    return [`${candidate} ${timing} ${reference}`, { value: part(at, 0), low: part(at + 1, value), high: part(at + 2, value), mean: part(at + 3, value) }];
+  }));
+}
+
+D.cells = D.cells.map((cell) => ({ ...USUAL, ...cell }));
 for (const cell of D.cells) {
+  readSpeedups(cell);
   cell.size = Math.log2(cell.m) + Math.log2(cell.n) + Math.log2(cell.k);
   cell.shape = `${cell.m}\u00d7${cell.n}\u00d7${cell.k}`;
   cell.state = cell.s !== "ok" ? cell.s : cell.c || !cell.p.length ? "ok" : "not converged";
   cell.words = `${cell.m}x${cell.n}x${cell.k} ${cell.shape} ${cell.l ?? ""} ${cell.s} ${cell.state}`.toLowerCase();
-  cell.times = new Map(cell.t.map((row) => [name(row[0]), row.slice(1)]));
-  cell.speedups = new Map();
-  for (const [candidate, timing, ...rest] of cell.p)
-    for (let i = 0; i + 4 < rest.length; i += 5)
-      cell.speedups.set(`${candidate} ${timing} ${rest[i]}`, { value: rest[i + 1], low: rest[i + 2], high: rest[i + 3], mean: rest[i + 4] });
+  cell.times = new Map(cell.t.map((row) => [name(row[0]), row.slice(1, 4)]));
+  if (known(cell.wp)) cell.wp = textOf(D.texts[cell.wp]);
 }
 
 const cellsOf = (group) => D.cells.filter((cell) => cell.g === group);
@@ -86,12 +99,12 @@ const tflops = (cell, ns) => known(ns) ? 2e-3 * cell.m * cell.n * cell.k / ns : 
 /* Indices of what the group's cells compare, in order of appearance. */
 function namesIn(group, pick) {
   const seen = new Set();
-  for (const cell of cellsOf(group)) for (const run of cell.p) pick(run, seen);
+  for (const cell of cellsOf(group)) for (const pair of cell.p) pick(pair, seen);
   return [...seen];
 }
-const candidatesOf = (group) => namesIn(group, (run, seen) => seen.add(run[0]));
+const candidatesOf = (group) => namesIn(group, ([candidate], seen) => seen.add(candidate));
 function baselinesOf(group, candidate) {
-  const list = namesIn(group, (run, seen) => { if (run[0] === candidate) for (let i = 2; i < run.length; i += 5) seen.add(run[i]); });
+  const list = namesIn(group, ([who, , reference], seen) => { if (who === candidate) seen.add(reference); });
   const family = (text) => text.replace(/-(nn|tn|max)$/, "");
   const families = [...new Set(list.map((i) => family(name(i))))];
   const layouts = ["", "nn", "tn", "max"];
