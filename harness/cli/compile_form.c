@@ -35,6 +35,13 @@ static size_t count_faults(const struct inspection *i)
     return n;
 }
 
+/* "NVRTC 13.0"; false where there is none. */
+static bool name_compiler(const struct compiled *c, const char *before, char out[32])
+{
+    snprintf(out, 32, "%s%d.%d", before, c->nvrtc[0], c->nvrtc[1]);
+    return c->nvrtc[0] > 0;
+}
+
 /* ---- text ---- */
 
 static void add_variant(struct text *out, const struct inspected *v)
@@ -71,8 +78,9 @@ static void add_kernel(struct text *out, const struct compiled_kernel *k)
 char *compiled_text(const struct compiled *c)
 {
     struct text out = {0};
-    text_add(&out, "sm_%d%s, figures of one %s; NVRTC %d.%d; launches of %zu shapes; nothing was run\n", c->chip->cc,
-             suffix_of(c->chip), c->chip->name, c->nvrtc[0], c->nvrtc[1], c->n_shapes);
+    char nvrtc[32];
+    text_add(&out, "sm_%d%s, figures of one %s; %s; launches of %zu shapes; nothing was run\n", c->chip->cc,
+             suffix_of(c->chip), c->chip->name, name_compiler(c, "NVRTC ", nvrtc) ? nvrtc : "no NVRTC", c->n_shapes);
     for (size_t i = 0; i < c->n; i++)
         add_kernel(&out, &c->kernels[i]);
     plain_for_terminal(&out);
@@ -136,14 +144,14 @@ char *compiled_json(const struct compiled *c)
     struct tree t = tree_begin();
     cJSON *kernels = cJSON_CreateArray();
     snprintf(arch, sizeof arch, "sm_%d%s", c->chip->cc, suffix_of(c->chip));
-    snprintf(nvrtc, sizeof nvrtc, "%d.%d", c->nvrtc[0], c->nvrtc[1]);
     for (size_t i = 0; i < c->n; i++)
         if (!tree_append(kernels, kernel_tree(&c->kernels[i])))
             kernels = NULL;
     tree_put_text(&t, "schema", "cudal2-bench/compile");
     tree_put_number(&t, "schema_version", 1);
     tree_put_text(&t, "arch", arch);
-    tree_put_text(&t, "nvrtc", nvrtc);
+    if (name_compiler(c, "", nvrtc))
+        tree_put_text(&t, "nvrtc", nvrtc);
     tree_put(&t, "kernels", kernels);
     tree_put(&t, "passed", cJSON_CreateBool(compiled_outcome(c, &ignored) == 0));
     cJSON *tree = tree_finish(&t);

@@ -1,13 +1,13 @@
 /*
  * compile.c - source and parameters to a cubin: asks the disk cache by content, else NVRTC, and keeps what
- * instructions.c saw. Relies on kernels.c and nvrtc.c. Called by contender/ through device/cuda_kernels.c, from
- * several threads.
+ * instructions.c saw. Relies on kernels.c, nvrtc.c and, for what is compiled already, binary.c. Called by contender/
+ * through device/cuda_kernels.c, from several threads.
  */
 #include "compile/compile.h"
-#include "compile/instructions.h"
+#include "compile/binary.h"
+#include "compile/kept.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
-#include "base/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +16,6 @@
 
 #define OPTION_BYTES 96
 #define FIXED_OPTIONS 5
-#define LOG_FORM "instructions 1" /* of what is kept beside a cubin: an older entry lacks what is read from it */
-#define INSTRUCTIONS_MARK "cudal2-bench: instructions: "
-#define INSTRUCTIONS_MAX 256
 
 struct options {
     char text[FIXED_OPTIONS + COMPILE_MAX_DEFINES][OPTION_BYTES];
@@ -59,57 +56,12 @@ static void hash_request(const struct kernel_source *source, const struct option
 {
     struct digest d;
     digest_start(&d);
-    digest_add_string(&d, LOG_FORM);
+    digest_add_string(&d, KEPT_FORM);
     digest_add(&d, version, 2 * sizeof *version);
     for (int i = 0; i < o->count; i++)
         digest_add_string(&d, o->list[i]);
     kernel_source_digest(source, &d);
     digest_finish(&d, key);
-}
-
-/* Cubin and log are two entries; both must be there. */
-static bool from_cache(struct compile_result *out)
-{
-    struct error ignored;
-    size_t log_length;
-    bool found = false, log_found = false;
-    if (file_cache_get("cubin", out->key, &out->cubin, &out->length, &found, &ignored) != 0 || !found)
-        return false;
-    if (file_cache_get("cubin-log", out->key, &out->log, &log_length, &log_found, &ignored) == 0 && log_found)
-        return true;
-    free(out->cubin);
-    out->cubin = NULL;
-    return false;
-}
-
-static void to_cache(const struct compile_result *out)
-{
-    struct error ignored;
-    if (file_cache_put("cubin-log", out->key, out->log, strlen(out->log), &ignored) == 0)
-        (void)file_cache_put("cubin", out->key, out->cubin, out->length, &ignored);
-}
-
-static void hash_cubin(struct compile_result *out)
-{
-    struct digest d;
-    digest_start(&d);
-    digest_add(&d, out->cubin, out->length);
-    digest_finish(&d, out->hash);
-}
-
-/* The PTX is not kept; what it is read for goes into the log, which is cached with the cubin. */
-static int note_instructions(struct nvrtc_output *made, struct error *err)
-{
-    char found[INSTRUCTIONS_MAX];
-    instructions_of(made->ptx, found, sizeof found);
-    size_t length = strlen(made->log), more = sizeof INSTRUCTIONS_MARK + strlen(found) + 2;
-    char *grown = realloc(made->log, length + more);
-    if (!grown)
-        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a compiler log");
-    made->log = grown;
-    bool open_line = length > 0 && grown[length - 1] != '\n';
-    snprintf(grown + length, more, "%s" INSTRUCTIONS_MARK "%s\n", open_line ? "\n" : "", found);
-    return 0;
 }
 
 static int compile_now(const struct kernel_source *source, const struct options *o, struct compile_result *out,
@@ -118,22 +70,21 @@ static int compile_now(const struct kernel_source *source, const struct options 
     struct nvrtc_output made;
     int rc = nvrtc_compile(source, o->list, o->count, &made, err);
     if (rc == 0)
-        rc = note_instructions(&made, err);
+        rc = kept_note(&made.log, made.ptx, err);
     free(made.ptx);
     out->cubin = made.cubin;
     out->length = made.length;
     out->log = made.log;
     if (rc == 0)
-        to_cache(out);
+        kept_put(out);
     return rc;
 }
 
-int compile_cubin(const struct compile_request *request, struct compile_result *out, struct error *err)
+static int compile_source(const struct compile_request *request, struct compile_result *out, struct error *err)
 {
     struct kernel_source source = {0};
     struct options options;
     int version[2];
-    *out = (struct compile_result){0};
     int rc = nvrtc_version(&version[0], &version[1], err);
     if (rc == 0)
         rc = build_options(request, &options, err);
@@ -144,12 +95,19 @@ int compile_cubin(const struct compile_request *request, struct compile_result *
         rc = kernel_source_read(request->path, request->kernel_directory, &source, err);
     if (rc == 0) {
         hash_request(&source, &options, version, out->key);
-        out->cached = from_cache(out);
+        out->cached = kept_get(out);
         rc = out->cached ? 0 : compile_now(&source, &options, out, err);
     }
-    if (rc == 0)
-        hash_cubin(out);
     kernel_source_free(&source);
+    return rc;
+}
+
+int compile_cubin(const struct compile_request *request, struct compile_result *out, struct error *err)
+{
+    *out = (struct compile_result){0};
+    int rc = binary_is(request->path) ? binary_load(request, out, err) : compile_source(request, out, err);
+    if (rc == 0)
+        kept_hash(out);
     return rc;
 }
 
@@ -158,13 +116,6 @@ void compile_result_free(struct compile_result *result)
     free(result->cubin);
     free(result->log);
     *result = (struct compile_result){0};
-}
-
-void compile_instructions_of(const char *log, char *out, size_t capacity)
-{
-    const char *at = log ? strstr(log, INSTRUCTIONS_MARK) : NULL;
-    at = at ? at + strlen(INSTRUCTIONS_MARK) : "";
-    snprintf(out, capacity, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
 /* ptxas writes "Function properties for <name>" with stack and spills, then "Used N registers, ...", for each function.

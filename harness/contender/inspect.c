@@ -1,10 +1,13 @@
 /*
  * inspect.c - what inspect.h says: compiles the list of variants by several threads, then holds each cubin against its
- * manifest and the architecture's limits. Relies on inspect_list.c and compile/cubin.h. Called by cli/compile_only.c.
+ * manifest and the architecture's limits. Relies on inspect_list.c, fit.h and compile/cubin.h. Called by
+ * cli/compile_only.c.
  */
 #include "contender/inspect_list.h"
 
 #include "compile/nvrtc.h"
+#include "compile/sass.h"
+#include "contender/fit.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,11 +17,6 @@
 #include <string.h>
 
 #define MAX_THREADS 64u
-#define MAP_BYTES 128u
-#define MAP_ALIGNMENT 64u
-#define REGISTERS 65536u /* of a multiprocessor, since sm_50 */
-#define WARP 32u
-#define REGISTER_UNIT 8u
 
 static void fail(struct inspected *v, const char *verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -33,6 +31,12 @@ static void fail(struct inspected *v, const char *verdict, const char *format, .
     va_start(args, format);
     vsnprintf(v->why, sizeof v->why, format, args);
     va_end(args);
+}
+
+static void take_fault(const struct fit *fit, struct inspected *v)
+{
+    if (fit->verdict)
+        fail(v, fit->verdict, "%s", fit->why);
 }
 
 /* ---- compiling ---- */
@@ -51,22 +55,41 @@ static void keep_log(const struct compile_result *result, struct inspected *v)
         v->log = strndup(result->log, INSPECT_LOG_BYTES);
 }
 
+/* "wrong_arch: ...": the word before the colon is the verdict. */
+static void fail_compile(struct inspected *v, const char *why)
+{
+    static const char *const verdicts[] = {"compile_error", "load_error", "wrong_arch", "wrong_arguments"};
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        size_t length = strlen(verdicts[i]);
+        if (strncmp(why, verdicts[i], length) == 0 && why[length] == ':')
+            fail(v, verdicts[i], "%s", why + length + 2);
+    }
+    fail(v, "compile_error", "%s", why);
+}
+
+static void read_code(const struct compile_result *result, const char *entry, struct inspected *v)
+{
+    struct error err;
+    int rc = cubin_read(result->cubin, result->length, entry, &v->code, &err);
+    v->usage = fit_usage(result->log, entry, &v->code);
+    compile_instructions_of(result->log, v->instructions, sizeof v->instructions);
+    if (rc == 0 && v->instructions[0] == '\0')
+        sass_instructions(v->code.code, v->code.code_bytes, v->instructions, sizeof v->instructions);
+    v->code.code = NULL; /* the bytes go */
+    if (rc != 0)
+        fail(v, "wrong_entry", "%.250s", err.text);
+}
+
 static void compile_item(const struct compilation *c, size_t at)
 {
-    static const char prefix[] = "compile_error: ";
     struct inspected *v = &c->items[at];
     struct compile_result result = {0};
-    struct error err;
     char why[CUDAL2_WHY] = "";
-    const char *entry = c->set->kernels[c->list->jobs[at].kernel]->entry;
     if (set_compile_identity(c->set, &c->list->jobs[at], &result, why) != CUDAL2_OK) {
-        fail(v, "compile_error", "%s", why + (strncmp(why, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0));
+        fail_compile(v, why);
         keep_log(&result, v);
     } else {
-        v->usage = compile_usage_of(result.log, entry);
-        compile_instructions_of(result.log, v->instructions, sizeof v->instructions);
-        if (cubin_read(result.cubin, result.length, entry, &v->code, &err))
-            fail(v, "wrong_entry", "%.250s", err.text);
+        read_code(&result, c->set->kernels[c->list->jobs[at].kernel]->entry, v);
     }
     compile_result_free(&result);
 }
@@ -108,94 +131,11 @@ static void share_code(const struct inspect_list *list, struct inspected *items)
     }
 }
 
-/* ---- arguments ---- */
-
-static unsigned size_of(const struct manifest_argument *a)
-{
-    switch (a->kind) {
-    case ARGUMENT_OPERAND:
-    case ARGUMENT_WORKSPACE:
-        return sizeof(void *);
-    case ARGUMENT_TENSOR_MAP:
-        return MAP_BYTES;
-    default:
-        return sizeof(int32_t);
-    }
-}
-
-static const char *kind_of(const struct manifest_argument *a)
-{
-    static const char *const kinds[] = {"an operand", "a size", "the workspace", "an int32", "a tensor map"};
-    return kinds[a->kind];
-}
-
-/* Of all arguments, each where its alignment puts it. */
-static unsigned bytes_of(const struct manifest *m)
-{
-    unsigned at = 0;
-    for (size_t i = 0; i < m->n_arguments; i++) {
-        unsigned size = size_of(&m->arguments[i]);
-        unsigned aligned = size == MAP_BYTES ? MAP_ALIGNMENT : size;
-        at = (at + aligned - 1) / aligned * aligned + size;
-    }
-    return at;
-}
-
-static void check_arguments(const struct manifest *m, struct inspected *v)
-{
-    const struct cubin_entry *code = &v->code;
-    if (code->n_parameters == 0 && code->parameter_bytes > 0 && code->parameter_bytes != bytes_of(m))
-        fail(v, "wrong_arguments", "the kernel takes %u bytes of arguments, the manifest gives %u",
-             code->parameter_bytes, bytes_of(m));
-    bool told = code->n_parameters > 0 || code->parameter_bytes == 0;
-    if (told && code->n_parameters != m->n_arguments)
-        fail(v, "wrong_arguments", "the kernel takes %u arguments, the manifest gives %zu", code->n_parameters,
-             m->n_arguments);
-    for (size_t i = 0; told && i < m->n_arguments && i < code->n_parameters; i++)
-        if (code->sizes[i] != size_of(&m->arguments[i]))
-            fail(v, "wrong_arguments",
-                 "argument %zu is of %u bytes in the kernel, and the manifest gives %s, which has %u", i + 1,
-                 code->sizes[i], kind_of(&m->arguments[i]), size_of(&m->arguments[i]));
-}
-
 /* ---- launches ---- */
 
 static unsigned product(const unsigned three[3])
 {
     return three[0] * three[1] * three[2];
-}
-
-static void check_block(const struct manifest_plan *plan, struct inspected *v)
-{
-    const struct cubin_entry *code = &v->code;
-    const unsigned *block = plan->block, *own = code->required_block;
-    unsigned threads = product(block), warps = (threads + WARP - 1) / WARP;
-    unsigned registers = ((unsigned)v->usage.registers + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-    if (own[0] > 0 && memcmp(own, block, sizeof code->required_block) != 0)
-        fail(v, "over_limit", "a block of %ux%ux%u, and the kernel was compiled for %ux%ux%u alone", block[0], block[1],
-             block[2], own[0], own[1], own[2]);
-    if (code->max_threads > 0 && threads > code->max_threads)
-        fail(v, "over_limit", "%u threads in a block, and the kernel was compiled for %u at most (__launch_bounds__)",
-             threads, code->max_threads);
-    if (registers * warps * WARP > REGISTERS)
-        fail(v, "over_limit", "%u threads of %d registers, and a multiprocessor has %u (__launch_bounds__ limits them)",
-             threads, v->usage.registers, REGISTERS);
-}
-
-static void check_launch(const struct chip *chip, const struct manifest_plan *plan, struct inspected *v)
-{
-    const unsigned *own = v->code.cluster;
-    unsigned shared = plan->shared_bytes + (unsigned)v->usage.shared_bytes;
-    check_block(plan, v);
-    if (shared > chip->shared_bytes)
-        fail(v, "over_limit", "%u bytes of shared memory (%d static, %u dynamic), and sm_%d has %u for a block", shared,
-             v->usage.shared_bytes, plan->shared_bytes, chip->cc, chip->shared_bytes);
-    if (product(plan->cluster) > chip->cluster_blocks)
-        fail(v, "over_limit", "%u blocks in a cluster, and sm_%d takes %u", product(plan->cluster), chip->cc,
-             chip->cluster_blocks);
-    if (own[0] > 0 && memcmp(own, plan->cluster, sizeof v->code.cluster) != 0)
-        fail(v, "over_limit", "a cluster of %ux%ux%u, and the kernel was compiled for %ux%ux%u (__cluster_dims__)",
-             plan->cluster[0], plan->cluster[1], plan->cluster[2], own[0], own[1], own[2]);
 }
 
 static unsigned more(unsigned a, unsigned b)
@@ -237,7 +177,9 @@ static void launch_on(const struct inspect_request *request, const struct manife
     if (status == CUDAL2_OK) {
         v->taken++;
         note_launch(&plan, v);
-        check_launch(request->chip, &plan, v);
+        struct fit fit = {0};
+        fit_launch(request->chip, &plan, &v->code, &v->usage, &fit);
+        take_fault(&fit, v);
     } else if (status == CUDAL2_UNSUPPORTED) {
         snprintf(v->why, sizeof v->why, "%s", why);
     } else {
@@ -288,8 +230,10 @@ static void launch_outside(const struct module_set *set, const struct inspect_re
 static void check_item(const struct module_set *set, const struct inspect_request *request,
                        const struct inspect_item *item, struct inspected *v)
 {
+    struct fit fit = {0};
     if (is_ok(v))
-        check_arguments(item->manifest, v);
+        fit_arguments(item->manifest, &v->code, &fit);
+    take_fault(&fit, v);
     for (size_t i = 0; i < request->n_problems && is_ok(v); i++)
         launch_at(set, request, i, item, v);
     if (is_ok(v) && v->taken == 0 && item->when)
@@ -300,9 +244,15 @@ static void check_item(const struct module_set *set, const struct inspect_reques
 
 /* ---- all of it ---- */
 
-static int check_compiler(const struct chip *chip, struct error *err)
+/* Where everything is compiled already, there need be none. */
+static int check_compiler(const struct module_set *set, const struct chip *chip, struct error *err)
 {
     int major, minor;
+    bool needed = false;
+    for (size_t i = 0; i < set->n_kernels; i++)
+        needed = needed || !set->kernels[i]->is_binary;
+    if (!needed)
+        return 0;
     if (nvrtc_version(&major, &minor, err))
         return err->code;
     return nvrtc_supports(chip->cc)
@@ -336,7 +286,7 @@ int inspect_set(const struct module_set *set, const struct inspect_request *requ
     struct inspect_list list = {0};
     struct compilation c = {.set = set, .list = &list};
     *out = (struct inspection){0};
-    int code = check_compiler(request->chip, err);
+    int code = check_compiler(set, request->chip, err);
     if (!code)
         code = inspect_list_make(set, request, &list, err);
     if (!code)

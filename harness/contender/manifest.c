@@ -1,10 +1,12 @@
 /*
- * manifest.c - reads a module's manifest from JSON and checks it: parameters, rules, geometry, arguments. What is made
- * of it is in manifest_plan.c. Relies on expr.c. Called by module_set.c.
+ * manifest.c - reads a module's manifest from JSON and checks it: parameters, rules, geometry; the arguments are read
+ * by manifest_arguments.c. What is made of it is in manifest_plan.c. Relies on expr.c. Called by module_set.c.
  */
 #include "contender/manifest.h"
 #include "contender/manifest_names.h"
+#include "contender/manifest_read.h"
 #include "base/file.h"
+#include "compile/binary.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -41,8 +43,6 @@ static const char kernel_schema[] = "cudal2-bench/kernel";
 static const char *const dtypes[] = {"f16", "bf16", "f32", NULL};
 static const char *const accumulates[] = {"f16", "f32", NULL};
 static const char *const layouts[] = {"nn", "tn", NULL};
-static const char *const operands[] = {"a", "b", "c", NULL};
-static const char *const plain_arguments[] = {"a", "b", "c", "m", "n", "k", "workspace", NULL};
 
 static bool present(struct json_at at)
 {
@@ -65,8 +65,7 @@ static int read_bits(struct json_at at, const char *const names[], uint32_t *bit
     return 0;
 }
 
-/* A number, or a string with an expression. */
-static int read_expr(struct json_at at, struct expr **out, struct error *err)
+int manifest_read_expr(struct json_at at, struct expr **out, struct error *err)
 {
     const char *text;
     char number[32];
@@ -88,7 +87,7 @@ static int read_expr(struct json_at at, struct expr **out, struct error *err)
 /* An absent one is `fallback`. */
 static int read_optional_expr(struct json_at at, const char *fallback, struct expr **out, struct error *err)
 {
-    return present(at) ? read_expr(at, out, err) : expr_parse(fallback, out, err);
+    return present(at) ? manifest_read_expr(at, out, err) : expr_parse(fallback, out, err);
 }
 
 static int read_three(struct json_at at, bool required, struct expr *out[3], struct error *err)
@@ -104,7 +103,7 @@ static int read_three(struct json_at at, bool required, struct expr *out[3], str
     if (count != 3)
         return json_fail(at, err, "expected 3 elements (x, y, z), not %d", count);
     for (int i = 0; i < 3 && rc == 0; i++)
-        rc = read_expr(json_element(at, i), &out[i], err);
+        rc = manifest_read_expr(json_element(at, i), &out[i], err);
     return rc;
 }
 
@@ -188,7 +187,7 @@ static int read_named(struct json_at at, struct manifest_named *named, size_t *n
         if (*n == MANIFEST_MAX_NAMED)
             return json_fail(at, err, "more than %d names", MANIFEST_MAX_NAMED);
         if (read_identifier(member, child->string, named[*n].name, err) != 0 ||
-            read_expr(member, &named[*n].value, err) != 0)
+            manifest_read_expr(member, &named[*n].value, err) != 0)
             return err->code;
         ++*n;
     }
@@ -209,68 +208,13 @@ static int read_rules(struct json_at at, struct manifest_rule *rules, size_t *n,
     for (int i = 0; i < count; i++) {
         struct json_at element = json_element(at, i);
         struct manifest_rule *rule = &rules[(*n)++];
-        if (json_only_keys(element, keys, err) != 0 || read_expr(json_member(element, "rule"), &rule->rule, err) != 0 ||
+        if (json_only_keys(element, keys, err) != 0 ||
+            manifest_read_expr(json_member(element, "rule"), &rule->rule, err) != 0 ||
             json_read_string(json_member(element, "why"), &why, err) != 0)
             return err->code;
         rule->why = strdup(why);
         if (!rule->why)
             return error_set(err, EXIT_CODE_INTERNAL, "no memory for a rule");
-    }
-    return 0;
-}
-
-static int read_tensor_map(struct json_at at, struct manifest_argument *a, struct error *err)
-{
-    static const char *const keys[] = {"tensor_map", "box", "swizzle", "fetch", NULL};
-    struct json_at box = json_member(at, "box"), swizzle = json_member(at, "swizzle");
-    struct json_at fetch = json_member(at, "fetch");
-    int count;
-    a->kind = ARGUMENT_TENSOR_MAP;
-    if (json_only_keys(at, keys, err) != 0 ||
-        json_read_choice(json_member(at, "tensor_map"), operands, &a->which, err) != 0 ||
-        json_read_array(box, 2, &count, err) != 0)
-        return err->code;
-    if (count != 2)
-        return json_fail(box, err, "expected 2 elements (elements of a row, rows), not %d", count);
-    if ((present(swizzle) && read_expr(swizzle, &a->swizzle, err) != 0) ||
-        (present(fetch) && read_expr(fetch, &a->fetch, err) != 0))
-        return err->code;
-    return read_expr(json_element(box, 0), &a->box[0], err) != 0 ? err->code
-                                                                 : read_expr(json_element(box, 1), &a->box[1], err);
-}
-
-static int read_int32_argument(struct json_at at, struct manifest_argument *a, struct error *err)
-{
-    static const char *const keys[] = {"int32", NULL};
-    a->kind = ARGUMENT_INT32;
-    if (json_only_keys(at, keys, err) != 0)
-        return err->code;
-    return read_expr(json_member(at, "int32"), &a->value, err);
-}
-
-static int read_argument(struct json_at at, struct manifest_argument *a, struct error *err)
-{
-    int which;
-    if (cJSON_IsObject(at.node))
-        return present(json_member(at, "int32")) ? read_int32_argument(at, a, err) : read_tensor_map(at, a, err);
-    if (json_read_choice(at, plain_arguments, &which, err) != 0)
-        return err->code;
-    a->kind = which < 3 ? ARGUMENT_OPERAND : which < 6 ? ARGUMENT_SIZE : ARGUMENT_WORKSPACE;
-    a->which = which % 3;
-    return 0;
-}
-
-static int read_arguments(struct json_at at, struct manifest *m, struct error *err)
-{
-    int count;
-    if (json_read_array(at, 1, &count, err) != 0)
-        return err->code;
-    if (count > MANIFEST_MAX_ARGUMENTS)
-        return json_fail(at, err, "more than %d arguments", MANIFEST_MAX_ARGUMENTS);
-    for (int i = 0; i < count; i++) {
-        m->n_arguments = (size_t)i + 1;
-        if (read_argument(json_element(at, i), &m->arguments[i], err) != 0)
-            return err->code;
     }
     return 0;
 }
@@ -302,6 +246,7 @@ static int read_identity(struct json_at at, const char *path, struct manifest *m
         m->source_path = NULL;
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for a path");
     }
+    m->is_binary = binary_is(m->source_path);
     return 0;
 }
 
@@ -331,7 +276,21 @@ static int read_launch(struct json_at at, struct manifest *m, struct error *err)
         read_optional_expr(json_member(at, "memset_workspace_bytes"), "0", &m->memset_bytes, err) != 0 ||
         read_optional_expr(json_member(at, "early"), "0", &m->early, err) != 0)
         return err->code;
-    return read_arguments(json_member(at, "arguments"), m, err);
+    return manifest_read_arguments(json_member(at, "arguments"), m, err);
+}
+
+/* What a binary was made with is not asked again: nothing may pretend to be. */
+static int check_binary(struct json_at at, const struct manifest *m, struct error *err)
+{
+    if (!m->is_binary)
+        return 0;
+    if (m->n_defines > 0)
+        return json_fail(json_member(at, "defines"), err, "a binary is compiled already: expected \"terms\"");
+    for (size_t i = 0; i < m->n_parameters; i++)
+        if (!m->parameters[i].launch)
+            return json_fail(json_member(json_member(at, "parameters"), m->parameters[i].name), err,
+                             "a binary is compiled already: expected \"launch\": true");
+    return 0;
 }
 
 int manifest_parse(const char *path, const char *text, size_t length, struct manifest **out, struct error *err)
@@ -354,6 +313,8 @@ int manifest_parse(const char *path, const char *text, size_t length, struct man
         rc = read_abilities(root, m, err);
     if (rc == 0)
         rc = read_launch(root, m, err);
+    if (rc == 0)
+        rc = check_binary(root, m, err);
     if (rc == 0)
         rc = manifest_check_names(m, root, err);
     if (rc == 0)

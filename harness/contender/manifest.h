@@ -1,7 +1,7 @@
 /*
- * manifest.h - the JSON beside a kernel's .cu: parameters and their legal values, constraints, launch geometry,
- * arguments (kernels/kernel.schema.json; docs/kernels.md). Reading and arithmetic only: nothing here compiles or
- * touches a device.
+ * manifest.h - the JSON beside a kernel's .cu or binary: parameters and their legal values, constraints, launch
+ * geometry, arguments (kernels/kernel.schema.json; docs/kernels.md). Reading and arithmetic only: nothing here compiles
+ * or touches a device.
  */
 #ifndef CUDAL2_CONTENDER_MANIFEST_H
 #define CUDAL2_CONTENDER_MANIFEST_H
@@ -13,6 +13,7 @@
 #include "device/device.h"
 
 #define MANIFEST_NAME_MAX 48
+#define MANIFEST_ENTRY_MAX 512 /* of C++ with many template arguments */
 #define MANIFEST_MAX_BYTES (1u << 20)
 #define MANIFEST_MAX_PARAMETERS 32
 #define MANIFEST_MAX_VALUES 64
@@ -46,25 +47,29 @@ struct manifest_named {
 enum argument_kind {
     ARGUMENT_OPERAND,   /* pointer to a, b or c */
     ARGUMENT_SIZE,      /* int32 m, n or k */
-    ARGUMENT_WORKSPACE, /* pointer */
-    ARGUMENT_INT32,     /* int32 of an expression */
+    ARGUMENT_WORKSPACE, /* pointer, `value` bytes behind its start */
+    ARGUMENT_NULL,      /* a pointer to nothing */
+    ARGUMENT_INTEGER,   /* of `bytes` bytes, of an expression */
+    ARGUMENT_FLOAT,     /* of `bytes` bytes */
     ARGUMENT_TENSOR_MAP /* tensor map of a, b or c */
 };
 
 struct manifest_argument {
+    double number; /* ARGUMENT_FLOAT */
     enum argument_kind kind;
     int which;            /* 0, 1, 2 of a b c or m n k */
-    struct expr *value;   /* ARGUMENT_INT32 */
+    struct expr *value;   /* ARGUMENT_INTEGER; ARGUMENT_WORKSPACE, where NULL is 0 */
     struct expr *box[2];  /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
     struct expr *swizzle; /* ARGUMENT_TENSOR_MAP: bytes of a row that are swizzled as one; NULL: 0, none */
     struct expr *fetch;   /* ARGUMENT_TENSOR_MAP: bytes that the L2 fetches at a time; NULL: MANIFEST_FETCH */
+    size_t bytes;         /* that the kernel takes it in */
 };
 
 #define MANIFEST_FETCH 256
 
 struct manifest {
     char name[MANIFEST_NAME_MAX];
-    char entry[128];
+    char entry[MANIFEST_ENTRY_MAX];
     char *source_path;
     int arch_min, arch_max; /* 0: no limit */
     uint32_t dtypes, accumulates, layouts;
@@ -77,6 +82,7 @@ struct manifest {
     struct expr *grid[3], *block[3], *cluster[3];
     struct expr *shared_bytes, *workspace_bytes, *memset_bytes;
     struct expr *early;    /* not 0: the launch may begin before the kernel ahead of it has ended */
+    bool is_binary;        /* the source is compiled already (compile/binary.h) */
     char hash[DIGEST_HEX]; /* of the manifest's text */
 };
 

@@ -2,6 +2,7 @@
  * module.c - the hooks of a kernel set's contenders: which entries fit, arguments and tensor maps, launch. Relies on
  * module_load.c and device.h. Called through struct contender.
  */
+#include "base/half.h"
 #include "contender/module_set.h"
 
 #include <inttypes.h>
@@ -13,7 +14,12 @@
 struct operand_arguments {
     struct cuda_tensor_map maps[MANIFEST_MAX_ARGUMENTS];
     const void *addresses[MANIFEST_MAX_ARGUMENTS];
-    int32_t numbers[MANIFEST_MAX_ARGUMENTS];
+    union {
+        int64_t integer; /* read from its start in as many bytes as the kernel takes */
+        uint16_t half;
+        float single;
+        double wide;
+    } numbers[MANIFEST_MAX_ARGUMENTS];
     void *pointers[MANIFEST_MAX_ARGUMENTS];
 };
 
@@ -187,17 +193,50 @@ static int encode_map(const struct module_state *s, const struct cudal2_setup *s
     return rc == EXIT_CODE_DATA ? CUDAL2_UNSUPPORTED : CUDAL2_LIBRARY_ERROR;
 }
 
-static int int32_of(const struct module_state *s, const struct expr *e, int32_t *out, char *why)
+static int evaluate(const struct module_state *s, const struct expr *e, int64_t *out, char *why)
 {
     const struct expr_scope scope = {s->plan.names, s->plan.n_names};
     struct error err;
-    int64_t value;
-    if (expr_eval(e, &scope, &value, &err) == 0 && value >= INT32_MIN && value <= INT32_MAX) {
-        *out = (int32_t)value;
+    if (expr_eval(e, &scope, out, &err) == 0)
         return CUDAL2_OK;
-    }
-    snprintf(why, CUDAL2_WHY, "%s: the argument \"%.80s\" is not an int", s->kernel->name, expr_text(e));
+    snprintf(why, CUDAL2_WHY, "%s: %.200s", s->kernel->name, err.text);
     return CUDAL2_LIBRARY_ERROR;
+}
+
+static int integer_of(const struct module_state *s, const struct manifest_argument *a, int64_t *out, char *why)
+{
+    int64_t high = a->bytes == 8 ? INT64_MAX : ((int64_t)1 << (8 * a->bytes - 1)) - 1;
+    int status = evaluate(s, a->value, out, why);
+    if (status != CUDAL2_OK || (*out <= high && *out >= -high - 1))
+        return status;
+    snprintf(why, CUDAL2_WHY, "%s: the argument \"%.80s\" is %lld, which is no int%zu", s->kernel->name,
+             expr_text(a->value), (long long)*out, 8 * a->bytes);
+    return CUDAL2_LIBRARY_ERROR;
+}
+
+/* The harness asks for A * B and no more, so what a manifest says of alpha and beta is all there is. */
+static void put_float(struct operand_arguments *to, size_t i, const struct manifest_argument *a)
+{
+    if (a->bytes == 8)
+        to->numbers[i].wide = a->number;
+    else if (a->bytes == 4)
+        to->numbers[i].single = (float)a->number;
+    else
+        to->numbers[i].half = half_from_float((float)a->number);
+}
+
+static int workspace_of(const struct module_state *s, const struct manifest_argument *a, void *workspace,
+                        const void **out, char *why)
+{
+    int64_t offset = 0;
+    int status = a->value ? evaluate(s, a->value, &offset, why) : CUDAL2_OK;
+    if (status == CUDAL2_OK && (offset < 0 || (uint64_t)offset > s->plan.workspace_bytes)) {
+        snprintf(why, CUDAL2_WHY, "%s: \"%.80s\" is %lld, outside of the workspace of %" PRIu64 " bytes",
+                 s->kernel->name, expr_text(a->value), (long long)offset, s->plan.workspace_bytes);
+        status = CUDAL2_LIBRARY_ERROR;
+    }
+    *out = (char *)workspace + (status == CUDAL2_OK ? offset : 0);
+    return status;
 }
 
 static int build_argument(const struct module_state *s, const struct cudal2_setup *setup, size_t set, size_t i,
@@ -208,19 +247,25 @@ static int build_argument(const struct module_state *s, const struct cudal2_setu
     const void *operands[3] = {o->a, o->b, o->c};
     const int64_t sizes[3] = {setup->problem.m, setup->problem.n, setup->problem.k};
     struct operand_arguments *to = &s->sets[set];
+    bool address = a->kind == ARGUMENT_OPERAND || a->kind == ARGUMENT_WORKSPACE || a->kind == ARGUMENT_NULL;
+    to->pointers[i] = address ? (void *)&to->addresses[i] : (void *)&to->numbers[i];
     switch (a->kind) {
     case ARGUMENT_OPERAND:
+        to->addresses[i] = operands[a->which];
+        return CUDAL2_OK;
     case ARGUMENT_WORKSPACE:
-        to->addresses[i] = a->kind == ARGUMENT_WORKSPACE ? setup->workspace : operands[a->which];
-        to->pointers[i] = &to->addresses[i];
+        return workspace_of(s, a, setup->workspace, &to->addresses[i], why);
+    case ARGUMENT_NULL:
+        to->addresses[i] = NULL;
         return CUDAL2_OK;
     case ARGUMENT_SIZE:
-        to->numbers[i] = (int32_t)sizes[a->which];
-        to->pointers[i] = &to->numbers[i];
+        to->numbers[i].integer = sizes[a->which];
         return CUDAL2_OK;
-    case ARGUMENT_INT32:
-        to->pointers[i] = &to->numbers[i];
-        return int32_of(s, a->value, &to->numbers[i], why);
+    case ARGUMENT_INTEGER:
+        return integer_of(s, a, &to->numbers[i].integer, why);
+    case ARGUMENT_FLOAT:
+        put_float(to, i, a);
+        return CUDAL2_OK;
     case ARGUMENT_TENSOR_MAP:
         to->pointers[i] = &to->maps[i];
         return encode_map(s, setup, a, operands[a->which], &to->maps[i], why);

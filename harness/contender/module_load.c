@@ -1,7 +1,10 @@
 /*
- * module_load.c - from a kernel with its parameters to a function on the device, once per process. Relies on compile/
- * and the device's modules. Called by module.c in setup.
+ * module_load.c - from a kernel with its parameters to a function on the device, once per process; what does not fit
+ * its manifest is refused before the device sees it. Relies on compile/, fit.h and the device's modules. Called by
+ * module.c in setup.
  */
+#include "compile/sass.h"
+#include "contender/fit.h"
 #include "contender/module_set.h"
 
 #include <stdio.h>
@@ -60,8 +63,45 @@ int set_compile(const struct module_set *set, const struct module_identity *iden
     int rc = compile_cubin(&request, out, &err);
     if (rc == 0)
         return CUDAL2_OK;
-    snprintf(why, CUDAL2_WHY, "%s: %.220s", rc == EXIT_CODE_DATA ? "compile_error" : "compiler unavailable", err.text);
+    const char *fault = rc == EXIT_CODE_INCOMPARABLE ? "wrong_arch"
+                        : rc == EXIT_CODE_DATA       ? (m->is_binary ? "load_error" : "compile_error")
+                                                     : "compiler unavailable";
+    snprintf(why, CUDAL2_WHY, "%s: %.220s", fault, err.text);
+    return rc == EXIT_CODE_INCOMPARABLE ? CUDAL2_UNSUPPORTED : CUDAL2_LIBRARY_ERROR;
+}
+
+/* What the driver would find later, or not at all: a kernel that takes more than it is given reads what lies behind. */
+static int check(const struct module_set *set, const struct loaded_module *l, const struct compile_result *compiled,
+                 const struct manifest_plan *plan, char *why)
+{
+    const struct manifest *m = set->kernels[l->identity.kernel];
+    const struct chip *chip;
+    struct cubin_entry code;
+    struct fit fit = {0};
+    struct error err;
+    char arch[16];
+    if (cubin_read(compiled->cubin, compiled->length, m->entry, &code, &err) != 0)
+        fit_fail(&fit, "load_error", "%.230s", err.text);
+    else
+        fit_arguments(m, &code, &fit);
+    const struct compile_usage usage = fit_usage(compiled->log, m->entry, &code);
+    snprintf(arch, sizeof arch, "sm_%d", set->device->info.cc);
+    if (!fit.verdict && chip_find(arch, &chip, &err) == 0)
+        fit_launch(chip, plan, &code, &usage, &fit);
+    if (!fit.verdict)
+        return CUDAL2_OK;
+    snprintf(why, CUDAL2_WHY, "%s%s: %.220s", strcmp(fit.verdict, "load_error") == 0 ? "" : "load_error: ", fit.verdict,
+             fit.why);
     return CUDAL2_LIBRARY_ERROR;
+}
+
+static void note_instructions(const struct manifest *m, const struct compile_result *compiled, struct loaded_module *l)
+{
+    struct cubin_entry code;
+    struct error ignored;
+    compile_instructions_of(compiled->log, l->instructions, sizeof l->instructions);
+    if (l->instructions[0] == '\0' && cubin_read(compiled->cubin, compiled->length, m->entry, &code, &ignored) == 0)
+        sass_instructions(code.code, code.code_bytes, l->instructions, sizeof l->instructions);
 }
 
 static int load(struct module_set *set, struct loaded_module *l, const struct compile_result *compiled,
@@ -77,7 +117,7 @@ static int load(struct module_set *set, struct loaded_module *l, const struct co
         snprintf(why, CUDAL2_WHY, "load_error: %.230s", err.text);
         return CUDAL2_LIBRARY_ERROR;
     }
-    compile_instructions_of(compiled->log, l->instructions, sizeof l->instructions);
+    note_instructions(set->kernels[l->identity.kernel], compiled, l);
     l->shared_bytes = shared_bytes;
     l->spill_bytes = usage.spill_store_bytes + usage.spill_load_bytes;
     memcpy(l->cubin_hash, compiled->hash, sizeof l->cubin_hash);
@@ -96,6 +136,8 @@ static int make(struct module_set *set, const struct module_identity *identity, 
     l->identity = *identity;
     const struct expr_scope names = {plan->names, plan->n_names};
     int status = set_compile(set, identity, &names, &compiled, why);
+    if (status == CUDAL2_OK)
+        status = check(set, l, &compiled, plan, why);
     if (status == CUDAL2_OK)
         status = load(set, l, &compiled, plan->shared_bytes, why);
     compile_result_free(&compiled);

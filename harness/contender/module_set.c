@@ -3,6 +3,7 @@
  * problem. Relies on manifest.c. Called by registry.c, choice/ and tune/.
  */
 #include "contender/module_set.h"
+#include "compile/binary.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "base/file.h"
@@ -23,9 +24,16 @@ static int hash_sources(const struct module_set *set, const struct manifest *m, 
 {
     struct kernel_source source;
     struct digest digest;
+    digest_start(&digest);
+    if (m->is_binary) {
+        if (binary_digest(m->source_path, &digest, err) != 0)
+            return err->code;
+        digest_add_string(&digest, m->hash);
+        digest_finish(&digest, hash);
+        return 0;
+    }
     if (kernel_source_read(m->source_path, set->kernel_directory, &source, err) != 0)
         return err->code;
-    digest_start(&digest);
     kernel_source_digest(&source, &digest);
     digest_add_string(&digest, m->hash);
     digest_finish(&digest, hash);

@@ -182,11 +182,13 @@ int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *
     return CUDAL2_LIBRARY_ERROR;
 }
 
-/* The verdict word of a setup that said no: a module's compile error is told from a library's refusal. */
+/* The verdict word of a setup that said no: a module tells its own. */
 static const char *setup_verdict(int status, const char *why)
 {
-    if (strncmp(why, "compile_error", 13) == 0)
-        return "compile_error";
+    static const char *const told[] = {"compile_error", "load_error"};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (strncmp(why, told[i], strlen(told[i])) == 0)
+            return told[i];
     if (strncmp(why, DEVICE_STATE_CHANGED, strlen(DEVICE_STATE_CHANGED)) == 0)
         return DEVICE_STATE_CHANGED;
     if (status == CUDAL2_UNSUPPORTED)

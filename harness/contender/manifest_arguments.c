@@ -1,0 +1,105 @@
+/*
+ * manifest_arguments.c - reads the arguments of a kernel from its manifest: operands, sizes, numbers, workspace, tensor
+ * maps. Relies on manifest_read.h. Called by manifest.c.
+ */
+#include "contender/manifest_read.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAP_BYTES 128u
+#define LARGEST_HALF 65504.0
+
+static const char *const operands[] = {"a", "b", "c", NULL};
+static const char *const plain_arguments[] = {"a", "b", "c", "m", "n", "k", "workspace", "null", NULL};
+
+static int read_tensor_map(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    static const char *const keys[] = {"tensor_map", "box", "swizzle", "fetch", NULL};
+    struct json_at box = json_member(at, "box"), swizzle = json_member(at, "swizzle");
+    struct json_at fetch = json_member(at, "fetch");
+    int count;
+    a->kind = ARGUMENT_TENSOR_MAP;
+    a->bytes = MAP_BYTES;
+    if (json_only_keys(at, keys, err) != 0 ||
+        json_read_choice(json_member(at, "tensor_map"), operands, &a->which, err) != 0 ||
+        json_read_array(box, 2, &count, err) != 0)
+        return err->code;
+    if (count != 2)
+        return json_fail(box, err, "expected 2 elements (elements of a row, rows), not %d", count);
+    if ((swizzle.node && manifest_read_expr(swizzle, &a->swizzle, err) != 0) ||
+        (fetch.node && manifest_read_expr(fetch, &a->fetch, err) != 0))
+        return err->code;
+    return manifest_read_expr(json_element(box, 0), &a->box[0], err) != 0
+               ? err->code
+               : manifest_read_expr(json_element(box, 1), &a->box[1], err);
+}
+
+/* The kinds that an object with one key names. */
+static const struct {
+    const char *key;
+    enum argument_kind kind;
+    size_t bytes;
+    double largest; /* of ARGUMENT_FLOAT */
+} kinds[] = {{"int8", ARGUMENT_INTEGER, 1, 0},
+             {"int16", ARGUMENT_INTEGER, 2, 0},
+             {"int32", ARGUMENT_INTEGER, 4, 0},
+             {"int64", ARGUMENT_INTEGER, 8, 0},
+             {"float16", ARGUMENT_FLOAT, 2, LARGEST_HALF},
+             {"float32", ARGUMENT_FLOAT, 4, (double)FLT_MAX},
+             {"float64", ARGUMENT_FLOAT, 8, DBL_MAX},
+             {"workspace", ARGUMENT_WORKSPACE, sizeof(void *), 0}};
+#define N_KINDS (sizeof kinds / sizeof kinds[0])
+
+/* {"int64": "N*K"}, {"float32": 1}, {"workspace": "M*N*4"} */
+static int read_keyed(struct json_at at, size_t kind, struct manifest_argument *a, struct error *err)
+{
+    const char *const keys[] = {kinds[kind].key, NULL};
+    struct json_at value = json_member(at, kinds[kind].key);
+    a->kind = kinds[kind].kind;
+    a->bytes = kinds[kind].bytes;
+    if (json_only_keys(at, keys, err) != 0)
+        return err->code;
+    return a->kind == ARGUMENT_FLOAT
+               ? json_read_number(value, -kinds[kind].largest, kinds[kind].largest, &a->number, err)
+               : manifest_read_expr(value, &a->value, err);
+}
+
+static int read_object(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    for (size_t i = 0; i < N_KINDS; i++)
+        if (json_member(at, kinds[i].key).node)
+            return read_keyed(at, i, a, err);
+    return read_tensor_map(at, a, err);
+}
+
+static int read_argument(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    static const enum argument_kind of_word[] = {ARGUMENT_OPERAND, ARGUMENT_OPERAND, ARGUMENT_OPERAND,   ARGUMENT_SIZE,
+                                                 ARGUMENT_SIZE,    ARGUMENT_SIZE,    ARGUMENT_WORKSPACE, ARGUMENT_NULL};
+    int which;
+    if (cJSON_IsObject(at.node))
+        return read_object(at, a, err);
+    if (json_read_choice(at, plain_arguments, &which, err) != 0)
+        return err->code;
+    a->kind = of_word[which];
+    a->which = which % 3;
+    a->bytes = a->kind == ARGUMENT_SIZE ? sizeof(int32_t) : sizeof(void *);
+    return 0;
+}
+
+int manifest_read_arguments(struct json_at at, struct manifest *m, struct error *err)
+{
+    int count;
+    if (json_read_array(at, 1, &count, err) != 0)
+        return err->code;
+    if (count > MANIFEST_MAX_ARGUMENTS)
+        return json_fail(at, err, "more than %d arguments", MANIFEST_MAX_ARGUMENTS);
+    for (int i = 0; i < count; i++) {
+        m->n_arguments = (size_t)i + 1;
+        if (read_argument(json_element(at, i), &m->arguments[i], err) != 0)
+            return err->code;
+    }
+    return 0;
+}
