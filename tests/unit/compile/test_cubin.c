@@ -91,6 +91,51 @@ static void an_entry_that_is_not_there_names_those_that_are(void **state)
     assert_non_null(strstr(err.text, "no cubin"));
 }
 
+static void expect_arch(unsigned version, uint64_t flags, const char *suffix, int cc)
+{
+    struct cubin_arch arch;
+    struct error err;
+    make();
+    put(8, version, 1);
+    put(18, 190, 2);
+    put(48, flags, 4);
+    if (cubin_arch_of(file, sizeof file, &arch, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(arch.cc, cc);
+    assert_string_equal(cubin_arch_suffix(&arch), suffix);
+}
+
+/* The flags as ptxas 12.9 and 13.0 write them. */
+static void its_architecture_is_in_the_flags(void **state)
+{
+    struct cubin_arch arch;
+    struct error err;
+    (void)state;
+    expect_arch(7, 0x500550, "", 80);
+    expect_arch(7, 0x5a055a, "", 90);
+    expect_arch(7, 0x5a0d5a, "a", 90);
+    expect_arch(8, 0x600640a, "a", 100);
+    expect_arch(8, 0x6005a04, "", 90);
+    put(18, 62, 2);
+    assert_int_equal(cubin_arch_of(file, sizeof file, &arch, &err), EXIT_CODE_DATA);
+    for (size_t length = 0; length < HEADERS; length++)
+        assert_int_equal(cubin_arch_of(file, length, &arch, &err), EXIT_CODE_DATA);
+}
+
+static void an_architecture_runs_on_later_ones_of_its_family(void **state)
+{
+    static const struct {
+        struct cubin_arch arch;
+        int cc;
+        bool runs;
+    } cases[] = {{{80, false, false}, 80, true},  {{80, false, false}, 86, true},   {{86, false, false}, 80, false},
+                 {{80, false, false}, 90, false}, {{90, true, false}, 90, true},    {{100, true, false}, 103, false},
+                 {{100, true, true}, 103, true},  {{100, false, false}, 103, true}, {{103, true, true}, 100, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(cubin_runs_on(&cases[i].arch, cases[i].cc), cases[i].runs);
+}
+
 /* Each from memory of its own length, so that a sanitizer sees a byte too many. */
 static int read_copy(size_t length)
 {
@@ -99,7 +144,9 @@ static int read_copy(size_t length)
     unsigned char *copy = malloc(length + 1);
     assert_non_null(copy);
     memcpy(copy + 1, file, length);
+    struct cubin_arch arch;
     int code = cubin_read(copy + 1, length, "gemm", &e, &err);
+    (void)cubin_arch_of(copy + 1, length, &arch, &err);
     free(copy);
     return code;
 }
@@ -147,6 +194,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_is_read),
         cmocka_unit_test(an_entry_that_is_not_there_names_those_that_are),
+        cmocka_unit_test(its_architecture_is_in_the_flags),
+        cmocka_unit_test(an_architecture_runs_on_later_ones_of_its_family),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(a_cut_attribute_is_refused),
         cmocka_unit_test(changed_bytes_read_nothing_outside),

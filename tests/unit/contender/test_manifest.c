@@ -74,7 +74,7 @@ static void reads_everything(void **state)
     assert_int_equal(m->arguments[4].kind, ARGUMENT_SIZE);
     assert_int_equal(m->arguments[4].which, 1);
     assert_int_equal(m->arguments[6].kind, ARGUMENT_WORKSPACE);
-    assert_int_equal(m->arguments[7].kind, ARGUMENT_INT32);
+    assert_int_equal(m->arguments[7].kind, ARGUMENT_INTEGER);
     assert_int_equal(m->arguments[8].kind, ARGUMENT_TENSOR_MAP);
     assert_int_equal(m->arguments[8].which, 1);
     assert_string_equal(expr_text(m->arguments[8].swizzle), "128");
@@ -210,6 +210,58 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("]}", "]", "demo.json");
 }
 
+/* What other compilers emit beside pointers and ints. */
+static void arguments_of_every_kind(void **state)
+{
+    static const struct {
+        const char *text;
+        enum argument_kind kind;
+        size_t bytes;
+    } kinds[] = {{"{\"int8\":\"M\"}", ARGUMENT_INTEGER, 1},     {"{\"int16\":1}", ARGUMENT_INTEGER, 2},
+                 {"{\"int64\":\"K\"}", ARGUMENT_INTEGER, 8},    {"{\"float16\":-65504}", ARGUMENT_FLOAT, 2},
+                 {"{\"float32\":0.5}", ARGUMENT_FLOAT, 4},      {"{\"float64\":1e300}", ARGUMENT_FLOAT, 8},
+                 {"{\"workspace\":64}", ARGUMENT_WORKSPACE, 8}, {"\"null\"", ARGUMENT_NULL, 8}};
+    struct manifest *m;
+    struct error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char *text = edited(whole, "{\"int32\":\"TILE\"}", kinds[i].text);
+        if (load_text(text, &m, &err) != 0)
+            fail_msg("%s: %s", kinds[i].text, err.text);
+        assert_int_equal(m->arguments[7].kind, kinds[i].kind);
+        assert_int_equal(m->arguments[7].bytes, kinds[i].bytes);
+        manifest_free(m);
+        free(text);
+    }
+    assert_refused("{\"int32\":\"TILE\"}", "{\"int64\":\"TILES\"}", "unknown name TILES");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"float16\":65505}", "$.arguments[7].float16");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"float32\":\"1\"}", "$.arguments[7].float32");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"int32\":1,\"int64\":1}", "int64");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"int128\":1}", "int128");
+}
+
+/* It is compiled already: what would be a -D has nothing to be told to. */
+static void a_binary_has_parameters_of_the_launch_alone(void **state)
+{
+    (void)state;
+    struct manifest *m;
+    struct error err = {0};
+    char *binary = edited(whole, "demo.cu", "demo.cubin");
+    char *no_define = edited(binary, "\"defines\":{", "\"terms\":{");
+    assert_int_equal(load_text(binary, &m, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "$.defines: a binary is compiled already: expected \"terms\""));
+    assert_int_equal(load_text(no_define, &m, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "$.parameters.BM: a binary is compiled already: expected \"launch\": true"));
+    char *one = edited(no_define, "\"default\":32}", "\"default\":32,\"launch\":true}");
+    char *two = edited(one, "\"default\":64}", "\"default\":64,\"launch\":true}");
+    char *all = edited(two, "\"default\":1}", "\"default\":1,\"launch\":true}");
+    if (load_text(all, &m, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_true(m->is_binary);
+    manifest_free(m);
+    free(binary), free(no_define), free(one), free(two), free(all);
+}
+
 /* Of the launch alone: everything but a define, which would make it part of the code, may use it. */
 static void a_launch_parameter_is_no_define(void **state)
 {
@@ -315,6 +367,8 @@ int main(void)
         cmocka_unit_test(impossible_pairings_give_the_reason),
         cmocka_unit_test(impossible_launches_are_errors),
         cmocka_unit_test(bad_manifests_name_the_place),
+        cmocka_unit_test(arguments_of_every_kind),
+        cmocka_unit_test(a_binary_has_parameters_of_the_launch_alone),
         cmocka_unit_test(a_launch_parameter_is_no_define),
         cmocka_unit_test(terms_are_of_the_launch),
         cmocka_unit_test(keys_go_there_and_back),

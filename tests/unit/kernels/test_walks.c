@@ -67,7 +67,7 @@ static void plan_walk(const struct manifest *m, int grid, int64_t raster, bool d
         fail_msg("%s", why);
     const struct expr_scope scope = {out->plan.names, out->plan.n_names};
     for (int a = 0; a < N_ARGUMENTS; a++) {
-        assert_int_equal(m->arguments[a].kind, ARGUMENT_INT32);
+        assert_int_equal(m->arguments[a].kind, ARGUMENT_INTEGER);
         assert_int_equal(expr_eval(m->arguments[a].value, &scope, &out->arguments[a], &err), 0);
     }
     walk((int)raster, down, grids[grid].rows, grids[grid].cols, out->order);
