@@ -1,0 +1,74 @@
+"""common.py: what the adapters share: the tool's own virtual environment, a kernel file's function, manifests and the
+kernel set that lists them. Standard library alone; read by scripts/adapters/*.py."""
+import importlib.util
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+SET_MOST = 32  # kernels of a set
+
+
+def fail(tool, text):
+    sys.exit(f"{tool}: {text}")
+
+
+def environment(tool):
+    """The virtual environment that setup.sh made for the tool."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(os.environ.get("CUDAL2_ADAPTERS") or f"{cache}/cudal2-bench/adapters") / tool
+
+
+def enter(tool, module):
+    """Runs this script again in the tool's environment, unless the module is here. The adapter's own directory is left
+    out of the path: triton.py is no triton."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != here]
+    if importlib.util.find_spec(module) is not None:
+        return
+    python = environment(tool) / "bin" / "python"
+    if python.exists() and os.environ.get("CUDAL2_ADAPTER") != tool:
+        os.environ["CUDAL2_ADAPTER"] = tool  # once
+        os.execv(python, [str(python), *sys.argv])
+    print(f"{tool}: {module} is not installed: run scripts/adapters/setup.sh {tool}", file=sys.stderr)
+    sys.exit(69)
+
+
+def load(tool, spec):
+    """"KERNEL.py:function" -> the module and the function."""
+    path, _, name = spec.rpartition(":")
+    if not path or not os.path.isfile(path):
+        fail(tool, f'"{spec}": expected KERNEL.py:function, and the file there')
+    found = importlib.util.spec_from_file_location(Path(path).stem, path)
+    module = importlib.util.module_from_spec(found)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    found.loader.exec_module(module)
+    if not hasattr(module, name):
+        fail(tool, f'{path} has no "{name}"')
+    return module, getattr(module, name)
+
+
+def word(text):
+    """As names of kernels are written."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", text)[:47]
+
+
+def write_json(path, tree):
+    path.write_text(json.dumps(tree, indent=1) + "\n")
+
+
+def manifest(name, source, entry, **rest):
+    return {"schema": "cudal2-bench/kernel", "schema_version": 1, "name": name, "source": source, "entry": entry, **rest}
+
+
+def write_set(tool, out, name, kernels):
+    """kernels: (name, description) of each manifest in `out`."""
+    if not kernels:
+        fail(tool, "no configuration compiled")
+    if len(kernels) > SET_MOST:
+        fail(tool, f"{len(kernels)} kernels, and a set has {SET_MOST} at most: --variants N takes the first")
+    path = out / f"{name}.json"
+    write_json(path, {"schema": "cudal2-bench/kernel-set", "schema_version": 1, "name": name,
+                      "entries": [{"kernel": k, "description": d} for k, d in kernels]})
+    print(f"{path}: {len(kernels)} kernels; cudal2-bench verify {path}")

@@ -1,0 +1,51 @@
+#!/bin/bash
+# scripts/adapters: what is told without the tool; and, where scripts/adapters/setup.sh has installed it, its compile step: what
+# comes out fits its manifest. No tool is downloaded here (CUDAL2_ADAPTERS names where they are).
+without_plugins=yes
+. "$(dirname "$0")/e2e.inc.sh"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+installed=${CUDAL2_ADAPTERS:-${XDG_CACHE_HOME:-$HOME/.cache}/cudal2-bench/adapters}
+cd "$work" || exit 1
+
+adapter() { # adapter NAME ARGUMENT...
+    timeout -k 5 300 "$top/scripts/adapters/$1" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+
+# has NAME: whether the tool is installed; says how it would be.
+has() {
+    [ ! -x "$installed/$1/bin/python" ] || return 0
+    echo "skipped: $1 is not installed: run scripts/adapters/setup.sh $1"
+    return 1
+}
+
+# --- without any tool ---
+adapter setup.sh nothing
+expect_code 64 "setup.sh of a tool that it does not know"
+CUDAL2_ADAPTERS=$work/none adapter triton.py "$top/examples/triton/matmul.py:matmul"
+if [ "$code" -ne 0 ]; then # this machine's own Python may have it
+    expect_code 69 "triton.py without Triton"
+    expect_text "$work/err" '^triton: triton is not installed: run scripts/adapters/setup.sh triton$' "says what to do"
+fi
+
+# --- Triton ---
+if has triton; then
+    adapter triton.py "$top/examples/triton/matmul.py:matmul" --variants 1
+    expect_code 0 "the example compiles"
+    run verify --compile-only triton-matmul/triton-matmul.json --format json
+    expect_code 0 "and fits its manifests in both layouts"
+    expect_text "$work/out" '"instructions": "hgmma.f32.f16"' "with what it multiplies read from the machine code"
+    run verify --compile-only triton-matmul/triton-matmul-tn-0.json --arch sm_80
+    expect_code 2 "but not on another architecture"
+    for kernel in strided scratch; do
+        adapter triton.py "$top/tests/fixtures/adapters/pointers.py:$kernel"
+        expect_code 0 "$kernel compiles"
+        run verify --compile-only "triton-$kernel/triton-$kernel.json"
+        expect_code 0 "$kernel fits its manifests"
+    done
+    expect_text triton-scratch/triton-scratch-nn-0.json '"workspace": "0"' "scratch is in the workspace"
+    adapter triton.py "$top/examples/triton/matmul.py:none"
+    expect_code 1 "a function that is not there"
+    expect_text "$work/err" '^triton: .*matmul.py has no "none"$' "is named"
+fi
+finish
