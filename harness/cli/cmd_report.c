@@ -25,20 +25,20 @@ static struct screen_options screen_of_terminal(const struct options *options)
 
 static int print_screen(const struct load_request *request, const struct options *options, struct error *err)
 {
-    cJSON *result = NULL;
+    struct result *result = NULL;
     char *text = NULL;
     struct screen_options screen = screen_of_terminal(options);
     int code = load_results(request, &result, err);
     if (!code && options->command == COMMAND_REPORT)
         code = outcome_expect_measured(result, err);
     /* Without a cell there is nothing to show, not even on which device. */
-    if ((!code || code == EXIT_CODE_INCOMPARABLE) && cJSON_GetObjectItemCaseSensitive(result, "cells")->child &&
+    if ((!code || code == EXIT_CODE_INCOMPARABLE) && result && result->n_cells > 0 &&
         screen_report(result, &screen, &text, err))
         code = request->n == 1 ? error_wrap(err, "%s", request->paths[0]) : err->code;
     if (text)
         fputs(text, stdout);
     free(text);
-    cJSON_Delete(result);
+    result_free(result);
     return code;
 }
 

@@ -13,20 +13,9 @@
 #include "base/plain.h"
 #include "compile/kernels.h"
 #include "report/load.h"
-#include "base/tree.h"
 
 #define GROUPS_SHOWN 2
 #define INDENT "          "
-
-static bool same(const cJSON *a, const cJSON *b, const char *key)
-{
-    return strcmp(tree_text(a, key), tree_text(b, key)) == 0;
-}
-
-static bool same_group(const cJSON *a, const cJSON *b)
-{
-    return same(a, b, "mode") && same(a, b, "dtype") && same(a, b, "accumulate");
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -35,35 +24,31 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* The headline of the group's first cell. */
-static const char *headline_of(const cJSON *result, const cJSON *group)
+static enum timing headline_of(const struct result *result, const struct result_group *group)
 {
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(result, "cells"))
-    {
-        if (same_group(cell, group) && tree_text(cell, "headline")[0])
-            return tree_text(cell, "headline");
-    }
-    return "";
+    for (size_t i = 0; i < result->n_cells; i++)
+        if (result->cells[i].headline < TIMING_COUNT && result_same_group(&result->cells[i].group, group))
+            return result->cells[i].headline;
+    return TIMING_COUNT;
 }
 
 /* Layouts count together where a family has both. */
-static bool counts_more(const cJSON *a, const cJSON *b)
+static bool counts_more(const struct result_speedup_row *a, const struct result_speedup_row *b)
 {
-    bool a_max = ends_with(tree_text(a, "candidate"), "-max"), b_max = ends_with(tree_text(b, "candidate"), "-max");
+    bool a_max = ends_with(a->candidate, "-max"), b_max = ends_with(b->candidate, "-max");
     if (a_max != b_max)
         return a_max;
-    return same(a, b, "candidate") && tree_number(a, "geomean") < tree_number(b, "geomean");
+    return strcmp(a->candidate, b->candidate) == 0 && a->geomean < b->geomean;
 }
 
 /* The first candidate's row against the rival that it does worst against, in the timing that counts. */
-static const cJSON *find_row(const cJSON *result, const cJSON *group)
+static const struct result_speedup_row *find_row(const struct result *result, const struct result_group *group)
 {
-    const cJSON *row, *best = NULL;
-    const char *headline = headline_of(result, group);
-    cJSON_ArrayForEach(row, tree_member(tree_member(result, "summary"), "speedups"))
-    {
-        if (!same_group(row, group) || strcmp(tree_text(row, "timing"), headline) != 0 ||
-            isnan(tree_number(row, "geomean")))
+    const struct result_speedup_row *best = NULL;
+    enum timing headline = headline_of(result, group);
+    for (size_t i = 0; i < result->summary.n_speedups; i++) {
+        const struct result_speedup_row *row = &result->summary.speedups[i];
+        if (row->timing != headline || isnan(row->geomean) || !result_same_group(&row->group, group))
             continue;
         if (!best || counts_more(row, best))
             best = row;
@@ -71,50 +56,48 @@ static const cJSON *find_row(const cJSON *result, const cJSON *group)
     return best;
 }
 
-static bool seen_before(const cJSON *rows, const cJSON *row)
+static bool seen_before(const struct result_speedup_row *rows, size_t index)
 {
-    const cJSON *other;
-    cJSON_ArrayForEach(other, rows)
-    {
-        if (other == row)
-            return false;
-        if (same_group(other, row))
+    for (size_t i = 0; i < index; i++)
+        if (result_same_group(&rows[i].group, &rows[index].group))
             return true;
-    }
     return false;
 }
 
-static void add_meaning(struct text *out, const cJSON *row)
+static void add_meaning(struct text *out, const struct result_speedup_row *row)
 {
-    double ratio = 1 + tree_number(row, "geomean");
-    text_add(out, "%s: ", tree_text(row, "mode"));
-    plain_add(out, tree_text(row, "candidate"));
-    text_add(out, " runs at %.2f times the speed of ", ratio);
-    plain_add(out, tree_text(row, "reference"));
-    text_add(out, ", its strongest rival here (%zu shapes, faster on %zu)%s\n", tree_whole(row, "n"),
-             tree_whole(row, "wins"),
-             strncmp(tree_text(row, "candidate"), "blocked-", 8) == 0 ? "; blocked is an example in plain C" : "");
+    text_add(out, "%s: ", row->group.mode);
+    plain_add(out, row->candidate);
+    text_add(out, " runs at %.2f times the speed of ", 1 + row->geomean);
+    plain_add(out, row->reference);
+    text_add(out, ", its strongest rival here (%.0f shapes, faster on %.0f)%s\n", row->n,
+             isnan(row->wins) ? 0 : row->wins,
+             strncmp(row->candidate, "blocked-", 8) == 0 ? "; blocked is an example in plain C" : "");
+}
+
+/* Counts that a result written by hand may lack: 0 then. */
+static double known(double count)
+{
+    return isnan(count) ? 0 : count;
 }
 
 /* Where hardly anything reached its precision a ratio would say more than is known. */
-static bool is_firm(const cJSON *result)
+static bool is_firm(const struct result_convergence *c)
 {
-    const cJSON *converged = tree_member(tree_member(result, "summary"), "convergence");
-    return 2 * tree_whole(converged, "converged") >= tree_whole(converged, "measured");
+    return 2 * known(c->converged) >= known(c->measured);
 }
 
-static void add_meanings(struct text *out, const cJSON *result)
+static void add_meanings(struct text *out, const struct result *result)
 {
-    if (!is_firm(result)) {
+    if (!is_firm(&result->summary.convergence)) {
         text_add(out, "meaning:  nothing yet: the times scatter too much here (a busy machine?); run it again when it "
                       "is quiet\n");
         return;
     }
-    const cJSON *rows = tree_member(tree_member(result, "summary"), "speedups"), *row;
+    const struct result_speedup_row *rows = result->summary.speedups;
     int shown = 0;
-    cJSON_ArrayForEach(row, rows)
-    {
-        const cJSON *best = shown < GROUPS_SHOWN && !seen_before(rows, row) ? find_row(result, row) : NULL;
+    for (size_t i = 0; i < result->summary.n_speedups && shown < GROUPS_SHOWN; i++) {
+        const struct result_speedup_row *best = seen_before(rows, i) ? NULL : find_row(result, &rows[i].group);
         if (!best)
             continue;
         text_add(out, "%s", shown++ ? INDENT : "meaning:  ");
@@ -124,24 +107,23 @@ static void add_meanings(struct text *out, const cJSON *result)
         text_add(out, "meaning:  no candidate was measured beside a baseline; the table says why\n");
 }
 
-static void add_measured(struct text *out, const cJSON *result, const cJSON *device)
+static void add_measured(struct text *out, const struct result_convergence *c, const struct result_device *device)
 {
-    const cJSON *summary = tree_member(result, "summary"), *converged = tree_member(summary, "convergence");
-    size_t measured = tree_whole(converged, "measured"), enough = tree_whole(converged, "converged");
-    text_add(out, "measured: %zu cells (a shape in a mode) on ", measured);
-    plain_add(out, tree_text(device, "name"));
+    double measured = known(c->measured), enough = known(c->converged);
+    text_add(out, "measured: %.0f cells (a shape in a mode) on ", measured);
+    plain_add(out, device->name);
     text_add(out, ", every result checked against a reference; ");
-    if (enough == measured)
+    if (!(enough < measured))
         text_add(out, "all reached the precision that was asked for\n");
     else
-        text_add(out, "%zu reached the precision that was asked for, the others have wider intervals\n", enough);
+        text_add(out, "%.0f reached the precision that was asked for, the others have wider intervals\n", enough);
 }
 
-void explain_add(struct text *out, const cJSON *result, const struct explain_names *names)
+void explain_add(struct text *out, const struct result *result, const struct explain_names *names)
 {
-    const cJSON *device = tree_member(cJSON_GetArrayItem(tree_member(result, "env"), 0), "device");
-    bool on_cpu = strcmp(tree_text(device, "kind"), "cpu") == 0;
-    add_measured(out, result, device);
+    const struct result_device *device = result_device(result, 0);
+    bool on_cpu = strcmp(device->kind, "cpu") == 0;
+    add_measured(out, &result->summary.convergence, device);
     add_meanings(out, result);
     text_add(out, "next:     %s report ", names->program);
     plain_add(out, names->path);
@@ -166,7 +148,7 @@ void explain_print(const char *path, const char *program, const char *kernels)
     char directory[PATH_MAX], whole[PATH_MAX];
     struct text out = {0};
     struct error ignored;
-    cJSON *result = NULL;
+    struct result *result = NULL;
     if (load_results(&request, &result, &ignored))
         return;
     bool found =
@@ -176,5 +158,5 @@ void explain_print(const char *path, const char *program, const char *kernels)
     if (out.bytes && !out.failed)
         fputs(out.bytes, stdout);
     text_free(&out);
-    cJSON_Delete(result);
+    result_free(result);
 }

@@ -5,6 +5,7 @@
 #define CUDAL2_CLI_EXPLAIN_H
 
 #include "base/text.h"
+#include "result/result.h"
 
 #include <cjson/cJSON.h>
 
@@ -12,10 +13,10 @@
  * `kernels` the kernel directory that was given, or NULL. Nothing when it cannot be read: that has been told. */
 void explain_print(const char *path, const char *program, const char *kernels);
 
-/* The same as text, of a result's tree. */
+/* The same as text, of a result. */
 struct explain_names {
     const char *path, *program, *kernels;
 };
-void explain_add(struct text *out, const cJSON *result, const struct explain_names *names);
+void explain_add(struct text *out, const struct result *result, const struct explain_names *names);
 
 #endif

@@ -10,15 +10,13 @@
 #include <string.h>
 
 #include "report/load.h"
-#include "base/tree.h"
 #include "stats/interval.h"
 
 /* ---- reading ---- */
 
 struct run {
-    cJSON *tree;         /* owned */
-    const cJSON **cells; /* owned; sorted by key */
-    size_t n_cells;
+    struct result *result;            /* owned */
+    const struct result_cell **cells; /* owned; sorted by key */
 };
 
 /* The BASE runs, and NEW behind them. */
@@ -29,21 +27,23 @@ struct runs {
 
 static int by_key(const void *a, const void *b)
 {
-    return strcmp(tree_text(*(const cJSON *const *)a, "key"), tree_text(*(const cJSON *const *)b, "key"));
+    const struct result_cell *x = *(const struct result_cell *const *)a, *y = *(const struct result_cell *const *)b;
+    return strcmp(x->key, y->key);
 }
 
 static int load(const char *path, struct run *out, struct error *err)
 {
     const char *const paths[] = {path};
     struct load_request request = {.paths = paths, .n = 1};
-    if (load_results(&request, &out->tree, err))
+    if (load_results(&request, &out->result, err))
         return err->code;
-    const cJSON *cell, *cells = tree_member(out->tree, "cells");
-    out->cells = malloc(((size_t)cJSON_GetArraySize(cells) + 1) * sizeof *out->cells);
+    size_t n = out->result->n_cells;
+    out->cells = malloc((n + 1) * sizeof(struct result_cell *));
     if (!out->cells)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the cells of %s", path);
-    cJSON_ArrayForEach(cell, cells) out->cells[out->n_cells++] = cell;
-    qsort(out->cells, out->n_cells, sizeof *out->cells, by_key);
+    for (size_t i = 0; i < n; i++)
+        out->cells[i] = &out->result->cells[i];
+    qsort(out->cells, n, sizeof *out->cells, by_key);
     return 0;
 }
 
@@ -59,23 +59,28 @@ static int load_all(const struct agree_request *request, struct runs *out, struc
 static void free_all(struct runs *runs)
 {
     for (size_t i = 0; i < runs->n; i++) {
-        free(runs->run[i].cells);
-        cJSON_Delete(runs->run[i].tree);
+        free((void *)runs->run[i].cells);
+        result_free(runs->run[i].result);
     }
 }
 
-/* `name` is what the message calls the BASE run. */
+/* `name` is what the message calls the BASE run; values: its device's, and NEW's. */
+static int refuse_other(const char *name, const char *what, const char *const values[2], struct error *err)
+{
+    if (strcmp(values[0], values[1]) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_INCOMPARABLE,
+                     "the device's %s is \"%s\" in %s and \"%s\" in NEW (--force compares all the same)", what,
+                     values[0], name, values[1]);
+}
+
 static int refuse_other_device(const char *name, const struct run *base, const struct run *fresh, struct error *err)
 {
-    static const char *const keys[] = {"name", "driver"};
-    const cJSON *ours = tree_member(cJSON_GetArrayItem(tree_member(base->tree, "env"), 0), "device");
-    const cJSON *theirs = tree_member(cJSON_GetArrayItem(tree_member(fresh->tree, "env"), 0), "device");
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(tree_text(ours, keys[i]), tree_text(theirs, keys[i])) != 0)
-            return error_set(err, EXIT_CODE_INCOMPARABLE,
-                             "the device's %s is \"%s\" in %s and \"%s\" in NEW (--force compares all the same)",
-                             keys[i], tree_text(ours, keys[i]), name, tree_text(theirs, keys[i]));
-    return 0;
+    const struct result_device *ours = result_device(base->result, 0), *theirs = result_device(fresh->result, 0);
+    const char *const names[2] = {ours->name, theirs->name};
+    const char *const drivers[2] = {ours->driver, theirs->driver};
+    int code = refuse_other(name, "name", names, err);
+    return code ? code : refuse_other(name, "driver", drivers, err);
 }
 
 /* One run given twice, or two that drew the same inputs, places and orders, would make the interval too narrow; and of
@@ -84,9 +89,9 @@ static int refuse_same_seed(const struct agree_request *request, const struct ru
 {
     size_t n = request->n_bases > 1 ? request->n_bases + 1 : 1;
     for (size_t i = 1; i < n; i++) {
-        const char *seed = tree_text(tree_member(runs->run[i].tree, "run"), "seed");
+        const char *seed = runs->run[i].result->run.seed;
         for (size_t j = 0; j < i && seed[0]; j++)
-            if (strcmp(seed, tree_text(tree_member(runs->run[j].tree, "run"), "seed")) == 0)
+            if (strcmp(seed, runs->run[j].result->run.seed) == 0)
                 return error_set(err, EXIT_CODE_INCOMPARABLE,
                                  "%s and %s have the same seed: they are one run, or two that drew the same inputs, "
                                  "places and orders (--force compares all the same)",
@@ -95,10 +100,11 @@ static int refuse_same_seed(const struct agree_request *request, const struct ru
     return 0;
 }
 
-static bool is_by_paper(const cJSON *tree)
+static bool is_by_paper(const struct result *result)
 {
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(tree, "cells")) if (tree_member(cell, "paper_pairs")) return true;
+    for (size_t i = 0; i < result->n_cells; i++)
+        if (result->cells[i].paper_pairs)
+            return true;
     return false;
 }
 
@@ -106,7 +112,7 @@ static bool is_by_paper(const cJSON *tree)
 static int refuse_paper_among_several(const struct agree_request *request, const struct runs *runs, struct error *err)
 {
     for (size_t i = 0; request->n_bases > 1 && i < request->n_bases; i++)
-        if (is_by_paper(runs->run[i].tree))
+        if (is_by_paper(runs->run[i].result))
             return error_set(err, EXIT_CODE_INCOMPARABLE,
                              "%s is by the paper's protocol: of several BASE runs none may be, give it as NEW",
                              request->bases[i]);
@@ -122,10 +128,10 @@ static int refuse(const struct agree_request *request, const struct runs *runs, 
     return code ? code : refuse_same_seed(request, runs, err);
 }
 
-static int choice_of(const char *text, const char *const names[])
+static int mode_of(const char *name)
 {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], text) == 0)
+    for (int i = 0; mode_names[i]; i++)
+        if (strcmp(mode_names[i], name) == 0)
             return i;
     return -1;
 }
@@ -134,27 +140,23 @@ static int choice_of(const char *text, const char *const names[])
 
 /* A pair of contenders in one run. */
 struct sight {
-    const cJSON *cell, *speedup;
+    const struct result_cell *cell;
+    const struct result_pair *speedup;
 };
 
-static bool same_pair(const cJSON *a, const cJSON *b)
+static const struct result_pair *find_pair(const struct result_cell *cell, const struct result_pair *wanted)
 {
-    static const char *const keys[] = {"timing", "candidate", "reference"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(tree_text(a, keys[i]), tree_text(b, keys[i])) != 0)
-            return false;
-    return true;
-}
-
-static const cJSON *find_pair(const cJSON *cell, const cJSON *wanted)
-{
-    const cJSON *speedup;
-    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups")) if (same_pair(speedup, wanted)) return speedup;
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *s = &cell->speedups[i];
+        if (s->timing == wanted->timing && strcmp(s->candidate, wanted->candidate) == 0 &&
+            strcmp(s->reference, wanted->reference) == 0)
+            return s;
+    }
     return NULL;
 }
 
 /* False when one of the runs has no such pair. */
-static bool find_pairs(struct sight *sights, size_t n, const cJSON *wanted)
+static bool find_pairs(struct sight *sights, size_t n, const struct result_pair *wanted)
 {
     for (size_t i = 0; i < n; i++) {
         sights[i].speedup = find_pair(sights[i].cell, wanted);
@@ -165,11 +167,12 @@ static bool find_pairs(struct sight *sights, size_t n, const cJSON *wanted)
 }
 
 /* The same for a cell of this key. */
-static bool find_cells(const struct runs *runs, const cJSON *wanted, struct sight *out)
+static bool find_cells(const struct runs *runs, const struct result_cell *wanted, struct sight *out)
 {
     for (size_t i = 0; i < runs->n; i++) {
         const struct run *run = &runs->run[i];
-        const cJSON **cell = bsearch(&wanted, run->cells, run->n_cells, sizeof *run->cells, by_key);
+        const struct result_cell **cell =
+            bsearch(&wanted, run->cells, run->result->n_cells, sizeof *run->cells, by_key);
         if (!cell)
             return false;
         out[i].cell = *cell;
@@ -180,18 +183,18 @@ static bool find_cells(const struct runs *runs, const cJSON *wanted, struct sigh
 /* The score of a run by the paper's protocol is the mean of ratios; ours is the geometric mean. */
 static double score(const struct sight *at)
 {
-    return tree_number(at->speedup, tree_member(at->cell, "paper_pairs") ? "mean_of_ratios" : "geomean");
+    return at->cell->paper_pairs ? at->speedup->mean_of_ratios : at->speedup->geomean;
 }
 
-static bool differs(const cJSON *base, const cJSON *fresh, const char *name)
+static bool differs(const struct result_cell *base, const struct result_cell *fresh, const char *name)
 {
-    const cJSON *ours = tree_member(tree_member(tree_member(base, "contenders"), name), "attributes");
-    const cJSON *theirs = tree_member(tree_member(tree_member(fresh, "contenders"), name), "attributes");
-    return ours && theirs && !cJSON_Compare(ours, theirs, true);
+    const struct result_contender *ours = result_contender(base, name), *theirs = result_contender(fresh, name);
+    return ours && theirs && ours->attributes.json && theirs->attributes.json &&
+           !cJSON_Compare(ours->attributes.json, theirs->attributes.json, true);
 }
 
 /* A -max has no attributes of its own: it stands for the layouts of its family. */
-static bool is_other_variant(const cJSON *base, const cJSON *fresh, const char *name)
+static bool is_other_variant(const struct result_cell *base, const struct result_cell *fresh, const char *name)
 {
     char twin[RECORD_NAME_MAX + 8];
     size_t length = strlen(name);
@@ -203,14 +206,6 @@ static bool is_other_variant(const cJSON *base, const cJSON *fresh, const char *
             return true;
     }
     return false;
-}
-
-static void read_interval(const cJSON *speedup, struct agree_row *row)
-{
-    const cJSON *ci = tree_member(speedup, "ci95");
-    bool known = cJSON_GetArraySize(ci) == 2;
-    row->low = known && cJSON_IsNumber(ci->child) ? ci->child->valuedouble : NAN;
-    row->high = known && cJSON_IsNumber(ci->child->next) ? ci->child->next->valuedouble : NAN;
 }
 
 /* Each process counts once, whatever its own interval is: what they differ by is what one more may differ by. */
@@ -229,27 +224,27 @@ static void compare_kinds(const struct sight *base, const struct sight *fresh, s
 {
     row->other_variant |= is_other_variant(base->cell, fresh->cell, row->candidate) ||
                           is_other_variant(base->cell, fresh->cell, row->reference);
-    row->other_start |= row->timing == TIMING_DEVICE && tree_true(base->cell, "held") != tree_true(fresh->cell, "held");
+    row->other_start |= row->timing == TIMING_DEVICE && base->cell->held != fresh->cell->held;
 }
 
 /* False when one of the runs has no figure. */
 static bool read_row(const struct sight *sights, size_t n_bases, struct agree_row *row)
 {
     const struct sight *fresh = &sights[n_bases];
-    int mode = choice_of(tree_text(fresh->cell, "mode"), mode_names);
-    int timing = choice_of(tree_text(fresh->speedup, "timing"), timing_names);
-    *row = (struct agree_row){.base = score(&sights[0]), .fresh = score(fresh)};
-    if (n_bases == 1)
-        read_interval(sights[0].speedup, row);
-    else
+    int mode = mode_of(fresh->cell->group.mode);
+    *row = (struct agree_row){.base = score(&sights[0]),
+                              .fresh = score(fresh),
+                              .low = sights[0].speedup->ci95.low,
+                              .high = sights[0].speedup->ci95.high,
+                              .timing = fresh->speedup->timing};
+    if (n_bases > 1)
         predict(sights, n_bases, row);
-    if (mode < 0 || timing < 0 || isnan(row->base) || isnan(row->fresh))
+    if (mode < 0 || row->timing == TIMING_COUNT || isnan(row->base) || isnan(row->fresh))
         return false;
     row->mode = (enum mode)mode;
-    row->timing = (enum timing)timing;
-    snprintf(row->key, sizeof row->key, "%s", tree_text(fresh->cell, "key"));
-    snprintf(row->candidate, sizeof row->candidate, "%s", tree_text(fresh->speedup, "candidate"));
-    snprintf(row->reference, sizeof row->reference, "%s", tree_text(fresh->speedup, "reference"));
+    snprintf(row->key, sizeof row->key, "%s", fresh->cell->key);
+    snprintf(row->candidate, sizeof row->candidate, "%s", fresh->speedup->candidate);
+    snprintf(row->reference, sizeof row->reference, "%s", fresh->speedup->reference);
     for (size_t i = 0; i < n_bases; i++)
         compare_kinds(&sights[i], fresh, row);
     return true;
@@ -257,20 +252,18 @@ static bool read_row(const struct sight *sights, size_t n_bases, struct agree_ro
 
 static int add_cell(struct agreement *a, struct sight *sights)
 {
-    const cJSON *wanted, *all = tree_member(sights[0].cell, "speedups");
-    size_t more = (size_t)cJSON_GetArraySize(all);
-    struct agree_row *grown = realloc(a->rows, (a->n_rows + more + 1) * sizeof *grown);
+    const struct result_cell *first = sights[0].cell;
+    struct agree_row *grown = realloc(a->rows, (a->n_rows + first->n_speedups + 1) * sizeof *grown);
     if (!grown)
         return -1;
     a->rows = grown;
-    cJSON_ArrayForEach(wanted, all)
-    {
-        if (find_pairs(sights, a->n_bases + 1, wanted) && read_row(sights, a->n_bases, &a->rows[a->n_rows]))
+    for (size_t i = 0; i < first->n_speedups; i++)
+        if (find_pairs(sights, a->n_bases + 1, &first->speedups[i]) &&
+            read_row(sights, a->n_bases, &a->rows[a->n_rows]))
             a->n_other_starts += a->rows[a->n_rows++].other_start;
-    }
     a->n_cells++;
     for (size_t i = 0; i <= a->n_bases; i++)
-        a->seconds[i == a->n_bases] += tree_number(sights[i].cell, "wall_seconds");
+        a->seconds[i == a->n_bases] += sights[i].cell->wall_seconds;
     return 0;
 }
 
@@ -278,7 +271,7 @@ static int add_cells(struct agreement *a, const struct runs *runs)
 {
     const struct run *first = &runs->run[0];
     struct sight sights[AGREE_BASES_MAX + 1];
-    for (size_t i = 0; i < first->n_cells; i++)
+    for (size_t i = 0; i < first->result->n_cells; i++)
         if (find_cells(runs, first->cells[i], sights) && add_cell(a, sights))
             return -1;
     return 0;

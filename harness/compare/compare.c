@@ -174,7 +174,7 @@ void compare_free(struct compare_runs *c)
 
 size_t compare_suspects(const struct compare_runs *c)
 {
-    return c->counts[VERDICT_SLOWER] + c->counts[VERDICT_AMBIGUOUS];
+    return c->counts[JUDGED_SLOWER] + c->counts[JUDGED_AMBIGUOUS];
 }
 
 /* What is not here and was in NEW, "name: reason", joined by "; ". Runs of old say it in their cells alone. */
@@ -229,7 +229,7 @@ int compare_confirm(struct compare_runs *c, const char *path, bool force, struct
 static int regression(const struct compare_runs *c, struct error *err)
 {
     const struct compare_row *worst = &c->rows[0];
-    size_t n = c->counts[VERDICT_SLOWER];
+    size_t n = c->counts[JUDGED_SLOWER];
     return error_set(err, EXIT_CODE_REGRESSION, "%zu regression%s; the worst: %s in %s, %.1f%%", n, n == 1 ? "" : "s",
                      worst->candidate, worst->key, 100 * expm1(worst->trial.change));
 }
@@ -239,10 +239,10 @@ int compare_outcome(const struct compare_runs *c, struct error *err)
     const struct side *wrong = c->fresh.wrong_results ? &c->fresh : &c->confirm;
     if (wrong->wrong_results > 0)
         return tell_wrong_results(wrong, err);
-    if (c->counts[VERDICT_SLOWER] > 0)
+    if (c->counts[JUDGED_SLOWER] > 0)
         return regression(c, err);
-    if (c->counts[VERDICT_MISSING] + c->counts[VERDICT_INVALID] > 0)
+    if (c->counts[JUDGED_MISSING] + c->counts[JUDGED_INVALID] > 0)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "%zu missing, %zu invalid: NEW does not cover what BASE has",
-                         c->counts[VERDICT_MISSING], c->counts[VERDICT_INVALID]);
+                         c->counts[JUDGED_MISSING], c->counts[JUDGED_INVALID]);
     return EXIT_CODE_OK;
 }

@@ -28,7 +28,7 @@ struct compare_row {
     struct cudal2_problem problem;
     enum mode mode;
     enum timing timing;
-    enum verdict verdict;
+    enum judgement verdict;
     bool tested;                                 /* trial holds figures */
     bool remeasured;                             /* by --confirm: the figures and the verdict are of that run */
     bool other_variant, other_reference_variant; /* than in BASE: which kernel or algorithm was chosen */
@@ -43,7 +43,7 @@ struct compare_runs {
     struct provenance differences;    /* empty unless forced */
     struct compare_row *rows;         /* owned; worst first */
     size_t n_rows;
-    size_t counts[VERDICT_COUNT];
+    size_t counts[JUDGED_COUNT];
     size_t family;                         /* rows tested together */
     size_t without_base;                   /* candidates in cells that NEW has and BASE has not */
     size_t skipped_in_both;                /* cells that neither run began: not compared */

@@ -37,8 +37,8 @@ static cJSON *by_mode(const double *values)
 static cJSON *counts_to_json(const struct compare_runs *c)
 {
     struct tree t = tree_begin();
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        tree_put_number(&t, verdict_names[v], (double)c->counts[v]);
+    for (int v = 0; v < JUDGED_COUNT; v++)
+        tree_put_number(&t, judgement_names[v], (double)c->counts[v]);
     return tree_finish(&t);
 }
 
@@ -78,7 +78,7 @@ static cJSON *row_to_json(const struct compare_row *row)
     tree_put_text(&t, "candidate", row->candidate);
     tree_put_text(&t, "reference", row->reference);
     tree_put_text(&t, "timing", timing_names[row->timing]);
-    tree_put_text(&t, "verdict", verdict_names[row->verdict]);
+    tree_put_text(&t, "verdict", judgement_names[row->verdict]);
     tree_put_text(&t, "reason", row->reason);
     if (row->tested)
         put_figures(&t, row);

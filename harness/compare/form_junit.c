@@ -57,13 +57,13 @@ static void add_body(struct text *out, const struct compare_row *row)
     text_free(&body);
 }
 
-static const char *element_of(enum verdict verdict)
+static const char *element_of(enum judgement verdict)
 {
-    static const char *const elements[VERDICT_COUNT] = {
-        [VERDICT_SLOWER] = "failure",
-        [VERDICT_AMBIGUOUS] = "skipped",
-        [VERDICT_MISSING] = "error",
-        [VERDICT_INVALID] = "error",
+    static const char *const elements[JUDGED_COUNT] = {
+        [JUDGED_SLOWER] = "failure",
+        [JUDGED_AMBIGUOUS] = "skipped",
+        [JUDGED_MISSING] = "error",
+        [JUDGED_INVALID] = "error",
     };
     return elements[verdict];
 }
@@ -79,9 +79,9 @@ static void add_case(struct text *out, const struct compare_row *row)
         return;
     }
     text_add(out, ">\n      <%s", element);
-    add_attribute(out, "message", verdict_names[row->verdict]);
-    if (row->verdict != VERDICT_AMBIGUOUS)
-        add_attribute(out, "type", verdict_names[row->verdict]);
+    add_attribute(out, "message", judgement_names[row->verdict]);
+    if (row->verdict != JUDGED_AMBIGUOUS)
+        add_attribute(out, "type", judgement_names[row->verdict]);
     text_add(out, ">");
     add_body(out, row);
     text_add(out, "</%s>\n    </testcase>\n", element);
@@ -105,21 +105,21 @@ static bool same_suite(const struct compare_row *x, const struct compare_row *y)
 }
 
 /* `skipped` belongs to a suite alone: Jenkins' schema (junit-10.xsd) refuses it on <testsuites>. */
-static void add_totals(struct text *out, const size_t counts[VERDICT_COUNT], size_t n)
+static void add_totals(struct text *out, const size_t counts[JUDGED_COUNT], size_t n)
 {
-    text_add(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"", n, counts[VERDICT_SLOWER],
-             counts[VERDICT_MISSING] + counts[VERDICT_INVALID]);
+    text_add(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"", n, counts[JUDGED_SLOWER],
+             counts[JUDGED_MISSING] + counts[JUDGED_INVALID]);
 }
 
-static void add_suite_totals(struct text *out, const size_t counts[VERDICT_COUNT], size_t n)
+static void add_suite_totals(struct text *out, const size_t counts[JUDGED_COUNT], size_t n)
 {
     add_totals(out, counts, n);
-    text_add(out, " skipped=\"%zu\">\n", counts[VERDICT_AMBIGUOUS]);
+    text_add(out, " skipped=\"%zu\">\n", counts[JUDGED_AMBIGUOUS]);
 }
 
 static void add_suite(struct text *out, const struct compare_runs *c, const struct compare_row *const *rows, size_t n)
 {
-    size_t counts[VERDICT_COUNT] = {0};
+    size_t counts[JUDGED_COUNT] = {0};
     struct text name = {0};
     for (size_t i = 0; i < n; i++)
         counts[rows[i]->verdict]++;
@@ -184,7 +184,7 @@ static const char *name_of_code(int code)
 
 void compare_failure_junit(struct text *out, const struct compare_failure *failure)
 {
-    static const size_t one[VERDICT_COUNT] = {[VERDICT_INVALID] = 1};
+    static const size_t one[JUDGED_COUNT] = {[JUDGED_INVALID] = 1};
     struct text runs = {0};
     text_add(&runs, "%s vs %s", failure->fresh, failure->base);
     add_head(out);

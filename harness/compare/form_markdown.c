@@ -80,13 +80,13 @@ static void add_side(struct text *out, const char *before, const struct side *si
 static void add_counts(struct text *out, const struct compare_runs *c)
 {
     text_add(out, "|");
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        text_add(out, " %s |", verdict_names[v]);
+    for (int v = 0; v < JUDGED_COUNT; v++)
+        text_add(out, " %s |", judgement_names[v]);
     text_add(out, "\n|");
-    for (int v = 0; v < VERDICT_COUNT; v++)
+    for (int v = 0; v < JUDGED_COUNT; v++)
         text_add(out, "---:|");
     text_add(out, "\n|");
-    for (int v = 0; v < VERDICT_COUNT; v++)
+    for (int v = 0; v < JUDGED_COUNT; v++)
         text_add(out, " %zu |", c->counts[v]);
     text_add(out, "\n\n");
 }

@@ -61,7 +61,7 @@ static void add_statistics(struct table *s, const struct compare_row *row)
 void form_table_add(struct table *s, const struct table_form *form, const struct compare_row *row)
 {
     char remark[sizeof row->reason];
-    table_add(s, NAN, "%s", verdict_names[row->verdict]);
+    table_add(s, NAN, "%s", judgement_names[row->verdict]);
     if (row->tested)
         table_add(s, compare_change(row), "%+.1f%%", 100 * compare_change(row));
     else
@@ -85,7 +85,7 @@ void form_table_add(struct table *s, const struct table_form *form, const struct
 
 static bool is_shown(const struct compare_runs *c, size_t i)
 {
-    return c->rows[i].verdict != VERDICT_SAME || i < SHOWN_MAX;
+    return c->rows[i].verdict != JUDGED_SAME || i < SHOWN_MAX;
 }
 
 static void make_table(const struct compare_runs *c, const struct table_form *form, struct table *table)
@@ -170,9 +170,9 @@ static void add_table(struct text *out, const struct compare_runs *c, struct com
 static void add_counts(struct text *out, const struct compare_runs *c)
 {
     text_add(out, "%zu results compared (a candidate in a cell):", c->n_rows);
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        if (c->counts[v] > 0 || v <= VERDICT_SLOWER)
-            text_add(out, " %zu %s%s", c->counts[v], verdict_names[v], v + 1 < VERDICT_COUNT ? "," : "");
+    for (int v = 0; v < JUDGED_COUNT; v++)
+        if (c->counts[v] > 0 || v <= JUDGED_SLOWER)
+            text_add(out, " %zu %s%s", c->counts[v], judgement_names[v], v + 1 < JUDGED_COUNT ? "," : "");
     if (out->length > 0 && out->bytes[out->length - 1] == ',')
         out->bytes[--out->length] = '\0';
     text_add(out, "\n");

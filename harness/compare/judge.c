@@ -8,7 +8,7 @@
 
 #include "stats/interval.h"
 
-const char *const verdict_names[] = {"SAME", "FASTER", "SLOWER", "AMBIGUOUS", "MISSING", "INVALID", NULL};
+const char *const judgement_names[] = {"SAME", "FASTER", "SLOWER", "AMBIGUOUS", "MISSING", "INVALID", NULL};
 
 static bool screens_out(const struct trial *t)
 {
@@ -23,13 +23,13 @@ static void test(struct trial *t)
     t->resolution = stats_below_resolution(t->fresh, t->base, JUDGE_ALPHA);
 }
 
-static enum verdict verdict_of(const struct trial *t, bool slower, bool faster)
+static enum judgement verdict_of(const struct trial *t, bool slower, bool faster)
 {
     if (slower)
-        return VERDICT_SLOWER;
+        return JUDGED_SLOWER;
     if (faster)
-        return VERDICT_FASTER;
-    return screens_out(t) ? VERDICT_AMBIGUOUS : VERDICT_SAME;
+        return JUDGED_FASTER;
+    return screens_out(t) ? JUDGED_AMBIGUOUS : JUDGED_SAME;
 }
 
 int judge_trials(struct trial *trials, size_t n)
@@ -59,12 +59,12 @@ out:
     return failed;
 }
 
-bool judge_suspects(enum verdict verdict)
+bool judge_suspects(enum judgement verdict)
 {
-    return verdict == VERDICT_SLOWER || verdict == VERDICT_AMBIGUOUS;
+    return verdict == JUDGED_SLOWER || verdict == JUDGED_AMBIGUOUS;
 }
 
 bool judge_is_blunt(const struct trial *t)
 {
-    return t->verdict == VERDICT_SAME && t->resolution > t->delta;
+    return t->verdict == JUDGED_SAME && t->resolution > t->delta;
 }

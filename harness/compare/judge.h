@@ -18,16 +18,16 @@
 
 /* SAME also says "not shown to differ by more than delta". AMBIGUOUS: the plain test sees a loss and its median is over
  * delta, but it is not shown to be; `--confirm` decides it. MISSING and INVALID carry no test. */
-enum verdict {
-    VERDICT_SAME,
-    VERDICT_FASTER,
-    VERDICT_SLOWER,
-    VERDICT_AMBIGUOUS,
-    VERDICT_MISSING,
-    VERDICT_INVALID,
-    VERDICT_COUNT
+enum judgement {
+    JUDGED_SAME,
+    JUDGED_FASTER,
+    JUDGED_SLOWER,
+    JUDGED_AMBIGUOUS,
+    JUDGED_MISSING,
+    JUDGED_INVALID,
+    JUDGED_COUNT
 };
-extern const char *const verdict_names[]; /* "SAME", "FASTER", ...; NULL-terminated */
+extern const char *const judgement_names[]; /* "SAME", "FASTER", ...; NULL-terminated */
 
 struct trial {
     struct sample base, fresh; /* group values, log units */
@@ -36,7 +36,7 @@ struct trial {
     double change; /* median of fresh minus median of base: below 0 the candidate lost speed */
     double p_slower, p_faster;
     double resolution; /* log units: groups that scatter like these show no smaller loss, it comes out SAME */
-    enum verdict verdict;
+    enum judgement verdict;
 };
 
 /* Judges the family. -1 out of memory. */
@@ -46,6 +46,6 @@ int judge_trials(struct trial *trials, size_t n);
 bool judge_is_blunt(const struct trial *t);
 
 /* True for a verdict that --confirm measures again. */
-bool judge_suspects(enum verdict verdict);
+bool judge_suspects(enum judgement verdict);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 3, 4))) static void give_up(struct compare_row *row, enum verdict verdict,
+__attribute__((format(printf, 3, 4))) static void give_up(struct compare_row *row, enum judgement verdict,
                                                           const char *format, ...)
 {
     va_list arguments;
@@ -59,14 +59,14 @@ static struct match choose_reference(const struct side_candidate *base, const st
 static void match_pair(struct compare_row *row, const struct match *m)
 {
     if (!m->base) {
-        give_up(row, VERDICT_INVALID, "no baseline was timed beside it in both runs");
+        give_up(row, JUDGED_INVALID, "no baseline was timed beside it in both runs");
         return;
     }
     snprintf(row->reference, sizeof row->reference, "%s", m->base->reference);
     if (!m->base->comparable || !m->fresh->comparable)
-        give_up(row, VERDICT_INVALID, "timed in another way than its reference (rung of the ladder)");
+        give_up(row, JUDGED_INVALID, "timed in another way than its reference (rung of the ladder)");
     else if (!is_usable(m))
-        give_up(row, VERDICT_INVALID, "%zu and %zu groups without slowdown, the test needs %d on each side", m->base->n,
+        give_up(row, JUDGED_INVALID, "%zu and %zu groups without slowdown, the test needs %d on each side", m->base->n,
                 m->fresh->n, JUDGE_GROUPS_MIN);
     else
         row->tested = true;
@@ -82,16 +82,16 @@ static void tell_missing(struct compare_row *row, const struct side_cell *base, 
 {
     char why[SIDE_WHY_MAX];
     side_tell_absent(base, fresh, row->candidate, why);
-    give_up(row, VERDICT_MISSING, "NEW has no such candidate here%s%s", why[0] ? "; " : "", why);
+    give_up(row, JUDGED_MISSING, "NEW has no such candidate here%s%s", why[0] ? "; " : "", why);
 }
 
 static void match_candidates(struct compare_row *row, const struct side_candidate *base,
                              const struct side_candidate *fresh)
 {
     if (!is_ok(fresh)) {
-        give_up(row, VERDICT_INVALID, "%s%s%s", fresh->status, fresh->reason[0] ? ": " : "", fresh->reason);
+        give_up(row, JUDGED_INVALID, "%s%s%s", fresh->status, fresh->reason[0] ? ": " : "", fresh->reason);
     } else if (strcmp(base->rung, fresh->rung) != 0) {
-        give_up(row, VERDICT_INVALID, "timed as %s in BASE and as %s in NEW", base->rung[0] ? base->rung : "nothing",
+        give_up(row, JUDGED_INVALID, "timed as %s in BASE and as %s in NEW", base->rung[0] ? base->rung : "nothing",
                 fresh->rung[0] ? fresh->rung : "nothing");
     } else {
         struct match m = choose_reference(base, fresh);
@@ -107,13 +107,13 @@ static void fill_row(struct compare_row *row, const struct side_cell *base, cons
     memcpy(row->key, base->key, sizeof row->key);
     memcpy(row->candidate, candidate->name, sizeof row->candidate);
     if (is_skipped(candidate))
-        give_up(row, VERDICT_MISSING, "BASE skipped this cell: %s", candidate->reason);
+        give_up(row, JUDGED_MISSING, "BASE skipped this cell: %s", candidate->reason);
     else if (fresh && is_skipped(side_find_candidate(fresh, candidate->name)))
-        give_up(row, VERDICT_MISSING, "NEW skipped this cell: %s", fresh->reason);
+        give_up(row, JUDGED_MISSING, "NEW skipped this cell: %s", fresh->reason);
     else if (!fresh)
-        give_up(row, VERDICT_MISSING, "NEW has not measured this cell");
+        give_up(row, JUDGED_MISSING, "NEW has not measured this cell");
     else if (fresh->headline != base->headline)
-        give_up(row, VERDICT_INVALID, "headline timing %s in BASE, %s in NEW", timing_names[base->headline],
+        give_up(row, JUDGED_INVALID, "headline timing %s in BASE, %s in NEW", timing_names[base->headline],
                 timing_names[fresh->headline]);
     else if (side_find_candidate(fresh, candidate->name))
         match_candidates(row, candidate, side_find_candidate(fresh, candidate->name));
@@ -189,8 +189,8 @@ static void tell_not_again(struct compare_row *row, const struct side_cell *base
     char why[SIDE_WHY_MAX] = "";
     if (again && !side_find_candidate(again, row->candidate))
         side_tell_absent(base, again, row->candidate, why);
-    give_up(row, VERDICT_INVALID, "a suspect, but not measured again beside %s in %d groups or more%s%s",
-            row->reference, JUDGE_GROUPS_MIN, why[0] ? "; " : "", why);
+    give_up(row, JUDGED_INVALID, "a suspect, but not measured again beside %s in %d groups or more%s%s", row->reference,
+            JUDGE_GROUPS_MIN, why[0] ? "; " : "", why);
 }
 
 void row_take_second_look(struct compare_row *row, const struct side *base, const struct side *confirm)
@@ -200,7 +200,7 @@ void row_take_second_look(struct compare_row *row, const struct side *base, cons
     const struct side_pair *pair = side_find_pair(candidate, row->reference);
     row->screened_change = row->trial.change;
     if (candidate && !is_ok(candidate))
-        give_up(row, VERDICT_INVALID, "measured again: %s%s%s", candidate->status, candidate->reason[0] ? ": " : "",
+        give_up(row, JUDGED_INVALID, "measured again: %s%s%s", candidate->status, candidate->reason[0] ? ": " : "",
                 candidate->reason);
     else if (!pair || !pair->comparable || pair->n < JUDGE_GROUPS_MIN)
         tell_not_again(row, cell, again);
@@ -219,8 +219,8 @@ void row_take_second_look(struct compare_row *row, const struct side *base, cons
 
 static int rank(const struct compare_row *row)
 {
-    static const int ranks[VERDICT_COUNT] = {[VERDICT_SLOWER] = 0,    [VERDICT_INVALID] = 1, [VERDICT_MISSING] = 2,
-                                             [VERDICT_AMBIGUOUS] = 3, [VERDICT_SAME] = 4,    [VERDICT_FASTER] = 4};
+    static const int ranks[JUDGED_COUNT] = {[JUDGED_SLOWER] = 0,    [JUDGED_INVALID] = 1, [JUDGED_MISSING] = 2,
+                                            [JUDGED_AMBIGUOUS] = 3, [JUDGED_SAME] = 4,    [JUDGED_FASTER] = 4};
     return ranks[row->verdict];
 }
 

@@ -102,7 +102,7 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
 /* ---- which journal ---- */
 
 /* A result is read, too: for its schema, and to know its journal again. */
-static int find_journal(const char *path, struct source *journal, cJSON **result, struct error *err)
+static int find_journal(const char *path, struct source *journal, struct result **result, struct error *err)
 {
     struct source named;
     int code = source_find(path, &named, err);
@@ -111,15 +111,20 @@ static int find_journal(const char *path, struct source *journal, cJSON **result
     return code ? code : source_find_journal(path, journal, err);
 }
 
-static int check_belongs(const struct side *s, const char *journal, const cJSON *result, struct error *err)
+static int check_belongs(const struct side *s, const char *journal, const struct result *result, struct error *err)
 {
-    static const char *const keys[] = {"started", "plan_hash", "seed"};
-    const cJSON *run = tree_member(result, "run");
-    for (size_t i = 0; result && i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(tree_text(run, keys[i]), tree_text(s->run, keys[i])) != 0)
-            return error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run (%s differs)",
-                             s->path, journal, keys[i]);
-    return 0;
+    const char *other = NULL;
+    if (!result)
+        return 0;
+    if (strcmp(result->run.started, tree_text(s->run, "started")) != 0)
+        other = "started";
+    else if (strcmp(result->run.plan_hash, tree_text(s->run, "plan_hash")) != 0)
+        other = "plan_hash";
+    else if (strcmp(result->run.seed, tree_text(s->run, "seed")) != 0)
+        other = "seed";
+    return other ? error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run (%s differs)",
+                             s->path, journal, other)
+                 : 0;
 }
 
 /* ---- the whole ---- */
@@ -145,7 +150,7 @@ static int check_cells(struct side *s, struct error *err)
 int side_read(const char *path, struct side *out, struct error *err)
 {
     struct source journal;
-    cJSON *result = NULL;
+    struct result *result = NULL;
     *out = (struct side){0};
     snprintf(out->path, sizeof out->path, "%s", path);
     int code = find_journal(path, &journal, &result, err);
@@ -157,7 +162,7 @@ int side_read(const char *path, struct side *out, struct error *err)
         code = check_cells(out, err);
     if (!code)
         code = check_belongs(out, journal.path, result, err);
-    cJSON_Delete(result);
+    result_free(result);
     if (code)
         side_free(out);
     return code;

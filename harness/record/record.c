@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/verdict.h"
+
 const char *const phase_names[PHASE_COUNT + 1] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
 
 int series_add(struct series *s, unsigned block, double ns)
@@ -83,23 +85,7 @@ const struct contender_record *record_contender(const struct cell_record *r, con
 
 bool record_is_refuted(const char *status)
 {
-    static const char *const verdicts[] = {"wrong_result",
-                                           "precision_class",
-                                           "input_mutated",
-                                           "oob_write",
-                                           "oob_read",
-                                           "stream_escape",
-                                           "late_work",
-                                           "leak",
-                                           "device_state_changed",
-                                           "rival_disturbed",
-                                           "tamper_suspected",
-                                           "implausible_speed",
-                                           NULL};
-    for (size_t i = 0; verdicts[i]; i++)
-        if (strcmp(status, verdicts[i]) == 0)
-            return true;
-    return false;
+    return verdict_is_refuted(verdict_of(status));
 }
 
 bool record_block_dropped(const struct cell_record *r, unsigned block)

@@ -7,6 +7,6 @@
 #include "report/tables.h"
 
 /* One row for each mode, timing and copied contender of the result's summary; no table without copies. */
-int aa_make(const cJSON *result, table_sink sink, void *context);
+int aa_make(const struct result *result, table_sink sink, void *context);
 
 #endif

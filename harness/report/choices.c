@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "record/parameters.h"
-#include "base/tree.h"
 
 const char *const choice_names[CHOICE_PARAMETERS] = {"BM", "BN", "BK", "stages", "swizzle stride"};
 
@@ -70,80 +69,60 @@ const struct choice_panel choice_panels[CHOICE_PANELS] = {
 
 /* ---- reading ---- */
 
-static double headline_median(const cJSON *cell, const cJSON *contender)
+static bool is_candidate_with_parameters(const struct result_contender *c)
 {
-    const cJSON *timings = tree_member(contender, "timings");
-    return tree_number(tree_member(timings, tree_text(cell, "headline")), "median_ns");
-}
-
-static bool is_candidate_with_parameters(const cJSON *contender)
-{
-    return strcmp(tree_text(contender, "role"), "candidate") == 0 &&
-           strcmp(tree_text(contender, "status"), "ok") == 0 &&
-           tree_text(tree_member(contender, "attributes"), "parameters")[0] != '\0';
+    return c->role == RESULT_CANDIDATE && c->verdict == VERDICT_OK && c->attributes.parameters[0] != '\0';
 }
 
 /* The faster of this contender's family; the first when two are equal. */
-static bool is_fastest_of_family(const cJSON *cell, const cJSON *contender)
+static bool is_fastest_of_family(const struct result_cell *cell, const struct result_contender *contender)
 {
-    double own = headline_median(cell, contender);
-    bool before = true;
-    const cJSON *other;
-    cJSON_ArrayForEach(other, tree_member(cell, "contenders"))
-    {
-        if (other == contender) {
-            before = false;
+    double own = result_headline(cell, contender)->median_ns;
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *other = &cell->contenders[i];
+        if (other == contender || !is_candidate_with_parameters(other) || strcmp(other->family, contender->family) != 0)
             continue;
-        }
-        if (!is_candidate_with_parameters(other) ||
-            strcmp(tree_text(other, "family"), tree_text(contender, "family")) != 0)
-            continue;
-        double ns = headline_median(cell, other);
-        if (ns < own || (ns == own && before))
+        double ns = result_headline(cell, other)->median_ns;
+        if (ns < own || (ns == own && other < contender))
             return false;
     }
     return !isnan(own);
 }
 
-static struct choice choice_from(const cJSON *cell, const cJSON *contender)
+static struct choice choice_from(const struct result_cell *cell, const struct result_contender *contender)
 {
-    const cJSON *attributes = tree_member(contender, "attributes");
-    const char *parameters = tree_text(attributes, "parameters");
     struct choice c = {
-        .mode = tree_text(cell, "mode"),
-        .dtype = tree_text(cell, "dtype"),
-        .accumulate = tree_text(cell, "accumulate"),
-        .candidate = tree_text(contender, "family"),
-        .kernel = tree_text(attributes, "kernel"),
-        .m = tree_number(cell, "m"),
-        .n = tree_number(cell, "n"),
-        .k = tree_number(cell, "k"),
+        .mode = cell->group.mode,
+        .dtype = cell->group.dtype,
+        .accumulate = cell->group.accumulate,
+        .candidate = contender->family,
+        .kernel = contender->attributes.kernel,
+        .m = cell->m,
+        .n = cell->n,
+        .k = cell->k,
     };
     for (int p = 0; p < CHOICE_PARAMETERS; p++)
-        c.value[p] = parameters_value(parameters, keys[p]);
+        c.value[p] = parameters_value(contender->attributes.parameters, keys[p]);
     return c;
 }
 
-static size_t count_contenders(const cJSON *cells)
+static size_t count_contenders(const struct result *result)
 {
-    const cJSON *cell;
     size_t n = 0;
-    cJSON_ArrayForEach(cell, cells) n += (size_t)cJSON_GetArraySize(tree_member(cell, "contenders"));
+    for (size_t i = 0; i < result->n_cells; i++)
+        n += result->cells[i].n_contenders;
     return n;
 }
 
-int choices_of(const cJSON *result, struct choices *out, struct error *err)
+int choices_of(const struct result *result, struct choices *out, struct error *err)
 {
-    const cJSON *cells = tree_member(result, "cells");
-    const cJSON *cell;
-    *out = (struct choices){.items = malloc((count_contenders(cells) + 1) * sizeof *out->items)};
+    *out = (struct choices){.items = malloc((count_contenders(result) + 1) * sizeof *out->items)};
     if (!out->items)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
-    cJSON_ArrayForEach(cell, cells)
-    {
-        const cJSON *contender;
-        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-        {
+    for (size_t i = 0; i < result->n_cells; i++) {
+        const struct result_cell *cell = &result->cells[i];
+        for (size_t c = 0; c < cell->n_contenders; c++) {
+            const struct result_contender *contender = &cell->contenders[c];
             if (is_candidate_with_parameters(contender) && is_fastest_of_family(cell, contender))
                 out->items[out->n++] = choice_from(cell, contender);
         }

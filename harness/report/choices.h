@@ -5,7 +5,7 @@
 #ifndef CUDAL2_REPORT_CHOICES_H
 #define CUDAL2_REPORT_CHOICES_H
 
-#include "base/json.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 
@@ -25,7 +25,7 @@ struct choices {
 };
 
 /* Candidates without recorded parameters are left out. EXIT_CODE_INTERNAL out of memory. */
-int choices_of(const cJSON *result, struct choices *out, struct error *err);
+int choices_of(const struct result *result, struct choices *out, struct error *err);
 void choices_free(struct choices *c);
 
 double choice_log2_mnk(const struct choice *c);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "report/load.h"
-#include "base/tree.h"
 
 static bool same_line(const struct line *a, const struct line *b)
 {
@@ -120,105 +119,97 @@ static void note_condition(char *kept, size_t capacity, const char *here)
 }
 
 /* Where the value belongs and what it is. */
-static int add_value(struct dataset *d, const cJSON *cell, const cJSON *s, const char *reference, struct error *err)
+static int add_value(struct dataset *d, const struct result_cell *cell, const struct result_pair *s,
+                     const char *reference, struct error *err)
 {
     struct line like = {.source = "measured"};
-    const cJSON *ci = tree_member(s, "ci95");
-    bool known = cJSON_GetArraySize(ci) == 2;
-    struct shape_value value = {tree_number(cell, "m"),
-                                tree_number(cell, "n"),
-                                tree_number(cell, "k"),
-                                tree_number(s, "mean_of_ratios"),
-                                tree_number(s, "geomean"),
-                                known ? ci->child->valuedouble : NAN,
-                                known ? ci->child->next->valuedouble : NAN,
-                                tree_true(cell, "converged")};
+    const struct shape_value value = {cell->m,    cell->n,     cell->k,      s->mean_of_ratios,
+                                      s->geomean, s->ci95.low, s->ci95.high, cell->converged};
     if (isnan(value.mean) || isnan(value.geomean))
-        return error_set(err, EXIT_CODE_DATA, "cell %s: a speedup without value", tree_text(cell, "key"));
-    copy(like.mode, sizeof like.mode, tree_text(cell, "mode"));
-    copy(like.dtype, sizeof like.dtype, tree_text(cell, "dtype"));
-    copy(like.accumulate, sizeof like.accumulate, tree_text(cell, "accumulate"));
-    copy(like.timing, sizeof like.timing, overlap_timing(d->rows, like.mode, tree_text(s, "timing")));
-    copy(like.candidate, sizeof like.candidate, tree_text(s, "candidate"));
+        return error_set(err, EXIT_CODE_DATA, "cell %s: a speedup without value", cell->key);
+    copy(like.mode, sizeof like.mode, cell->group.mode);
+    copy(like.dtype, sizeof like.dtype, cell->group.dtype);
+    copy(like.accumulate, sizeof like.accumulate, cell->group.accumulate);
+    copy(like.timing, sizeof like.timing, overlap_timing(d->rows, like.mode, result_timing_name(s->timing)));
+    copy(like.candidate, sizeof like.candidate, s->candidate);
     copy(like.reference, sizeof like.reference, reference);
     struct line *line = dataset_line(d, &like);
     if (!line || line_add(line, &value))
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
-    note_condition(line->cache, sizeof line->cache, tree_text(cell, "cache"));
+    note_condition(line->cache, sizeof line->cache, cell->cache);
     return 0;
 }
 
-static bool is_of(const cJSON *s, const char *candidate, const char *timing)
+static bool is_of(const struct result_pair *s, const struct result_pair *like)
 {
-    return strcmp(tree_text(s, "candidate"), candidate) == 0 && strcmp(tree_text(s, "timing"), timing) == 0;
+    return s->timing == like->timing && strcmp(s->candidate, like->candidate) == 0;
 }
 
 /* The least of a candidate's speedups over whole baselines, when it is `first`'s turn: NULL for all but the first of
  * them, and where there is no second. */
-static const cJSON *over_fastest(const cJSON *cell, const cJSON *first)
+static const struct result_pair *over_fastest(const struct result_cell *cell, const struct result_pair *first)
 {
-    const char *candidate = tree_text(first, "candidate");
-    const char *timing = tree_text(first, "timing");
-    const cJSON *least = NULL;
+    const struct result_pair *least = NULL;
     size_t n = 0;
-    const cJSON *s;
-    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
-    {
-        if (!is_of(s, candidate, timing) || dataset_has_layout(tree_text(s, "reference")))
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *s = &cell->speedups[i];
+        if (!is_of(s, first) || dataset_has_layout(s->reference))
             continue;
         if (n++ == 0 && s != first)
             return NULL;
-        if (!least || tree_number(s, "geomean") < tree_number(least, "geomean"))
+        if (!least || s->geomean < least->geomean)
             least = s;
     }
     return n > 1 ? least : NULL;
 }
 
-static int add_speedup(struct dataset *d, const cJSON *cell, const cJSON *s, struct error *err)
+static int add_speedup(struct dataset *d, const struct result_cell *cell, const struct result_pair *s,
+                       struct error *err)
 {
-    int code = add_value(d, cell, s, tree_text(s, "reference"), err);
-    const cJSON *least = code == 0 ? over_fastest(cell, s) : NULL;
+    int code = add_value(d, cell, s, s->reference, err);
+    const struct result_pair *least = code == 0 ? over_fastest(cell, s) : NULL;
     return least ? add_value(d, cell, least, DATASET_FASTEST, err) : code;
 }
 
 /* Of every worker start: a report of several devices is one of --mixed. */
-static void set_device(struct line *line, const cJSON *result)
+static void set_device(struct line *line, const struct result *result)
 {
-    const cJSON *env;
-    cJSON_ArrayForEach(env, tree_member(result, "env"))
-    {
-        note_condition(line->device, sizeof line->device, tree_text(tree_member(env, "device"), "name"));
-    }
+    for (size_t i = 0; i < result->n_env; i++)
+        note_condition(line->device, sizeof line->device, result->env[i].device.name);
 }
 
-static void set_outcomes(struct dataset *d, const cJSON *result)
+static void set_outcomes(struct dataset *d, const struct result *result)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct line *line = &d->lines[i];
+        const struct result_group group = {line->mode, line->dtype, line->accumulate};
         if (strcmp(line->source, "measured") == 0)
-            line->outcome = outcome_of(result, line->mode, line->dtype, line->accumulate);
+            line->outcome = outcome_of(result, &group);
         if (strcmp(line->source, "measured") == 0)
             set_device(line, result);
     }
 }
 
-int dataset_add_result(struct dataset *d, const cJSON *result, const char *timing, struct error *err)
+static int add_cell(struct dataset *d, const struct result_cell *cell, const char *timing, struct error *err)
 {
-    const cJSON *cell;
+    const char *wanted = timing ? timing : result_timing_name(cell->headline);
+    int code = 0;
+    for (size_t i = 0; i < cell->n_speedups && code == 0; i++) {
+        const struct result_pair *s = &cell->speedups[i];
+        if (!dataset_has_layout(s->candidate) && strcmp(result_timing_name(s->timing), wanted) == 0)
+            code = add_speedup(d, cell, s, err);
+    }
+    return code;
+}
+
+int dataset_add_result(struct dataset *d, const struct result *result, const char *timing, struct error *err)
+{
     int code = 0;
     overlap_find(result, d->rows);
-    cJSON_ArrayForEach(cell, tree_member(result, "cells"))
-    {
-        const char *wanted = timing ? timing : tree_text(cell, "headline");
-        const cJSON *s;
-        cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
-        {
-            if (code || dataset_has_layout(tree_text(s, "candidate")) || strcmp(tree_text(s, "timing"), wanted) != 0)
-                continue;
-            code = add_speedup(d, cell, s, err);
-            if (code && load_file_of(result, cell))
-                error_wrap(err, "%s", load_file_of(result, cell));
-        }
+    for (size_t i = 0; i < result->n_cells && code == 0; i++) {
+        code = add_cell(d, &result->cells[i], timing, err);
+        if (code && load_file_of(result, &result->cells[i]))
+            error_wrap(err, "%s", load_file_of(result, &result->cells[i]));
     }
     set_outcomes(d, result);
     return code;

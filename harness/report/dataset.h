@@ -5,7 +5,6 @@
 #ifndef CUDAL2_REPORT_DATASET_H
 #define CUDAL2_REPORT_DATASET_H
 
-#include "base/json.h"
 #include "report/outcome.h"
 #include "report/overlap.h"
 #include "analysis/aggregate.h"
@@ -55,7 +54,7 @@ bool dataset_has_layout(const char *name);
 /* Adds the speedups of a result in one timing (NULL: each cell's headline), whole candidates only (no layout suffix),
  * and where a candidate has two whole baselines or more in a cell the least of those as one over DATASET_FASTEST: the
  * fastest is known from the blocks that score it, which flatters the baselines. */
-int dataset_add_result(struct dataset *d, const cJSON *result, const char *timing, struct error *err);
+int dataset_add_result(struct dataset *d, const struct result *result, const char *timing, struct error *err);
 
 /* Adds a published CSV: a head line "mnk,<baseline>,...", then M_N_K and one ratio t_baseline / t_candidate for each
  * baseline; empty fields and missing shapes are fine. Mode and accumulate type come from the file's name ("server",

@@ -6,25 +6,21 @@
 
 #include <math.h>
 
-#include "base/tree.h"
-
 bool estimates_are_apart(double mean, double low, double high)
 {
     return mean < low || mean > high;
 }
 
-double estimates_distance(const cJSON *speedup)
+double estimates_distance(const struct result_pair *speedup)
 {
-    const cJSON *ci = tree_member(speedup, "ci95");
-    double mean = tree_number(speedup, "mean_of_ratios");
-    if (cJSON_GetArraySize(ci) != 2 || isnan(mean))
+    const struct result_interval *ci = speedup ? &speedup->ci95 : NULL;
+    if (!ci || isnan(ci->low) || isnan(speedup->mean_of_ratios))
         return 0;
-    double low = ci->child->valuedouble, high = ci->child->next->valuedouble;
-    double outside = fmax(low - mean, mean - high);
-    return outside > 0 ? outside / fmax((high - low) / 2, 1e-9) : 0;
+    double outside = fmax(ci->low - speedup->mean_of_ratios, speedup->mean_of_ratios - ci->high);
+    return outside > 0 ? outside / fmax((ci->high - ci->low) / 2, 1e-9) : 0;
 }
 
-bool estimates_differ(const cJSON *speedup)
+bool estimates_differ(const struct result_pair *speedup)
 {
     return estimates_distance(speedup) > 0;
 }

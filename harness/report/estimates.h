@@ -6,13 +6,13 @@
 #ifndef CUDAL2_REPORT_ESTIMATES_H
 #define CUDAL2_REPORT_ESTIMATES_H
 
-#include "base/json.h"
+#include "result/result.h"
 
 /* Ratios minus 1; false where the interval is not known. */
 bool estimates_are_apart(double mean, double low, double high);
 /* The same of a speedup of a result's cell; false for NULL. */
-bool estimates_differ(const cJSON *speedup);
+bool estimates_differ(const struct result_pair *speedup);
 /* How far outside, in half-widths of the interval; 0 inside. */
-double estimates_distance(const cJSON *speedup);
+double estimates_distance(const struct result_pair *speedup);
 
 #endif

@@ -15,16 +15,16 @@
 
 struct bencher {
     struct tree all;
-    const cJSON *cell;
+    const struct result_cell *cell;
     cJSON *first;     /* benchmark of the cell; NULL when there is none yet */
     cJSON *benchmark; /* that is being filled */
 };
 
 /* A candidate's times and speedups belong to one benchmark, which is then among those of the cell. */
-static void open_benchmark(struct bencher *b, const cJSON *cell, const char *contender)
+static void open_benchmark(struct bencher *b, const struct result_cell *cell, const char *contender)
 {
     char name[256];
-    snprintf(name, sizeof name, "%s/%s", tree_text(cell, "key"), contender);
+    snprintf(name, sizeof name, "%s/%s", cell->key, contender);
     if (cell != b->cell)
         b->first = NULL;
     b->cell = cell;

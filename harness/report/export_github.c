@@ -34,10 +34,9 @@ static void add(struct github *g, const struct entry *entry)
 static void add_time(void *context, const struct export_time *time)
 {
     struct entry e = {.unit = "ns", .value = time->median_ns};
-    double sd = tree_number(time->statistics, "sd_ns");
-    snprintf(e.name, sizeof e.name, "%s/%s", tree_text(time->cell, "key"), time->name);
-    snprintf(e.extra, sizeof e.extra, "median of %.0f blocks, %s time", tree_number(time->statistics, "n"),
-             time->timing);
+    double sd = time->statistics->sd_ns;
+    snprintf(e.name, sizeof e.name, "%s/%s", time->cell->key, time->name);
+    snprintf(e.extra, sizeof e.extra, "median of %.0f blocks, %s time", time->statistics->n, time->timing);
     if (!isnan(sd))
         snprintf(e.range, sizeof e.range, "± %.6g", sd);
     add(context, &e);
@@ -46,7 +45,7 @@ static void add_time(void *context, const struct export_time *time)
 static void add_rate(void *context, const struct export_time *time)
 {
     struct entry e = {.unit = "TFLOP/s", .value = round_to(time->tflops, 1e6)};
-    snprintf(e.name, sizeof e.name, "%s/%s", tree_text(time->cell, "key"), time->name);
+    snprintf(e.name, sizeof e.name, "%s/%s", time->cell->key, time->name);
     snprintf(e.extra, sizeof e.extra, "%s time", time->timing);
     add(context, &e);
 }
@@ -54,7 +53,7 @@ static void add_rate(void *context, const struct export_time *time)
 static void add_speedup(void *context, const struct export_speedup *s)
 {
     struct entry e = {.unit = "x", .value = s->ratio};
-    snprintf(e.name, sizeof e.name, "%s/%s over %s", tree_text(s->cell, "key"), s->candidate, s->reference);
+    snprintf(e.name, sizeof e.name, "%s/%s over %s", s->cell->key, s->candidate, s->reference);
     snprintf(e.extra, sizeof e.extra, "time of the reference over time of the candidate, %s time", s->timing);
     if (!isnan(s->low))
         snprintf(e.range, sizeof e.range, "± %.6g", (s->high - s->low) / 2);

@@ -81,8 +81,8 @@ static bool all_are_journals(const struct export_request *request)
 static void add_time(void *context, const struct export_time *time)
 {
     struct google *g = context;
-    snprintf(g->name, sizeof g->name, "%s/%s", tree_text(time->cell, "key"), time->name);
-    const struct entry entry = {g->name, 1, tree_whole(time->statistics, "n"), time->median_ns};
+    snprintf(g->name, sizeof g->name, "%s/%s", time->cell->key, time->name);
+    const struct entry entry = {g->name, 1, time->statistics->n > 0 ? (size_t)time->statistics->n : 0, time->median_ns};
     add(g, &entry);
     g->family++;
 }
@@ -90,17 +90,15 @@ static void add_time(void *context, const struct export_time *time)
 /* ---- the whole ---- */
 
 /* What compare.py and its fellows look for; the processor says nothing about a GPU's time. */
-static cJSON *context_of(const cJSON *result)
+static cJSON *context_of(const struct result *result)
 {
     struct tree t = tree_begin();
-    const cJSON *runs = tree_member(result, "runs");
-    const cJSON *run = runs ? runs->child : tree_member(result, "run");
-    const cJSON *env = tree_member(result, "env");
-    const cJSON *device = tree_member(env ? env->child : NULL, "device");
-    tree_put(&t, "date", cJSON_CreateString(tree_text(run, "started")));
+    const struct result_run *run = result->n_runs > 0 ? &result->runs[0] : &result->run;
+    const struct result_device *device = result_device(result, 0);
+    tree_put(&t, "date", cJSON_CreateString(run->started));
     tree_put_text(&t, "executable", "cudal2-bench");
-    tree_put_text(&t, "device", tree_text(device, "name"));
-    tree_put_text(&t, "driver", tree_text(device, "driver"));
+    tree_put_text(&t, "device", device->name);
+    tree_put_text(&t, "driver", device->driver);
     tree_put_number(&t, "num_cpus", 1);
     tree_put_number(&t, "mhz_per_cpu", 0);
     tree_put(&t, "cpu_scaling_enabled", cJSON_CreateFalse());

@@ -11,7 +11,6 @@
 #include "report/exports.h"
 #include "report/load.h"
 #include "report/outcome.h"
-#include "base/tree.h"
 
 /* In a label's value quote and backslash are escaped; what does harm (newlines, too) is written out before. */
 static void add_label(struct text *out, const char *name, const char *value)
@@ -28,7 +27,7 @@ static void add_label(struct text *out, const char *name, const char *value)
 struct prometheus {
     struct text *out;
     const struct export_request *request;
-    const cJSON *cell; /* the last one that a series was of, and its run: cells come in their order */
+    const struct result_cell *cell; /* the last one that a series was of, and its run: cells come in their order */
     char run[256];
 };
 
@@ -53,13 +52,13 @@ static void name_of_run(const char *path, char *out, size_t capacity)
     snprintf(out, capacity, "%.*s", (int)(length - first), path + first);
 }
 
-static void find_run(const struct prometheus *p, const cJSON *cell, char *out, size_t capacity)
+static void find_run(const struct prometheus *p, const struct result_cell *cell, char *out, size_t capacity)
 {
     const char *path = load_file_of(p->request->result, cell);
     name_of_run(path ? path : p->request->n > 0 ? p->request->paths[0] : "", out, capacity);
 }
 
-static const char *run_of(struct prometheus *p, const cJSON *cell)
+static const char *run_of(struct prometheus *p, const struct result_cell *cell)
 {
     if (cell != p->cell)
         find_run(p, cell, p->run, sizeof p->run);
@@ -68,23 +67,21 @@ static const char *run_of(struct prometheus *p, const cJSON *cell)
 }
 
 /* What every series has: two files in one directory never say the same of different things. */
-static void add_group_labels(struct prometheus *p, const cJSON *cell)
+static void add_group_labels(struct prometheus *p, const struct result_cell *cell)
 {
-    static const char *const names[] = {"mode", "dtype", "accumulate"};
     add_label(p->out, "run", run_of(p, cell));
-    for (int i = 0; i < 3; i++) {
-        text_add(p->out, ",");
-        add_label(p->out, names[i], tree_text(cell, names[i]));
-    }
+    text_add(p->out, ",");
+    add_label(p->out, "mode", cell->group.mode);
+    text_add(p->out, ",");
+    add_label(p->out, "dtype", cell->group.dtype);
+    text_add(p->out, ",");
+    add_label(p->out, "accumulate", cell->group.accumulate);
 }
 
-static void add_cell_labels(struct prometheus *p, const cJSON *cell, const char *timing)
+static void add_cell_labels(struct prometheus *p, const struct result_cell *cell, const char *timing)
 {
-    static const char *const sizes[] = {"m", "n", "k"};
     add_group_labels(p, cell);
-    for (int i = 0; i < 3; i++)
-        text_add(p->out, ",%s=\"%.0f\"", sizes[i], tree_number(cell, sizes[i]));
-    text_add(p->out, ",");
+    text_add(p->out, ",m=\"%.0f\",n=\"%.0f\",k=\"%.0f\",", cell->m, cell->n, cell->k);
     add_label(p->out, "timing", timing);
     text_add(p->out, ",");
 }
@@ -127,9 +124,9 @@ static void add_speedup(void *context, const struct export_speedup *s)
 
 /* Cells that have labels in common, with one of them. */
 struct share {
-    const cJSON *cell;
+    const struct result_cell *cell;
     char run[256];
-    size_t count[4]; /* by status */
+    size_t count[CELL_STATUS_COUNT];
 };
 
 struct shares {
@@ -137,31 +134,29 @@ struct shares {
     size_t n;
 };
 
-static const char *const statuses[] = {"ok", "partial", "skipped", "failed"};
-
-static const cJSON *device_of(const struct prometheus *p, const cJSON *cell)
+/* What there is of a cell's device; the first one's where no worker measured the cell. */
+static const struct result_device *device_of(const struct prometheus *p, const struct result_cell *cell)
 {
-    const cJSON *all = tree_member(p->request->result, "env");
-    return tree_member(cJSON_GetArrayItem(all, (int)tree_whole(cell, "env")), "device");
+    return result_device(p->request->result, cell->env > 0 ? cell->env : 0);
 }
 
-static bool same_group(const struct prometheus *p, const cJSON *a, const cJSON *b)
+static bool same_group(const struct prometheus *p, const struct result_cell *a, const struct result_cell *b)
 {
     (void)p;
-    return outcome_same_group(a, b);
+    return result_same_group(&a->group, &b->group);
 }
 
-static bool same_device(const struct prometheus *p, const cJSON *a, const cJSON *b)
+static bool same_device(const struct prometheus *p, const struct result_cell *a, const struct result_cell *b)
 {
-    const cJSON *x = device_of(p, a), *y = device_of(p, b);
-    return strcmp(tree_text(x, "name"), tree_text(y, "name")) == 0 &&
-           strcmp(tree_text(x, "driver"), tree_text(y, "driver")) == 0;
+    const struct result_device *x = device_of(p, a), *y = device_of(p, b);
+    return strcmp(x->name, y->name) == 0 && strcmp(x->driver, y->driver) == 0;
 }
 
-typedef bool (*sameness)(const struct prometheus *p, const cJSON *a, const cJSON *b);
+typedef bool (*sameness)(const struct prometheus *p, const struct result_cell *a, const struct result_cell *b);
 
 /* NULL out of memory. */
-static struct share *share_of(struct prometheus *p, struct shares *shares, const cJSON *cell, sameness same)
+static struct share *share_of(struct prometheus *p, struct shares *shares, const struct result_cell *cell,
+                              sameness same)
 {
     const char *run = run_of(p, cell);
     for (size_t i = 0; i < shares->n; i++)
@@ -178,13 +173,12 @@ static struct share *share_of(struct prometheus *p, struct shares *shares, const
 
 static void count_shares(struct prometheus *p, struct shares *shares, sameness same)
 {
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(p->request->result, "cells"))
-    {
+    for (size_t i = 0; i < p->request->result->n_cells; i++) {
+        const struct result_cell *cell = &p->request->result->cells[i];
         struct share *share = share_of(p, shares, cell, same);
         p->out->failed |= !share;
-        for (size_t i = 0; share && i < 4; i++)
-            share->count[i] += strcmp(tree_text(cell, "status"), statuses[i]) == 0;
+        if (share && cell->outcome < CELL_STATUS_COUNT)
+            share->count[cell->outcome]++;
     }
 }
 
@@ -192,10 +186,12 @@ static void add_cells_by_status(struct prometheus *p)
 {
     struct shares shares = {NULL, 0};
     count_shares(p, &shares, same_group);
-    for (size_t i = 0; i < 4 * shares.n; i++) {
+    for (size_t i = 0; i < CELL_STATUS_COUNT * shares.n; i++) {
+        const struct share *share = &shares.list[i / CELL_STATUS_COUNT];
+        size_t status = i % CELL_STATUS_COUNT;
         text_add(p->out, "cudal2_bench_cells{");
-        add_group_labels(p, shares.list[i / 4].cell);
-        text_add(p->out, ",status=\"%s\"} %zu\n", statuses[i % 4], shares.list[i / 4].count[i % 4]);
+        add_group_labels(p, share->cell);
+        text_add(p->out, ",status=\"%s\"} %zu\n", cell_status_names[status], share->count[status]);
     }
     free(shares.list);
 }
@@ -206,13 +202,13 @@ static void add_devices(struct prometheus *p)
     struct shares shares = {NULL, 0};
     count_shares(p, &shares, same_device);
     for (size_t i = 0; i < shares.n; i++) {
-        const cJSON *device = device_of(p, shares.list[i].cell);
+        const struct result_device *device = device_of(p, shares.list[i].cell);
         text_add(p->out, "cudal2_bench_device_info{");
         add_label(p->out, "run", shares.list[i].run);
         text_add(p->out, ",");
-        add_label(p->out, "device", tree_text(device, "name"));
+        add_label(p->out, "device", device->name);
         text_add(p->out, ",");
-        add_label(p->out, "driver", tree_text(device, "driver"));
+        add_label(p->out, "driver", device->driver);
         text_add(p->out, "} 1\n");
     }
     free(shares.list);

@@ -3,23 +3,19 @@
  * pandas, R or DuckDB.
  */
 #include <math.h>
-#include <string.h>
 
 #include "model/problem.h"
 #include "report/csv.h"
 #include "report/exports.h"
 #include "report/overlap.h"
-#include "base/tree.h"
 
 static const char head[] = "mode,dtype,accumulate,m,n,k,label,contender,role,status,reason,timing,headline,blocks,"
                            "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops\n";
 
-static void add_words(struct text *out, const cJSON *object, const char *const *keys)
+static void add_word(struct text *out, const char *word)
 {
-    for (size_t i = 0; keys[i]; i++) {
-        csv_add(out, tree_text(object, keys[i]));
-        text_add(out, ",");
-    }
+    csv_add(out, word);
+    text_add(out, ",");
 }
 
 static void add_number(struct text *out, double value)
@@ -29,18 +25,13 @@ static void add_number(struct text *out, double value)
         text_add(out, "%.9g", value);
 }
 
-static void add_cell(struct text *out, const cJSON *cell)
+static void add_cell(struct text *out, const struct result_cell *cell)
 {
-    static const char *const keys[] = {"mode", "dtype", "accumulate", NULL};
-    static const char *const label[] = {"label", NULL};
-    add_words(out, cell, keys);
-    text_add(out, "%.0f,%.0f,%.0f,", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"));
-    add_words(out, cell, label);
-}
-
-static double tflops_of(const cJSON *cell, double ns)
-{
-    return 2 * tree_number(cell, "m") * tree_number(cell, "n") * tree_number(cell, "k") / ns / 1e3;
+    add_word(out, cell->group.mode);
+    add_word(out, cell->group.dtype);
+    add_word(out, cell->group.accumulate);
+    text_add(out, "%.0f,%.0f,%.0f,", cell->m, cell->n, cell->k);
+    add_word(out, cell->label);
 }
 
 struct shapes {
@@ -49,50 +40,55 @@ struct shapes {
     bool rows[MODE_COUNT]; /* overlap_find of the result */
 };
 
-static void add_row(const struct shapes *x, const cJSON *cell, const cJSON *contender, const char *timing)
+static void add_statistics(struct text *out, const struct result_cell *cell, const struct result_timing *t)
 {
-    static const char *const keys[] = {"role", "status", "reason", NULL};
-    static const char *const numbers[] = {"n",      "median_ns", "median_low_ns", "median_high_ns", "p95_ns",
-                                          "p99_ns", NULL};
-    const cJSON *statistics = tree_member(tree_member(contender, "timings"), timing);
+    add_number(out, t->n);
+    add_number(out, t->median_ns);
+    add_number(out, t->median_low_ns);
+    add_number(out, t->median_high_ns);
+    add_number(out, t->p95_ns);
+    add_number(out, t->p99_ns);
+    add_number(out, 2 * cell->m * cell->n * cell->k / t->median_ns / 1e3);
+}
+
+/* t: of that timing. */
+static void add_row(const struct shapes *x, const struct result_cell *cell, const struct result_contender *c,
+                    enum timing timing, const struct result_timing *t)
+{
     struct text *out = x->out;
     add_cell(out, cell);
-    csv_add(out, contender->string);
-    text_add(out, ",");
-    add_words(out, contender, keys);
-    text_add(out, "%s,%d", overlap_timing(x->rows, tree_text(cell, "mode"), timing),
-             strcmp(timing, tree_text(cell, "headline")) == 0);
-    for (size_t i = 0; numbers[i]; i++)
-        add_number(out, tree_number(statistics, numbers[i]));
-    add_number(out, tflops_of(cell, tree_number(statistics, "median_ns")));
+    add_word(out, c->name);
+    add_word(out, result_role_name(c->role));
+    add_word(out, c->status);
+    add_word(out, c->reason);
+    text_add(out, "%s,%d", overlap_timing(x->rows, cell->group.mode, result_timing_name(timing)),
+             timing == cell->headline);
+    add_statistics(out, cell, t);
     text_add(out, "\n");
 }
 
 /* One row of its headline timing for who has no time at all, so that nobody who was there is missing. */
-static void add_contender(const struct shapes *x, const cJSON *cell, const cJSON *contender)
+static void add_contender(const struct shapes *x, const struct result_cell *cell, const struct result_contender *c)
 {
     bool any = false;
-    for (int t = 0; timing_names[t]; t++) {
-        if ((x->request->timing >= 0 && x->request->timing != t) ||
-            !tree_member(tree_member(tree_member(contender, "timings"), timing_names[t]), "n"))
+    for (int t = 0; t < TIMING_COUNT; t++) {
+        if ((x->request->timing >= 0 && x->request->timing != t) || isnan(c->timings[t].n))
             continue;
-        add_row(x, cell, contender, timing_names[t]);
+        add_row(x, cell, c, (enum timing)t, &c->timings[t]);
         any = true;
     }
     if (!any)
-        add_row(x, cell, contender, tree_text(cell, "headline"));
+        add_row(x, cell, c, cell->headline, result_headline(cell, c));
 }
 
 int export_shapes(const struct export_request *request, struct text *out, struct error *err)
 {
     struct shapes x = {.request = request, .out = out};
-    const cJSON *cell;
-    overlap_find(request->result, x.rows);
+    const struct result *result = request->result;
+    overlap_find(result, x.rows);
     text_add(out, "%s", head);
-    cJSON_ArrayForEach(cell, tree_member(request->result, "cells"))
-    {
-        const cJSON *contender;
-        cJSON_ArrayForEach(contender, tree_member(cell, "contenders")) add_contender(&x, cell, contender);
-    }
+    for (size_t i = 0; i < result->n_cells; i++)
+        for (size_t c = 0; c < result->cells[i].n_contenders; c++)
+            add_contender(&x, &result->cells[i], &result->cells[i].contenders[c]);
     return out->failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report") : 0;
 }

@@ -1,6 +1,6 @@
 /*
  * exports.c - walks a result for the exports: each contender's time and each speedup in a cell, handed to the form's
- * functions as plain values. Relies on base/tree.h. Called by export_*.c.
+ * functions as plain values. Called by export_*.c.
  */
 #include "report/exports.h"
 
@@ -10,11 +10,10 @@
 
 #include "model/problem.h"
 #include "report/dataset.h"
-#include "base/tree.h"
 
-static const char *timing_of(const struct export_request *request, const cJSON *cell)
+static enum timing timing_of(const struct export_request *request, const struct result_cell *cell)
 {
-    return request->timing < 0 ? tree_text(cell, "headline") : timing_names[request->timing];
+    return request->timing < 0 ? cell->headline : (enum timing)request->timing;
 }
 
 /* A walk over the cells; rows: overlap_find of the result. */
@@ -25,64 +24,52 @@ struct walk {
     bool rows[MODE_COUNT];
 };
 
-static const char *label_of(const struct walk *w, const cJSON *cell, const char *timing)
+static const char *label_of(const struct walk *w, const struct result_cell *cell, enum timing timing)
 {
-    return overlap_timing(w->rows, tree_text(cell, "mode"), timing);
+    return overlap_timing(w->rows, cell->group.mode, result_timing_name(timing));
 }
 
-static void walk_times(const struct walk *w, const cJSON *cell)
+static void walk_times(const struct walk *w, const struct result_cell *cell)
 {
-    const cJSON *contender;
-    double flops = 2 * tree_number(cell, "m") * tree_number(cell, "n") * tree_number(cell, "k");
-    tree_each(contender, tree_member(cell, "contenders"))
-    {
-        struct export_time time = {cell, contender, NULL, contender->string, timing_of(w->request, cell), NAN, NAN};
-        time.statistics = tree_member(tree_member(contender, "timings"), time.timing);
-        time.median_ns = tree_number(time.statistics, "median_ns");
-        if (strcmp(tree_text(contender, "status"), "ok") != 0 || tree_text(contender, "copy_of")[0] ||
-            !(time.median_ns > 0))
+    enum timing timing = timing_of(w->request, cell);
+    for (size_t i = 0; i < cell->n_contenders && timing < TIMING_COUNT; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        struct export_time time = {cell, c, &c->timings[timing], c->name, label_of(w, cell, timing), NAN, NAN};
+        time.median_ns = time.statistics->median_ns;
+        if (c->verdict != VERDICT_OK || c->copy_of[0] || !(time.median_ns > 0))
             continue;
-        time.tflops = flops / time.median_ns / 1e3;
-        time.timing = label_of(w, cell, time.timing);
+        time.tflops = 2 * cell->m * cell->n * cell->k / time.median_ns / 1e3;
         w->visitor->time(w->context, &time);
     }
 }
 
-static void walk_speedups(const struct walk *w, const cJSON *cell)
+static void walk_speedups(const struct walk *w, const struct result_cell *cell)
 {
-    const cJSON *s;
-    cJSON_ArrayForEach(s, tree_member(cell, "speedups"))
-    {
-        const cJSON *ci = tree_member(s, "ci95");
-        bool known = cJSON_GetArraySize(ci) == 2;
-        struct export_speedup speedup = {
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *s = &cell->speedups[i];
+        const struct export_speedup speedup = {
             .cell = cell,
-            .candidate = tree_text(s, "candidate"),
-            .reference = tree_text(s, "reference"),
-            .timing = tree_text(s, "timing"),
-            .ratio = 1 + tree_number(s, "geomean"),
-            .low = known ? 1 + ci->child->valuedouble : (double)NAN,
-            .high = known ? 1 + ci->child->next->valuedouble : (double)NAN,
+            .candidate = s->candidate,
+            .reference = s->reference,
+            .timing = label_of(w, cell, s->timing),
+            .ratio = 1 + s->geomean,
+            .low = 1 + s->ci95.low,
+            .high = 1 + s->ci95.high,
         };
-        if (dataset_has_layout(speedup.candidate) || strcmp(speedup.timing, timing_of(w->request, cell)) != 0 ||
-            isnan(speedup.ratio))
-            continue;
-        speedup.timing = label_of(w, cell, speedup.timing);
-        w->visitor->speedup(w->context, &speedup);
+        if (!dataset_has_layout(s->candidate) && s->timing == timing_of(w->request, cell) && !isnan(s->geomean))
+            w->visitor->speedup(w->context, &speedup);
     }
 }
 
 void export_walk(const struct export_request *request, const struct export_visitor *visitor, void *context)
 {
-    const cJSON *cell;
     struct walk w = {.request = request, .visitor = visitor, .context = context};
     overlap_find(request->result, w.rows);
-    cJSON_ArrayForEach(cell, tree_member(request->result, "cells"))
-    {
+    for (size_t i = 0; i < request->result->n_cells; i++) {
         if (visitor->time)
-            walk_times(&w, cell);
+            walk_times(&w, &request->result->cells[i]);
         if (visitor->speedup)
-            walk_speedups(&w, cell);
+            walk_speedups(&w, &request->result->cells[i]);
     }
 }
 

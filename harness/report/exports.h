@@ -7,14 +7,14 @@
 #ifndef CUDAL2_REPORT_EXPORTS_H
 #define CUDAL2_REPORT_EXPORTS_H
 
-#include "base/json.h"
 #include "base/text.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 
 struct export_request {
-    const cJSON *result;      /* merged, of all sources */
-    const char *const *paths; /* the sources as given, n of them: forms with rounds look for their journals */
+    const struct result *result; /* of all sources */
+    const char *const *paths;    /* the sources as given, n of them: forms with rounds look for their journals */
     size_t n;
     int timing; /* an enum timing; -1: each cell's headline */
 };
@@ -46,14 +46,16 @@ int export_shapes(const struct export_request *request, struct text *out, struct
 
 /* A contender's time in one cell. A/A copies do not count. */
 struct export_time {
-    const cJSON *cell, *contender, *statistics; /* statistics: n, median_ns, ... of the timing */
+    const struct result_cell *cell;
+    const struct result_contender *contender;
+    const struct result_timing *statistics; /* of the timing */
     const char *name, *timing;
     double median_ns, tflops; /* tflops over this timing; NaN when not known */
 };
 
 /* A whole candidate (no layout suffix) against one baseline in one cell; ratios, bounds NaN when not known. */
 struct export_speedup {
-    const cJSON *cell;
+    const struct result_cell *cell;
     const char *candidate, *reference, *timing;
     double ratio, low, high;
 };

@@ -273,7 +273,8 @@ static void fill_ablation(const struct sources *in, struct table *s)
     }
 }
 
-int figure_make(enum figure figure, const struct dataset *d, const cJSON *result, struct table *s, struct error *err)
+int figure_make(enum figure figure, const struct dataset *d, const struct result *result, struct table *s,
+                struct error *err)
 {
     static void (*const fillers[FIGURE_COUNT])(const struct sources *, struct table *) = {
         fill_figure1, fill_figure3, fill_figure3_means, fill_figure4, fill_figure4_correlations, fill_ablation};

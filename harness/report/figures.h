@@ -21,6 +21,7 @@ extern const char *const figure_names[FIGURE_COUNT]; /* "figure1", "figure3", ..
 
 /* Fills a table that the caller has zeroed and frees; it has columns and no rows when the sources hold nothing of the
  * kind. result may be NULL (published files only). EXIT_CODE_INTERNAL out of memory. */
-int figure_make(enum figure figure, const struct dataset *d, const cJSON *result, struct table *s, struct error *err);
+int figure_make(enum figure figure, const struct dataset *d, const struct result *result, struct table *s,
+                struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "report/journal_freshness.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "record/activity.h"
@@ -12,18 +13,16 @@
 
 /* What of a journal tells its length, and whose it is. */
 struct extent {
-    const cJSON *result_run;
-    int cells, looks; /* cells measured, cells whose launches were watched */
+    const struct result *result;
+    size_t cells; /* measured */
+    double looks; /* cells whose launches were watched */
     bool ended, same_run;
 };
 
-static bool is_same_run(const cJSON *a, const cJSON *b)
+static bool is_same_run(const struct result_run *a, const cJSON *b)
 {
-    static const char *const keys[] = {"started", "plan_hash", "seed"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(tree_text(a, keys[i]), tree_text(b, keys[i])) != 0)
-            return false;
-    return true;
+    return strcmp(a->started, tree_text(b, "started")) == 0 && strcmp(a->plan_hash, tree_text(b, "plan_hash")) == 0 &&
+           strcmp(a->seed, tree_text(b, "seed")) == 0;
 }
 
 static int visit(void *context, const char *kind, struct json_at data, struct error *err)
@@ -31,7 +30,7 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
     struct extent *e = context;
     (void)err;
     if (strcmp(kind, "run") == 0)
-        e->same_run = is_same_run(e->result_run, data.node);
+        e->same_run = is_same_run(&e->result->run, data.node);
     e->cells += strcmp(kind, "cell") == 0;
     e->looks += strcmp(kind, ACTIVITY_KIND) == 0 && tree_member(data.node, "cell");
     e->ended |= strcmp(kind, "end") == 0;
@@ -40,19 +39,17 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
 
 /* By what the lines hold and not by the files' times, which a copy or a checkout changes. A start of the program that
  * measured nothing adds lines, too, and makes no figure older. */
-static bool has_more(const struct extent *journal, const cJSON *result)
+static bool has_more(const struct extent *journal)
 {
-    const cJSON *run = tree_member(result, "run"), *looks = tree_member(tree_member(run, "activity"), "cells");
-    return journal->cells > cJSON_GetArraySize(tree_member(result, "cells")) ||
-           journal->looks > (cJSON_IsNumber(looks) ? looks->valueint : 0) ||
-           (journal->ended && !tree_member(run, "end"));
+    const struct result_run *run = &journal->result->run;
+    double looks = isnan(run->activity.cells) ? 0 : run->activity.cells;
+    return journal->cells > journal->result->n_cells || journal->looks > looks || (journal->ended && !run->end);
 }
 
-enum beside journal_freshness(const char *path, const cJSON *result, struct source *journal, struct error *note)
+enum beside journal_freshness(const char *path, const struct result *result, struct source *journal, struct error *note)
 {
-    struct extent e = {.result_run = tree_member(result, "run")};
+    struct extent e = {.result = result};
     struct error why = {0};
-    int cells = cJSON_GetArraySize(tree_member(result, "cells"));
     if (source_find_journal(path, journal, &why) || strcmp(journal->path, path) == 0)
         return BESIDE_NOTHING;
     if (journal_read(journal->path, visit, &e, NULL, &why)) {
@@ -63,9 +60,9 @@ enum beside journal_freshness(const char *path, const cJSON *result, struct sour
         error_set(note, 0, "shown is %s; the journal beside it, %s, is of another run", path, journal->path);
         return BESIDE_OTHER_RUN;
     }
-    if (!has_more(&e, result))
+    if (!has_more(&e))
         return BESIDE_NOTHING;
-    error_set(note, 0, "shown is the journal %s (cells: %d); the result %s is older (%d)", journal->path, e.cells, path,
-              cells);
+    error_set(note, 0, "shown is the journal %s (cells: %zu); the result %s is older (%zu)", journal->path, e.cells,
+              path, result->n_cells);
     return BESIDE_MORE;
 }

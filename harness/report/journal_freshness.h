@@ -5,8 +5,8 @@
 #ifndef CUDAL2_REPORT_JOURNAL_FRESHNESS_H
 #define CUDAL2_REPORT_JOURNAL_FRESHNESS_H
 
-#include "base/json.h"
 #include "report/source.h"
+#include "result/result.h"
 
 enum beside {
     BESIDE_NOTHING,    /* no journal, or nothing in it that the result lacks */
@@ -17,6 +17,7 @@ enum beside {
 
 /* Looks at what lies beside the result that was read from `path`. *journal is set unless BESIDE_NOTHING; `note` has one
  * line for the user then, what there is and which of the two is shown: the journal for BESIDE_MORE, else the result. */
-enum beside journal_freshness(const char *path, const cJSON *result, struct source *journal, struct error *note);
+enum beside journal_freshness(const char *path, const struct result *result, struct source *journal,
+                              struct error *note);
 
 #endif

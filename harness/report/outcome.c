@@ -5,32 +5,16 @@
 #include "report/outcome.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/tree.h"
-
-static bool is_of(const cJSON *cell, const char *mode, const char *dtype, const char *accumulate)
-{
-    return strcmp(tree_text(cell, "mode"), mode) == 0 && strcmp(tree_text(cell, "dtype"), dtype) == 0 &&
-           strcmp(tree_text(cell, "accumulate"), accumulate) == 0;
-}
-
-bool outcome_same_group(const cJSON *a, const cJSON *b)
-{
-    return is_of(a, tree_text(b, "mode"), tree_text(b, "dtype"), tree_text(b, "accumulate"));
-}
-
-struct outcome outcome_of(const cJSON *result, const char *mode, const char *dtype, const char *accumulate)
+struct outcome outcome_of(const struct result *result, const struct result_group *group)
 {
     struct outcome outcome = {0, 0};
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(result, "cells"))
-    {
-        const cJSON *speedups = tree_member(cell, "speedups");
-        if (!speedups || !speedups->child || !is_of(cell, mode, dtype, accumulate))
+    for (size_t i = 0; i < result->n_cells; i++) {
+        const struct result_cell *cell = &result->cells[i];
+        if (cell->n_speedups == 0 || !result_same_group(&cell->group, group))
             continue;
         outcome.measured++;
-        outcome.converged += tree_true(cell, "converged");
+        outcome.converged += cell->converged;
     }
     return outcome;
 }
@@ -50,21 +34,12 @@ void outcome_say(struct outcome outcome, char *out, size_t capacity)
                  outcome_allows_mean(outcome) ? "" : ": no mean of so few");
 }
 
-static bool was_measured(const cJSON *cell)
+int outcome_expect_measured(const struct result *result, struct error *err)
 {
-    const char *status = tree_text(cell, "status");
-    return strcmp(status, "ok") == 0 || strcmp(status, "partial") == 0;
-}
-
-int outcome_expect_measured(const cJSON *result, struct error *err)
-{
-    const cJSON *cell, *cells = tree_member(result, "cells");
-    cJSON_ArrayForEach(cell, cells)
-    {
-        if (was_measured(cell))
+    for (size_t i = 0; i < result->n_cells; i++)
+        if (result->cells[i].outcome == CELL_OK || result->cells[i].outcome == CELL_PARTIAL)
             return 0;
-    }
-    if (!cells || !cells->child)
+    if (result->n_cells == 0)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cells in what was given");
     return error_set(err, EXIT_CODE_INCOMPARABLE, "nothing to report: no cell was measured in what was given");
 }

@@ -9,7 +9,7 @@
 #define CUDAL2_REPORT_OUTCOME_H
 
 #include "base/error.h"
-#include "base/json.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,10 +20,7 @@ struct outcome {
     size_t measured, converged;
 };
 
-/* Whether two cells or summary rows are of one mode, dtype and accumulate type. */
-bool outcome_same_group(const cJSON *a, const cJSON *b);
-
-struct outcome outcome_of(const cJSON *result, const char *mode, const char *dtype, const char *accumulate);
+struct outcome outcome_of(const struct result *result, const struct result_group *group);
 bool outcome_allows_mean(struct outcome outcome);
 
 /* "1 of 8 shapes reached the wanted precision: no mean of so few"; "" where all of them did. */
@@ -31,6 +28,6 @@ void outcome_say(struct outcome outcome, char *out, size_t capacity);
 
 /* EXIT_CODE_INCOMPARABLE when no cell was measured: whatever a format can say all the same (why, and where), a script
  * learns it by the exit status. */
-int outcome_expect_measured(const cJSON *result, struct error *err);
+int outcome_expect_measured(const struct result *result, struct error *err);
 
 #endif

@@ -4,19 +4,12 @@
 
 #include <string.h>
 
-#include "base/tree.h"
-
-static bool overlaps(const cJSON *cell)
+static bool overlaps(const struct result_cell *cell)
 {
-    const cJSON *contender;
-    if (strcmp(tree_text(cell, "overlap"), overlap_names[OVERLAP_NONE]) == 0)
-        return false;
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-    {
-        if (tree_true(contender, "early"))
-            return true;
-    }
-    return false;
+    bool early = false;
+    for (size_t i = 0; i < cell->n_contenders; i++)
+        early |= cell->contenders[i].early;
+    return early && strcmp(cell->overlap, overlap_names[OVERLAP_NONE]) != 0;
 }
 
 static int mode_of(const char *name)
@@ -27,16 +20,14 @@ static int mode_of(const char *name)
     return -1;
 }
 
-void overlap_find(const cJSON *result, bool rows[MODE_COUNT])
+void overlap_find(const struct result *result, bool rows[MODE_COUNT])
 {
-    const cJSON *cell;
     for (int mode = 0; mode < MODE_COUNT; mode++)
         rows[mode] = false;
-    cJSON_ArrayForEach(cell, tree_member(result, "cells"))
-    {
-        int mode = mode_of(tree_text(cell, "mode"));
-        if (mode >= 0 && !rows[mode])
-            rows[mode] = overlaps(cell);
+    for (size_t i = 0; i < result->n_cells; i++) {
+        int mode = mode_of(result->cells[i].group.mode);
+        if (mode >= 0)
+            rows[mode] |= overlaps(&result->cells[i]);
     }
 }
 

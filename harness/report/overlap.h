@@ -6,13 +6,12 @@
 #ifndef CUDAL2_REPORT_OVERLAP_H
 #define CUDAL2_REPORT_OVERLAP_H
 
-#include "base/json.h"
-#include "model/problem.h"
+#include "result/result.h"
 
 #include <stdbool.h>
 
 /* rows[mode]: some contender's launches may have overlapped in that mode. */
-void overlap_find(const cJSON *result, bool rows[MODE_COUNT]);
+void overlap_find(const struct result *result, bool rows[MODE_COUNT]);
 
 /* The timing as it is to be called in that mode. */
 const char *overlap_timing(const bool rows[MODE_COUNT], const char *mode, const char *timing);

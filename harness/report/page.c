@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "report/assets.h"
-#include "base/tree.h"
 
 /* A string inside a script must not be able to end it: "</script>" becomes "\u003c/script>". */
 static void add_data(struct text *out, const struct text *data)
@@ -60,10 +59,10 @@ bool page_fill(struct text *out, const char *template, const struct text *data)
     return true;
 }
 
-int page_make(const cJSON *result, const struct dataset *dataset, struct text *out, struct error *err)
+int page_make(const struct result *result, const struct dataset *dataset, struct text *out, struct error *err)
 {
     struct text data = {0};
-    if (cJSON_GetArraySize(tree_member(result, "cells")) == 0)
+    if (result->n_cells == 0)
         return error_set(err, EXIT_CODE_DATA, "nothing to report: no cells in what was given");
     page_data(result, dataset, &data);
     bool filled = page_fill(out, asset_page_html, &data);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "report/page.h"
-#include "base/tree.h"
 
 #define NAMES_MAX 256
 
@@ -21,8 +20,7 @@ struct list {
 
 struct data {
     struct text *out;
-    const cJSON *result;
-    const cJSON *cells;
+    const struct result *result;
     struct names contenders, groups; /* of groups: a cell's key up to the sizes */
     struct list texts, pairs;        /* what candidates chose, worst pairs; who is compared with whom, as JSON */
     bool rows[MODE_COUNT];           /* overlap_find of the result */
@@ -77,35 +75,31 @@ static void add_part(struct text *out, double ns, double median)
 }
 
 /* How the blocks of the headline timing spread. */
-static void add_spread(struct text *out, const cJSON *timing)
+static void add_spread(struct text *out, const struct result_timing *t)
 {
-    static const char *const parts[] = {"min_ns", "median_low_ns", "median_high_ns", "p95_ns", "p99_ns"};
-    double median = tree_number(timing, "median_ns");
-    if (!(median > 0))
+    const double parts[] = {t->min_ns, t->median_low_ns, t->median_high_ns, t->p95_ns, t->p99_ns};
+    if (!(t->median_ns > 0))
         return;
     text_add(out, ",");
-    add_number(out, tree_number(timing, "n"), 9);
+    add_number(out, t->n, 9);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        add_part(out, tree_number(timing, parts[i]), median);
+        add_part(out, parts[i], t->median_ns);
 }
 
-static void add_times(struct data *d, const cJSON *cell)
+static void add_times(struct data *d, const struct result_cell *cell)
 {
-    static const char *const timings[] = {"device", "event", "wall"};
-    const cJSON *contender;
     const char *comma = "";
     text_add(d->out, ",\"t\":[");
-    tree_each(contender, tree_member(cell, "contenders"))
-    {
-        const cJSON *of = tree_member(contender, "timings");
-        if (strcmp(tree_text(contender, "status"), "ok") != 0)
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        if (c->verdict != VERDICT_OK)
             continue;
-        text_add(d->out, "%s[%d", comma, name_index(&d->contenders, contender->string));
-        for (int i = 0; i < 3; i++) {
+        text_add(d->out, "%s[%d", comma, name_index(&d->contenders, c->name));
+        for (int t = 0; t < TIMING_COUNT; t++) {
             text_add(d->out, ",");
-            add_number(d->out, tree_number(tree_member(of, timings[i]), "median_ns"), 6);
+            add_number(d->out, c->timings[t].median_ns, 6);
         }
-        add_spread(d->out, tree_member(of, tree_text(cell, "headline")));
+        add_spread(d->out, result_headline(cell, c));
         text_add(d->out, "]");
         comma = ",";
     }
@@ -136,34 +130,31 @@ static void list_free(struct list *list)
 }
 
 /* What candidates with a choice chose. */
-static void add_parameters(struct data *d, const cJSON *contenders)
+static void add_parameters(struct data *d, const struct result_cell *cell)
 {
-    const cJSON *contender;
     bool any = false;
-    tree_each(contender, contenders)
-    {
-        const char *chosen = tree_text(tree_member(contender, "attributes"), "parameters");
-        if (!chosen[0])
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        if (!c->attributes.parameters[0])
             continue;
-        text_add(d->out, "%s[%d,%d]", any ? "," : ",\"a\":[", name_index(&d->contenders, contender->string),
-                 list_index(d, &d->texts, chosen));
+        text_add(d->out, "%s[%d,%d]", any ? "," : ",\"a\":[", name_index(&d->contenders, c->name),
+                 list_index(d, &d->texts, c->attributes.parameters));
         any = true;
     }
     text_add(d->out, any ? "]" : "");
 }
 
-static void add_failures(struct data *d, const cJSON *contenders)
+static void add_failures(struct data *d, const struct result_cell *cell)
 {
-    const cJSON *contender;
     bool any = false;
-    tree_each(contender, contenders)
-    {
-        if (strcmp(tree_text(contender, "status"), "ok") == 0)
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        if (c->verdict == VERDICT_OK)
             continue;
-        text_add(d->out, "%s[%d,", any ? "," : ",\"x\":[", name_index(&d->contenders, contender->string));
-        add_string(d->out, tree_text(contender, "status"));
+        text_add(d->out, "%s[%d,", any ? "," : ",\"x\":[", name_index(&d->contenders, c->name));
+        add_string(d->out, c->status);
         text_add(d->out, ",");
-        add_string(d->out, tree_text(contender, "reason"));
+        add_string(d->out, c->reason);
         text_add(d->out, "]");
         any = true;
     }
@@ -177,13 +168,10 @@ static double scaled(double value)
 }
 
 /* Estimate, then as distances from it: low, high, mean of ratios. */
-static void add_speedup(struct text *out, const cJSON *s)
+static void add_speedup(struct text *out, const struct result_pair *s)
 {
-    const cJSON *ci = tree_member(s, "ci95");
-    bool known = cJSON_GetArraySize(ci) == 2;
-    double geomean = scaled(tree_number(s, "geomean"));
-    const double from[] = {known ? ci->child->valuedouble : NAN, known ? ci->child->next->valuedouble : NAN,
-                           tree_number(s, "mean_of_ratios")};
+    double geomean = scaled(s->geomean);
+    const double from[] = {s->ci95.low, s->ci95.high, s->mean_of_ratios};
     text_add(out, ",");
     add_number(out, geomean, 12);
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
@@ -192,24 +180,23 @@ static void add_speedup(struct text *out, const cJSON *s)
     }
 }
 
-static bool is_shown(const cJSON *speedup)
+static bool is_shown(const struct result_pair *speedup)
 {
-    return !dataset_has_layout(tree_text(speedup, "candidate"));
+    return !dataset_has_layout(speedup->candidate);
 }
 
 /* Who is compared with whom, in what time: [[candidate, "device", reference], ...]. */
-static void add_pairs(struct data *d, struct text *out, const cJSON *speedups)
+static void add_pairs(struct data *d, struct text *out, const struct result_cell *cell)
 {
-    const cJSON *s;
     const char *comma = "";
     text_add(out, "[");
-    cJSON_ArrayForEach(s, speedups)
-    {
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *s = &cell->speedups[i];
         if (!is_shown(s))
             continue;
-        text_add(out, "%s[%d,", comma, name_index(&d->contenders, tree_text(s, "candidate")));
-        add_string(out, tree_text(s, "timing"));
-        text_add(out, ",%d]", name_index(&d->contenders, tree_text(s, "reference")));
+        text_add(out, "%s[%d,", comma, name_index(&d->contenders, s->candidate));
+        add_string(out, result_timing_name(s->timing));
+        text_add(out, ",%d]", name_index(&d->contenders, s->reference));
         comma = ",";
     }
     text_add(out, "]");
@@ -217,15 +204,16 @@ static void add_pairs(struct data *d, struct text *out, const cJSON *speedups)
 
 /* The pairs are the same in most cells, and stand once: [which of `pairs`, figures of the first, of the second, ...].
  */
-static void add_speedups(struct data *d, const cJSON *speedups)
+static void add_speedups(struct data *d, const struct result_cell *cell)
 {
-    const cJSON *s;
     struct text pairs = {0};
-    add_pairs(d, &pairs, speedups);
+    add_pairs(d, &pairs, cell);
     d->out->failed |= pairs.failed;
     text_add(d->out, ",\"p\":[%d", pairs.failed ? -1 : list_index(d, &d->pairs, pairs.bytes));
     text_free(&pairs);
-    cJSON_ArrayForEach(s, speedups) if (is_shown(s)) add_speedup(d->out, s);
+    for (size_t i = 0; i < cell->n_speedups; i++)
+        if (is_shown(&cell->speedups[i]))
+            add_speedup(d->out, &cell->speedups[i]);
     text_add(d->out, "]");
 }
 
@@ -236,9 +224,8 @@ static const char *sizes_of_key(const char *key)
 }
 
 /* Groups are told apart by what stands before the sizes in a key: "offline/f16-f32". */
-static int group_index(struct data *d, const cJSON *cell)
+static int group_index(struct data *d, const char *key)
 {
-    const char *key = tree_text(cell, "key");
     size_t length = (size_t)(sizes_of_key(key) - key);
     for (int i = 0; i < d->groups.n; i++) {
         const char *other = d->groups.text[i];
@@ -249,65 +236,69 @@ static int group_index(struct data *d, const cJSON *cell)
 }
 
 /* Who was launched early; nothing where nobody was. */
-static void add_early(struct data *d, const cJSON *contenders)
+static void add_early(struct data *d, const struct result_cell *cell)
 {
-    const cJSON *contender;
     bool any = false;
-    tree_each(contender, contenders)
-    {
-        if (!tree_true(contender, "early"))
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        if (!cell->contenders[i].early)
             continue;
-        text_add(d->out, "%s%d", any ? "," : ",\"e\":[", name_index(&d->contenders, contender->string));
+        text_add(d->out, "%s%d", any ? "," : ",\"e\":[", name_index(&d->contenders, cell->contenders[i].name));
         any = true;
     }
     text_add(d->out, any ? "]" : "");
 }
 
-static void add_cell(struct data *d, const cJSON *cell)
+static void add_cell_numbers(struct text *out, const struct result_cell *cell)
 {
-    static const struct {
-        const char *key, *as;
-    } numbers[] = {{"worst_half_width", "w"}, {"floor_ns", "f"}, {"blocks", "b"},
-                   {"dropped_blocks", "d"},   {"env", "v"},      {"busy_seconds", "bs"},
-                   {"wall_seconds", "ws"}};
-    static const struct {
-        const char *key, *as, *usual;
-    } texts[] = {{"label", "l", ""}, {"status", "s", "ok"}, {"reason", "r", ""}};
-    text_add(d->out, "{\"g\":%d,\"m\":%.0f,\"n\":%.0f,\"k\":%.0f,\"c\":%d", group_index(d, cell),
-             tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"), tree_true(cell, "converged"));
+    const struct {
+        const char *as;
+        double value;
+    } numbers[] = {{"w", cell->worst_half_width}, {"f", cell->floor_ns}, {"b", cell->blocks},
+                   {"d", cell->dropped_blocks},   {"v", cell->env},      {"bs", cell->busy_seconds},
+                   {"ws", cell->wall_seconds}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        double value = tree_number(cell, numbers[i].key);
-        if (value == 0)
+        if (numbers[i].value == 0)
             continue; /* as model.js takes what is not there */
-        text_add(d->out, ",\"%s\":", numbers[i].as);
-        add_number(d->out, value, 5);
+        text_add(out, ",\"%s\":", numbers[i].as);
+        add_number(out, numbers[i].value, 5);
     }
+}
+
+static void add_cell_texts(struct text *out, const struct result_cell *cell)
+{
+    const struct {
+        const char *as, *value, *usual;
+    } texts[] = {{"l", cell->label, ""}, {"s", cell->status, "ok"}, {"r", cell->reason, ""}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *value = tree_text(cell, texts[i].key);
-        if (!value[0] || strcmp(value, texts[i].usual) == 0)
+        if (!texts[i].value[0] || strcmp(texts[i].value, texts[i].usual) == 0)
             continue;
-        text_add(d->out, ",\"%s\":", texts[i].as);
-        add_string(d->out, value);
+        text_add(out, ",\"%s\":", texts[i].as);
+        add_string(out, texts[i].value);
     }
-    if (tree_text(cell, "worst_pair")[0])
-        text_add(d->out, ",\"wp\":%d", list_index(d, &d->texts, tree_text(cell, "worst_pair")));
-    const cJSON *contenders = tree_member(cell, "contenders");
+}
+
+static void add_cell(struct data *d, const struct result_cell *cell)
+{
+    text_add(d->out, "{\"g\":%d,\"m\":%.0f,\"n\":%.0f,\"k\":%.0f,\"c\":%d", group_index(d, cell->key), cell->m, cell->n,
+             cell->k, cell->converged);
+    add_cell_numbers(d->out, cell);
+    add_cell_texts(d->out, cell);
+    if (cell->worst_pair[0])
+        text_add(d->out, ",\"wp\":%d", list_index(d, &d->texts, cell->worst_pair));
     add_times(d, cell);
-    add_parameters(d, contenders);
-    add_failures(d, contenders);
-    add_early(d, contenders);
-    add_speedups(d, tree_member(cell, "speedups"));
+    add_parameters(d, cell);
+    add_failures(d, cell);
+    add_early(d, cell);
+    add_speedups(d, cell);
     text_add(d->out, "}");
 }
 
 static void add_cells(struct data *d)
 {
-    const cJSON *cell;
     text_add(d->out, ",\n\"cells\":[");
-    cJSON_ArrayForEach(cell, d->cells)
-    {
-        text_add(d->out, "%s", cell == d->cells->child ? "\n" : ",\n");
-        add_cell(d, cell);
+    for (size_t i = 0; i < d->result->n_cells; i++) {
+        text_add(d->out, "%s", i == 0 ? "\n" : ",\n");
+        add_cell(d, &d->result->cells[i]);
     }
     text_add(d->out, "]");
 }
@@ -385,25 +376,35 @@ static void add_pair_lists(struct data *d)
     text_add(d->out, "]");
 }
 
+static void add_group(struct data *d, const struct result_cell *cell)
+{
+    const struct {
+        const char *as, *value;
+    } texts[] = {{"mode", cell->group.mode},
+                 {"dtype", cell->group.dtype},
+                 {"accumulate", cell->group.accumulate},
+                 {"headline", result_timing_name(cell->headline)},
+                 {"cache", cell->cache}};
+    const char *device = timing_names[TIMING_DEVICE];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        text_add(d->out, "%s\"%s\":", i ? "," : "", texts[i].as);
+        add_string(d->out, texts[i].value);
+    }
+    if (strcmp(overlap_timing(d->rows, cell->group.mode, device), device) != 0)
+        text_add(d->out, ",\"row\":1");
+}
+
 /* Each group as its first cell has it. */
 static void add_groups(struct data *d)
 {
-    static const char *const keys[] = {"mode", "dtype", "accumulate", "headline", "cache"};
-    const cJSON *cell;
     int added = 0;
     text_add(d->out, ",\n\"groups\":[");
-    cJSON_ArrayForEach(cell, d->cells)
-    {
-        if (added == d->groups.n || strcmp(tree_text(cell, "key"), d->groups.text[added]) != 0)
+    for (size_t i = 0; i < d->result->n_cells; i++) {
+        const struct result_cell *cell = &d->result->cells[i];
+        if (added == d->groups.n || strcmp(cell->key, d->groups.text[added]) != 0)
             continue;
         text_add(d->out, added++ ? ",{" : "{");
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            text_add(d->out, "%s\"%s\":", i ? "," : "", keys[i]);
-            add_string(d->out, tree_text(cell, keys[i]));
-        }
-        const char *mode = tree_text(cell, "mode"), *device = timing_names[TIMING_DEVICE];
-        if (strcmp(overlap_timing(d->rows, mode, device), device) != 0)
-            text_add(d->out, ",\"row\":1");
+        add_group(d, cell);
         text_add(d->out, "}");
     }
     text_add(d->out, "]");
@@ -433,19 +434,32 @@ static void add_claimed(struct data *d, const struct dataset *dataset)
     text_add(d->out, "]");
 }
 
-void page_data(const cJSON *result, const struct dataset *dataset, struct text *out)
+/* A run's own, or those of several that are shown as one. */
+static void add_runs(struct data *d)
 {
-    struct data d = {.out = out, .result = result, .cells = tree_member(result, "cells")};
-    const cJSON *runs = tree_member(result, "runs");
+    const struct result *r = d->result;
+    text_add(d->out, "{\"runs\":[");
+    if (r->n_runs == 0)
+        add_tree(d->out, r->run.json);
+    for (size_t i = 0; i < r->n_runs; i++) {
+        text_add(d->out, i ? "," : "");
+        add_tree(d->out, r->runs[i].json);
+    }
+    text_add(d->out, "],\n\"env\":[");
+    for (size_t i = 0; i < r->n_env; i++) {
+        text_add(d->out, i ? "," : "");
+        add_tree(d->out, r->env[i].json);
+    }
+    text_add(d->out, "]");
+}
+
+void page_data(const struct result *result, const struct dataset *dataset, struct text *out)
+{
+    struct data d = {.out = out, .result = result};
     overlap_find(result, d.rows);
-    text_add(out, "{\"runs\":");
-    if (!runs)
-        text_add(out, "[");
-    add_tree(out, runs ? runs : tree_member(result, "run"));
-    text_add(out, "%s,\n\"env\":", runs ? "" : "]");
-    add_tree(out, tree_member(result, "env"));
+    add_runs(&d);
     text_add(out, ",\n\"summary\":");
-    add_tree(out, tree_member(result, "summary"));
+    add_tree(out, result->summary.json);
     add_cells(&d);
     add_names(&d);
     add_texts(&d);

@@ -18,8 +18,8 @@
 #include "report/output.h"
 #include "report/page.h"
 #include "report/tables.h"
-#include "result/result.h"
-#include "result/result_thin.h"
+#include "result/make.h"
+#include "result/thin.h"
 #include "base/tree.h"
 
 const char *const report_format_names[] = {
@@ -31,7 +31,7 @@ static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
 struct inputs {
     const struct report_request *request;
     struct output output;
-    cJSON *result; /* all results merged; NULL when there are published files only */
+    struct result *result; /* all results together; NULL when there are published files only */
     struct dataset dataset;
 };
 
@@ -247,8 +247,8 @@ static int make_exports(const struct inputs *in, struct error *err)
 static int make_result(const struct inputs *in, struct error *err)
 {
     struct text text = {0};
-    result_thin(in->result);
-    char *printed = result_print(in->result);
+    result_thin(in->result->json);
+    char *printed = result_print(in->result->json);
     if (printed)
         text_add(&text, "%s", printed);
     text.failed |= !printed;
@@ -335,7 +335,7 @@ int report_main_from(const struct report_request *request, struct error *err)
         code = output_begin(&in.output, err);
     if (code == 0)
         code = make_of_measured(&in, err);
-    cJSON_Delete(in.result);
+    result_free(in.result);
     dataset_free(&in.dataset);
     return code;
 }

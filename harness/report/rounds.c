@@ -88,7 +88,7 @@ static int find_journal(const char *path, struct source *journal, struct error *
 {
     struct source named;
     struct error note = {0};
-    cJSON *result = NULL;
+    struct result *result = NULL;
     if (source_find(path, &named, err) || source_find_journal(path, journal, err))
         return err->code;
     if (named.journal)
@@ -96,7 +96,7 @@ static int find_journal(const char *path, struct source *journal, struct error *
     if (result_read(named.path, &result, err))
         return err->code;
     enum beside beside = journal_freshness(named.path, result, journal, &note);
-    cJSON_Delete(result);
+    result_free(result);
     if (beside == BESIDE_OTHER_RUN)
         return error_set(err, EXIT_CODE_DATA, "%s: the journal beside it, %s, is of another run", path, journal->path);
     return 0;

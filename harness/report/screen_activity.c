@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "record/activity.h"
-#include "base/tree.h"
 #include "stats/interval.h"
 
 /* The recorder is a witness of device time: this far apart in the median, one of the two is wrong. */
@@ -21,37 +20,28 @@
 
 static bool has_server_cells(const struct screen *screen)
 {
-    const cJSON *cell;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
-    {
-        if (strcmp(tree_text(cell, "mode"), "server") == 0)
+    for (size_t i = 0; i < screen->result->n_cells; i++)
+        if (strcmp(screen->result->cells[i].group.mode, mode_names[MODE_SERVER]) == 0)
             return true;
-    }
     return false;
 }
 
 /* NAN where this contender's launch has none, is long, or is launched early, which a launch alone cannot be. */
-static double short_ratio(const cJSON *contender)
+static double short_ratio(const struct result_contender *c)
 {
-    double ns = tree_number(tree_member(tree_member(contender, "timings"), "device"), "median_ns");
-    bool counts = ns <= LONG_NS && !tree_true(contender, "early");
-    return counts ? tree_number(tree_member(contender, "activity"), "ratio") : NAN;
+    return c->timings[TIMING_DEVICE].median_ns <= LONG_NS && !c->early ? c->activity.ratio : (double)NAN;
 }
 
 /* The median over the run, or NAN. */
-static double short_ratios(const struct screen *screen, size_t most)
+static double short_ratios(const struct screen *screen, double most)
 {
-    const cJSON *cell, *contender;
-    double *ratios = calloc(most + 1, sizeof *ratios), median = NAN;
+    double *ratios = most > 0 ? calloc((size_t)most, sizeof *ratios) : NULL, median = NAN;
     size_t n = 0;
-    if (!ratios)
-        return NAN;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells"))
-    {
-        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-        {
-            double ratio = short_ratio(contender);
-            if (!isnan(ratio) && n < most)
+    for (size_t i = 0; i < screen->result->n_cells && ratios; i++) {
+        const struct result_cell *cell = &screen->result->cells[i];
+        for (size_t c = 0; c < cell->n_contenders; c++) {
+            double ratio = short_ratio(&cell->contenders[c]);
+            if (!isnan(ratio) && n < (size_t)most)
                 ratios[n++] = ratio;
         }
     }
@@ -62,14 +52,12 @@ static double short_ratios(const struct screen *screen, size_t most)
 }
 
 /* From idle a device time is of one launch, with a graph's start in it, so the two are not to agree there. */
-static void add_witness(struct screen *screen, const cJSON *ratio)
+static void add_witness(struct screen *screen, const struct result_ratios *ratio)
 {
-    double median = tree_number(ratio, "median");
     bool from_idle = has_server_cells(screen);
-    double brief = from_idle ? NAN : short_ratios(screen, tree_whole(ratio, "n"));
-    text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s", median,
-             tree_number(ratio, "min"), tree_number(ratio, "max"),
-             from_idle ? ", which holds the start of a graph" : "");
+    double brief = from_idle ? NAN : short_ratios(screen, ratio->n);
+    text_add(&screen->text, "; one-kernel launches take %.2f of their device time by CUPTI (%.2f to %.2f)%s",
+             ratio->median, ratio->min, ratio->max, from_idle ? ", which holds the start of a graph" : "");
     if (!isnan(brief))
         text_add(&screen->text, ", those of up to 0.1 ms %.2f", brief);
     text_add(&screen->text, "\n");
@@ -86,17 +74,15 @@ struct rows {
 };
 
 /* In cells whose launches were to stand alone (or, for the rest, to overlap as they like). */
-static struct rows count_rows(const cJSON *cells, bool alone)
+static struct rows count_rows(const struct result *result, bool alone)
 {
-    const cJSON *cell, *contender;
     struct rows rows = {0, 0, 0};
-    cJSON_ArrayForEach(cell, cells)
-    {
-        if ((strcmp(tree_text(cell, "overlap"), overlap_names[OVERLAP_NONE]) == 0) != alone)
+    for (size_t i = 0; i < result->n_cells; i++) {
+        const struct result_cell *cell = &result->cells[i];
+        if ((strcmp(cell->overlap, overlap_names[OVERLAP_NONE]) == 0) != alone)
             continue;
-        cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-        {
-            double ns = tree_number(tree_member(contender, "activity"), "overlap_ns");
+        for (size_t c = 0; c < cell->n_contenders; c++) {
+            double ns = cell->contenders[c].activity.overlap_ns;
             rows.watched += isnan(ns) ? 0u : 1u;
             rows.overlapped += ns > ACTIVITY_CLOCK_NS;
             rows.most_ns = fmax(rows.most_ns, isnan(ns) ? 0 : ns);
@@ -107,7 +93,7 @@ static struct rows count_rows(const cJSON *cells, bool alone)
 
 static void add_rows(struct screen *screen)
 {
-    const struct rows r = count_rows(tree_member(screen->result, "cells"), true);
+    const struct rows r = count_rows(screen->result, true);
     if (r.watched == 0)
         return;
     if (r.overlapped == 0)
@@ -118,44 +104,38 @@ static void add_rows(struct screen *screen)
                  r.overlapped, r.watched, 1e-3 * r.most_ns);
 }
 
-static bool was_watched(const cJSON *cell)
+static bool was_watched(const struct result_cell *cell)
 {
-    const cJSON *contender;
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-    {
-        if (tree_member(contender, "activity"))
+    for (size_t c = 0; c < cell->n_contenders; c++)
+        if (cell->contenders[c].activity.json)
             return true;
-    }
     return false;
 }
 
 /* A run says as many; several that are shown as one say nothing. */
-static unsigned count_watched(const cJSON *cells)
+static unsigned count_watched(const struct result *result)
 {
-    const cJSON *cell;
     unsigned n = 0;
-    cJSON_ArrayForEach(cell, cells) n += was_watched(cell);
+    for (size_t i = 0; i < result->n_cells; i++)
+        n += was_watched(&result->cells[i]);
     return n;
 }
 
 void screen_activity(struct screen *screen)
 {
-    const cJSON *activity = tree_member(tree_member(screen->result, "summary"), "activity");
-    const cJSON *run = tree_member(tree_member(screen->result, "run"), "activity");
-    const cJSON *ratio = tree_member(activity, "ratio");
-    double launches = tree_number(activity, "launches"), refuted = tree_number(activity, "refuted");
-    unsigned cells = count_watched(tree_member(screen->result, "cells"));
-    if (tree_text(run, "unavailable")[0])
-        text_add(&screen->text, "GPU activity was not watched%s: %s\n", activity ? " to the end" : "",
-                 tree_text(run, "unavailable"));
-    if (!activity)
+    const struct result_looks *looks = &screen->result->summary.activity;
+    const char *unavailable = screen->result->run.activity.unavailable;
+    unsigned cells = count_watched(screen->result);
+    if (unavailable[0])
+        text_add(&screen->text, "GPU activity was not watched%s: %s\n", looks->json ? " to the end" : "", unavailable);
+    if (!looks->json)
         return;
-    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %u cell%s, %.0f refuted", launches,
-             launches == 1 ? "" : "es", cells, cells == 1 ? "" : "s", refuted);
-    if (tree_number(activity, "unavailable") > 0)
-        text_add(&screen->text, ", %.0f could not be watched", tree_number(activity, "unavailable"));
-    if (ratio)
-        add_witness(screen, ratio);
+    text_add(&screen->text, "GPU activity: %.0f launch%s watched in %u cell%s, %.0f refuted", looks->launches,
+             looks->launches == 1 ? "" : "es", cells, cells == 1 ? "" : "s", looks->refuted);
+    if (looks->unavailable > 0)
+        text_add(&screen->text, ", %.0f could not be watched", looks->unavailable);
+    if (looks->ratio.json)
+        add_witness(screen, &looks->ratio);
     else
         text_add(&screen->text, "\n");
     add_rows(screen);

@@ -7,15 +7,13 @@
 #include <math.h>
 
 #include "base/width.h"
-#include "base/tree.h"
 
 #define LABEL_COLUMNS 20
 
-double screen_median_ns(const cJSON *cell, const cJSON *contender)
+double screen_median_ns(const struct result_cell *cell, const struct result_contender *contender)
 {
-    const cJSON *timing = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
-    double median = tree_number(timing, "median_ns");
-    return isnan(median) ? tree_number(timing, "mean_ns") : median; /* the paper's protocol keeps means only */
+    const struct result_timing *t = result_headline(cell, contender);
+    return isnan(t->median_ns) ? t->mean_ns : t->median_ns; /* the paper's protocol keeps means only */
 }
 
 void screen_add_time(struct table *s, double ns)
@@ -28,13 +26,12 @@ void screen_add_time(struct table *s, double ns)
         table_add(s, ns, "%.*f ms", ns < 100e6 ? 2 : 0, ns / 1e6);
 }
 
-void screen_add_shape(struct table *s, const cJSON *cell)
+void screen_add_shape(struct table *s, const struct result_cell *cell)
 {
-    const char *label = tree_text(cell, "label");
     struct text shown = {0};
-    width_add_cut(&shown, label, LABEL_COLUMNS);
-    table_add(s, NAN, "%.0fx%.0fx%.0f%s%s", tree_number(cell, "m"), tree_number(cell, "n"), tree_number(cell, "k"),
-              label[0] ? " " : "", shown.bytes ? shown.bytes : "");
+    width_add_cut(&shown, cell->label, LABEL_COLUMNS);
+    table_add(s, NAN, "%.0fx%.0fx%.0f%s%s", cell->m, cell->n, cell->k, cell->label[0] ? " " : "",
+              shown.bytes ? shown.bytes : "");
     s->failed |= shown.failed;
     text_free(&shown);
 }

@@ -11,7 +11,6 @@
 #include "report/screen_cells.h"
 #include "report/table.h"
 #include "record/record.h"
-#include "base/tree.h"
 
 struct names {
     const char *list[2 * RECORD_MAX_CONTENDERS];
@@ -28,30 +27,26 @@ static void add_name(struct names *names, const char *name)
 }
 
 /* In the order in which cells have them, which is the config's; copies for A/A have lines of their own below. */
-static void collect(struct names *names, const cJSON *const *cells, size_t n)
+static void collect(struct names *names, const struct result_cell *const *cells, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const cJSON *contender;
-        tree_each(contender, tree_member(cells[i], "contenders"))
-        {
-            if (strcmp(tree_text(contender, "role"), "copy") != 0)
-                add_name(names, contender->string);
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < cells[i]->n_contenders; c++)
+            if (cells[i]->contenders[c].role != RESULT_COPY)
+                add_name(names, cells[i]->contenders[c].name);
 }
 
 /* The time, or why there is none. */
-static void add_entry(struct table *s, const cJSON *cell, const char *name)
+static void add_entry(struct table *s, const struct result_cell *cell, const char *name)
 {
-    const cJSON *contender = tree_member(tree_member(cell, "contenders"), name);
-    const char *status = tree_text(contender, "status");
-    if (contender && strcmp(status, "ok") != 0)
-        table_add(s, NAN, "%s", status);
+    const struct result_contender *contender = result_contender(cell, name);
+    if (contender && contender->verdict != VERDICT_OK)
+        table_add(s, NAN, "%s", contender->status);
     else
         screen_add_time(s, contender ? screen_median_ns(cell, contender) : (double)NAN);
 }
 
-static void fill(struct table *s, const cJSON *const *cells, size_t n, const char *const *names, size_t n_names)
+static void fill(struct table *s, const struct result_cell *const *cells, size_t n, const char *const *names,
+                 size_t n_names)
 {
     table_column(s, "shape", "shape", true);
     for (size_t i = 0; i < n_names; i++)
@@ -64,8 +59,8 @@ static void fill(struct table *s, const cJSON *const *cells, size_t n, const cha
 }
 
 /* How many contenders from `first` on fit beside the shapes; one at least. */
-static size_t count_fitting(const struct screen *screen, const cJSON *const *cells, size_t n, const struct names *names,
-                            size_t first)
+static size_t count_fitting(const struct screen *screen, const struct result_cell *const *cells, size_t n,
+                            const struct names *names, size_t first)
 {
     unsigned columns = screen->options->columns;
     struct table s = {0};
@@ -78,7 +73,7 @@ static size_t count_fitting(const struct screen *screen, const cJSON *const *cel
     return count;
 }
 
-void screen_contenders(struct screen *screen, const cJSON *const *cells, size_t n)
+void screen_contenders(struct screen *screen, const struct result_cell *const *cells, size_t n)
 {
     struct names names = {.n = 0};
     collect(&names, cells, n);
@@ -91,7 +86,7 @@ void screen_contenders(struct screen *screen, const cJSON *const *cells, size_t 
     for (size_t first = 0, count; first < names.n; first += count) {
         struct table s = {0};
         count = count_fitting(screen, cells, n, &names, first);
-        snprintf(s.title, sizeof s.title, "Every contender's median, %s time%s", tree_text(cells[0], "headline"),
+        snprintf(s.title, sizeof s.title, "Every contender's median, %s time%s", result_timing_name(cells[0]->headline),
                  first > 0 ? " (continued)" : "");
         fill(&s, cells, n, names.list + first, count);
         table_print_text(&screen->text, &s, screen->options->colour);

@@ -9,6 +9,6 @@
 
 /* Nothing for two contenders or fewer, which the rows by shape show. One table where it fits; with `all`, as many
  * tables below each other as it takes; else a line that says how to see them. */
-void screen_contenders(struct screen *screen, const cJSON *const *cells, size_t n);
+void screen_contenders(struct screen *screen, const struct result_cell *const *cells, size_t n);
 
 #endif

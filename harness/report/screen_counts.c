@@ -4,9 +4,6 @@
 #include "report/screen_counts.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "base/tree.h"
 
 static void print_slowdowns(struct screen *screen, double blocks, double cells)
 {
@@ -17,46 +14,37 @@ static void print_slowdowns(struct screen *screen, double blocks, double cells)
     text_add(&screen->text, " saw a thermal or hardware slowdown and do%s not count\n", one ? "es" : "");
 }
 
-/* Cells of this status. A result written by hand may come without its counts; its cells say the same. */
-static double count_of(const struct screen *screen, const char *status)
+/* A result written by hand may come without its counts; its cells say the same. */
+static double count_of(const struct screen *screen, enum cell_status status, double told)
 {
-    double told = tree_number(tree_member(tree_member(screen->result, "summary"), "counts"), status), n = 0;
-    const cJSON *cell;
-    if (!isnan(told))
-        return told;
-    cJSON_ArrayForEach(cell, tree_member(screen->result, "cells")) n += strcmp(tree_text(cell, "status"), status) == 0;
-    return n;
+    double n = 0;
+    for (size_t i = 0; i < screen->result->n_cells; i++)
+        n += screen->result->cells[i].outcome == status;
+    return isnan(told) ? n : told;
 }
 
-static double count_all(const struct screen *screen)
+static void print_convergence(struct screen *screen, const struct result_convergence *c)
 {
-    double told = tree_number(tree_member(tree_member(screen->result, "summary"), "counts"), "cells");
-    return isnan(told) ? cJSON_GetArraySize(tree_member(screen->result, "cells")) : told;
-}
-
-static void print_convergence(struct screen *screen, const cJSON *convergence)
-{
-    double measured = tree_number(convergence, "measured"), converged = tree_number(convergence, "converged");
-    if (measured > 0 && !isnan(converged))
-        text_add(&screen->text, "; %.0f of %.0f converged", converged, measured);
-    if (tree_number(convergence, "incomparable") > 0)
-        text_add(&screen->text, "; %.0f with nothing to compare", tree_number(convergence, "incomparable"));
+    if (c->measured > 0 && !isnan(c->converged))
+        text_add(&screen->text, "; %.0f of %.0f converged", c->converged, c->measured);
+    if (c->incomparable > 0)
+        text_add(&screen->text, "; %.0f with nothing to compare", c->incomparable);
 }
 
 void screen_counts(struct screen *screen)
 {
-    const cJSON *summary = tree_member(screen->result, "summary");
-    const cJSON *counts = tree_member(summary, "counts");
-    double missing = cJSON_GetArraySize(tree_member(tree_member(screen->result, "run"), "missing"));
-    double cells = count_all(screen);
+    const struct result_summary *summary = &screen->result->summary;
+    const struct result_counts *counts = &summary->counts;
+    double cells = isnan(counts->cells) ? (double)screen->result->n_cells : counts->cells;
     text_add(&screen->text, "%.0f cell%s: %.0f ok, %.0f partial, %.0f skipped, %.0f failed", cells,
-             cells == 1 ? "" : "s", count_of(screen, "ok"), count_of(screen, "partial"), count_of(screen, "skipped"),
-             count_of(screen, "failed"));
-    if (missing > 0)
-        text_add(&screen->text, ", %.0f not measured yet", missing);
-    print_convergence(screen, tree_member(summary, "convergence"));
+             cells == 1 ? "" : "s", count_of(screen, CELL_OK, counts->ok),
+             count_of(screen, CELL_PARTIAL, counts->partial), count_of(screen, CELL_SKIPPED, counts->skipped),
+             count_of(screen, CELL_FAILED, counts->failed));
+    if (screen->result->run.n_missing > 0)
+        text_add(&screen->text, ", %zu not measured yet", screen->result->run.n_missing);
+    print_convergence(screen, &summary->convergence);
     text_add(&screen->text, "\n");
-    if (tree_number(counts, "dropped_blocks") > 0)
-        print_slowdowns(screen, tree_number(counts, "dropped_blocks"), tree_number(counts, "cells_with_slowdown"));
+    if (counts->dropped_blocks > 0)
+        print_slowdowns(screen, counts->dropped_blocks, counts->cells_with_slowdown);
     text_add(&screen->text, "\n");
 }

@@ -5,16 +5,15 @@
 #include "report/screen_estimates.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/dataset.h"
 #include "report/estimates.h"
-#include "base/tree.h"
 
 #define NAMED 5 /* the furthest apart, unless all are asked for */
 
 struct apart {
-    const cJSON *cell, *speedup;
+    const struct result_cell *cell;
+    const struct result_pair *speedup;
     double distance;
 };
 
@@ -23,10 +22,10 @@ struct list {
     size_t n, cells, pairs; /* pairs: all that were looked at */
 };
 
-static bool is_looked_at(const cJSON *cell, const cJSON *speedup)
+static bool is_looked_at(const struct result_cell *cell, const struct result_pair *speedup)
 {
-    return strcmp(tree_text(speedup, "timing"), tree_text(cell, "headline")) == 0 &&
-           !dataset_has_layout(tree_text(speedup, "candidate")) && !dataset_has_layout(tree_text(speedup, "reference"));
+    return speedup->timing == cell->headline && !dataset_has_layout(speedup->candidate) &&
+           !dataset_has_layout(speedup->reference);
 }
 
 static int add(struct list *list, const struct apart *apart)
@@ -39,16 +38,15 @@ static int add(struct list *list, const struct apart *apart)
     return 0;
 }
 
-static int look_at(struct list *list, const cJSON *cell)
+static int look_at(struct list *list, const struct result_cell *cell)
 {
-    const cJSON *speedup;
     size_t before = list->n;
     int failed = 0;
-    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups"))
-    {
-        if (failed || !is_looked_at(cell, speedup))
-            continue;
+    for (size_t i = 0; i < cell->n_speedups && !failed; i++) {
+        const struct result_pair *speedup = &cell->speedups[i];
         const struct apart apart = {cell, speedup, estimates_distance(speedup)};
+        if (!is_looked_at(cell, speedup))
+            continue;
         list->pairs++;
         failed = apart.distance > 0 ? add(list, &apart) : 0;
     }
@@ -64,14 +62,12 @@ static int by_distance(const void *a, const void *b)
 
 static void print_one(struct text *out, const struct apart *apart)
 {
-    const cJSON *ci = tree_member(apart->speedup, "ci95");
-    text_add(out, "  %s, %s over %s: mean %+.1f%%, trimmed %+.1f%% ±%.1f\n", tree_text(apart->cell, "key"),
-             tree_text(apart->speedup, "candidate"), tree_text(apart->speedup, "reference"),
-             100 * tree_number(apart->speedup, "mean_of_ratios"), 100 * tree_number(apart->speedup, "geomean"),
-             50 * (ci->child->next->valuedouble - ci->child->valuedouble));
+    const struct result_pair *s = apart->speedup;
+    text_add(out, "  %s, %s over %s: mean %+.1f%%, trimmed %+.1f%% ±%.1f\n", apart->cell->key, s->candidate,
+             s->reference, 100 * s->mean_of_ratios, 100 * s->geomean, 50 * (s->ci95.high - s->ci95.low));
 }
 
-void screen_estimates(struct screen *screen, const cJSON *const *cells, size_t n)
+void screen_estimates(struct screen *screen, const struct result_cell *const *cells, size_t n)
 {
     struct list list = {.n = 0};
     for (size_t i = 0; i < n && !screen->text.failed; i++)

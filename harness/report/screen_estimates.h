@@ -7,6 +7,6 @@
 #include "report/screen_rows.h"
 
 /* Of the cells of one mode, dtype and accumulate type: whole candidates against whole baselines, headline timing. */
-void screen_estimates(struct screen *screen, const cJSON *const *cells, size_t n);
+void screen_estimates(struct screen *screen, const struct result_cell *const *cells, size_t n);
 
 #endif

@@ -14,7 +14,6 @@
 #include "report/screen_cells.h"
 #include "report/screen_contenders.h"
 #include "report/table.h"
-#include "base/tree.h"
 
 #define REFERENCES_MAX 8
 #define FLAG "*" /* where the paper's mean lies outside the interval */
@@ -26,7 +25,7 @@ struct form {
 };
 
 struct rows {
-    const cJSON *const *cells;
+    const struct result_cell *const *cells;
     size_t n;
     const char *reference[REFERENCES_MAX]; /* names, in the config's order */
     size_t n_references;
@@ -44,55 +43,44 @@ static bool has_layout(const char *name)
     return ends_with(name, "-nn") || ends_with(name, "-tn");
 }
 
-static bool is_headline(const cJSON *cell, const cJSON *speedup)
-{
-    return strcmp(tree_text(speedup, "timing"), tree_text(cell, "headline")) == 0;
-}
-
 /* ---- one cell ---- */
 
 /* Whether a contender stands behind the candidate: it is it, or is one of its layouts. */
-static bool belongs_to(const cJSON *contender, const char *candidate)
+static bool belongs_to(const struct result_contender *contender, const char *candidate)
 {
-    const char *family = tree_text(contender, "family");
-    size_t length = strlen(family);
-    if (strcmp(contender->string, candidate) == 0)
+    size_t length = strlen(contender->family);
+    if (strcmp(contender->name, candidate) == 0)
         return true;
-    return strncmp(candidate, family, length) == 0 && strcmp(candidate + length, "-max") == 0;
+    return strncmp(candidate, contender->family, length) == 0 && strcmp(candidate + length, "-max") == 0;
 }
 
 /* In this cell: the fastest contender that does (or does not) belong to a candidate. */
-static const cJSON *fastest(const cJSON *cell, const char *candidate, bool belonging)
+static const struct result_contender *fastest(const struct result_cell *cell, const char *candidate, bool belonging)
 {
-    const cJSON *contender;
-    const cJSON *best = NULL;
+    const struct result_contender *best = NULL;
     double best_ns = INFINITY;
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-    {
-        double ns = screen_median_ns(cell, contender);
-        bool ok = strcmp(tree_text(contender, "status"), "ok") == 0;
-        const char *role = tree_text(contender, "role");
-        bool other_role = strcmp(role, "copy") == 0 || (!belonging && strcmp(role, "baseline") != 0);
-        if (!ok || other_role || belongs_to(contender, candidate) != belonging || !(ns < best_ns))
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        double ns = screen_median_ns(cell, c);
+        bool other_role = c->role == RESULT_COPY || (!belonging && c->role != RESULT_BASELINE);
+        if (c->verdict != VERDICT_OK || other_role || belongs_to(c, candidate) != belonging || !(ns < best_ns))
             continue;
         best_ns = ns;
-        best = contender;
+        best = c;
     }
     return best;
 }
 
 /* The candidate (family or without layouts) whose fastest contender is the fastest of all; "" when there is none. */
-static const char *best_candidate(const cJSON *cell)
+static const char *best_candidate(const struct result_cell *cell)
 {
-    const cJSON *speedup;
     const char *best = "";
     double best_ns = INFINITY;
-    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups"))
-    {
-        const char *name = tree_text(speedup, "candidate");
-        if (has_layout(name) || strcmp(name, best) == 0 || !is_headline(cell, speedup))
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const char *name = cell->speedups[i].candidate;
+        if (has_layout(name) || strcmp(name, best) == 0 || cell->speedups[i].timing != cell->headline)
             continue;
-        const cJSON *contender = fastest(cell, name, true);
+        const struct result_contender *contender = fastest(cell, name, true);
         double ns = contender ? screen_median_ns(cell, contender) : NAN;
         if (ns < best_ns) {
             best_ns = ns;
@@ -102,16 +90,21 @@ static const char *best_candidate(const cJSON *cell)
     return best;
 }
 
-static const cJSON *speedup_of(const cJSON *cell, const char *candidate, const char *reference)
+/* NULL when there is none. */
+static const struct result_pair *speedup_of(const struct result_cell *cell, const char *candidate,
+                                            const char *reference)
 {
-    const cJSON *speedup;
-    cJSON_ArrayForEach(speedup, tree_member(cell, "speedups"))
-    {
-        if (is_headline(cell, speedup) && strcmp(tree_text(speedup, "candidate"), candidate) == 0 &&
-            strcmp(tree_text(speedup, "reference"), reference) == 0)
-            return speedup;
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *s = &cell->speedups[i];
+        if (s->timing == cell->headline && strcmp(s->candidate, candidate) == 0 && strcmp(s->reference, reference) == 0)
+            return s;
     }
     return NULL;
+}
+
+static double geomean_of(const struct result_pair *speedup)
+{
+    return speedup ? speedup->geomean : (double)NAN;
 }
 
 /* ---- the table ---- */
@@ -129,26 +122,23 @@ static void add_reference(struct rows *rows, const char *name)
 static void collect_references(struct rows *rows)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const cJSON *speedup;
-        cJSON_ArrayForEach(speedup, tree_member(rows->cells[i], "speedups"))
-        {
-            const char *name = tree_text(speedup, "reference");
-            if (!has_layout(name) && is_headline(rows->cells[i], speedup))
-                add_reference(rows, name);
+        const struct result_cell *cell = rows->cells[i];
+        for (size_t p = 0; p < cell->n_speedups; p++) {
+            const struct result_pair *s = &cell->speedups[p];
+            if (!has_layout(s->reference) && s->timing == cell->headline)
+                add_reference(rows, s->reference);
         }
     }
 }
 
-static void add_speedup(struct table *s, const cJSON *speedup, bool interval)
+static void add_speedup(struct table *s, const struct result_pair *speedup, bool interval)
 {
-    const cJSON *ci = tree_member(speedup, "ci95");
-    double geomean = tree_number(speedup, "geomean");
+    double geomean = geomean_of(speedup);
     const char *flag = estimates_differ(speedup) ? FLAG : "";
     if (isnan(geomean))
         table_add(s, NAN, "-");
-    else if (interval && cJSON_GetArraySize(ci) == 2)
-        table_add(s, geomean, "%+.1f%% ±%.1f%s", 100 * geomean,
-                  50 * (ci->child->next->valuedouble - ci->child->valuedouble), flag);
+    else if (interval && !isnan(speedup->ci95.low))
+        table_add(s, geomean, "%+.1f%% ±%.1f%s", 100 * geomean, 50 * (speedup->ci95.high - speedup->ci95.low), flag);
     else
         table_add(s, geomean, "%+.1f%%%s", 100 * geomean, flag);
 }
@@ -178,10 +168,11 @@ static void set_columns(const struct rows *rows, const struct form *form, struct
     }
 }
 
-static void add_rates(struct table *s, const cJSON *contender)
+/* Of nobody, too: NULL. */
+static void add_rates(struct table *s, const struct result_contender *contender)
 {
-    double tflops = tree_number(contender, "tflops");
-    double roof = tree_number(contender, "percent_of_roofline");
+    double tflops = contender ? contender->tflops : NAN;
+    double roof = contender ? contender->percent_of_roofline : NAN;
     if (isnan(tflops))
         table_add(s, NAN, "-");
     else
@@ -192,66 +183,58 @@ static void add_rates(struct table *s, const cJSON *contender)
         table_add(s, roof, "%.*f%%", roof < 10 ? 1 : 0, roof);
 }
 
-static bool is_candidate(const cJSON *contender)
-{
-    return strcmp(tree_text(contender, "role"), "candidate") == 0;
-}
-
 /* The first candidate of the cell, measured or not; NULL in a run of baselines alone. */
-static const cJSON *first_candidate(const cJSON *cell)
+static const struct result_contender *first_candidate(const struct result_cell *cell)
 {
-    const cJSON *contender;
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-    {
-        if (is_candidate(contender))
-            return contender;
-    }
+    for (size_t i = 0; i < cell->n_contenders; i++)
+        if (cell->contenders[i].role == RESULT_CANDIDATE)
+            return &cell->contenders[i];
     return NULL;
 }
 
 /* In a cell without anything to compare: the fastest of the candidates that were measured, or of all where there is no
  * candidate. A baseline never stands in for candidates that failed. */
-static const cJSON *only_one(const cJSON *cell)
+static const struct result_contender *only_one(const struct result_cell *cell)
 {
-    const cJSON *contender, *best = NULL;
+    const struct result_contender *best = NULL;
     double best_ns = INFINITY;
     bool baselines_only = first_candidate(cell) == NULL;
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-    {
-        double ns = screen_median_ns(cell, contender);
-        bool wanted = baselines_only || is_candidate(contender);
-        if (!wanted || strcmp(tree_text(contender, "status"), "ok") != 0 || !(ns < best_ns))
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        double ns = screen_median_ns(cell, c);
+        bool wanted = baselines_only || c->role == RESULT_CANDIDATE;
+        if (!wanted || c->verdict != VERDICT_OK || !(ns < best_ns))
             continue;
         best_ns = ns;
-        best = contender;
+        best = c;
     }
     return best;
 }
 
 /* Whose time the row shows, or how its candidate ended. */
-static void add_whose(struct table *s, const cJSON *cell, const cJSON *ours)
+static void add_whose(struct table *s, const struct result_cell *cell, const struct result_contender *ours)
 {
-    const cJSON *failed = ours ? NULL : first_candidate(cell);
+    const struct result_contender *failed = ours ? NULL : first_candidate(cell);
     if (ours)
-        table_add(s, NAN, "%s", ours->string);
+        table_add(s, NAN, "%s", ours->name);
     else if (failed)
-        table_add(s, NAN, "none: %s", tree_text(failed, "status"));
+        table_add(s, NAN, "none: %s", failed->status);
     else
         table_add(s, NAN, "-");
 }
 
-static void add_row(const struct rows *rows, const struct form *form, struct table *s, const cJSON *cell)
+static void add_row(const struct rows *rows, const struct form *form, struct table *s, const struct result_cell *cell)
 {
     const char *candidate = best_candidate(cell);
-    const cJSON *ours = candidate[0] ? fastest(cell, candidate, true) : only_one(cell);
+    const struct result_contender *ours = candidate[0] ? fastest(cell, candidate, true) : only_one(cell);
     bool raced = candidate[0] || first_candidate(cell);
-    const cJSON *theirs = raced ? fastest(cell, candidate, false) : NULL;
+    const struct result_contender *theirs = raced ? fastest(cell, candidate, false) : NULL;
     screen_add_shape(s, cell);
     add_whose(s, cell, ours);
     screen_add_time(s, ours ? screen_median_ns(cell, ours) : NAN);
     screen_add_time(s, theirs ? screen_median_ns(cell, theirs) : NAN);
     if (form->baseline_name)
-        table_add(s, NAN, "%s", theirs ? theirs->string : "-");
+        table_add(s, NAN, "%s", theirs ? theirs->name : "-");
     add_rates(s, ours);
     for (size_t i = rows->n_references - form->references; i < rows->n_references; i++)
         add_speedup(s, speedup_of(cell, candidate, rows->reference[i]), form->intervals);
@@ -344,15 +327,15 @@ static int side_of(double lead)
 }
 
 /* Whether the times of a row say faster where a speedup beside them says slower, or the other way round. */
-static bool is_at_odds(const struct rows *rows, const struct form *form, const cJSON *cell)
+static bool is_at_odds(const struct rows *rows, const struct form *form, const struct result_cell *cell)
 {
     const char *candidate = best_candidate(cell);
-    const cJSON *ours = fastest(cell, candidate, true);
-    const cJSON *theirs = fastest(cell, candidate, false);
+    const struct result_contender *ours = fastest(cell, candidate, true);
+    const struct result_contender *theirs = fastest(cell, candidate, false);
     int by_time = ours && theirs ? side_of(screen_median_ns(cell, theirs) / screen_median_ns(cell, ours) - 1) : 0;
     for (size_t i = rows->n_references - form->references; i < rows->n_references && by_time; i++) {
         const char *reference = rows->reference[i];
-        int by_pairs = side_of(tree_number(speedup_of(cell, candidate, reference), "geomean"));
+        int by_pairs = side_of(geomean_of(speedup_of(cell, candidate, reference)));
         /* Slower than the fastest baseline may well be faster than another. */
         if (by_pairs == -by_time && (by_time > 0 || belongs_to(theirs, reference)))
             return true;
@@ -360,7 +343,7 @@ static bool is_at_odds(const struct rows *rows, const struct form *form, const c
     return false;
 }
 
-static bool is_flagged(const struct rows *rows, const struct form *form, const cJSON *cell)
+static bool is_flagged(const struct rows *rows, const struct form *form, const struct result_cell *cell)
 {
     const char *candidate = best_candidate(cell);
     bool flagged = false;
@@ -395,7 +378,7 @@ static void print_contenders(struct screen *screen, const struct rows *parts, si
     size_t total = 0, used = 0;
     for (size_t i = 0; i < n; i++)
         total += parts[i].n;
-    const cJSON **cells = malloc((total + 1) * sizeof *cells);
+    const struct result_cell **cells = malloc((total + 1) * sizeof *cells);
     for (size_t i = 0; i < n && cells; used += parts[i].n, i++)
         memcpy(cells + used, parts[i].cells, parts[i].n * sizeof *cells);
     if (cells)
@@ -426,7 +409,7 @@ static void print_parts(struct screen *screen, const struct rows *parts, char ti
 
 /* A cell and its speedup over the last reference, AutoTuning-max where it is there, to sort by. */
 struct scored {
-    const cJSON *cell;
+    const struct result_cell *cell;
     double score;
 };
 
@@ -442,9 +425,8 @@ static size_t sort_by_speedup(const struct rows *rows, struct scored *scored)
 {
     size_t n = 0;
     for (size_t i = 0; i < rows->n && rows->n_references > 0; i++) {
-        const cJSON *cell = rows->cells[i];
-        const cJSON *speedup = speedup_of(cell, best_candidate(cell), rows->reference[rows->n_references - 1]);
-        double score = tree_number(speedup, "geomean");
+        const struct result_cell *cell = rows->cells[i];
+        double score = geomean_of(speedup_of(cell, best_candidate(cell), rows->reference[rows->n_references - 1]));
         if (!isnan(score))
             scored[n++] = (struct scored){cell, score};
     }
@@ -461,7 +443,7 @@ static void print_ends(struct screen *screen, const struct rows *rows)
     }
     size_t n = sort_by_speedup(rows, scored);
     size_t count = n < SCREEN_ENDS ? n : SCREEN_ENDS;
-    const cJSON *ends[2][SCREEN_ENDS];
+    const struct result_cell *ends[2][SCREEN_ENDS];
     struct rows parts[2] = {*rows, *rows};
     char titles[2][200];
     for (int worst = 0; worst < 2 && count > 0; worst++) {
@@ -477,7 +459,7 @@ static void print_ends(struct screen *screen, const struct rows *rows)
     free(scored);
 }
 
-void screen_rows(struct screen *screen, const cJSON *const *cells, size_t n)
+void screen_rows(struct screen *screen, const struct result_cell *const *cells, size_t n)
 {
     struct rows rows = {.cells = cells, .n = n};
     char title[1][200];
@@ -485,8 +467,8 @@ void screen_rows(struct screen *screen, const cJSON *const *cells, size_t n)
         return;
     collect_references(&rows);
     snprintf(title[0], sizeof title[0], "%s, %s accumulated in %s, %s time; speedup over each baseline",
-             tree_text(cells[0], "mode"), tree_text(cells[0], "dtype"), tree_text(cells[0], "accumulate"),
-             tree_text(cells[0], "headline"));
+             cells[0]->group.mode, cells[0]->group.dtype, cells[0]->group.accumulate,
+             result_timing_name(cells[0]->headline));
     if (n > SCREEN_MANY_SHAPES && !screen->options->all)
         print_ends(screen, &rows);
     else

@@ -13,13 +13,13 @@
 #define SCREEN_LISTED 10 /* lines of a list of exceptions */
 
 struct screen {
-    const cJSON *result;
+    const struct result *result;
     const struct screen_options *options;
     struct text text;
     struct dataset dataset; /* the same, by line: whole candidates in each cell's headline timing */
 };
 
 /* The cells of one mode, dtype and accumulate type. */
-void screen_rows(struct screen *screen, const cJSON *const *cells, size_t n);
+void screen_rows(struct screen *screen, const struct result_cell *const *cells, size_t n);
 
 #endif

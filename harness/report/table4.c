@@ -134,7 +134,7 @@ static int group_tables(const struct choices *all, const struct choice *group, t
     return code;
 }
 
-int table4_make(const cJSON *result, table_sink sink, void *context)
+int table4_make(const struct result *result, table_sink sink, void *context)
 {
     struct choices all;
     struct error err = {0};

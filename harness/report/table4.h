@@ -8,6 +8,6 @@
 
 /* For each mode, number format and candidate with recorded parameters: one table of Pearson and Spearman correlations
  * (sizes as log2), one of mean parameters by size class, the paper's classes of log2(MNK). */
-int table4_make(const cJSON *result, table_sink sink, void *context);
+int table4_make(const struct result *result, table_sink sink, void *context);
 
 #endif

@@ -228,7 +228,7 @@ static int table3_of_group(const struct dataset *d, const struct line *group, ta
     return code;
 }
 
-int tables_make(const struct dataset *d, const cJSON *result, int number, table_sink sink, void *context)
+int tables_make(const struct dataset *d, const struct result *result, int number, table_sink sink, void *context)
 {
     static int (*const makers[])(const struct dataset *, const struct line *, table_sink,
                                  void *) = {NULL, table1_of_group, table2_of_group, table3_of_group};

@@ -20,6 +20,6 @@ typedef int (*table_sink)(void *context, int number, const struct table *table);
  * log2(MNK), mean dimension, largest dimension. Where a mode's outcome allows no mean (outcome.h) there is none, a note
  * says why, and further columns have the counts. Table 4, from the result alone (NULL: no tables): which parameters won
  * where, as table4.h has it. Returns 0, or what the sink returned. */
-int tables_make(const struct dataset *d, const cJSON *result, int number, table_sink sink, void *context);
+int tables_make(const struct dataset *d, const struct result *result, int number, table_sink sink, void *context);
 
 #endif

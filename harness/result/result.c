@@ -1,407 +1,45 @@
 /*
- * result.c - makes result.json from a journal, and reads one back. A pure function: the same journal gives the same
- * bytes. Relies on journal.c, result_cell.c and summary.c. Called by supervisor.c, report/ and compare/.
+ * result.c - small questions about a result that has been read. Pure. Called by everything that shows or compares one.
  */
 #include "result/result.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/gzip_read.h"
-#include "base/text.h"
-#include "record/activity.h"
-#include "record/journal.h"
-#include "record/record.h"
-#include "result/result_cell.h"
-#include "result/result_check.h"
-#include "result/result_thin.h"
-#include "result/summary.h"
-#include "base/tree.h"
+const char *const result_role_names[] = {"baseline", "candidate", "copy", NULL};
 
-/* What one reading of the journal gathers. */
-struct gathered {
-    cJSON *run;      /* the journal's run object, plan included */
-    cJSON *sittings; /* arrays */
-    cJSON *env;
-    cJSON *cells;
-    cJSON *end;                /* the last one, or NULL */
-    struct activity_book book; /* read before everything else: its verdicts decide what is compared */
-};
-
-static int keep(cJSON **array, cJSON *item, struct json_at at, struct error *err)
+bool result_same_group(const struct result_group *a, const struct result_group *b)
 {
-    if (tree_append(*array, item))
-        return 0;
-    *array = NULL;
-    return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", at.source);
+    return strcmp(a->mode, b->mode) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+           strcmp(a->accumulate, b->accumulate) == 0;
 }
 
-static int keep_once(cJSON **place, struct json_at data, struct error *err)
+const char *result_timing_name(enum timing timing)
 {
-    cJSON_Delete(*place);
-    *place = cJSON_Duplicate(data.node, true);
-    return *place ? 0 : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", data.source);
+    return timing < TIMING_COUNT ? timing_names[timing] : "";
 }
 
-static double peak_member(const cJSON *env, const char *key)
+const char *result_role_name(enum result_role role)
 {
-    const cJSON *device = cJSON_GetObjectItemCaseSensitive(env, "device");
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(device, key);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
+    return role < RESULT_ROLE_COUNT ? result_role_names[role] : "";
 }
 
-static int visit_cell(struct gathered *g, struct json_at data, struct error *err)
+const struct result_contender *result_contender(const struct result_cell *cell, const char *name)
 {
-    struct cell_record *record;
-    if (record_from_json(data, &record, err))
-        return err->code;
-    const cJSON *env = record->worker >= 0 ? cJSON_GetArrayItem(g->env, record->worker) : NULL;
-    struct peak peak = {peak_member(env, "peak_flops"), peak_member(env, "peak_flops_f32"),
-                        peak_member(env, "peak_bytes_per_s")};
-    bool applied = activity_book_apply(&g->book, record);
-    int code = keep(&g->cells, applied ? result_cell(record, &peak) : NULL, data, err);
-    record_free(record);
-    return code;
-}
-
-static int visit(void *context, const char *kind, struct json_at data, struct error *err)
-{
-    struct gathered *g = context;
-    bool is_run = strcmp(kind, "run") == 0;
-    if (is_run == (g->run != NULL))
-        return json_fail(data, err, is_run ? "a second \"run\" line" : "a journal begins with a \"run\" line");
-    if (is_run)
-        return keep_once(&g->run, data, err);
-    if (strcmp(kind, "sitting") == 0)
-        return keep(&g->sittings, cJSON_Duplicate(data.node, true), data, err);
-    if (strcmp(kind, "env") == 0)
-        return keep(&g->env, cJSON_Duplicate(data.node, true), data, err);
-    if (strcmp(kind, "cell") == 0)
-        return visit_cell(g, data, err);
-    if (strcmp(kind, "end") == 0)
-        return keep_once(&g->end, data, err);
-    if (strcmp(kind, ACTIVITY_KIND) == 0)
-        return 0; /* it is in the book */
-    return json_fail(data, err, "unknown kind \"%.40s\"", kind);
-}
-
-/* ---- plan order ---- */
-
-struct placed {
-    const char *key;
-    size_t at;
-    cJSON *cell;
-};
-
-static const char *key_of(const cJSON *cell)
-{
-    return cJSON_GetObjectItemCaseSensitive(cell, "key")->valuestring;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    return strcmp(((const struct placed *)a)->key, ((const struct placed *)b)->key);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct placed *x = a;
-    const struct placed *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : strcmp(x->key, y->key);
-}
-
-/* Place of each cell in the run's plan; *missing gets the keys that have no cell. Both arrays sorted by key. */
-static void match_plan(const struct placed *plan, size_t n_plan, struct placed *cells, size_t n_cells, bool *found)
-{
-    size_t p = 0;
-    for (size_t i = 0; i < n_cells; i++) {
-        while (p < n_plan && strcmp(plan[p].key, cells[i].key) < 0)
-            p++;
-        bool there = p < n_plan && strcmp(plan[p].key, cells[i].key) == 0;
-        cells[i].at = there ? plan[p].at : n_plan;
-        if (there)
-            found[plan[p].at] = true;
-    }
-}
-
-static size_t list_cells(const cJSON *array, struct placed *out)
-{
-    cJSON *cell;
-    size_t n = 0;
-    cJSON_ArrayForEach(cell, array) out[n++] = (struct placed){.key = key_of(cell), .cell = cell};
-    qsort(out, n, sizeof *out, by_key);
-    return n;
-}
-
-static size_t list_plan(const cJSON *plan, struct placed *out)
-{
-    const cJSON *key;
-    size_t n = 0;
-    size_t at = 0;
-    cJSON_ArrayForEach(key, plan)
-    {
-        if (cJSON_IsString(key))
-            out[n++] = (struct placed){.key = key->valuestring, .at = at};
-        at++;
-    }
-    qsort(out, n, sizeof *out, by_key);
-    return n;
-}
-
-static int refuse_duplicates(const struct placed *cells, size_t n, const char *path, struct error *err)
-{
-    for (size_t i = 1; i < n; i++)
-        if (strcmp(cells[i].key, cells[i - 1].key) == 0)
-            return error_set(err, EXIT_CODE_DATA, "%s: cell %s is there twice", path, cells[i].key);
-    return 0;
-}
-
-/* Links the detached cells into a fresh array in their new order. */
-static cJSON *array_of(const struct placed *cells, size_t n)
-{
-    cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; array && i < n; i++)
-        cJSON_AddItemToArray(array, cells[i].cell);
-    return array;
-}
-
-static cJSON *missing_keys(const cJSON *plan, const bool *found)
-{
-    cJSON *array = cJSON_CreateArray();
-    const cJSON *key;
-    size_t at = 0;
-    cJSON_ArrayForEach(key, plan)
-    {
-        if (!found[at++] && array && cJSON_IsString(key) && !tree_append(array, cJSON_CreateString(key->valuestring)))
-            array = NULL;
-    }
-    return array;
-}
-
-/* Puts g->cells in plan order and gives the planned cells that are not there. */
-static int order_cells(struct gathered *g, const char *path, cJSON **missing, struct error *err)
-{
-    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(g->run, "plan");
-    size_t n_plan = (size_t)cJSON_GetArraySize(plan);
-    size_t n_cells = (size_t)cJSON_GetArraySize(g->cells);
-    struct placed *cells = malloc((n_cells + 1) * sizeof *cells);
-    struct placed *planned = malloc((n_plan + 1) * sizeof *planned);
-    bool *found = calloc(n_plan + 1, sizeof *found);
-    int code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", path);
-    if (!cells || !planned || !found)
-        goto out;
-    list_cells(g->cells, cells);
-    code = refuse_duplicates(cells, n_cells, path, err);
-    if (code)
-        goto out;
-    match_plan(planned, list_plan(plan, planned), cells, n_cells, found);
-    qsort(cells, n_cells, sizeof *cells, by_place);
-    while (g->cells->child)
-        cJSON_DetachItemViaPointer(g->cells, g->cells->child);
-    cJSON *ordered = array_of(cells, n_cells);
-    *missing = missing_keys(plan, found);
-    if (ordered) {
-        cJSON_Delete(g->cells);
-        g->cells = ordered;
-    }
-    if (!ordered || !*missing)
-        code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", path);
-out:
-    free(found);
-    free(planned);
-    free(cells);
-    return code;
-}
-
-/* ---- the tree ---- */
-
-/* The journal's run object without its plan (the cells say it again), with what became of it. */
-static cJSON *run_tree(struct gathered *g, cJSON *missing)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(g->run, "plan");
-    struct tree t = {.object = g->run};
-    g->run = NULL;
-    int n_missing = cJSON_GetArraySize(missing);
-    tree_put_number(&t, "n_cells", cJSON_GetArraySize(g->cells) + n_missing);
-    tree_put(&t, "complete", cJSON_CreateBool(n_missing == 0 && g->end));
-    tree_put(&t, "missing", missing);
-    tree_put(&t, "sittings", g->sittings);
-    g->sittings = NULL;
-    tree_put_copy(&t, "end", g->end);
-    if (g->book.recorder || g->book.unavailable)
-        tree_put(&t, "activity", activity_book_run(&g->book));
-    return tree_finish(&t);
-}
-
-static cJSON *result_tree(struct gathered *g, cJSON *missing)
-{
-    struct tree t = tree_begin();
-    tree_put_text(&t, "schema", RESULT_SCHEMA);
-    tree_put_number(&t, "schema_version", RESULT_SCHEMA_VERSION);
-    tree_put(&t, "run", run_tree(g, missing));
-    tree_put(&t, "env", g->env);
-    tree_put(&t, "summary", summary_of(g->cells));
-    tree_put(&t, "cells", g->cells);
-    g->env = NULL;
-    g->cells = NULL;
-    return tree_finish(&t);
-}
-
-static void gathered_free(struct gathered *g)
-{
-    cJSON_Delete(g->run);
-    cJSON_Delete(g->sittings);
-    cJSON_Delete(g->env);
-    cJSON_Delete(g->cells);
-    cJSON_Delete(g->end);
-    activity_book_free(&g->book);
-}
-
-static struct gathered gathered_begin(void)
-{
-    return (struct gathered){.sittings = cJSON_CreateArray(), .env = cJSON_CreateArray(), .cells = cJSON_CreateArray()};
-}
-
-/* The tree of what was gathered; `code` is that of the gathering. Frees the rest. */
-static int conclude(struct gathered *g, const char *source, int code, cJSON **out, struct error *err)
-{
-    cJSON *missing = NULL;
-    if (code == 0 && !g->run)
-        code = error_set(err, EXIT_CODE_DATA, "%s: no \"run\" line: not a journal, or nothing was measured", source);
-    if (code == 0)
-        code = order_cells(g, source, &missing, err);
-    if (code == 0) {
-        *out = result_tree(g, missing);
-        if (!*out)
-            code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
-    }
-    gathered_free(g);
-    return code;
-}
-
-int result_from_journal(const char *journal_path, cJSON **out, struct error *err)
-{
-    struct gathered g = gathered_begin();
-    int code = activity_book_read(journal_path, &g.book, err);
-    if (code == 0)
-        code = journal_read(journal_path, visit, &g, NULL, err);
-    return conclude(&g, journal_path, code, out, err);
-}
-
-int result_from_text(const struct journal_text *text, cJSON **out, struct error *err)
-{
-    struct gathered g = gathered_begin();
-    int code = activity_book_parse(text, &g.book, err);
-    if (code == 0)
-        code = journal_parse(text, visit, &g, NULL, err);
-    return conclude(&g, text->source, code, out, err);
-}
-
-/* ---- the file ---- */
-
-static void print_node(struct text *out, const cJSON *node)
-{
-    char *printed = node ? json_print(node, false) : NULL;
-    if (printed)
-        text_add_bytes(out, printed, strlen(printed));
-    else
-        out->failed = true;
-    free(printed);
-}
-
-/* The key too is somebody's text: a file that was read may have any. */
-static void print_key(struct text *out, const char *key)
-{
-    cJSON *name = cJSON_CreateString(key);
-    print_node(out, name);
-    text_add(out, ":");
-    cJSON_Delete(name);
-}
-
-/* One item a line. */
-static void print_items(struct text *out, const cJSON *array)
-{
-    const cJSON *item;
-    text_add(out, "[");
-    cJSON_ArrayForEach(item, array)
-    {
-        text_add(out, item == array->child ? "\n" : ",\n");
-        print_node(out, item);
-    }
-    text_add(out, "]");
-}
-
-char *result_print(const cJSON *result)
-{
-    struct text out = {0};
-    const cJSON *member;
-    text_add(&out, "{");
-    tree_each(member, result)
-    {
-        text_add(&out, member == result->child ? "\n" : ",\n");
-        print_key(&out, member->string);
-        if (cJSON_IsArray(member))
-            print_items(&out, member);
-        else
-            print_node(&out, member);
-    }
-    text_add(&out, "\n}\n");
-    if (!out.failed)
-        return out.bytes;
-    text_free(&out);
+    for (size_t i = 0; i < cell->n_contenders; i++)
+        if (strcmp(cell->contenders[i].name, name) == 0)
+            return &cell->contenders[i];
     return NULL;
 }
 
-int result_write(const char *journal_path, const char *result_path, struct error *err)
+const struct result_timing *result_headline(const struct result_cell *cell, const struct result_contender *c)
 {
-    cJSON *tree = NULL;
-    if (result_from_journal(journal_path, &tree, err))
-        return err->code;
-    result_thin(tree);
-    char *text = result_print(tree);
-    cJSON_Delete(tree);
-    int code = text ? file_write_atomic(result_path, text, strlen(text), err)
-                    : error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", result_path);
-    free(text);
-    return code;
+    static const struct result_timing none = {NULL, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    return cell->headline < TIMING_COUNT ? &c->timings[cell->headline] : &none;
 }
 
-static int refuse_cells_twice(const cJSON *cells, const char *source, struct error *err)
+const struct result_device *result_device(const struct result *r, double index)
 {
-    size_t n = (size_t)cJSON_GetArraySize(cells);
-    struct placed *list = malloc((n + 1) * sizeof *list);
-    if (!list)
-        return error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
-    list_cells(cells, list);
-    int code = refuse_duplicates(list, n, source, err);
-    free(list);
-    return code;
-}
-
-int result_parse(const char *source, const char *text, size_t length, cJSON **out, struct error *err)
-{
-    if (json_parse(text, length, RESULT_FILE_MAX_BYTES, source, out, err))
-        return err->code;
-    int code = result_check(json_root(*out, source), err);
-    if (code == 0)
-        code = refuse_cells_twice(cJSON_GetObjectItemCaseSensitive(*out, "cells"), source, err);
-    if (code == 0 && !result_widen(*out))
-        code = error_set(err, EXIT_CODE_INTERNAL, "%s: out of memory", source);
-    if (code) {
-        cJSON_Delete(*out);
-        *out = NULL;
-    }
-    return code;
-}
-
-int result_read(const char *path, cJSON **out, struct error *err)
-{
-    char *bytes = NULL;
-    size_t length;
-    if (gzip_read_file(path, RESULT_FILE_MAX_BYTES, &bytes, &length, err))
-        return err->code;
-    int code = result_parse(path, bytes, length, out, err);
-    free(bytes);
-    return code;
+    static const struct result_device none = {NULL, "", "", "", "", NAN, NAN, NAN};
+    return index >= 0 && index < (double)r->n_env ? &r->env[(size_t)index].device : &none;
 }

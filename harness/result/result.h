@@ -1,31 +1,250 @@
 /*
- * result.h - result.json: a pure function of its journal (docs/results.md has the schema).
+ * result.h - a result as structs: what a result.json or a journal says, read and checked once, for everything that
+ * shows, exports or compares it. Nobody above this room looks a member up by its name in JSON.
+ *
+ * Numbers are doubles: NaN is a figure that is not known, or not there. Texts are never NULL: "" is one that is not
+ * there. Both point into, or were read from, the JSON that the result owns.
  */
 #ifndef CUDAL2_RESULT_RESULT_H
 #define CUDAL2_RESULT_RESULT_H
 
 #include "base/json.h"
+#include "model/problem.h"
+#include "model/verdict.h"
 
 #define RESULT_SCHEMA "cudal2-bench/result"
 #define RESULT_SCHEMA_VERSION 1
 #define RESULT_FILE_MAX_BYTES (64u << 20)
 
-/* Builds the result tree {schema:"cudal2-bench/result", schema_version, run, env[], summary, cells[]} from the journal.
- * Cells come in plan order whatever order they were measured in. Owned by the caller. */
-int result_from_journal(const char *journal_path, cJSON **out, struct error *err);
-/* The same of a journal in memory (fuzzing). */
-struct journal_text;
-int result_from_text(const struct journal_text *text, cJSON **out, struct error *err);
-/* The text of a result: one cell a line, so that two results can be compared by diff. Owned by the caller (free); NULL
- * out of memory. */
-char *result_print(const cJSON *result);
-/* result_from_journal, result_thin (the file has less than the tree), result_print, then file_write_atomic. */
-int result_write(const char *journal_path, const char *result_path, struct error *err);
+/* What belongs in one table: cells and summary rows of one mode and number format. */
+struct result_group {
+    const char *mode, *dtype, *accumulate;
+};
 
-/* Reads a result.json (plain or compressed by gzip) and puts back what result_widen can. EXIT_CODE_DATA for anything
- * that is not a result of this schema version (result_check.h), or has a cell twice. */
-int result_read(const char *path, cJSON **out, struct error *err);
+/* 95%, ratios minus 1. Both NaN, or neither. */
+struct result_interval {
+    double low, high;
+};
+
+/* ---- a cell ---- */
+
+struct result_timing {
+    const cJSON *json; /* NULL: not taken */
+    double n, median_ns, mean_ns, p95_ns, p99_ns, median_low_ns, median_high_ns, min_ns, sd_ns;
+};
+
+/* What was seen of a contender's launch under CUPTI (record/activity.h). */
+struct result_activity {
+    const cJSON *json; /* NULL: nobody looked */
+    const char *unavailable;
+    double ratio, overlap_ns;
+};
+
+/* As the plugin described what it runs. */
+struct result_attributes {
+    const cJSON *json; /* NULL: it said nothing */
+    const char *kernel, *parameters;
+};
+
+enum result_role { RESULT_BASELINE, RESULT_CANDIDATE, RESULT_COPY, RESULT_ROLE_COUNT };
+extern const char *const result_role_names[]; /* "baseline", "candidate", "copy", NULL */
+
+struct result_contender {
+    const char *name, *status, *stage, *reason, *family, *layout, *copy_of, *rung;
+    const cJSON *json;
+    struct result_timing timings[TIMING_COUNT], equal_path[TIMING_COUNT];
+    struct result_activity activity;
+    struct result_attributes attributes;
+    double tflops, percent_of_roofline;
+    enum verdict verdict; /* of the status */
+    enum result_role role;
+    bool invalid, early, host_sync;
+};
+
+/* A candidate against a reference. Speedups are ratios minus 1. */
+struct result_pair {
+    const char *candidate, *reference;
+    double geomean, mean_of_ratios, ratio_of_means, n, groups, paper_max, geomean_all_blocks;
+    struct result_interval ci95;
+    enum timing timing; /* TIMING_COUNT: not said */
+};
+
+enum result_answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES };
+
+/* A copy against its original. */
+struct result_aa {
+    const char *contender;
+    double geomean, mean_of_ratios, ratio_of_means, n, groups;
+    struct result_interval ci95;
+    enum timing timing;
+    enum result_answer excludes_one; /* whether the interval does; none: there is no interval */
+};
+
+struct result_cell {
+    const char *key, *label, *status, *reason, *cache, *overlap, *worst_pair;
+    struct result_group group;
+    double m, n, k;
+    double env; /* index into the result's; -1: no worker measured it */
+    double groups, blocks, dropped_blocks, worst_half_width, floor_ns, busy_seconds, wall_seconds;
+    struct result_timing null_graph;
+    const cJSON *paper_pairs; /* NULL: not by the paper's protocol */
+    struct result_contender *contenders;
+    struct result_pair *speedups, *equal_path;
+    struct result_aa *aa;
+    size_t n_contenders, n_speedups, n_equal_path, n_aa;
+    enum timing headline;     /* TIMING_COUNT: not said */
+    enum cell_status outcome; /* of the status */
+    bool converged, coarse, held;
+};
+
+/* ---- the summary ---- */
+
+/* One pair over the shapes of a group. */
+struct result_speedup_row {
+    struct result_group group;
+    const char *candidate, *reference;
+    double n, mean, sd, geomean, median, wins, clear_wins, clear_losses, mean_of_max;
+    struct result_interval ci95; /* of the mean */
+    enum timing timing;
+};
+
+struct result_rate_row {
+    struct result_group group;
+    const char *contender;
+    double n, median_tflops, max_tflops, median_percent_of_roofline;
+    enum result_role role;
+};
+
+struct result_aa_row {
+    struct result_group group;
+    const char *contender;
+    double n, with_interval, excludes_one, false_alarm_rate, mean_log_ratio, sd_log_ratio;
+    enum timing timing;
+};
+
+struct result_left_out {
+    const char *contender, *status, *stage, *reason, *first_cell;
+    double cells;
+};
+
+struct result_unconverged {
+    const char *cell, *pair;
+    double half_width;
+};
+
+struct result_counts {
+    double cells, ok, partial, skipped, failed, cells_with_slowdown, dropped_blocks, busy_seconds, wall_seconds;
+};
+
+struct result_convergence {
+    double measured, converged, share, incomparable;
+    struct result_unconverged *not_converged;
+    size_t n_not_converged;
+};
+
+struct result_ratios {
+    const cJSON *json; /* NULL: none */
+    double n, median, min, max;
+};
+
+struct result_looks {
+    const cJSON *json; /* NULL: nobody looked */
+    double launches, unavailable, refuted;
+    struct result_ratios ratio;
+};
+
+struct result_summary {
+    const cJSON *json;
+    struct result_counts counts;
+    struct result_convergence convergence;
+    struct result_looks activity;
+    struct result_speedup_row *speedups, *equal_path;
+    struct result_rate_row *rates;
+    struct result_aa_row *aa;
+    struct result_left_out *left_out;
+    size_t n_speedups, n_equal_path, n_rates, n_aa, n_left_out;
+};
+
+/* ---- the run ---- */
+
+struct result_device {
+    const cJSON *json; /* NULL: not said */
+    const char *name, *driver, *kind, *uuid;
+    double peak_flops, peak_flops_f32, peak_bytes_per_s;
+};
+
+/* A worker's start. */
+struct result_env {
+    const cJSON *json;
+    struct result_device device;
+};
+
+/* Of the audit; cells: whose launches were watched. */
+struct result_audit {
+    const char *unavailable;
+    double cells;
+};
+
+struct result_run {
+    const cJSON *json; /* with all that nobody here reads: config, build ... */
+    const char *started, *plan_hash, *seed;
+    const cJSON *end; /* NULL: it did not come to its end */
+    struct result_audit activity;
+    const char **missing; /* keys of planned cells that are not there */
+    double n_cells;
+    size_t n_missing;
+    bool complete;
+};
+
+/* Of several results that are one: where the cells are from, in their order. */
+struct result_file {
+    const char *path;
+    double cells;
+};
+
+struct result {
+    cJSON *json; /* owned */
+    struct result_run run;
+    struct result_summary summary;
+    struct result_cell *cells;
+    struct result_env *env;
+    struct result_run *runs; /* of several results that are one: each one's own; else none */
+    struct result_file *files;
+    struct result **parts; /* owned: the several, which cells, env and runs belong to then */
+    size_t n_cells, n_env, n_runs, n_files, n_parts;
+    bool thin; /* it was read from a file, which leaves out what can be told from the rest */
+};
+
+/* Makes a result of its JSON, which is taken over, also on failure; `source` names it in errors. Checks every member
+ * that a struct above has: times and sizes above 0, counts of 0 or more, speedups of -1 or more, intervals with their
+ * lower end first, timings and roles by their names. Members that are absent or unknown pass, and so does null for a
+ * figure: older results have fewer, newer ones more. With `thin` what a file leaves out is put back (thin.h).
+ * EXIT_CODE_DATA with file, path, what was expected and what was found. */
+int result_open(cJSON *json, const char *source, bool thin, struct result **out, struct error *err);
+void result_free(struct result *r); /* NULL is allowed */
+
+/* Writes out what does harm in its words (base/plain.h), names included. EXIT_CODE_INTERNAL out of memory. */
+int result_make_plain(struct result *r, struct error *err);
+
+/* Reads a result.json (plain or compressed by gzip). EXIT_CODE_DATA for anything that is not a result of this schema
+ * version, or has a cell twice. */
+int result_read(const char *path, struct result **out, struct error *err);
 /* The same from text; `source` stands for the file's name. */
-int result_parse(const char *source, const char *text, size_t length, cJSON **out, struct error *err);
+int result_parse(const char *source, const char *text, size_t length, struct result **out, struct error *err);
+/* The result of a journal (result/make.h). */
+int result_from_journal(const char *journal_path, struct result **out, struct error *err);
+
+/* ---- what readers ask ---- */
+
+bool result_same_group(const struct result_group *a, const struct result_group *b);
+/* "" for TIMING_COUNT and RESULT_ROLE_COUNT. */
+const char *result_timing_name(enum timing timing);
+const char *result_role_name(enum result_role role);
+/* NULL when the cell has none of this name. */
+const struct result_contender *result_contender(const struct result_cell *cell, const char *name);
+/* In the cell's headline timing; one that was not taken where there is none. */
+const struct result_timing *result_headline(const struct result_cell *cell, const struct result_contender *c);
+/* Of the env of that index; one of which nothing is said where there is none. */
+const struct result_device *result_device(const struct result *r, double index);
 
 #endif

@@ -20,8 +20,9 @@
 /* Values of one thing over the shapes. What a column holds is up to the collector. */
 #define COLUMNS 4
 struct bucket {
-    char key[KEY_MAX];          /* fields separated by '|' */
-    const cJSON *cell, *sample; /* the first cell and entry that fell in */
+    char key[KEY_MAX];              /* fields separated by '|' */
+    const struct result_cell *cell; /* the first that fell in, and what of it: a pair, a contender ... */
+    const void *sample;
     size_t n, capacity;
     double *column[COLUMNS];
 };
@@ -61,7 +62,7 @@ static struct bucket *bucket_at(struct buckets *b, const char *key)
     return new;
 }
 
-static void bucket_add(struct buckets *b, const char *key, const cJSON *cell, const cJSON *sample,
+static void bucket_add(struct buckets *b, const char *key, const struct result_cell *cell, const void *sample,
                        const double values[COLUMNS])
 {
     struct bucket *bucket = bucket_at(b, key);
@@ -88,348 +89,278 @@ static void bucket_add(struct buckets *b, const char *key, const cJSON *cell, co
     bucket->n++;
 }
 
-static void put_group(struct tree *t, const cJSON *cell)
+static void group_key(const struct result_cell *cell, char *key, size_t capacity)
 {
-    tree_put_text(t, "mode", tree_text(cell, "mode"));
-    tree_put_text(t, "dtype", tree_text(cell, "dtype"));
-    tree_put_text(t, "accumulate", tree_text(cell, "accumulate"));
-}
-
-static void group_key(const cJSON *cell, char *key, size_t capacity)
-{
-    snprintf(key, capacity, "%s|%s|%s", tree_text(cell, "mode"), tree_text(cell, "dtype"),
-             tree_text(cell, "accumulate"));
+    snprintf(key, capacity, "%s|%s|%s", cell->group.mode, cell->group.dtype, cell->group.accumulate);
 }
 
 /* ---- speedups ---- */
 
-static void collect_from(struct buckets *b, const cJSON *cell, const char *list)
+static void collect_pairs(struct buckets *b, const struct result_cell *cell, const struct result_pair *pairs, size_t n)
 {
-    const cJSON *s;
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(s, tree_member(cell, list))
-    {
-        const cJSON *ci = tree_member(s, "ci95");
-        bool known = cJSON_GetArraySize(ci) == 2;
-        double values[COLUMNS] = {tree_number(s, "mean_of_ratios"), tree_number(s, "geomean"),
-                                  known ? ci->child->valuedouble : NAN, known ? ci->child->next->valuedouble : NAN};
-        snprintf(key, sizeof key, "%s|%s|%s|%s", group, tree_text(s, "timing"), tree_text(s, "candidate"),
-                 tree_text(s, "reference"));
+    for (size_t i = 0; i < n; i++) {
+        const struct result_pair *s = &pairs[i];
+        const double values[COLUMNS] = {s->mean_of_ratios, s->geomean, s->ci95.low, s->ci95.high};
+        snprintf(key, sizeof key, "%s|%s|%s|%s", group, result_timing_name(s->timing), s->candidate, s->reference);
         bucket_add(b, key, cell, s, values);
     }
 }
 
-static void collect_speedups(struct buckets *b, const cJSON *cell)
+static void collect_speedups(struct buckets *b, const struct result_cell *cell)
 {
-    collect_from(b, cell, "speedups");
+    collect_pairs(b, cell, cell->speedups, cell->n_speedups);
 }
 
-static void collect_equal_path(struct buckets *b, const cJSON *cell)
+static void collect_equal_path(struct buckets *b, const struct result_cell *cell)
 {
-    collect_from(b, cell, "equal_path");
+    collect_pairs(b, cell, cell->equal_path, cell->n_equal_path);
 }
 
-static cJSON *speedup_row(const struct bucket *b)
+static void speedup_row(const struct bucket *b, void *out)
 {
+    const struct result_pair *sample = b->sample;
     struct aggregate a;
     struct aggregate_input in = {b->n, b->column[0], b->column[1], b->column[2], b->column[3]};
     aggregate_of(&in, &a);
-    struct tree t = tree_begin();
-    put_group(&t, b->cell);
-    tree_put_text(&t, "timing", tree_text(b->sample, "timing"));
-    tree_put_text(&t, "candidate", tree_text(b->sample, "candidate"));
-    tree_put_text(&t, "reference", tree_text(b->sample, "reference"));
-    tree_put_number(&t, "n", (double)a.n);
-    tree_put_number(&t, "mean", round_to(a.mean, 1e5));
-    double ends[2] = {round_to(a.low, 1e5), round_to(a.high, 1e5)};
-    tree_put(&t, "ci95", isnan(a.low) ? cJSON_CreateNull() : cJSON_CreateDoubleArray(ends, 2));
-    tree_put_number(&t, "sd", round_to(a.sd, 1e5));
-    tree_put_number(&t, "geomean", round_to(a.geomean, 1e5));
-    tree_put_number(&t, "median", round_to(a.median, 1e5));
-    tree_put_number(&t, "wins", (double)a.wins);
-    tree_put_number(&t, "clear_wins", (double)a.clear_wins);
-    tree_put_number(&t, "clear_losses", (double)a.clear_losses);
-    tree_put_number(&t, "mean_of_max", round_to(a.max_mean, 1e5));
-    return tree_finish(&t);
+    *(struct result_speedup_row *)out = (struct result_speedup_row){
+        .group = b->cell->group,
+        .timing = sample->timing,
+        .candidate = sample->candidate,
+        .reference = sample->reference,
+        .n = (double)a.n,
+        .mean = round_to(a.mean, 1e5),
+        .ci95 = {round_to(a.low, 1e5), round_to(a.high, 1e5)},
+        .sd = round_to(a.sd, 1e5),
+        .geomean = round_to(a.geomean, 1e5),
+        .median = round_to(a.median, 1e5),
+        .wins = (double)a.wins,
+        .clear_wins = (double)a.clear_wins,
+        .clear_losses = (double)a.clear_losses,
+        .mean_of_max = round_to(a.max_mean, 1e5),
+    };
 }
 
 /* ---- A/A ---- */
 
-static void collect_aa(struct buckets *b, const cJSON *cell)
+static void collect_aa(struct buckets *b, const struct result_cell *cell)
 {
-    const cJSON *a;
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    cJSON_ArrayForEach(a, tree_member(cell, "aa"))
-    {
-        const cJSON *excludes = tree_member(a, "excludes_one");
-        double values[COLUMNS] = {log1p(tree_number(a, "geomean")), cJSON_IsTrue(excludes), cJSON_IsBool(excludes), 0};
-        snprintf(key, sizeof key, "%s|%s|%s", group, tree_text(a, "timing"), tree_text(a, "contender"));
+    for (size_t i = 0; i < cell->n_aa; i++) {
+        const struct result_aa *a = &cell->aa[i];
+        const double values[COLUMNS] = {log1p(a->geomean), a->excludes_one == ANSWER_YES,
+                                        a->excludes_one != ANSWER_NONE, 0};
+        snprintf(key, sizeof key, "%s|%s|%s", group, result_timing_name(a->timing), a->contender);
         bucket_add(b, key, cell, a, values);
     }
 }
 
-static cJSON *aa_row(const struct bucket *b)
+static void aa_row(const struct bucket *b, void *out)
 {
+    const struct result_aa *sample = b->sample;
     double judged = 0;
     double excluded = 0;
     for (size_t i = 0; i < b->n; i++) {
         excluded += b->column[1][i];
         judged += b->column[2][i];
     }
-    struct tree t = tree_begin();
-    put_group(&t, b->cell);
-    tree_put_text(&t, "timing", tree_text(b->sample, "timing"));
-    tree_put_text(&t, "contender", tree_text(b->sample, "contender"));
-    tree_put_number(&t, "n", (double)b->n);
-    tree_put_number(&t, "with_interval", judged);
-    tree_put_number(&t, "excludes_one", excluded);
-    tree_put_number(&t, "false_alarm_rate", judged > 0 ? round_to(excluded / judged, 1e5) : NAN);
-    tree_put_number(&t, "mean_log_ratio", round_to(stats_mean(b->column[0], b->n), 1e7));
-    tree_put_number(&t, "sd_log_ratio", round_to(stats_sd(b->column[0], b->n), 1e7));
-    return tree_finish(&t);
+    *(struct result_aa_row *)out = (struct result_aa_row){
+        .group = b->cell->group,
+        .timing = sample->timing,
+        .contender = sample->contender,
+        .n = (double)b->n,
+        .with_interval = judged,
+        .excludes_one = excluded,
+        .false_alarm_rate = judged > 0 ? round_to(excluded / judged, 1e5) : NAN,
+        .mean_log_ratio = round_to(stats_mean(b->column[0], b->n), 1e7),
+        .sd_log_ratio = round_to(stats_sd(b->column[0], b->n), 1e7),
+    };
 }
 
 /* ---- contenders: rates, and who was left out why ---- */
 
-static void collect_rates(struct buckets *b, const cJSON *cell)
+static void collect_rates(struct buckets *b, const struct result_cell *cell)
 {
-    const cJSON *c;
     char group[64];
     char key[KEY_MAX];
     group_key(cell, group, sizeof group);
-    tree_each(c, tree_member(cell, "contenders"))
-    {
-        double tflops = tree_number(c, "tflops");
-        const double values[COLUMNS] = {tflops, tree_number(c, "percent_of_roofline"), 0, 0};
-        snprintf(key, sizeof key, "%s|%s", group, c->string);
-        if (strcmp(tree_text(c, "status"), "ok") == 0 && !isnan(tflops))
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        const double values[COLUMNS] = {c->tflops, c->percent_of_roofline, 0, 0};
+        snprintf(key, sizeof key, "%s|%s", group, c->name);
+        if (c->verdict == VERDICT_OK && !isnan(c->tflops))
             bucket_add(b, key, cell, c, values);
     }
 }
 
-static cJSON *rate_row(const struct bucket *b)
+static void rate_row(const struct bucket *b, void *out)
 {
-    struct tree t = tree_begin();
-    put_group(&t, b->cell);
-    tree_put_text(&t, "contender", b->sample->string);
-    tree_put_text(&t, "role", tree_text(b->sample, "role"));
-    tree_put_number(&t, "n", (double)b->n);
-    tree_put_number(&t, "median_tflops", round_to(stats_median(b->column[0], b->n), 1e3));
-    tree_put_number(&t, "max_tflops", round_to(stats_quantile(b->column[0], b->n, 1), 1e3));
+    const struct result_contender *sample = b->sample;
     bool known = !isnan(b->column[1][0]);
-    tree_put_number(&t, "median_percent_of_roofline", known ? round_to(stats_median(b->column[1], b->n), 1e2) : NAN);
-    return tree_finish(&t);
+    *(struct result_rate_row *)out = (struct result_rate_row){
+        .group = b->cell->group,
+        .contender = sample->name,
+        .role = sample->role,
+        .n = (double)b->n,
+        .median_tflops = round_to(stats_median(b->column[0], b->n), 1e3),
+        .max_tflops = round_to(stats_quantile(b->column[0], b->n, 1), 1e3),
+        .median_percent_of_roofline = known ? round_to(stats_median(b->column[1], b->n), 1e2) : NAN,
+    };
 }
 
-static void collect_left_out(struct buckets *b, const cJSON *cell)
+static void collect_left_out(struct buckets *b, const struct result_cell *cell)
 {
     static const double nothing[COLUMNS] = {0};
-    const cJSON *c;
     char key[KEY_MAX];
-    tree_each(c, tree_member(cell, "contenders"))
-    {
-        snprintf(key, sizeof key, "%.80s|%.31s|%.130s", c->string, tree_text(c, "status"), tree_text(c, "reason"));
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        snprintf(key, sizeof key, "%.80s|%.31s|%.130s", c->name, c->status, c->reason);
         /* Who is skipped with the cell is told with the cell. */
-        if (strcmp(tree_text(c, "status"), "ok") != 0 && strcmp(tree_text(c, "status"), "skipped") != 0)
+        if (c->verdict != VERDICT_OK && c->verdict != VERDICT_SKIPPED)
             bucket_add(b, key, cell, c, nothing);
     }
 }
 
-static cJSON *left_out_row(const struct bucket *b)
+static void left_out_row(const struct bucket *b, void *out)
 {
-    struct tree t = tree_begin();
-    tree_put_text(&t, "contender", b->sample->string);
-    tree_put_text(&t, "status", tree_text(b->sample, "status"));
-    tree_put_text(&t, "stage", tree_text(b->sample, "stage"));
-    tree_put_text(&t, "reason", tree_text(b->sample, "reason"));
-    tree_put_number(&t, "cells", (double)b->n);
-    tree_put_text(&t, "first_cell", tree_text(b->cell, "key"));
-    return tree_finish(&t);
+    const struct result_contender *sample = b->sample;
+    *(struct result_left_out *)out = (struct result_left_out){
+        .contender = sample->name,
+        .status = sample->status,
+        .stage = sample->stage,
+        .reason = sample->reason,
+        .cells = (double)b->n,
+        .first_cell = b->cell->key,
+    };
 }
 
 /* ---- the whole ---- */
 
-typedef void (*collector)(struct buckets *b, const cJSON *cell);
-typedef cJSON *(*row_maker)(const struct bucket *b);
+/* How one list of rows is made: what of each cell goes into which bucket, and a row from a bucket. */
+struct table {
+    void (*collect)(struct buckets *b, const struct result_cell *cell);
+    void (*row)(const struct bucket *b, void *out);
+    size_t size; /* of a row */
+};
 
-static cJSON *table(const cJSON *cells, collector collect, row_maker row)
+/* *n rows, owned by the caller. NULL out of memory. */
+static void *rows_of(const struct table *table, const struct result_cell *cells, size_t n_cells, size_t *n)
 {
     struct buckets b = {0};
-    const cJSON *cell;
-    cJSON *array = cJSON_CreateArray();
-    cJSON_ArrayForEach(cell, cells) collect(&b, cell);
-    for (size_t i = 0; i < b.n && array && !b.failed; i++)
-        if (!tree_append(array, row(&b.list[i])))
-            array = NULL;
-    if (b.failed) {
-        cJSON_Delete(array);
-        array = NULL;
-    }
+    for (size_t i = 0; i < n_cells; i++)
+        table->collect(&b, &cells[i]);
+    char *rows = b.failed ? NULL : calloc(b.n + 1, table->size);
+    *n = rows ? b.n : 0;
+    for (size_t i = 0; i < *n; i++)
+        table->row(&b.list[i], rows + i * table->size);
     buckets_free(&b);
-    return array;
-}
-
-static cJSON *unconverged_row(const cJSON *cell)
-{
-    struct tree t = tree_begin();
-    tree_put_text(&t, "cell", tree_text(cell, "key"));
-    tree_put_number(&t, "half_width", tree_number(cell, "worst_half_width"));
-    tree_put_text(&t, "pair", tree_text(cell, "worst_pair"));
-    return tree_finish(&t);
+    return rows;
 }
 
 /* Cells with blocks and not one pair to compare: a single contender, or none on a common rung. */
-static bool is_incomparable(const cJSON *cell)
+static bool is_incomparable(const struct result_cell *cell)
 {
-    return isnan(tree_number(cell, "worst_half_width")) && !tree_text(cell, "worst_pair")[0];
+    return isnan(cell->worst_half_width) && !cell->worst_pair[0];
 }
 
-static bool is_measured(const cJSON *cell)
+static bool is_measured(const struct result_cell *cell)
 {
-    return tree_number(cell, "blocks") > 0 && !is_incomparable(cell);
+    return cell->blocks > 0 && !is_incomparable(cell);
 }
 
 /* Share of the cells with something to compare that reached the wanted half-width, and the list of those that did not.
  */
-static cJSON *convergence(const cJSON *cells)
+static bool converge(const struct result_cell *cells, size_t n, struct result_convergence *out)
 {
-    const cJSON *cell;
-    double measured = 0;
-    double converged = 0;
-    double incomparable = 0;
-    cJSON *list = cJSON_CreateArray();
-    cJSON_ArrayForEach(cell, cells)
-    {
-        bool reached = tree_true(cell, "converged");
-        measured += is_measured(cell);
-        incomparable += tree_number(cell, "blocks") > 0 && is_incomparable(cell);
-        converged += is_measured(cell) && reached;
-        if (list && is_measured(cell) && !reached && !tree_append(list, unconverged_row(cell)))
-            list = NULL;
+    out->not_converged = calloc(n + 1, sizeof *out->not_converged);
+    for (size_t i = 0; i < n && out->not_converged; i++) {
+        const struct result_cell *cell = &cells[i];
+        out->measured += is_measured(cell);
+        out->incomparable += cell->blocks > 0 && is_incomparable(cell);
+        out->converged += is_measured(cell) && cell->converged;
+        if (is_measured(cell) && !cell->converged)
+            out->not_converged[out->n_not_converged++] =
+                (struct result_unconverged){cell->key, cell->worst_pair, cell->worst_half_width};
     }
-    struct tree t = tree_begin();
-    tree_put_number(&t, "measured", measured);
-    tree_put_number(&t, "converged", converged);
-    tree_put_number(&t, "share", measured > 0 ? round_to(converged / measured, 1e5) : NAN);
-    tree_put_count(&t, "incomparable", incomparable);
-    tree_put(&t, "not_converged", list);
-    return tree_finish(&t);
+    out->share = out->measured > 0 ? round_to(out->converged / out->measured, 1e5) : NAN;
+    return out->not_converged != NULL;
 }
 
-static cJSON *counts(const cJSON *cells)
+static struct result_counts count(const struct result_cell *cells, size_t n)
 {
-    static const char *const statuses[] = {"ok", "partial", "skipped", "failed", NULL};
-    const cJSON *cell;
-    double count[4] = {0};
-    double slowed = 0;
-    double dropped = 0;
-    double busy = 0;
-    double wall = 0;
-    cJSON_ArrayForEach(cell, cells)
-    {
-        for (int i = 0; statuses[i]; i++)
-            count[i] += strcmp(tree_text(cell, "status"), statuses[i]) == 0;
-        slowed += tree_number(cell, "dropped_blocks") > 0;
-        dropped += tree_number(cell, "dropped_blocks");
-        busy += tree_number(cell, "busy_seconds");
-        wall += tree_number(cell, "wall_seconds");
+    struct result_counts c = {.cells = (double)n};
+    for (size_t i = 0; i < n; i++) {
+        c.ok += cells[i].outcome == CELL_OK;
+        c.partial += cells[i].outcome == CELL_PARTIAL;
+        c.skipped += cells[i].outcome == CELL_SKIPPED;
+        c.failed += cells[i].outcome == CELL_FAILED;
+        c.cells_with_slowdown += cells[i].dropped_blocks > 0;
+        c.dropped_blocks += cells[i].dropped_blocks;
+        c.busy_seconds += cells[i].busy_seconds;
+        c.wall_seconds += cells[i].wall_seconds;
     }
-    struct tree t = tree_begin();
-    tree_put_number(&t, "cells", cJSON_GetArraySize(cells));
-    for (int i = 0; statuses[i]; i++)
-        tree_put_number(&t, statuses[i], count[i]);
-    tree_put_number(&t, "cells_with_slowdown", slowed);
-    tree_put_number(&t, "dropped_blocks", dropped);
-    tree_put_number(&t, "busy_seconds", round_to(busy, 1e3));
-    tree_put_number(&t, "wall_seconds", round_to(wall, 1e3));
-    return tree_finish(&t);
+    c.busy_seconds = round_to(c.busy_seconds, 1e3);
+    c.wall_seconds = round_to(c.wall_seconds, 1e3);
+    return c;
 }
 
 /* ---- activity ---- */
 
 /* What the looks of a run came to; contenders that nobody looked at have none. */
-struct looks {
-    size_t launches, unavailable, refuted, n_ratios;
-    double *ratios;
-};
-
-static void count_look(struct looks *l, const cJSON *contender)
+static void count_look(struct result_looks *l, const struct result_contender *c, double *ratios, size_t *n)
 {
-    const cJSON *activity = tree_member(contender, "activity");
-    double ratio = tree_number(activity, "ratio");
-    if (!activity)
+    if (!c->activity.json)
         return;
-    bool unseen = tree_text(activity, "unavailable")[0] != '\0';
+    bool unseen = c->activity.unavailable[0] != '\0';
     l->unavailable += unseen;
     l->launches += !unseen;
-    l->refuted += strcmp(tree_text(contender, "stage"), ACTIVITY_STAGE) == 0;
+    l->refuted += strcmp(c->stage, ACTIVITY_STAGE) == 0;
     /* What is launched early sets itself up beside the launch ahead, which a launch alone cannot. */
-    if (!isnan(ratio) && !tree_true(contender, "early"))
-        l->ratios[l->n_ratios++] = ratio;
+    if (!isnan(c->activity.ratio) && !c->early)
+        ratios[(*n)++] = c->activity.ratio;
 }
 
-static cJSON *ratios_tree(const struct looks *l)
+static size_t count_contenders(const struct result_cell *cells, size_t n)
 {
-    struct tree t = tree_begin();
-    tree_put_number(&t, "n", (double)l->n_ratios);
-    tree_put_number(&t, "median", round_to(stats_median(l->ratios, l->n_ratios), 1e3));
-    tree_put_number(&t, "min", stats_quantile(l->ratios, l->n_ratios, 0));
-    tree_put_number(&t, "max", stats_quantile(l->ratios, l->n_ratios, 1));
-    return tree_finish(&t);
+    size_t contenders = 0;
+    for (size_t i = 0; i < n; i++)
+        contenders += cells[i].n_contenders;
+    return contenders;
 }
 
-static cJSON *looks_tree(const struct looks *l)
+static bool look(const struct result_cell *cells, size_t n, struct result_looks *out)
 {
-    struct tree t = tree_begin();
-    tree_put_number(&t, "launches", (double)l->launches);
-    tree_put_count(&t, "unavailable", (double)l->unavailable);
-    tree_put_number(&t, "refuted", (double)l->refuted);
-    if (l->n_ratios > 0)
-        tree_put(&t, "ratio", ratios_tree(l));
-    return tree_finish(&t);
+    size_t known = 0;
+    double *ratios = malloc((count_contenders(cells, n) + 1) * sizeof *ratios);
+    for (size_t i = 0; i < n && ratios; i++)
+        for (size_t c = 0; c < cells[i].n_contenders; c++)
+            count_look(out, &cells[i].contenders[c], ratios, &known);
+    if (known > 0)
+        out->ratio = (struct result_ratios){.n = (double)known,
+                                            .median = round_to(stats_median(ratios, known), 1e3),
+                                            .min = stats_quantile(ratios, known, 0),
+                                            .max = stats_quantile(ratios, known, 1)};
+    free(ratios);
+    return ratios != NULL;
 }
 
-static size_t count_contenders(const cJSON *cells)
+bool summary_of(const struct result_cell *cells, size_t n, struct result_summary *out)
 {
-    const cJSON *cell;
-    size_t n = 0;
-    cJSON_ArrayForEach(cell, cells) n += (size_t)cJSON_GetArraySize(tree_member(cell, "contenders"));
-    return n;
-}
-
-/* Nothing where nobody looked. */
-static void put_activity(struct tree *t, const cJSON *cells)
-{
-    const cJSON *cell, *contender;
-    struct looks l = {.ratios = malloc((count_contenders(cells) + 1) * sizeof *l.ratios)};
-    t->failed |= !l.ratios;
-    if (t->failed) {
-        free(l.ratios);
-        return;
-    }
-    cJSON_ArrayForEach(cell, cells)
-    {
-        cJSON_ArrayForEach(contender, tree_member(cell, "contenders")) count_look(&l, contender);
-    }
-    if (l.launches + l.unavailable > 0)
-        tree_put(t, "activity", looks_tree(&l));
-    free(l.ratios);
-}
-
-cJSON *summary_of(const cJSON *cells)
-{
-    struct tree t = tree_begin();
-    tree_put(&t, "counts", counts(cells));
-    tree_put(&t, "convergence", convergence(cells));
-    tree_put(&t, "speedups", table(cells, collect_speedups, speedup_row));
-    tree_put(&t, "equal_path", table(cells, collect_equal_path, speedup_row));
-    tree_put(&t, "rates", table(cells, collect_rates, rate_row));
-    tree_put(&t, "aa", table(cells, collect_aa, aa_row));
-    tree_put(&t, "left_out", table(cells, collect_left_out, left_out_row));
-    put_activity(&t, cells);
-    return tree_finish(&t);
+    static const struct table speedups = {collect_speedups, speedup_row, sizeof(struct result_speedup_row)};
+    static const struct table equal_path = {collect_equal_path, speedup_row, sizeof(struct result_speedup_row)};
+    static const struct table rates = {collect_rates, rate_row, sizeof(struct result_rate_row)};
+    static const struct table aa = {collect_aa, aa_row, sizeof(struct result_aa_row)};
+    static const struct table left_out = {collect_left_out, left_out_row, sizeof(struct result_left_out)};
+    *out = (struct result_summary){.counts = count(cells, n)};
+    out->speedups = rows_of(&speedups, cells, n, &out->n_speedups);
+    out->equal_path = rows_of(&equal_path, cells, n, &out->n_equal_path);
+    out->rates = rows_of(&rates, cells, n, &out->n_rates);
+    out->aa = rows_of(&aa, cells, n, &out->n_aa);
+    out->left_out = rows_of(&left_out, cells, n, &out->n_left_out);
+    bool made = converge(cells, n, &out->convergence) && look(cells, n, &out->activity);
+    return made && out->speedups && out->equal_path && out->rates && out->aa && out->left_out;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "result/result.h"
+#include "result/make.h"
 #include "run/audit.h"
 #include "run/devices.h"
 #include "run/end_record.h"

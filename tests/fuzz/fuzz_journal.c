@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "record/journal.h"
-#include "result/result.h"
+#include "result/make.h"
 
 #include <inttypes.h>
 
@@ -30,7 +30,7 @@ static void read_as_journal(const char *bytes, size_t size)
     const struct journal_text text = {"fuzz", bytes, size};
     struct error err = {0};
     cJSON *result = NULL;
-    int code = result_from_text(&text, &result, &err);
+    int code = result_json_from_text(&text, &result, &err);
     if (code) {
         require_refusal(code, &err);
         return;

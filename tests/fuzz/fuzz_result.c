@@ -6,10 +6,11 @@
 
 #include "report/dataset.h"
 #include "report/screen.h"
-#include "result/result.h"
-#include "base/tree.h"
+#include "result/make.h"
 
-static void gather(const cJSON *result)
+#include <math.h>
+
+static void gather(const struct result *result)
 {
     struct dataset all = {0};
     struct aggregate sum;
@@ -21,44 +22,29 @@ static void gather(const cJSON *result)
     dataset_free(&all);
 }
 
-static void require_times(const cJSON *cell)
+static void require_interval(const struct result_interval *ci)
 {
-    const cJSON *contender, *timing;
-    cJSON_ArrayForEach(contender, tree_member(cell, "contenders"))
-    {
-        cJSON_ArrayForEach(timing, tree_member(contender, "timings"))
-        {
-            const cJSON *median = tree_member(timing, "median_ns");
-            bool named = strcmp(timing->string, "device") == 0 || strcmp(timing->string, "event") == 0 ||
-                         strcmp(timing->string, "wall") == 0;
-            require(!named || !median || cJSON_IsNull(median) || tree_number(timing, "median_ns") > 0);
-        }
-    }
+    require(isnan(ci->low) == isnan(ci->high) && !(ci->low > ci->high));
 }
 
-static void require_intervals(const cJSON *list)
+static void require_cell(const struct result_cell *cell)
 {
-    const cJSON *pair;
-    cJSON_ArrayForEach(pair, list)
-    {
-        const cJSON *ci = tree_member(pair, "ci95"), *low = ci ? ci->child : NULL;
-        if (low && cJSON_IsNumber(low) && cJSON_IsNumber(low->next))
-            require(low->valuedouble <= low->next->valuedouble);
-    }
+    for (size_t i = 0; i < cell->n_contenders; i++)
+        for (int t = 0; t < TIMING_COUNT; t++)
+            require(isnan(cell->contenders[i].timings[t].median_ns) || cell->contenders[i].timings[t].median_ns > 0);
+    for (size_t i = 0; i < cell->n_speedups; i++)
+        require_interval(&cell->speedups[i].ci95);
+    for (size_t i = 0; i < cell->n_aa; i++)
+        require_interval(&cell->aa[i].ci95);
 }
 
-static void show(const cJSON *result)
+static void show(const struct result *result)
 {
     static const struct screen_options options = {.columns = 80};
     struct error err = {0};
-    const cJSON *cell;
     char *text = NULL;
-    cJSON_ArrayForEach(cell, tree_member(result, "cells"))
-    {
-        require_times(cell);
-        require_intervals(tree_member(cell, "speedups"));
-        require_intervals(tree_member(cell, "aa"));
-    }
+    for (size_t i = 0; i < result->n_cells; i++)
+        require_cell(&result->cells[i]);
     int code = screen_report(result, &options, &text, &err);
     require(code == 0 || code == EXIT_CODE_DATA);
     free(text);
@@ -67,7 +53,7 @@ static void show(const cJSON *result)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = {0};
-    cJSON *result = NULL, *again = NULL;
+    struct result *result = NULL, *again = NULL;
     int code = result_parse("fuzz", (const char *)data, size, &result, &err);
     if (code) {
         require_refusal(code, &err);
@@ -76,16 +62,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     gather(result);
     show(result);
-    char *first = result_print(result), *second = NULL;
+    char *first = result_print(result->json), *second = NULL;
     require(first != NULL);
     /* A key of the reader's own beside a stranger's that differs in case only ("rOle") is what cannot be read again. */
     if (result_parse("again", first, strlen(first), &again, &err))
         require(strstr(err.text, "differ only in case") != NULL);
     else
-        require((second = result_print(again)) && strcmp(first, second) == 0);
+        require((second = result_print(again->json)) && strcmp(first, second) == 0);
     free(first);
     free(second);
-    cJSON_Delete(result);
-    cJSON_Delete(again);
+    result_free(result);
+    result_free(again);
     return 0;
 }

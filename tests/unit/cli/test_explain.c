@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cli/explain.h"
+#include "opened_result.h"
 
 #define ROW(mode, timing, candidate, reference, geomean)                                                               \
     "{\"mode\":\"" mode "\",\"dtype\":\"f32\",\"accumulate\":\"f32\",\"timing\":\"" timing                             \
@@ -24,11 +25,10 @@ static char *explain(const char *kind, const char *cells, const char *rows, int 
              "{\"env\":[{\"device\":{\"kind\":\"%s\",\"name\":\"a \\u001b[31m device\"}}],\"cells\":[%s],\"summary\":{"
              "\"convergence\":{\"measured\":4,\"converged\":%d},\"speedups\":[%s]}}",
              kind, cells, converged, rows);
-    cJSON *result = cJSON_Parse(json.bytes);
-    assert_non_null(result);
+    struct result *result = opened_text(json.bytes);
     const struct explain_names names = {"r.json", "bin/cudal2-bench", "k"};
     explain_add(&out, result, &names);
-    cJSON_Delete(result);
+    result_free(result);
     text_free(&json);
     assert_false(out.failed);
     return out.bytes;

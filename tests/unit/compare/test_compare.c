@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "compare/compare.h"
 #include "compare_pair_fixture.h"
-#include "result/result.h"
+#include "result/make.h"
 
 #define FIRST "offline/f16-f32-64x64x64"
 #define SECOND "offline/f16-f32-128x64x64"
@@ -33,7 +33,7 @@ static void same_program(void **state)
     (void)state;
     open_pair(&plain, &other, &c);
     assert_int_equal(c.n_rows, 4);
-    assert_int_equal(c.counts[VERDICT_SAME], 4);
+    assert_int_equal(c.counts[JUDGED_SAME], 4);
     assert_int_equal(c.family, 4);
     assert_int_equal(compare_suspects(&c), 0);
     assert_true(c.delta[MODE_OFFLINE] > 0.01999 && c.delta[MODE_OFFLINE] < 0.02001);
@@ -55,10 +55,10 @@ static void one_kernel_slower(void **state)
     slow.slower[2] = -0.10;
     slow.slower[3] = 0.04; /* less than server mode's 5% */
     open_pair(&plain, &slow, &c);
-    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_SLOWER);
-    assert_int_equal(fixture_row(&c, "offline/f16-f32-256x64x64")->verdict, VERDICT_FASTER);
-    assert_int_equal(fixture_row(&c, SERVER)->verdict, VERDICT_SAME);
-    assert_int_equal(fixture_row(&c, FIRST)->verdict, VERDICT_SAME);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, JUDGED_SLOWER);
+    assert_int_equal(fixture_row(&c, "offline/f16-f32-256x64x64")->verdict, JUDGED_FASTER);
+    assert_int_equal(fixture_row(&c, SERVER)->verdict, JUDGED_SAME);
+    assert_int_equal(fixture_row(&c, FIRST)->verdict, JUDGED_SAME);
     assert_true(fabs(expm1(-fixture_row(&c, SECOND)->trial.change) - 0.05) < 0.004);
     assert_string_equal(c.rows[0].key, SECOND); /* the worst first, the best last */
     assert_string_equal(c.rows[3].key, "offline/f16-f32-256x64x64");
@@ -78,7 +78,7 @@ static void delta_by_hand(void **state)
     fixture_write(fresh_path, &slow);
     r.delta = 0.01;
     assert_int_equal(compare_open(&r, &c, &err), 0);
-    assert_int_equal(fixture_row(&c, SERVER)->verdict, VERDICT_SLOWER);
+    assert_int_equal(fixture_row(&c, SERVER)->verdict, JUDGED_SLOWER);
     compare_free(&c);
 }
 
@@ -94,7 +94,7 @@ static void aa_history_widens_delta(void **state)
     assert_int_equal(c.n_rows, 4); /* copies are no candidates */
     assert_true(fabs(c.aa_scatter[MODE_OFFLINE] - log(1.04)) < 0.002);
     assert_true(fabs(c.delta[MODE_OFFLINE] - (1 - pow(1.04, -3))) < 0.005);
-    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_SAME);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, JUDGED_SAME);
     compare_free(&c);
 }
 
@@ -106,8 +106,8 @@ static void missing_and_invalid(void **state)
     fresh.skip_cell[0] = true;
     fresh.status[1] = "crash";
     open_pair(&plain, &fresh, &c);
-    assert_int_equal(fixture_row(&c, FIRST)->verdict, VERDICT_MISSING);
-    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_INVALID);
+    assert_int_equal(fixture_row(&c, FIRST)->verdict, JUDGED_MISSING);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, JUDGED_INVALID);
     assert_string_equal(fixture_row(&c, SECOND)->reason, "crash: says the script");
     assert_int_equal(c.family, 2);
     outcome_is(&c, EXIT_CODE_INCOMPARABLE, "1 missing, 1 invalid");
@@ -148,25 +148,25 @@ static void verdict_needs_comparable_times(void **state)
     (void)state;
     fresh.rung = "blocked";
     open_pair(&plain, &fresh, &c);
-    assert_int_equal(c.counts[VERDICT_INVALID], 4);
+    assert_int_equal(c.counts[JUDGED_INVALID], 4);
     assert_string_equal(c.rows[0].reason, "timed as graph in BASE and as blocked in NEW");
     compare_free(&c);
     fresh = other;
     fresh.change = hold;
     open_pair(&plain, &fresh, &c);
-    assert_int_equal(c.counts[VERDICT_SAME], 3);
+    assert_int_equal(c.counts[JUDGED_SAME], 3);
     assert_string_equal(fixture_row(&c, SERVER)->reason, "timed as graph in BASE and as held graph in NEW");
     compare_free(&c);
     fresh = other;
     fresh.torch_elsewhere = true; /* then the next baseline serves */
     open_pair(&plain, &fresh, &c);
-    assert_int_equal(c.counts[VERDICT_SAME], 4);
+    assert_int_equal(c.counts[JUDGED_SAME], 4);
     assert_string_equal(c.rows[0].reference, "cublas-nn");
     compare_free(&c);
     fresh = other;
     fresh.groups = 3;
     open_pair(&plain, &fresh, &c);
-    assert_int_equal(c.counts[VERDICT_INVALID], 4);
+    assert_int_equal(c.counts[JUDGED_INVALID], 4);
     assert_string_equal(c.rows[0].reason, "8 and 3 groups without slowdown, the test needs 4 on each side");
     compare_free(&c);
     fresh = other;
@@ -217,7 +217,7 @@ static void baselines_alone(void **state)
     open_pair(&a, &b, &c);
     assert_string_equal(c.rows[0].candidate, "cublas-nn");
     assert_string_equal(c.rows[0].reference, "mine-nn");
-    assert_int_equal(c.rows[0].verdict, VERDICT_SLOWER);
+    assert_int_equal(c.rows[0].verdict, JUDGED_SLOWER);
     assert_int_equal(c.n_rows, 4);
     compare_free(&c);
 }
@@ -306,10 +306,10 @@ static void second_look(void **state)
     assert_non_null(strstr(err.text, "plugins and libraries"));
     side_free(&c.confirm);
     assert_int_equal(compare_confirm(&c, again_path, true, &err), 0);
-    assert_int_equal(fixture_row(&c, FIRST)->verdict, VERDICT_INVALID);
-    assert_int_equal(fixture_row(&c, SECOND)->verdict, VERDICT_SLOWER);
+    assert_int_equal(fixture_row(&c, FIRST)->verdict, JUDGED_INVALID);
+    assert_int_equal(fixture_row(&c, SECOND)->verdict, JUDGED_SLOWER);
     assert_true(fixture_row(&c, SECOND)->remeasured);
-    assert_int_equal(fixture_row(&c, "offline/f16-f32-256x64x64")->verdict, VERDICT_SAME);
+    assert_int_equal(fixture_row(&c, "offline/f16-f32-256x64x64")->verdict, JUDGED_SAME);
     assert_true(expm1(fixture_row(&c, "offline/f16-f32-256x64x64")->screened_change) < -0.04);
     assert_true(fabs(fixture_row(&c, "offline/f16-f32-256x64x64")->trial.change) < 0.005);
     assert_false(fixture_row(&c, SERVER)->remeasured);
@@ -391,7 +391,7 @@ static void bad_results(void **state)
     struct compare_runs c;
     struct compare_request r = {.base = base_path, .fresh = result_path};
     assert_int_equal(compare_open(&r, &c, &err), 0); /* a result stands for the journal beside it */
-    assert_int_equal(c.counts[VERDICT_SAME], 4);
+    assert_int_equal(c.counts[JUDGED_SAME], 4);
     compare_free(&c);
     fixture_write(fresh_path, &plain);
     expect_bad(result_path, "is of another run (seed differs)");

@@ -158,7 +158,7 @@ static void a_missing_row_says_why(void **state)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         const struct compare_row *row = fixture_row(&c, reasons[i][0]);
-        assert_int_equal(row->verdict, VERDICT_MISSING);
+        assert_int_equal(row->verdict, JUDGED_MISSING);
         assert_string_equal(row->reason, reasons[i][1]);
     }
     compare_free(&c);

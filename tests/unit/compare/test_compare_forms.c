@@ -137,7 +137,7 @@ static void blunt_same_is_told(void **state)
     char *text = NULL;
     (void)state;
     open_two(&base, &fresh, &c);
-    assert_int_equal(c.counts[VERDICT_SAME], 4);
+    assert_int_equal(c.counts[JUDGED_SAME], 4);
     for (size_t i = 0; i < c.n_rows; i++)
         assert_true(compare_resolution(&c.rows[i]) > 0.05 && compare_resolution(&c.rows[i]) < 0.3);
     assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err), 0);
@@ -227,7 +227,7 @@ static void long_comparison_is_cut(void **state)
     assert_non_null(rows);
     for (int i = 0; i < 60; i++) {
         for (size_t j = 0; j < c.n_rows; j++)
-            if (c.rows[j].verdict == VERDICT_SAME)
+            if (c.rows[j].verdict == JUDGED_SAME)
                 rows[i] = c.rows[j];
         snprintf(rows[i].key, sizeof rows[i].key, "offline/f16-f32-%dx1x1", i);
         rows[i].trial.change = 0.0001 * i;
@@ -236,7 +236,7 @@ static void long_comparison_is_cut(void **state)
     c.rows = rows;
     c.n_rows = 60;
     memset(c.counts, 0, sizeof c.counts);
-    c.counts[VERDICT_SAME] = 60;
+    c.counts[JUDGED_SAME] = 60;
     assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err), 0);
     assert_int_equal(count(text, "offline/f16-f32-"), 40);
     must_hold(text, "and 20 more that are the SAME\n");

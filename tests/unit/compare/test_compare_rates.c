@@ -55,7 +55,7 @@ static void draw(struct world *w, size_t slowed, size_t rounds)
     assert_int_equal(judge_trials(w->trials, CELLS), 0);
 }
 
-static size_t count(const struct trial *trials, size_t from, size_t to, enum verdict verdict)
+static size_t count(const struct trial *trials, size_t from, size_t to, enum judgement verdict)
 {
     size_t n = 0;
     for (size_t i = from; i < to; i++)
@@ -109,9 +109,9 @@ static void unchanged_runs_raise_no_alarm(void **state)
     (void)state;
     for (size_t run = 0; run < runs; run++) {
         draw(w, 0, ROUNDS);
-        slower_runs += count(w->trials, 0, CELLS, VERDICT_SLOWER) > 0;
-        faster_runs += count(w->trials, 0, CELLS, VERDICT_FASTER) > 0;
-        ambiguous += count(w->trials, 0, CELLS, VERDICT_AMBIGUOUS);
+        slower_runs += count(w->trials, 0, CELLS, JUDGED_SLOWER) > 0;
+        faster_runs += count(w->trials, 0, CELLS, JUDGED_FASTER) > 0;
+        ambiguous += count(w->trials, 0, CELLS, JUDGED_AMBIGUOUS);
         if (run < 10)
             plain += plain_alarms(w);
     }
@@ -136,11 +136,11 @@ static void losses_are_found(void **state)
     (void)state;
     for (size_t run = 0; run < runs; run++) {
         draw(w, slowed, ROUNDS);
-        first += count(w->trials, 0, slowed, VERDICT_SLOWER);
-        suspects += count(w->trials, 0, slowed, VERDICT_SLOWER) + count(w->trials, 0, slowed, VERDICT_AMBIGUOUS);
+        first += count(w->trials, 0, slowed, JUDGED_SLOWER);
+        suspects += count(w->trials, 0, slowed, JUDGED_SLOWER) + count(w->trials, 0, slowed, JUDGED_AMBIGUOUS);
         confirm(w, slowed, ROUNDS);
-        found += count(w->trials, 0, slowed, VERDICT_SLOWER);
-        false_alarms += count(w->trials, slowed, CELLS, VERDICT_SLOWER);
+        found += count(w->trials, 0, slowed, JUDGED_SLOWER);
+        false_alarms += count(w->trials, slowed, CELLS, JUDGED_SLOWER);
     }
     double all = (double)(runs * slowed);
     print_message("5%% slower in 20 cells: found %.3f at first look, suspected %.3f, confirmed %.3f, %zu false\n",
@@ -161,10 +161,10 @@ static void few_groups_need_the_second_look(void **state)
     (void)state;
     for (size_t run = 0; run < 40; run++) {
         draw(w, 1, 8);
-        assert_true(w->trials[0].verdict != VERDICT_SLOWER);
-        suspected += w->trials[0].verdict == VERDICT_AMBIGUOUS;
+        assert_true(w->trials[0].verdict != JUDGED_SLOWER);
+        suspected += w->trials[0].verdict == JUDGED_AMBIGUOUS;
         confirm(w, 1, 8);
-        found += w->trials[0].verdict == VERDICT_SLOWER;
+        found += w->trials[0].verdict == JUDGED_SLOWER;
     }
     print_message("one of 1000 with 8 groups: suspected %zu, found %zu of 40\n", suspected, found);
     assert_true(suspected >= 38);
@@ -189,18 +189,18 @@ static void single_verdicts(void **state)
     const double ragged[] = {0.475, 0.476, 0.477, 0.488, 0.489};
     (void)state;
     struct trial t = judged(base, lost, 5, 0.02);
-    assert_int_equal(t.verdict, VERDICT_SLOWER);
+    assert_int_equal(t.verdict, JUDGED_SLOWER);
     assert_true(fabs(t.change + 0.05) < 1e-12);
     assert_true(fabs(t.p_slower - 1.0 / 252) < 1e-12);
-    assert_int_equal(judged(lost, base, 5, 0.02).verdict, VERDICT_FASTER);
-    assert_int_equal(judged(base, base, 5, 0.02).verdict, VERDICT_SAME);
-    assert_int_equal(judged(base, little, 5, 0.02).verdict, VERDICT_SAME); /* real, and too small to count */
-    assert_int_equal(judged(base, little, 5, 0.005).verdict, VERDICT_SLOWER);
-    assert_int_equal(judged(base, lost, 5, 0.06).verdict, VERDICT_SAME);
-    assert_int_equal(judged(base, ragged, 5, 0.02).verdict, VERDICT_AMBIGUOUS);
-    assert_int_equal(judged(ragged, base, 5, 0.02).verdict, VERDICT_SAME); /* nobody needs to suspect a gain */
-    assert_true(judge_suspects(VERDICT_SLOWER) && judge_suspects(VERDICT_AMBIGUOUS));
-    assert_false(judge_suspects(VERDICT_SAME) || judge_suspects(VERDICT_MISSING) || judge_suspects(VERDICT_INVALID));
+    assert_int_equal(judged(lost, base, 5, 0.02).verdict, JUDGED_FASTER);
+    assert_int_equal(judged(base, base, 5, 0.02).verdict, JUDGED_SAME);
+    assert_int_equal(judged(base, little, 5, 0.02).verdict, JUDGED_SAME); /* real, and too small to count */
+    assert_int_equal(judged(base, little, 5, 0.005).verdict, JUDGED_SLOWER);
+    assert_int_equal(judged(base, lost, 5, 0.06).verdict, JUDGED_SAME);
+    assert_int_equal(judged(base, ragged, 5, 0.02).verdict, JUDGED_AMBIGUOUS);
+    assert_int_equal(judged(ragged, base, 5, 0.02).verdict, JUDGED_SAME); /* nobody needs to suspect a gain */
+    assert_true(judge_suspects(JUDGED_SLOWER) && judge_suspects(JUDGED_AMBIGUOUS));
+    assert_false(judge_suspects(JUDGED_SAME) || judge_suspects(JUDGED_MISSING) || judge_suspects(JUDGED_INVALID));
     assert_int_equal(judge_trials(NULL, 0), 0);
 }
 

@@ -56,11 +56,11 @@ static void a_cell_skipped_on_one_side_is_missing(void **state)
         bool in_base = way >= 2;
         open_pair(in_base ? &skipped : &plain, in_base ? &plain : &skipped, &c);
         const struct compare_row *row = fixture_row(&c, FIRST);
-        assert_int_equal(row->verdict, VERDICT_MISSING);
+        assert_int_equal(row->verdict, JUDGED_MISSING);
         assert_non_null(strstr(row->reason, in_base ? "BASE skipped" : "NEW skipped"));
         assert_non_null(strstr(row->reason, "needs 123 bytes of device memory, 45 are available"));
-        assert_int_equal(c.counts[VERDICT_MISSING], 1);
-        assert_int_equal(c.counts[VERDICT_SAME], 3);
+        assert_int_equal(c.counts[JUDGED_MISSING], 1);
+        assert_int_equal(c.counts[JUDGED_SAME], 3);
         assert_int_equal(c.without_base, 0);
         outcome_is(&c, EXIT_CODE_INCOMPARABLE, "1 missing");
         compare_free(&c);

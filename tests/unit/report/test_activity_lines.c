@@ -206,7 +206,7 @@ static void test_an_invalid_time(void **state)
 static void expect_refused(const char *line, const char *part)
 {
     struct error err = {0};
-    cJSON *tree = NULL;
+    struct result *tree = NULL;
     struct journal *j = begin_run();
     put_text(j, "activity", VERDICT);
     put_text(j, "activity", line);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "opened_result.h"
 #include "report/dataset.h"
 
 static struct dataset read_cells(const char *cells)
@@ -18,10 +19,9 @@ static struct dataset read_cells(const char *cells)
     struct error err;
     struct text json = {0};
     text_add(&json, "{\"cells\":[%s]}", cells);
-    cJSON *result = cJSON_Parse(json.bytes);
-    assert_non_null(result);
+    struct result *result = opened_text(json.bytes);
     assert_int_equal(dataset_add_result(&d, result, NULL, &err), 0);
-    cJSON_Delete(result);
+    result_free(result);
     text_free(&json);
     return d;
 }
@@ -88,11 +88,12 @@ static void a_speedup_without_value_is_refused(void **state)
     (void)state;
     struct dataset d = {0};
     struct error err;
-    cJSON *result = cJSON_Parse("{\"cells\":[{\"key\":\"c\",\"headline\":\"device\",\"speedups\":[{\"candidate\":\"a\","
-                                "\"reference\":\"b\",\"timing\":\"device\"}]}]}");
+    struct result *result =
+        opened_text("{\"cells\":[{\"key\":\"c\",\"headline\":\"device\",\"speedups\":[{\"candidate\":\"a\","
+                    "\"reference\":\"b\",\"timing\":\"device\"}]}]}");
     assert_int_equal(dataset_add_result(&d, result, NULL, &err), EXIT_CODE_DATA);
     assert_string_equal(err.text, "cell c: a speedup without value");
-    cJSON_Delete(result);
+    result_free(result);
     dataset_free(&d);
 }
 

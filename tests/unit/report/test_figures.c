@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "opened_result.h"
 #include "report/figures.h"
 #include "report/report.h"
 
@@ -61,13 +62,12 @@ static void from_result(enum figure figure, struct table *s)
 {
     struct dataset d = {0};
     struct error err = {0};
-    cJSON *result = cJSON_Parse(result_text);
+    struct result *result = opened_text(result_text);
     *s = (struct table){0};
-    assert_non_null(result);
     assert_int_equal(dataset_add_result(&d, result, NULL, &err), 0);
     assert_int_equal(figure_make(figure, &d, result, s, &err), 0);
     dataset_free(&d);
-    cJSON_Delete(result);
+    result_free(result);
 }
 
 static void from_published(enum figure figure, struct table *s)

@@ -19,7 +19,7 @@
 #include "report/load.h"
 #include "report/report.h"
 #include "report/screen.h"
-#include "result/result.h"
+#include "result/make.h"
 #include "base/tree.h"
 #include "scratch_fixture.h"
 
@@ -318,11 +318,11 @@ static char *screen_of(const char *path)
     const struct load_request request = {&path, 1, false, NULL, false};
     const struct screen_options options = {.columns = 0};
     struct error err = {0};
-    cJSON *result = NULL;
+    struct result *result = NULL;
     char *text = NULL;
     assert_int_equal(load_results(&request, &result, &err), 0);
     assert_int_equal(screen_report(result, &options, &text, &err), 0);
-    cJSON_Delete(result);
+    result_free(result);
     return text;
 }
 
@@ -349,7 +349,7 @@ static void a_number_format_of_a_result_is_a_word_too(void **state)
     cJSON *result = NULL;
     (void)state;
     write_run(path, true);
-    assert_int_equal(result_from_journal(path, &result, &err), 0);
+    assert_int_equal(result_json_from_journal(path, &result, &err), 0);
     spoil(result->child);
     char *printed = result_print(result);
     assert_int_equal(file_write_atomic(result_path, printed, strlen(printed), &err), 0);

@@ -38,7 +38,7 @@ static void reads(int cells, const char *said)
 {
     const char *const paths[] = {result_path};
     struct error err = {0};
-    cJSON *result = NULL;
+    struct result *result = NULL;
     char *notes = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&notes, &length);
@@ -47,10 +47,10 @@ static void reads(int cells, const char *said)
     if (load_results(&request, &result, &err))
         fail_msg("%s", err.text);
     fclose(stream);
-    assert_int_equal(cJSON_GetArraySize(tree_member(result, "cells")), cells);
+    assert_int_equal(result->n_cells, cells);
     if (said[0] ? !strstr(notes, said) || strchr(notes, '\n') != notes + length - 1 : length > 0)
         fail_msg("expected \"%s\" in: %s", said, notes);
-    cJSON_Delete(result);
+    result_free(result);
     free(notes);
 }
 

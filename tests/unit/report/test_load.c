@@ -62,7 +62,7 @@ static void write_result(const char *path, const struct run *run)
     unlink(journal_path);
 }
 
-static int load(bool mixed, cJSON **out, struct error *err)
+static int load(bool mixed, struct result **out, struct error *err)
 {
     const char *const paths[] = {first_path, second_path};
     const struct load_request request = {paths, 2, mixed, NULL, false};
@@ -70,14 +70,12 @@ static int load(bool mixed, cJSON **out, struct error *err)
 }
 
 /* The mean of this row of the summary; NaN when it is not there. */
-static double mean_of(const cJSON *all, const char *mode, const char *timing)
+static double mean_of(const struct result *all, const char *mode, enum timing timing)
 {
-    const cJSON *row;
-    cJSON_ArrayForEach(row, tree_member(tree_member(all, "summary"), "speedups"))
-    {
-        if (strcmp(tree_text(row, "mode"), mode) == 0 && strcmp(tree_text(row, "timing"), timing) == 0 &&
-            strcmp(tree_text(row, "candidate"), "cudal2-max") == 0)
-            return tree_number(row, "mean");
+    for (size_t i = 0; i < all->summary.n_speedups; i++) {
+        const struct result_speedup_row *row = &all->summary.speedups[i];
+        if (strcmp(row->group.mode, mode) == 0 && row->timing == timing && strcmp(row->candidate, "cudal2-max") == 0)
+            return row->mean;
     }
     return NAN;
 }
@@ -94,20 +92,20 @@ static void modes_keep_all_their_timings(void **state)
     static const struct run offline = {"G", "1", 64, MODE_OFFLINE, 1200};
     static const struct run server = {"G", "1", 64, MODE_SERVER, 1500};
     struct error err = {0};
-    cJSON *all = NULL;
+    struct result *all = NULL;
     (void)state;
     write_result(first_path, &offline);
     write_result(second_path, &server);
     assert_int_equal(load(false, &all, &err), 0);
-    close_to(mean_of(all, "offline", "device"), 0.2);
-    close_to(mean_of(all, "server", "device"), 0.5);
-    close_to(mean_of(all, "offline", "event"), 0.1);
-    close_to(mean_of(all, "server", "event"), 0.25);
-    assert_int_equal(cJSON_GetArraySize(tree_member(all, "runs")), 2);
-    assert_int_equal(cJSON_GetArraySize(tree_member(all, "env")), 2);
-    assert_int_equal(tree_number(tree_member(all, "cells")->child->next, "env"), 1);
-    assert_true(tree_number(tree_member(tree_member(all, "summary"), "counts"), "cells") == 2);
-    cJSON_Delete(all);
+    close_to(mean_of(all, "offline", TIMING_DEVICE), 0.2);
+    close_to(mean_of(all, "server", TIMING_DEVICE), 0.5);
+    close_to(mean_of(all, "offline", TIMING_EVENT), 0.1);
+    close_to(mean_of(all, "server", TIMING_EVENT), 0.25);
+    assert_int_equal(all->n_runs, 2);
+    assert_int_equal(all->n_env, 2);
+    assert_int_equal(all->cells[1].env, 1);
+    assert_true(all->summary.counts.cells == 2);
+    result_free(all);
 }
 
 static void shards_are_averaged_anew(void **state)
@@ -115,14 +113,14 @@ static void shards_are_averaged_anew(void **state)
     static const struct run first = {"G", "1", 64, MODE_OFFLINE, 1200};
     static const struct run second = {"G", "1", 128, MODE_OFFLINE, 1600};
     struct error err = {0};
-    cJSON *all = NULL;
+    struct result *all = NULL;
     (void)state;
     write_result(first_path, &first);
     write_result(second_path, &second);
     assert_int_equal(load(false, &all, &err), 0);
-    close_to(mean_of(all, "offline", "device"), 0.4);
-    assert_true(isnan(mean_of(all, "offline", "event"))); /* half of it would be wrong */
-    cJSON_Delete(all);
+    close_to(mean_of(all, "offline", TIMING_DEVICE), 0.4);
+    assert_true(isnan(mean_of(all, "offline", TIMING_EVENT))); /* half of it would be wrong */
+    result_free(all);
 }
 
 static void other_machines_need_mixed(void **state)
@@ -133,7 +131,7 @@ static void other_machines_need_mixed(void **state)
     write_result(first_path, &first);
     for (int i = 0; i < 2; i++) {
         struct error err = {0};
-        cJSON *all = NULL;
+        struct result *all = NULL;
         write_result(second_path, &others[i]);
         assert_int_equal(load(false, &all, &err), EXIT_CODE_DATA);
         assert_null(all);
@@ -141,8 +139,8 @@ static void other_machines_need_mixed(void **state)
         assert_non_null(strstr(err.text, i == 0 ? "driver \"2\"" : "name \"H\""));
         assert_non_null(strstr(err.text, "--mixed"));
         assert_int_equal(load(true, &all, &err), 0);
-        assert_int_equal(cJSON_GetArraySize(tree_member(all, "cells")), 2);
-        cJSON_Delete(all);
+        assert_int_equal(all->n_cells, 2);
+        result_free(all);
     }
 }
 
@@ -150,7 +148,7 @@ static void a_cell_twice_is_refused_even_mixed(void **state)
 {
     static const struct run first = {"G", "1", 64, MODE_OFFLINE, 1200};
     struct error err = {0};
-    cJSON *all = NULL;
+    struct result *all = NULL;
     (void)state;
     write_result(first_path, &first);
     write_result(second_path, &first);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opened_result.h"
 #include "report/page.h"
 
 #define CELL                                                                                                           \
@@ -24,10 +25,9 @@ static char *page_of(const char *json, int *code)
     struct dataset none = {0};
     struct text out = {0};
     struct error err = {0};
-    cJSON *result = cJSON_Parse(json);
-    assert_non_null(result);
+    struct result *result = opened_text(json);
     *code = page_make(result, &none, &out, &err);
-    cJSON_Delete(result);
+    result_free(result);
     return out.bytes;
 }
 
@@ -59,7 +59,7 @@ static void the_data_holds_times_speedups_and_failures(void **state)
     struct dataset none = {0};
     struct text out = {0};
     (void)state;
-    cJSON *result = cJSON_Parse("{\"run\":{},\"env\":[],\"summary\":{},\"cells\":[" CELL "]}");
+    struct result *result = opened_text("{\"run\":{},\"env\":[],\"summary\":{},\"cells\":[" CELL "]}");
     page_data(result, &none, &out);
     cJSON *data = cJSON_Parse(out.bytes);
     assert_non_null(data);
@@ -69,7 +69,7 @@ static void the_data_holds_times_speedups_and_failures(void **state)
     assert_non_null(strstr(out.bytes, "\"p\":[0,25000,-5000,5000,null]"));
     assert_non_null(strstr(out.bytes, "\"pairs\":[[[2,\"device\",3]]]"));
     cJSON_Delete(data);
-    cJSON_Delete(result);
+    result_free(result);
     text_free(&out);
 }
 

@@ -392,12 +392,12 @@ static char *screen(int shapes, unsigned columns, bool colour)
 {
     const struct screen_options options = {columns, colour, false};
     struct error err = {0};
-    cJSON *result;
+    struct result *result;
     char *text;
     write_run(journal_path, shapes, 0);
     assert_int_equal(result_from_journal(journal_path, &result, &err), 0);
     assert_int_equal(screen_report(result, &options, &text, &err), 0);
-    cJSON_Delete(result);
+    result_free(result);
     return text;
 }
 
@@ -464,13 +464,12 @@ static void colour_is_asked_for(void **state)
 
 static void not_a_result(void **state)
 {
-    const struct screen_options options = {0};
     struct error err = {0};
-    char *text;
-    cJSON *tree = cJSON_Parse("{\"cells\":3}");
+    struct result *result;
     (void)state;
-    assert_int_equal(screen_report(tree, &options, &text, &err), EXIT_CODE_DATA);
-    cJSON_Delete(tree);
+    assert_int_equal(result_open(cJSON_Parse("{\"cells\":3}"), "r.json", false, &result, &err), EXIT_CODE_DATA);
+    must_hold(err.text, "r.json: $.cells: expected an array, found 3");
+    assert_null(result);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "opened_result.h"
 #include "report/screen.h"
 
 /* A cell as a result has it: our time, those of the two baselines, and the speedups over them. */
@@ -45,11 +46,10 @@ static char *screen_of_text(const char *json, const struct screen_options *optio
 {
     struct error err = {0};
     char *text = NULL;
-    cJSON *result = cJSON_Parse(json);
-    assert_non_null(result);
+    struct result *result = opened_text(json);
     if (screen_report(result, options, &text, &err))
         fail_msg("%s", err.text);
-    cJSON_Delete(result);
+    result_free(result);
     return text;
 }
 

@@ -118,14 +118,14 @@ static void reads(const char *name, int wanted)
     const char *paths[] = {path};
     const struct load_request request = {paths, 1, false, NULL, false};
     struct error err = {0};
-    cJSON *result = NULL;
+    struct result *result = NULL;
     snprintf(path, sizeof path, "%s/%s", directory, name);
     assert_int_equal(load_results(&request, &result, &err), wanted);
     if (wanted == 0)
-        assert_int_equal(cJSON_GetArraySize(tree_member(result, "cells")), 1);
+        assert_int_equal(result->n_cells, 1);
     else
         assert_non_null(strstr(err.text, name));
-    cJSON_Delete(result);
+    result_free(result);
 }
 
 static void compressed_files_read_like_plain_ones(void **state)

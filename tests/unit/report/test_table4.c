@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opened_result.h"
 #include "report/aa.h"
 #include "report/table4.h"
 #include "report/tables.h"
@@ -58,7 +59,7 @@ static void add_cell(struct text *json, const char *mode, const char *sizes, con
         json->length > 20 ? "," : "", sizes, mode, nn, tn_ns, tn);
 }
 
-static cJSON *result_with_parameters(void)
+static struct result *result_with_parameters(void)
 {
     struct text json = {0};
     text_add(&json, "{\"cells\":[");
@@ -69,16 +70,15 @@ static cJSON *result_with_parameters(void)
     add_cell(&json, "offline", "\"m\":4096,\"n\":4096,\"k\":4096", "BM=128,BN=256,STAGES=5,RASTER=16", "BM=999", 11);
     add_cell(&json, "server", "\"m\":64,\"n\":64,\"k\":64", "BM=16", "BM=32", 10); /* equal times: the first counts */
     text_add(&json, "]}");
-    cJSON *tree = cJSON_Parse(json.bytes);
-    assert_non_null(tree);
+    struct result *result = opened_text(json.bytes);
     text_free(&json);
-    return tree;
+    return result;
 }
 
 static void the_faster_layout_counts(void **state)
 {
     struct kept kept = {0};
-    cJSON *result = result_with_parameters();
+    struct result *result = result_with_parameters();
     (void)state;
     assert_int_equal(table4_make(result, keep, &kept), 0);
     assert_int_equal(kept.n, 4); /* two modes, two tables each */
@@ -91,13 +91,13 @@ static void the_faster_layout_counts(void **state)
     must_hold(&kept.csv[0], ",swizzle stride by MNK,3,");
     must_hold(&kept.csv[2], "a server, f16 accumulated in f16\",BM by M,1,,");
     free_kept(&kept);
-    cJSON_Delete(result);
+    result_free(result);
 }
 
 static void classes_begin_at_their_edge(void **state)
 {
     struct kept kept = {0};
-    cJSON *result = result_with_parameters();
+    struct result *result = result_with_parameters();
     (void)state;
     assert_int_equal(table4_make(result, keep, &kept), 0);
     must_hold(&kept.csv[1], "log2_mnk,shapes,mean_bm,mean_bn,mean_bk,mean_stages,mean_swizzle,swizzled\n");
@@ -107,29 +107,29 @@ static void classes_begin_at_their_edge(void **state)
     assert_null(strstr(kept.csv[1].bytes, "\",33,")); /* a class without shapes has no row */
     must_hold(&kept.csv[3], "\",0,1,16,,,,,0\n");
     free_kept(&kept);
-    cJSON_Delete(result);
+    result_free(result);
 }
 
 static void what_the_sink_says_goes_up(void **state)
 {
     struct kept kept = {.stop_at = 2};
-    cJSON *result = result_with_parameters();
+    struct result *result = result_with_parameters();
     (void)state;
     assert_int_equal(table4_make(result, keep, &kept), 7);
     assert_int_equal(kept.n, 2);
     free_kept(&kept);
-    cJSON *empty = cJSON_Parse("{\"cells\":[]}");
+    struct result *empty = opened_text("{\"cells\":[]}");
     assert_int_equal(table4_make(empty, keep, &kept), 0);
     assert_int_equal(tables_make(&(struct dataset){0}, NULL, 4, keep, &kept), 0);
     assert_int_equal(kept.n, 0);
-    cJSON_Delete(empty);
-    cJSON_Delete(result);
+    result_free(empty);
+    result_free(result);
 }
 
 static void aa_has_a_row_for_each_copy_and_timing(void **state)
 {
     struct kept kept = {0};
-    cJSON *result = cJSON_Parse(
+    struct result *result = opened_text(
         "{\"summary\":{\"aa\":[{\"mode\":\"offline\",\"dtype\":\"f16\",\"accumulate\":\"f32\",\"timing\":\"device\","
         "\"contender\":\"a-nn\",\"n\":20,\"with_interval\":18,\"excludes_one\":3,\"false_alarm_rate\":0.1666667,"
         "\"mean_log_ratio\":-0.01,\"sd_log_ratio\":0.02},{\"mode\":\"server\",\"dtype\":\"f16\",\"accumulate\":\"f32\","
@@ -137,7 +137,6 @@ static void aa_has_a_row_for_each_copy_and_timing(void **state)
         "null,"
         "\"mean_log_ratio\":0,\"sd_log_ratio\":null},{\"timing\":\"event\",\"contender\":\"by hand\",\"n\":1}]}}");
     (void)state;
-    assert_non_null(result);
     assert_int_equal(aa_make(result, keep, &kept), 0);
     assert_int_equal(kept.n, 1);
     must_hold(&kept.csv[0], ",contender,mode,types,timing,shapes,excludes_zero,false_alarms,mean_lead,std\n");
@@ -145,11 +144,11 @@ static void aa_has_a_row_for_each_copy_and_timing(void **state)
     must_hold(&kept.csv[0], ",b,server,f16/f32,wall,0,0,,0,\n");
     must_hold(&kept.csv[0], ",by hand,,/,event,,,,,\n");
     free_kept(&kept);
-    cJSON_Delete(result);
-    result = cJSON_Parse("{\"summary\":{\"aa\":[]}}"); /* nobody was copied: no table */
+    result_free(result);
+    result = opened_text("{\"summary\":{\"aa\":[]}}"); /* nobody was copied: no table */
     assert_int_equal(aa_make(result, keep, &kept), 0);
     assert_int_equal(kept.n, 0);
-    cJSON_Delete(result);
+    result_free(result);
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "result/result.h"
+#include "result/make.h"
 
 #define MOST_PARTS 8
 

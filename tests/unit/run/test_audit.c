@@ -234,7 +234,7 @@ static void test_a_verdict_refutes(void **state)
     (void)state;
     assert_int_equal(go("alphawatched@64=escape"), EXIT_CODE_VERIFICATION);
     assert_string_equal(t.err.text, "stream_escape: alpha at offline/f32-f32-64x32x32 (2 failed verification in all)");
-    assert_int_equal(result_read(t.output, &result, &t.err), 0);
+    assert_int_equal(json_read_file(t.output, RESULT_FILE_MAX_BYTES, &result, &t.err), 0);
     const cJSON *alpha = result_of(result, "offline/f32-f32-64x32x32", "alpha");
     assert_string_equal(cJSON_GetObjectItem(alpha, "status")->valuestring, "stream_escape");
     assert_string_equal(cJSON_GetObjectItem(alpha, "stage")->valuestring, "activity");

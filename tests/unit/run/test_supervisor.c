@@ -14,7 +14,7 @@
 #include "fake_worker.h"
 #include "run_fixture.h"
 #include "base/file.h"
-#include "result/result.h"
+#include "result/make.h"
 #include "run/offenders.h"
 
 /* Every cell once, `name` with this verdict in the first three and left out of the rest, the other two ok. */

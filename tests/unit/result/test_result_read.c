@@ -1,4 +1,4 @@
-/* result/result_check: broken values of a result are refused by file, path and what was expected. */
+/* result/read: broken values of a result are refused by file, path and what was expected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,11 +40,11 @@ static char *edited(const char *from, const char *to)
 static void a_whole_result_passes(void **state)
 {
     struct error err = {0};
-    cJSON *tree = NULL;
+    struct result *result = NULL;
     (void)state;
-    if (result_parse("r.json", whole, strlen(whole), &tree, &err))
+    if (result_parse("r.json", whole, strlen(whole), &result, &err))
         fail_msg("%s", err.text);
-    cJSON_Delete(tree);
+    result_free(result);
 }
 
 static void broken_values_are_refused(void **state)
@@ -90,12 +90,12 @@ static void broken_values_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error err = {0};
-        cJSON *tree = NULL;
+        struct result *result = NULL;
         char *text = edited(bad[i][0], bad[i][1]);
-        int code = result_parse("r.json", text, strlen(text), &tree, &err);
+        int code = result_parse("r.json", text, strlen(text), &result, &err);
         if (code != EXIT_CODE_DATA || strncmp(err.text, "r.json: $.", 10) != 0 || !strstr(err.text, bad[i][2]))
             fail_msg("%s: %d, \"%s\", expected \"%s\"", bad[i][1], code, err.text, bad[i][2]);
-        assert_null(tree);
+        assert_null(result);
         free(text);
     }
 }

@@ -1,9 +1,11 @@
 /*
- * result_thin.c - takes out of a result what can be told from the rest, and puts it back when one is read. Relies on
- * record.h for names. Called by result.c and report/.
+ * thin.c - takes out of a result what can be told from the rest, and puts it back when one is read. Relies on
+ * record.h for names. Called by make.c, read.c and report/.
  */
-#include "result/result_thin.h"
+#include "result/thin.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,9 +82,8 @@ static void thin_timings(cJSON *timings)
 }
 
 /* "cublas" for cublas-nn in layout nn; the whole name where it does not end in its layout. */
-static size_t family_length(const cJSON *contender)
+static size_t family_length(const char *name, const char *layout)
 {
-    const char *name = contender->string, *layout = tree_text(contender, "layout");
     size_t length = strlen(name), ending = strlen(layout);
     bool told = ending > 0 && length > ending + 1 && name[length - ending - 1] == '-' &&
                 strcmp(name + length - ending, layout) == 0;
@@ -92,7 +93,7 @@ static size_t family_length(const cJSON *contender)
 static bool family_is_told(const cJSON *contender)
 {
     const char *family = tree_text(contender, "family");
-    size_t length = family_length(contender);
+    size_t length = family_length(contender->string, tree_text(contender, "layout"));
     return strlen(family) == length && strncmp(family, contender->string, length) == 0;
 }
 
@@ -134,40 +135,35 @@ void result_thin(cJSON *result)
 
 /* ---- back ---- */
 
-static bool widen_contender(cJSON *contender, const cJSON *cell)
+static bool widen_family(struct result_contender *c)
 {
-    const cJSON *headline = tree_member(tree_member(contender, "timings"), tree_text(cell, "headline"));
+    struct tree json = {.object = (cJSON *)(uintptr_t)c->json};
     char family[RECORD_NAME_MAX];
-    struct tree t = {.object = contender};
-    snprintf(family, sizeof family, "%.*s", (int)family_length(contender), contender->string);
-    if (!tree_member(contender, "family"))
-        tree_put_text(&t, "family", family);
-    if (!tree_member(contender, "role"))
-        tree_put_text(&t, "role", "baseline");
-    if (headline && !tree_member(contender, "percent_of_roofline"))
-        tree_put_number(&t, "percent_of_roofline",
-                        100 * tree_number(cell, "floor_ns") / tree_number(headline, "median_ns"));
-    return !t.failed;
+    snprintf(family, sizeof family, "%.*s", (int)family_length(c->name, c->layout), c->name);
+    tree_put_text(&json, "family", family);
+    c->family = tree_text(c->json, "family");
+    return !json.failed;
 }
 
-static bool widen_speedup(cJSON *speedup, const cJSON *cell)
+static bool widen_contender(struct result_contender *c, const struct result_cell *cell)
 {
-    struct tree t = {.object = speedup};
-    if (!tree_member(speedup, "n") && tree_member(cell, "blocks"))
-        tree_put_number(&t, "n", tree_number(cell, "blocks"));
-    if (!tree_member(speedup, "groups") && tree_member(cell, "groups"))
-        tree_put_number(&t, "groups", tree_number(cell, "groups"));
-    return !t.failed;
+    const struct result_timing *headline = result_headline(cell, c);
+    if (c->role == RESULT_ROLE_COUNT)
+        c->role = RESULT_BASELINE;
+    if (headline->json && isnan(c->percent_of_roofline))
+        c->percent_of_roofline = 100 * cell->floor_ns / headline->median_ns;
+    return c->family[0] != '\0' || widen_family(c);
 }
 
-bool result_widen(cJSON *result)
+bool thin_widen(struct result_cell *cell)
 {
-    cJSON *cell, *item;
     bool good = true;
-    cJSON_ArrayForEach(cell, member(result, "cells"))
-    {
-        cJSON_ArrayForEach(item, member(cell, "contenders")) good = good && widen_contender(item, cell);
-        cJSON_ArrayForEach(item, member(cell, "speedups")) good = good && widen_speedup(item, cell);
+    for (size_t i = 0; i < cell->n_contenders; i++)
+        good = widen_contender(&cell->contenders[i], cell) && good;
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        struct result_pair *s = &cell->speedups[i];
+        s->n = isnan(s->n) ? cell->blocks : s->n;
+        s->groups = isnan(s->groups) ? cell->groups : s->groups;
     }
     return good;
 }

@@ -1,0 +1,296 @@
+/*
+ * fields.c - the tables of fields.h: all keys of a result that the program reads, each once. Pure data. Used by read.c.
+ */
+#include "result/fields.h"
+
+/* A member of the struct's own, under its own name; of what it holds under `name`; and lists. */
+#define FIELD(kind_, type, member)                                                                                     \
+    {                                                                                                                  \
+        .key = #member, .offset = offsetof(struct type, member), .kind = (kind_)                                       \
+    }
+#define FIELD_AS(kind_, type, member, name)                                                                            \
+    {                                                                                                                  \
+        .key = (name), .offset = offsetof(struct type, member), .kind = (kind_)                                        \
+    }
+#define NEEDED(kind_, type, member)                                                                                    \
+    {                                                                                                                  \
+        .key = #member, .offset = offsetof(struct type, member), .kind = (kind_), .needed = true                       \
+    }
+#define OBJECT(type, member, fields)                                                                                   \
+    {                                                                                                                  \
+        .key = #member, .offset = offsetof(struct type, member), .inner = (fields), .kind = IS_OBJECT                  \
+    }
+#define LIST(kind_, type, member, fields)                                                                              \
+    {                                                                                                                  \
+        .key = #member, .offset = offsetof(struct type, member), .count = offsetof(struct type, n_##member),           \
+        .size = sizeof *((struct type *)0)->member, .inner = (fields), .kind = (kind_)                                 \
+    }
+#define GROUP(type)                                                                                                    \
+    FIELD_AS(IS_TEXT, type, group.mode, "mode"), FIELD_AS(IS_TEXT, type, group.dtype, "dtype"),                        \
+        FIELD_AS(IS_TEXT, type, group.accumulate, "accumulate")
+#define SELF(type)                                                                                                     \
+    {                                                                                                                  \
+        .key = "", .offset = offsetof(struct type, json), .kind = IS_SELF                                              \
+    }
+#define END                                                                                                            \
+    {                                                                                                                  \
+        .key = NULL                                                                                                    \
+    }
+
+/* ---- a cell ---- */
+
+static const struct field timing[] = {SELF(result_timing),
+                                      FIELD(IS_COUNT, result_timing, n),
+                                      FIELD(IS_TIME, result_timing, median_ns),
+                                      FIELD(IS_TIME, result_timing, mean_ns),
+                                      FIELD(IS_TIME, result_timing, p95_ns),
+                                      FIELD(IS_TIME, result_timing, p99_ns),
+                                      FIELD(IS_TIME, result_timing, median_low_ns),
+                                      FIELD(IS_TIME, result_timing, median_high_ns),
+                                      FIELD(IS_TIME, result_timing, min_ns),
+                                      FIELD(IS_AMOUNT, result_timing, sd_ns),
+                                      END};
+
+/* An empty kernel may take less than the clock can tell. */
+static const struct field empty_kernel[] = {SELF(result_timing),
+                                            FIELD(IS_COUNT, result_timing, n),
+                                            FIELD(IS_SPAN, result_timing, median_ns),
+                                            FIELD(IS_SPAN, result_timing, mean_ns),
+                                            FIELD(IS_SPAN, result_timing, p95_ns),
+                                            FIELD(IS_SPAN, result_timing, min_ns),
+                                            FIELD(IS_SPAN, result_timing, sd_ns),
+                                            END};
+
+#define TIMING_AT(name, index)                                                                                         \
+    {                                                                                                                  \
+        .key = (name), .offset = (index) * sizeof(struct result_timing), .inner = timing, .kind = IS_OBJECT            \
+    }
+static const struct field timings[] = {TIMING_AT("device", TIMING_DEVICE), TIMING_AT("event", TIMING_EVENT),
+                                       TIMING_AT("wall", TIMING_WALL), END};
+
+static const struct field activity[] = {SELF(result_activity), FIELD(IS_TEXT, result_activity, unavailable),
+                                        FIELD(IS_AMOUNT, result_activity, ratio),
+                                        FIELD(IS_AMOUNT, result_activity, overlap_ns), END};
+
+static const struct field attributes[] = {SELF(result_attributes), FIELD(IS_LOOSE_TEXT, result_attributes, kernel),
+                                          FIELD(IS_LOOSE_TEXT, result_attributes, parameters), END};
+
+static const struct field contender[] = {
+    SELF(result_contender),
+    {.key = "", .offset = offsetof(struct result_contender, name), .kind = IS_OWN_KEY},
+    FIELD(IS_TEXT, result_contender, status),
+    FIELD(IS_TEXT, result_contender, stage),
+    FIELD(IS_TEXT, result_contender, reason),
+    FIELD(IS_TEXT, result_contender, family),
+    FIELD(IS_TEXT, result_contender, layout),
+    FIELD(IS_ROLE, result_contender, role),
+    FIELD(IS_TEXT, result_contender, copy_of),
+    FIELD(IS_TEXT, result_contender, rung),
+    FIELD(IS_FLAG, result_contender, invalid),
+    FIELD(IS_FLAG, result_contender, early),
+    FIELD(IS_FLAG, result_contender, host_sync),
+    OBJECT(result_contender, timings, timings),
+    OBJECT(result_contender, equal_path, timings),
+    FIELD(IS_AMOUNT, result_contender, tflops),
+    FIELD(IS_AMOUNT, result_contender, percent_of_roofline),
+    OBJECT(result_contender, activity, activity),
+    {.key = "attributes",
+     .offset = offsetof(struct result_contender, attributes),
+     .inner = attributes,
+     .kind = IS_LOOSE_OBJECT},
+    END};
+
+static const struct field pair[] = {
+    FIELD(IS_TEXT, result_pair, candidate),         FIELD(IS_TEXT, result_pair, reference),
+    FIELD(IS_TIMING, result_pair, timing),          FIELD(IS_SPEEDUP, result_pair, geomean),
+    FIELD(IS_SPEEDUP, result_pair, mean_of_ratios), FIELD(IS_SPEEDUP, result_pair, ratio_of_means),
+    FIELD(IS_SPEEDUP, result_pair, paper_max),      FIELD(IS_SPEEDUP, result_pair, geomean_all_blocks),
+    FIELD(IS_INTERVAL, result_pair, ci95),          FIELD(IS_COUNT, result_pair, n),
+    FIELD(IS_COUNT, result_pair, groups),           END};
+
+static const struct field aa[] = {FIELD(IS_TEXT, result_aa, contender),
+                                  FIELD(IS_TIMING, result_aa, timing),
+                                  FIELD(IS_SPEEDUP, result_aa, geomean),
+                                  FIELD(IS_SPEEDUP, result_aa, mean_of_ratios),
+                                  FIELD(IS_SPEEDUP, result_aa, ratio_of_means),
+                                  FIELD(IS_INTERVAL, result_aa, ci95),
+                                  FIELD(IS_COUNT, result_aa, n),
+                                  FIELD(IS_COUNT, result_aa, groups),
+                                  FIELD(IS_ANSWER, result_aa, excludes_one),
+                                  END};
+
+static const struct field cell[] = {NEEDED(IS_NAME, result_cell, key),
+                                    NEEDED(IS_SIZE, result_cell, m),
+                                    NEEDED(IS_SIZE, result_cell, n),
+                                    NEEDED(IS_SIZE, result_cell, k),
+                                    GROUP(result_cell),
+                                    FIELD(IS_TEXT, result_cell, label),
+                                    FIELD(IS_TEXT, result_cell, status),
+                                    FIELD(IS_TEXT, result_cell, reason),
+                                    FIELD(IS_TIMING, result_cell, headline),
+                                    FIELD(IS_TEXT, result_cell, cache),
+                                    FIELD(IS_TEXT, result_cell, overlap),
+                                    FIELD(IS_TEXT, result_cell, worst_pair),
+                                    FIELD(IS_INDEX, result_cell, env),
+                                    FIELD(IS_COUNT, result_cell, groups),
+                                    FIELD(IS_COUNT, result_cell, blocks),
+                                    FIELD(IS_COUNT, result_cell, dropped_blocks),
+                                    FIELD(IS_FLAG, result_cell, converged),
+                                    FIELD(IS_FLAG, result_cell, coarse),
+                                    FIELD(IS_FLAG, result_cell, held),
+                                    FIELD(IS_SPAN, result_cell, floor_ns),
+                                    FIELD(IS_AMOUNT, result_cell, worst_half_width),
+                                    FIELD(IS_AMOUNT, result_cell, busy_seconds),
+                                    FIELD(IS_AMOUNT, result_cell, wall_seconds),
+                                    OBJECT(result_cell, null_graph, empty_kernel),
+                                    LIST(IS_MAP, result_cell, contenders, contender),
+                                    LIST(IS_LIST, result_cell, speedups, pair),
+                                    LIST(IS_LIST, result_cell, equal_path, pair),
+                                    LIST(IS_LIST, result_cell, aa, aa),
+                                    FIELD(IS_NODE, result_cell, paper_pairs),
+                                    END};
+
+/* ---- the summary ---- */
+
+static const struct field speedup_row[] = {GROUP(result_speedup_row),
+                                           FIELD(IS_TIMING, result_speedup_row, timing),
+                                           FIELD(IS_TEXT, result_speedup_row, candidate),
+                                           FIELD(IS_TEXT, result_speedup_row, reference),
+                                           NEEDED(IS_COUNT, result_speedup_row, n),
+                                           FIELD(IS_COUNT, result_speedup_row, wins),
+                                           FIELD(IS_COUNT, result_speedup_row, clear_wins),
+                                           FIELD(IS_COUNT, result_speedup_row, clear_losses),
+                                           FIELD(IS_SPEEDUP, result_speedup_row, mean),
+                                           FIELD(IS_SPEEDUP, result_speedup_row, geomean),
+                                           FIELD(IS_SPEEDUP, result_speedup_row, median),
+                                           FIELD(IS_INTERVAL, result_speedup_row, ci95),
+                                           FIELD(IS_AMOUNT, result_speedup_row, sd),
+                                           FIELD(IS_AMOUNT, result_speedup_row, mean_of_max),
+                                           END};
+
+static const struct field rate_row[] = {GROUP(result_rate_row),
+                                        FIELD(IS_TEXT, result_rate_row, contender),
+                                        FIELD(IS_ROLE, result_rate_row, role),
+                                        NEEDED(IS_COUNT, result_rate_row, n),
+                                        FIELD(IS_AMOUNT, result_rate_row, median_tflops),
+                                        FIELD(IS_AMOUNT, result_rate_row, max_tflops),
+                                        FIELD(IS_AMOUNT, result_rate_row, median_percent_of_roofline),
+                                        END};
+
+static const struct field aa_row[] = {GROUP(result_aa_row),
+                                      FIELD(IS_TIMING, result_aa_row, timing),
+                                      FIELD(IS_TEXT, result_aa_row, contender),
+                                      NEEDED(IS_COUNT, result_aa_row, n),
+                                      FIELD(IS_COUNT, result_aa_row, with_interval),
+                                      FIELD(IS_COUNT, result_aa_row, excludes_one),
+                                      FIELD(IS_SHARE, result_aa_row, false_alarm_rate),
+                                      FIELD(IS_FIGURE, result_aa_row, mean_log_ratio),
+                                      FIELD(IS_AMOUNT, result_aa_row, sd_log_ratio),
+                                      END};
+
+static const struct field left_out[] = {FIELD(IS_TEXT, result_left_out, contender),
+                                        FIELD(IS_TEXT, result_left_out, status),
+                                        FIELD(IS_TEXT, result_left_out, stage),
+                                        FIELD(IS_TEXT, result_left_out, reason),
+                                        FIELD(IS_TEXT, result_left_out, first_cell),
+                                        FIELD(IS_COUNT, result_left_out, cells),
+                                        END};
+
+static const struct field counts[] = {
+    FIELD(IS_COUNT, result_counts, cells),          FIELD(IS_COUNT, result_counts, ok),
+    FIELD(IS_COUNT, result_counts, partial),        FIELD(IS_COUNT, result_counts, skipped),
+    FIELD(IS_COUNT, result_counts, failed),         FIELD(IS_COUNT, result_counts, cells_with_slowdown),
+    FIELD(IS_COUNT, result_counts, dropped_blocks), FIELD(IS_AMOUNT, result_counts, busy_seconds),
+    FIELD(IS_AMOUNT, result_counts, wall_seconds),  END};
+
+static const struct field not_converged[] = {FIELD(IS_TEXT, result_unconverged, cell),
+                                             FIELD(IS_TEXT, result_unconverged, pair),
+                                             FIELD(IS_AMOUNT, result_unconverged, half_width), END};
+
+static const struct field convergence[] = {FIELD(IS_COUNT, result_convergence, measured),
+                                           FIELD(IS_COUNT, result_convergence, converged),
+                                           FIELD(IS_COUNT, result_convergence, incomparable),
+                                           FIELD(IS_SHARE, result_convergence, share),
+                                           LIST(IS_LIST, result_convergence, not_converged, not_converged),
+                                           END};
+
+static const struct field ratios[] = {SELF(result_ratios),
+                                      FIELD(IS_COUNT, result_ratios, n),
+                                      FIELD(IS_AMOUNT, result_ratios, median),
+                                      FIELD(IS_AMOUNT, result_ratios, min),
+                                      FIELD(IS_AMOUNT, result_ratios, max),
+                                      END};
+
+static const struct field looks[] = {SELF(result_looks),
+                                     FIELD(IS_COUNT, result_looks, launches),
+                                     FIELD(IS_COUNT, result_looks, unavailable),
+                                     FIELD(IS_COUNT, result_looks, refuted),
+                                     OBJECT(result_looks, ratio, ratios),
+                                     END};
+
+const struct field result_summary_fields[] = {SELF(result_summary),
+                                              OBJECT(result_summary, counts, counts),
+                                              OBJECT(result_summary, convergence, convergence),
+                                              LIST(IS_LIST, result_summary, speedups, speedup_row),
+                                              LIST(IS_LIST, result_summary, equal_path, speedup_row),
+                                              LIST(IS_LIST, result_summary, rates, rate_row),
+                                              LIST(IS_LIST, result_summary, aa, aa_row),
+                                              LIST(IS_LIST, result_summary, left_out, left_out),
+                                              OBJECT(result_summary, activity, looks),
+                                              END};
+
+/* ---- the run ---- */
+
+static const struct field audit[] = {FIELD(IS_TEXT, result_audit, unavailable), FIELD(IS_COUNT, result_audit, cells),
+                                     END};
+
+static const struct field run[] = {SELF(result_run),
+                                   FIELD(IS_TEXT, result_run, started),
+                                   FIELD(IS_TEXT, result_run, plan_hash),
+                                   FIELD(IS_LOOSE_TEXT, result_run, seed),
+                                   FIELD(IS_COUNT, result_run, n_cells),
+                                   FIELD(IS_FLAG, result_run, complete),
+                                   LIST(IS_TEXTS, result_run, missing, NULL),
+                                   OBJECT(result_run, activity, audit),
+                                   FIELD(IS_NODE, result_run, end),
+                                   END};
+
+static const struct field device[] = {SELF(result_device),
+                                      FIELD(IS_TEXT, result_device, name),
+                                      FIELD(IS_TEXT, result_device, driver),
+                                      FIELD(IS_LOOSE_TEXT, result_device, kind),
+                                      FIELD(IS_LOOSE_TEXT, result_device, uuid),
+                                      FIELD(IS_AMOUNT, result_device, peak_flops),
+                                      FIELD(IS_AMOUNT, result_device, peak_flops_f32),
+                                      FIELD(IS_AMOUNT, result_device, peak_bytes_per_s),
+                                      END};
+
+static const struct field env[] = {SELF(result_env), OBJECT(result_env, device, device), END};
+
+static const struct field file[] = {FIELD(IS_TEXT, result_file, path), FIELD(IS_COUNT, result_file, cells), END};
+
+const struct field result_fields[] = {{.key = "cells",
+                                       .offset = offsetof(struct result, cells),
+                                       .count = offsetof(struct result, n_cells),
+                                       .size = sizeof(struct result_cell),
+                                       .inner = cell,
+                                       .kind = IS_LIST,
+                                       .needed = true},
+                                      {.key = "summary",
+                                       .offset = offsetof(struct result, summary),
+                                       .inner = result_summary_fields,
+                                       .kind = IS_OBJECT,
+                                       .needed = true},
+                                      OBJECT(result, run, run),
+                                      LIST(IS_LIST, result, env, env),
+                                      LIST(IS_LIST, result, runs, run),
+                                      LIST(IS_LIST, result, files, file),
+                                      END};
+
+const struct field result_cells_fields[] = {{.key = "cells",
+                                             .offset = offsetof(struct result_cells, list),
+                                             .count = offsetof(struct result_cells, n),
+                                             .size = sizeof(struct result_cell),
+                                             .inner = cell,
+                                             .kind = IS_LIST},
+                                            END};

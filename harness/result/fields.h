@@ -1,0 +1,72 @@
+/*
+ * fields.h - one table for each struct of result.h: the key of each member in JSON, what it must be, and where it goes.
+ * Private to result/.
+ */
+#ifndef CUDAL2_RESULT_FIELDS_H
+#define CUDAL2_RESULT_FIELDS_H
+
+#include "result/result.h"
+
+enum field_kind {
+    /* words: const char * */
+    IS_TEXT,
+    IS_NAME,       /* must not be empty */
+    IS_LOOSE_TEXT, /* somebody else's: what is no text counts as none */
+    IS_OWN_KEY,    /* of an element of a map: its name there */
+    /* names of an enum */
+    IS_TIMING,
+    IS_ROLE,
+    IS_FLAG,   /* bool */
+    IS_ANSWER, /* true, false or absent: enum result_answer */
+    /* whole numbers, as doubles */
+    IS_COUNT,
+    IS_SIZE,
+    IS_INDEX, /* -1: none */
+    /* figures, as doubles: null stands for one that is not known */
+    IS_TIME,
+    IS_SPAN, /* a time that may be 0 */
+    IS_AMOUNT,
+    IS_SHARE,
+    IS_SPEEDUP,
+    IS_FIGURE,
+    IS_INTERVAL, /* struct result_interval */
+    /* what holds others */
+    IS_OBJECT,       /* a struct in place */
+    IS_LOOSE_OBJECT, /* the same of somebody else's: what is no object counts as none */
+    IS_LIST,         /* an array of structs */
+    IS_MAP,          /* the same of objects by name */
+    IS_TEXTS,        /* const char ** */
+    /* const cJSON *: as it stands */
+    IS_SELF, /* the object itself */
+    IS_NODE
+};
+
+struct field {
+    const char *key;    /* NULL ends a struct's fields */
+    size_t offset;      /* of the member in its struct */
+    size_t count, size; /* of a list: where its length goes, and the size of an element */
+    const struct field *inner;
+    enum field_kind kind;
+    bool needed;
+};
+
+extern const struct field result_fields[];         /* of struct result */
+extern const struct field result_cells_fields[];   /* of struct result_cells */
+extern const struct field result_summary_fields[]; /* of struct result_summary */
+
+/* The cells of a result that has no summary yet. */
+struct result_cells {
+    struct result_cell *list;
+    size_t n;
+};
+
+/* Reads an array of cells, which the texts of *out point into; nothing is put back. *out is owned by the caller
+ * (result_free_cells), also after errors. */
+int result_read_cells(const cJSON *array, const char *source, struct result_cells *out, struct error *err);
+void result_free_cells(struct result_cells *cells);
+/* Reads a summary, whose texts point into `json`. */
+int result_read_summary(const cJSON *json, const char *source, struct result_summary *out, struct error *err);
+/* Frees what a summary holds; its texts are not its own. */
+void result_free_summary(struct result_summary *s);
+
+#endif
