@@ -1,6 +1,6 @@
 /*
  * evaluate.c - makes the config of a submission's run, has it supervised, and turns its journal into an outcome. Relies
- * on run/supervisor.h and result/result.h. Called by server.c on the thread of a device.
+ * on run/supervisor.h and result/make.h. Called by server.c on the thread of a device.
  */
 #include "serve/evaluate.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/tree.h"
-#include "result/result.h"
+#include "result/make.h"
 #include "run/supervisor.h"
 #include "serve/outcome.h"
 
@@ -136,7 +136,7 @@ static int read_outcome(const struct outcome_input *in, const char *journal, cJS
 {
     struct outcome_input with = *in;
     cJSON *result = NULL;
-    if (result_from_journal(journal, &result, err))
+    if (result_json_from_journal(journal, &result, err))
         return err->code;
     with.result = result;
     *outcome = outcome_of_result(&with);

@@ -15,7 +15,7 @@
 
 struct outcome_input {
     const struct submission *submission;
-    const cJSON *result; /* of result_from_journal */
+    const cJSON *result; /* of result_json_from_journal */
     const cJSON *code;   /* what the compiler said of it, or NULL */
     const char *hide[2]; /* directories that no text may name; NULL: none */
 };
