@@ -14,9 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A search builds this file with others (rl/): MC a multiple of every micro-kernel's MR, NC of every NR. */
+#ifndef KC
 #define KC 256
+#endif
+#ifndef MC
 #define MC 96
+#endif
+#ifndef NC
 #define NC 2048
+#endif
+#ifndef BLOCKED_NAME
+#define BLOCKED_NAME "blocked"
+#endif
 #define MAX_MR 12
 #define MAX_NR 32
 #define ALIGNMENT 64
@@ -356,10 +366,10 @@ static int blocked_describe(void *state, char *out, size_t capacity)
         .launch = blocked_launch, .teardown = blocked_teardown, .describe = blocked_describe                           \
     }
 
-static const struct cudal2_contender contenders[] = {BLOCKED("blocked-nn", CUDAL2_NN),
-                                                     BLOCKED("blocked-tn", CUDAL2_TN)};
+static const struct cudal2_contender contenders[] = {BLOCKED(BLOCKED_NAME "-nn", CUDAL2_NN),
+                                                     BLOCKED(BLOCKED_NAME "-tn", CUDAL2_TN)};
 
-static const struct cudal2_plugin plugin = {.name = "blocked", .contenders = contenders, .n_contenders = 2};
+static const struct cudal2_plugin plugin = {.name = BLOCKED_NAME, .contenders = contenders, .n_contenders = 2};
 
 const uint32_t cudal2_plugin_abi = CUDAL2_ABI;
 
