@@ -1,0 +1,247 @@
+"""Trains the policy on recorded measurements: pretraining, then group-relative policy optimisation in two stages.
+
+    python -m kernel_policy.train --seed 1 --context neighbours --output runs/neighbours-1
+
+Stage 1 imitates: lines are drawn by how near the best they are. Stage 2 draws 16 lines for each problem of every kind
+and moves towards those that were faster than their group; stage 3 does so for the grid, fp32, offline. Shapes of
+split.py's test set are never seen; the validation set chooses the checkpoint of each stage.
+Writes curve.csv, policy.pt and orders.json (the order in which the policy would measure each test pool).
+"""
+from __future__ import annotations
+
+import argparse
+import csv
+import heapq
+import json
+import math
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
+
+import torch
+from torch import Tensor
+
+from .env import RewardTerms, geometric_mean, regrets
+from .grpo import advantages, loss
+from .model import SIZES, Policy, Prompt, log_probabilities, repeat, sample, words_along, write_freely
+from .prompt import CONTEXTS, N_NUMBERS, Reader
+from .records import DATA, Pool, load
+from .split import Split, is_target, split
+
+BUDGETS = (1, 4, 16, 64)
+SCATTER = 0.021  # of a repeated measurement: spreads below it are not blown up to one
+
+
+@dataclass
+class Recipe:
+    size: str = "small"
+    context: str = "neighbours"
+    seed: int = 1
+    problems: Tuple[int, int, int] = (32, 8, 8)  # of a step of each stage
+    samples: int = 16   # of a problem, stages 2 and 3
+    good: int = 4       # lines of a problem that stage 1 imitates
+    steps: Tuple[int, int, int] = (200, 100, 60)
+    rates: Tuple[float, float, float] = (1e-3, 3e-4, 2e-4)
+    temperature: float = 0.03   # stage 1: a line this much (log) behind the best is drawn e times less often
+    unguided: float = 0.2       # stage 1: weight of the loss without the pool's help: it learns to write legal lines
+    keep_near: float = 0.02     # stages 2 and 3: weight of the divergence from stage 1's policy
+    every: int = 50
+    terms: RewardTerms = field(default_factory=RewardTerms)
+
+
+class Trainer:
+    def __init__(self, recipe: Recipe, data: Path = DATA):
+        torch.manual_seed(recipe.seed)
+        self.recipe, self.rng = recipe, random.Random(recipe.seed)
+        self.generator = torch.Generator().manual_seed(recipe.seed)
+        self.records = load(data)
+        self.split: Split = split(self.records)
+        self.reader = Reader(self.records, self.split.train, recipe.context)
+        self.n_words = len(self.reader.vocabulary)
+        self.policy = Policy(SIZES[recipe.size], self.n_words, N_NUMBERS)
+        self.watched = [p for p in self.split.validation if is_target(p)]
+        self.curve: List[Dict[str, Any]] = []
+        self.started, self.measured = time.monotonic(), 0
+
+    # --- one step of each kind ---
+
+    def imitate(self, pools: Sequence[Pool]) -> Tensor:
+        """Minus the log-likelihood of each problem's best lines, weighted by how near the best they are; among the
+        pool's lines, and in part among all words."""
+        r = self.recipe
+        choices = self.reader.choices(pools)
+        chosen, weights = self._good(pools)
+        lines = choices.lines.gather(1, chosen.unsqueeze(2).expand(-1, -1, choices.lines.shape[2]))
+        logits = self._logits(self.policy, self.reader.prompt(pools), lines)
+        flat = lines.flatten(0, 1)
+        guided = log_probabilities(logits, flat, words_along(choices, lines, self.n_words))
+        both = guided + r.unguided * log_probabilities(logits, flat, None)
+        return -(both * weights.flatten()).sum() / len(pools)
+
+    def _good(self, pools: Sequence[Pool]) -> Tuple[Tensor, Tensor]:
+        """Places in the pool of the best lines of each, and weights that sum to one for each."""
+        places, weights = [], []
+        for pool in pools:
+            best = heapq.nsmallest(self.recipe.good, range(len(pool.times)), key=lambda i: pool.times[i])
+            each = [math.exp(-math.log(pool.times[i] / pool.best) / self.recipe.temperature) for i in best]
+            short = self.recipe.good - len(best)
+            places.append(best + [0] * short)
+            weights.append([w / sum(each) for w in each] + [0.0] * short)
+        return torch.tensor(places), torch.tensor(weights)
+
+    def improve(self, pools: Sequence[Pool], reference: Policy) -> Tuple[Tensor, float]:
+        """The loss of a group-relative step, and the mean reward of its samples.
+
+        Each batch of samples is used for one update, so the ratio of new to old likelihood is 1 and its clip never
+        acts."""
+        prompt, choices = self.reader.prompt(pools), self.reader.choices(pools)
+        self.policy.eval()
+        lines, places = sample(self.policy, prompt, choices, self.recipe.samples, self.generator)
+        self.policy.train()
+        rewards = torch.tensor([[self.reward(p, i) for i in row] for p, row in zip(pools, places.tolist())])
+        self.measured += rewards.numel()
+        advantage = advantages(rewards, SCATTER).flatten()
+        ahead, flat = words_along(choices, lines, self.n_words), lines.flatten(0, 1)
+        now = log_probabilities(self._logits(self.policy, prompt, lines), flat, ahead)
+        with torch.no_grad():
+            before = log_probabilities(self._logits(reference, prompt, lines), flat, ahead)
+        return loss(now, now.detach(), advantage, before, self.recipe.keep_near), float(rewards.mean())
+
+    def reward(self, pool: Pool, place: int) -> float:
+        reference = pool.problem.reference_ns or geometric_mean(pool.times)
+        words = len(self.records.lines[pool.lines[place]].split())
+        return self.recipe.terms.reward(pool.times[place], reference, words)
+
+    @staticmethod
+    def _logits(policy: Policy, prompt: Prompt, lines: Tensor) -> Tensor:
+        caches, there = repeat(*policy.read(prompt), lines.shape[1])
+        return policy.follow(lines.flatten(0, 1), caches, there)
+
+    # --- what it would measure ---
+
+    @torch.no_grad()
+    def scores(self, pool: Pool) -> Tensor:
+        """The log-likelihood of each line of the pool among them; they sum to one."""
+        self.policy.eval()
+        choices = self.reader.choices([pool])
+        logits = self._logits(self.policy, self.reader.prompt([pool]), choices.lines)
+        return log_probabilities(logits, choices.lines[0], words_along(choices, choices.lines, self.n_words))
+
+    def watch(self, stage: int, step: int, loss: float, reward: float) -> float:
+        """Adds a row to the curve; returns the figure that chooses a checkpoint."""
+        scores = [self.scores(p) for p in self.watched]
+        found = [regrets(p.times, ordered(s), BUDGETS) for p, s in zip(self.watched, scores)]
+        means = [sum(column) / len(found) for column in zip(*found)]
+        expected = sum(float((s.exp() * (torch.tensor(p.times) / p.best - 1)).sum())
+                       for p, s in zip(self.watched, scores))
+        row: Dict[str, Any] = {"stage": stage, "step": step, "seconds": round(time.monotonic() - self.started, 1),
+                               "measured": self.measured, "loss": round(loss, 4), "reward": round(reward, 4)}
+        row.update({"regret_%d" % b: round(100 * m, 3) for b, m in zip(BUDGETS, means)})
+        row["regret_sample"] = round(100 * expected / len(self.watched), 3)
+        self.curve.append(row)
+        print(json.dumps(row), flush=True)
+        return float(means[0] + means[1])
+
+    # --- stages ---
+
+    def stage(self, number: int) -> None:
+        r = self.recipe
+        steps, rate = r.steps[number - 1], r.rates[number - 1]
+        pools = [p for p in self.split.train if number < 3 or is_target(p)]
+        optimizer = torch.optim.AdamW(self.policy.parameters(), lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
+        plan = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, (s + 1) / 30) * max(0.05, 1 - s / max(1, steps)))
+        reference = Policy(SIZES[r.size], self.n_words, N_NUMBERS)
+        reference.load_state_dict(self.policy.state_dict())
+        reference.eval()
+        best, kept = math.inf, None
+        for step in range(1, steps + 1):
+            chosen = self.rng.sample(pools, r.problems[number - 1])
+            cost, reward = (self.imitate(chosen), math.nan) if number == 1 else self.improve(chosen, reference)
+            optimizer.zero_grad(set_to_none=True)
+            torch.autograd.backward(cost)
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
+            optimizer.step()
+            plan.step()
+            if step % r.every == 0 or step == steps:
+                figure = self.watch(number, step, cost.item(), reward)
+                if figure < best:
+                    best, kept = figure, {k: v.clone() for k, v in self.policy.state_dict().items()}
+                self.policy.train()
+        if kept is not None:
+            self.policy.load_state_dict(kept)
+
+    def free_writing(self) -> Dict[str, float]:
+        """Of lines written with no pool to choose from, for the target problems of the test shapes: how many are
+        lines that anybody ever measured, and how many were measured for that problem, and so have a reward."""
+        self.policy.eval()
+        pools = [p for p in self.split.test if is_target(p)]
+        known, measured, count = set(self.records.lines), 0, 0
+        known_count = 0
+        for pool in pools:
+            lines = write_freely(self.policy, self.reader.prompt([pool]), self.recipe.samples, self.generator)
+            texts = [self.reader.vocabulary.decode(line) for line in lines[0].tolist()]
+            here = {self.records.lines[i] for i in pool.lines}
+            known_count += sum(t in known for t in texts)
+            measured += sum(t in here for t in texts)
+            count += len(texts)
+        return {"known": round(known_count / count, 3), "measured_here": round(measured / count, 3)}
+
+    def test_scores(self, last: bool) -> List[Dict[str, Any]]:
+        """For each test pool, the log-likelihood of each of its lines; before the last stage of target pools alone."""
+        out = []
+        for pool in self.split.test:
+            if not last and not is_target(pool):
+                continue
+            scores = self.scores(pool)
+            out.append({"problem": pool.problem.text(), "scores": [round(float(s), 2) for s in scores]})
+        return out
+
+
+def ordered(scores: Tensor) -> List[int]:
+    """The likeliest line first."""
+    return scores.argsort(descending=True, stable=True).tolist()
+
+
+def run(recipe: Recipe, output: Path) -> None:
+    trainer = Trainer(recipe)
+    print("%d parameters; %d problems to learn from" % (trainer.policy.n_parameters(), len(trainer.split.train)))
+    output.mkdir(parents=True, exist_ok=True)
+    scores: Dict[str, Any] = {}
+    free: Dict[str, Any] = {}
+    trainer.watch(0, 0, math.nan, math.nan)
+    for number in (1, 2, 3):
+        if recipe.steps[number - 1] > 0:
+            trainer.stage(number)
+            free["stage %d" % number] = trainer.free_writing()
+            scores["stage %d" % number] = trainer.test_scores(number == 3)
+    with open(output / "curve.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, trainer.curve[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(trainer.curve)
+    torch.save({"recipe": recipe.__dict__, "state": trainer.policy.state_dict()}, output / "policy.pt")
+    (output / "scores.json").write_text(json.dumps(
+        {"context": recipe.context, "seed": recipe.seed, "size": recipe.size,
+         "parameters": trainer.policy.n_parameters(), "seconds": round(time.monotonic() - trainer.started),
+         "measured": trainer.measured, "free_writing": free, "stages": scores}))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", choices=sorted(SIZES), default="small")
+    parser.add_argument("--context", choices=CONTEXTS, default="neighbours")
+    parser.add_argument("--steps", default="200,100,60", help="of the three stages; default: %(default)s")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    steps = tuple(int(s) for s in options.steps.split(","))
+    if len(steps) != 3:
+        parser.error("--steps: three numbers are expected, as in 200,100,60")
+    run(Recipe(size=options.size, context=options.context, seed=options.seed, steps=steps), options.output)
+
+
+if __name__ == "__main__":
+    main()
