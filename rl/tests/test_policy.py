@@ -1,0 +1,79 @@
+"""The policy itself: that it writes only what may be written, that its likelihoods are right, and that it learns.
+Skipped where torch is not installed."""
+import importlib.util
+import random
+import unittest
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+if HAS_TORCH:
+    import torch
+
+    from kernel_policy import closed_loop, grpo, model
+    from kernel_policy.harness import Outcome, cpu_problem
+    from kernel_policy.prompt import N_NUMBERS
+
+
+@unittest.skipUnless(HAS_TORCH, "torch is not installed (rl/requirements.txt): the policy is not tested")
+class TestPolicy(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.policy = model.Policy(model.SIZES["tiny"], 9, N_NUMBERS).eval()
+        lines = torch.tensor([[[2, 4, 1, 0], [2, 5, 6, 1], [3, 4, 1, 0], [3, 7, 8, 1]]])
+        self.choices = model.Choices(lines, torch.tensor([[1.0, 1.0, 1.0, 5.0]]))
+        self.prompt = model.Prompt(torch.randn(1, N_NUMBERS), torch.tensor([[0, 1, 0]]), torch.tensor([[[4, 5, 0]]]),
+                                   torch.randn(1, 1, 5), torch.tensor([[1]]))
+
+    def likelihood(self, lines):
+        caches, there = model.repeat(*self.policy.read(self.prompt), lines.shape[1])
+        ahead = model.words_along(self.choices, lines, 9)
+        return model.log_probabilities(self.policy.follow(lines[0], caches, there), lines[0], ahead)
+
+    def test_likelihoods_of_all_choices_sum_to_one(self):
+        self.assertAlmostEqual(float(self.likelihood(self.choices.lines).exp().sum()), 1.0, places=4)
+
+    def test_samples_are_choices_as_often_as_their_likelihood(self):
+        lines, places = model.sample(self.policy, self.prompt, self.choices, 4000, torch.Generator().manual_seed(2))
+        self.assertTrue(torch.equal(lines[0], self.choices.lines[0][places[0]]))
+        share = torch.bincount(places[0], minlength=4) / 4000
+        self.assertLess(float((share - self.likelihood(self.choices.lines).exp()).abs().max()), 0.03)
+
+    def test_a_word_at_a_time_is_the_same_as_all_at_once(self):
+        lines = self.choices.lines[:, 1:2]
+        caches, there = self.policy.read(self.prompt)
+        at_once = self.policy.follow(lines[0], caches, there)
+        word = None
+        for at in range(4):
+            logits, caches, there = self.policy.write_one(word, at, caches, there)
+            self.assertLess(float((logits - at_once[:, at]).abs().max()), 1e-4)
+            word = lines[0][:, at]
+
+    def test_weights_are_where_it_begins(self):
+        for parameter in self.policy.head.parameters():
+            torch.nn.init.zeros_(parameter)
+        chances = self.likelihood(self.choices.lines).exp()
+        self.assertLess(float((chances - torch.tensor([1, 1, 1, 5]) / 8).abs().max()), 1e-5)
+
+    def test_advantages_do_not_blow_up_noise(self):
+        close = grpo.advantages(torch.tensor([[0.100, 0.101]]), 0.02)
+        apart = grpo.advantages(torch.tensor([[0.0, 1.0]]), 0.02)
+        self.assertLess(float(close.abs().max()), 0.03)
+        self.assertGreater(float(apart.abs().max()), 0.5)
+
+    def test_it_learns_which_line_a_problem_takes(self):
+        """A toy in place of the harness: small problems want KC=32, large ones KC=512."""
+        learner = closed_loop.Learner(seed=1)
+        rng, problems = random.Random(1), [cpu_problem(64, 64, 64), cpu_problem(2048, 2048, 2048)]
+
+        def reward(problem, line):
+            return (1.0 if ("KC=32 " if problem.m == 64 else "KC=512 ") in line else 0.0) + rng.gauss(0, 0.05)
+
+        for step in range(80):
+            problem = problems[step % 2]
+            tokens, lines = learner.draw(problem, 12)
+            learner.learn(problem, tokens, [Outcome(reward(problem, line)) for line in lines])
+        self.assertIn("KC=32 ", learner.first(problems[0]))
+        self.assertIn("KC=512 ", learner.first(problems[1]))
+
+
+if __name__ == "__main__":
+    unittest.main()
