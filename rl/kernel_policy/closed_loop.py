@@ -30,7 +30,7 @@ TRAIN = [cpu_problem(128, 128, 128), cpu_problem(256, 256, 256), cpu_problem(384
 HELD_OUT = [cpu_problem(192, 320, 256), cpu_problem(320, 320, 160)]
 SHIPPED = "blocked KC=256 MC=96 NC=2048 OPT=3"
 GROUP, EPOCHS, RATE, SCATTER = 12, 3, 2e-3, 0.05
-STAY_OPEN = 0.1  # weight of the divergence from the policy before training, which is near uniform
+STAY_OPEN = 0.05  # weight of the divergence from the policy before training, which is near uniform
 
 
 class Learner:

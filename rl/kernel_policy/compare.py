@@ -122,7 +122,7 @@ def compare(paths: Sequence[Path]) -> Dict[str, Any]:
     targets, ranker = [p for p in pools if is_target(p)], only_targets(pools, others["ranker"])
     for path in sorted(paths):
         run = json.loads(path.read_text())
-        out["runs"].append({k: run[k] for k in ("context", "seed", "size", "parameters", "seconds", "measured",
+        out["runs"].append({k: run[k] for k in ("context", "seed", "size", "parameters", "seconds", "processor_seconds", "measured",
                                                 "free_writing")})
         for stage, scores in run["stages"].items():
             wanted = pools if stage == "stage 3" else targets

@@ -27,7 +27,7 @@ class Size:
         return asdict(self)
 
 
-SIZES = {"tiny": Size(32, 2, 2), "small": Size(96, 3, 4), "large": Size(384, 7, 6)}
+SIZES = {"tiny": Size(32, 2, 2), "small": Size(64, 2, 4), "large": Size(384, 7, 6)}
 
 
 class Prompt(NamedTuple):
