@@ -8,15 +8,15 @@
 #include "cli/options.h"
 #include "worker/worker.h"
 
-static int dispatch(const struct options *options, int argc, char *const *argv, struct error *err)
+static int dispatch(const struct options *options, struct error *err)
 {
     if (name_check_check_directories(options, err))
         return err->code;
     switch (options->command) {
     case COMMAND_RUN:
-        return command_run(options, argc, argv, err);
+        return command_run(options, err);
     case COMMAND_TUNE:
-        return command_tune(options, argc, argv, err);
+        return command_tune(options, err);
     case COMMAND_LIST:
         return command_list(options, err);
     case COMMAND_DOCTOR:
@@ -24,9 +24,9 @@ static int dispatch(const struct options *options, int argc, char *const *argv, 
     case COMMAND_REPORT:
         return command_report(options, err);
     case COMMAND_COMPARE:
-        return command_compare(options, argc, argv, err);
+        return command_compare(options, err);
     case COMMAND_VERIFY:
-        return command_verify(options, argc, argv, err);
+        return command_verify(options, err);
     case COMMAND_SERVE:
         return command_serve(options, err);
     case COMMAND_INIT:
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     if (!code && help_wanted(&options, &help))
         fputs(help.bytes ? help.bytes : "", stdout);
     else if (!code)
-        code = dispatch(&options, argc, argv, &err);
+        code = dispatch(&options, &err);
     code = flush_stdout(code, &err);
     if (code && err.text[0])
         fprintf(stderr, PROGRAM_NAME ": %s\n", err.text);

@@ -74,33 +74,31 @@ static int admit(void *context, const cJSON *env, struct error *err)
 }
 
 /* Measures the suspects and judges by that; with an earlier confirmation at hand nothing is measured. */
-static int prescreen_again(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
-                           struct error *err)
+static int measure_again(const struct options *options, const struct confirm *confirm, struct compare_runs *runs,
+                         struct error *err)
+{
+    struct run_spec *spec = NULL;
+    struct admission admission = {.options = options, .runs = runs, .confirm = confirm};
+    const struct run_hooks hooks = {.admit = admit, .admit_context = &admission};
+    if (spec_make(options, &confirm->made, confirm->output, &spec, err))
+        return err->code;
+    spec->resume = confirm->resumes;
+    int code = run_with_progress(options, spec, &hooks, err);
+    free(spec);
+    /* A run that came to its end says in its result what failed. */
+    bool ended = code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
+    return ended && !admission.refused ? compare_confirm(runs, confirm->output, options->force, err) : code;
+}
+
+static int confirm_suspects(const struct options *options, struct compare_runs *runs, struct error *err)
 {
     struct confirm confirm;
     if (options->confirm[0])
         return compare_confirm(runs, options->confirm, options->force, err);
     if (confirm_prepare(runs, options->resume, &confirm, err))
         return err->code;
-    struct admission admission = {.options = options, .runs = runs, .confirm = &confirm};
-    struct run_options run = {
-        .config = &confirm.config,
-        .config_path = runs->fresh.path,
-        .device = options_given(options, OPTION_DEVICE) ? options->device : confirm.device,
-        .output = confirm.output,
-        .resume = confirm.resumes,
-        .argc = argc,
-        .argv = argv,
-        .plugin_directory = options->plugins,
-        .kernel_directory = options->kernels,
-        .admit = admit,
-        .admit_context = &admission,
-    };
-    int code = run_with_progress(options, &run, err);
-    /* A run that came to its end says in its result what failed. */
-    bool ended = code == EXIT_CODE_OK || code == EXIT_CODE_VERIFICATION || code == EXIT_CODE_INCOMPARABLE;
-    if (ended && !admission.refused)
-        code = compare_confirm(runs, confirm.output, options->force, err);
+    run_config_devices(options_given(options, OPTION_DEVICE) ? options->device : confirm.device, &confirm.made);
+    int code = measure_again(options, &confirm, runs, err);
     confirm_free(&confirm);
     return code;
 }
@@ -141,14 +139,13 @@ static void print_failure(const struct options *options, enum compare_format for
 }
 
 /* Once both runs are read. */
-static int judge(const struct options *options, int argc, char *const *argv, struct compare_runs *runs,
-                 struct error *err)
+static int judge(const struct options *options, struct compare_runs *runs, struct error *err)
 {
     bool again = options->confirm && compare_suspects(runs) > 0;
-    return again ? prescreen_again(options, argc, argv, runs, err) : 0;
+    return again ? confirm_suspects(options, runs, err) : 0;
 }
 
-int command_compare(const struct options *options, int argc, char *const *argv, struct error *err)
+int command_compare(const struct options *options, struct error *err)
 {
     struct compare_request request;
     enum compare_format format;
@@ -162,7 +159,7 @@ int command_compare(const struct options *options, int argc, char *const *argv, 
     int code = compare_open(&request, runs, err);
     bool opened = !code;
     if (opened)
-        code = judge(options, argc, argv, runs, err);
+        code = judge(options, runs, err);
     if (code)
         print_failure(options, format, err);
     else

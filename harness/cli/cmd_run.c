@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,9 +16,6 @@
 #include "cli/progress.h"
 #include "cli/run_config.h"
 #include "cli/terminal.h"
-#include "device/device.h"
-#include "run/devices.h"
-#include "run/ledger.h"
 #include "run/supervisor.h"
 
 #define NUMBERS_MAX 1000 /* of results of typed shapes in one directory */
@@ -72,19 +70,6 @@ void run_clean_name(char *name)
             *c = '-';
 }
 
-struct run_options run_options_from(const struct options *options, const struct run_config *made, const char *output)
-{
-    return (struct run_options){
-        .config = &made->config,
-        .config_path = made->path[0] ? made->path : NULL,
-        .device = options->device,
-        .output = output,
-        .resume = options->resume,
-        .plugin_directory = options->plugins,
-        .kernel_directory = options->kernels,
-    };
-}
-
 /* "cudal2-<config>-<mode>.json" in the current directory; the config's name may hold anything. */
 static void default_output(const struct config *config, char out[PATH_MAX])
 {
@@ -109,7 +94,7 @@ static void number_output(bool resume, char out[PATH_MAX])
             snprintf(next, sizeof next, "%s", out);
         else
             snprintf(next, sizeof next, "%.*s-%d.json", PATH_MAX - 32, base, i);
-        bool taken = ledger_journal_path(next, journal, &ignored) == 0 && access(journal, F_OK) == 0;
+        bool taken = run_journal_path(next, journal, &ignored) == 0 && access(journal, F_OK) == 0;
         if (!taken && resume)
             return;
         snprintf(out, PATH_MAX, "%s", next);
@@ -125,27 +110,26 @@ static enum progress_style choose_style(const struct options *options)
     return !options->no_color && terminal_is_live(STDERR_FILENO) ? PROGRESS_LIVE : PROGRESS_LINES;
 }
 
-int run_with_progress(const struct options *options, const struct run_options *run, struct error *err)
+int run_with_progress(const struct options *options, const struct run_spec *spec, const struct run_hooks *hooks,
+                      struct error *err)
 {
     struct progress progress;
     progress_start(&progress, stderr, choose_style(options));
-    struct run_observer observer = progress_observer(&progress);
+    const struct run_observer observer = progress_observer(&progress);
+    struct run_hooks all = hooks ? *hooks : (struct run_hooks){.director = NULL};
+    all.observer = &observer;
+    all.stop = &stop_flag;
     is_quiet = options->quiet;
     catch_signals();
-    int code = run_supervise(run, &observer, &stop_flag, err);
+    int code = run_supervise(spec, &all, err);
     progress_end(&progress);
     return code;
 }
 
 /* A config's timing gives way to what the device has; one that was asked for by name does not. */
-static int check_timing(const struct options *options, struct error *err)
+static int check_timing(const struct options *options, const struct run_config *made, struct error *err)
 {
-    struct devices devices;
-    if (!options_given(options, OPTION_TIMING) || options->timing == TIMING_WALL)
-        return 0;
-    if (devices_resolve(options->device, device_count_gpus(), &devices, err))
-        return err->code;
-    if (devices.on_cuda)
+    if (!options_given(options, OPTION_TIMING) || options->timing == TIMING_WALL || made->devices.on_cuda)
         return 0;
     return error_set(err, EXIT_CODE_UNAVAILABLE, "--timing %s: device cpu has wall times only",
                      timing_names[options->timing]);
@@ -159,73 +143,92 @@ static bool has_table(int code)
 
 /* Which contenders there are only the worker knows: its words are about the config's key, which an option may have set.
  */
-static int blame_aa(const struct options *options, const struct run_options *run, int code, struct error *err)
+static int blame_aa(const struct options *options, const struct run_spec *spec, int code, struct error *err)
 {
     static const char key[] = "aa: ";
     if (code != EXIT_CODE_DATA || strncmp(err->text, key, strlen(key)) != 0)
         return code;
     memmove(err->text, err->text + strlen(key), strlen(err->text + strlen(key)) + 1);
     if (!options->aa || !options->aa[0])
-        return error_wrap(err, "%s: $.aa", run->config_path ? run->config_path : "the config");
+        return error_wrap(err, "%s: $.aa", spec->config_path ? spec->config_path : "the config");
     err->code = EXIT_CODE_USAGE;
     return error_wrap(err, "--aa");
 }
 
-void run_note_accumulate(const struct options *options, const struct config *config)
+void run_note_accumulate(const struct options *options, const struct run_config *made)
 {
-    struct devices devices;
-    struct error ignored;
+    bool on_cuda = made->devices.on_cuda;
     if (options->quiet || !options_given(options, OPTION_ACCUMULATE) || options->accumulate != CUDAL2_ACC_F16 ||
-        devices_resolve(options->device, device_count_gpus(), &devices, &ignored))
+        made->no_device.code)
         return;
-    enum cudal2_dtype dtype = config_dtype(config, devices.on_cuda);
-    if (!(config_accumulates(config, dtype) & CUDAL2_BIT(CUDAL2_ACC_F16)))
+    enum cudal2_dtype dtype = config_dtype(&made->config, on_cuda);
+    if (!(config_accumulates(&made->config, dtype) & CUDAL2_BIT(CUDAL2_ACC_F16)))
         fprintf(stderr, "note: --accumulate f16 has no effect: dtype native is %s on device %s, accumulated in f32\n",
-                dtype_names[dtype], devices.on_cuda ? "cuda" : "cpu");
+                dtype_names[dtype], on_cuda ? "cuda" : "cpu");
 }
 
-static void say_end(const struct options *options, const char *output, const char *program)
+static void say_end(const struct options *options, const char *output)
 {
     if (options->explain) {
         printf("\n");
-        explain_print(output, program, options->kernels);
+        explain_print(output, options->argv[0], options->kernels);
     }
     fflush(stdout); /* or in one file for both, the last line stands in the middle of the table */
     if (!options->quiet)
         terminal_say(stderr, "result: ", output);
 }
 
-int command_run(const struct options *options, int argc, char *const *argv, struct error *err)
+static void name_output(const struct options *options, const struct run_config *made, char out[PATH_MAX])
 {
-    struct run_config made;
-    struct error report_error;
-    char output[PATH_MAX];
-    if (run_config_open(options, &made, err))
-        return err->code;
-    int code = check_timing(options, err);
-    if (code)
-        goto out;
     if (options_given(options, OPTION_OUTPUT))
-        snprintf(output, sizeof output, "%s", options->output);
+        snprintf(out, PATH_MAX, "%s", options->output);
     else
-        default_output(&made.config, output);
-    if (!options_given(options, OPTION_OUTPUT) && !made.path[0])
-        number_output(options->resume, output);
-    struct run_options run = run_options_from(options, &made, output);
-    run.argc = argc;
-    run.argv = argv;
-    run.tuned = options->tuned;
-    run.no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
-    run.force_tuned = options->force;
-    run_note_accumulate(options, &made.config);
-    code = blame_aa(options, &run, run_with_progress(options, &run, err), err);
-    if (has_table(code) && report_print(output, options, &report_error) && !code) {
+        default_output(&made->config, out);
+    if (!options_given(options, OPTION_OUTPUT) && !made->path[0])
+        number_output(options->resume, out);
+}
+
+static int make_spec(const struct options *options, const struct run_config *made, struct run_spec **out,
+                     struct error *err)
+{
+    char output[PATH_MAX];
+    if (check_timing(options, made, err))
+        return err->code;
+    name_output(options, made, output);
+    if (spec_make(options, made, output, out, err))
+        return err->code;
+    (*out)->tuned = options->tuned;
+    (*out)->no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
+    (*out)->force_tuned = options->force;
+    return 0;
+}
+
+static int run(const struct options *options, const struct run_spec *spec, struct error *err)
+{
+    struct error report_error;
+    int code = blame_aa(options, spec, run_with_progress(options, spec, NULL, err), err);
+    if (!has_table(code))
+        return code;
+    if (report_print(spec->output, options, &report_error) && !code) {
         *err = report_error;
         code = err->code;
     }
-    if (has_table(code))
-        say_end(options, output, argv[0]);
-out:
+    say_end(options, spec->output);
+    return code;
+}
+
+int command_run(const struct options *options, struct error *err)
+{
+    struct run_config made;
+    struct run_spec *spec = NULL;
+    if (run_config_open(options, &made, err))
+        return err->code;
+    int code = make_spec(options, &made, &spec, err);
+    if (!code) {
+        run_note_accumulate(options, &made);
+        code = run(options, spec, err);
+    }
+    free(spec);
     run_config_close(&made);
     return code;
 }

@@ -62,14 +62,14 @@ static void print_summary(const struct tuner *tuner)
         terminal_say(stdout, "table: ", tune_table_path(tuner));
 }
 
-static int search(const struct options *options, const struct tune_request *request, struct run_options *run,
+static int search(const struct options *options, const struct tune_request *request, const struct run_spec *spec,
                   struct error *err)
 {
     struct tuner *tuner = NULL;
     int code = tune_open(request, &tuner, err);
     if (!code) {
-        run->director = tune_director(tuner);
-        code = run_with_progress(options, run, err);
+        const struct run_hooks hooks = {.director = tune_director(tuner)};
+        code = run_with_progress(options, spec, &hooks, err);
         print_summary(tuner);
     }
     tune_close(tuner);
@@ -100,7 +100,7 @@ static int read_config(const struct options *options, struct run_config *out, st
 {
     if (run_config_read(options, true, out, err))
         return err->code;
-    out->on_cuda = true;
+    out->devices.on_cuda = true;
     int code = shapes_choose(options, &out->config, err);
     if (!code)
         code = options_apply(options, &out->config, err);
@@ -136,10 +136,46 @@ static int dry_run(const struct options *options, struct error *err)
     return code;
 }
 
-int command_tune(const struct options *options, int argc, char *const *argv, struct error *err)
+static int make_spec(const struct options *options, const struct run_config *made, struct run_spec **out,
+                     struct error *err)
+{
+    char output[PATH_MAX];
+    if (options_given(options, OPTION_OUTPUT))
+        snprintf(output, sizeof output, "%s", options->output);
+    else
+        default_output(&made->config, output);
+    if (spec_make(options, made, output, out, err))
+        return err->code;
+    (*out)->search = (*out)->no_tuned = true;
+    (*out)->extends = options->update;
+    (*out)->budget_seconds = options->budget_seconds;
+    return 0;
+}
+
+static int tune(const struct options *options, struct run_config *made, struct error *err)
+{
+    struct run_spec *spec = NULL;
+    const struct tune_request request = {
+        .config = &made->config,
+        .kernel_directory = options->kernels,
+        .breadth = (size_t)options->breadth,
+        .explore = options->explore,
+        .output = options->output,
+        .update = options->update,
+        .stop = run_stop_flag(),
+        .note = options->quiet ? NULL : print_note,
+    };
+    if (make_spec(options, made, &spec, err))
+        return err->code;
+    run_note_accumulate(options, made);
+    int code = search(options, &request, spec, err);
+    free(spec);
+    return code;
+}
+
+int command_tune(const struct options *options, struct error *err)
 {
     struct run_config made;
-    char output[PATH_MAX];
     if (options->explore && !options_given(options, OPTION_OUTPUT))
         return error_set(err, EXIT_CODE_USAGE,
                          "tune: --explore gathers data and needs --output FILE: no kernel is to be chosen by it");
@@ -150,30 +186,8 @@ int command_tune(const struct options *options, int argc, char *const *argv, str
     if (run_config_open(options, &made, err))
         return err->code;
     int code = tune_adjust(&made.config, err);
-    if (code)
-        goto out;
-    if (options_given(options, OPTION_OUTPUT))
-        snprintf(output, sizeof output, "%s", options->output);
-    else
-        default_output(&made.config, output);
-    const struct tune_request request = {
-        .config = &made.config,
-        .kernel_directory = options->kernels,
-        .breadth = (size_t)options->breadth,
-        .explore = options->explore,
-        .output = options->output,
-        .update = options->update,
-        .stop = run_stop_flag(),
-        .note = options->quiet ? NULL : print_note,
-    };
-    struct run_options run = run_options_from(options, &made, output);
-    run.argc = argc;
-    run.argv = argv;
-    run.no_tuned = true;
-    run.budget_seconds = options->budget_seconds;
-    run_note_accumulate(options, &made.config);
-    code = search(options, &request, &run, err);
-out:
+    if (!code)
+        code = tune(options, &made, err);
     run_config_close(&made);
     return code;
 }

@@ -16,7 +16,6 @@
 #include "cli/name_check.h"
 #include "cli/run_config.h"
 #include "record/journal.h"
-#include "run/ledger.h"
 #include "run/plan.h"
 #include "worker/cell.h"
 #include "worker/environment.h"
@@ -54,8 +53,10 @@ static int add_kernels(const struct options *options, struct config *config, str
 }
 
 /* The kernels named are the only candidates; everything that is for timing is off. */
-static int fill_config(const struct options *options, struct config *config, struct error *err)
+static int fill_config(const struct options *options, struct run_config *made, struct error *err)
 {
+    struct config *config = &made->config;
+    run_config_devices(options->device, made);
     config_drop_names(config->candidates);
     config->candidates_given = true;
     config->optional_candidates = 0;
@@ -68,7 +69,7 @@ static int fill_config(const struct options *options, struct config *config, str
     if (code == 0)
         code = options_apply(options, config, err);
     if (code == 0)
-        code = config_settle(config, run_config_means_cuda(options->device), err);
+        code = config_settle(config, made->devices.on_cuda, err);
     return code == 0 ? drop_baselines(options, config, err) : code;
 }
 
@@ -81,7 +82,7 @@ static int make_config(const struct options *options, struct run_config *out, st
         code = config_parse(default_config, strlen(default_config), "verify's own config", &out->config, err);
     if (code != 0)
         return code;
-    code = fill_config(options, &out->config, err);
+    code = fill_config(options, out, err);
     if (code != 0)
         run_config_close(out);
     return code;
@@ -110,20 +111,17 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
     return applied ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the verdicts");
 }
 
-static int check_in_worker(const struct options *options, const struct run_options *run, struct findings *f,
+static int check_in_worker(const struct options *options, const struct run_spec *spec, struct findings *f,
                            struct error *err)
 {
-    char journal[PATH_MAX];
     struct options quiet = *options;
     quiet.quiet = true;
-    int code = run_with_progress(options->quiet || options->format != 0 ? &quiet : options, run, err);
+    int code = run_with_progress(options->quiet || options->format != 0 ? &quiet : options, spec, NULL, err);
     /* These are verdicts on kernels, which the journal tells one by one. */
     if (code != 0 && code != EXIT_CODE_VERIFICATION && code != EXIT_CODE_INCOMPARABLE)
         return code;
-    code = ledger_journal_path(run->output, journal, err);
-    if (code == 0)
-        code = activity_book_read(journal, &f->book, err);
-    return code != 0 ? code : journal_read(journal, visit, f, NULL, err);
+    code = activity_book_read(spec->journal, &f->book, err);
+    return code != 0 ? code : journal_read(spec->journal, visit, f, NULL, err);
 }
 
 /* ---- in this process ---- */
@@ -245,14 +243,6 @@ static int sanitize(const struct options *options, const char *directory, struct
 
 /* ---- the command ---- */
 
-static int check(const struct options *options, const struct run_options *run, const char *directory,
-                 struct findings *f, struct error *err)
-{
-    int code = options->in_process ? check_here(options, run->config, f, err) : check_in_worker(options, run, f, err);
-    findings_close(f, run->config);
-    return code != 0 ? code : sanitize(options, directory, f, err);
-}
-
 static int print(const struct options *options, const struct findings *f, struct error *err)
 {
     bool json = strcmp(format_choices[options->format], "json") == 0;
@@ -315,21 +305,26 @@ static void desk_clear(const struct desk *desk)
     rmdir(desk->directory);
 }
 
+static int check_by_run(const struct options *options, const struct run_config *made, const struct desk *desk,
+                        struct findings *f, struct error *err)
+{
+    struct run_spec *spec = NULL;
+    if (spec_make(options, made, desk->output, &spec, err) != 0)
+        return err->code;
+    spec->no_tuned = spec->temporary = true;
+    int code = check_in_worker(options, spec, f, err);
+    free(spec);
+    return code;
+}
+
 static int check_at(const struct desk *desk, const struct options *options, const struct run_config *made,
                     struct findings *f, struct error *err)
 {
-    struct run_options run = {.config = &made->config,
-                              .config_path = made->path[0] ? made->path : NULL,
-                              .device = options->device,
-                              .output = desk->output,
-                              .argc = f->argc,
-                              .argv = f->argv,
-                              .plugin_directory = options->plugins,
-                              .kernel_directory = options->kernels,
-                              .no_tuned = true,
-                              .temporary = true};
-    run_note_accumulate(options, &made->config);
-    return check(options, &run, desk->directory, f, err);
+    run_note_accumulate(options, made);
+    int code =
+        options->in_process ? check_here(options, &made->config, f, err) : check_by_run(options, made, desk, f, err);
+    findings_close(f, &made->config);
+    return code != 0 ? code : sanitize(options, desk->directory, f, err);
 }
 
 /* Everything that needs a config. */
@@ -349,7 +344,7 @@ static int verify(const struct options *options, const struct run_config *made, 
     return code == 0 ? findings_outcome(f, err) : code;
 }
 
-int command_verify(const struct options *options, int argc, char *const *argv, struct error *err)
+int command_verify(const struct options *options, struct error *err)
 {
     struct run_config made = {.path = ""};
     struct findings findings;
@@ -365,8 +360,6 @@ int command_verify(const struct options *options, int argc, char *const *argv, s
     if (code != 0)
         return code;
     findings_open(&findings);
-    findings.argc = argc;
-    findings.argv = argv;
     code = verify(options, &made, &findings, err);
     findings_free(&findings);
     run_config_close(&made);

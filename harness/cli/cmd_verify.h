@@ -17,8 +17,6 @@
 struct findings {
     cJSON *problems, *sanitizers; /* owned */
     struct activity_book book;    /* what was watched; empty in this process */
-    int argc;                     /* of the command, for the record; argv borrowed */
-    char *const *argv;
     char device[128];
     size_t passed, failed, skipped;     /* of kernels, over problems */
     struct named *named;                /* owned; what became of every contender */

@@ -7,33 +7,29 @@
 
 #include "cli/options.h"
 #include "cli/run_config.h"
+#include "cli/spec.h"
 #include "run/supervisor.h"
 
-/* argc and argv as main() got them, for the record. */
-int command_run(const struct options *options, int argc, char *const *argv, struct error *err);
-int command_tune(const struct options *options, int argc, char *const *argv, struct error *err);
+int command_run(const struct options *options, struct error *err);
+int command_tune(const struct options *options, struct error *err);
 int command_serve(const struct options *options, struct error *err);
 int command_init(struct error *err);
 int command_list(const struct options *options, struct error *err);
 int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
-/* argc and argv for the record of a run that measures suspects again. */
-int command_compare(const struct options *options, int argc, char *const *argv, struct error *err);
+int command_compare(const struct options *options, struct error *err);
+int command_verify(const struct options *options, struct error *err);
 
 /* compare --agreement. */
 int command_agree(const struct options *options, struct error *err);
 
-/* argc and argv for the record of the run that it is made of. */
-int command_verify(const struct options *options, int argc, char *const *argv, struct error *err);
-
-/* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. */
-int run_with_progress(const struct options *options, const struct run_options *run, struct error *err);
-
-/* What run and tune take alike from the options; config and output are borrowed. */
-struct run_options run_options_from(const struct options *options, const struct run_config *made, const char *output);
+/* run_supervise with progress on stderr as the options want it, ended early by INT and TERM. Of `hooks` (NULL: none)
+ * observer and stop are not read. */
+int run_with_progress(const struct options *options, const struct run_spec *spec, const struct run_hooks *hooks,
+                      struct error *err);
 
 /* Tells on stderr when --accumulate f16 asks for what this device has not: dtype native is f32 on the CPU. */
-void run_note_accumulate(const struct options *options, const struct config *config);
+void run_note_accumulate(const struct options *options, const struct run_config *made);
 
 /* Makes a file name of it: what is not a letter, a digit, '-', '_' or '.' becomes '-'. */
 void run_clean_name(char *name);

@@ -1,6 +1,6 @@
 /*
  * confirm.c - measures suspects again: a config of NEW's with their cells, run in a temporary directory, handed back
- * to compare. Relies on run/supervisor.h. Called by cmd_compare.c.
+ * to compare. Relies on compare/ for who they are. Called by cmd_compare.c.
  */
 #include "cli/confirm.h"
 
@@ -16,7 +16,7 @@
 #include "report/source.h"
 #include "record/journal.h"
 #include "base/tree.h"
-#include "run/ledger.h"
+#include "run/run_spec.h"
 
 #define NAMES_MAX 1000
 
@@ -109,7 +109,7 @@ static bool name_output(const char *path, int number, char out[PATH_MAX], char j
     if (number > 1)
         snprintf(suffix, sizeof suffix, "-%d", number);
     int used = snprintf(out, PATH_MAX, "%.*s.confirm%s.json", stem_length(path), path, suffix);
-    return used > 0 && used < PATH_MAX && ledger_journal_path(out, journal, &ignored) == 0;
+    return used > 0 && used < PATH_MAX && run_journal_path(out, journal, &ignored) == 0;
 }
 
 /* A confirmation is a measurement like any other: an earlier one is never overwritten. Returns its number; 0 when there
@@ -145,7 +145,7 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
 static int check_suspects(const struct confirm *c, const struct earlier *earlier, const char *journal,
                           struct error *err)
 {
-    cJSON *config = config_to_json(&c->config);
+    cJSON *config = config_to_json(&c->made.config);
     bool same = !earlier->config || cJSON_Compare(config, earlier->config, true);
     cJSON_Delete(config);
     return same ? 0
@@ -176,11 +176,11 @@ static int take_up(const char *path, int number, struct confirm *c, struct error
 
 static int fill(const struct compare_runs *runs, bool resume, struct confirm *out, struct error *err)
 {
-    keep_suspect_shapes(runs, &out->config);
-    keep_suspect_kinds(runs, &out->config);
-    out->config.activity = ACTIVITY_OFF; /* the first look has had its own */
-    out->config.seed_given = false;      /* the same inputs and orders would be less than a second look */
-    if (out->config.n_shapes == 0)
+    keep_suspect_shapes(runs, &out->made.config);
+    keep_suspect_kinds(runs, &out->made.config);
+    out->made.config.activity = ACTIVITY_OFF; /* the first look has had its own */
+    out->made.config.seed_given = false;      /* the same inputs and orders would be less than a second look */
+    if (out->made.config.n_shapes == 0)
         return error_set(err, EXIT_CODE_DATA, "%s: its config has none of the shapes that it measured",
                          runs->fresh.path);
     int number = choose_output(runs->fresh.path, out->output, err);
@@ -191,10 +191,13 @@ static int fill(const struct compare_runs *runs, bool resume, struct confirm *ou
 
 int confirm_prepare(const struct compare_runs *runs, bool resume, struct confirm *out, struct error *err)
 {
-    *out = (struct confirm){.device = tree_text(runs->fresh.run, "device"), .lock = -1};
+    memset(out, 0, sizeof *out);
+    out->device = tree_text(runs->fresh.run, "device");
+    out->lock = -1;
+    snprintf(out->made.path, sizeof out->made.path, "%s", runs->fresh.path);
     if (lock_run(runs->fresh.path, &out->lock, err))
         return err->code;
-    if (read_config(&runs->fresh, &out->config, err)) {
+    if (read_config(&runs->fresh, &out->made.config, err)) {
         close(out->lock);
         return err->code;
     }
@@ -206,6 +209,6 @@ int confirm_prepare(const struct compare_runs *runs, bool resume, struct confirm
 
 void confirm_free(struct confirm *c)
 {
-    config_free(&c->config);
+    config_free(&c->made.config);
     close(c->lock);
 }

@@ -6,16 +6,16 @@
 #define CUDAL2_CLI_CONFIRM_H
 
 #include "compare/compare.h"
-#include "config/config.h"
+#include "cli/run_config.h"
 
 #include <limits.h>
 
 struct confirm {
-    struct config config;  /* owned; a fresh seed, the contenders and all other settings of NEW */
-    const char *device;    /* "cpu" or "cuda", as NEW; points into the comparison */
-    char output[PATH_MAX]; /* beside NEW: x.confirm.json, or x.confirm-2.json, ... where that exists */
-    bool resumes;          /* `output` is there, begun and not finished */
-    int lock;              /* descriptor of NEW's journal */
+    struct run_config made; /* owned; a fresh seed, the contenders and all other settings of NEW; the path is NEW's */
+    const char *device;     /* "cpu" or "cuda", as NEW; points into the comparison */
+    char output[PATH_MAX];  /* beside NEW: x.confirm.json, or x.confirm-2.json, ... where that exists */
+    bool resumes;           /* `output` is there, begun and not finished */
+    int lock;               /* descriptor of NEW's journal */
 };
 
 /* EXIT_CODE_DATA when NEW's journal holds no config that can be run. Shapes and modes are restricted each by itself: a

@@ -295,6 +295,8 @@ int options_parse(int argc, char **argv, struct options *out, struct error *err)
 {
     struct parser p = {.argc = argc, .next = 1, .argv = argv, .out = out, .err = err};
     memset(out, 0, sizeof *out);
+    out->argc = argc;
+    out->argv = argv;
     out->device = "auto";
     out->topic = COMMAND_COUNT;
     while (p.next < argc) {

@@ -111,6 +111,8 @@ struct options {
     enum command command; /* COMMAND_RUN when none is named */
     enum command topic;   /* of help; COMMAND_COUNT: the whole program */
     uint64_t given;       /* bit 1 << enum option_id; read it through options_given */
+    char *const *argv;    /* as main() got it, argc of them, for the record of a run */
+    int argc;
 
     const char *config; /* NULL; run refuses to go without it and --shape */
     int mode;           /* enum mode_choice */

@@ -14,8 +14,6 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cli/name_check.h"
-#include "device/device.h"
-#include "run/devices.h"
 #include "run/plan.h"
 
 #define CONFIGS_VARIABLE "CUDAL2_CONFIGS"
@@ -141,11 +139,10 @@ int run_config_read(const struct options *options, bool check_names, struct run_
 
 /* ---- the whole ---- */
 
-bool run_config_means_cuda(const char *device)
+void run_config_devices(const char *device, struct run_config *c)
 {
-    struct devices devices;
-    struct error ignored;
-    return devices_resolve(device, device_count_gpus(), &devices, &ignored) || devices.on_cuda;
+    c->no_device.code = 0;
+    devices_find(device, &c->devices, &c->no_device);
 }
 
 static int fill(const struct options *options, struct run_config *c, struct error *err)
@@ -153,14 +150,14 @@ static int fill(const struct options *options, struct run_config *c, struct erro
     if (shapes_choose(options, &c->config, err) || options_apply(options, &c->config, err) ||
         name_check_check_options(options, &c->config, err))
         return err->code;
-    return config_settle(&c->config, c->on_cuda, err);
+    return config_settle(&c->config, c->devices.on_cuda, err);
 }
 
 /* Whom a GPU would race as well: nobody named them, so that they are no contenders that are missing. */
 static void note_device(const struct options *options, const struct run_config *c)
 {
     bool candidates_given = c->config.candidates_given || options->candidates[0];
-    if (c->on_cuda || (c->config.baselines_given && candidates_given))
+    if (c->devices.on_cuda || (c->config.baselines_given && candidates_given))
         return;
     fprintf(stderr, "device cpu: left out%s%s, which need a CUDA GPU (" PROGRAM_NAME " doctor says what is missing)\n",
             c->config.baselines_given ? "" : " cublas, cublaslt-heuristic, cublaslt-autotuning",
@@ -174,7 +171,7 @@ static double seconds_of(const struct run_config *c)
     struct plan plan = {0};
     struct error ignored;
     double seconds = 0;
-    if (plan_build(&c->config, c->on_cuda, 0, &plan, &ignored) == 0)
+    if (plan_build(&c->config, c->devices.on_cuda, 0, &plan, &ignored) == 0)
         for (size_t i = 0; i < plan.n_cells; i++)
             seconds += plan.cells[i].cost_seconds;
     plan_free(&plan);
@@ -196,7 +193,7 @@ int run_config_open(const struct options *options, struct run_config *out, struc
 {
     if (run_config_read(options, true, out, err))
         return err->code;
-    out->on_cuda = run_config_means_cuda(options->device);
+    run_config_devices(options->device, out);
     if (fill(options, out, err)) {
         config_free(&out->config);
         return err->code;

@@ -5,14 +5,16 @@
 #ifndef CUDAL2_CLI_RUN_CONFIG_H
 #define CUDAL2_CLI_RUN_CONFIG_H
 
+#include "cli/devices.h"
 #include "cli/options.h"
 
 #include <limits.h>
 
 struct run_config {
-    struct config config; /* owned */
-    char path[PATH_MAX];  /* of its file; "-" standard input, "" when there is none (--shape) */
-    bool on_cuda;         /* the device that is meant */
+    struct config config;   /* owned */
+    char path[PATH_MAX];    /* of its file; "-" standard input, "" when there is none (--shape) */
+    struct devices devices; /* on_cuda is right also where one is not there */
+    struct error no_device; /* code 0, or why one that --device names is not there: for the run to refuse */
 };
 
 /* The config of --config or --shape with the options applied, every name known, and the defaults of the device. Notes
@@ -29,8 +31,8 @@ int run_config_find(const char *name, char out[PATH_MAX], struct error *err);
 /* Reads that file, and its names; what is wrong is told as above. `check_names` is off for who brings his own. */
 int run_config_read(const struct options *options, bool check_names, struct run_config *out, struct error *err);
 
-/* Whether this --device is a GPU. One that is not there is for the run to refuse. */
-bool run_config_means_cuda(const char *device);
+/* Finds what `device` (--device) means here: c->devices, and c->no_device. */
+void run_config_devices(const char *device, struct run_config *c);
 
 /* The shapes that --shape, --where and --limit leave, in the config's order. EXIT_CODE_USAGE for a bad one, and when
  * none is left. */

@@ -1,7 +1,7 @@
 /*
- * audit.h - the last part of a run on GPUs: when every cell has been timed and the workers that timed them are gone,
- * fresh ones, one for each GPU, watch one launch of what was timed (worker/audit.h). A recorder of GPU activity slows
- * its process down for good, so no process that times has one.
+ * audit.h - a crew's second task, the last part of a run on GPUs: when every cell has been timed and the workers that
+ * timed them are gone, fresh ones, one for each GPU, watch one launch of what was timed (worker/audit.h). A recorder of
+ * GPU activity slows its process down for good, so no process that times has one.
  *
  * The part can fail without harm: a recorder that is missing, a worker that does not start or a contender that takes
  * one with it are written down, and what was timed stays as it is.
@@ -9,19 +9,15 @@
 #ifndef CUDAL2_RUN_AUDIT_H
 #define CUDAL2_RUN_AUDIT_H
 
-#include "run/slot.h"
+#include "run/crew.h"
+#include "run/ledger.h"
 
 struct audit_request {
     const struct config *config;
     struct ledger *ledger;
-    struct slot *slots; /* empty or retired ones, with the GPUs' locks */
-    int n_slots;
-    const char *program;
-    const struct start_request *start; /* what every worker of the run is told; `worker` is filled in here */
-    int (*stop)(void *context);        /* as run_supervise's *stop; 0: go on */
-    void (*note)(void *context, const char *line);
-    void *context;
-    const char *advice; /* what the line of a stop ends in */
+    struct crew *crew;                 /* open; its workers have ended */
+    const struct start_request *start; /* what every worker of the run is told */
+    const char *advice;                /* what the line of a stop ends in */
 };
 
 /* Whether there is a GPU to watch, somebody wants it, and the journal has not been closed yet. */

@@ -17,7 +17,8 @@
 struct audit_job {
     size_t cell;       /* of the plan */
     cJSON *contenders; /* owned; the array of worker/audit.h */
-    bool given;
+    bool given;        /* to a worker */
+    bool done;         /* its line is in the journal */
 };
 
 struct audit_jobs {

@@ -1,6 +1,5 @@
 /*
- * devices.c - resolves `--device` to CPU or a list of GPUs by NVML, and takes a lock file for each GPU, with a
- * deadline. Relies on device/visible.c. Called by the commands and supervisor.c.
+ * devices.c - takes the lock file of a GPU, with a deadline. Relies on flock in the cache directory. Called by crew.c.
  */
 #include "run/devices.h"
 
@@ -15,60 +14,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "device/device.h"
-
-static int add_gpu(long ordinal, int gpus, struct devices *out, struct error *err)
-{
-    if (gpus == 0)
-        return error_set(err, EXIT_CODE_UNAVAILABLE,
-                         "--device cuda: no usable NVIDIA GPU here (see `cudal2-bench doctor`); use --device cpu");
-    if (ordinal >= gpus)
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "--device cuda:%ld: the driver shows %d GPU%s, numbered from 0",
-                         ordinal, gpus, gpus == 1 ? "" : "s");
-    for (int i = 0; i < out->count; i++)
-        if (out->ordinal[i] == ordinal)
-            return error_set(err, EXIT_CODE_USAGE, "--device names cuda:%ld twice", ordinal);
-    if (out->count == DEVICES_MAX)
-        return error_set(err, EXIT_CODE_USAGE, "--device names more than %d GPUs", DEVICES_MAX);
-    out->ordinal[out->count] = (int)ordinal;
-    snprintf(out->spec[out->count++], sizeof out->spec[0], "cuda:%d", (int)ordinal);
-    return 0;
-}
-
-static int bad_device(const char *text, struct error *err)
-{
-    return error_set(err, EXIT_CODE_USAGE, "--device %s: expected auto, cpu, cuda, cuda:N or cuda:N,N,...", text);
-}
-
-static int resolve_list(const char *text, int gpus, struct devices *out, struct error *err)
-{
-    const char *at = text + strlen("cuda:");
-    for (;;) {
-        char *end;
-        long ordinal = strtol(at, &end, 10);
-        if (*at < '0' || *at > '9' || end - at > 4 || (*end != ',' && *end != '\0'))
-            return bad_device(text, err);
-        if (add_gpu(ordinal, gpus, out, err))
-            return err->code;
-        if (*end == '\0')
-            return 0;
-        at = end + 1;
-    }
-}
-
-int devices_resolve(const char *text, int gpus, struct devices *out, struct error *err)
-{
-    *out = (struct devices){.on_cuda = true};
-    if (strcmp(text, "cpu") == 0 || (strcmp(text, "auto") == 0 && gpus <= 0)) {
-        out->on_cuda = false;
-        out->count = 1;
-        strcpy(out->spec[0], "cpu");
-        return 0;
-    }
-    if (strcmp(text, "auto") == 0 || strcmp(text, "cuda") == 0)
-        return add_gpu(0, gpus, out, err);
-    return strncmp(text, "cuda:", 5) == 0 ? resolve_list(text, gpus, out, err) : bad_device(text, err);
-}
 
 /* Opens, and makes the directory on the way. */
 static int lock_open(const char *name, int *fd, struct error *err)
@@ -87,8 +32,9 @@ static int lock_open(const char *name, int *fd, struct error *err)
     return 0;
 }
 
-int devices_lock_named(const char *name, double seconds, const volatile int *stop, int *fd, struct error *err)
+int devices_lock(const char *name, double seconds, const volatile int *stop, int *fd, struct error *err)
 {
+    *fd = -1;
     if (lock_open(name, fd, err))
         return err->code;
     uint64_t deadline = clock_now_ns() + (uint64_t)(seconds * 1e9);
@@ -107,16 +53,4 @@ int devices_lock_named(const char *name, double seconds, const volatile int *sto
         return err->code;
     }
     return 0;
-}
-
-int devices_lock(int ordinal, double seconds, const volatile int *stop, int *fd, struct error *err)
-{
-    char uuid[64] = "";
-    struct error ignored;
-    *fd = -1;
-    /* Without NVML the UUID is unknown before CUDA runs: the ordinal serves, as long as everybody sees the same GPUs.
-     */
-    if (device_gpu_uuid(ordinal, uuid, &ignored) || uuid[0] == '\0')
-        snprintf(uuid, sizeof uuid, "cuda-%d", ordinal);
-    return devices_lock_named(uuid, seconds, stop, fd, err);
 }

@@ -21,20 +21,20 @@ static const char *word_for(int signal_number)
     }
 }
 
-const char *end_record_advice(const struct run_options *options)
+const char *end_record_advice(const struct run_spec *spec)
 {
-    return options->temporary ? "" : "; the same command with --resume goes on";
+    return spec->temporary ? "" : "; the same command with --resume goes on";
 }
 
-int end_record_of(const struct ledger *ledger, const struct run_options *options, int signal_number,
-                  const struct error *last, struct error *err)
+int end_record_of(const struct ledger *ledger, const struct run_spec *spec, int signal_number, const struct error *last,
+                  struct error *err)
 {
     int number = abs(signal_number);
     if (ledger->n_done >= ledger->plan.n_cells)
-        return ledger_verdict(ledger, options->config, err);
+        return ledger_verdict(ledger, spec->config, err);
     if (number == 0)
         return error_set(err, last->code ? last->code : EXIT_CODE_INTERNAL, "%s", last->text);
     return error_set(err, number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
                      "%s with %zu of %zu cells done%s", word_for(number), ledger->n_done, ledger->plan.n_cells,
-                     end_record_advice(options));
+                     end_record_advice(spec));
 }

@@ -5,15 +5,14 @@
 #define CUDAL2_RUN_END_RECORD_H
 
 #include "run/ledger.h"
-#include "run/supervisor.h"
 
 /* Once nothing is measured any more: with cells left the code of the signal that stopped the run (negative when it came
  * again; SIGALRM: its budget is spent), or, with signal_number 0, `last`, why the latest worker did not start; else
  * ledger_verdict. `err` has the line. */
-int end_record_of(const struct ledger *ledger, const struct run_options *options, int signal_number,
-                  const struct error *last, struct error *err);
+int end_record_of(const struct ledger *ledger, const struct run_spec *spec, int signal_number, const struct error *last,
+                  struct error *err);
 
 /* What the line of a stopped run ends in: how to go on, if one can. */
-const char *end_record_advice(const struct run_options *options);
+const char *end_record_advice(const struct run_spec *spec);
 
 #endif

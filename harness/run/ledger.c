@@ -24,43 +24,16 @@ struct identity {
     cJSON *config;
     char config_hash[DIGEST_HEX], program_hash[DIGEST_HEX];
     const char *device;
-    bool on_cuda;
 };
 
 struct opening {
-    const struct run_options *options;
+    const struct run_spec *spec;
     struct ledger *ledger;
     struct identity id;
     bool has_run;
 };
 
-/* ---- paths ---- */
-
-/* What is no name of a file, and what would have to be one. */
-static const char *unfit(const char *output)
-{
-    size_t length = strlen(output);
-    if (length == 0)
-        return "expected a file name";
-    if (strcmp(output, "-") == 0)
-        return "a result has a journal beside it, so it goes to a file, not to standard output: name one, and print it "
-               "with "
-               "`report FILE` (a file called - is ./-)";
-    return output[length - 1] == '/' ? "expected a file name, this is one of a directory" : NULL;
-}
-
-int ledger_journal_path(const char *output, char path[PATH_MAX], struct error *err)
-{
-    size_t length = strlen(output);
-    if (unfit(output))
-        return error_set(err, EXIT_CODE_USAGE, "--output %s: %s", output, unfit(output));
-    if (length > 5 && strcmp(output + length - 5, ".json") == 0)
-        length -= 5;
-    int used = snprintf(path, PATH_MAX, "%.*s.journal.jsonl", (int)length, output);
-    if (used < 0 || used >= PATH_MAX)
-        return error_set(err, EXIT_CODE_USAGE, "--output: the path is too long");
-    return 0;
-}
+/* ---- before it begins ---- */
 
 /* Before anything is measured: a run of hours must not end with "no such directory". */
 static int check_output(const char *output, struct error *err)
@@ -79,25 +52,23 @@ static int check_output(const char *output, struct error *err)
     return 0;
 }
 
-static int refuse_existing(const struct run_options *options, const char *journal, struct error *err)
+static int refuse_existing(const struct run_spec *spec, struct error *err)
 {
-    const char *output = options->output;
-    bool extends = options->director && options->director->extends;
+    const char *output = spec->output, *journal = spec->journal;
     if (access(journal, F_OK) == 0)
         return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: go on with --resume, or %s", journal,
-                         extends ? "remove it" : "choose another --output");
-    if (!extends && access(output, F_OK) == 0)
+                         spec->extends ? "remove it" : "choose another --output");
+    if (!spec->extends && access(output, F_OK) == 0)
         return error_set(err, EXIT_CODE_CANTCREATE, "%s exists: choose another --output, or remove it", output);
     return 0;
 }
 
 /* ---- identity ---- */
 
-static int identity_make(const struct run_options *options, bool on_cuda, struct identity *id, struct error *err)
+static int identity_make(const struct run_spec *spec, struct identity *id, struct error *err)
 {
-    id->on_cuda = on_cuda;
-    id->device = on_cuda ? "cuda" : "cpu";
-    id->config = config_to_json(options->config);
+    id->device = spec->devices.on_cuda ? "cuda" : "cpu";
+    id->config = config_to_json(spec->config);
     char *text = id->config ? json_print(id->config, false) : NULL;
     if (!text)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the config");
@@ -112,7 +83,7 @@ static int identity_make(const struct run_options *options, bool on_cuda, struct
 static int build_plan(struct opening *o, struct error *err)
 {
     struct ledger *l = o->ledger;
-    if (plan_build(o->options->config, o->id.on_cuda, l->seed, &l->plan, err))
+    if (plan_build(o->spec->config, o->spec->devices.on_cuda, l->seed, &l->plan, err))
         return err->code;
     l->done = calloc(l->plan.n_cells, sizeof *l->done);
     return l->done ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the plan");
@@ -242,11 +213,11 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
 
 /* ---- what this start adds ---- */
 
-static cJSON *argv_to_json(const struct run_options *options)
+static cJSON *argv_to_json(const struct run_spec *spec)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int i = 0; i < options->argc; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(options->argv[i]));
+    for (int i = 0; i < spec->argc; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(spec->argv[i]));
     return list;
 }
 
@@ -281,8 +252,8 @@ static int append_run(struct opening *o, struct error *err)
     }
     clock_utc(now);
     cJSON_AddStringToObject(run, "started", now);
-    cJSON_AddItemToObject(run, "argv", argv_to_json(o->options));
-    cJSON_AddStringToObject(run, "config_path", o->options->config_path ? o->options->config_path : "");
+    cJSON_AddItemToObject(run, "argv", argv_to_json(o->spec));
+    cJSON_AddStringToObject(run, "config_path", o->spec->config_path ? o->spec->config_path : "");
     cJSON_AddStringToObject(run, "config_hash", o->id.config_hash);
     cJSON_AddStringToObject(run, "plan_hash", o->ledger->plan.hash);
     cJSON_AddStringToObject(run, "program_hash", o->id.program_hash);
@@ -300,7 +271,7 @@ static int append_sitting(struct opening *o, struct error *err)
     cJSON *sitting = cJSON_CreateObject();
     clock_utc(now);
     cJSON_AddStringToObject(sitting, "time", now);
-    cJSON_AddItemToObject(sitting, "argv", argv_to_json(o->options));
+    cJSON_AddItemToObject(sitting, "argv", argv_to_json(o->spec));
     cJSON_AddNumberToObject(sitting, "done", (double)o->ledger->n_done);
     cJSON_AddItemToObject(sitting, "host", environment_host());
     return append(o->ledger, "sitting", sitting, err);
@@ -309,10 +280,10 @@ static int append_sitting(struct opening *o, struct error *err)
 static int open_journal(struct opening *o, struct error *err)
 {
     struct ledger *l = o->ledger;
-    const struct run_options *options = o->options;
-    if (options->resume && access(l->journal_path, F_OK) == 0)
+    const struct run_spec *spec = o->spec;
+    if (spec->resume && access(l->journal_path, F_OK) == 0)
         return journal_resume(l->journal_path, visit, o, &l->journal, err);
-    if (refuse_existing(options, l->journal_path, err))
+    if (refuse_existing(spec, err))
         return err->code;
     if (journal_create(l->journal_path, &l->journal, err))
         return err->code;
@@ -322,22 +293,21 @@ static int open_journal(struct opening *o, struct error *err)
 
 static int start_run(struct opening *o, struct error *err)
 {
-    const struct config *config = o->options->config;
+    const struct config *config = o->spec->config;
     o->ledger->seed = config->seed_given ? config->seed : random_entropy();
     if (build_plan(o, err))
         return err->code;
     return append_run(o, err);
 }
 
-int ledger_open(const struct run_options *options, bool on_cuda, struct ledger *out, struct error *err)
+int ledger_open(const struct run_spec *spec, struct ledger *out, struct error *err)
 {
     *out = (struct ledger){0};
-    struct opening o = {.options = options, .ledger = out};
-    int code = ledger_journal_path(options->output, out->journal_path, err);
+    memcpy(out->journal_path, spec->journal, sizeof out->journal_path);
+    struct opening o = {.spec = spec, .ledger = out};
+    int code = check_output(spec->output, err);
     if (!code)
-        code = check_output(options->output, err);
-    if (!code)
-        code = identity_make(options, on_cuda, &o.id, err);
+        code = identity_make(spec, &o.id, err);
     if (!code)
         code = open_journal(&o, err);
     if (!code && !o.has_run)

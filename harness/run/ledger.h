@@ -11,7 +11,7 @@
 #include "run/named.h"
 #include "run/offenders.h"
 #include "run/plan.h"
-#include "run/supervisor.h"
+#include "run/run_spec.h"
 
 #include <limits.h>
 
@@ -36,13 +36,10 @@ struct ledger {
     char first_wrong[RECORD_NAME_MAX + RECORD_KEY_MAX + 48], first_skipped[RECORD_KEY_MAX + RECORD_REASON_MAX + 2];
 };
 
-/* "x.json" -> "x.journal.jsonl"; any other name gets the ending appended. EXIT_CODE_USAGE when too long. */
-int ledger_journal_path(const char *output, char path[PATH_MAX], struct error *err);
-
-/* Creates the journal, or with options->resume goes on in an existing one: same config, plan, seed, device kind and
+/* Creates the journal, or with spec->resume goes on in an existing one: same config, plan, seed, device kind and
  * program, or EXIT_CODE_DATA with what differs. Without resume an existing journal or output is EXIT_CODE_CANTCREATE
  * with the way out. Writes `run` (once) and `sitting`. On failure *out needs no close. */
-int ledger_open(const struct run_options *options, bool on_cuda, struct ledger *out, struct error *err);
+int ledger_open(const struct run_spec *spec, struct ledger *out, struct error *err);
 
 /* Journals a worker's environment, unless the journal has its end; *index is its place in the run's env[].
  * EXIT_CODE_DATA when it is not like the first. */

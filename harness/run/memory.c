@@ -1,6 +1,6 @@
 /*
  * memory.c - peak memory of supervisor and workers, OOM kills that the kernel counted, and whether little is left.
- * Relies on base/host_memory.h. Called by supervisor.c while it waits.
+ * Relies on base/host_memory.h. Called by crew.c while it waits, and slot.c.
  */
 #include "run/memory.h"
 

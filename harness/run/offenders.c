@@ -1,6 +1,6 @@
 /*
  * offenders.c - counts who cost a worker, in how many cells, and adds exclusions to a request. Relies on records only,
- * so a resumed run counts on. Called by supervisor.c and ledger.c.
+ * so a resumed run counts on. Called by measuring.c and ledger.c.
  */
 #include "run/offenders.h"
 

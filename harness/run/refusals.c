@@ -1,6 +1,6 @@
 /*
  * refusals.c - what the next worker is to do without because the last one died of it at its start: a plugin, or
- * compiling ahead. Called by supervisor.c between starts.
+ * compiling ahead. Called by measuring.c between starts.
  */
 #include "run/refusals.h"
 

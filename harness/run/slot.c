@@ -1,6 +1,6 @@
 /*
  * slot.c - one worker seen from the supervisor: reads its messages, checks nonce and turn, watches its deadline, and
- * reports what happened. Relies on process.c and stage_page.h. Called by supervisor.c and audit.c.
+ * reports what happened. Relies on process.c and stage_page.h. Called by crew.c.
  */
 #include "run/slot.h"
 
@@ -72,6 +72,7 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
     slot->reader = (struct line_reader){.fd = slot->process.fd};
     slot->state = SLOT_STARTING;
     slot->warned_memory = false;
+    slot->started_ns = clock_now_ns();
     slot->oom_kills = memory_oom_kills();
     set_stage(slot, "start", READY_SECONDS);
     start->nonce = slot->nonce;
@@ -107,10 +108,12 @@ void slot_send_quit(struct slot *slot)
     cJSON_Delete(message);
 }
 
-void slots_wait(const struct slot *slots, int n, int milliseconds)
+void slots_wait(const struct slot *slots, int n, int wake_fd, int milliseconds)
 {
-    struct pollfd fds[2 * DEVICES_MAX];
+    struct pollfd fds[2 * DEVICES_MAX + 1];
     nfds_t count = 0;
+    if (wake_fd > 0)
+        fds[count++] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     for (int i = 0; i < n; i++) {
         if (slots[i].process.pid <= 0)
             continue;

@@ -1,6 +1,6 @@
 /*
  * slot.h - one worker's place in a run: what it is doing, who would be to blame if it died now, and by when it must
- * speak. A slot knows nothing of plan or journal: it reports what happened through struct slot_event.
+ * speak. A slot knows nothing of plan or journal: it reports what happened through struct slot_event, to crew.c.
  */
 #ifndef CUDAL2_RUN_SLOT_H
 #define CUDAL2_RUN_SLOT_H
@@ -12,7 +12,7 @@ enum slot_state {
     SLOT_EMPTY,    /* no process */
     SLOT_STARTING, /* until `ready` */
     SLOT_IDLE,
-    SLOT_BUSY,     /* with slot.cell */
+    SLOT_BUSY,     /* with slot.request */
     SLOT_QUITTING, /* told to quit */
     SLOT_RETIRED   /* given up, or finished */
 };
@@ -24,18 +24,20 @@ struct slot {
     char nonce[PROTOCOL_NONCE];
     const char *device;       /* "cpu", "cuda:0" */
     int lock_fd;              /* -1 on the CPU */
-    int env_index;            /* of the present process in the run's env[] */
+    int env_index;            /* of the present process in the run's env[]; -1 unknown */
     struct stage_note now;    /* who would be to blame, in what, and by when it must be over */
     struct stage_note writer; /* who was running when the first byte of the message that is being read was there */
     uint64_t not_before_ns;   /* the next start */
     int start_failures;       /* in a row */
-    long cell;                /* of the plan; -1 none. Stays while the worker is replaced */
-    bool directed;            /* the run's director has been asked about this cell */
-    int harness_deaths;       /* in this cell, nobody to blame */
-    struct cell_request request;
-    uint64_t sent_ns; /* when it went to the worker, by our clock */
+    int harness_deaths;       /* in this work, nobody to blame */
+    long work;                /* a number of the task's (crew.h); -1 none. Stays while the worker is replaced */
+    bool up;                  /* the present process, or the last one, has said `ready` */
+    bool sent;                /* the work has left for a worker at least once */
     bool warned_memory;
-    uint64_t oom_kills; /* of the machine when the process was started */
+    struct cell_request request; /* of the work */
+    uint64_t sent_ns;            /* when it went to the worker, by our clock */
+    uint64_t started_ns;         /* when the process was, by our clock */
+    uint64_t oom_kills;          /* of the machine, by then */
 };
 
 /* What one look at a slot found. Strings and trees are valid until the slot is looked at again. */
@@ -65,8 +67,8 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
 /* Sends slot->request, a cell to measure or, with its `audit`, to watch; SLOT_BUSY. A failure means that the worker is
  * gone: the next look says so. */
 void slot_send_cell(struct slot *slot);
-/* Waits until one of n slots has something to say, at most so long. */
-void slots_wait(const struct slot *slots, int n, int milliseconds);
+/* Waits until one of n slots has something to say, or wake_fd (0: none) is readable, at most so long. */
+void slots_wait(const struct slot *slots, int n, int wake_fd, int milliseconds);
 /* Sends `quit`; SLOT_QUITTING. */
 void slot_send_quit(struct slot *slot);
 

@@ -1,25 +1,20 @@
 /*
- * starting.c - turns a run's options into what its workers are told when they start. Relies on slot.h for the message.
- * Called by supervisor.c.
+ * starting.c - turns a run's spec into what its workers are told when they start. Relies on slot.h for the message.
+ * Called by measuring.c.
  */
 #include "run/starting.h"
 
-const char *starting_program(const struct run_options *options)
-{
-    return options->program ? options->program : "/proc/self/exe";
-}
-
-void starting_request(const struct run_options *options, cJSON *config, bool checking, struct start_request *out)
+void starting_request(const struct run_spec *spec, cJSON *config, bool checking, struct start_request *out)
 {
     *out = (struct start_request){
         .config = config,
-        .plugin_directory = options->plugin_directory,
-        .kernel_directory = options->kernel_directory,
-        .precompile = !options->director && !checking, /* it sees to that itself */
-        .search = options->director != NULL,
-        .no_tuned = options->no_tuned,
-        .force_tuned = options->force_tuned,
+        .plugin_directory = spec->plugin_directory,
+        .kernel_directory = spec->kernel_directory,
+        .precompile = !spec->search && !checking, /* it sees to that itself */
+        .search = spec->search,
+        .no_tuned = spec->no_tuned,
+        .force_tuned = spec->force_tuned,
     };
-    for (size_t i = 0; i < CONFIG_NAMES_MAX && options->tuned && options->tuned[i]; i++)
-        out->tuned[i] = options->tuned[i];
+    for (size_t i = 0; i < CONFIG_NAMES_MAX && spec->tuned && spec->tuned[i]; i++)
+        out->tuned[i] = spec->tuned[i];
 }

@@ -1,18 +1,17 @@
 /*
- * supervisor.h - runs a plan over worker processes, one per device, and keeps the journal. Never touches a device
- * itself.
+ * supervisor.h - one run: its plan measured over worker processes, one per device, its journal, its verdict. Never
+ * touches a device itself.
  */
 #ifndef CUDAL2_RUN_SUPERVISOR_H
 #define CUDAL2_RUN_SUPERVISOR_H
 
-#include "config/config.h"
 #include "record/record.h"
-#include "run/devices.h"
+#include "run/run_spec.h"
 
 struct cell_request;
 
-/* Who decides what a run does beyond measuring its plan: the tuner. Every member is called in the supervisor's process
- * and may fail, which ends the run. NULL in run_options: an ordinary run. */
+/* Who decides what a run does beyond measuring its plan: the tuner, whose spec has `search`. Every member is called in
+ * the supervisor's process and may fail, which ends the run. */
 struct run_director {
     void *context;
     /* A worker is up; env is its environment. Before the first cell, and after every restart. */
@@ -22,32 +21,7 @@ struct run_director {
     int (*request)(void *context, struct cell_request *request, struct error *err);
     /* Takes result_write's place: makes `output` from the journal. */
     int (*write)(void *context, const char *journal_path, const char *output, struct error *err);
-    bool extends; /* `output` may be there before the run: write adds to it */
 };
-
-struct run_options {
-    const struct config *config;
-    const char *config_path;
-    const char *device; /* "auto", "cpu", "cuda", "cuda:N" or "cuda:0,1,2" */
-    const char *output; /* result.json; the journal is output with .journal.jsonl for .json */
-    bool resume;
-    int argc;
-    char *const *argv;                               /* for the record */
-    const char *plugin_directory, *kernel_directory; /* NULL: defaults */
-    const char *program;                             /* NULL: /proc/self/exe; tests put a scripted worker here */
-    const struct devices *devices;                   /* NULL: what `device` means here; tests say it themselves */
-    const char *const *tuned;                        /* tuning tables; NULL or empty: the device's own */
-    bool no_tuned, force_tuned;                      /* no table; also those of another device */
-    const struct run_director *director;             /* NULL: none */
-    /* Asked with the environment of a worker before it is given a cell; what it refuses ends the run. NULL: nobody. */
-    int (*admit)(void *context, const cJSON *env, struct error *err);
-    void *admit_context;
-    double budget_seconds; /* ends the run after this time as a TERM would; 0: none */
-    double lock_seconds;   /* wait for the GPU's lock; 0: SUPERVISOR_LOCK_SECONDS */
-    bool temporary;        /* the caller deletes what it writes: no line says that --resume goes on */
-};
-
-#define SUPERVISOR_LOCK_SECONDS 30.0
 
 /* What a caller may show while the run goes on. Any member may be NULL. */
 struct run_observer {
@@ -58,11 +32,22 @@ struct run_observer {
     void (*note)(void *context, const char *line); /* a worker was replaced, and why */
 };
 
-/* Runs to the end, or until `*stop` becomes non-zero. A signal handler stores the signal's number there, and its
- * negative when a second signal comes:
- *   positive  the cells in flight are finished, the journal is closed cleanly
- *   negative  the workers are killed; the cells in flight are lost and measured again by --resume
- * Either way EXIT_CODE_INTERRUPTED (INT) or EXIT_CODE_TEMPORARY (TERM) comes back with a line that says how to go on.
+/* Who takes part in a run beside its workers. Any member may be NULL. */
+struct run_hooks {
+    const struct run_director *director;
+    /* Asked with the environment of a worker before it is given a cell; what it refuses ends the run. */
+    int (*admit)(void *context, const cJSON *env, struct error *err);
+    void *admit_context;
+    const struct run_observer *observer;
+    /* Who asks for an end. A signal handler stores the signal's number there, and its negative when a second signal
+     * comes:
+     *   positive  the cells in flight are finished, the journal is closed cleanly
+     *   negative  the workers are killed; the cells in flight are lost and measured again by --resume */
+    const volatile int *stop;
+};
+
+/* Runs to the end, or until hooks->stop becomes non-zero or the budget is spent: EXIT_CODE_INTERRUPTED (INT) or
+ * EXIT_CODE_TEMPORARY (TERM, budget) then comes back with a line that says how to go on.
  *
  * A worker that dies, hangs or loses its device is replaced; the contender that was running is left out of that cell
  * and recorded; one that did it in three cells of the run is left out of the rest. A cell in which the harness itself
@@ -72,7 +57,6 @@ struct run_observer {
  * Writes the result from the journal in every case where at least one cell is there, and leaves no journal without one.
  * A run in which every cell was measured returns 0, EXIT_CODE_VERIFICATION when a contender's result was wrong, or else
  * EXIT_CODE_INCOMPARABLE when a cell failed. */
-int run_supervise(const struct run_options *options, const struct run_observer *observer, const volatile int *stop,
-                  struct error *err);
+int run_supervise(const struct run_spec *spec, const struct run_hooks *hooks, struct error *err);
 
 #endif

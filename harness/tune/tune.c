@@ -441,8 +441,7 @@ int tune_open(const struct tune_request *request, struct tuner **out, struct err
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search");
     t->request = request;
     t->kept = cJSON_CreateArray();
-    t->director = (struct run_director){
-        .context = t, .ready = on_ready, .request = on_request, .write = on_write, .extends = request->update};
+    t->director = (struct run_director){.context = t, .ready = on_ready, .request = on_request, .write = on_write};
     return 0;
 }
 

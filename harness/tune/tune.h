@@ -54,7 +54,7 @@ size_t tune_families(const struct tuner *t, const struct family **out);
 /* Where the table of a prepared search would go. */
 int tune_target(const struct tuner *t, char *out, size_t capacity, struct error *err);
 
-/* For run_options.director; valid until tune_close. */
+/* For run_hooks.director; valid until tune_close. */
 const struct run_director *tune_director(struct tuner *t);
 
 /* After the run: where the table was written ("" nowhere) and what it has come to. */

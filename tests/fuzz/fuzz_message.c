@@ -21,7 +21,7 @@ static void reset_slot(enum slot_state state)
     if (!page && stage_page_create(&page, &fd, &err) == 0)
         close(fd);
     require(page != NULL);
-    slot = (struct slot){.state = state, .process = {.fd = -1, .page = page}, .nonce = "n", .cell = 0};
+    slot = (struct slot){.state = state, .process = {.fd = -1, .page = page}, .nonce = "n", .work = 0};
     slot.request.problem = (struct cudal2_problem){16, 24, 32, CUDAL2_F32, CUDAL2_ACC_F32};
     slot.request.mode = MODE_OFFLINE;
 }

@@ -107,7 +107,7 @@ static void read_it(const char *command, const char *base)
     accept(line, &options);
     int code = options.command == COMMAND_REPORT ? command_report(&options, &err)
                : options.agreement               ? command_agree(&options, &err)
-                                                 : command_compare(&options, 0, NULL, &err);
+                                                 : command_compare(&options, &err);
     fflush(stdout);
     if (code == EXIT_CODE_INTERNAL)
         fail_msg("%s%s", doing, err.text);

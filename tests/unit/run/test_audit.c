@@ -86,7 +86,7 @@ static void test_resume_of_a_finished_run(void **state)
 {
     (void)state;
     assert_int_equal(go(""), 0);
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go(""), 0);
     assert_int_equal(audits(), 1);
 }
@@ -139,8 +139,7 @@ static void test_a_worker_that_does_not_start(void **state)
 static void test_one_of_two_workers(void **state)
 {
     (void)state;
-    t.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
-    t.options.devices = &t.devices;
+    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
     assert_int_equal(go("firstauditor=exit7"), 0);
     assert_int_equal(cJSON_GetArraySize(read_book()->cells), N_CELLS);
     assert_null(book.unavailable);
@@ -149,8 +148,7 @@ static void test_one_of_two_workers(void **state)
 static void test_neither_of_two_workers(void **state)
 {
     (void)state;
-    t.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
-    t.options.devices = &t.devices;
+    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
     assert_int_equal(go("recorder=none"), 0);
     read_book();
     assert_null(book.cells);
@@ -247,7 +245,7 @@ static void test_a_verdict_refutes(void **state)
     assert_int_equal(cJSON_GetObjectItem(summary, "refuted")->valueint, 2);
     cJSON_Delete(result);
 
-    t.options.resume = true; /* the verdict is the journal's, not the sitting's */
+    t.spec.resume = true; /* the verdict is the journal's, not the sitting's */
     assert_int_equal(go(""), EXIT_CODE_VERIFICATION);
 }
 
@@ -269,7 +267,7 @@ static void test_stop_and_resume(void **state)
     assert_int_equal(access(t.output, F_OK), 0);
 
     t.stop_at_note = NULL;
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go(""), 0);
     v = complete_view();
     assert_int_equal(v.envs, 1);
@@ -288,7 +286,7 @@ static void test_stop_half_way(void **state)
     size_t before = (size_t)cJSON_GetArraySize(read_book()->cells);
     assert_int_equal(before, 2);
     t.stop_at_note = NULL;
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go(""), 0);
     assert_int_equal(cJSON_GetArraySize(read_book()->cells), N_CELLS); /* a second look at a cell would be refused */
     assert_non_null(seen("offline", 96, "beta", "launch"));

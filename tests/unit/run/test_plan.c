@@ -1,4 +1,4 @@
-/* run/plan and run/devices: which cells in which order, seeds that do not move, and what --device means. */
+/* run/plan and run/devices: which cells in which order, seeds that do not move, and one run a GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,67 +188,25 @@ static void test_nothing_to_measure(void **state)
 
 /* ---- devices ---- */
 
-static int resolve(const char *text, int gpus, struct devices *d)
-{
-    struct error err = {0};
-    int code = devices_resolve(text, gpus, d, &err);
-    assert_true(code == 0 || err.text[0] != '\0');
-    return code;
-}
-
-static void test_devices(void **state)
-{
-    struct devices d;
-    (void)state;
-    assert_int_equal(resolve("auto", 0, &d), 0);
-    assert_false(d.on_cuda);
-    assert_string_equal(d.spec[0], "cpu");
-    assert_int_equal(resolve("auto", 4, &d), 0);
-    assert_true(d.on_cuda);
-    assert_int_equal(d.count, 1);
-    assert_string_equal(d.spec[0], "cuda:0");
-    assert_int_equal(resolve("cpu", 4, &d), 0);
-    assert_false(d.on_cuda);
-    assert_int_equal(resolve("cuda:3,0", 4, &d), 0);
-    assert_int_equal(d.count, 2);
-    assert_string_equal(d.spec[0], "cuda:3");
-    assert_string_equal(d.spec[1], "cuda:0");
-    assert_int_equal(d.ordinal[0], 3);
-}
-
-static void test_devices_refused(void **state)
-{
-    static const char *const bad[] = {"",         "gpu",     "cuda:",   "cuda:x",  "cuda:1,",
-                                      "cuda:,1",  "cuda:-1", "cuda:+1", "cuda:1 ", "cuda:99999999999999999999",
-                                      "cuda:0,0", "CPU"};
-    struct devices d;
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(resolve(bad[i], 4, &d), EXIT_CODE_USAGE);
-    assert_int_equal(resolve("cuda", 0, &d), EXIT_CODE_UNAVAILABLE);
-    assert_int_equal(resolve("cuda:0", 0, &d), EXIT_CODE_UNAVAILABLE);
-    assert_int_equal(resolve("cuda:4", 4, &d), EXIT_CODE_UNAVAILABLE);
-}
-
 static void test_lock_keeps_a_second_run_out(void **state)
 {
     struct error err;
     int first = -1, second = -1;
     volatile int stop = 0;
     (void)state;
-    assert_int_equal(devices_lock_named("GPU-1", 0.1, &stop, &first, &err), 0);
+    assert_int_equal(devices_lock("GPU-1", 0.1, &stop, &first, &err), 0);
     uint64_t start = clock_now_ns();
-    assert_int_equal(devices_lock_named("GPU-1", 0.2, &stop, &second, &err), EXIT_CODE_TEMPORARY);
+    assert_int_equal(devices_lock("GPU-1", 0.2, &stop, &second, &err), EXIT_CODE_TEMPORARY);
     assert_true(clock_now_ns() - start >= 200000000u);
     assert_int_equal(second, -1);
-    assert_int_equal(devices_lock_named("GPU-2", 0.1, &stop, &second, &err), 0);
+    assert_int_equal(devices_lock("GPU-2", 0.1, &stop, &second, &err), 0);
     close(second);
     stop = 2; /* a signal ends the wait at once */
     start = clock_now_ns();
-    assert_int_equal(devices_lock_named("GPU-1", 60, &stop, &second, &err), EXIT_CODE_TEMPORARY);
+    assert_int_equal(devices_lock("GPU-1", 60, &stop, &second, &err), EXIT_CODE_TEMPORARY);
     assert_true(clock_now_ns() - start < 10000000000u);
     close(first);
-    assert_int_equal(devices_lock_named("GPU-1", 0.1, NULL, &first, &err), 0);
+    assert_int_equal(devices_lock("GPU-1", 0.1, NULL, &first, &err), 0);
     close(first);
 }
 
@@ -263,8 +221,6 @@ int main(void)
         cmocka_unit_test(test_server_costs_its_gaps),
         cmocka_unit_test(test_eta_leaves_the_model_for_the_measured),
         cmocka_unit_test(test_nothing_to_measure),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_devices_refused),
         cmocka_unit_test_setup_teardown(test_lock_keeps_a_second_run_out, scratch_make_cache, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void test_stop_and_resume(void **state)
 
     t.stop_after = 4;
     t.stop_value = SIGTERM;
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go(""), EXIT_CODE_TEMPORARY);
     assert_memory_equal(t.err.text, "terminated with ", 16);
 
@@ -72,7 +72,7 @@ static void test_seed_survives_resume(void **state)
     t.stop_value = SIGTERM;
     assert_int_equal(go(""), EXIT_CODE_TEMPORARY);
     t.stop_after = 0;
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go(""), 0);
     v = complete_view();
     assert_string_equal(v.records[5]->reason, whole);
@@ -97,7 +97,7 @@ static void interrupt_after_two(void)
     t.stop_value = SIGTERM;
     assert_int_equal(go(""), EXIT_CODE_TEMPORARY);
     t.stop_after = 0;
-    t.options.resume = true;
+    t.spec.resume = true;
 }
 
 static void expect_refusal(const char *word)
@@ -142,7 +142,7 @@ static void test_a_finished_run_refuses_another_driver(void **state)
 {
     (void)state;
     assert_int_equal(go(""), 0);
-    t.options.resume = true;
+    t.spec.resume = true;
     setenv("CUDAL2_FAKE_DRIVER", "2", 1);
     assert_int_equal(go(NULL), EXIT_CODE_DATA);
     assert_non_null(strstr(t.err.text, "was measured in another environment: driver"));
@@ -155,7 +155,7 @@ static void test_existing_journal_is_not_overwritten(void **state)
 {
     (void)state;
     interrupt_after_two();
-    t.options.resume = false;
+    t.spec.resume = false;
     assert_int_equal(go(""), EXIT_CODE_CANTCREATE);
     assert_non_null(strstr(t.err.text, "--resume"));
     struct journal_view v = view();
@@ -166,7 +166,7 @@ static void test_existing_journal_is_not_overwritten(void **state)
 static void test_resume_of_nothing_starts(void **state)
 {
     (void)state;
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go(""), 0);
     struct journal_view v = complete_view();
     free_view(&v);
@@ -177,9 +177,9 @@ static void test_output_that_cannot_be(void **state)
     char path[128];
     (void)state;
     snprintf(path, sizeof path, "%s/no/such/r.json", t.directory);
-    t.options.output = path;
+    assert_int_equal(run_spec_name(&t.spec, path, &t.err), 0);
     assert_int_equal(go(""), EXIT_CODE_CANTCREATE);
-    t.options.output = t.directory;
+    assert_int_equal(run_spec_name(&t.spec, t.directory, &t.err), 0);
     assert_int_equal(go(""), EXIT_CODE_CANTCREATE);
     assert_int_equal(starts(), 0);
 }

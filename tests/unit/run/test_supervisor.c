@@ -205,7 +205,7 @@ static void test_left_out_counts_over_a_resume(void **state)
     t.stop_value = SIGTERM;
     assert_int_equal(go("beta=crash"), EXIT_CODE_TEMPORARY);
     t.stop_after = 0;
-    t.options.resume = true;
+    t.spec.resume = true;
     assert_int_equal(go("beta=crash"), 0);
     struct journal_view v = complete_view();
     for (int i = 0; i < N_CELLS; i++)
@@ -308,7 +308,7 @@ static void test_worker_says_why_it_cannot_start(void **state)
 static void test_program_that_is_not_there(void **state)
 {
     (void)state;
-    t.options.program = "/nonexistent/worker";
+    t.spec.program = "/nonexistent/worker";
     assert_int_equal(go(""), EXIT_CODE_UNAVAILABLE);
     assert_non_null(strstr(t.err.text, "127"));
 }
@@ -317,8 +317,7 @@ static void test_program_that_is_not_there(void **state)
 
 static void two_workers(void)
 {
-    t.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
-    t.options.devices = &t.devices;
+    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
 }
 
 static void test_two_workers_share_the_cells(void **state)
@@ -400,7 +399,8 @@ static void test_director_is_asked_when_a_worker_is_up(void **state)
         .context = &s, .ready = steer_ready, .request = steer_request, .write = steer_write};
     (void)state;
     two_workers();
-    t.options.director = &director;
+    t.director = &director;
+    t.spec.search = true;
     assert_int_equal(go(""), 0);
     assert_int_equal(s.early, 0);
     assert_int_equal(s.requests, N_CELLS);
@@ -414,7 +414,8 @@ static void test_director_is_asked_once_for_each_cell(void **state)
     const struct run_director director = {
         .context = &s, .ready = steer_ready, .request = steer_request, .write = steer_write};
     (void)state;
-    t.options.director = &director;
+    t.director = &director;
+    t.spec.search = true;
     assert_int_equal(go("beta=crash"), 0);
     assert_int_equal(s.early, 0);
     assert_int_equal(s.requests, N_CELLS);

@@ -1,0 +1,333 @@
+/*
+ * crew.c - the loop over worker processes that every task shares: starts, dispatch, losses, retirement, deadlines, stop
+ * signals. Relies on slot.c for one worker and on the task for what the work is. Called by measuring.c and audit.c.
+ */
+#include "run/crew.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "run/memory.h"
+
+#define START_PAUSE_SECONDS 1.0 /* times the failures so far: a GPU may need a moment after a fault */
+#define POLL_MS 200
+#define LOOKS_PER_TURN 256 /* so that one talkative worker does not keep the others waiting */
+#define MEMORY_CHECK_NS 5000000000ull
+
+void crew_note(const struct crew *crew, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    if (!crew->setup.note)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    crew->setup.note(crew->setup.note_context, line);
+}
+
+int crew_number(const struct crew *crew, const struct slot *slot)
+{
+    return (int)(slot - crew->slots);
+}
+
+/* ---- the end ---- */
+
+/* Running out of time is a signal that the run sends itself. */
+int crew_stop_signal(const struct crew *crew)
+{
+    int number = crew->setup.stop ? *crew->setup.stop : 0;
+    bool spent = crew->deadline_ns && clock_now_ns() > crew->deadline_ns;
+    return number == 0 && spent ? SIGALRM : number;
+}
+
+static bool is_stopping(const struct crew *crew)
+{
+    return crew->over || crew_stop_signal(crew) != 0;
+}
+
+void crew_end(struct crew *crew)
+{
+    crew->over = true;
+}
+
+bool crew_is_alive(const struct crew *crew)
+{
+    for (int i = 0; i < crew->n; i++)
+        if (crew->slots[i].state != SLOT_RETIRED)
+            return true;
+    return false;
+}
+
+/* ---- workers that are lost ---- */
+
+/* What it was to do is there for the others. */
+static int retire(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    const struct crew_task *task = crew->task;
+    if (slot->work >= 0)
+        task->give_back(task->context, slot);
+    slot->work = -1;
+    slot->state = SLOT_RETIRED;
+    return task->retired ? task->retired(task->context, slot, event, err) : 0;
+}
+
+static int retire_stuck(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    error_set(&crew->last, EXIT_CODE_UNAVAILABLE, "%s: a worker does not even end on SIGKILL", slot->device);
+    return retire(crew, slot, event, err);
+}
+
+static void keep_reason(struct crew *crew, const struct slot *slot, const struct slot_event *event)
+{
+    int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
+    if (code == EXIT_CODE_USAGE || code == EXIT_CODE_DATA) /* of what it was told, on whichever device */
+        error_set(&crew->last, code, "%s", event->reason);
+    else
+        error_set(&crew->last, code, "%s: worker did not start: %s%s%s", slot->device,
+                  event->code ? "" : event->verdict, event->code ? "" : ": ", event->reason);
+}
+
+static int lost_at_start(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    const struct crew_task *task = crew->task;
+    if (task->learn && task->learn(task->context, slot, event))
+        return 0;
+    keep_reason(crew, slot, event);
+    slot->start_failures++;
+    slot->not_before_ns = clock_now_ns() + (uint64_t)(START_PAUSE_SECONDS * 1e9 * slot->start_failures);
+    /* A worker that says why it cannot start, and never could, will say the same again. */
+    bool never = event->code && !task->proven && !crew->was_up;
+    return never || slot->start_failures >= task->start_tries ? retire(crew, slot, event, err) : 0;
+}
+
+static void finish_work(struct slot *slot)
+{
+    slot->work = -1;
+    slot->sent = false;
+    slot->harness_deaths = 0;
+}
+
+static int lost_in_work(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    const struct crew_task *task = crew->task;
+    struct exclusion blamed;
+    char reason[RECORD_REASON_MAX + 64];
+    bool excluded = slot_culprit(slot, event, &blamed) && task->blame(task->context, slot, &blamed);
+    if (excluded || ++slot->harness_deaths < CREW_HARNESS_DEATHS)
+        return 0;
+    snprintf(reason, sizeof reason, "worker lost %d times, last in stage %s: %s", slot->harness_deaths, slot->now.stage,
+             event->reason);
+    int code = task->fail(task->context, slot, reason, err);
+    finish_work(slot);
+    return code;
+}
+
+static int worker_lost(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    const struct crew_task *task = crew->task;
+    bool stuck = slot->state == SLOT_RETIRED;
+    int code = 0;
+    if (slot->up && task->lost)
+        task->lost(task->context, slot, event);
+    if (slot->up && slot->work >= 0)
+        code = lost_in_work(crew, slot, event, err);
+    if (!code && stuck)
+        return retire_stuck(crew, slot, event, err);
+    return slot->up ? code : lost_at_start(crew, slot, event, err);
+}
+
+/* ---- what workers say ---- */
+
+static int worker_ready(struct crew *crew, struct slot *slot, const cJSON *env, struct error *err)
+{
+    slot->up = crew->was_up = true;
+    slot->start_failures = 0;
+    return crew->task->ready(crew->task->context, slot, env, err);
+}
+
+static int work_done(struct crew *crew, struct slot *slot, struct slot_event *event, struct error *err)
+{
+    int code = crew->task->done(crew->task->context, slot, event, err);
+    finish_work(slot);
+    return code;
+}
+
+static int handle(struct crew *crew, struct slot *slot, struct slot_event *event, struct error *err)
+{
+    switch (event->kind) {
+    case SLOT_READY:
+        return worker_ready(crew, slot, event->env, err);
+    case SLOT_RECORD:
+    case SLOT_ACTIVITY:
+        return work_done(crew, slot, event, err);
+    case SLOT_LOST:
+        return worker_lost(crew, slot, event, err);
+    case SLOT_STAGE:
+        if (crew->task->stage)
+            crew->task->stage(crew->task->context, slot);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static int drain(struct crew *crew, struct slot *slot, struct error *err)
+{
+    int code = 0;
+    bool more = true;
+    for (int i = 0; i < LOOKS_PER_TURN && more && !code; i++) {
+        struct slot_event event;
+        slot_look(slot, &event);
+        more = event.kind != SLOT_NOTHING;
+        code = handle(crew, slot, &event, err);
+        slot_event_free(&event);
+    }
+    return code;
+}
+
+/* ---- the loop ---- */
+
+static int start_worker(struct crew *crew, struct slot *slot, struct error *err)
+{
+    struct start_request start = {.config = NULL};
+    crew->task->tell(crew->task->context, &start);
+    start.worker = crew_number(crew, slot);
+    slot->up = false;
+    slot->env_index = -1;
+    return slot_start(slot, crew->setup.spec->program, &start, err);
+}
+
+/* Work is taken before its worker is up, and may need what only a worker knows: it is completed when it leaves, and
+ * once, for a worker that dies is sent the same again. */
+static int send_work(struct crew *crew, struct slot *slot, struct error *err)
+{
+    const struct crew_task *task = crew->task;
+    if (!slot->sent && task->send && task->send(task->context, slot, err))
+        return err->code;
+    slot->sent = true;
+    slot_send_cell(slot);
+    return 0;
+}
+
+/* What there is for the slot. */
+static enum crew_offer offer_to(struct crew *crew, struct slot *slot)
+{
+    if (is_stopping(crew))
+        return CREW_NONE;
+    if (slot->work >= 0)
+        return CREW_WORK;
+    return slot->state == SLOT_IDLE || slot->state == SLOT_EMPTY ? crew->task->take(crew->task->context, slot)
+                                                                 : CREW_NONE;
+}
+
+/* Gives the slot its next thing to do; *active is false when there is nothing left for it. */
+static int advance(struct crew *crew, struct slot *slot, bool *active, struct error *err)
+{
+    enum crew_offer offer = offer_to(crew, slot);
+    *active = true;
+    if (slot->state == SLOT_IDLE && offer == CREW_WORK)
+        return send_work(crew, slot, err);
+    if (slot->state == SLOT_IDLE && offer == CREW_NONE)
+        slot_send_quit(slot);
+    else if (slot->state == SLOT_STARTING && is_stopping(crew))
+        slot_kill(slot); /* nothing is lost, and it may take a minute to come up */
+    else if (slot->state == SLOT_EMPTY && offer != CREW_NONE && clock_now_ns() >= slot->not_before_ns)
+        return start_worker(crew, slot, err);
+    else
+        *active = slot->state != SLOT_RETIRED && (slot->state != SLOT_EMPTY || offer != CREW_NONE);
+    return 0;
+}
+
+/* A worker that fills the machine's memory is worth a line. */
+static void watch_memory(struct crew *crew)
+{
+    char told[128];
+    if (clock_now_ns() - crew->memory_checked_ns < MEMORY_CHECK_NS)
+        return;
+    crew->memory_checked_ns = clock_now_ns();
+    for (int i = 0; i < crew->n; i++)
+        if (memory_is_short(&crew->slots[i], told))
+            crew_note(crew, "%s", told);
+}
+
+/* One turn: something to do for everybody, a wait, and what was said meanwhile. */
+static int turn(struct crew *crew, bool *any, struct error *err)
+{
+    const struct crew_task *task = crew->task;
+    *any = false;
+    for (int i = 0; i < crew->n; i++) {
+        bool active;
+        if (advance(crew, &crew->slots[i], &active, err))
+            return err->code;
+        *any |= active;
+    }
+    if (*any) /* the time limit also bounds how late a signal or a deadline is seen */
+        slots_wait(crew->slots, crew->n, task->wake_fd, POLL_MS);
+    for (int i = 0; i < crew->n; i++)
+        if (drain(crew, &crew->slots[i], err))
+            return err->code;
+    watch_memory(crew);
+    return task->turn ? task->turn(task->context, err) : 0;
+}
+
+int crew_run(struct crew *crew, const struct crew_task *task, struct error *err)
+{
+    int code = 0;
+    crew->task = task;
+    crew->over = crew->was_up = false;
+    for (int i = 0; i < crew->n; i++) {
+        finish_work(&crew->slots[i]);
+        crew->slots[i].start_failures = 0;
+        crew->slots[i].not_before_ns = 0;
+    }
+    for (bool any = true; any && !code && crew_stop_signal(crew) >= 0;)
+        code = turn(crew, &any, err);
+    crew->task = NULL;
+    return code;
+}
+
+/* ---- beginning and end ---- */
+
+void crew_init(struct crew *crew, const struct crew_setup *setup)
+{
+    double budget = setup->spec->budget_seconds;
+    *crew = (struct crew){.setup = *setup};
+    if (budget > 0)
+        crew->deadline_ns = clock_now_ns() + (uint64_t)(budget * 1e9);
+}
+
+int crew_open(struct crew *crew, struct error *err)
+{
+    const struct run_spec *spec = crew->setup.spec;
+    const struct devices *devices = &spec->devices;
+    crew->slots = calloc((size_t)devices->count, sizeof *crew->slots);
+    if (!crew->slots)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the workers");
+    crew->n = devices->count;
+    for (int i = 0; i < crew->n; i++)
+        crew->slots[i] = (struct slot){
+            .process.fd = -1, .reader.fd = -1, .lock_fd = -1, .work = -1, .env_index = -1, .device = devices->spec[i]};
+    for (int i = 0; i < crew->n; i++)
+        if (devices->lock[i][0] &&
+            devices_lock(devices->lock[i], spec->lock_seconds, crew->setup.stop, &crew->slots[i].lock_fd, err))
+            return err->code;
+    return 0;
+}
+
+void crew_close(struct crew *crew)
+{
+    for (int i = 0; i < crew->n; i++) {
+        slot_kill(&crew->slots[i]);
+        if (crew->slots[i].lock_fd >= 0)
+            close(crew->slots[i].lock_fd);
+    }
+    free(crew->slots);
+    crew->slots = NULL;
+    crew->n = 0;
+}

@@ -1,0 +1,343 @@
+/* run/crew with a task that is neither measuring nor auditing: cells that come one by one for as long as somebody has
+ * some, as a server has. Workers are scripted (fake_worker.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "fake_worker.h"
+#include "run_fixture.h"
+#include "run/crew.h"
+#include "run/starting.h"
+
+/* Problems of this many sizes, each handed in when the one before is answered. */
+struct feed {
+    struct crew crew;
+    struct crew_task task;
+    cJSON *config;
+    int wanted, waiting, taken, answered, failed, given_back, retired, blamed, stages, turns;
+    int end_after; /* answers; 0: never */
+    int stop_after;
+    bool up, refuses;
+    char order[64], reason[RECORD_REASON_MAX + 64];
+};
+static struct feed f;
+
+static void feed_tell(void *context, struct start_request *out)
+{
+    (void)context;
+    starting_request(&t.spec, f.config, false, out);
+}
+
+/* Nothing yet, until a worker is up and the last answer is there. */
+static enum crew_offer feed_take(void *context, struct slot *slot)
+{
+    (void)context;
+    if (f.taken == f.wanted)
+        return CREW_NONE;
+    if (!f.up || f.taken > f.answered + f.failed) {
+        f.waiting++;
+        return CREW_LATER;
+    }
+    slot->work = f.taken++;
+    slot->request =
+        (struct cell_request){.problem = {32 * f.taken, 32, 32, CUDAL2_F32, CUDAL2_ACC_F32}, .mode = MODE_OFFLINE};
+    return CREW_WORK;
+}
+
+static void feed_give_back(void *context, const struct slot *slot)
+{
+    (void)context;
+    assert_in_range(slot->work, 0, f.taken - 1);
+    f.given_back++;
+}
+
+static int feed_ready(void *context, struct slot *slot, const cJSON *env, struct error *err)
+{
+    (void)context;
+    assert_non_null(env);
+    assert_true(slot->up);
+    f.up = true;
+    return f.refuses ? error_set(err, EXIT_CODE_DATA, "not this one") : 0;
+}
+
+static int feed_done(void *context, struct slot *slot, struct slot_event *event, struct error *err)
+{
+    (void)context;
+    (void)err;
+    assert_int_equal(event->record->problem.m, slot->request.problem.m);
+    snprintf(f.order + strlen(f.order), sizeof f.order - strlen(f.order), "%d ", (int)event->record->problem.m);
+    f.answered++;
+    if (f.end_after && f.answered == f.end_after)
+        crew_end(&f.crew);
+    if (f.stop_after && f.answered == f.stop_after)
+        t.stop = t.stop_value;
+    return 0;
+}
+
+static bool feed_blame(void *context, struct slot *slot, const struct exclusion *blamed)
+{
+    (void)context;
+    f.blamed++;
+    slot->request.exclusions[slot->request.n_exclusions++] = *blamed;
+    return true;
+}
+
+static int feed_fail(void *context, struct slot *slot, const char *reason, struct error *err)
+{
+    (void)context;
+    (void)slot;
+    (void)err;
+    f.failed++;
+    snprintf(f.reason, sizeof f.reason, "%s", reason);
+    return 0;
+}
+
+static int feed_retired(void *context, struct slot *slot, const struct slot_event *event, struct error *err)
+{
+    (void)context;
+    (void)err;
+    assert_int_equal(slot->state, SLOT_RETIRED);
+    assert_non_null(event->verdict);
+    f.retired++;
+    return 0;
+}
+
+static void feed_stage(void *context, const struct slot *slot)
+{
+    (void)context;
+    assert_true(slot->now.stage[0] != '\0');
+    f.stages++;
+}
+
+static int feed_turn(void *context, struct error *err)
+{
+    (void)context;
+    (void)err;
+    f.turns++;
+    return 0;
+}
+
+static int set_up_feed(void **state)
+{
+    if (set_up(state))
+        return -1;
+    memset(&f, 0, sizeof f);
+    f.config = config_to_json(&t.config);
+    f.task = (struct crew_task){.tell = feed_tell,
+                                .take = feed_take,
+                                .give_back = feed_give_back,
+                                .ready = feed_ready,
+                                .done = feed_done,
+                                .blame = feed_blame,
+                                .fail = feed_fail,
+                                .retired = feed_retired,
+                                .stage = feed_stage,
+                                .turn = feed_turn,
+                                .start_tries = 2};
+    const struct crew_setup setup = {.spec = &t.spec, .stop = &t.stop};
+    crew_init(&f.crew, &setup);
+    return crew_open(&f.crew, &t.err);
+}
+
+static int tear_down_feed(void **state)
+{
+    crew_close(&f.crew);
+    cJSON_Delete(f.config);
+    return tear_down(state);
+}
+
+static int feed(int wanted, const char *script)
+{
+    setenv("CUDAL2_FAKE", script, 1);
+    f.wanted = wanted;
+    return crew_run(&f.crew, &f.task, &t.err);
+}
+
+/* ---- work that comes ---- */
+
+static void test_one_worker_for_all_that_comes(void **state)
+{
+    (void)state;
+    assert_int_equal(feed(5, ""), 0);
+    assert_string_equal(f.order, "32 64 96 128 160 ");
+    assert_true(f.waiting > 0); /* it was up before there was anything to do */
+    assert_true(f.turns > 0);
+    assert_int_equal(starts(), 1);
+    assert_int_equal(f.crew.slots[0].state, SLOT_EMPTY); /* it has been told to go, and is gone */
+}
+
+static void test_a_task_ends_it(void **state)
+{
+    (void)state;
+    f.end_after = 2;
+    assert_int_equal(feed(1000000, ""), 0);
+    assert_string_equal(f.order, "32 64 ");
+    assert_int_equal(crew_stop_signal(&f.crew), 0);
+}
+
+static void test_a_second_task_has_fresh_workers(void **state)
+{
+    (void)state;
+    assert_int_equal(feed(1, ""), 0);
+    f.taken = f.answered = 0;
+    f.up = false;
+    assert_int_equal(feed(2, ""), 0);
+    assert_string_equal(f.order, "32 32 64 ");
+    assert_int_equal(starts(), 2);
+}
+
+/* One that sleeps for its workers' sake is woken by whoever has work. */
+static void test_woken(void **state)
+{
+    uint64_t one = 1, began = clock_now_ns();
+    int fd = eventfd(0, EFD_CLOEXEC);
+    (void)state;
+    assert_int_equal(write(fd, &one, sizeof one), sizeof one);
+    slots_wait(f.crew.slots, f.crew.n, fd, 60000);
+    assert_true(clock_now_ns() - began < 30000000000u);
+    close(fd);
+}
+
+/* ---- workers that are lost ---- */
+
+static void test_who_is_to_blame_is_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(feed(3, "beta@64=crash"), 0);
+    assert_string_equal(f.order, "32 64 96 ");
+    assert_int_equal(f.blamed, 1);
+    assert_int_equal(f.failed, 0);
+    assert_int_equal(starts(), 2);
+}
+
+/* It stands still in a stage, which the task is told of, until its deadline. */
+static void test_who_hangs_is_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(feed(1, "beta@32=hang"), 0);
+    assert_string_equal(f.order, "32 ");
+    assert_int_equal(f.blamed, 1);
+    assert_true(f.stages > 0);
+}
+
+static void test_nobody_is_to_blame(void **state)
+{
+    (void)state;
+    assert_int_equal(feed(3, "harness@64=crash"), 0);
+    assert_string_equal(f.order, "32 96 ");
+    assert_int_equal(f.failed, 1);
+    assert_non_null(strstr(f.reason, "worker lost 2 times, last in stage "));
+    assert_int_equal(starts(), 3);
+}
+
+static void test_a_device_without_workers(void **state)
+{
+    (void)state;
+    f.up = true; /* so that work is taken before a worker is there */
+    assert_int_equal(feed(3, "start:9=exit"), 0);
+    assert_int_equal(starts(), 2);
+    assert_int_equal(f.retired, 1);
+    assert_int_equal(f.given_back, 1);
+    assert_false(crew_is_alive(&f.crew));
+    assert_int_equal(f.crew.last.code, EXIT_CODE_UNAVAILABLE);
+    assert_non_null(strstr(f.crew.last.text, "cpu: worker did not start: early_exit"));
+}
+
+/* ---- ends ---- */
+
+static void test_an_error_ends_it(void **state)
+{
+    (void)state;
+    f.refuses = true;
+    assert_int_equal(feed(3, ""), EXIT_CODE_DATA);
+    assert_string_equal(t.err.text, "not this one");
+    assert_string_equal(f.order, "");
+}
+
+/* The cell in hand is finished, the next is not begun. */
+static void test_a_signal(void **state)
+{
+    (void)state;
+    f.stop_after = 2;
+    t.stop_value = SIGTERM;
+    assert_int_equal(feed(1000000, ""), 0);
+    assert_string_equal(f.order, "32 64 ");
+    assert_int_equal(crew_stop_signal(&f.crew), SIGTERM);
+    assert_int_equal(f.crew.slots[0].state, SLOT_EMPTY);
+}
+
+/* Nothing is waited for: crew_close kills what is left. */
+static void test_a_second_signal(void **state)
+{
+    (void)state;
+    f.stop_after = 1;
+    t.stop_value = -SIGTERM;
+    assert_int_equal(feed(1000000, ""), 0);
+    assert_string_equal(f.order, "32 ");
+    assert_true(f.crew.slots[0].process.pid > 0);
+}
+
+static void test_a_budget(void **state)
+{
+    const struct crew_setup setup = {.spec = &t.spec};
+    struct crew crew;
+    (void)state;
+    t.spec.budget_seconds = 1e-6;
+    crew_init(&crew, &setup);
+    while (clock_now_ns() <= crew.deadline_ns)
+        continue;
+    assert_int_equal(crew_stop_signal(&crew), SIGALRM);
+}
+
+/* Two crews do not share a GPU. */
+static void test_a_lock(void **state)
+{
+    const struct crew_setup setup = {.spec = &t.spec};
+    struct crew first, second;
+    (void)state;
+    setenv("CUDAL2_CACHE", t.directory, 1);
+    snprintf(t.spec.devices.lock[0], sizeof t.spec.devices.lock[0], "GPU-1");
+    t.spec.lock_seconds = 0.1;
+    crew_init(&first, &setup);
+    crew_init(&second, &setup);
+    assert_int_equal(crew_open(&first, &t.err), 0);
+    assert_int_equal(crew_open(&second, &t.err), EXIT_CODE_TEMPORARY);
+    crew_close(&second);
+    crew_close(&first);
+    assert_int_equal(crew_open(&second, &t.err), 0);
+    crew_close(&second);
+    unsetenv("CUDAL2_CACHE");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_feed, tear_down_feed)
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+        return fake_worker();
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_worker_for_all_that_comes),
+        TEST(test_a_task_ends_it),
+        TEST(test_a_second_task_has_fresh_workers),
+        TEST(test_woken),
+        TEST(test_who_is_to_blame_is_left_out),
+        TEST(test_who_hangs_is_left_out),
+        TEST(test_nobody_is_to_blame),
+        TEST(test_a_device_without_workers),
+        TEST(test_an_error_ends_it),
+        TEST(test_a_signal),
+        TEST(test_a_second_signal),
+        TEST(test_a_budget),
+        TEST(test_a_lock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
