@@ -19,6 +19,7 @@
 #include "run/supervisor.h"
 
 #define NUMBERS_MAX 1000 /* of results of typed shapes in one directory */
+#define NAME_SIZE 256    /* of a default output: a config's name and a few words */
 
 /* A handler can reach nothing but a file-scope variable. The first signal asks for a clean end, the second for a quick
  * one (supervisor.h). */
@@ -71,33 +72,33 @@ void run_clean_name(char *name)
 }
 
 /* "cudal2-<config>-<mode>.json" in the current directory; the config's name may hold anything. */
-static void default_output(const struct config *config, char out[PATH_MAX])
+static void default_output(const struct config *config, char out[NAME_SIZE])
 {
     const char *mode = "both";
     if (config->modes == CUDAL2_BIT(MODE_OFFLINE))
         mode = mode_names[MODE_OFFLINE];
     if (config->modes == CUDAL2_BIT(MODE_SERVER))
         mode = mode_names[MODE_SERVER];
-    snprintf(out, PATH_MAX, "cudal2-%s-%s.json", config->name[0] ? config->name : "run", mode);
+    snprintf(out, NAME_SIZE, "cudal2-%s-%s.json", config->name[0] ? config->name : "run", mode);
     run_clean_name(out);
 }
 
 /* Shapes that were typed have no file to be told apart by: each run has the next name that is free. --resume goes on
  * with the last one that is there. */
-static void number_output(bool resume, char out[PATH_MAX])
+static void number_output(bool resume, char out[NAME_SIZE])
 {
-    char base[PATH_MAX], next[PATH_MAX], journal[PATH_MAX];
+    char base[NAME_SIZE], next[NAME_SIZE], journal[PATH_MAX];
     struct error ignored;
     snprintf(base, sizeof base, "%.*s", (int)(strlen(out) - strlen(".json")), out);
     for (int i = 1; i < NUMBERS_MAX; i++) {
         if (i == 1)
             snprintf(next, sizeof next, "%s", out);
         else
-            snprintf(next, sizeof next, "%.*s-%d.json", PATH_MAX - 32, base, i);
+            snprintf(next, sizeof next, "%.*s-%d.json", NAME_SIZE - 32, base, i);
         bool taken = run_journal_path(next, journal, &ignored) == 0 && access(journal, F_OK) == 0;
         if (!taken && resume)
             return;
-        snprintf(out, PATH_MAX, "%s", next);
+        snprintf(out, NAME_SIZE, "%s", next);
         if (!taken)
             return;
     }
@@ -178,24 +179,22 @@ static void say_end(const struct options *options, const char *output)
         terminal_say(stderr, "result: ", output);
 }
 
-static void name_output(const struct options *options, const struct run_config *made, char out[PATH_MAX])
+/* What --output says, or else a name made in own. */
+static const char *choose_output(const struct options *options, const struct run_config *made, char own[NAME_SIZE])
 {
     if (options_given(options, OPTION_OUTPUT))
-        snprintf(out, PATH_MAX, "%s", options->output);
-    else
-        default_output(&made->config, out);
-    if (!options_given(options, OPTION_OUTPUT) && !made->path[0])
-        number_output(options->resume, out);
+        return options->output;
+    default_output(&made->config, own);
+    if (!made->path[0])
+        number_output(options->resume, own);
+    return own;
 }
 
 static int make_spec(const struct options *options, const struct run_config *made, struct run_spec **out,
                      struct error *err)
 {
-    char output[PATH_MAX];
-    if (check_timing(options, made, err))
-        return err->code;
-    name_output(options, made, output);
-    if (spec_make(options, made, output, out, err))
+    char own[NAME_SIZE];
+    if (check_timing(options, made, err) || spec_make(options, made, choose_output(options, made, own), out, err))
         return err->code;
     (*out)->tuned = options->tuned;
     (*out)->no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;

@@ -17,12 +17,14 @@
 #include "device/chips.h"
 #include "tune/preview.h"
 
+#define NAME_SIZE 256 /* of a default output: a config's name and a few words */
+
 /* Where the journal is when --output does not say: "cudal2-tune-<config>-f16-offline.json" in the current directory. */
-static void default_output(const struct config *config, char out[PATH_MAX])
+static void default_output(const struct config *config, char out[NAME_SIZE])
 {
     bool f32 = (config->accumulates & CUDAL2_BIT(CUDAL2_ACC_F32)) != 0;
     bool server = (config->modes & CUDAL2_BIT(MODE_SERVER)) != 0;
-    snprintf(out, PATH_MAX, "cudal2-tune-%s-%s-%s.json", config->name[0] ? config->name : "run",
+    snprintf(out, NAME_SIZE, "cudal2-tune-%s-%s-%s.json", config->name[0] ? config->name : "run",
              accumulate_names[f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16], mode_names[server ? MODE_SERVER : MODE_OFFLINE]);
     run_clean_name(out);
 }
@@ -139,12 +141,9 @@ static int dry_run(const struct options *options, struct error *err)
 static int make_spec(const struct options *options, const struct run_config *made, struct run_spec **out,
                      struct error *err)
 {
-    char output[PATH_MAX];
-    if (options_given(options, OPTION_OUTPUT))
-        snprintf(output, sizeof output, "%s", options->output);
-    else
-        default_output(&made->config, output);
-    if (spec_make(options, made, output, out, err))
+    char own[NAME_SIZE];
+    default_output(&made->config, own);
+    if (spec_make(options, made, options_given(options, OPTION_OUTPUT) ? options->output : own, out, err))
         return err->code;
     (*out)->search = (*out)->no_tuned = true;
     (*out)->extends = options->update;

@@ -78,7 +78,7 @@ static void name_lock(const char *spec, char lock[DEVICES_LOCK_MAX])
     if (device_gpu_uuid(ordinal, uuid, &ignored) || uuid[0] == '\0')
         snprintf(lock, DEVICES_LOCK_MAX, "cuda-%d", ordinal);
     else
-        snprintf(lock, DEVICES_LOCK_MAX, "%s", uuid);
+        snprintf(lock, DEVICES_LOCK_MAX, "%.47s", uuid);
 }
 
 int devices_find(const char *text, struct devices *out, struct error *err)

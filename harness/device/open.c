@@ -1,6 +1,6 @@
 /*
  * open.c - which device a spec means ("cuda:1"), and what can be known of GPUs without opening one. Relies on nvml.c
- * and visible.c. Called by the worker and run/devices.c.
+ * and visible.c. Called by the worker and cli/devices.c.
  */
 #include "device/device.h"
 #include "device/nvml.h"

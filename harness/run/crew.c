@@ -195,12 +195,12 @@ static int drain(struct crew *crew, struct slot *slot, struct error *err)
 
 static int start_worker(struct crew *crew, struct slot *slot, struct error *err)
 {
-    struct start_request start = {.config = NULL};
-    crew->task->tell(crew->task->context, &start);
-    start.worker = crew_number(crew, slot);
+    struct start_request *start = &crew->start;
+    crew->task->tell(crew->task->context, start);
+    start->worker = crew_number(crew, slot);
     slot->up = false;
     slot->env_index = -1;
-    return slot_start(slot, crew->setup.spec->program, &start, err);
+    return slot_start(slot, crew->setup.spec->program, start, err);
 }
 
 /* Work is taken before its worker is up, and may need what only a worker knows: it is completed when it leaves, and
@@ -297,7 +297,8 @@ int crew_run(struct crew *crew, const struct crew_task *task, struct error *err)
 void crew_init(struct crew *crew, const struct crew_setup *setup)
 {
     double budget = setup->spec->budget_seconds;
-    *crew = (struct crew){.setup = *setup};
+    memset(crew, 0, sizeof *crew);
+    crew->setup = *setup;
     if (budget > 0)
         crew->deadline_ns = clock_now_ns() + (uint64_t)(budget * 1e9);
 }

@@ -72,6 +72,7 @@ struct crew {
     struct crew_setup setup;
     struct slot *slots;           /* owned; n of them once it is open */
     const struct crew_task *task; /* of crew_run */
+    struct start_request start;   /* of the latest worker; too large for a small stack */
     uint64_t deadline_ns, memory_checked_ns;
     int n;
     bool over, was_up;

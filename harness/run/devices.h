@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #define DEVICES_MAX 64
-#define DEVICES_LOCK_MAX 64
+#define DEVICES_LOCK_MAX 48
 
 struct devices {
     int count;

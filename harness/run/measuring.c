@@ -117,7 +117,10 @@ static enum crew_offer on_take(void *context, struct slot *slot)
     const struct plan_cell *c = &m->ledger->plan.cells[cell];
     m->given[cell] = true;
     slot->work = cell;
-    slot->request = (struct cell_request){.problem = c->problem, .mode = c->mode, .seed = c->seed};
+    memset(&slot->request, 0, sizeof slot->request);
+    slot->request.problem = c->problem;
+    slot->request.mode = c->mode;
+    slot->request.seed = c->seed;
     snprintf(slot->request.label, sizeof slot->request.label, "%s", c->label);
     offenders_exclude(&m->ledger->offenders, &slot->request);
     return CREW_WORK;

@@ -4,17 +4,18 @@
  */
 #include "run/starting.h"
 
+#include <string.h>
+
 void starting_request(const struct run_spec *spec, cJSON *config, bool checking, struct start_request *out)
 {
-    *out = (struct start_request){
-        .config = config,
-        .plugin_directory = spec->plugin_directory,
-        .kernel_directory = spec->kernel_directory,
-        .precompile = !spec->search && !checking, /* it sees to that itself */
-        .search = spec->search,
-        .no_tuned = spec->no_tuned,
-        .force_tuned = spec->force_tuned,
-    };
+    memset(out, 0, sizeof *out);
+    out->config = config;
+    out->plugin_directory = spec->plugin_directory;
+    out->kernel_directory = spec->kernel_directory;
+    out->precompile = !spec->search && !checking; /* it sees to that itself */
+    out->search = spec->search;
+    out->no_tuned = spec->no_tuned;
+    out->force_tuned = spec->force_tuned;
     for (size_t i = 0; i < CONFIG_NAMES_MAX && spec->tuned && spec->tuned[i]; i++)
         out->tuned[i] = spec->tuned[i];
 }
