@@ -26,6 +26,7 @@ struct service {
     const char **baselines; /* owned; names are borrowed */
     struct clients clients;
     struct server_options server;
+    struct devices devices;
     struct http_options http;
     char kernels[PATH_MAX]; /* "" where there are none */
 };
@@ -60,23 +61,24 @@ static int check_baseline(const struct service *service, const char *name, struc
 static int fill(const struct options *options, struct service *out, struct error *err)
 {
     static const char *const none[] = {NULL};
-    bool on_cuda = run_config_means_cuda(options->device);
     struct error ignored;
+    if (devices_find(options->device, &out->devices, err))
+        return err->code;
     if (kernel_directory_find(options->kernels, out->kernels, sizeof out->kernels, &ignored))
         out->kernels[0] = '\0'; /* what needs a kernel of it will say so */
     if (list_names(options, out, err))
         return err->code;
     out->server = (struct server_options){
         .directory = options_given(options, OPTION_OUTPUT) ? options->output : DEFAULT_DIRECTORY,
-        .device = options->device,
+        .devices = &out->devices,
         .plugins = options->plugins,
         .kernels = out->kernels[0] ? out->kernels : NULL,
         .arch = options->arch,
         .candidates = out->candidates.list ? (const char *const *)out->candidates.list : none,
         .baselines = out->baselines,
-        .baseline = options->baselines ? options->baselines
-                    : on_cuda          ? "cublaslt-autotuning"
-                                       : "openblas",
+        .baseline = options->baselines     ? options->baselines
+                    : out->devices.on_cuda ? "cublaslt-autotuning"
+                                           : "openblas",
         .queue = options->queue ? (size_t)options->queue : DEFAULT_QUEUE,
         .quiet = options->quiet};
     out->server.quota = options->quota ? (size_t)options->quota : out->server.queue;

@@ -1,5 +1,6 @@
 /*
- * devices.c - takes the lock file of a GPU, with a deadline. Relies on flock in the cache directory. Called by crew.c.
+ * devices.c - picks one of several devices; takes the lock file of a GPU, with a deadline. Relies on flock in the cache
+ * directory. Called by crew.c.
  */
 #include "run/devices.h"
 
@@ -14,6 +15,13 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+
+void devices_pick(const struct devices *from, int which, struct devices *out)
+{
+    *out = (struct devices){.count = 1, .on_cuda = from->on_cuda};
+    memcpy(out->spec[0], from->spec[which], sizeof out->spec[0]);
+    memcpy(out->lock[0], from->lock[which], sizeof out->lock[0]);
+}
 
 /* Opens, and makes the directory on the way. */
 static int lock_open(const char *name, int *fd, struct error *err)

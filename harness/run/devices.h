@@ -19,6 +19,9 @@ struct devices {
     char lock[DEVICES_MAX][DEVICES_LOCK_MAX]; /* names the GPU's lock: its UUID; "" takes none (CPU) */
 };
 
+/* One of them, for a run on that alone. */
+void devices_pick(const struct devices *from, int which, struct devices *out);
+
 /* Takes an exclusive lock of this name in the cache directory, waiting up to `seconds`; EXIT_CODE_TEMPORARY when
  * another run keeps it. *stop non-zero ends the wait too (NULL: nothing does). *fd is the caller's to close; -1 after
  * an error. */

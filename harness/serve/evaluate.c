@@ -101,7 +101,7 @@ static int make_config(const struct evaluation *e, const struct effort *effort, 
     free(text);
     if (code)
         return code;
-    code = config_settle(out, strcmp(e->device, "cpu") != 0, err);
+    code = config_settle(out, e->devices->on_cuda, err);
     if (code)
         config_free(out);
     return code;
@@ -112,18 +112,25 @@ static int make_config(const struct evaluation *e, const struct effort *effort, 
 static int supervise(const struct evaluation *e, const struct config *config, const char *output, struct error *err)
 {
     char *const argv[] = {(char *)"cudal2-bench", (char *)"serve", NULL};
-    struct run_options run = {.config = config,
-                              .device = e->device,
-                              .output = output,
-                              .argc = 2,
-                              .argv = argv,
-                              .plugin_directory = e->plugins,
-                              .kernel_directory = e->kernels,
-                              .budget_seconds = OVERHEAD_SECONDS,
-                              .temporary = true};
+    const struct run_hooks hooks = {.stop = e->stop};
+    struct run_spec *spec = malloc(sizeof *spec);
+    if (!spec)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
+    run_spec_init(spec, config);
+    devices_pick(e->devices, e->device_index, &spec->devices);
+    spec->argc = 2;
+    spec->argv = argv;
+    spec->plugin_directory = e->plugins;
+    spec->kernel_directory = e->kernels;
+    spec->budget_seconds = OVERHEAD_SECONDS;
+    spec->temporary = true;
     for (size_t i = 0; i < config->n_shapes; i++)
-        run.budget_seconds += config->stop.max_cell_seconds[MODE_OFFLINE];
-    return run_supervise(&run, NULL, e->stop, err);
+        spec->budget_seconds += config->stop.max_cell_seconds[MODE_OFFLINE];
+    int code = run_spec_name(spec, output, err);
+    if (!code)
+        code = run_supervise(spec, &hooks, err);
+    free(spec);
+    return code;
 }
 
 /* Codes of a run that came to its end, whatever it says of the contenders. */

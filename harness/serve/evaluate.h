@@ -5,6 +5,7 @@
 #ifndef CUDAL2_SERVE_EVALUATE_H
 #define CUDAL2_SERVE_EVALUATE_H
 
+#include "run/devices.h"
 #include "serve/store.h"
 #include "serve/submission.h"
 
@@ -13,7 +14,8 @@ struct evaluation {
     const char *id; /* of the job: its directory holds the run */
     const struct submission *submission;
     const cJSON *code;             /* of the compiler; NULL for what is installed */
-    const char *device;            /* "cpu" or "cuda:N" */
+    const struct devices *devices; /* of the server */
+    int device_index;              /* which of them measures */
     const char *plugins, *kernels; /* directories; NULL: defaults */
     const volatile int *stop;      /* non-zero: ends the run (run/supervisor.h) */
 };

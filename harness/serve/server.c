@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/tree.h"
-#include "device/device.h"
 #include "serve/server_state.h"
 
 /* ---- what was there before ---- */
@@ -78,9 +77,7 @@ static int restore(struct server *s, struct error *err)
 
 static int open_all(struct server *s, struct error *err)
 {
-    int code = devices_resolve(s->options.device, device_count_gpus(), &s->devices, err);
-    if (!code)
-        code = store_open(s->options.directory, &s->store, err);
+    int code = store_open(s->options.directory, &s->store, err);
     if (!code)
         code = restore(s, err);
     return code ? code : server_work_start(s, err);

@@ -6,11 +6,12 @@
 #ifndef CUDAL2_SERVE_SERVER_H
 #define CUDAL2_SERVE_SERVER_H
 
+#include "run/devices.h"
 #include "serve/submission.h"
 
 struct server_options {
     const char *directory;                /* of the store */
-    const char *device;                   /* as --device */
+    const struct devices *devices;        /* one job at a time on each */
     const char *plugins, *kernels, *arch; /* NULL: defaults */
     const char *const *candidates;        /* names that may be measured; NULL-terminated */
     const char *const *baselines;         /* names that they may be held against */

@@ -22,8 +22,8 @@ static size_t waiting(const struct server *s)
 static cJSON *device_list(const struct server *s)
 {
     cJSON *list = cJSON_CreateArray();
-    for (int i = 0; list && i < s->devices.count; i++)
-        if (!tree_append(list, cJSON_CreateString(s->devices.spec[i])))
+    for (int i = 0; list && i < s->options.devices->count; i++)
+        if (!tree_append(list, cJSON_CreateString(s->options.devices->spec[i])))
             list = NULL;
     return list;
 }
@@ -62,7 +62,7 @@ static void add_all(struct text *out, const struct server *s)
     add_metric(out, "jobs_compiling", "gauge", (double)jobs_count(&s->jobs, NULL, JOB_COMPILING));
     add_metric(out, "jobs_measuring", "gauge", (double)jobs_count(&s->jobs, NULL, JOB_MEASURING));
     add_metric(out, "jobs_done", "gauge", (double)s->jobs.n_done);
-    add_metric(out, "devices", "gauge", s->devices.count);
+    add_metric(out, "devices", "gauge", s->options.devices->count);
     add_metric(out, "measuring_seconds_total", "counter", c->measuring_seconds);
     add_metric(out, "compiling_seconds_total", "counter", c->compiling_seconds);
     add_metric(out, "draining", "gauge", s->draining);

@@ -31,7 +31,6 @@ struct server_counts {
 struct server {
     struct server_options options;
     struct store store;
-    struct devices devices;
     pthread_mutex_t submitting; /* taken first: one submission at a time reaches the disk */
     pthread_mutex_t lock;       /* of all below */
     pthread_cond_t work, news;  /* there is a job to take; a job has gone on */
@@ -40,7 +39,7 @@ struct server {
     uint64_t started_ns;
     size_t n_threads, n_compilers;
     pthread_t threads[SERVER_THREADS];
-    volatile int stop; /* as run_options takes it: non-zero ends what is being measured */
+    volatile int stop; /* as run_hooks has it: non-zero ends what is being measured */
     bool draining;
 };
 

@@ -105,7 +105,8 @@ static struct evaluation evaluation_of(struct server *s, const struct job *job, 
                                .id = job->id,
                                .submission = job->submission,
                                .code = job->code,
-                               .device = s->devices.spec[device],
+                               .devices = s->options.devices,
+                               .device_index = device,
                                .plugins = s->options.plugins,
                                .kernels = s->options.kernels,
                                .stop = &s->stop};
@@ -241,11 +242,11 @@ int server_work_start(struct server *s, struct error *err)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     int code = 0;
-    if (s->devices.on_cuda)
+    if (s->options.devices->on_cuda)
         s->n_compilers = cpus <= 2 ? 1 : cpus - 1 > COMPILERS_MAX ? COMPILERS_MAX : (size_t)cpus - 1;
     for (size_t i = 0; i < s->n_compilers && !code; i++)
         code = start_thread(s, -1, err);
-    for (int i = 0; i < s->devices.count && !code; i++)
+    for (int i = 0; i < s->options.devices->count && !code; i++)
         code = start_thread(s, i, err);
     return code;
 }
