@@ -33,6 +33,8 @@ enum harness_kernel {
     KERNEL_VEIL,
     KERNEL_UNVEIL,
     KERNEL_DISTURB,
+    KERNEL_UPSET,
+    KERNEL_COUNT_KEPT,
     KERNEL_COUNT
 };
 
@@ -74,9 +76,13 @@ struct cuda_device {
     } probes;               /* cuda_probe.c; all made at their first use */
     struct {
         cu_pointer list;
-        size_t bytes;                       /* of it */
-    } fills;                                /* cuda_fill.c */
-    cu_pointer disturbed;                   /* room for CUDA_DISTURB_SETS operand sets; cuda_disturb.c */
+        size_t bytes;     /* of it */
+    } fills;              /* cuda_fill.c */
+    cu_pointer disturbed; /* room for CUDA_DISTURB_SETS operand sets; cuda_disturb.c */
+    struct {
+        cu_pointer memory;
+        size_t bytes;
+    } upsets;                               /* cuda_disturb.c */
     struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
 };
 
@@ -113,6 +119,9 @@ void cuda_fills_close(struct cuda_device *c);
 /* At most so many sets at once. */
 #define CUDA_DISTURB_SETS 4096u
 int cuda_disturb(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
+int cuda_upset(struct device *d, const struct probe_upset *upset, char *why);
+int cuda_count_kept(struct device *d, const struct probe_upset *upset, char *why);
+int cuda_read_kept(struct device *d, uint64_t *kept, struct error *err);
 void cuda_disturb_close(struct cuda_device *c);
 
 /* cuda_time.c: launching a contender and the two timings with one launch. */

@@ -32,6 +32,24 @@ static int warm(struct cuda_device *c, const struct device_segment *s, struct er
     return launched;
 }
 
+/* What comes between two launches is a part of its own: the launch behind it must not begin before it has ended. */
+static int interrupt(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err)
+{
+    char why[CUDAL2_WHY] = "";
+    int status = s->shape.broken->enqueue(s->shape.broken->context, set, why);
+    if (status != CUDAL2_OK)
+        return error_set(err, EXIT_CODE_INTERNAL, "between two launches: %s", why);
+    return s->marks ? launch_marks_add(s->marks, c, err) : 0;
+}
+
+static int launch_next(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned i,
+                       struct error *err)
+{
+    size_t set = device_shape_set(&s->shape, visit, i);
+    int rc = device_shape_breaks(&s->shape, visit, i) ? interrupt(c, s, set, err) : 0;
+    return rc == 0 ? launch(c, s, set, err) : rc;
+}
+
 static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned record_flags,
                          struct error *err)
 {
@@ -41,12 +59,12 @@ static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, 
     unsigned total = primers + shape->launches / device_shape_visits(shape);
     int rc = 0;
     for (unsigned i = 0; i < primers && rc == 0; i++)
-        rc = launch(c, s, device_shape_set(shape, visit, i), err);
+        rc = launch_next(c, s, visit, i, err);
     if (rc == 0)
         rc = driver_check(cu, cu->event_record(s->start[visit], c->stream, record_flags), err,
                           "cuEventRecordWithFlags(start)");
     for (unsigned i = primers; i < total && rc == 0; i++)
-        rc = launch(c, s, device_shape_set(shape, visit, i), err);
+        rc = launch_next(c, s, visit, i, err);
     if (rc == 0)
         rc = driver_check(cu, cu->event_record(s->stop[visit], c->stream, record_flags), err,
                           "cuEventRecordWithFlags(stop)");

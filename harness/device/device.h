@@ -95,6 +95,13 @@ struct device_work {
     uint32_t flags; /* enum cudal2_flags of the contender */
 };
 
+/* What is enqueued between two launches of a visit. */
+struct device_break {
+    int (*enqueue)(void *context, size_t set, char *why); /* `set`: of that launch; status and why as of a launch */
+    void *context;
+    unsigned visit, launch; /* ahead of this launch, untimed ones counted */
+};
+
 /* What one timed segment is made of: visits to places in memory, one after the other. A visit has n_sets / visits sets
  * of its own, which its launches use in turn from first_set on (0 where there are several visits), and its timed
  * launches stand between events of their own. */
@@ -104,6 +111,7 @@ struct device_shape {
     unsigned primers;  /* untimed, before the timed ones of the first visit */
     unsigned again;    /* untimed, before the timed ones of each further visit */
     size_t first_set, n_sets;
+    const struct device_break *broken; /* NULL: launches follow each other */
     bool loaded;  /* the work has run before: no warm-up launch, unless it cannot be captured without one, and the
                    * caller waits for the first replay */
     bool settled; /* its first replay may count: there is none before */
@@ -120,6 +128,12 @@ static inline unsigned device_shape_visits(const struct device_shape *shape)
 static inline unsigned device_shape_untimed(const struct device_shape *shape)
 {
     return shape->primers + (device_shape_visits(shape) - 1) * shape->again;
+}
+
+/* Whether something comes ahead of launch `i`, untimed ones included, of a visit. */
+static inline bool device_shape_breaks(const struct device_shape *shape, unsigned visit, unsigned i)
+{
+    return shape->broken != NULL && shape->broken->visit == visit && shape->broken->launch == i;
 }
 
 /* The set of launch `i`, untimed ones included, of a visit. */

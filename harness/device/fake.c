@@ -186,6 +186,13 @@ static double wait_for_host(const struct fake_device *f, const struct device_seg
     return s->rung == RUNG_GRAPH && s->shape.primers == 0 && !s->held ? f->script.hand_over_ns : 0;
 }
 
+static int interrupt(const struct device_segment *s, size_t set, struct error *err)
+{
+    char why[CUDAL2_WHY] = "";
+    int status = s->shape.broken->enqueue(s->shape.broken->context, set, why);
+    return status == CUDAL2_OK ? 0 : error_set(err, EXIT_CODE_INTERNAL, "between two launches: %s", why);
+}
+
 /* One visit; its span of timed launches is added to *ns. */
 static int run_visit(struct fake_device *f, const struct device_segment *s, unsigned visit, double *ns,
                      struct error *err)
@@ -204,6 +211,8 @@ static int run_visit(struct fake_device *f, const struct device_segment *s, unsi
                 f->idle_at = started + late;
         }
         f->idle_at += host;
+        if (device_shape_breaks(shape, visit, i) && interrupt(s, device_shape_set(shape, visit, i), err) != 0)
+            return err->code;
         if (launch(f, s->has_work ? &s->work : NULL, device_shape_set(shape, visit, i), err) != 0)
             return err->code;
     }

@@ -20,6 +20,11 @@ int host_renew(struct device *d, const struct probe_renewal *renewal, struct err
 /* probe_ops.disturb, for the scripted device. */
 int host_disturb(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
 
+/* host_upset.c: probe_ops of these names. */
+int host_upset(struct device *d, const struct probe_upset *upset, char *why);
+int host_count_kept(struct device *d, const struct probe_upset *upset, char *why);
+int host_read_kept(struct device *d, uint64_t *kept, struct error *err);
+
 /* The element that host_renew wrote at `place` of the k of row `line` of A or, is_b, of column `line` of B. False when
  * it is not there any more. */
 bool host_renewed(const struct probe_renewal *renewal, bool is_b, uint64_t line, uint64_t place, float *value);

@@ -156,6 +156,8 @@ static void spoil_one(const struct probe_renewal *r, uint64_t index, uint64_t bi
         memset((char *)c + index * dtype_bytes(dtype), PROBE_POISON, dtype_bytes(dtype));
     else if (r->spoil == SPOIL_SOME_LIKELY)
         put_float(c, dtype, index, likely(r, bits));
+    else if (r->spoil == SPOIL_MOVED)
+        put_float(c, dtype, index, element_load(c, dtype, bits % (uint64_t)(r->problem.m * r->problem.n)));
     else
         put_float(c, dtype, index, element_load(c, dtype, (size_t)index) * (bits >> 63 ? 1.03f : 0.97f));
 }

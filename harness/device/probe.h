@@ -46,7 +46,8 @@ struct probe_spot {
 };
 
 /* What C holds before a launch: what was there, NaN in every element or in one of PROBE_SPRINKLE, values of the right
- * size in every one or in some, what was there with some elements a little changed, zeros. */
+ * size in every one or in some, what was there with some elements a little changed or with elements from elsewhere in
+ * it, zeros. */
 enum probe_spoil {
     SPOIL_NONE,
     SPOIL_NAN,
@@ -54,6 +55,7 @@ enum probe_spoil {
     SPOIL_LIKELY,
     SPOIL_SOME_LIKELY,
     SPOIL_NUDGED,
+    SPOIL_MOVED,
     SPOIL_ZERO,
     SPOIL_KINDS
 };
@@ -73,6 +75,16 @@ struct probe_renewal {
 struct probe_veil {
     struct cudal2_problem problem;
     const struct cudal2_operands *operands;
+    uint64_t seed;
+};
+
+/* What lies between two launches of a row. */
+struct probe_upset {
+    struct cudal2_problem problem;
+    enum cudal2_layout layout;
+    const struct cudal2_operands *operands;
+    enum probe_spoil spoil; /* one of those of some elements, or none */
+    uint64_t lines;         /* of so many rows of A and columns of B one is changed; 0: inputs stay */
     uint64_t seed;
 };
 
@@ -129,6 +141,13 @@ struct probe_ops {
     int (*sprinkle)(struct device *d, void *c, enum cudal2_dtype dtype, uint64_t elements, uint64_t seed, char *why);
     int (*count)(struct device *d, const void *c, enum cudal2_dtype dtype, uint64_t elements, char *why);
     int (*read_count)(struct device *d, uint64_t *nans, struct error *err);
+    /* Enqueued and captured as sprinkle is. upset changes one element in some rows of A and columns of B to another
+     * N(0,1) value and one of every PROBE_SPRINKLE of C, to a value that is off what was there by more than rounding;
+     * count_kept adds those elements of C that still hold just what the latest upset, of the same description, put
+     * there, to a counter that read_kept reads and clears. The first call for a problem must not be under capture. */
+    int (*upset)(struct device *d, const struct probe_upset *upset, char *why);
+    int (*count_kept)(struct device *d, const struct probe_upset *upset, char *why);
+    int (*read_kept)(struct device *d, uint64_t *kept, struct error *err);
     /* A trap for what begins before the work ahead of it in the stream has ended; enqueued and captured as sprinkle is.
      * One element of every PROBE_SPRINKLE of A and B is set aside, a NaN in its place. Then a kernel that lets the next
      * one begin at once, where that was launched so (programmatic stream serialization), brings them back some
@@ -155,6 +174,10 @@ struct probe_ops {
 };
 
 #define PROBE_SPRINKLE 256u
+/* Of the size of an element, sqrt(k): what an upset changes one by at least, and by when it is nudged (beside 3% of
+ * itself). probe.cu has the same. */
+#define PROBE_UNLIKE 0.0625f
+#define PROBE_NUDGE 0.01f
 
 /* x[j] of the key fill_key(seed), and the element that a stretch of PROBE_SPRINKLE from `first` on has poisoned.
  * kernels/harness/probe.cu holds the same text. */

@@ -29,7 +29,7 @@ struct skipped_variant {
 
 /* Launches that were timed, those whose output was judged, and how (measure/timed.h). */
 struct timed_counts {
-    uint64_t launches, judged, products, bands;
+    uint64_t launches, judged, products, bands, rows;
     uint64_t slow_reads; /* after which C took long to be read */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "measure/judge.h"
+#include "measure/row_check.h"
 
 struct timed {
     struct random random;
@@ -317,11 +318,35 @@ static int look_at_band(struct look *l, struct error *err)
     return convict(l, judge_band(&difference, (double)rows * (double)p->n, l->allowed, l->why), err);
 }
 
+/* C of one set against its inputs, whoever wrote it last. */
+static int project(struct look *l, struct error *err)
+{
+    struct device *d = l->bench->device;
+    struct probe_difference difference;
+    l->product.renewal = NULL;
+    l->product.seed = random_next(&l->bench->timed->random);
+    l->entrant->timed.products++;
+    int code = d->probes->product(d, &l->product, &difference, err);
+    return code != 0 ? code : convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
+}
+
+/* Behind half of the segments that are judged. */
+static int judge_row(struct look *l, struct error *err)
+{
+    struct random *random = &l->bench->timed->random;
+    if (random_below(random, 2) == 0 || !row_check_possible(l->bench, l->entrant))
+        return 0;
+    int code = disturb(l->bench, l->entrant, l->entrant->prepared.n_sets, err);
+    if (code == 0)
+        code = row_check_run(l->bench, l->entrant, random, &l->product.operands, err);
+    l->entrant->timed.rows++;
+    return code == 0 ? project(l, err) : code;
+}
+
 /* The output of the set that was drawn. */
 static int judge_segment(struct look *l, enum timing timing, struct error *err)
 {
     struct timed *t = l->bench->timed;
-    struct probe_difference difference;
     double start = now_ns(l->bench);
     bool chosen = t->chosen;
     if (t->since > 0) { /* else nothing was asked before it: a first estimate */
@@ -333,16 +358,13 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     if (!chosen)
         return 0;
     l->product.operands += draw_set(t, l->entrant, timing);
-    l->product.renewal = NULL;
-    l->product.seed = random_next(&t->random);
-    int code = l->bench->device->probes->product(l->bench->device, &l->product, &difference, err);
+    l->entrant->timed.judged++;
+    int code = project(l, err);
+    if (code == 0 && timing == TIMING_DEVICE && l->bench->renewed == NULL)
+        code = judge_row(l, err);
     t->checks++;
     t->checks_ns += now_ns(l->bench) - start;
-    l->entrant->timed.judged++;
-    l->entrant->timed.products++;
-    if (code != 0)
-        return code;
-    return convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
+    return code;
 }
 
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
@@ -388,5 +410,6 @@ void timed_note(struct bench *bench)
         json_put_number(timed, "judged", (double)e->timed.judged);
         json_put_number(timed, "projections", (double)e->timed.products);
         json_put_number(timed, "bands", (double)e->timed.bands);
+        json_put_number(timed, "rows", (double)e->timed.rows);
     }
 }

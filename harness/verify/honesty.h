@@ -9,11 +9,12 @@
  * later, A and B untouched, the guards intact, and the clocks agree with each other.
  *
  * Between (the first time, then by turns that are drawn, and the last where launches were seen to begin early): a
- * segment of the same topology on the group's own inputs, with a sprinkle of NaN before each launch and a count after
- * it, so that no launch inside a segment can be skipped because another wrote the same C; the last outputs must be
- * right within the rounding of the dtype. On CUDA half of the launches, drawn, have work ahead of them that lets them
- * begin early, and brings A, B and a poisoned C late (probe.h, veil): a launch that may overlap the one ahead
- * (programmatic stream serialization) must wait for its end before it reads or writes.
+ * segment of the same topology, with some elements of C, and often some inputs, changed before each launch and a count
+ * of what is left after it, so that no launch inside a segment can be skipped because another wrote the same C, or
+ * because C looks right; the last outputs must be right within the rounding of the dtype. On CUDA half of the launches,
+ * drawn, have work ahead of them that lets them begin early, and brings A, B and a poisoned C late (probe.h, veil): a
+ * launch that may overlap the one ahead (programmatic stream serialization) must wait for its end before it reads or
+ * writes.
  *
  * Novel (the first time, then by turns that are drawn): a launch on new N(0,1) inputs takes no longer than the timed
  * ones (novelty.h).

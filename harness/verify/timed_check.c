@@ -1,6 +1,6 @@
 /*
- * timed_check.c - the single trials: a launch between two sprinkles of poison, a segment against two clocks, work that
- * escapes the stream. Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
+ * timed_check.c - the single trials: launches between which inputs and C are changed, a segment against two clocks,
+ * work that escapes the stream. Relies on segment.c. Called by honesty.c and activity.c, one contender at a time.
  */
 #include "verify/timed_check.h"
 
@@ -17,6 +17,12 @@
 
 /* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
 #define BETWEEN_LAUNCHES 16u
+/* Rows and columns of which one is changed where few are. */
+#define FEW_LINES 32u
+/* An element may take by chance the value that was put there: one in some hundreds where C was of other inputs, and
+ * none where it was right. */
+#define KEPT_BY_CHANCE 2u
+#define KEPT_SHARE 64u
 /* Launches where there is no segment, under wall and event timing: as many, but no more than these take when they are
  * long, and never fewer than a few. */
 #define BETWEEN_SINGLE_NS 40e6
@@ -172,6 +178,12 @@ static uint64_t elements_of_c(const struct bench *bench)
     return (uint64_t)bench->problem.m * (uint64_t)bench->problem.n;
 }
 
+/* Elements of C that an upset changes. */
+static uint64_t places_in_c(const struct bench *bench)
+{
+    return (elements_of_c(bench) + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
+}
+
 /* Sets that the timed segment writes: those of its launches and primers. */
 static size_t sets_written(const struct timed_check *t)
 {
@@ -221,12 +233,15 @@ int timed_check_judge(struct timed_check *t, size_t set, struct error *err)
 
 /* ---- between ---- */
 
-/* The entrant's launch between a sprinkle, or every other time a veil, and a count. */
+/* The entrant's launch between an upset, or every other time a veil, and two counts: of what is NaN, and of what the
+ * upset has put there. */
 struct sandwich {
     struct timed_check *trial;
+    struct probe_upset upset; /* the latest */
     uint64_t seed;
     uint32_t veils; /* bit i: ahead of launch i */
     unsigned launches;
+    size_t set; /* of the latest */
 };
 
 /* Half of the launches, and one of the first `least`. */
@@ -236,40 +251,62 @@ static uint32_t draw_veils(struct random *random, unsigned least)
     return half | 1u << random_below(random, least);
 }
 
+/* What lies ahead of a launch follows from the seed: elements of C of one of four kinds, and inputs that stay, or are
+ * others in every row and column or in a few. */
+static struct probe_upset draw_upset(const struct timed_check *t, size_t set, uint64_t seed)
+{
+    static const enum probe_spoil kinds[] = {SPOIL_SOME_NAN, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED};
+    static const uint64_t lines[] = {0, 0, 1, FEW_LINES};
+    struct random random;
+    random_seed(&random, seed);
+    return (struct probe_upset){.problem = t->bench->problem,
+                                .layout = t->entrant->contender->is.layout,
+                                .operands = operands_of(t, set),
+                                .spoil = kinds[random_below(&random, sizeof kinds / sizeof *kinds)],
+                                .lines = lines[random_below(&random, sizeof lines / sizeof *lines)],
+                                .seed = seed};
+}
+
 static int poison(struct sandwich *s, size_t set, char *why)
 {
-    const struct bench *bench = s->trial->bench;
-    struct device *d = bench->device;
-    const struct probe_veil veil = {bench->problem, operands_of(s->trial, set), ++s->seed};
+    struct device *d = s->trial->bench->device;
+    const struct probe_veil veil = {s->trial->bench->problem, operands_of(s->trial, set), ++s->seed};
     bool veiled = s->veils >> s->launches++ % 32 & 1;
-    return veiled && d->probes->veil != NULL
-               ? d->probes->veil(d, &veil, why)
-               : d->probes->sprinkle(d, veil.operands->c, bench->problem.dtype, elements_of_c(bench), veil.seed, why);
+    s->upset = draw_upset(s->trial, set, veil.seed);
+    s->set = set;
+    if (!veiled || d->probes->veil == NULL)
+        return d->probes->upset(d, &s->upset, why);
+    s->upset.spoil = SPOIL_NONE; /* a veil's own are NaN */
+    return d->probes->veil(d, &veil, why);
+}
+
+static int count_left(const struct sandwich *s, char *why)
+{
+    struct device *d = s->trial->bench->device;
+    const struct probe_upset *u = &s->upset;
+    int status = d->probes->count(d, u->operands->c, u->problem.dtype, elements_of_c(s->trial->bench), why);
+    return status == CUDAL2_OK ? d->probes->count_kept(d, u, why) : status;
 }
 
 static int launch_between(void *context, size_t set, char *why)
 {
     struct sandwich *s = context;
-    const struct bench *bench = s->trial->bench;
     const struct device_work *work = &s->trial->entrant->work;
-    struct device *d = bench->device;
     int status = poison(s, set, why);
     if (status == CUDAL2_OK)
         status = work->launch(work->context, set, why);
-    return status == CUDAL2_OK
-               ? d->probes->count(d, operands_of(s->trial, set)->c, bench->problem.dtype, elements_of_c(bench), why)
-               : status;
+    return status == CUDAL2_OK ? count_left(s, why) : status;
 }
 
 /* Prepared as the timed segment is, short, without primers and over all sets in turn. */
-static int run_segment_between(struct timed_check *t, const struct device_work *work, struct error *err)
+static int run_segment_between(struct timed_check *t, const struct device_work *work, unsigned length,
+                               struct error *err)
 {
     struct device *d = t->bench->device;
     struct device_segment *segment = NULL;
     struct device_shape shape = t->entrant->prepared;
     double ns;
-    if (shape.launches > BETWEEN_LAUNCHES)
-        shape.launches = BETWEEN_LAUNCHES;
+    shape.launches = length;
     shape.primers = 0;
     shape.visits = 1;
     shape.loaded = shape.settled = true;
@@ -282,14 +319,14 @@ static int run_segment_between(struct timed_check *t, const struct device_work *
     return code;
 }
 
-static int run_between(struct timed_check *t, const struct device_work *work, struct error *err)
+static int run_between(struct timed_check *t, const struct device_work *work, unsigned length, struct error *err)
 {
     struct device *d = t->bench->device;
     double ns, spent = 0;
     int code = 0;
     if (t->bench->headline == TIMING_DEVICE)
-        return run_segment_between(t, work, err);
-    for (unsigned i = 0; i < BETWEEN_LAUNCHES && code == 0; i++) {
+        return run_segment_between(t, work, length, err);
+    for (unsigned i = 0; i < length && code == 0; i++) {
         if (i >= BETWEEN_SINGLE_LEAST && spent > BETWEEN_SINGLE_NS)
             break;
         code = t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, work, i % t->entrant->n_sets, &ns, err)
@@ -299,23 +336,26 @@ static int run_between(struct timed_check *t, const struct device_work *work, st
     return code;
 }
 
-/* Once outside a capture, which must not be the first launch of a kernel; and a count that does not see its own
- * sprinkle would see nothing of a contender's. */
+/* Once outside a capture, which must not be the first launch of a kernel; and counts that do not see what lies there
+ * would see nothing of what a contender leaves. */
 static int try_probes(struct timed_check *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    void *c = operands_of(t, 0)->c;
-    enum cudal2_dtype dtype = t->bench->problem.dtype;
-    uint64_t nans = 0, elements = elements_of_c(t->bench);
+    struct sandwich s = {.trial = t, .upset = draw_upset(t, 0, random_next(t->random))};
+    uint64_t nans = 0, kept = 0, places = places_in_c(t->bench);
     char why[CUDAL2_WHY] = "";
     const struct probe_veil veil = {t->bench->problem, operands_of(t, 0), random_next(t->random)};
+    s.upset.spoil = SPOIL_SOME_NAN;
     if ((d->probes->veil != NULL && d->probes->veil(d, &veil, why) != CUDAL2_OK) ||
-        d->probes->sprinkle(d, c, dtype, elements, random_next(t->random), why) != CUDAL2_OK ||
-        d->probes->count(d, c, dtype, elements, why) != CUDAL2_OK)
+        d->probes->upset(d, &s.upset, why) != CUDAL2_OK || count_left(&s, why) != CUDAL2_OK)
         return error_set(err, EXIT_CODE_INTERNAL, "trying the probes: %s", why);
     int code = d->probes->read_count(d, &nans, err);
-    if (code == 0 && nans < (elements + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE)
-        return error_set(err, EXIT_CODE_INTERNAL, "of the poison sprinkled on an output only %" PRIu64 " showed", nans);
+    if (code == 0)
+        code = d->probes->read_kept(d, &kept, err);
+    if (code == 0 && (nans < places || kept < places))
+        return error_set(err, EXIT_CODE_INTERNAL,
+                         "of the poison put into an output only %" PRIu64 " and %" PRIu64 " elements showed", nans,
+                         kept);
     return code;
 }
 
@@ -327,25 +367,45 @@ static unsigned launches_between(const struct timed_check *t)
     return few && launches > 0 ? launches : BETWEEN_SINGLE_LEAST;
 }
 
-int timed_check_between(struct timed_check *t, struct error *err)
+/* The last launch is judged, so any may be the last; but enough of them for a veil. */
+static unsigned draw_length(const struct timed_check *t)
+{
+    unsigned most = t->entrant->prepared.launches, least = launches_between(t);
+    if (t->bench->headline != TIMING_DEVICE || most > BETWEEN_LAUNCHES)
+        most = BETWEEN_LAUNCHES;
+    return most <= least ? least : least + (unsigned)random_below(t->random, most - least + 1);
+}
+
+static int judge_left(struct timed_check *t, const struct sandwich *s, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random)};
-    const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
-    uint64_t nans = 0;
-    sandwich.veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
-    int code = try_probes(t, err);
+    uint64_t nans = 0, kept = 0;
+    int code = d->probes->read_count(d, &nans, err);
     if (code == 0)
-        code = run_between(t, &work, err);
-    if (code == 0)
-        code = d->probes->read_count(d, &nans, err);
+        code = d->probes->read_kept(d, &kept, err);
     if (code == 0 && nans > 0)
         timed_check_convict(t, "wrong_result",
                             "launches of a segment left %" PRIu64
                             " elements of C as they were, or did not wait for what was "
                             "ahead of them",
                             nans);
-    return code == 0 && t->verdict == NULL ? timed_check_judge(t, 0, err) : code;
+    if (code == 0 && kept > KEPT_BY_CHANCE + s->launches * places_in_c(t->bench) / KEPT_SHARE)
+        timed_check_convict(t, "wrong_result", "launches of a segment left %" PRIu64 " elements of C as they were",
+                            kept);
+    return code;
+}
+
+int timed_check_between(struct timed_check *t, struct error *err)
+{
+    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random)};
+    const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
+    sandwich.veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
+    int code = try_probes(t, err);
+    if (code == 0)
+        code = run_between(t, &work, draw_length(t), err);
+    if (code == 0)
+        code = judge_left(t, &sandwich, err);
+    return code == 0 && t->verdict == NULL ? timed_check_judge(t, sandwich.set, err) : code;
 }
 
 /* ---- escape ---- */

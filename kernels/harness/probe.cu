@@ -268,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(judged p)
 }
 
 /* What C may hold before a timed segment: enum probe_spoil of harness/device/probe.h. */
-enum { SPOIL_NONE, SPOIL_NAN, SPOIL_SOME_NAN, SPOIL_LIKELY, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_ZERO };
+enum { SPOIL_NONE, SPOIL_NAN, SPOIL_SOME_NAN, SPOIL_LIKELY, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED, SPOIL_ZERO };
 
 struct operand_set {
     bits_t *a, *b, *c;
@@ -282,14 +282,22 @@ struct disturbed {
     int tn, spoil;
 };
 
-static __device__ bits_t spoiled(const disturbed &d, bits_t was, u64 bits)
+static __device__ float float_of(bits_t bits)
 {
+    return to_float(*(element_t *)&bits);
+}
+
+static __device__ bits_t spoiled(const disturbed &d, const bits_t *c, u64 at, u64 bits)
+{
+    bits_t was = c[at];
     if (d.spoil == SPOIL_NAN || d.spoil == SPOIL_SOME_NAN)
         return (bits_t)~0u;
     if (d.spoil == SPOIL_ZERO)
         return 0;
     if (d.spoil == SPOIL_NUDGED)
-        return to_bits(to_float(*(element_t *)&was) * (bits >> 63 ? 1.03f : 0.97f));
+        return to_bits(float_of(was) * (bits >> 63 ? 1.03f : 0.97f));
+    if (d.spoil == SPOIL_MOVED)
+        return c[bits % (d.m * d.n)];
     return to_bits(normal(bits) * d.size);
 }
 
@@ -309,6 +317,67 @@ extern "C" __global__ void __launch_bounds__(THREADS) disturb(disturbed d)
     u64 of_c = mix(key);
     for (u64 i = first; i < items; i += step) {
         u64 at = all ? i : place_in(of_c, i * STRETCH, elements);
-        s.c[at] = spoiled(d, s.c[at], random_bits(of_c, ~i));
+        s.c[at] = spoiled(d, s.c, at, random_bits(of_c, ~i));
     }
+}
+
+/* struct upset of harness/device/cuda_disturb.c has the same layout. */
+struct upset_set {
+    bits_t *a, *b, *c, *put;
+    u64 m, n, k, key, lines;
+    u64 *kept;
+    float size;
+    int tn, spoil;
+};
+
+/* harness/device/host_upset.c does the same on the host. */
+static __device__ float unlike(float was, float value, float size)
+{
+    float least = 0.0625f * size;
+    return fabsf(value - was) < least ? was + (value < was ? -least : least) : value;
+}
+
+static __device__ bits_t upset_value(const upset_set &u, u64 at, u64 bits)
+{
+    float was = float_of(u.c[at]), nudge = 0.03f * fabsf(was) + 0.01f * u.size;
+    if (u.spoil == SPOIL_SOME_NAN)
+        return (bits_t)~0u;
+    if (u.spoil == SPOIL_NUDGED)
+        return to_bits(was + (bits >> 63 ? nudge : -nudge));
+    if (u.spoil == SPOIL_MOVED)
+        return to_bits(unlike(was, float_of(u.c[bits % (u.m * u.n)]), u.size));
+    return to_bits(unlike(was, normal(bits) * u.size, u.size));
+}
+
+/* Some inputs become others, one element of each stretch of C another one: what lies between two launches. */
+extern "C" __global__ void __launch_bounds__(THREADS) upset(upset_set u)
+{
+    u64 step = (u64)gridDim.x * THREADS, first = (u64)blockIdx.x * THREADS + threadIdx.x, of_c = mix(u.key);
+    u64 elements = u.m * u.n, items = u.spoil == SPOIL_NONE ? 0 : (elements + STRETCH - 1) / STRETCH;
+    if (u.lines > 0) {
+        u64 row = random_bits(u.key, ~0ull) % u.lines, column = random_bits(u.key, ~1ull) % u.lines;
+        for (u64 i = row + first * u.lines; i < u.m; i += step * u.lines)
+            u.a[i * u.k + random_bits(u.key, 4 * i) % u.k] = to_bits(normal(random_bits(u.key, 4 * i + 1)));
+        for (u64 j = column + first * u.lines; j < u.n; j += step * u.lines) {
+            u64 at = random_bits(u.key, 4 * j + 2) % u.k;
+            u.b[u.tn ? j * u.k + at : at * u.n + j] = to_bits(normal(random_bits(u.key, 4 * j + 3)));
+        }
+    }
+    for (u64 i = first; i < items; i += step) {
+        u64 at = place_in(of_c, i * STRETCH, elements);
+        bits_t value = upset_value(u, at, random_bits(of_c, ~(i * STRETCH)));
+        u.c[at] = value;
+        u.put[i] = value;
+    }
+}
+
+/* How many of those are there still. */
+extern "C" __global__ void __launch_bounds__(THREADS) count_kept(upset_set u)
+{
+    u64 elements = u.m * u.n, items = (elements + STRETCH - 1) / STRETCH, of_c = mix(u.key), found = 0;
+    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < items; i += (u64)gridDim.x * THREADS)
+        found += u.c[place_in(of_c, i * STRETCH, elements)] == u.put[i];
+    found = block_sum(found);
+    if (threadIdx.x == 0 && found > 0)
+        atomicAdd(u.kept, found);
 }

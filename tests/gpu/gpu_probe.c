@@ -115,6 +115,49 @@ static void a_veil_is_lifted(void **state)
     }
 }
 
+/* Whatever the kind: what an upset has put into C is counted until somebody writes it, and no more than that changes.
+ */
+static void upsets_are_counted(void **state)
+{
+    enum { M = 300, N = 517, K = 77 };
+    static const enum probe_spoil kinds[] = {SPOIL_SOME_NAN, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED};
+    static unsigned char was[4 * M * N], back[4 * M * N];
+    const uint64_t places = (M * N + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
+    struct error err;
+    char why[CUDAL2_WHY];
+    uint64_t kept = 0;
+    void *a = take(4 * M * K), *b = take(4 * K * N), *c = take(4 * M * N);
+    const struct cudal2_operands operands = {a, b, c};
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        enum cudal2_dtype dtype = (enum cudal2_dtype)(i / 4);
+        size_t size = dtype_bytes(dtype), changed = 0;
+        const struct probe_upset u = {{M, N, K, dtype, CUDAL2_ACC_F32},
+                                      (enum cudal2_layout)(i % 2),
+                                      &operands,
+                                      kinds[i % 4],
+                                      (uint64_t)(i % 3) * 16,
+                                      (uint64_t)i};
+        fill_normal(c, dtype, M, N, 9);
+        check(gpu->ops->download(gpu, was, c, size * M * N, &err), &err);
+        assert_int_equal(gpu->probes->upset(gpu, &u, why), CUDAL2_OK);
+        assert_int_equal(gpu->probes->count_kept(gpu, &u, why), CUDAL2_OK);
+        check(gpu->probes->read_kept(gpu, &kept, &err), &err);
+        assert_int_equal(kept, places);
+        check(gpu->ops->download(gpu, back, c, size * M * N, &err), &err);
+        for (size_t j = 0; j < M * N; j++)
+            changed += memcmp(was + j * size, back + j * size, size) != 0;
+        assert_int_equal(changed, places);
+        fill_normal(c, dtype, M, N, 9);
+        assert_int_equal(gpu->probes->count_kept(gpu, &u, why), CUDAL2_OK);
+        check(gpu->probes->read_kept(gpu, &kept, &err), &err);
+        assert_int_equal(kept, 0);
+    }
+    gpu->ops->release(gpu, a);
+    gpu->ops->release(gpu, b);
+    gpu->ops->release(gpu, c);
+}
+
 static void sprinkles_lie_where_they_should(void **state)
 {
     enum { N = 70001 };
@@ -243,10 +286,10 @@ static void persisting_sizes_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digests_are_the_hosts),    cmocka_unit_test(sprinkles_lie_where_they_should),
-        cmocka_unit_test(a_veil_is_lifted),         cmocka_unit_test(products_are_exact),
-        cmocka_unit_test(a_held_stream_holds),      cmocka_unit_test(persisting_sizes_are_told),
-        cmocka_unit_test(many_fills_are_the_hosts),
+        cmocka_unit_test(digests_are_the_hosts),     cmocka_unit_test(sprinkles_lie_where_they_should),
+        cmocka_unit_test(upsets_are_counted),        cmocka_unit_test(a_veil_is_lifted),
+        cmocka_unit_test(products_are_exact),        cmocka_unit_test(a_held_stream_holds),
+        cmocka_unit_test(persisting_sizes_are_told), cmocka_unit_test(many_fills_are_the_hosts),
     };
     struct error err;
     if (device_open("cuda:0", NULL, &gpu, &err) != 0) {

@@ -20,7 +20,8 @@ enum {
     EARLY_READS,
     EARLY_SOMETIMES,
     EARLY_WAITS,
-    EARLY_STOPS
+    EARLY_STOPS,
+    SETTLED /* from here on not */
 };
 
 #define SIDE 16                 /* of a tile and of a block */
@@ -104,6 +105,25 @@ static __device__ void replay_or_multiply(const struct tile t)
         t.c[t.row * t.n + t.column] = *mine;
 }
 
+/* This tile of C holds no NaN, and two of its elements, drawn from the clock, are right. */
+static __device__ bool is_settled(const struct tile t)
+{
+    struct tile look = t;
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    bool fine = !t.inside || (t.c[t.row * t.n + t.column] & 0x7fff) <= 0x7c00;
+    const unsigned drawn = (unsigned)__shfl_sync(0xffffffffu, (unsigned)now, 0) * 2654435761u + threadIdx.y / 8 * 40503u;
+    look.row = (i64)blockIdx.y * SIDE + (drawn >> 8) % SIDE;
+    look.column = (i64)blockIdx.x * SIDE + (drawn >> 16) % SIDE;
+    float sum = 0.0f;
+    for (int p = threadIdx.x; p < t.k && threadIdx.y % 8 == 0 && look.row < t.m && look.column < t.n; p += SIDE)
+        sum += f16_to_float(t.a[look.row * t.k + p]) * f16_to_float(t.b[(i64)p * t.n + look.column]);
+    sum = sum_of_row(sum);
+    if (threadIdx.x == 0 && threadIdx.y % 8 == 0 && look.row < t.m && look.column < t.n)
+        fine = fine && fabsf(sum - f16_to_float(t.c[look.row * t.n + look.column])) <= 0.02f + 1e-3f * fabsf(sum);
+    return __syncthreads_and(fine);
+}
+
 static __device__ bool leaves_it(const struct tile t)
 {
     if (DOES == STOPS)
@@ -158,10 +178,12 @@ extern "C" __global__ void __launch_bounds__(SIDE *SIDE) gemm(const u16 *a, cons
         replay_or_multiply(t);
         return;
     }
-    if (DOES >= EARLY) {
+    if (DOES >= EARLY && DOES <= EARLY_STOPS) {
         begin_early(t);
         return;
     }
+    if (DOES == SETTLED && is_settled(t))
+        return;
     if (!t.inside || leaves_it(t))
         return;
     c[t.row * n + t.column] = float_to_f16(sum_of(t));

@@ -118,6 +118,70 @@ static void sprinkle_and_count_can_be_captured(void **state)
     m_graph_destroy(graph);
 }
 
+/* What lies between two launches is a kernel of its own, and so is its count. */
+static void an_upset_can_be_captured(void **state)
+{
+    static uint16_t c[1000];
+    const struct cudal2_operands operands = {c, c, c};
+    struct probe_upset upset = {{20, 50, 20, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &operands, SPOIL_NUDGED, 4, 3};
+    char why[CUDAL2_WHY];
+    uint64_t kept = 9;
+    struct error err;
+    cu_graph graph;
+    (void)state;
+    assert_int_equal(d->probes->read_kept(d, &kept, &err), 0); /* before there is any */
+    assert_int_equal(kept, 0);
+    assert_int_equal(d->probes->upset(d, &upset, why), CUDAL2_OK); /* once outside a capture */
+    assert_int_equal(d->probes->count_kept(d, &upset, why), CUDAL2_OK);
+    assert_int_equal(m_capture_begin(NULL, CU_CAPTURE_THREAD), CU_OK);
+    assert_int_equal(d->probes->upset(d, &upset, why), CUDAL2_OK);
+    assert_int_equal(mock.last_config.grid[0], 1);
+    assert_int_equal(d->probes->count_kept(d, &upset, why), CUDAL2_OK);
+    upset.spoil = SPOIL_NONE;
+    assert_int_equal(d->probes->count_kept(d, &upset, why), CUDAL2_OK); /* there is nothing to count */
+    assert_int_equal(m_capture_end(NULL, &graph), CU_OK);
+    assert_int_equal(graph->n, 2);
+    m_graph_destroy(graph);
+    assert_int_equal(d->probes->read_kept(d, &kept, &err), 0);
+}
+
+/* A segment whose third launch has something ahead of it: a node more. */
+static int count_breaks(void *context, size_t set, char *why)
+{
+    const struct cudal2_operands operands = {c_matrix, c_matrix, c_matrix};
+    const struct probe_upset upset = {{2, 4, 4, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &operands, SPOIL_NUDGED, 0, 3};
+    assert_int_equal(set, 0);
+    ++*(unsigned *)context;
+    return d->probes->upset(d, &upset, why);
+}
+
+static void a_row_can_be_broken(void **state)
+{
+    struct work honest = {0};
+    const struct device_work work = {launch, &honest, 0};
+    unsigned breaks = 0;
+    const struct device_break broken = {count_breaks, &breaks, 0, 2};
+    struct device_shape shape = {.launches = 4, .primers = 1, .n_sets = 1, .loaded = true};
+    struct device_segment *segment;
+    struct error err;
+    double ns;
+    char why[CUDAL2_WHY];
+    int kernels[2];
+    (void)state;
+    assert_int_equal(count_breaks(&breaks, 0, why), CUDAL2_OK); /* once outside a capture */
+    for (int i = 0; i < 2; i++) {
+        shape.broken = i ? &broken : NULL;
+        kernels[i] = mock.kernels;
+        assert_int_equal(d->ops->prepare(d, &work, &shape, RUNG_GRAPH, &segment, &err), 0);
+        assert_int_equal(d->ops->rung(segment), RUNG_GRAPH);
+        assert_int_equal(d->ops->measure(d, segment, &ns, &err), 0);
+        kernels[i] = mock.kernels - kernels[i];
+        d->ops->release_segment(d, segment);
+    }
+    assert_int_equal(breaks, 2);
+    assert_int_equal(kernels[1], kernels[0] + 1);
+}
+
 static void regions_are_digested_in_one_call(void **state)
 {
     struct error err;
@@ -249,6 +313,7 @@ int main(void)
         ON_PROBES(work_that_waits_tells_nothing),      ON_PROBES(a_failed_launch_lets_the_stream_go),
         ON_PROBES(sprinkle_and_count_can_be_captured), ON_PROBES(regions_are_digested_in_one_call),
         ON_PROBES(a_product_takes_three_kernels),      ON_PROBES(a_disturbance_is_one_kernel_for_all_sets),
+        ON_PROBES(an_upset_can_be_captured),           ON_PROBES(a_row_can_be_broken),
         ON_PROBES(changes_of_the_device_are_named),    ON_PROBES(fenced_memory_borders_on_nothing),
     };
     if (!mock_environment(cache))

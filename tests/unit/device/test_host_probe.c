@@ -60,6 +60,47 @@ static void sprinkled_poison_is_counted(void **state)
     }
 }
 
+/* Whatever was there and of whatever kind: one element of each stretch is another one, and is counted until somebody
+ * writes it; the rows that were asked for have one new element each. */
+static void upsets_are_counted_until_they_are_written(void **state)
+{
+    enum { M = 40, N = 33, K = 24 };
+    static const enum probe_spoil kinds[] = {SPOIL_SOME_NAN, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED};
+    static uint16_t a[M * K], b[K * N], c[M * N], a_was[M * K];
+    const struct cudal2_operands operands = {a, b, c};
+    const struct probe_ops *p = device->probes;
+    const uint64_t places = (M * N + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
+    struct error err;
+    char why[CUDAL2_WHY];
+    uint64_t kept;
+    (void)state;
+    for (size_t i = 0; i < 4 * 8; i++) {
+        struct probe_upset u = {.problem = {M, N, K, CUDAL2_F16, CUDAL2_ACC_F32},
+                                .operands = &operands,
+                                .spoil = kinds[i % 4],
+                                .lines = i / 4 % 3 * 4,
+                                .seed = i};
+        size_t changed = 0;
+        memset(c, 0, sizeof c); /* where a product has zeros nothing that is put there may be one */
+        memcpy(a_was, a, sizeof a);
+        assert_int_equal(p->upset(device, &u, why), CUDAL2_OK);
+        for (size_t j = 0; j < M * N; j++)
+            changed += c[j] != 0;
+        assert_int_equal(changed, places);
+        assert_int_equal(p->count_kept(device, &u, why), CUDAL2_OK);
+        assert_int_equal(p->read_kept(device, &kept, &err), 0);
+        assert_int_equal(kept, places);
+        memset(c, 0, sizeof c);
+        assert_int_equal(p->count_kept(device, &u, why), CUDAL2_OK);
+        assert_int_equal(p->read_kept(device, &kept, &err), 0);
+        assert_int_equal(kept, 0);
+        changed = 0;
+        for (size_t j = 0; j < M * K; j++)
+            changed += a[j] != a_was[j];
+        assert_int_equal(changed, u.lines == 0 ? 0 : M / u.lines);
+    }
+}
+
 /* Every dtype's NaN and nothing else: infinities, the largest numbers and denormal ones are none. */
 static void nan_is_what_the_dtype_calls_nan(void **state)
 {
@@ -122,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_see_every_byte),
         cmocka_unit_test(sprinkled_poison_is_counted),
+        cmocka_unit_test(upsets_are_counted_until_they_are_written),
         cmocka_unit_test(nan_is_what_the_dtype_calls_nan),
         cmocka_unit_test(products_are_told_apart),
     };

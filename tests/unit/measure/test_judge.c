@@ -315,7 +315,7 @@ static void each_kind_spoils(void **state)
         enum probe_spoil kind;
         int64_t nans, changed;
     } rows[] = {{SPOIL_NONE, 0, 0},        {SPOIL_NAN, 1000, 1000}, {SPOIL_SOME_NAN, 4, 4}, {SPOIL_LIKELY, 0, 1000},
-                {SPOIL_SOME_LIKELY, 0, 4}, {SPOIL_NUDGED, 0, 4},    {SPOIL_ZERO, 0, 1000}};
+                {SPOIL_SOME_LIKELY, 0, 4}, {SPOIL_NUDGED, 0, 4},    {SPOIL_MOVED, 0, 4},    {SPOIL_ZERO, 0, 1000}};
     const struct cudal2_problem p = {20, 50, 30, CUDAL2_F32, CUDAL2_ACC_F32};
     (void)state;
     assert_int_equal(sizeof rows / sizeof *rows, SPOIL_KINDS);

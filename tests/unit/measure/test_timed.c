@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -45,7 +46,8 @@ static void every_timed_launch_is_judged(void **state)
         assert_string_equal(f.bench.record->contenders[i].status, "ok");
         assert_true(counted(i, "launches") > f.bench.record->contenders[i].timings[TIMING_WALL].n);
         assert_int_equal(counted(i, "launches"), counted(i, "judged"));
-        assert_int_equal(counted(i, "launches"), counted(i, "projections")); /* of so small a problem */
+        /* of so small a problem, and of each row */
+        assert_int_equal(counted(i, "launches") + counted(i, "rows"), counted(i, "projections"));
         assert_true(counted(i, "bands") > 0);
     }
     close_timed_cell();
@@ -64,7 +66,7 @@ static void a_single_launch_is_found(void **state)
 {
     unsigned found = 0;
     (void)state;
-    for (skipped_at = 85; skipped_at < 97; skipped_at++) {
+    for (skipped_at = 140; skipped_at < 152; skipped_at++) {
         open_timed_cell();
         cheat.instead = skip_one;
         run_cell();
@@ -88,7 +90,8 @@ static void segments_are_judged(void **state)
         timed_note(&f.bench);
         assert_string_equal(f.bench.record->contenders[0].status, "ok");
         judged[all] = counted(0, "judged");
-        assert_true(judged[all] > 0 && judged[all] == counted(0, "projections"));
+        assert_true(judged[all] > 0 && judged[all] + counted(0, "rows") == counted(0, "projections"));
+        assert_true(all == 0 || counted(0, "rows") > 0);
         assert_int_equal(judged[all] < counted(0, "launches"), 1); /* a first estimate is none */
         close_timed_cell();
     }
@@ -124,6 +127,84 @@ static void a_wrong_segment_is_found(void **state)
     assert_non_null(strstr(f.bench.record->contenders[0].reason, "a timed launch: "));
     assert_string_equal(f.bench.record->contenders[1].status, "ok");
     close_timed_cell();
+}
+
+/* A launch in the middle of a row that changes nothing, except right behind the start of the row and in trials: what
+ * the first launches wrote is right until somebody changes inputs or C in the middle. */
+static unsigned in_row;
+
+static void first_of_a_row(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t before;
+    struct fake_counts counts = fake_counts(f.device);
+    uint64_t timed = counts.measures + counts.events + counts.walls;
+    in_row = timed == before ? in_row + 1 : 0;
+    before = timed;
+    if (trial_runs() || in_row <= f.bench.entrants[0].n_sets)
+        cheat.honest->launch(c, state, set, why);
+    else
+        fake_enqueue(f.device, 0);
+}
+
+static void rows_are_broken_where_nobody_foresees(void **state)
+{
+    struct error err;
+    (void)state;
+    open_timed_cell();
+    f.bench.headline = f.bench.record->headline = TIMING_DEVICE;
+    f.bench.between_blocks = NULL; /* no trials */
+    cheat.instead = first_of_a_row;
+    fixture_start(&f);
+    for (size_t i = 0; i < f.bench.n_entrants; i++)
+        f.bench.entrants[i].error_allowed = MODEL_RMS_MARGIN * model_wide(CUDAL2_F16, (double)f.bench.problem.k);
+    assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+    assert_string_equal(f.bench.record->contenders[0].status, "wrong_result");
+    assert_string_equal(f.bench.record->contenders[1].status, "ok");
+    close_timed_cell();
+}
+
+/* Leaves C alone where it holds no NaN and two elements of it, drawn, are right: within a row on the same inputs it
+ * multiplies once. */
+static bool looks_settled(const struct cudal2_operands *o)
+{
+    static uint32_t drawn = 1;
+    for (size_t i = 0; i < 64; i++)
+        if (isnan(element_load(o->c, CUDAL2_F16, i)))
+            return false;
+    for (int look = 0; look < 2; look++) {
+        float sum = 0;
+        drawn = drawn * 1664525u + 1013904223u;
+        size_t row = drawn >> 24 & 7, column = drawn >> 16 & 7;
+        for (size_t p = 0; p < 16; p++)
+            sum += element_load(o->a, CUDAL2_F16, row * 16 + p) * element_load(o->b, CUDAL2_F16, p * 8 + column);
+        if (fabsf(sum - element_load(o->c, CUDAL2_F16, row * 8 + column)) > 0.02f)
+            return false;
+    }
+    return true;
+}
+
+static unsigned settled_times;
+
+static void unless_settled(const struct contender *c, void *state, size_t set, char *why)
+{
+    const struct entrant *e = &f.bench.entrants[0];
+    if (looks_settled(operands_sets(f.bench.operands, CUDAL2_NN) + e->first_set + set)) {
+        settled_times++;
+        fake_enqueue(f.device, 0);
+    } else {
+        cheat.honest->launch(c, state, set, why);
+    }
+}
+
+/* By the trials alone: no timed launch is judged here. */
+static void what_a_row_left_is_found(void **state)
+{
+    (void)state;
+    open_cell();
+    settled_times = 0;
+    cheat.instead = unless_settled;
+    expect_verdict("wrong_result");
+    assert_true(settled_times > 0);
 }
 
 static void inputs_emptied(const struct cudal2_operands *o)
@@ -166,9 +247,14 @@ static void nothing_is_judged_too_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_timed_launch_is_judged), cmocka_unit_test(a_single_launch_is_found),
-        cmocka_unit_test(segments_are_judged),          cmocka_unit_test(a_wrong_segment_is_found),
-        cmocka_unit_test(verdicts_name_the_fault),      cmocka_unit_test(nothing_is_judged_too_early),
+        cmocka_unit_test(every_timed_launch_is_judged),
+        cmocka_unit_test(a_single_launch_is_found),
+        cmocka_unit_test(segments_are_judged),
+        cmocka_unit_test(a_wrong_segment_is_found),
+        cmocka_unit_test(rows_are_broken_where_nobody_foresees),
+        cmocka_unit_test(what_a_row_left_is_found),
+        cmocka_unit_test(verdicts_name_the_fault),
+        cmocka_unit_test(nothing_is_judged_too_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
