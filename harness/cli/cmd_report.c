@@ -48,22 +48,6 @@ int report_print(const char *path, const struct options *options, struct error *
     return print_screen(&request, options, err);
 }
 
-static int find_format(const char *name, enum report_format *out, struct error *err)
-{
-    for (int i = 0; report_format_names[i]; i++)
-        if (strcmp(report_format_names[i], name) == 0) {
-            *out = (enum report_format)i;
-            return 0;
-        }
-    error_set(err, EXIT_CODE_USAGE, "report: there is no format \"%s\" (expected", name);
-    for (int i = 0; report_format_names[i]; i++) {
-        size_t used = strlen(err->text);
-        snprintf(err->text + used, sizeof err->text - used, "%s%s%s", i ? ", " : " ", report_format_names[i],
-                 report_format_names[i + 1] ? "" : ")");
-    }
-    return err->code;
-}
-
 static size_t count(const char *const *list)
 {
     size_t n = 0;
@@ -86,6 +70,7 @@ int command_report(const struct options *options, struct error *err)
         .n_results = options->n_operands,
         .published = options->published,
         .n_published = count(options->published),
+        .format = (enum report_format)options->format, /* the parser let no other command's pass */
         .table = options->table > INT_MAX ? -1 : (int)options->table,
         .timing = options_given(options, OPTION_TIMING) ? timing_names[options->timing] : NULL,
         .mixed = options->mixed,
@@ -98,7 +83,5 @@ int command_report(const struct options *options, struct error *err)
         return print_screen(&load, options, err);
     if (options_given(options, OPTION_TABLE) && request.table == 0)
         request.table = -1;
-    if (find_format(format_choices[options->format], &request.format, err))
-        return err->code;
     return report_main_from(&request, err);
 }

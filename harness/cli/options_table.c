@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "model/problem.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,13 +27,11 @@
 
 static const char *const mode_choices[] = {"offline", "server", "both", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
-const char *const format_choices[] = {
-    "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
-    "github-action", "prometheus", "medians", "shapes", "result", "junit",   NULL};
-/* What each of its commands knows of them; compare --agreement has tables. */
-static const char *const report_formats[] = {
-    "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
-    "github-action", "prometheus", "medians", "shapes", "result", NULL};
+/* Those of `report` first: an index is its enum report_format. */
+#define FORMAT_NAME(id, name, ...) name,
+#define FORMAT_HELP(id, name, help, ...) name help
+const char *const format_choices[] = {REPORT_FORMATS(FORMAT_NAME) "junit", NULL};
+/* What the other commands know of them; compare --agreement has tables. */
 static const char *const compare_formats[] = {"text", "markdown", "json", "junit", "html", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
 static const char *const table_words[] = {"1", "2", "3", "4", NULL};
@@ -158,11 +157,7 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "where to measure; auto is the first GPU, or the CPU without one"},
     [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE) | ON(VERIFY),
                        "FORMAT", format_choices, AT(format), REPORTS,
-                       "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh "
-                       "draws; bencher, google-benchmark, github-action, prometheus: for other programs; medians: the "
-                       "time of every round; shapes: every time, tidy; result: what a run would have made of its "
-                       "journal; compare knows text, "
-                       "markdown, json, junit, html"},
+                       REPORT_FORMATS(FORMAT_HELP) "compare knows text, markdown, json, junit, html"},
     [OPTION_TABLE] = {"table", 0, OPTION_KIND_INTEGER, OPTION_HINT_CHOICES, ON(REPORT), "1..4", table_words, AT(table),
                       REPORTS, "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
@@ -227,12 +222,8 @@ const struct option_use use_table[] = {
      NULL, NULL},
     {OPTION_TIMING, ON(REPORT), "the timing to report; default: each cell's headline", NULL, NULL},
     {OPTION_DEVICE, ON(COMPARE), "where --confirm measures; default: where NEW did", NULL, NULL},
-    {OPTION_FORMAT, ON(REPORT),
-     "text, markdown, latex, csv, json: tables; html: one page; figures: what scripts/figures.sh draws; bencher, "
-     "google-benchmark, github-action, prometheus: for other programs; medians: the time of every round; shapes: a row "
-     "for each cell, contender and timing; default: what "
-     "a run shows at its end",
-     report_formats, NULL},
+    {OPTION_FORMAT, ON(REPORT), REPORT_FORMATS(FORMAT_HELP) "default: what a run shows at its end", report_format_names,
+     NULL},
     {OPTION_FORMAT, ON(COMPARE),
      "text, markdown (for a merge request), json (every row), junit (for a CI system), html (one page); default: text",
      compare_formats, NULL},

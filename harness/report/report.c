@@ -1,6 +1,6 @@
 /*
- * report.c - the command `report`: which sources, which form, and for each form what makes it. A new form is one row
- * of its table. Relies on load.c and tables.c. Called by cli/cmd_report.c.
+ * report.c - the command `report`: which sources, which format, and for each format what makes it, by the entries of
+ * formats.h. Relies on load.c and tables.c. Called by cli/cmd_report.c.
  */
 #include "report/report.h"
 
@@ -22,44 +22,78 @@
 #include "result/thin.h"
 #include "base/tree.h"
 
-const char *const report_format_names[] = {
-    "text",          "markdown",   "latex",   "csv",    "json",   "figures", "html", "bencher", "google-benchmark",
-    "github-action", "prometheus", "medians", "shapes", "result", NULL};
-static const char *const file_endings[] = {"txt", "md", "tex", "csv", "json"};
+#define NAME_OF(id, name, ...) name,
+const char *const report_format_names[] = {REPORT_FORMATS(NAME_OF) NULL};
+
+struct format;
 
 /* What every format is made from. */
 struct inputs {
     const struct report_request *request;
+    const struct format *format;
     struct output output;
     struct result *result; /* all results together; NULL when there are published files only */
     struct dataset dataset;
 };
 
+struct tables;
+
+#define FROM_PUBLISHED 1u
+#define FROM_ONE 2u
+#define GIVES_FILES 4u
+
+/* An entry of formats.h. */
+struct format {
+    const char *name;
+    int (*make)(const struct inputs *in, struct error *err);
+    /* of tables: */
+    const char *ending;
+    int (*add)(struct tables *tables, const struct table *table);
+    void (*print)(struct text *out, const struct table *table);
+    /* of exports: */
+    struct {
+        const char *file;
+        int (*make)(const struct export_request *request, struct text *out, struct error *err);
+    } exports[2];
+    unsigned accepts;
+};
+
 /* ---- tables ---- */
 
-/* Tables of one table in one format, until they are written out. */
+/* Tables of one format, until they are written out. */
 struct tables {
     const struct inputs *in;
-    enum report_format format;
     size_t n;
     char name[48]; /* of the last one */
     struct text text;
-    cJSON *json; /* array, REPORT_JSON only */
+    cJSON *json; /* array, of the format json only */
     struct error *err;
 };
 
+static void print_text(struct text *out, const struct table *table)
+{
+    table_print_text(out, table, false);
+}
+
 /* Readers see neither hidden columns nor half a table that nobody measured; machines do. */
-static void print_for_readers(struct text *out, const struct table *s, enum report_format format)
+static int add_for_readers(struct tables *tables, const struct table *table)
 {
     struct table kept = {0};
-    table_for_readers(s, &kept);
-    if (format == REPORT_TEXT)
-        table_print_text(out, &kept, false);
-    else if (format == REPORT_MARKDOWN)
-        table_print_markdown(out, &kept);
-    else
-        table_print_latex(out, &kept);
+    if (tables->text.length > 0)
+        text_add(&tables->text, "\n");
+    table_for_readers(table, &kept);
+    tables->in->format->print(&tables->text, &kept);
     table_free(&kept);
+    return tables->text.failed ? -1 : 0;
+}
+
+static int add_json(struct tables *tables, const struct table *table)
+{
+    if (!tables->json)
+        tables->json = cJSON_CreateArray();
+    if (!tree_append(tables->json, table_to_json(table)))
+        tables->json = NULL;
+    return tables->json ? 0 : -1;
 }
 
 /* One table a file, which its name names. */
@@ -95,32 +129,21 @@ static int add_table(void *context, int number, const struct table *table)
     struct tables *tables = context;
     (void)number;
     tables->n++;
-    if (tables->format == REPORT_JSON) {
-        if (tables->json && !tree_append(tables->json, table_to_json(table)))
-            tables->json = NULL;
-        return tables->json ? 0 : -1;
-    }
-    if (tables->format == REPORT_CSV)
-        return add_csv(tables, table);
-    if (tables->text.length > 0)
-        text_add(&tables->text, "\n");
-    print_for_readers(&tables->text, table, tables->format);
-    return tables->text.failed ? -1 : 0;
+    return tables->in->format->add(tables, table);
 }
 
-/* Tables first to last in one file. */
+/* Tables first to last in one file; as CSV in a directory, in one file for each name. */
 static int write_tables(const struct inputs *in, int first, int last, struct error *err)
 {
-    struct tables tables = {.in = in, .format = in->request->format, .err = err};
+    struct tables tables = {.in = in, .err = err};
     char name[32];
-    bool failed = false, by_name = tables.format == REPORT_CSV && in->request->output;
-    tables.json = tables.format == REPORT_JSON ? cJSON_CreateArray() : NULL;
+    bool failed = false, by_name = in->format->add == add_csv && in->request->output;
     for (int number = first; number <= last && !failed; number++)
         failed = tables_make(&in->dataset, in->result, number, add_table, &tables) != 0;
-    if (tables.format == REPORT_JSON)
+    if (tables.json)
         json_add(&tables.text, tables.json);
     tables.text.failed |= failed;
-    snprintf(name, sizeof name, "table%d.%s", first, file_endings[tables.format]);
+    snprintf(name, sizeof name, "table%d.%s", first, in->format->ending);
     int code = 0;
     if (by_name && tables.n > 0)
         code = failed && err->code ? err->code : write_csv(&tables);
@@ -204,20 +227,6 @@ static int make_html(const struct inputs *in, struct error *err)
     return code;
 }
 
-static const struct {
-    enum report_format format;
-    const char *name;
-    int (*export)(const struct export_request *request, struct text *out, struct error *err);
-} exports[] = {
-    {REPORT_BENCHER, "bencher.json", export_bencher},
-    {REPORT_GOOGLE, "google-benchmark.json", export_google},
-    {REPORT_GITHUB, "github-action-smaller.json", export_github_smaller},
-    {REPORT_GITHUB, "github-action-bigger.json", export_github_bigger},
-    {REPORT_PROMETHEUS, "cudal2-bench.prom", export_prometheus},
-    {REPORT_MEDIANS, "medians.csv", export_medians},
-    {REPORT_SHAPES, "shapes.csv", export_shapes},
-};
-
 static int make_export(const struct inputs *in, size_t index, struct error *err)
 {
     const char *timing = in->request->timing;
@@ -228,9 +237,9 @@ static int make_export(const struct inputs *in, size_t index, struct error *err)
     if (!export_has_times(&request))
         return error_set(err, EXIT_CODE_DATA, "nothing to report: no times%s%s in what was given",
                          timing ? " in timing " : "", timing ? timing : "");
-    code = exports[index].export(&request, &text, err);
+    code = in->format->exports[index].make(&request, &text, err);
     if (code == 0)
-        code = output_write(&in->output, exports[index].name, &text, err);
+        code = output_write(&in->output, in->format->exports[index].file, &text, err);
     text_free(&text);
     return code;
 }
@@ -238,9 +247,8 @@ static int make_export(const struct inputs *in, size_t index, struct error *err)
 static int make_exports(const struct inputs *in, struct error *err)
 {
     int code = 0;
-    for (size_t i = 0; i < sizeof exports / sizeof *exports && code == 0; i++)
-        if (exports[i].format == in->request->format)
-            code = make_export(in, i, err);
+    for (size_t i = 0; i < 2 && in->format->exports[i].file && code == 0; i++)
+        code = make_export(in, i, err);
     return code;
 }
 
@@ -258,26 +266,14 @@ static int make_result(const struct inputs *in, struct error *err)
     return code;
 }
 
-static int make(const struct inputs *in, struct error *err)
-{
-    switch (in->request->format) {
-    case REPORT_FIGURES:
-        return make_figures(in, err);
-    case REPORT_HTML:
-        return make_html(in, err);
-    case REPORT_BENCHER:
-    case REPORT_GOOGLE:
-    case REPORT_GITHUB:
-    case REPORT_PROMETHEUS:
-    case REPORT_MEDIANS:
-    case REPORT_SHAPES:
-        return make_exports(in, err);
-    case REPORT_RESULT:
-        return make_result(in, err);
-    default:
-        return make_tables(in, err);
-    }
-}
+/* ---- the table ---- */
+
+#define TABLES(ending_, add_, print_) .make = make_tables, .ending = (ending_), .add = (add_), .print = (print_)
+#define EXPORT(file_, function) .make = make_exports, .exports = {{(file_), (function)}}
+#define EXPORTS(first, one, second, other) .make = make_exports, .exports = {{(first), (one)}, {(second), (other)}}
+#define MADE_BY(function) .make = (function)
+#define ENTRY(id, name_, help, accepts_, ...) [REPORT_##id] = {.name = (name_), .accepts = (accepts_), __VA_ARGS__},
+static const struct format formats[REPORT_FORMAT_COUNT] = {REPORT_FORMATS(ENTRY)};
 
 /* ---- the request ---- */
 
@@ -296,17 +292,17 @@ static int read_all(struct inputs *in, struct error *err)
 
 static int check(const struct report_request *request, struct error *err)
 {
-    if (request->n_results + request->n_published == 0)
+    const struct format *format = &formats[request->format];
+    size_t sources = request->n_results + request->n_published;
+    if (sources == 0)
         return error_set(err, EXIT_CODE_USAGE, "report: name a result, a journal or --published FILE.csv");
-    bool several = request->format == REPORT_FIGURES || request->format == REPORT_GITHUB;
-    if (several && !request->output)
+    if ((format->accepts & GIVES_FILES) && !request->output)
         return error_set(err, EXIT_CODE_USAGE, "report: the format %s is several files: give --output DIR",
-                         report_format_names[request->format]);
-    if (request->format > REPORT_FIGURES && request->n_results == 0)
-        return error_set(err, EXIT_CODE_USAGE, "report: the format %s needs a result or journal of ours",
-                         report_format_names[request->format]);
-    if (request->format == REPORT_RESULT && request->n_results + request->n_published > 1)
-        return error_set(err, EXIT_CODE_USAGE, "report: the format result is of one journal or result");
+                         format->name);
+    if (!(format->accepts & FROM_PUBLISHED) && request->n_results == 0)
+        return error_set(err, EXIT_CODE_USAGE, "report: the format %s needs a result or journal of ours", format->name);
+    if ((format->accepts & FROM_ONE) && sources > 1)
+        return error_set(err, EXIT_CODE_USAGE, "report: the format %s is of one journal or result", format->name);
     if (request->table < 0 || request->table > TABLES_LAST)
         return error_set(err, EXIT_CODE_USAGE, "report: there are tables %d to %d", TABLES_FIRST, TABLES_LAST);
     return 0;
@@ -317,7 +313,7 @@ static int check(const struct report_request *request, struct error *err)
 static int make_of_measured(const struct inputs *in, struct error *err)
 {
     struct error unmeasured = {0};
-    int code = make(in, err);
+    int code = in->format->make(in, err);
     bool doubtful = code == EXIT_CODE_DATA || (code == 0 && in->request->format == REPORT_HTML);
     if (!doubtful || !in->result || outcome_expect_measured(in->result, &unmeasured) == 0)
         return code;
@@ -327,7 +323,8 @@ static int make_of_measured(const struct inputs *in, struct error *err)
 
 int report_main_from(const struct report_request *request, struct error *err)
 {
-    struct inputs in = {.request = request, .output = {request->output, request->stream}};
+    struct inputs in = {
+        .request = request, .format = &formats[request->format], .output = {request->output, request->stream}};
     int code = check(request, err);
     if (code == 0)
         code = read_all(&in, err);

@@ -6,27 +6,14 @@
 #define CUDAL2_REPORT_REPORT_H
 
 #include "base/error.h"
+#include "report/formats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-enum report_format {
-    REPORT_TEXT, /* the first five: tables */
-    REPORT_MARKDOWN,
-    REPORT_LATEX,
-    REPORT_CSV,
-    REPORT_JSON,
-    REPORT_FIGURES, /* figure1.csv and so on: what scripts/figures.sh draws */
-    REPORT_HTML,    /* report.html; from here on nothing can be made of published files alone */
-    REPORT_BENCHER, /* the exports: one file each, exports.h */
-    REPORT_GOOGLE,
-    REPORT_GITHUB, /* two files */
-    REPORT_PROMETHEUS,
-    REPORT_MEDIANS,
-    REPORT_SHAPES,
-    REPORT_RESULT /* result.json: what the run itself would have made of its journal */
-};
+#define REPORT_FORMAT_ID(id, ...) REPORT_##id,
+enum report_format { REPORT_FORMATS(REPORT_FORMAT_ID) REPORT_FORMAT_COUNT };
 extern const char *const report_format_names[]; /* "text", "google-benchmark", ...; NULL-terminated */
 
 struct report_request {

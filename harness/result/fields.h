@@ -64,8 +64,6 @@ struct result_cells {
  * (result_free_cells), also after errors. */
 int result_read_cells(const cJSON *array, const char *source, struct result_cells *out, struct error *err);
 void result_free_cells(struct result_cells *cells);
-/* Reads a summary, whose texts point into `json`. */
-int result_read_summary(const cJSON *json, const char *source, struct result_summary *out, struct error *err);
 /* Frees what a summary holds; its texts are not its own. */
 void result_free_summary(struct result_summary *s);
 

@@ -108,17 +108,19 @@ static bool keep_rows(const struct result *all, struct result_summary *s)
     return s->speedups && s->equal_path && s->aa;
 }
 
-/* As JSON, too: a page has it so. */
+/* As JSON, too: a page has it so. Cells written by hand may lack what is summed; then a sum is not known. */
 static int merge_summary(struct result *all, struct error *err)
 {
-    struct result_summary s = {.json = NULL};
-    bool made = summary_of(all->cells, all->n_cells, &s) && keep_rows(all, &s);
+    struct result_summary *s = &all->summary;
     struct tree t = {.object = all->json};
-    tree_put(&t, "summary", made ? summary_to_json(&s) : NULL);
-    result_free_summary(&s);
+    bool made = summary_of(all->cells, all->n_cells, s) && keep_rows(all, s);
+    tree_put(&t, "summary", made ? summary_to_json(s) : NULL);
     if (t.failed)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report");
-    return result_read_summary(tree_member(all->json, "summary"), "the report", &all->summary, err);
+    s->json = tree_member(all->json, "summary");
+    s->activity.json = tree_member(s->json, "activity");
+    s->activity.ratio.json = tree_member(s->activity.json, "ratio");
+    return 0;
 }
 
 /* ---- the rest ---- */

@@ -395,13 +395,6 @@ void result_free_cells(struct result_cells *cells)
     *cells = (struct result_cells){NULL, 0};
 }
 
-int result_read_summary(const cJSON *json, const char *source, struct result_summary *out, struct error *err)
-{
-    *out = (struct result_summary){.json = NULL};
-    clear_struct(result_summary_fields, out);
-    return read_struct(json_root(json, source), result_summary_fields, out, err);
-}
-
 void result_free_summary(struct result_summary *s)
 {
     free_lists(result_summary_fields, s);

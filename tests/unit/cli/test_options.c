@@ -1,5 +1,6 @@
 /* The command line: every option, every refusal as text, and what is applied to a config. */
 #include "cli/options.h"
+#include "report/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -350,9 +351,23 @@ static void test_apply_refusals(void **state)
                  "--aa: the name is longer than 63 bytes");
 }
 
+/* An entry of report/formats.h is a choice of --format, at its index, and told by --help. */
+static void every_report_format_is_a_choice(void **state)
+{
+    const char *help = option_help(OPTION_FORMAT, COMMAND_REPORT);
+    (void)state;
+    for (int i = 0; i < REPORT_FORMAT_COUNT; i++) {
+        assert_string_equal(format_choices[i], report_format_names[i]);
+        assert_non_null(strstr(help, report_format_names[i]));
+    }
+    assert_null(report_format_names[REPORT_FORMAT_COUNT]);
+    assert_ptr_equal(option_choices(OPTION_FORMAT, COMMAND_REPORT), report_format_names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_report_format_is_a_choice),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_both_forms),
         cmocka_unit_test(test_letters),

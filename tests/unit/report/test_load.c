@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "report/load.h"
 #include "result_fixture.h"
 
@@ -144,6 +146,32 @@ static void other_machines_need_mixed(void **state)
     }
 }
 
+static void write_by_hand(const char *path, const char *key)
+{
+    struct error err = {0};
+    struct text json = {0};
+    text_add(&json,
+             "{\"schema\":\"cudal2-bench/result\",\"schema_version\":1,\"summary\":{},"
+             "\"cells\":[{\"key\":\"%s\",\"m\":64,\"n\":64,\"k\":64,\"status\":\"ok\"}]}",
+             key);
+    assert_int_equal(file_write_atomic(path, json.bytes, json.length, &err), 0);
+    text_free(&json);
+}
+
+/* Then a sum is not known, and that is no reason to refuse what there is. */
+static void cells_by_hand_may_lack_what_is_summed(void **state)
+{
+    struct error err = {0};
+    struct result *all = NULL;
+    (void)state;
+    write_by_hand(first_path, "a");
+    write_by_hand(second_path, "b");
+    assert_int_equal(load(false, &all, &err), 0);
+    assert_true(all->summary.counts.ok == 2 && isnan(all->summary.counts.dropped_blocks));
+    assert_string_equal(load_file_of(all, &all->cells[1]), second_path);
+    result_free(all);
+}
+
 static void a_cell_twice_is_refused_even_mixed(void **state)
 {
     static const struct run first = {"G", "1", 64, MODE_OFFLINE, 1200};
@@ -162,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {LOAD_TEST(modes_keep_all_their_timings), LOAD_TEST(shards_are_averaged_anew),
                                        LOAD_TEST(other_machines_need_mixed),
+                                       LOAD_TEST(cells_by_hand_may_lack_what_is_summed),
                                        LOAD_TEST(a_cell_twice_is_refused_even_mixed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
