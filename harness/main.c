@@ -10,7 +10,7 @@
 
 static int dispatch(const struct options *options, struct error *err)
 {
-    if (name_check_check_directories(options, err))
+    if (name_check_directories(options, err))
         return err->code;
     switch (options->command) {
     case COMMAND_RUN:

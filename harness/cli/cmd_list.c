@@ -171,7 +171,7 @@ int command_list(const struct options *options, struct error *err)
 {
     struct plugin_isolation trial = {.seconds = LOAD_SECONDS};
     bool child = false;
-    if (name_check_check_options(options, NULL, err))
+    if (name_check_options(options, NULL, err))
         return err->code;
     int code = isolation_fork(&trial, &child, err);
     return child ? list(options, &trial, err) : code;

@@ -107,7 +107,7 @@ static int read_config(const struct options *options, struct run_config *out, st
     if (!code)
         code = options_apply(options, &out->config, err);
     if (!code)
-        code = name_check_check_options(options, &out->config, err);
+        code = name_check_options(options, &out->config, err);
     if (!code)
         code = config_settle(&out->config, true, err);
     if (!code)

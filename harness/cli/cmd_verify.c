@@ -49,7 +49,7 @@ static int add_kernels(const struct options *options, struct config *config, str
         code = config_add_name(config->candidates, options->operands[i], err);
     if (code == EXIT_CODE_DATA) /* the same complaint, but about the command line */
         code = err->code = EXIT_CODE_USAGE;
-    return code != 0 ? error_wrap(err, "verify") : name_check_check_operands(options, err);
+    return code != 0 ? error_wrap(err, "verify") : name_check_operands(options, err);
 }
 
 /* The kernels named are the only candidates; everything that is for timing is off. */

@@ -119,7 +119,7 @@ int compile_only(const struct options *options, struct error *err)
     if (!code)
         (void)nvrtc_version(&c->nvrtc[0], &c->nvrtc[1], &ignored); /* binaries need none */
     if (!code)
-        code = name_check_check_operands(options, err);
+        code = name_check_operands(options, err);
     if (!code)
         code = read_shapes(options, &made, err);
     if (!code) {

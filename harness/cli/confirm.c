@@ -112,16 +112,14 @@ static bool name_output(const char *path, int number, char out[PATH_MAX], char j
     return used > 0 && used < PATH_MAX && run_journal_path(out, journal, &ignored) == 0;
 }
 
-/* A confirmation is a measurement like any other: an earlier one is never overwritten. Returns its number; 0 when there
- * is no name for it. */
-static int choose_output(const char *path, char out[PATH_MAX], struct error *err)
+/* A confirmation is a measurement like any other: an earlier one is never overwritten. *number is that of its name. */
+static int choose_output(const char *path, char out[PATH_MAX], int *number, struct error *err)
 {
     char journal[PATH_MAX];
-    for (int number = 1; number <= NAMES_MAX && name_output(path, number, out, journal); number++)
+    for (*number = 1; *number <= NAMES_MAX && name_output(path, *number, out, journal); (*number)++)
         if (access(out, F_OK) != 0 && access(journal, F_OK) != 0)
-            return number;
-    error_set(err, EXIT_CODE_CANTCREATE, "%s: no free name for a confirmation beside it", path);
-    return 0;
+            return 0;
+    return error_set(err, EXIT_CODE_CANTCREATE, "%s: no free name for a confirmation beside it", path);
 }
 
 /* ---- going on ---- */
@@ -183,8 +181,8 @@ static int fill(const struct compare_runs *runs, bool resume, struct confirm *ou
     if (out->made.config.n_shapes == 0)
         return error_set(err, EXIT_CODE_DATA, "%s: its config has none of the shapes that it measured",
                          runs->fresh.path);
-    int number = choose_output(runs->fresh.path, out->output, err);
-    if (number == 0)
+    int number;
+    if (choose_output(runs->fresh.path, out->output, &number, err))
         return err->code;
     return resume && number > 1 ? take_up(runs->fresh.path, number - 1, out, err) : 0;
 }

@@ -186,15 +186,13 @@ static int refuse(const struct known *k, const char *name, enum contender_role r
     return error_set(err, k->code, "there is no %s \"%.60s\" (see " PROGRAM_NAME " list)", what, name);
 }
 
-/* The first name that is unknown: its index, with the reason in err; -1 when all are known. */
-static int find_unknown(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+/* Refuses the first name that is unknown. */
+static int check_known(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
 {
     for (int i = 0; names[i]; i++)
-        if (!is_known(k, names[i], role)) {
-            refuse(k, names[i], role, err);
-            return i;
-        }
-    return -1;
+        if (!is_known(k, names[i], role))
+            return refuse(k, names[i], role, err);
+    return 0;
 }
 
 static int check_readable(const char *path, struct error *err)
@@ -219,30 +217,28 @@ static int check_manifest(const char *path, struct error *err)
 
 /* A config may name what is built elsewhere; who types a path means a file, and would miss it in the table only after
  * everything else is measured. */
-static int find_bad_file(const char *const names[], struct error *err)
+static int check_files(const char *const names[], struct error *err)
 {
     for (int i = 0; names[i]; i++) {
         if (!is_path(names[i]))
             continue;
         if (check_readable(names[i], err) || (ends_with(names[i], ".json") && check_manifest(names[i], err)))
-            return i;
+            return err->code;
     }
-    return -1;
+    return 0;
 }
 
 /* What was typed: known, and there where it is a path. */
-static int find_mistyped(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
+static int check_typed(const struct known *k, const char *const names[], enum contender_role role, struct error *err)
 {
-    int index = find_unknown(k, names, role, err);
-    return index >= 0 ? index : find_bad_file(names, err);
+    int code = check_known(k, names, role, err);
+    return code ? code : check_files(names, err);
 }
 
-static bool ran_out(const struct known *k, struct error *err)
+static int check_memory(const struct known *k, struct error *err)
 {
-    if (!k->others.failed && !k->words[ROLE_BASELINE].failed && !k->words[ROLE_CANDIDATE].failed)
-        return false;
-    error_set(err, EXIT_CODE_INTERNAL, "out of memory for names");
-    return true;
+    bool failed = k->others.failed || k->words[ROLE_BASELINE].failed || k->words[ROLE_CANDIDATE].failed;
+    return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for names") : 0;
 }
 
 static void check_list(const struct known *k, enum contender_role role, char *const names[], struct json_at at,
@@ -258,14 +254,14 @@ static void check_list(const struct known *k, enum contender_role role, char *co
     }
 }
 
-void name_check_check_config(const struct options *options, const struct config *config, const char *source,
-                             struct faults *faults)
+void name_check_config(const struct options *options, const struct config *config, const char *source,
+                       struct faults *faults)
 {
     struct known k;
     struct error err;
     struct json_at at = json_root(NULL, source);
     known_open(options, EXIT_CODE_DATA, &k);
-    if (ran_out(&k, &err))
+    if (check_memory(&k, &err))
         faults_none(faults, err.code, &err);
     check_list(&k, ROLE_BASELINE, config->baselines, at, faults);
     check_list(&k, ROLE_CANDIDATE, config->candidates, at, faults);
@@ -285,31 +281,27 @@ static int check_tables(const struct options *options, struct error *err)
     return 0;
 }
 
-int name_check_check_options(const struct options *options, const struct config *config, struct error *err)
+int name_check_options(const struct options *options, const struct config *config, struct error *err)
 {
     struct known k;
-    int code = 0;
     known_open(options, EXIT_CODE_USAGE, &k);
-    if (ran_out(&k, err))
-        code = err->code;
+    int code = check_memory(&k, err);
     if (!code && options_given(options, OPTION_BASELINES) &&
-        find_mistyped(&k, (const char *const *)config->baselines, ROLE_BASELINE, err) >= 0)
+        check_typed(&k, (const char *const *)config->baselines, ROLE_BASELINE, err))
         code = error_wrap(err, "--baselines");
-    if (!code && find_mistyped(&k, options->candidates, ROLE_CANDIDATE, err) >= 0)
+    if (!code && check_typed(&k, options->candidates, ROLE_CANDIDATE, err))
         code = error_wrap(err, "--candidate");
     known_close(&k);
     return code ? code : check_tables(options, err);
 }
 
-int name_check_check_operands(const struct options *options, struct error *err)
+int name_check_operands(const struct options *options, struct error *err)
 {
     struct known k;
-    int code = 0;
     known_open(options, EXIT_CODE_USAGE, &k);
-    if (ran_out(&k, err))
-        code = err->code;
-    if (!code && find_mistyped(&k, options->operands, ROLE_CANDIDATE, err) >= 0)
-        code = err->code;
+    int code = check_memory(&k, err);
+    if (!code)
+        code = check_typed(&k, options->operands, ROLE_CANDIDATE, err);
     known_close(&k);
     return code;
 }
@@ -324,7 +316,7 @@ static int check_plugins(const char *path, struct error *err)
     return 0;
 }
 
-int name_check_check_directories(const struct options *options, struct error *err)
+int name_check_directories(const struct options *options, struct error *err)
 {
     char found[DIRECTORY_MAX];
     if (options->plugins && check_plugins(options->plugins, err))

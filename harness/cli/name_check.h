@@ -25,20 +25,20 @@ void name_check_candidates(const struct options *options, struct names *out);
 /* Adds a fault for each baseline and candidate of the config that nobody here can be: no family of the project (built
  * or not), no plugin, no kernel set, no path. `source` is the config's path; a fault names the JSON path and the
  * nearest name. Call before options_apply. */
-void name_check_check_config(const struct options *options, const struct config *config, const char *source,
-                             struct faults *faults);
+void name_check_config(const struct options *options, const struct config *config, const char *source,
+                       struct faults *faults);
 
 /* The same for --baselines and --candidate (EXIT_CODE_USAGE); config has them applied, and is not looked at without
  * --baselines. A path that cannot be read, a .json that is neither a manifest nor a kernel set, and a --tuned that is
  * not there are refused too (EXIT_CODE_DATA): a config may name what another machine has, but who types a path means a
  * file. */
-int name_check_check_options(const struct options *options, const struct config *config, struct error *err);
+int name_check_options(const struct options *options, const struct config *config, struct error *err);
 
 /* The same for operands that name kernels, paths included. */
-int name_check_check_operands(const struct options *options, struct error *err);
+int name_check_operands(const struct options *options, struct error *err);
 
 /* Refuses a --plugins that is no directory and a --kernels without the kernels' prelude (EXIT_CODE_DATA), which would
  * otherwise make every name in them unknown. */
-int name_check_check_directories(const struct options *options, struct error *err);
+int name_check_directories(const struct options *options, struct error *err);
 
 #endif

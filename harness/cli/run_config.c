@@ -129,7 +129,7 @@ int run_config_read(const struct options *options, bool check_names, struct run_
         fprintf(stderr, "config: %s\n", out->path);
     config_read(out->path, &out->config, &faults);
     if (check_names)
-        name_check_check_config(options, &out->config, out->path, &faults);
+        name_check_config(options, &out->config, out->path, &faults);
     int code = faults.count ? tell(&faults, out->path, err) : 0;
     faults_free(&faults);
     if (code)
@@ -148,7 +148,7 @@ void run_config_devices(const char *device, struct run_config *c)
 static int fill(const struct options *options, struct run_config *c, struct error *err)
 {
     if (shapes_choose(options, &c->config, err) || options_apply(options, &c->config, err) ||
-        name_check_check_options(options, &c->config, err))
+        name_check_options(options, &c->config, err))
         return err->code;
     return config_settle(&c->config, c->devices.on_cuda, err);
 }

@@ -148,10 +148,11 @@ static void on_tell(void *context, struct start_request *out)
 static int on_ready(void *context, struct slot *slot, const cJSON *env, struct error *err)
 {
     struct audit *a = context;
-    char what[256], reason[RECORD_REASON_MAX];
+    struct error difference;
+    char reason[RECORD_REASON_MAX];
     const cJSON *recorder = cJSON_GetObjectItemCaseSensitive(env, "recorder");
-    if (!environment_same(a->request->ledger->env, env, what)) {
-        snprintf(reason, sizeof reason, "what was timed ran in another environment: %.180s", what);
+    if (environment_check_same(a->request->ledger->env, env, &difference)) {
+        snprintf(reason, sizeof reason, "what was timed ran in another environment: %.180s", difference.text);
         return give_up(a, reason, err);
     }
     if (a->has_recorder || !recorder)

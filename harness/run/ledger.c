@@ -322,9 +322,8 @@ int ledger_open(const struct run_spec *spec, struct ledger *out, struct error *e
 
 int ledger_add_env(struct ledger *ledger, const cJSON *env, int *index, struct error *err)
 {
-    char what[256];
-    if (ledger->env && !environment_same(ledger->env, env, what))
-        return error_set(err, EXIT_CODE_DATA, "%s was measured in another environment: %s", ledger->journal_path, what);
+    if (ledger->env && environment_check_same(ledger->env, env, err))
+        return error_wrap(err, "%s was measured in another environment", ledger->journal_path);
     if (ledger->complete) { /* it was asked for this alone */
         *index = 0;
         return 0;

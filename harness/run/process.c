@@ -191,8 +191,8 @@ static void close_fd(int fd)
         close(fd);
 }
 
-/* Everything that the child is given, or -1 with errno. The parent's ends are in `out`. */
-static int open_ends(struct launch *l, struct process *out, int lock_fd, int page_fd)
+/* Everything that the child is given. The parent's ends are in `out`. */
+static int open_ends(struct launch *l, struct process *out, int lock_fd, int page_fd, struct error *err)
 {
     int pair[2] = {-1, -1}, told[2] = {-1, -1}, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     int code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
@@ -206,10 +206,11 @@ static int open_ends(struct launch *l, struct process *out, int lock_fd, int pag
     l->listener = raise_fd(told[1]);
     bool all = !code && l->null_fd >= 0 && l->page_fd >= 0 && l->socket >= 0 && l->listener >= 0 &&
                fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0;
+    code = all ? 0 : error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: %s", strerror(errno));
     close_fd(null_fd);
     close_fd(pair[1]);
     close_fd(told[1]);
-    return all ? 0 : -1;
+    return code;
 }
 
 static void close_ends(struct launch *l)
@@ -261,10 +262,9 @@ int process_spawn(const struct process_request *request, struct process *out, st
     code = stage_page_create(&out->page, &page_fd, err);
     if (code)
         goto out;
-    if (open_ends(&l, out, request->lock_fd, page_fd) != 0) {
-        code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: %s", strerror(errno));
+    code = open_ends(&l, out, request->lock_fd, page_fd, err);
+    if (code)
         goto out;
-    }
     out->pid = fork();
     if (out->pid == 0)
         child_exec(&l);

@@ -179,39 +179,37 @@ static void slot_ended(struct slot *slot, struct slot_event *event)
 
 /* ---- from the worker ---- */
 
-static void take_fatal(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+static int take_fatal(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     int64_t code = 0;
     char text[sizeof event->reason];
     struct json_at line = json_member(at, "text");
     if (json_read_int(json_member(at, "code"), 1, 255, &code, err))
-        return;
+        return err->code;
     bool given = cJSON_IsString(line.node) && line.node->valuestring[0];
     snprintf(text, sizeof text, "%s", given ? line.node->valuestring : "no reason given");
     error_one_line(text);
     event->code = (int)code;
     slot_condemn(slot, event, code == EXIT_CODE_UNAVAILABLE ? death_of_device(slot->now.stage, text) : "infrastructure",
                  text);
+    return 0;
 }
 
-static void take_record(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+static int take_record(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     if (record_from_json(json_member(at, "record"), &event->record, err))
-        return;
+        return err->code;
     const struct cell_record *r = event->record;
-    if (!problem_equal(&r->problem, &slot->request.problem) || r->mode != slot->request.mode) {
-        error_set(err, EXIT_CODE_DATA, "record of another cell than the one asked for");
-        return;
-    }
+    if (!problem_equal(&r->problem, &slot->request.problem) || r->mode != slot->request.mode)
+        return error_set(err, EXIT_CODE_DATA, "record of another cell than the one asked for");
     double passed = 1e-9 * (double)(clock_now_ns() - slot->sent_ns);
-    if (r->busy_seconds > CLOCK_SHARE * passed + CLOCK_SLACK_SECONDS) {
-        error_set(err, EXIT_CODE_DATA, "a record of %.3f s of launches for a cell that took %.3f s", r->busy_seconds,
-                  passed);
-        return;
-    }
+    if (r->busy_seconds > CLOCK_SHARE * passed + CLOCK_SLACK_SECONDS)
+        return error_set(err, EXIT_CODE_DATA, "a record of %.3f s of launches for a cell that took %.3f s",
+                         r->busy_seconds, passed);
     event->kind = SLOT_RECORD;
     slot->state = SLOT_IDLE;
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
+    return 0;
 }
 
 /* Those that were asked about, in that order. */
@@ -225,32 +223,30 @@ static bool same_names(const cJSON *asked, const cJSON *told)
     return !a && !b;
 }
 
-static void take_activity(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+static int take_activity(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     struct json_at contenders = json_member(at, "contenders");
     if (activity_check_contenders(contenders, err))
-        return;
-    if (!same_names(slot->request.audit, contenders.node)) {
-        error_set(err, EXIT_CODE_DATA, "activity of other contenders than those asked for");
-        return;
-    }
+        return err->code;
+    if (!same_names(slot->request.audit, contenders.node))
+        return error_set(err, EXIT_CODE_DATA, "activity of other contenders than those asked for");
     event->activity = cJSON_Duplicate(contenders.node, true);
     event->kind = SLOT_ACTIVITY;
     slot->state = SLOT_IDLE;
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
+    return 0;
 }
 
-static void take_ready(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
+static int take_ready(struct slot *slot, struct json_at at, struct slot_event *event, struct error *err)
 {
     struct json_at env = json_member(at, "env");
-    if (!cJSON_IsObject(env.node)) {
-        json_fail(env, err, "expected an object");
-        return;
-    }
+    if (!cJSON_IsObject(env.node))
+        return json_fail(env, err, "expected an object");
     event->env = cJSON_Duplicate(env.node, true);
     event->kind = SLOT_READY;
     slot->state = SLOT_IDLE;
     set_stage(slot, "idle", STAGE_MAX_SECONDS);
+    return 0;
 }
 
 /* Whose code was running when this was written. A worker tells the end of a cell and of its start when no contender's
@@ -264,43 +260,50 @@ static bool comes_from_a_contender(const struct slot *slot, const char *type)
     return ours && (slot->writer.contender[0] || slot->now.contender[0]);
 }
 
-/* Leaves err->code non-zero for a message that a sound worker does not send, and *forged where it may not be the
- * worker's own: with the nonce it is, so that the fault is ours. */
-static void take_message(struct slot *slot, struct json_at at, struct slot_event *event, bool *forged,
-                         struct error *err)
+/* A message in its turn, from the worker itself. */
+static int take_by_type(struct slot *slot, const char *type, struct json_at at, struct slot_event *event,
+                        struct error *err)
+{
+    if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY && !slot->request.audit)
+        return take_record(slot, at, event, err);
+    if (strcmp(type, "activity") == 0 && slot->state == SLOT_BUSY && slot->request.audit)
+        return take_activity(slot, at, event, err);
+    if (strcmp(type, "ready") == 0 && slot->state == SLOT_STARTING)
+        return take_ready(slot, at, event, err);
+    if (strcmp(type, "fatal") == 0)
+        return take_fatal(slot, at, event, err);
+    return error_set(err, EXIT_CODE_DATA, "message of type \"%.24s\" out of turn", type);
+}
+
+/* EXIT_CODE_DATA for a message that a sound worker does not send; *forged where it may not be the worker's own: with
+ * the nonce it is, so that the fault is ours. */
+static int take_message(struct slot *slot, struct json_at at, struct slot_event *event, bool *forged, struct error *err)
 {
     const struct stage_note *writer = slot->writer.contender[0] ? &slot->writer : &slot->now;
     const cJSON *nonce = json_member(at, "nonce").node;
     const char *type = NULL;
     *forged = !cJSON_IsString(nonce) || strcmp(nonce->valuestring, slot->nonce) != 0;
     if (*forged)
-        error_set(err, EXIT_CODE_DATA, "message without the worker's nonce");
-    else if (json_read_string(json_member(at, "type"), &type, err))
-        return;
-    else if ((*forged = comes_from_a_contender(slot, type)))
-        error_set(err, EXIT_CODE_DATA, "a %.24s while %s was running, in stage %s", type, writer->contender,
-                  writer->stage);
-    else if (strcmp(type, "record") == 0 && slot->state == SLOT_BUSY && !slot->request.audit)
-        take_record(slot, at, event, err);
-    else if (strcmp(type, "activity") == 0 && slot->state == SLOT_BUSY && slot->request.audit)
-        take_activity(slot, at, event, err);
-    else if (strcmp(type, "ready") == 0 && slot->state == SLOT_STARTING)
-        take_ready(slot, at, event, err);
-    else if (strcmp(type, "fatal") == 0)
-        take_fatal(slot, at, event, err);
-    else
-        error_set(err, EXIT_CODE_DATA, "message of type \"%.24s\" out of turn", type);
+        return error_set(err, EXIT_CODE_DATA, "message without the worker's nonce");
+    if (json_read_string(json_member(at, "type"), &type, err))
+        return err->code;
+    *forged = comes_from_a_contender(slot, type);
+    if (*forged)
+        return error_set(err, EXIT_CODE_DATA, "a %.24s while %s was running, in stage %s", type, writer->contender,
+                         writer->stage);
+    return take_by_type(slot, type, at, event, err);
 }
 
 void slot_take_line(struct slot *slot, const char *line, size_t length, struct slot_event *event)
 {
     cJSON *message = NULL;
-    struct error err = {0};
+    struct error err;
     bool forged = true;
-    if (!json_parse(line, length, PROTOCOL_MAX_LINE, "message of a worker", &message, &err))
-        take_message(slot, json_root(message, "message of a worker"), event, &forged, &err);
+    int code = json_parse(line, length, PROTOCOL_MAX_LINE, "message of a worker", &message, &err);
+    if (!code)
+        code = take_message(slot, json_root(message, "message of a worker"), event, &forged, &err);
     cJSON_Delete(message);
-    if (!err.code)
+    if (!code)
         return;
     slot_event_free(event);
     slot_condemn(slot, event, forged ? "tamper_suspected" : "infrastructure", err.text);

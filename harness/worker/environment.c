@@ -221,51 +221,48 @@ void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables
 
 /* ---- comparison ---- */
 
-static void describe_difference(const char *name, const cJSON *then, const cJSON *now, char what[256])
+static int refuse_difference(const char *name, const cJSON *then, const cJSON *now, struct error *err)
 {
     char *a = then ? json_print(then, false) : NULL;
     char *b = now ? json_print(now, false) : NULL;
     char was[VALUE_BYTES], is[VALUE_BYTES];
     text_diff(a ? a : "absent", b ? b : "absent", VALUE_BYTES, was, is);
-    snprintf(what, 256, "%.48s was %s, here it is %s", name, was, is);
     free(a);
     free(b);
+    return error_set(err, EXIT_CODE_DATA, "%.48s was %s, here it is %s", name, was, is);
 }
 
-static bool same_member(const cJSON *then, const cJSON *now, const char *key, char what[256])
+static int check_member(const cJSON *then, const cJSON *now, const char *key, struct error *err)
 {
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(then, key), *b = cJSON_GetObjectItemCaseSensitive(now, key);
-    if ((!a && !b) || cJSON_Compare(a, b, true))
-        return true;
-    describe_difference(key, a, b, what);
-    return false;
+    return (!a && !b) || cJSON_Compare(a, b, true) ? 0 : refuse_difference(key, a, b, err);
 }
 
 /* Library by library, so that the line names the one that differs. */
-static bool same_libraries(const cJSON *then, const cJSON *now, char what[256])
+static int check_libraries(const cJSON *then, const cJSON *now, struct error *err)
 {
-    for (const cJSON *a = then ? then->child : NULL; a; a = a->next)
-        if (!same_member(then, now, a->string, what))
-            return false;
-    for (const cJSON *b = now ? now->child : NULL; b; b = b->next)
-        if (!same_member(then, now, b->string, what))
-            return false;
-    return true;
+    int code = 0;
+    for (const cJSON *a = then ? then->child : NULL; a && !code; a = a->next)
+        code = check_member(then, now, a->string, err);
+    for (const cJSON *b = now ? now->child : NULL; b && !code; b = b->next)
+        code = check_member(then, now, b->string, err);
+    return code;
 }
 
-bool environment_same(const cJSON *then, const cJSON *now, char what[256])
+int environment_check_same(const cJSON *then, const cJSON *now, struct error *err)
 {
     static const char *const device_keys[] = {"kind", "name", "cc", "driver", "threads", NULL};
     const cJSON *a = cJSON_GetObjectItemCaseSensitive(then, "device"),
                 *b = cJSON_GetObjectItemCaseSensitive(now, "device");
-    for (size_t i = 0; device_keys[i]; i++)
-        if (!same_member(a, b, device_keys[i], what))
-            return false;
-    if (!same_member(cJSON_GetObjectItemCaseSensitive(then, "build"), cJSON_GetObjectItemCaseSensitive(now, "build"),
-                     "program_hash", what))
-        return false;
-    return same_libraries(cJSON_GetObjectItemCaseSensitive(then, "libraries"),
-                          cJSON_GetObjectItemCaseSensitive(now, "libraries"), what);
+    int code = 0;
+    for (size_t i = 0; device_keys[i] && !code; i++)
+        code = check_member(a, b, device_keys[i], err);
+    if (!code)
+        code = check_member(cJSON_GetObjectItemCaseSensitive(then, "build"),
+                            cJSON_GetObjectItemCaseSensitive(now, "build"), "program_hash", err);
+    return code ? code
+                : check_libraries(cJSON_GetObjectItemCaseSensitive(then, "libraries"),
+                                  cJSON_GetObjectItemCaseSensitive(now, "libraries"), err);
 }
 
 static void digest_add_json(struct digest *d, const cJSON *node)

@@ -40,8 +40,8 @@ int environment_collect(const struct device *device, const struct registry *regi
 void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables);
 
 /* Whether measurements of `now` may stand beside those of `then`: same program, device kind, model, driver and
- * libraries. UUIDs and hosts may differ. False: one line in what[256] names the first difference. */
-bool environment_same(const cJSON *then, const cJSON *now, char what[256]);
+ * libraries. UUIDs and hosts may differ. EXIT_CODE_DATA with the first difference where they may not. */
+int environment_check_same(const cJSON *then, const cJSON *now, struct error *err);
 
 /* Names GPU model, driver and libraries, not the program: what a cached race winner depends on. */
 void environment_identity(const cJSON *environment, char hex[DIGEST_HEX]);

@@ -76,7 +76,7 @@ static int check(const char *lists, const char *arguments, struct error *err)
     assert_int_equal(config_parse(text, strlen(text), "c.json", &config, err), 0);
     err->text[0] = '\0';
     struct faults faults = {.count = 0};
-    name_check_check_config(&options, &config, "c.json", &faults);
+    name_check_config(&options, &config, "c.json", &faults);
     int code = faults.first.code;
     if (code)
         *err = faults.first;
@@ -84,7 +84,7 @@ static int check(const char *lists, const char *arguments, struct error *err)
     if (!code)
         code = options_apply(&options, &config, err);
     if (!code)
-        code = name_check_check_options(&options, &config, err);
+        code = name_check_options(&options, &config, err);
     config_free(&config);
     return code;
 }
@@ -182,16 +182,16 @@ static void directories_must_be_some(void **state)
     (void)state;
     snprintf(line, sizeof line, "list --plugins %s --kernels %s", plugins, kernels);
     accept(line, &options);
-    assert_int_equal(name_check_check_directories(&options, &err), 0);
+    assert_int_equal(name_check_directories(&options, &err), 0);
     accept("list --plugins /no/such", &options);
-    assert_int_equal(name_check_check_directories(&options, &err), EXIT_CODE_DATA);
+    assert_int_equal(name_check_directories(&options, &err), EXIT_CODE_DATA);
     assert_string_equal(err.text,
                         "--plugins: /no/such: No such file or directory (expected a directory of plugins, *.so)");
     accept("list --kernels /no/such", &options);
-    assert_int_equal(name_check_check_directories(&options, &err), EXIT_CODE_DATA);
+    assert_int_equal(name_check_directories(&options, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "--kernels: /no/such: No such file or directory (expected a directory"));
     accept("list", &options);
-    assert_int_equal(name_check_check_directories(&options, &err), 0);
+    assert_int_equal(name_check_directories(&options, &err), 0);
 }
 
 static void operands_and_list_are_checked(void **state)
@@ -200,14 +200,14 @@ static void operands_and_list_are_checked(void **state)
     struct error err;
     (void)state;
     accept("verify none.so", &options);
-    assert_int_equal(name_check_check_operands(&options, &err), EXIT_CODE_DATA);
+    assert_int_equal(name_check_operands(&options, &err), EXIT_CODE_DATA);
     assert_string_equal(err.text, "none.so: cannot be read: No such file or directory");
     accept("list -k xyzzy.json", &options); /* no config there */
-    assert_int_equal(name_check_check_options(&options, NULL, &err), EXIT_CODE_DATA);
+    assert_int_equal(name_check_options(&options, NULL, &err), EXIT_CODE_DATA);
     char line[200];
     snprintf(line, sizeof line, "verify xyzzy --kernels %s", kernels); /* a name, and no file */
     accept(line, &options);
-    assert_int_equal(name_check_check_operands(&options, &err), EXIT_CODE_USAGE);
+    assert_int_equal(name_check_operands(&options, &err), EXIT_CODE_USAGE);
 }
 
 static void a_kernel_set_is_no_baseline(void **state)
