@@ -346,7 +346,7 @@ def power():
 
 @functools.lru_cache(maxsize=None)
 def learned(name):
-    with open(os.path.join(ROOT, "policy", name)) as file:
+    with open(os.path.join(ROOT, "..", "policy", name)) as file:
         return json.load(file)
 
 

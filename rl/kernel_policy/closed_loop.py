@@ -116,6 +116,12 @@ def third(steps: Sequence[Dict[str, Any]], last: bool) -> float:
     return round(float(sum(s["mean"] for s in part)) / len(part), 4)
 
 
+def write(path: Path, summary: Dict[str, Any], rows: Sequence[Dict[str, Any]], steps: Sequence[Dict[str, Any]]) -> None:
+    """JSON with a line for each problem and step."""
+    final, taken = (",\n".join(json.dumps(row) for row in part) for part in (rows, steps))
+    path.write_text('{"summary": %s,\n"final": [\n%s],\n"steps": [\n%s]}\n' % (json.dumps(summary), final, taken))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=5.0)
@@ -135,7 +141,7 @@ def main() -> None:
                "reward_last_third": third(steps, True)}
     print(json.dumps(summary))
     if options.output:
-        options.output.write_text(json.dumps({"summary": summary, "final": rows, "steps": steps}, indent=0) + "\n")
+        write(options.output, summary, rows, steps)
 
 
 if __name__ == "__main__":

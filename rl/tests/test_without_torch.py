@@ -4,9 +4,10 @@ import math
 import random
 import tempfile
 import unittest
+import xml.dom.minidom
 from pathlib import Path
 
-from kernel_policy import compare, env, harness, lines, records, search, split
+from kernel_policy import compare, env, figure, harness, lines, records, search, split
 
 LINES = ["tiny BM=16 BN=16", "tiny BM=32 BN=16", "wide BM=128 BN=128", "wide BM=128 BN=128 SPLIT_K=4", "wide BM=64 BN=256"]
 USUAL = {"tiny": {"BM": 16, "BN": 16}, "wide": {"BM": 128, "BN": 128, "SPLIT_K": 1}}
@@ -106,6 +107,38 @@ class TestSearch(unittest.TestCase):
         firsts = [compare.sampled([math.log(0.7), math.log(0.2), math.log(0.1)], rng)[0] for _ in range(2000)]
         self.assertAlmostEqual(firsts.count(0) / 2000, 0.7, delta=0.04)
         self.assertEqual(compare.likeliest([-2.0, -1.0, -3.0]), [1, 0, 2])
+
+
+class TestComparison(unittest.TestCase):
+    def test_difference_is_the_geometric_mean_over_shapes(self):
+        pools = made().pools[:2]
+        a, b = [[10.0] * 6, [21.0] * 6], [[0.0] * 6, [0.0] * 6]
+        found = compare.difference(pools, a, b, 0, 5, repeats=200)
+        self.assertAlmostEqual(found["mean"], 100 * (math.sqrt(1.1 * 1.21) - 1), places=2)
+        self.assertTrue(found["low"] <= found["mean"] <= found["high"])
+        self.assertEqual(compare.difference(pools, a, a, 0, 0, repeats=20), {"mean": 0.0, "low": 0.0, "high": 0.0})
+
+    def test_scores_of_other_problems_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "other problems"):
+            compare.of_run(made().pools[:1], [{"problem": "1x1x1 nn f32 offline", "scores": [0.0, 0.0, 0.0]}])
+
+    def test_a_run_is_put_in_the_order_of_its_scores(self):
+        pool = made().pools[0]
+        likeliest, _ = compare.of_run([pool], [{"problem": pool.problem.text(), "scores": [-3.0, -1.0, -2.0]}])
+        self.assertAlmostEqual(likeliest[0][0], 10.0)
+        self.assertAlmostEqual(likeliest[0][1], 0.0)
+
+    def test_the_picture_is_xml_with_a_line_for_each_method_and_run(self):
+        table = {"f32 offline": {str(b): {"mean": 100.0 / b} for b in compare.BUDGETS}}
+        found = {"budgets": compare.BUDGETS, "methods": {"random": table, "ranker": table},
+                 "policies": {"none, stage 3, likeliest": table, "none, stage 1, likeliest": table}}
+        rows = [{"context": "none", "seed": str(seed), "stage": stage, "step": step, "regret_1": "3", "regret_sample": "4"}
+                for seed in (1, 2) for stage, step in (("0", "0"), ("1", "200"), ("2", "100"), ("3", "60"))]
+        parts = figure.regret_panel(found) + figure.curve_panel(rows)
+        tree = xml.dom.minidom.parseString("<svg>%s</svg>" % "".join(parts))
+        lines = [e.getAttribute("stroke") for e in tree.getElementsByTagName("polyline")]
+        self.assertEqual(lines.count(figure.COLOURS["none"]), 1 + 2 * 2)
+        self.assertEqual(lines.count(figure.COLOURS["ranker"]), 1)
 
 
 class TestLines(unittest.TestCase):
