@@ -355,7 +355,8 @@ def policy_names():
     data = learned("compare.json")
     rows = [(name, table) for name, table in data["methods"].items()]
     for context in ("none", "neighbours", "neighbours+ranker"):
-        for stage, kind in (("stage 1", "likeliest"), ("stage 3", "likeliest"), ("stage 3", "sampled")):
+        for stage, kind in (("stage 1", "likeliest"), ("stage 1", "sampled"), ("stage 3", "likeliest"),
+                            ("stage 3", "sampled"), ("stage 3", "seeds together")):
             name = "%s, %s, %s" % (context, stage, kind)
             if name in data["policies"]:
                 rows.append(("policy: " + name, data["policies"][name]))

@@ -100,6 +100,12 @@ def difference(pools: Sequence[Pool], a: Table, b: Table, a_at: int, b_at: int, 
             (("mean", statistics.mean(means)), ("low", low), ("high", high))}
 
 
+def mean_scores(runs: Sequence[Sequence[Dict[str, Any]]]) -> List[Dict[str, Any]]:
+    """Of each problem, the mean log-likelihood of each line over runs that differ in the seed alone."""
+    return [{"problem": of[0]["problem"], "scores": [sum(s) / len(s) for s in zip(*(o["scores"] for o in of))]}
+            for of in zip(*runs)]
+
+
 def only_targets(pools: Sequence[Pool], table: Table) -> Table:
     return [row for pool, row in zip(pools, table) if is_target(pool)]
 
@@ -119,6 +125,7 @@ def compare(paths: Sequence[Path]) -> Dict[str, Any]:
         out["pool_sizes"]["%s %s" % (a, m)] = {"median": statistics.median(sizes),
                                                "over_64": sum(s > 64 for s in sizes), "problems": len(sizes)}
     tables: Dict[str, List[Table]] = {}
+    together: Dict[Tuple[str, str], List[List[Dict[str, Any]]]] = {}
     targets, ranker = [p for p in pools if is_target(p)], only_targets(pools, others["ranker"])
     for path in sorted(paths):
         run = json.loads(path.read_text())
@@ -126,8 +133,12 @@ def compare(paths: Sequence[Path]) -> Dict[str, Any]:
                                                 "free_writing")})
         for stage, scores in run["stages"].items():
             wanted = pools if stage == "stage 3" else targets
+            together.setdefault((run["context"], stage), []).append(scores)
             for kind, table in zip(("likeliest", "sampled"), of_run(wanted, scores)):
                 tables.setdefault("%s, %s, %s" % (run["context"], stage, kind), []).append(table)
+    for (context, stage), runs in together.items():
+        wanted = pools if stage == "stage 3" else targets
+        tables["%s, %s, seeds together" % (context, stage)] = [of_run(wanted, mean_scores(runs))[0]]
     for name, each in sorted(tables.items()):
         wanted = pools if "stage 3" in name else targets
         seeds = [by_class(wanted, table)["f32 offline"] for table in each]
