@@ -3,8 +3,11 @@
 Times are in nanoseconds, speedups are t_reference / t_candidate - 1. `raw` has the JSON with everything else."""
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 if TYPE_CHECKING:
     import pandas
@@ -105,6 +108,18 @@ class Result:
         import pandas
 
         return pandas.DataFrame(list(self.rows()))
+
+    def to_parquet(self, output: "Union[str, os.PathLike[str]]") -> int:
+        """Every time as Parquet, with the columns of `report --format shapes`; returns the rows. Needs pyarrow."""
+        from . import parquet
+
+        if self.path is not None and os.path.exists(self.path):
+            return parquet.write([self.path], output)
+        with tempfile.TemporaryDirectory() as made:
+            kept = os.path.join(made, "result.json")
+            with open(kept, "w") as file:
+                json.dump(self.raw, file)
+            return parquet.write([kept], output)
 
 
 @dataclass(frozen=True)

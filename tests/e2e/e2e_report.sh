@@ -60,10 +60,6 @@ expect_text "$work/collector/b.prom" '^cudal2_bench_cells\{run="b",mode="offline
 verdict $? "no series is in two files" "$(sed 's/} .*/}/' "$work"/collector/*.prom | sort | uniq -d | head -2)"
 [ -z "$(grep -h '^#' "$work/collector/b.prom" | cut -d' ' -f2,3 | sort | uniq -d)" ]
 verdict $? "HELP and TYPE are there once"
-if command -v promtool >/dev/null; then
-    for file in "$work"/collector/*.prom; do promtool check metrics <"$file" >"$work/said" 2>&1 || break; done
-    verdict $? "promtool accepts each" "$(head -3 "$work/said")"
-fi
 
 # --- one table a file: what reads CSV finds one head, and as many fields in every row ---
 run report "$work/a.json" --published tests/fixtures/data/published/cuda_l2_a100_F16F16F16F16_speedup_offline.csv --format csv --output "$work/tables"
@@ -79,20 +75,6 @@ for path in sys.argv[1:]:
 for row in csv.DictReader(open(sys.argv[1])):
     assert 0 <= int(row["offline_wins"]) <= int(row["offline_wins_of"])' "$work"/tables/*.csv 2>"$work/err"
     verdict $? "each is one table, wins with their total" "$(tail -1 "$work/err")"
-fi
-if python3 -c 'import pandas' 2>/dev/null; then
-    python3 -c 'import pandas, sys
-for path in sys.argv[1:]:
-    table = pandas.read_csv(path)
-    assert len(table) and not table.isna().all(axis=1).any(), path' "$work"/tables/*.csv 2>"$work/err"
-    verdict $? "pandas reads them" "$(tail -1 "$work/err")"
-fi
-
-if python3 -c 'import duckdb' 2>/dev/null; then
-    python3 -c 'import duckdb, sys
-for path in sys.argv[1:]:
-    assert len(duckdb.read_csv(path).fetchall()) > 0, path' "$work"/tables/*.csv 2>"$work/err"
-    verdict $? "duckdb reads them" "$(tail -1 "$work/err")"
 fi
 
 # --- a clock too coarse for what was measured ---

@@ -1,0 +1,51 @@
+#!/bin/bash
+# consumers.sh [all]: puts programs that read our exports under $BUILD/consumers (build/consumers), for the tests that try them
+# (e2e_consumers.sh, e2e_parquet.sh): promtool and node_exporter out of their Debian packages, junitparser by pip, 23 MB in
+# all; with `all` also Google Benchmark's compare.py (with scipy), pandas, duckdb and pyarrow, 160 MB more. Nothing is installed into the system. What cannot be had is said
+# and left out: its test skips. Called by .ci/run and by hand.
+set -u
+cd "$(dirname "$0")/.."
+to=${BUILD:-build}/consumers
+mkdir -p "$to/python" "$to/bin" || exit 73
+to=$(cd "$to" && pwd)
+
+debian() { # debian PACKAGE PROGRAM
+    [ -x "$to/bin/$2" ] && return
+    command -v "$2" >/dev/null && ln -sf "$(command -v "$2")" "$to/bin/$2" && return
+    local made
+    made=$(mktemp -d)
+    (cd "$made" && apt-get download -qq "$1" && dpkg-deb -x "$1"_*.deb x && mv "x/usr/bin/$2" "$to/bin/$2") >"$made/log" 2>&1 ||
+        echo "consumers: no $2 ($(tail -1 "$made/log"))"
+    rm -rf "$made"
+}
+
+# compare.py and its package gbench, side by side in $to/benchmark.
+benchmark() {
+    [ -e "$to/benchmark/compare.py" ] && return
+    local made
+    made=$(mktemp -d)
+    (cd "$made" && apt-get download -qq libbenchmark-tools && dpkg-deb -x libbenchmark-tools_*.deb x &&
+        tool=$(find x -name compare.py) && [ -n "$tool" ] && mkdir -p "$to/benchmark" && cp -rL "$(dirname "$tool")"/. "$to/benchmark/") >"$made/log" 2>&1 ||
+        echo "consumers: no compare.py ($(tail -1 "$made/log"))"
+    rm -rf "$made"
+}
+
+python() { # python MODULE...
+    local module missing=
+    for module in "$@"; do
+        PYTHONPATH=$to/python "${PYTHON:-python3}" -c "import $module" 2>/dev/null || missing="$missing $module"
+    done
+    [ -z "$missing" ] && return
+    # shellcheck disable=SC2086
+    "${PYTHON:-python3}" -m pip -q --disable-pip-version-check install --target "$to/python" $missing >"$to/log" 2>&1 ||
+        echo "consumers: no$missing ($(tail -1 "$to/log"))"
+}
+
+debian prometheus promtool
+debian prometheus-node-exporter prometheus-node-exporter
+python junitparser
+if [ "${1:-}" = all ]; then
+    benchmark
+    python scipy pandas duckdb pyarrow
+fi
+echo "consumers: in $to: $(cd "$to" && ls bin python benchmark 2>/dev/null | grep -E '^(promtool|prometheus-node-exporter|junitparser|compare.py|pandas|duckdb|pyarrow)$' | xargs)"
