@@ -4,7 +4,7 @@
 # all; with `all` also Google Benchmark's compare.py (with scipy), pandas, duckdb and pyarrow, 160 MB more. Nothing is installed into the system. What cannot be had is said
 # and left out: its test skips. Called by .ci/run and by hand.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 to=${BUILD:-build}/consumers
 mkdir -p "$to/python" "$to/bin" || exit 73
 to=$(cd "$to" && pwd)
@@ -48,4 +48,6 @@ if [ "${1:-}" = all ]; then
     benchmark
     python scipy pandas duckdb pyarrow
 fi
-echo "consumers: in $to: $(cd "$to" && ls bin python benchmark 2>/dev/null | grep -E '^(promtool|prometheus-node-exporter|junitparser|compare.py|pandas|duckdb|pyarrow)$' | xargs)"
+for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py python/junitparser python/pandas python/duckdb python/pyarrow; do
+    [ ! -e "$to/$path" ] || echo "consumers: $to/$path"
+done

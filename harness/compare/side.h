@@ -23,7 +23,7 @@ struct side_pair {
 };
 
 struct side_candidate {
-    char name[RECORD_NAME_MAX], status[32], rung[24], reason[RECORD_REASON_MAX], variant[SIDE_VARIANT_MAX];
+    char name[RECORD_NAME_MAX], status[32], rung[48], reason[RECORD_REASON_MAX], variant[SIDE_VARIANT_MAX];
     struct side_pair *pairs; /* owned; in the record's order of baselines; none unless status is ok */
     size_t n_pairs;
 };

@@ -104,8 +104,10 @@ static int fill_candidate(const struct cell_record *r, const struct contender_re
     snprintf(out->name, sizeof out->name, "%s", c->name);
     snprintf(out->status, sizeof out->status, "%s", c->status);
     snprintf(out->reason, sizeof out->reason, "%s", c->reason);
-    snprintf(out->rung, sizeof out->rung, "%s%s",
-             r->held && r->headline == TIMING_DEVICE && strcmp(c->rung, "graph") == 0 ? "held " : "", c->rung);
+    const char *rotation = record_rotation(r);
+    snprintf(out->rung, sizeof out->rung, "%s%s%s%s",
+             r->held && r->headline == TIMING_DEVICE && strcmp(c->rung, "graph") == 0 ? "held " : "", c->rung,
+             rotation[0] ? c->rung[0] ? ", rotation by " : "rotation by " : "", rotation);
     fill_variant(c, out->variant);
     return is_ok(c) ? fill_pairs(r, c, family, out) : 0;
 }

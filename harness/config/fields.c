@@ -30,12 +30,12 @@ const struct config_field config_fields[] = {
      "Mean idle gap before each launch, milliseconds."},
     {"server", "cache", FIELD_CHOICE, AT(cache[MODE_SERVER]), 0, 0, CACHE_WARM, cache_state_names,
      "State of the device's cache before each launch: warm (the operands were just used), rotate (another set of "
-     "operands each time), flush (emptied), left (all contenders share their operands, and a launch finds what the one "
-     "before it left, as in the paper's loop)."},
+     "operands each time, and emptied where those in between hold less than it), flush (emptied), left (all contenders "
+     "share their operands, and a launch finds what the one before it left, as in the paper's loop)."},
     {"offline", "cache", FIELD_CHOICE, AT(cache[MODE_OFFLINE]), 0, 0, CACHE_WARM, cache_state_names,
      "State of the device's cache before each launch: warm (the operands were just used), rotate (another set of "
-     "operands each time), flush (emptied), left (all contenders share their operands, and a launch finds what the one "
-     "before it left, as in the paper's loop)."},
+     "operands each time, and emptied where those in between hold less than it), flush (emptied), left (all contenders "
+     "share their operands, and a launch finds what the one before it left, as in the paper's loop)."},
     {"stop", "min_blocks", FIELD_COUNT, AT(stop.min_blocks), 2, 65536, 32, NULL,
      "Blocks before the first look; at least two groups."},
     {"stop", "look_every", FIELD_COUNT, AT(stop.look_every), 1, 65536, 8, NULL, "Blocks between looks."},

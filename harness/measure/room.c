@@ -30,7 +30,8 @@ double bench_patience(const struct bench *bench, double bytes, double flops)
 double bench_stage_patience(const struct bench *bench, const struct entrant *entrant)
 {
     double sets = entrant != NULL ? 1 : (double)bench->n_sets;
-    return bench_patience(bench, sets * problem_bytes(&bench->problem), PASSES * problem_flops(&bench->problem));
+    double bytes = sets * problem_bytes(&bench->problem) + (double)bench_flush_bytes(bench);
+    return bench_patience(bench, bytes, PASSES * problem_flops(&bench->problem));
 }
 
 #define CHECK_POOL_BYTES (8ull << 20)
@@ -42,9 +43,11 @@ uint64_t bench_check_bytes(const struct bench *bench)
     return CHECK_POOL_BYTES + CHECK_VECTORS * (uint64_t)(p->n + p->k + 2 * p->m) * sizeof(double);
 }
 
-/* Matrices that are shared are too large for the cache, which is then emptied between contenders (segment.c). */
+/* Matrices that are shared are too large for the cache, which is then emptied between contenders; rotating may empty
+ * it as well (segment.c). */
 uint64_t bench_flush_bytes(const struct bench *bench)
 {
-    bool flushes = bench->config->cache[bench->mode] == CACHE_FLUSH || bench->shared_sets;
+    enum cache_state cache = bench->config->cache[bench->mode];
+    bool flushes = cache == CACHE_FLUSH || cache == CACHE_ROTATE || bench->shared_sets;
     return flushes && !bench->config->verify_only ? 2 * bench->device->info.l2_bytes : 0;
 }

@@ -16,7 +16,7 @@ uint64_t bench_room(const struct bench *bench);
 double bench_patience(const struct bench *bench, double bytes, double flops);
 
 /* What bench_stage adds to a deadline: of the harness (entrant NULL) for filling all matrices and computing references,
- * of a contender for one launch and its check. */
+ * of a contender for one launch, its check, and the emptying of the cache before it. */
 double bench_stage_patience(const struct bench *bench, const struct entrant *entrant);
 
 /* Bytes that checks of timed launches take: vectors, digests, values to renew inputs from. */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "measure/arrivals.h"
+#include "measure/rotation.h"
 #include "measure/timed.h"
 
 /* Untimed launches before the timed ones. */
@@ -32,10 +33,11 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
     shape.visits = (unsigned)fmax(fmin(fmin(visits, launches), bearable), 1.0);
     shape.launches = (unsigned)fmax(fmin(launches, floor(bearable / shape.visits)), 1.0) * shape.visits;
     shape.n_sets *= shape.visits;
-    if (fastest_ns >= SEGMENT_TARGET_NS)
-        return shape;
-    shape.primers = primers_for(bench, &shape);
-    shape.again = (unsigned)fmax(SEGMENT_AGAIN, (double)(shape.n_sets / shape.visits));
+    if (fastest_ns < SEGMENT_TARGET_NS) {
+        shape.primers = primers_for(bench, &shape);
+        shape.again = (unsigned)fmax(SEGMENT_AGAIN, (double)(shape.n_sets / shape.visits));
+    }
+    rotation_limit(bench, &shape);
     return shape;
 }
 
@@ -233,34 +235,35 @@ static bool leaves_traces(const struct bench *bench)
            !takes_what_is_left(bench);
 }
 
-static bool empties_cache(const struct bench *bench)
+static bool empties_cache(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
-    return bench->config->cache[bench->mode] == CACHE_FLUSH || leaves_traces(bench);
+    return bench->config->cache[bench->mode] == CACHE_FLUSH || leaves_traces(bench) ||
+           rotation_empties(bench, entrant, timing);
 }
 
 /* Brings the cache to the state that the config asks for before a launch on set 0, but for what keeps it warm. Rotating
- * means that all other sets have been used since that one was. */
-static int set_cache(struct bench *bench, const struct entrant *entrant, bool primed, struct error *err)
+ * means that all other sets have been used since that one was, or the cache emptied. */
+static int set_cache(struct bench *bench, const struct entrant *entrant, bool emptied, bool primed, struct error *err)
 {
     enum cache_state cache = bench->config->cache[bench->mode];
-    int code = empties_cache(bench) ? bench->device->ops->flush(bench->device, err) : 0;
+    int code = emptied ? bench->device->ops->flush(bench->device, err) : 0;
     if (code != 0 || cache != CACHE_ROTATE || primed)
         return code;
     return run_untimed(bench, entrant, &entrant->work, (const size_t[]){1, bench->sets_each - 1}, err);
 }
 
 /* Whether the launch finds its inputs in no cache. */
-static bool is_cold(const struct bench *bench, bool primed)
+static bool is_cold(const struct bench *bench)
 {
     enum cache_state cache = bench->config->cache[bench->mode];
-    return cache == CACHE_FLUSH || (cache == CACHE_ROTATE && !primed);
+    return cache == CACHE_FLUSH || cache == CACHE_ROTATE;
 }
 
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err)
 {
     bool primed = entrant->estimate_ns >= SEGMENT_TARGET_NS;
-    int code = set_cache(bench, entrant, primed, err);
+    int code = set_cache(bench, entrant, empties_cache(bench, entrant, timing), primed, err);
     if (code == 0 && !primed && is_kept_warm(bench))
         code = run_untimed(bench, entrant, &entrant->graph_work, (const size_t[]){0, 0}, err);
     if (code != 0)
@@ -276,10 +279,10 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
 int segment_time(struct bench *bench, struct entrant *entrant, enum timing timing, double *gap_ns, double *ns,
                  struct error *err)
 {
-    bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench);
+    bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench, entrant, timing);
     int code = emptied ? timed_disturb(bench, entrant, timing, err) : 0;
     if (code == 0)
-        code = set_cache(bench, entrant, primed, err);
+        code = set_cache(bench, entrant, emptied, primed, err);
     if (code == 0 && !primed && is_kept_warm(bench))
         code = prime(bench, entrant, timing, err);
     if (code == 0 && !emptied)
@@ -288,7 +291,7 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
         return code;
     if (*gap_ns >= 0)
         *gap_ns = arrivals_wait(bench->device, *gap_ns);
-    return time_once(bench, entrant, timing, is_cold(bench, primed), ns, err);
+    return time_once(bench, entrant, timing, is_cold(bench), ns, err);
 }
 
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err)

@@ -14,7 +14,7 @@
 
 #include "device/probe.h"
 
-#define OPERANDS_MAX_SETS 2560
+#define OPERANDS_MAX_SETS 2880
 
 struct operands_request {
     struct cudal2_problem problem;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tree.h"
 #include "model/verdict.h"
 
 const char *const phase_names[PHASE_COUNT + 1] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
@@ -106,4 +107,21 @@ void record_key(const struct cudal2_problem *p, enum mode mode, char *key)
     char problem[PROBLEM_KEY_MAX];
     problem_key(p, problem);
     snprintf(key, RECORD_KEY_MAX, "%s/%s", mode_names[mode], problem);
+}
+
+const char *record_rotation(const struct cell_record *record)
+{
+    static const char *const means[] = {"sets", "size", "flush"}, *const others[] = {"partial", "none"};
+    const char *state = tree_text(record->rotation, "rotation"), *by = tree_text(record->rotation, "by");
+    if (record->rotation == NULL)
+        return "";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(state, others[i]) == 0)
+            return others[i];
+    if (strcmp(state, "full") != 0)
+        return "unknown";
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        if (strcmp(by, means[i]) == 0)
+            return means[i];
+    return means[0]; /* records of old say no means: it was this one */
 }

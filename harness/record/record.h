@@ -83,7 +83,7 @@ struct cell_record {
      * timing by timing separated by '.', headline first. group_of[block] gives the group; it never falls. */
     char **order;
     unsigned *group_of;
-    cJSON *rotation;          /* owned; what --cache rotate achieved (worker/placement.h), or NULL */
+    cJSON *rotation;          /* owned; how --cache rotate did it (measure/rotation.h), or NULL */
     cJSON *paper_pairs;       /* owned; array filled under --protocol paper (measure/paper.h), or NULL */
     struct series null_graph; /* empty kernel in the same topology, ns */
     struct health_sample *health;
@@ -116,5 +116,9 @@ void record_key(const struct cudal2_problem *p, enum mode mode, char *key);
 cJSON *record_to_json(const struct cell_record *r);
 /* Strict: unknown keys, wrong types, lengths that disagree are EXIT_CODE_DATA with the JSON path. */
 int record_from_json(struct json_at at, struct cell_record **out, struct error *err);
+
+/* How operands were kept out of the cache: "size", "sets" or "flush"; "partial", "none" or "unknown" where they may
+ * have been in it; "" where the cache was in another state. */
+const char *record_rotation(const struct cell_record *record);
 
 #endif

@@ -10,7 +10,7 @@
 #include "report/overlap.h"
 
 static const char head[] = "mode,dtype,accumulate,m,n,k,label,contender,role,status,reason,timing,headline,blocks,"
-                           "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops\n";
+                           "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops,cache,rotation\n";
 
 static void add_word(struct text *out, const char *word)
 {
@@ -64,6 +64,9 @@ static void add_row(const struct shapes *x, const struct result_cell *cell, cons
     text_add(out, "%s,%d", overlap_timing(x->rows, cell->group.mode, result_timing_name(timing)),
              timing == cell->headline);
     add_statistics(out, cell, t);
+    text_add(out, ",");
+    add_word(out, cell->cache);
+    csv_add(out, cell->rotation);
     text_add(out, "\n");
 }
 

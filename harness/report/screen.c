@@ -15,6 +15,7 @@
 #include "report/screen_counts.h"
 #include "report/screen_device.h"
 #include "report/screen_estimates.h"
+#include "report/screen_rotation.h"
 #include "report/screen_rows.h"
 #include "report/table.h"
 #include "record/record.h"
@@ -447,6 +448,7 @@ static void print_all(struct screen *screen)
     screen_activity(screen);
     print_early(screen);
     print_coarse(screen);
+    screen_rotation(screen);
     print_not_converged(screen);
     print_left_out(screen);
     print_skipped_cells(screen);

@@ -13,6 +13,7 @@
 #include "report/estimates.h"
 #include "report/screen_cells.h"
 #include "report/screen_contenders.h"
+#include "report/screen_rotation.h"
 #include "report/table.h"
 
 #define REFERENCES_MAX 8
@@ -371,6 +372,14 @@ static void note_odds(struct table *s, const struct rows *rows, const struct for
         add_note(s, "Signs may differ: times are medians of layouts picked afterwards, speedups come from pairs");
 }
 
+static void note_rotation(struct table *s, const struct rows *rows)
+{
+    char note[256];
+    screen_rotation_note(rows->cells, rows->n, note, sizeof note);
+    if (note[0])
+        add_note(s, "%s%s", s->note[0] ? "\n" : "", note);
+}
+
 /* ---- printing it ---- */
 
 static void print_contenders(struct screen *screen, const struct rows *parts, size_t n)
@@ -398,6 +407,7 @@ static void print_parts(struct screen *screen, const struct rows *parts, char ti
         fill(&parts[i], &form, &s);
         note_odds(&s, &parts[i], &form);
         note_flags(&s, &parts[i], &form);
+        note_rotation(&s, &parts[i]);
         if (i == n - 1)
             note_left_out(&s, &parts[i], &form, columns);
         table_print_text(&screen->text, &s, screen->options->colour);

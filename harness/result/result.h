@@ -82,6 +82,7 @@ struct result_aa {
 
 struct result_cell {
     const char *key, *label, *status, *reason, *cache, *overlap, *worst_pair;
+    const char *rotation; /* record_rotation's word */
     struct result_group group;
     double m, n, k;
     double env; /* index into the result's; -1: no worker measured it */

@@ -203,6 +203,7 @@ static void put_course(struct tree *t, const struct cell_record *r, const struct
     double floor_seconds = peak_floor_seconds(peak, &r->problem);
     tree_put_text(t, "headline", timing_names[r->headline]);
     tree_put_text(t, "cache", cache_state_names[r->cache]);
+    tree_put_text(t, "rotation", record_rotation(r));
     tree_put_text(t, "overlap", r->alone ? overlap_names[OVERLAP_NONE] : "");
     tree_put_number(t, "groups", r->groups);
     tree_put_number(t, "blocks", r->blocks);

@@ -13,6 +13,7 @@
 #include "measure/paper.h"
 #include "measure/race.h"
 #include "measure/room.h"
+#include "measure/rotation.h"
 #include "measure/timed.h"
 #include "verify/fence.h"
 #include "verify/honesty.h"
@@ -20,7 +21,6 @@
 #include "verify/stage.h"
 #include "worker/entrants.h"
 #include "worker/placement.h"
-#include "worker/rotation.h"
 
 static double now_seconds(const struct bench *bench)
 {

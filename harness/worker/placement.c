@@ -35,8 +35,18 @@ static double set_bytes(const struct cudal2_problem *p)
     return problem_bytes(p) + (double)p->k * (double)p->n * (double)dtype_bytes(p->dtype);
 }
 
+/* Of a contender where all have sets of their own: a dozen of them are to fit. */
+static double affordable_sets(const struct config *config, const struct device_info *info,
+                              const struct cudal2_problem *p)
+{
+    double memory = (double)info->memory_bytes, limit = (double)config->limits.memory_bytes;
+    double least = limit > 0 && (memory <= 0 || limit < memory) ? limit : memory;
+    return least > 0 ? floor(OWN_MEMORY * least / (OWN_SETS * set_bytes(p))) : INFINITY;
+}
+
 /* Sets of operands one contender cycles through at each place: with cache rotate, so many that none is still cached
- * when it comes round again. */
+ * when it comes round again, or as many as a segment has launches and primers; then it empties the cache as well
+ * (measure/rotation.h). */
 static size_t sets_of_one(const struct config *config, const struct device_info *info, const struct cudal2_problem *p,
                           enum mode mode)
 {
@@ -44,7 +54,8 @@ static size_t sets_of_one(const struct config *config, const struct device_info 
     double most = OPERANDS_MAX_SETS / RECORD_MAX_CONTENDERS;
     bool segments = (info->timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
     if (config->cache[mode] == CACHE_ROTATE)
-        return (size_t)fmax(1, fmin(ceil(2.0 * l2 / problem_bytes(p)) + 1, most));
+        return (size_t)fmax(1,
+                            fmin(fmin(ceil(2.0 * l2 / problem_bytes(p)) + 1, most), affordable_sets(config, info, p)));
     if (config->cache[mode] == CACHE_FLUSH || config->cache[mode] == CACHE_LEFT || mode == MODE_SERVER || !segments)
         return 1;
     return (size_t)fmax(1, fmin(floor(l2 / 4 / set_bytes(p)), WARM_PLACES));

@@ -39,8 +39,8 @@ expect_text "$work/out" '^2 cells: ' "are read as one"
 result "$(cell 64 0.25 | sed 's/"contenders":{/&"=gone, \\"it\\"":{"status":"crash","role":"baseline","reason":"no more"},/')" >"$work/gone.json"
 run report "$work/gone.json" --format shapes
 expect_code 0 "shapes of a contender that failed"
-expect_text "$work/out" '^offline,f16,f32,64,64,64,,"'"'"'=gone, ""it""",baseline,crash,no more,device,1,,,,,,,$' "it has a row with its reason"
-expect_text "$work/out" '^offline,f16,f32,64,64,64,,cudal2-nn,candidate,ok,,device,1,8,1000,,,,,0.524288$' "the others have their times"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,"'"'"'=gone, ""it""",baseline,crash,no more,device,1,,,,,,,,,$' "it has a row with its reason"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,cudal2-nn,candidate,ok,,device,1,8,1000,,,,,0.524288,,$' "the others have their times"
 if command -v python3 >/dev/null; then
     sed -n '/^import pandas/,/savefig/p' docs/results.md >"$work/plot.py"
     (cd "$work" && cp out shapes.csv && python3 -c 'import matplotlib, pandas' 2>/dev/null && MPLBACKEND=Agg python3 plot.py && [ -s tflops.png ]) 2>"$work/err"

@@ -43,7 +43,7 @@ function openDetail(cell) {
   state.cell = cell;
   byId("detail").innerHTML = `<h2 id="detail-title"><span>${cell.shape}${cell.l ? ` <span class="soft">${esc(cell.l)}</span>` : ""}</span><button id="detail-close" type="button">Close</button></h2>` +
     `<p class="note">${esc(groupName(cell.g))}; ${esc(cell.state)}${cell.r ? `: ${esc(cell.r)}` : ""}${known(cell.b) ? `; ${cell.b} blocks${cell.d ? `, ${cell.d} dropped` : ""}` : ""}` +
-    `${known(cell.w) ? `; widest interval \u00b1${(100 * cell.w).toFixed(2)}%${cell.wp ? ` (${esc(cell.wp)})` : ""}` : ""}${known(cell.f) ? `; roofline ${duration(cell.f)}` : ""}</p>` +
+    `${known(cell.w) ? `; widest interval \u00b1${(100 * cell.w).toFixed(2)}%${cell.wp ? ` (${esc(cell.wp)})` : ""}` : ""}${known(cell.f) ? `; roofline ${duration(cell.f)}` : ""}${cell.ro ? `; ${esc(rotationText(cell))}` : ""}</p>` +
     `<div class="scroll"><table><thead><tr><th>contender</th>${TIMINGS.map((t) => `<th>${timeName(t, D.groups[cell.g])}</th>`).join("")}<th>TFLOPS</th><th class="left">status</th><th class="left">parameters</th></tr></thead><tbody>${contenderRows(cell)}</tbody></table></div>` +
     drawSpread(cell) + (speedups && `<h3>Speedups</h3><p class="note">A * marks a mean of ratios (paper) outside the interval, which is of the trimmed estimate.</p><div class="scroll"><table><thead><tr><th>candidate</th><th>over</th><th>timing</th><th>trimmed</th><th>95%</th><th>paper</th></tr></thead><tbody>${speedups}</tbody></table></div>`);
   if (!byId("detail").open) byId("detail").showModal();

@@ -1,4 +1,4 @@
-/* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), c (converged), w wp (worst
+/* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), ro (how it was rotated), c (converged), w wp (worst
    half-width and its pair, a text), f (floor, ns), b d (blocks, dropped), v (environment), bs ws (busy and wall seconds), e (who was launched
    early), t: [contender, device, event, wall medians in ns, blocks, then in tenths of a percent from the median of the headline timing:
    shortest, low, high (95% of the median), p95, p99; null where not known], x: [contender, status, reason], a: [contender, what it chose, a
@@ -33,6 +33,8 @@ function groupName(g) {
   return `${group.mode}, ${group.dtype} accumulated in ${group.accumulate}`;
 }
 
+const ROTATED = { size: "a launch drives its own operands out of the cache", sets: "the sets in between drive operands out of the cache", flush: "the cache is emptied, as the sets in between hold less than it" };
+const rotationText = (cell) => cell.ro ? `rotated: ${ROTATED[cell.ro] ?? "operands may still have been in the cache"}` : "";
 const USUAL = { s: "ok", x: [], w: 0, f: 0, b: 0, d: 0, v: 0, bs: 0, ws: 0 };
 const textOf = ([head, values]) => { const parts = D.heads[head].split(","); return values.split(",").map((value, i) => parts[i] + value).join(","); };
 /* Replaces a cell's figures by its pairs. */

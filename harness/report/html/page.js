@@ -110,6 +110,9 @@ function warningsOf(group) {
   made.add(`Launched early: in ${early.length} of ${plural(cells.length, "cell")} a contender's launches are made so that one may begin while the one ahead still runs. ` +
     (D.groups[group].row ? `Those of device-row did: that is a claim of throughput, not of a launch alone` : "Each was timed alone all the same"),
     [...new Set(early.flatMap((cell) => cell.e))].map((i) => `${name(i)}: ${plural(early.filter((cell) => cell.e.includes(i)).length, "cell")}`));
+  const cached = cells.filter((cell) => cell.ro && !ROTATED[cell.ro]), emptied = cells.filter((cell) => cell.ro === "flush");
+  made.add(`Rotated, but operands may still have been in the cache in ${plural(cached.length, "cell")}`, cached.map((cell) => cell.shape));
+  made.add(`Rotated, and the cache emptied as well, in ${emptied.length} of ${plural(cells.length, "cell")}: the sets in between hold less than it`, emptied.map((cell) => cell.shape));
   addAa(made, group);
   return made.list;
 }

@@ -141,6 +141,34 @@ static void hold(struct cell_record *r, int cell)
     r->held = cell == 3; /* the one in server mode */
 }
 
+static void rotate(struct cell_record *r, int cell)
+{
+    r->rotation = cell == 3 ? cJSON_Parse("{\"rotation\":\"full\",\"by\":\"flush\"}") : NULL;
+}
+
+static void rotate_of_old(struct cell_record *r, int cell)
+{
+    r->rotation = cell == 3 ? cJSON_Parse("{\"rotation\":\"partial\"}") : NULL;
+}
+
+/* The same cache setting, but in one run the operands were still cached. */
+static void rotated_otherwise_is_another_cache_state(void **state)
+{
+    struct compare_runs c;
+    struct script base = plain, fresh = other;
+    (void)state;
+    base.change = fresh.change = rotate;
+    open_pair(&base, &fresh, &c);
+    assert_int_equal(c.counts[JUDGED_SAME], 4);
+    compare_free(&c);
+    base.change = rotate_of_old;
+    open_pair(&base, &fresh, &c);
+    assert_int_equal(c.counts[JUDGED_SAME], 3);
+    assert_string_equal(fixture_row(&c, SERVER)->reason,
+                        "timed as graph, rotation by partial in BASE and as graph, rotation by flush in NEW");
+    compare_free(&c);
+}
+
 static void verdict_needs_comparable_times(void **state)
 {
     struct compare_runs c;
@@ -428,6 +456,7 @@ int main(void)
         cmocka_unit_test(missing_and_invalid),
         cmocka_unit_test(wrong_result_comes_first),
         cmocka_unit_test(verdict_needs_comparable_times),
+        cmocka_unit_test(rotated_otherwise_is_another_cache_state),
         cmocka_unit_test(other_variants_are_told),
         cmocka_unit_test(baselines_alone),
         cmocka_unit_test(provenance_blocks),

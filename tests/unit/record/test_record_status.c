@@ -65,8 +65,30 @@ static void who_says_nothing_is_not_ok(void **state)
     }
 }
 
+static void assert_rotation(const char *rotation, const char *word)
+{
+    struct cell_record *r = record_new();
+    r->rotation = rotation ? cJSON_Parse(rotation) : NULL;
+    assert_string_equal(record_rotation(r), word);
+    record_free(r);
+}
+
+static void rotation_in_a_word(void **state)
+{
+    (void)state;
+    assert_rotation(NULL, "");
+    assert_rotation("{\"rotation\":\"full\",\"by\":\"size\"}", "size");
+    assert_rotation("{\"rotation\":\"full\",\"by\":\"flush\"}", "flush");
+    assert_rotation("{\"rotation\":\"full\"}", "sets"); /* of old */
+    assert_rotation("{\"rotation\":\"partial\"}", "partial");
+    assert_rotation("{\"rotation\":\"none\",\"by\":\"flush\"}", "none");
+    assert_rotation("{\"rotation\":\"unknown\",\"by\":\"flush\"}", "unknown");
+    assert_rotation("{\"rotation\":\"\\u001b[2J\",\"by\":7}", "unknown");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(who_says_nothing_is_not_ok)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_in_a_word),
+                                       cmocka_unit_test(who_says_nothing_is_not_ok)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,21 @@ static void only_warm_offline_segments_visit(void **state)
     assert_stays(MODE_OFFLINE, TIMING_DEVICE, 3);
 }
 
+/* As many as hold two L2s, as a segment has launches and primers, and as a limit on memory leaves for a dozen
+ * contenders. */
+static void rotated_sets_are_bounded(void **state)
+{
+    (void)state;
+    config.cache[MODE_OFFLINE] = CACHE_ROTATE;
+    assert_int_equal(choose(64, 64, 64).sets_each, 72);
+    assert_int_equal(choose(64, 1024, 1024).sets_each, 55);
+    assert_int_equal(choose(8192, 8192, 8192).sets_each, 2);
+    config.limits.memory_bytes = 1 << 30;
+    assert_int_equal(choose(64, 1024, 1024).sets_each, 5); /* of 4.4 MiB */
+    config.limits.memory_bytes = 1 << 20;
+    assert_int_equal(choose(64, 1024, 1024).sets_each, 1);
+}
+
 static void what_is_left_is_shared(void **state)
 {
     (void)state;
@@ -168,6 +183,7 @@ int main(void)
         cmocka_unit_test_setup(three_is_the_least, plain_config),
         cmocka_unit_test_setup(places_never_exceed_eight_nor_the_cache, plain_config),
         cmocka_unit_test_setup(only_warm_offline_segments_visit, plain_config),
+        cmocka_unit_test_setup(rotated_sets_are_bounded, plain_config),
         cmocka_unit_test_setup(what_is_left_is_shared, plain_config),
         cmocka_unit_test_setup(a_device_without_segments_has_one_set, plain_config),
         cmocka_unit_test_setup(what_is_not_cached_is_shared, plain_config),

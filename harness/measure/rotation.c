@@ -1,0 +1,86 @@
+/*
+ * rotation.c - decides how rotating keeps operands out of the cache, by their size, by the sets in between or by
+ * emptying it, and says so for the record. Relies on the bench's sets and the device's cache size. Called by segment.c
+ * and cell.c.
+ */
+#include "measure/rotation.h"
+
+#include <math.h>
+
+#include "measure/segment.h"
+
+/* A launch over this many caches of its own operands leaves none of what it begins with. */
+#define OWN_CACHES 2.0
+
+static bool is_rotated(const struct bench *bench)
+{
+    return bench->config->cache[bench->mode] == CACHE_ROTATE;
+}
+
+/* 0 where the device does not say. */
+static double cache_bytes(const struct bench *bench)
+{
+    return (double)bench->device->info.l2_bytes;
+}
+
+static bool drives_itself_out(const struct bench *bench)
+{
+    return cache_bytes(bench) > 0 && problem_bytes(&bench->problem) >= OWN_CACHES * cache_bytes(bench);
+}
+
+static bool do_sets_suffice(const struct bench *bench, double others)
+{
+    return cache_bytes(bench) > 0 && others * problem_bytes(&bench->problem) >= cache_bytes(bench);
+}
+
+/* Sets that have been used since the one that is timed. */
+static double sets_between(const struct bench *bench, const struct entrant *entrant, enum timing timing)
+{
+    const struct device_shape *shape = &entrant->prepared;
+    if (timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE)
+        return fmin((double)shape->n_sets, (double)(shape->launches + device_shape_untimed(shape))) - 1;
+    return segment_primed(bench, entrant, timing) ? 0 : (double)bench->sets_each - 1;
+}
+
+bool rotation_empties(const struct bench *bench, const struct entrant *entrant, enum timing timing)
+{
+    return is_rotated(bench) && !drives_itself_out(bench) &&
+           !do_sets_suffice(bench, sets_between(bench, entrant, timing));
+}
+
+void rotation_limit(const struct bench *bench, struct device_shape *shape)
+{
+    unsigned sets = (unsigned)shape->n_sets;
+    if (!is_rotated(bench) || drives_itself_out(bench) || do_sets_suffice(bench, (double)sets - 1))
+        return;
+    unsigned most = sets > SEGMENT_LEAST_PRIMERS ? sets - SEGMENT_LEAST_PRIMERS : 1;
+    shape->launches = shape->launches < most ? shape->launches : most;
+    shape->primers = shape->primers < sets - shape->launches ? shape->primers : sets - shape->launches;
+}
+
+static const char *means(const struct bench *bench)
+{
+    if (drives_itself_out(bench))
+        return "size";
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        if (rotation_empties(bench, &bench->entrants[i], bench->headline))
+            return "flush";
+    return "sets";
+}
+
+cJSON *rotation_of(const struct bench *bench)
+{
+    double sets = (double)bench->sets_each;
+    bool known = cache_bytes(bench) > 0;
+    if (!is_rotated(bench))
+        return NULL;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "rotation", known ? "full" : "unknown");
+    cJSON_AddStringToObject(object, "by", means(bench));
+    json_put_number(object, "sets", sets);
+    json_put_number(object, "bytes", sets * problem_bytes(&bench->problem));
+    json_put_number(object, "cache_bytes", cache_bytes(bench));
+    if (!known)
+        cJSON_AddStringToObject(object, "reason", "the device does not say how large its cache is");
+    return object;
+}
