@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/name_check.h"
 #include "compile/kernels.h"
+#include "device/chips.h"
 #include "serve/http.h"
 #include "serve/server.h"
 
@@ -29,6 +30,7 @@ struct service {
     struct devices devices;
     struct http_options http;
     char kernels[PATH_MAX]; /* "" where there are none */
+    char arch[16];          /* what source is compiled for; "" the default */
 };
 
 /* ---- what the options mean ---- */
@@ -58,6 +60,20 @@ static int check_baseline(const struct service *service, const char *name, struc
                      name);
 }
 
+/* Source is compiled for the first GPU, unless --arch says otherwise; without a GPU it is only looked at. */
+static int choose_arch(const struct options *options, struct service *out, struct error *err)
+{
+    const struct chip *chip;
+    int ordinal = 0, capability = 0;
+    if (out->devices.on_cuda && sscanf(out->devices.spec[0], "cuda:%d", &ordinal) == 1)
+        capability = device_gpu_capability(ordinal);
+    if (options->arch)
+        snprintf(out->arch, sizeof out->arch, "%.15s", options->arch);
+    else if (capability)
+        snprintf(out->arch, sizeof out->arch, "sm_%d", capability);
+    return chip_find(out->arch[0] ? out->arch : NULL, &chip, err);
+}
+
 static int fill(const struct options *options, struct service *out, struct error *err)
 {
     static const char *const none[] = {NULL};
@@ -66,14 +82,14 @@ static int fill(const struct options *options, struct service *out, struct error
         return err->code;
     if (kernel_directory_find(options->kernels, out->kernels, sizeof out->kernels, &ignored))
         out->kernels[0] = '\0'; /* what needs a kernel of it will say so */
-    if (list_names(options, out, err))
+    if (choose_arch(options, out, err) || list_names(options, out, err))
         return err->code;
     out->server = (struct server_options){
         .directory = options_given(options, OPTION_OUTPUT) ? options->output : DEFAULT_DIRECTORY,
         .devices = &out->devices,
         .plugins = options->plugins,
         .kernels = out->kernels[0] ? out->kernels : NULL,
-        .arch = options->arch,
+        .arch = out->arch[0] ? out->arch : NULL,
         .candidates = out->candidates.list ? (const char *const *)out->candidates.list : none,
         .baselines = out->baselines,
         .baseline = options->baselines     ? options->baselines

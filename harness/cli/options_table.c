@@ -239,7 +239,7 @@ const struct option_use use_table[] = {
     {OPTION_BASELINES, ON(SERVE),
      "what a submission is held against that names none; default: cublaslt-autotuning, or openblas on the CPU", NULL,
      "NAME"},
-    {OPTION_ARCH, ON(SERVE), "what submitted source is compiled for ahead of the device; default: sm_90a", NULL, NULL},
+    {OPTION_ARCH, ON(SERVE), "what submitted source is compiled for ahead of the device; default: the first GPU's, or sm_90a", NULL, NULL},
     {OPTION_QUIET, ON(SERVE), "no line for each outcome", NULL, NULL},
     {OPTION_RESUME, ON(COMPARE), "with --confirm: go on with the second look beside NEW that was stopped", NULL, NULL},
     {OPTION_FORCE, ON(RUN), "use a tuning table of another device", NULL, NULL},

@@ -238,6 +238,8 @@ int device_open_cpu(struct device **out, struct error *err);
 /* GPUs that the driver shows, without creating a context (NVML, by dlopen); 0 when there is no driver. Cheap and
  * safe in the supervisor. */
 int device_count_gpus(void);
+/* Its compute capability, 90 for sm_90, from NVML; 0 where that is not known. */
+int device_gpu_capability(int ordinal);
 /* UUID of GPU `ordinal` in the order CUDA uses, from NVML; used for the lock. */
 int device_gpu_uuid(int ordinal, char uuid[64], struct error *err);
 

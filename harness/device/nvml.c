@@ -27,6 +27,7 @@ struct library {
     int (*temperature)(handle device, int sensor, unsigned *celsius);
     int (*bus_width)(handle device, unsigned *bits);
     int (*reasons)(handle device, unsigned long long *mask);
+    int (*capability)(handle device, int *major, int *minor);
 };
 
 struct nvml {
@@ -55,6 +56,7 @@ static bool bind_all(struct library *l)
     bind(l, "nvmlDeviceGetPowerUsage", &l->power);
     bind(l, "nvmlDeviceGetTemperature", &l->temperature);
     bind(l, "nvmlDeviceGetMemoryBusWidth", &l->bus_width);
+    bind(l, "nvmlDeviceGetCudaComputeCapability", &l->capability);
     if (!bind(l, "nvmlDeviceGetEnforcedPowerLimit", &l->limit))
         bind(l, "nvmlDeviceGetPowerManagementLimit", &l->limit);
     if (!bind(l, "nvmlDeviceGetCurrentClocksEventReasons", &l->reasons))
@@ -121,6 +123,12 @@ static int query_type(int (*call)(handle, int, unsigned *), handle device, int t
 {
     unsigned value = 0;
     return call && call(device, type, &value) == 0 ? (int)value : 0;
+}
+
+int nvml_capability(const struct nvml *n)
+{
+    int major = 0, minor = 0;
+    return n->lib.capability && n->lib.capability(n->device, &major, &minor) == 0 ? 10 * major + minor : 0;
 }
 
 void nvml_health(const struct nvml *n, struct device_health *out)

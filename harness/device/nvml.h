@@ -18,6 +18,9 @@ void nvml_health(const struct nvml *n, struct device_health *out);
 /* Fills driver, max clocks, power limit and bus width where NVML knows them; leaves the other fields. */
 void nvml_info(const struct nvml *n, struct device_info *info);
 
+/* 90 for sm_90; 0 where NVML does not know. */
+int nvml_capability(const struct nvml *n);
+
 /* UUIDs of all GPUs in NVML's (PCI bus) order; returns how many, 0 without a driver. */
 int nvml_uuids(char uuids[NVML_MAX_GPUS][64]);
 

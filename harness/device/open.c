@@ -79,3 +79,15 @@ int device_gpu_uuid(int ordinal, char uuid[64], struct error *err)
     memcpy(uuid, uuids[order[ordinal]], 64);
     return 0;
 }
+
+int device_gpu_capability(int ordinal)
+{
+    char uuid[64];
+    struct nvml *gpu = NULL;
+    struct error ignored;
+    if (device_gpu_uuid(ordinal, uuid, &ignored) || nvml_open(uuid, &gpu, &ignored))
+        return 0;
+    int capability = nvml_capability(gpu);
+    nvml_close(gpu);
+    return capability;
+}
