@@ -51,13 +51,37 @@ int store_path(const struct store *s, const char *id, const char *leaf, char out
     return length < PATH_MAX ? 0 : error_set(err, EXIT_CODE_DATA, "the path of job %s is too long", id);
 }
 
+/* A new directory is an entry of its parent: that must reach the disk as well. */
+static void sync_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%s/..", path);
+    int fd = strlen(path) + 4 < sizeof parent ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+static int make_directory(const struct store *s, const char *id, struct error *err)
+{
+    char path[PATH_MAX], shelf[PATH_MAX];
+    if (store_path(s, id, "", path, err))
+        return err->code;
+    if (access(path, F_OK) == 0)
+        return 0;
+    int code = file_make_directories(path, err);
+    snprintf(shelf, sizeof shelf, "%.*s", (int)(strrchr(path, '/') - path), path);
+    sync_parent(path);
+    sync_parent(shelf);
+    return code;
+}
+
 int store_put(const struct store *s, const char *id, const char *leaf, const cJSON *tree, struct error *err)
 {
     char path[PATH_MAX];
     char *text = json_print(tree, false);
-    int code = text ? store_path(s, id, "", path, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a job");
-    if (!code)
-        code = file_make_directories(path, err);
+    int code = text ? make_directory(s, id, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a job");
     if (!code)
         code = store_path(s, id, leaf, path, err);
     if (!code)
