@@ -16,11 +16,12 @@ at_exit() {
 }
 
 begin() { # begin DIRECTORY [OPTION...]: a server on a free port; $url
+    rm -f "$work/serve.out" # or what the last one said is believed
     "$bench" serve --listen 127.0.0.1:0 --device cpu --plugins "$work/plugins" --baselines honest --output "$@" \
         >"$work/serve.out" 2>>"$work/serve.err" </dev/null &
     server=$!
-    for _ in $(seq 200); do
-        grep -q listening "$work/serve.out" && break
+    for _ in $(seq 500); do
+        grep -q listening "$work/serve.out" 2>/dev/null && break
         kill -0 "$server" 2>/dev/null || break
         sleep 0.02
     done
@@ -81,6 +82,11 @@ expect_text "$work/body" '"verdict":"ok","reward":\{"value":[0-9.]+,"low":[0-9.]
 expect_text "$work/body" '"terms":\{"ratio":[0-9.]+,.*"diff":[0-9.e-]+,"length":0,"alpha":0.01' "and the terms of Eq. 3"
 expect_text "$work/body" '"percent_of_floor":[0-9]' "and the distance to the floor"
 first=$id
+finish_job steady 16x48x64 '"screen":1000'
+expect_text "$work/body" '"verdict":"ok".*"screened":true' "a quick look is enough for what cannot reach the ratio"
+finish_job steady 16x48x64 '"screen":0.0001'
+expect_no_text "$work/body" '"screened"' "and not for what can"
+id=$first
 post /v1/jobs "$(job steady 32x48x64)"
 expect_status 200 "the same content is not measured again"
 [ "$(field id)" = "$first" ]
@@ -156,7 +162,11 @@ expect_text "$work/body" '"verdict":"cancelled"' "what waits can be taken back"
 [ "$(find "$work/jobs" -name submission.json | wc -l)" -gt "$(find "$work/jobs" -name outcome.json | wc -l)" ]
 verdict $? "jobs are open when the server is killed"
 end KILL
+fatal=$(dirname "$(grep -l 16x16x24 "$work"/jobs/jobs/*/*/submission.json)")
+echo 9 >"$fatal/attempts"
 begin "$work/jobs"
+ask "$url/v1/jobs/$(basename "$fatal")?wait=60"
+expect_text "$work/body" '"verdict":"failed".*several times.*"reward":null' "a job that ended the server several times is given up"
 for k in 8 16 24; do
     post /v1/jobs "$(job steady "16x16x$k")"
     ask "$url/v1/jobs/$(field id)?wait=60"
