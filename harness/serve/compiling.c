@@ -20,7 +20,6 @@
 #include "base/tree.h"
 #include "serve/outcome.h"
 
-#define COMPILE_SECONDS 90.0
 #define COMPILE_MEMORY ((rlim_t)8 << 30)
 #define COMPILE_FILE ((rlim_t)64 << 20)
 #define ANSWER_BYTES (1u << 20)
@@ -155,15 +154,15 @@ _Noreturn static void become(const struct child *child)
 
 enum ending { ENDED, TOO_LONG, STOPPED };
 
-static enum ending wait_for(pid_t pid, const volatile int *stop, int *status)
+static enum ending wait_for(const struct compiling *c, pid_t pid, int *status)
 {
-    uint64_t deadline = clock_now_ns() + (uint64_t)(COMPILE_SECONDS * 1e9);
+    uint64_t deadline = clock_now_ns() + (uint64_t)(c->seconds * 1e9);
     for (;;) {
         pid_t got = waitpid(pid, status, WNOHANG);
         if (got == pid || (got < 0 && errno != EINTR))
             return ENDED;
         bool late = clock_now_ns() > deadline;
-        if (late || *stop) {
+        if (late || *c->job->stop) {
             kill(-pid, SIGKILL);
             kill(pid, SIGKILL);
             waitpid(pid, status, 0);
@@ -258,9 +257,9 @@ static int judge(const struct compiling *c, const struct child *child, int statu
 
 static int conclude(const struct compiling *c, const struct child *child, pid_t pid, cJSON *trees[2], struct error *err)
 {
-    static const struct outcome_failure late = {"compile_error", "compile", "it takes the compiler over 90 s"};
+    static const struct outcome_failure late = {"compile_error", "compile", "it takes the compiler too long"};
     int status = 0;
-    switch (wait_for(pid, c->job->stop, &status)) {
+    switch (wait_for(c, pid, &status)) {
     case STOPPED:
         return error_set(err, EXIT_CODE_INTERRUPTED, "stopped");
     case TOO_LONG:

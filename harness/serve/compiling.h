@@ -8,10 +8,13 @@
 
 #include "serve/evaluate.h"
 
+#define COMPILE_SECONDS 90.0
+
 struct compiling {
     const struct evaluation *job; /* which submission, where; `code` and `device` are not looked at */
     const char *arch;             /* NULL: the default of `verify` */
     const char *program;          /* this program */
+    double seconds;               /* at most */
 };
 
 /* *outcome, when it is not NULL afterwards, is the end of the job: the candidate's fault. Else *code is what the

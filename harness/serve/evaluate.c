@@ -23,6 +23,8 @@
 /* A quick look: so wide an interval is enough, and so much time. */
 #define SCREEN_HALF_WIDTH 0.05
 #define SCREEN_SECONDS 0.25
+/* However little time: with fewer groups there is no interval, or none that says anything. */
+#define LEAST_BLOCKS 8
 /* What a run takes beside measuring: workers that start, and that are replaced. */
 #define OVERHEAD_SECONDS 300.0
 
@@ -65,6 +67,7 @@ static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode
     cJSON *stop = cJSON_AddObjectToObject(object, "stop"), *limits = cJSON_AddObjectToObject(object, "limits");
     json_put_number(stop, mode == MODE_OFFLINE ? "offline_half_width" : "server_half_width", effort->half_width);
     json_put_number(stop, "max_cell_seconds", effort->seconds);
+    json_put_number(stop, "least_blocks", LEAST_BLOCKS);
     json_put_number(limits, "setup_seconds", SETUP_SECONDS);
     json_put_number(limits, "verify_seconds", VERIFY_SECONDS);
     json_put_number(limits, "launch_seconds", LAUNCH_SECONDS);

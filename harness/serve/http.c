@@ -34,6 +34,7 @@ static int check_address(const struct http_options *options, struct http_address
 #define CONNECTIONS_MAX 512u
 #define IDLE_SECONDS 30u  /* a client that sends nothing for so long is gone */
 #define BODY_SECONDS 60.0 /* of a body, from its first byte to its last */
+#define FORGOTTEN_BYTES (64u << 20)
 #define STACK_BYTES ((size_t)512 << 10)
 
 static struct {
@@ -91,9 +92,12 @@ int http_check(const struct http_options *options, struct error *err)
 
 /* Lives from the headers to the reply. */
 struct exchange {
-    char *body; /* owned; capacity is what the client announced */
-    size_t length, capacity;
+    char *body; /* owned */
+    size_t length;
+    unsigned long long left; /* of what the client announced */
     uint64_t began_ns;
+    const char *why;
+    int status; /* of the refusal that follows the body; 0: none */
 };
 
 static enum MHD_Result reply(struct MHD_Connection *connection, struct api_reply *with)
@@ -144,63 +148,78 @@ static bool is_json(const char *type)
     return type && strncasecmp(type, json, length) == 0 && (type[length] == '\0' || strchr("; ", type[length]));
 }
 
-/* What is wrong with a request can be told before its body comes, and then it need not come. 0: nothing is. */
-static int check_head(const struct http *h, struct MHD_Connection *connection, bool posts, size_t *announced,
-                      const char **why)
+/* What the headers say of a request. */
+struct head {
+    unsigned long long bytes; /* of the body */
+    int status;               /* 0, or of the refusal */
+    const char *why;
+    bool counted; /* its length is known */
+};
+
+/* What is wrong with a request is seen before its body comes. */
+static struct head check_head(const struct http *h, struct MHD_Connection *connection, bool posts)
 {
+    static const char what[] = "expected the header Content-Length: the whole body's bytes, at most 8 MiB";
     const char *length = header(connection, "Content-Length");
     char *end = NULL;
-    *announced = 0;
-    if (!client_of(h, connection)) {
-        *why = "expected the header \"Authorization: Bearer TOKEN\" with a token of this server";
-        return 401;
-    }
-    *why = "expected the header Content-Length: the whole body's bytes, at most 8 MiB";
-    if (!length)
-        return posts || header(connection, "Transfer-Encoding") ? 411 : 0;
     errno = 0;
-    unsigned long long bytes = strtoull(length, &end, 10);
-    if (errno || *end || bytes > SUBMISSION_BODY_BYTES)
-        return 413;
-    *why = "expected Content-Type: application/json";
-    if (posts && !is_json(header(connection, "Content-Type")))
-        return 415;
-    *announced = (size_t)bytes;
-    return 0;
+    struct head head = {.bytes = length ? strtoull(length, &end, 10) : 0, .why = what};
+    head.counted = length ? !errno && !*end : !header(connection, "Transfer-Encoding");
+    if (!length && (posts || !head.counted))
+        head.status = 411;
+    else if (!head.counted || head.bytes > SUBMISSION_BODY_BYTES)
+        head.status = 413;
+    if (!client_of(h, connection)) {
+        head.status = 401;
+        head.why = "expected the header \"Authorization: Bearer TOKEN\" with a token of this server";
+    } else if (!head.status && posts && !is_json(header(connection, "Content-Type"))) {
+        head.status = 415;
+        head.why = "expected Content-Type: application/json";
+    }
+    return head;
 }
 
+static struct exchange *exchange_open(const struct head *head)
+{
+    struct exchange *e = calloc(1, sizeof *e);
+    size_t capacity = head->status ? 0 : (size_t)head->bytes;
+    if (e)
+        e->body = malloc(capacity + 1);
+    if (!e || !e->body) {
+        free(e);
+        return NULL;
+    }
+    e->status = head->status;
+    e->why = head->why;
+    e->left = head->bytes;
+    e->began_ns = clock_now_ns();
+    return e;
+}
+
+/* Many a client reads no answer before it has sent its body. One of some size is let come, and forgotten. */
 static enum MHD_Result begin(struct http *h, struct MHD_Connection *connection, const char *method, const char *path,
                              void **context)
 {
-    size_t announced = 0;
-    const char *why = NULL;
     bool is_health = strcmp(path, "/health") == 0 && strcmp(method, "GET") == 0;
-    int status = is_health && !header(connection, "Content-Length")
-                     ? 0
-                     : check_head(h, connection, strcmp(method, "POST") == 0, &announced, &why);
-    if (status)
-        return refuse(h, connection, status, why);
-    struct exchange *e = calloc(1, sizeof *e);
-    if (e)
-        e->body = malloc(announced + 1);
-    if (!e || !e->body) {
-        free(e);
-        return MHD_NO;
-    }
-    e->capacity = announced;
-    e->began_ns = clock_now_ns();
-    *context = e;
-    return MHD_YES;
+    struct head head = check_head(h, connection, strcmp(method, "POST") == 0);
+    if (is_health && head.counted && head.bytes == 0)
+        head.status = 0;
+    if (head.status && (!head.counted || head.bytes == 0 || head.bytes > FORGOTTEN_BYTES))
+        return refuse(h, connection, head.status, head.why);
+    *context = exchange_open(&head);
+    return *context ? MHD_YES : MHD_NO;
 }
 
 /* A body that trickles holds a connection; one that is longer than announced is no HTTP. */
 static enum MHD_Result take(struct exchange *e, const char *bytes, size_t *n)
 {
     bool late = (double)(clock_now_ns() - e->began_ns) * 1e-9 > BODY_SECONDS;
-    if (late || *n > e->capacity - e->length)
+    if (late || *n > e->left)
         return MHD_NO;
-    memcpy(e->body + e->length, bytes, *n);
-    e->length += *n;
+    if (!e->status)
+        memcpy(e->body + e->length, bytes, *n);
+    e->length += e->status ? 0 : *n;
+    e->left -= *n;
     *n = 0;
     return MHD_YES;
 }
@@ -217,6 +236,8 @@ static enum MHD_Result microhttpd_request(void *context, struct MHD_Connection *
         return begin(h, connection, method, path, kept);
     if (*n > 0)
         return take(e, bytes, n);
+    if (e->status)
+        return refuse(h, connection, e->status, e->why);
     e->body[e->length] = '\0';
     const struct api_request request = {.method = method,
                                         .path = path,

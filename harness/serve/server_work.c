@@ -115,7 +115,8 @@ static struct evaluation evaluation_of(struct server *s, const struct job *job, 
 static void compile_job(struct server *s, struct job *job)
 {
     const struct evaluation e = evaluation_of(s, job, 0);
-    const struct compiling c = {.job = &e, .arch = s->options.arch, .program = "/proc/self/exe"};
+    const struct compiling c = {
+        .job = &e, .arch = s->options.arch, .program = "/proc/self/exe", .seconds = COMPILE_SECONDS};
     cJSON *code = NULL, *outcome = NULL;
     struct error err;
     uint64_t began = clock_now_ns();

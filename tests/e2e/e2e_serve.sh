@@ -121,6 +121,9 @@ raw() ( # raw TEXT: what the server answers to these bytes, one line
 type='Content-Type: application/json\r\nHost: x\r\n'
 raw "POST /v1/jobs HTTP/1.1\r\n${type}Content-Length: 99999999999\r\n\r\n" >"$work/raw"
 expect_text "$work/raw" '^HTTP/1.1 413' "an oversized submission is refused before it is sent"
+head -c 9000000 /dev/zero >"$work/large"
+post /v1/jobs "@$work/large" -H 'Expect:'
+expect_status 413 "and one that comes all the same is answered"
 raw "POST /v1/jobs HTTP/1.1\r\n${type}Transfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n" >"$work/raw"
 expect_text "$work/raw" '^HTTP/1.1 411' "an endless one too"
 (
