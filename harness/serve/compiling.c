@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/tree.h"
+#include "serve/base64.h"
 #include "serve/outcome.h"
 
 #define COMPILE_MEMORY ((rlim_t)8 << 30)
@@ -46,7 +47,9 @@ static cJSON *set_of(const struct submission *s)
 /* The client's manifest with our names: its source lies beside it, whatever it says. */
 static cJSON *manifest_of(const struct submission *s)
 {
-    static const char *const ours[][2] = {{"name", "submitted"}, {"source", "kernel.cu"}};
+    char source[32];
+    const char *const ours[][2] = {{"name", "submitted"}, {"source", source}};
+    snprintf(source, sizeof source, "kernel%s", source_format_endings[s->format]);
     cJSON *manifest = cJSON_Duplicate(s->manifest, true);
     for (size_t i = 0; manifest && i < 2; i++) {
         cJSON_DeleteItemFromObjectCaseSensitive(manifest, ours[i][0]);
@@ -58,25 +61,47 @@ static cJSON *manifest_of(const struct submission *s)
     return manifest;
 }
 
-static int write_kernel(const struct evaluation *e, struct error *err)
+/* As text, or what its base64 stands for. */
+static int write_source(const struct submission *s, const char *path, struct error *err)
 {
-    char path[PATH_MAX];
-    const struct submission *s = e->submission;
+    size_t length = strlen(s->source);
+    if (s->format == SOURCE_CUDA || s->format == SOURCE_PTX)
+        return file_write_atomic(path, s->source, length, err);
+    unsigned char *bytes = base64_length(s->source, &length) ? malloc(length + 1) : NULL;
+    if (!bytes)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a binary");
+    base64_decode(s->source, bytes);
+    int code = file_write_atomic(path, bytes, length, err);
+    free(bytes);
+    return code;
+}
+
+static int write_manifest(const struct submission *s, const char *path, struct error *err)
+{
     cJSON *tree = s->kind == CANDIDATE_KERNEL ? set_of(s) : manifest_of(s);
     char *text = tree ? json_print(tree, true) : NULL;
-    cJSON_Delete(tree);
-    int code = text ? store_path(e->store, e->id, "kernel", path, err)
+    int code = text ? file_write_atomic(path, text, strlen(text), err)
                     : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a manifest");
+    cJSON_Delete(tree);
+    free(text);
+    return code;
+}
+
+static int write_kernel(const struct evaluation *e, struct error *err)
+{
+    char path[PATH_MAX], leaf[48];
+    const struct submission *s = e->submission;
+    snprintf(leaf, sizeof leaf, "kernel/kernel%s", source_format_endings[s->format]);
+    int code = store_path(e->store, e->id, "kernel", path, err);
     if (!code)
         code = file_make_directories(path, err);
     if (!code)
         code = store_path(e->store, e->id, "kernel/kernel.json", path, err);
     if (!code)
-        code = file_write_atomic(path, text, strlen(text), err);
-    free(text);
+        code = write_manifest(s, path, err);
     if (!code && s->source)
-        code = store_path(e->store, e->id, "kernel/kernel.cu", path, err);
-    return code || !s->source ? code : file_write_atomic(path, s->source, strlen(s->source), err);
+        code = store_path(e->store, e->id, leaf, path, err);
+    return code || !s->source ? code : write_source(s, path, err);
 }
 
 /* ---- the child ---- */

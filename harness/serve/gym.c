@@ -30,7 +30,9 @@ static int make_form(struct json_at at, cJSON **out, struct error *err)
         return err->code;
     *out = cJSON_Duplicate(ours.node, true);
     bool named = json_member(ours, "candidate").node || json_member(ours, "kernel").node;
-    if (!*out || (!named && !json_member(ours, "source").node && !cJSON_AddStringToObject(*out, "source", text)))
+    for (size_t i = 0; source_format_names[i]; i++)
+        named |= json_member(ours, source_format_names[i]).node != NULL;
+    if (!*out || (!named && !cJSON_AddStringToObject(*out, "source", text)))
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a submission");
     return 0;
 }

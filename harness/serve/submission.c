@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "serve/base64.h"
 
 #define PARAMETERS_MAX 64
 #define DEFAULT_HALF_WIDTH 0.005
@@ -17,9 +18,12 @@
 #define DEFAULT_ALPHA 0.01
 #define DEFAULT_BETA 1e-6
 
-static const char *const keys[] = {"candidate", "kernel",     "parameters", "source",     "manifest", "problem",
-                                   "baseline",  "accumulate", "mode",       "half_width", "seconds",  "screen",
-                                   "alpha",     "beta",       "priority",   "again",      NULL};
+static const char *const keys[] = {
+    "candidate",  "kernel", "parameters", "source",  "manifest", "problem", "ptx",  "cubin",    "fatbin", "baseline",
+    "accumulate", "mode",   "half_width", "seconds", "screen",   "alpha",   "beta", "priority", "again",  NULL};
+
+const char *const source_format_names[] = {"source", "ptx", "cubin", "fatbin", NULL};
+const char *const source_format_endings[] = {".cu", ".ptx", ".cubin", ".fatbin", NULL};
 
 bool submission_is_name(const char *name)
 {
@@ -71,17 +75,26 @@ static int read_name(struct json_at at, const char *const list[], char out[CONFI
 
 /* ---- the candidate ---- */
 
-static int read_source(struct json_at root, struct submission *out, struct error *err)
+static int check_bytes(struct json_at at, enum source_format format, const char *text, struct error *err)
 {
-    struct json_at source = json_member(root, "source"), manifest = json_member(root, "manifest");
+    size_t most = format == SOURCE_CUDA ? SUBMISSION_SOURCE_BYTES : SUBMISSION_BINARY_BYTES, length;
+    if (strlen(text) > most)
+        return json_fail(at, err, "expected at most %zu bytes", most);
+    if ((format == SOURCE_CUBIN || format == SOURCE_FATBIN) && !base64_length(text, &length))
+        return json_expected(at, err, "base64");
+    return 0;
+}
+
+static int read_source(struct json_at root, enum source_format format, struct submission *out, struct error *err)
+{
+    struct json_at source = json_member(root, source_format_names[format]), manifest = json_member(root, "manifest");
     const char *text;
-    if (json_read_string(source, &text, err))
+    if (json_read_string(source, &text, err) || check_bytes(source, format, text, err))
         return err->code;
-    if (strlen(text) > SUBMISSION_SOURCE_BYTES)
-        return json_fail(source, err, "expected at most %u bytes", SUBMISSION_SOURCE_BYTES);
     if (!cJSON_IsObject(manifest.node))
         return json_expected(manifest, err, "the object that describes the kernel's launch (docs/abi.md)");
     out->kind = CANDIDATE_SOURCE;
+    out->format = format;
     out->source = strdup(text);
     out->manifest = cJSON_Duplicate(manifest.node, true);
     return out->source && out->manifest ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a source");
@@ -107,19 +120,34 @@ static int read_parameters(struct json_at at, struct submission *out, struct err
     return 0;
 }
 
+/* Which of the source's members is there, and how many are. */
+static int count_sources(struct json_at root, enum source_format *format)
+{
+    int n = 0;
+    for (int i = 0; source_format_names[i]; i++)
+        if (json_member(root, source_format_names[i]).node) {
+            *format = (enum source_format)i;
+            n++;
+        }
+    return n;
+}
+
 static int read_candidate(struct json_at root, const struct submission_rules *rules, struct submission *out,
                           struct error *err)
 {
     struct json_at named = json_member(root, "candidate"), kernel = json_member(root, "kernel"),
-                   source = json_member(root, "source"), parameters = json_member(root, "parameters");
-    if ((named.node != NULL) + (kernel.node != NULL) + (source.node != NULL) != 1)
-        return json_fail(root, err, "expected one of \"candidate\", \"kernel\" and \"source\"");
+                   parameters = json_member(root, "parameters");
+    enum source_format format = SOURCE_CUDA;
+    int sources = count_sources(root, &format);
+    if ((named.node != NULL) + (kernel.node != NULL) + sources != 1)
+        return json_fail(root, err,
+                         "expected one of \"candidate\", \"kernel\", \"source\", \"ptx\", \"cubin\" and \"fatbin\"");
     if (parameters.node && !kernel.node)
         return json_fail(parameters, err, "parameters go with \"kernel\"");
-    if (json_member(root, "manifest").node && !source.node)
-        return json_fail(root, err, "a manifest goes with \"source\"");
-    if (source.node)
-        return read_source(root, out, err);
+    if (json_member(root, "manifest").node && !sources)
+        return json_fail(root, err, "a manifest goes with \"source\", \"ptx\", \"cubin\" or \"fatbin\"");
+    if (sources)
+        return read_source(root, format, out, err);
     out->kind = named.node ? CANDIDATE_NAMED : CANDIDATE_KERNEL;
     if (read_name(named.node ? named : kernel, named.node ? rules->candidates : NULL, out->name, err))
         return err->code;
@@ -263,7 +291,8 @@ static bool put_candidate(const struct submission *s, cJSON *object)
     case CANDIDATE_KERNEL:
         return cJSON_AddStringToObject(object, "kernel", s->name) && put_copy(object, "parameters", s->parameters);
     default:
-        return cJSON_AddStringToObject(object, "source", s->source) && put_copy(object, "manifest", s->manifest);
+        return cJSON_AddStringToObject(object, source_format_names[s->format], s->source) &&
+               put_copy(object, "manifest", s->manifest);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #define SUBMISSION_BODY_BYTES (8u << 20)
 #define SUBMISSION_SOURCE_BYTES (256u << 10)
+#define SUBMISSION_BINARY_BYTES (4u << 20) /* of base64 or PTX */
 #define SUBMISSION_PROBLEMS 16
 #define SUBMISSION_BATCH 256
 #define SUBMISSION_PRIORITIES 9 /* 0 to 9, higher first */
@@ -17,15 +18,23 @@
 enum candidate_kind {
     CANDIDATE_NAMED,  /* a plugin or kernel set that is installed here */
     CANDIDATE_KERNEL, /* an installed kernel with values of its parameters */
-    CANDIDATE_SOURCE  /* CUDA source and manifest */
+    CANDIDATE_SOURCE  /* CUDA source, or a kernel that is compiled already, and its manifest */
 };
+
+/* Of what is submitted with a manifest. */
+enum source_format { SOURCE_CUDA, SOURCE_PTX, SOURCE_CUBIN, SOURCE_FATBIN };
+/* The member that it comes in, "source" for CUDA; "cubin" and "fatbin" hold base64. NULL-terminated. */
+extern const char *const source_format_names[];
+/* What its file ends in, with the dot. */
+extern const char *const source_format_endings[];
 
 struct submission {
     enum candidate_kind kind;
+    enum source_format format;
     int priority;
     char name[CONFIG_LABEL_MAX]; /* of the candidate or kernel; "" with source */
     char baseline[CONFIG_LABEL_MAX];
-    char *source;                 /* owned; NULL without */
+    char *source;                 /* owned; as it came, so that a binary is base64; NULL without */
     cJSON *manifest, *parameters; /* owned; NULL without */
     struct shape problems[SUBMISSION_PROBLEMS];
     size_t n_problems;

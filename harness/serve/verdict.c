@@ -18,6 +18,7 @@ static const struct verdict_info table[] = {
     {"compile_error", true, true, "the source does not compile"},
     {"wrong_entry", true, true, "the compiled kernel is not what the manifest says"},
     {"wrong_arguments", true, true, "the kernel's arguments are not those of the manifest"},
+    {"wrong_arch", true, true, "the binary is for another architecture"},
     {"over_limit", true, true, "the kernel is over a limit of the device"},
     {"wrong_launch", true, true, "the manifest gives a launch that is not possible"},
     {"load_error", true, true, "the module cannot be loaded"},

@@ -204,6 +204,10 @@ if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skelet
     source '#include \"/etc/passwd\"\n'
     expect_text "$work/body" '"verdict":"(invalid|compile_error)"' "source: a file of the host is not read"
     expect_no_text "$work/body" 'root:|/jobs/' "source: and nothing of it or of our paths is told"
+    post /v1/jobs "{\"cubin\":\"AAAA\",\"manifest\":$manifest,\"problem\":\"64x64x64\"}"
+    ask "$url/v1/jobs/$(field id)?wait=60"
+    expect_text "$work/body" '"verdict":"(load_error|invalid)".*"reward":\{"value":0,' "source: a binary that is none"
+    expect_no_text "$work/body" '/jobs/' "source: and none of our paths is told of it"
 fi
 
 # --- TERM ---

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/tree.h"
+#include "serve/base64.h"
 #include "serve/gym.h"
 
 static const char *const candidates[] = {"blocked", "cudal2", NULL};
@@ -93,13 +94,36 @@ static void of_each_kind(void **state)
     assert_non_null(strstr(source, "\"entry\":\"x\""));
     free(kernel);
     free(source);
+    char *cubin = form_of("{\"cubin\":\"f0VMRg==\",\"manifest\":{},\"problem\":\"8x8x8\"}");
+    assert_non_null(strstr(cubin, "\"cubin\":\"f0VMRg==\""));
+    free(cubin);
+    refused("{\"cubin\":\"f0VM!g==\",\"manifest\":{},\"problem\":\"8x8x8\"}", "expected base64");
+    refused("{\"fatbin\":\"f0VMR\",\"manifest\":{},\"problem\":\"8x8x8\"}", "expected base64");
+    refused("{\"ptx\":\"x\",\"source\":\"x\",\"manifest\":{},\"problem\":\"8x8x8\"}", "one of");
+}
+
+static void base64(void **state)
+{
+    static const char *const texts[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+    static const char *const bad[] = {"Z", "Zg", "Zg=", "Zg=a", "====", "Zm9v\n"};
+    unsigned char out[8];
+    size_t length;
+    (void)state;
+    for (size_t i = 0; i < 7; i++) {
+        assert_true(base64_length(texts[i], &length));
+        assert_int_equal(length, i);
+        base64_decode(texts[i], out);
+        assert_memory_equal(out, "foobar", i);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(base64_length(bad[i], &length));
 }
 
 static void refusals(void **state)
 {
     (void)state;
     refused("[]", "object");
-    refused("{\"problem\":\"8x8x8\"}", "one of \"candidate\", \"kernel\" and \"source\"");
+    refused("{\"problem\":\"8x8x8\"}", "one of \"candidate\", \"kernel\", \"source\"");
     refused("{\"candidate\":\"blocked\",\"kernel\":\"tiny\",\"problem\":\"8x8x8\"}", "one of");
     refused("{\"candidate\":\"bloked\",\"problem\":\"8x8x8\"}", "did you mean blocked");
     refused("{\"candidate\":\"../x\",\"problem\":\"8x8x8\"}", "no path");
@@ -195,9 +219,9 @@ static void gym_responses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),     cmocka_unit_test(one_form),
-                                       cmocka_unit_test(of_each_kind), cmocka_unit_test(refusals),
-                                       cmocka_unit_test(too_much),     cmocka_unit_test(gym_requests),
-                                       cmocka_unit_test(gym_responses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),      cmocka_unit_test(one_form),
+                                       cmocka_unit_test(of_each_kind),  cmocka_unit_test(refusals),
+                                       cmocka_unit_test(too_much),      cmocka_unit_test(gym_requests),
+                                       cmocka_unit_test(gym_responses), cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
