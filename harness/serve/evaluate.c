@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/tree.h"
-#include "result/make.h"
+#include "result/result.h"
 #include "run/supervisor.h"
 #include "serve/outcome.h"
 
@@ -145,12 +145,12 @@ static bool is_result(int code)
 static int read_outcome(const struct outcome_input *in, const char *journal, cJSON **outcome, struct error *err)
 {
     struct outcome_input with = *in;
-    cJSON *result = NULL;
-    if (result_json_from_journal(journal, &result, err))
+    struct result *result = NULL;
+    if (result_from_journal(journal, &result, err))
         return err->code;
     with.result = result;
     *outcome = outcome_of_result(&with);
-    cJSON_Delete(result);
+    result_free(result);
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 

@@ -1,6 +1,6 @@
 /*
- * outcome.c - from a run's result to a reward with its interval and terms. Relies on base/tree.h for reading what this
- * program wrote. Called by evaluate.c and server.c.
+ * outcome.c - from a run's result to a reward with its interval and terms. Relies on result/result.h for reading what
+ * this program wrote. Called by evaluate.c and server.c.
  */
 #include "serve/outcome.h"
 
@@ -10,17 +10,12 @@
 #include <string.h>
 
 #include "base/tree.h"
-#include "record/record.h"
+#include "model/verdict.h"
 #include "serve/verdict.h"
 
 #define ELEMENTS_SHOWN 8
 
 /* ---- who stands for the candidate and the baseline ---- */
-
-static bool is_candidate(const cJSON *contender)
-{
-    return strcmp(tree_text(contender, "role"), "candidate") == 0;
-}
 
 static bool has_ending(const char *name, const char *ending)
 {
@@ -29,16 +24,14 @@ static bool has_ending(const char *name, const char *ending)
 }
 
 /* The pair of the headline timing; one that is over layouts (-max) before one of a single layout. */
-static const cJSON *find_pair(const cJSON *cell)
+static const struct result_pair *find_pair(const struct result_cell *cell)
 {
-    const char *headline = tree_text(cell, "headline");
-    const cJSON *pair, *best = NULL;
+    const struct result_pair *best = NULL;
     int best_rank = -1;
-    cJSON_ArrayForEach(pair, tree_member(cell, "speedups"))
-    {
-        int rank =
-            2 * has_ending(tree_text(pair, "candidate"), "-max") + has_ending(tree_text(pair, "reference"), "-max");
-        if (strcmp(tree_text(pair, "timing"), headline) != 0 || rank <= best_rank)
+    for (size_t i = 0; i < cell->n_speedups; i++) {
+        const struct result_pair *pair = &cell->speedups[i];
+        int rank = 2 * has_ending(pair->candidate, "-max") + has_ending(pair->reference, "-max");
+        if (pair->timing != cell->headline || rank <= best_rank)
             continue;
         best = pair;
         best_rank = rank;
@@ -48,48 +41,36 @@ static const cJSON *find_pair(const cJSON *cell)
 
 /* How bad a status is for the whole: a refuted layout outweighs one that is merely not there, and a good one outweighs
  * that. */
-static int weight(const cJSON *contender)
+static int weight(const struct result_contender *c)
 {
-    const char *status = tree_text(contender, "status");
-    if (record_is_refuted(status))
+    if (verdict_is_refuted(c->verdict))
         return 4;
-    if (strcmp(status, "ok") == 0)
+    if (c->verdict == VERDICT_OK)
         return 2;
-    return strcmp(status, "unsupported") == 0 ? 0 : verdict_is_earned(status) ? 3 : 1;
+    return c->verdict == VERDICT_UNSUPPORTED ? 0 : verdict_is_earned(c->status) ? 3 : 1;
 }
 
 /* The contender whose verdict is the candidate's or the baseline's; NULL where there is none. */
-static const cJSON *find_spokesman(const cJSON *cell, bool candidate)
+static const struct result_contender *find_spokesman(const struct result_cell *cell, enum result_role role)
 {
-    const cJSON *contender, *best = NULL;
-    tree_each(contender, tree_member(cell, "contenders"))
-    {
-        bool baseline = strcmp(tree_text(contender, "role"), "baseline") == 0;
-        if (candidate ? !is_candidate(contender) : !baseline)
-            continue;
-        if (!best || weight(contender) > weight(best))
-            best = contender;
+    const struct result_contender *best = NULL;
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        if (c->role == role && (!best || weight(c) > weight(best)))
+            best = c;
     }
     return best;
 }
 
-static double median_of(const cJSON *contender, const char *headline)
+/* The fastest layout; NULL where none has times. */
+static const struct result_contender *find_fastest(const struct result_cell *cell, enum result_role role)
 {
-    return tree_number(tree_member(tree_member(contender, "timings"), headline), "median_ns");
-}
-
-/* The fastest layout that is ok. */
-static const cJSON *find_fastest(const cJSON *cell, bool candidate)
-{
-    const char *headline = tree_text(cell, "headline");
-    const cJSON *contender, *best = NULL;
-    tree_each(contender, tree_member(cell, "contenders"))
-    {
-        const char *role = tree_text(contender, "role");
-        bool wanted = strcmp(role, candidate ? "candidate" : "baseline") == 0;
-        double median = median_of(contender, headline);
-        if (wanted && isfinite(median) && !(best && median >= median_of(best, headline)))
-            best = contender;
+    const struct result_contender *best = NULL;
+    for (size_t i = 0; i < cell->n_contenders; i++) {
+        const struct result_contender *c = &cell->contenders[i];
+        double median = result_headline(cell, c)->median_ns;
+        if (c->role == role && isfinite(median) && !(best && median >= result_headline(cell, best)->median_ns))
+            best = c;
     }
     return best;
 }
@@ -116,10 +97,11 @@ static void put_error(struct tree *t, const struct outcome_input *in, const stru
 }
 
 /* [row, column, expected, got], the first few. */
-static void put_elements(struct tree *t, const cJSON *contender)
+static void put_elements(struct tree *t, const struct result_contender *c)
 {
-    const cJSON *elements = tree_member(tree_member(tree_member(contender, "verification"), "wrong"), "elements");
-    if (strcmp(tree_text(contender, "stage"), "verify") != 0 || !cJSON_IsArray(elements))
+    const cJSON *wrong = tree_member(tree_member(c->json, "verification"), "wrong");
+    const cJSON *elements = tree_member(wrong, "elements");
+    if (strcmp(c->stage, "verify") != 0 || !cJSON_IsArray(elements))
         return;
     cJSON *some = cJSON_Duplicate(elements, true);
     while (some && cJSON_GetArraySize(some) > ELEMENTS_SHOWN)
@@ -134,21 +116,30 @@ static void put_failure(struct tree *t, const struct outcome_input *in, const st
     put_error(t, in, failure);
 }
 
-static void put_times(struct tree *t, const cJSON *cell)
+/* The largest deviation from the fp32 reference. */
+static double deviation_of(const struct result_contender *c)
 {
-    const cJSON *candidate = find_fastest(cell, true), *baseline = find_fastest(cell, false);
-    const char *headline = tree_text(cell, "headline");
-    const cJSON *deviation = tree_member(candidate, "deviation");
+    const cJSON *deviation = tree_member(c->json, "deviation");
     const cJSON *largest = cJSON_IsArray(deviation) ? cJSON_GetArrayItem(deviation, 0) : NULL;
-    tree_put_text(t, "timing", headline);
-    tree_put_number(t, "candidate_ns", median_of(candidate, headline));
-    tree_put_number(t, "baseline_ns", median_of(baseline, headline));
-    tree_put_number(t, "diff", cJSON_IsNumber(largest) ? largest->valuedouble : NAN);
-    tree_put_number(t, "tflops", tree_number(candidate, "tflops"));
-    tree_put_number(t, "percent_of_floor", tree_number(candidate, "percent_of_roofline"));
-    tree_put_number(t, "blocks", tree_number(cell, "blocks"));
-    tree_put_number(t, "groups", tree_number(cell, "groups"));
-    tree_put(t, "converged", cJSON_CreateBool(tree_true(cell, "converged")));
+    return cJSON_IsNumber(largest) ? largest->valuedouble : NAN;
+}
+
+static void put_times(struct tree *t, const struct result_cell *cell)
+{
+    const struct result_contender *candidate = find_fastest(cell, RESULT_CANDIDATE);
+    const struct result_contender *baseline = find_fastest(cell, RESULT_BASELINE);
+    tree_put_text(t, "timing", result_timing_name(cell->headline));
+    if (candidate) {
+        tree_put_number(t, "candidate_ns", result_headline(cell, candidate)->median_ns);
+        tree_put_number(t, "diff", deviation_of(candidate));
+        tree_put_number(t, "tflops", candidate->tflops);
+        tree_put_number(t, "percent_of_floor", candidate->percent_of_roofline);
+    }
+    if (baseline)
+        tree_put_number(t, "baseline_ns", result_headline(cell, baseline)->median_ns);
+    tree_put_number(t, "blocks", cell->blocks);
+    tree_put_number(t, "groups", cell->groups);
+    tree_put(t, "converged", cJSON_CreateBool(cell->converged));
 }
 
 /* A ratio t_baseline / t_candidate, to six digits behind the point. */
@@ -157,52 +148,45 @@ static double ratio_of(double speedup)
     return round_to(1 + speedup, 1e6);
 }
 
-static void put_pair(struct tree *t, const cJSON *pair)
+static void put_pair(struct tree *t, const struct result_pair *pair)
 {
-    const cJSON *interval = tree_member(pair, "ci95");
-    const cJSON *low = cJSON_IsArray(interval) ? cJSON_GetArrayItem(interval, 0) : NULL;
-    const cJSON *high = cJSON_IsArray(interval) ? cJSON_GetArrayItem(interval, 1) : NULL;
     tree_put_text(t, "verdict", "ok");
-    tree_put_text(t, "candidate", tree_text(pair, "candidate"));
-    tree_put_text(t, "baseline", tree_text(pair, "reference"));
-    tree_put_number(t, "ratio", ratio_of(tree_number(pair, "geomean")));
-    tree_put_number(t, "ratio_low", cJSON_IsNumber(low) ? ratio_of(low->valuedouble) : NAN);
-    tree_put_number(t, "ratio_high", cJSON_IsNumber(high) ? ratio_of(high->valuedouble) : NAN);
-    tree_put_number(t, "mean_of_ratios", ratio_of(tree_number(pair, "mean_of_ratios")));
+    tree_put_text(t, "candidate", pair->candidate);
+    tree_put_text(t, "baseline", pair->reference);
+    tree_put_number(t, "ratio", ratio_of(pair->geomean));
+    tree_put_number(t, "ratio_low", ratio_of(pair->ci95.low));
+    tree_put_number(t, "ratio_high", ratio_of(pair->ci95.high));
+    tree_put_number(t, "mean_of_ratios", ratio_of(pair->mean_of_ratios));
 }
 
-static void put_contender_failure(struct tree *t, const struct outcome_input *in, const cJSON *contender)
+static void put_contender_failure(struct tree *t, const struct outcome_input *in, const struct result_contender *c)
 {
-    const struct outcome_failure failure = {tree_text(contender, "status"), tree_text(contender, "stage"),
-                                            tree_text(contender, "reason")};
+    const struct outcome_failure failure = {c->status, c->stage, c->reason};
     put_failure(t, in, &failure);
-    put_elements(t, contender);
+    put_elements(t, c);
 }
 
 /* Somebody else's fault: the cell's, or the baseline's. */
-static void put_no_pair(struct tree *t, const struct outcome_input *in, const cJSON *cell)
+static void put_no_pair(struct tree *t, const struct outcome_input *in, const struct result_cell *cell)
 {
     char reason[1024];
-    const cJSON *baseline = find_spokesman(cell, false);
-    const char *why = tree_text(cell, "reason");
-    if (!why[0] && baseline)
-        why = tree_text(baseline, "reason");
+    const struct result_contender *baseline = find_spokesman(cell, RESULT_BASELINE);
+    const char *why = !cell->reason[0] && baseline ? baseline->reason : cell->reason;
     snprintf(reason, sizeof reason, "no time of both the candidate and %s%s%.700s", in->submission->baseline,
              why[0] ? ": " : "", why);
-    const struct outcome_failure failure = {strcmp(tree_text(cell, "status"), "skipped") == 0 ? "skipped" : "failed",
-                                            "measure", reason};
+    const struct outcome_failure failure = {cell->outcome == CELL_SKIPPED ? "skipped" : "failed", "measure", reason};
     put_failure(t, in, &failure);
 }
 
-static cJSON *problem_outcome(const struct outcome_input *in, const cJSON *cell)
+static cJSON *problem_outcome(const struct outcome_input *in, const struct result_cell *cell)
 {
     struct tree t = tree_begin();
     char name[80];
-    const cJSON *pair = find_pair(cell), *candidate = find_spokesman(cell, true);
-    snprintf(name, sizeof name, "%.0fx%.0fx%.0f", tree_number(cell, "m"), tree_number(cell, "n"),
-             tree_number(cell, "k"));
+    const struct result_pair *pair = find_pair(cell);
+    const struct result_contender *candidate = find_spokesman(cell, RESULT_CANDIDATE);
+    snprintf(name, sizeof name, "%.0fx%.0fx%.0f", cell->m, cell->n, cell->k);
     tree_put_text(&t, "problem", name);
-    if (candidate && strcmp(tree_text(candidate, "status"), "ok") != 0) {
+    if (candidate && candidate->verdict != VERDICT_OK) {
         put_contender_failure(&t, in, candidate);
     } else if (!pair) {
         put_no_pair(&t, in, cell);
@@ -242,7 +226,8 @@ static cJSON *reward_tree(double value, double low, double high)
 
 static double length_of(const struct submission *s)
 {
-    return s->source ? (double)strlen(s->source) : 0;
+    bool written = s->format == SOURCE_CUDA || s->format == SOURCE_PTX;
+    return s->source && written ? (double)strlen(s->source) : 0;
 }
 
 static cJSON *terms_tree(const struct submission *s, const struct sums *sums)
@@ -307,29 +292,20 @@ static void put_verdict(struct tree *t, const struct outcome_input *in, const cJ
     }
 }
 
-static void put_device(struct tree *t, const cJSON *result)
-{
-    const cJSON *env = tree_member(result, "env");
-    const cJSON *device = tree_member(cJSON_IsArray(env) ? cJSON_GetArrayItem(env, 0) : NULL, "device");
-    tree_put_text(t, "device", tree_text(device, "name"));
-}
-
 cJSON *outcome_of_result(const struct outcome_input *in)
 {
+    const struct outcome_failure short_of = {"failed", "measure", "the run ended before every problem was measured"};
+    if (in->result->n_cells != in->submission->n_problems)
+        return outcome_of_failure(in, &short_of);
     struct tree t = tree_begin();
     cJSON *problems = cJSON_CreateArray();
-    const cJSON *cell, *cells = tree_member(in->result, "cells");
-    if ((size_t)cJSON_GetArraySize(cells) != in->submission->n_problems) {
-        const struct outcome_failure failure = {"failed", "measure", "the run ended before every problem was measured"};
-        cJSON_Delete(problems);
-        cJSON_Delete(tree_finish(&t));
-        return outcome_of_failure(in, &failure);
-    }
-    cJSON_ArrayForEach(cell, cells) if (problems && !tree_append(problems, problem_outcome(in, cell))) problems = NULL;
+    for (size_t i = 0; i < in->result->n_cells; i++)
+        if (problems && !tree_append(problems, problem_outcome(in, &in->result->cells[i])))
+            problems = NULL;
     put_verdict(&t, in, problems);
     tree_put(&t, "problems", problems);
     tree_put_copy(&t, "code", in->code);
-    put_device(&t, in->result);
+    tree_put_text(&t, "device", result_device(in->result, 0)->name);
     return tree_finish(&t);
 }
 

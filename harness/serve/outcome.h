@@ -6,18 +6,20 @@
  *
  * t_ref / t_custom is the trimmed geometric mean of the paired blocks' ratios, whose 95% interval becomes the reward's.
  * The paper's mean of ratios stands beside it and is not in the reward: noise raises it, so that a policy would be paid
- * for noise. diff is the largest deviation from the fp32 reference on N(0,1) inputs, L the bytes of submitted source.
+ * for noise. diff is the largest deviation from the fp32 reference on N(0,1) inputs, L the bytes of submitted source or
+ * PTX.
  */
 #ifndef CUDAL2_SERVE_OUTCOME_H
 #define CUDAL2_SERVE_OUTCOME_H
 
+#include "result/result.h"
 #include "serve/submission.h"
 
 struct outcome_input {
     const struct submission *submission;
-    const cJSON *result; /* of result_json_from_journal */
-    const cJSON *code;   /* what the compiler said of it, or NULL */
-    const char *hide[2]; /* directories that no text may name; NULL: none */
+    const struct result *result; /* of result_from_journal */
+    const cJSON *code;           /* what the compiler said of it, or NULL */
+    const char *hide[2];         /* directories that no text may name; NULL: none */
 };
 
 /* Owned by the caller; NULL out of memory. */

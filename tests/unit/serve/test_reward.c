@@ -13,21 +13,26 @@
 #include "serve/outcome.h"
 #include "serve/verdict.h"
 
-static cJSON *parse(const char *text)
+static struct result *parse(const char *text)
 {
+    struct result *result = NULL;
+    struct error err = {0};
     cJSON *tree = cJSON_Parse(text);
     assert_non_null(tree);
-    return tree;
+    if (result_open(tree, "test", false, &result, &err))
+        fail_msg("%s", err.text);
+    return result;
 }
 
 #define BASELINE "\"base-nn\":{\"status\":\"ok\",\"role\":\"baseline\",\"timings\":{\"wall\":{\"median_ns\":200}}}"
 
 /* One cell; `contender` is the candidate's, `pairs` what stands in speedups. */
-static cJSON *result_with(const char *contender, const char *pairs)
+static struct result *result_with(const char *contender, const char *pairs)
 {
     char text[4096];
     snprintf(text, sizeof text,
-             "{\"env\":[{\"device\":{\"name\":\"a CPU\"}}],\"cells\":[{\"m\":8,\"n\":8,\"k\":8,\"headline\":\"wall\","
+             "{\"run\":{},\"summary\":{},\"env\":[{\"device\":{\"name\":\"a "
+             "CPU\"}}],\"cells\":[{\"key\":\"k\",\"m\":8,\"n\":8,\"k\":8,\"headline\":\"wall\","
              "\"status\":\"ok\",\"blocks\":32,\"contenders\":{" BASELINE ",%s},\"speedups\":[%s]}]}",
              contender, pairs);
     return parse(text);
@@ -44,10 +49,10 @@ static cJSON *outcome_with(const char *contender, const char *pairs)
 {
     char source[] = "0123456789"; /* ten bytes */
     struct submission s = submission_of(source);
-    cJSON *result = result_with(contender, pairs);
+    struct result *result = result_with(contender, pairs);
     const struct outcome_input in = {.submission = &s, .result = result, .hide = {"/srv/jobs/7", NULL}};
     cJSON *outcome = outcome_of_result(&in);
-    cJSON_Delete(result);
+    result_free(result);
     assert_non_null(outcome);
     return outcome;
 }
@@ -163,12 +168,12 @@ static void a_cell_short(void **state)
 {
     struct submission s = submission_of(NULL);
     (void)state;
-    cJSON *result = parse("{\"cells\":[]}");
+    struct result *result = parse("{\"run\":{},\"summary\":{},\"env\":[],\"cells\":[]}");
     const struct outcome_input in = {.submission = &s, .result = result};
     cJSON *o = outcome_of_result(&in);
     assert_string_equal(tree_text(o, "verdict"), "failed");
     cJSON_Delete(o);
-    cJSON_Delete(result);
+    result_free(result);
 }
 
 static void hopeless(void **state)
