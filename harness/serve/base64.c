@@ -1,5 +1,5 @@
 /*
- * base64.c - decodes base64. Pure. Called by submission.c and compiling.c.
+ * base64.c - decodes base64, once its text was checked. Relies on nothing else. Called by submission.c and compiling.c.
  */
 #include "serve/base64.h"
 
