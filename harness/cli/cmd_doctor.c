@@ -19,6 +19,7 @@
 #include "cli/terminal.h"
 #include "device/cupti.h"
 #include "device/nvml.h"
+#include "run/worker_directory.h"
 #include "worker/confine.h"
 
 /* One line of the diagnosis: what was found, or what is missing and how to get it. */
@@ -112,21 +113,25 @@ static void check_cpu(void)
 /* ---- what confines a worker ---- */
 
 /* In a child, for there is no way back. */
-static void say_isolation(void)
+static void say_isolation(const char *directory)
 {
-    static const char *const names[] = {[CONFINE_LIMITS] = "limits",
-                                        [CONFINE_MEMORY] = "sealed memory",
-                                        [CONFINE_FILES] = "files",
-                                        [CONFINE_CALLS] = "system calls"};
+    static const char *const names[] = {[CONFINE_LIMITS] = "limits",     [CONFINE_MEMORY] = "sealed memory",
+                                        [CONFINE_FILES] = "files",       [CONFINE_CALLS] = "system calls",
+                                        [CONFINE_SPACES] = "namespaces", [CONFINE_TEMPORARY] = "temporary directory"};
     static const char *const remedies[] = {
         [CONFINE_LIMITS] = "report this as a bug",
         [CONFINE_MEMORY] = "Linux 6.10 has it; changes are denied by name until then",
         [CONFINE_FILES] = "a kernel with Landlock; until then only modules of strangers (docs/trust.md)",
-        [CONFINE_CALLS] = "a kernel and container that allow seccomp; until then only modules of strangers"};
+        [CONFINE_CALLS] = "a kernel and container that allow seccomp; until then only modules of strangers",
+        [CONFINE_SPACES] = "a system that allows user namespaces; system calls and files are confined without them",
+        [CONFINE_TEMPORARY] = "a TMPDIR that can be written to"};
     struct confinement c;
     struct error err;
     if (confine_parse(NULL, &c, &err))
         return;
+    if (directory)
+        setenv("TMPDIR", directory, 1);
+    confine_spaces(&c, NULL, NULL);
     confine_process(&c);
     for (int i = 0; i < CONFINE_PARTS; i++) {
         char what[40];
@@ -141,15 +146,17 @@ static void say_isolation(void)
 
 static void check_isolation(void)
 {
+    char *directory = worker_directory_make();
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        say_isolation();
+        say_isolation(directory);
         fflush(stdout);
         _exit(0);
     }
     if (pid > 0)
         waitpid(pid, NULL, 0);
+    worker_directory_remove(directory);
 }
 
 /* ---- compiler and kernels ---- */

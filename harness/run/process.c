@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "run/worker_directory.h"
 #include "worker/confine.h"
 #include "worker/protocol.h"
 
@@ -103,13 +104,29 @@ static bool environment_add(char **environment, size_t count, int threads)
     return true;
 }
 
+/* Owned by the environment; nothing for no directory. */
+static bool environment_point(char **environment, const char *directory)
+{
+    size_t at = 0;
+    char *entry = NULL;
+    if (!directory)
+        return true;
+    if (asprintf(&entry, "TMPDIR=%s", directory) < 0)
+        return false;
+    while (environment[at] && !name_matches("TMPDIR", environment[at]))
+        at++;
+    free(environment[at]);
+    environment[at] = entry; /* process_environment leaves room for one more */
+    return true;
+}
+
 char **process_environment(char *const from[], int threads)
 {
     size_t total = 0, count = 0;
     bool all = keeps_all(from);
     while (from[total])
         total++;
-    char **environment = calloc(total + ADDED + 1, sizeof *environment);
+    char **environment = calloc(total + ADDED + 2, sizeof *environment);
     if (!environment)
         return NULL;
     for (size_t i = 0; i < total; i++) {
@@ -255,7 +272,8 @@ int process_spawn(const struct process_request *request, struct process *out, st
     if (check_files(err))
         return err->code;
     l.environment = process_environment(environ, usable_cpus());
-    if (!l.environment) {
+    out->directory = worker_directory_make();
+    if (!l.environment || !environment_point(l.environment, out->directory)) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
         goto out;
     }
@@ -346,6 +364,7 @@ void process_forget(struct process *p)
     close_fd(p->fd);
     stage_page_unmap(p->page);
     listener_close(&p->listener);
+    worker_directory_remove(p->directory);
     *p = (struct process){.fd = -1};
 }
 

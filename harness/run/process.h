@@ -16,6 +16,7 @@ struct process {
     int fd;                   /* our end of the socket pair, non-blocking; -1: none */
     struct stage_page *page;  /* shared with the child */
     struct listener listener; /* of the system calls that it must not make */
+    char *directory;          /* for its temporary files; NULL: those of everybody */
 };
 
 struct process_request {
@@ -55,7 +56,7 @@ bool process_ended(const struct process *p);
  * the socket has closed; a process that is not ending closed the socket while alive. */
 bool process_ending(const struct process *p);
 
-/* Closes the socket, unmaps the page and clears *p. */
+/* Closes the socket, unmaps the page, removes the directory and clears *p. */
 void process_forget(struct process *p);
 
 /* Resident memory, bytes; 0 when unknown. */

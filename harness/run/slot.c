@@ -5,6 +5,7 @@
 #include "run/slot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,10 @@
 #define CLOCK_SHARE 1.1
 #define CLOCK_SLACK_SECONDS 0.05
 #define STAGE_MAX_SECONDS 86400.0
+/* A note of the worker's was written between two looks of ours, by both clocks. A writer that loses the processor
+ * between reading its clock and counting the note is late by that; nothing makes it early. */
+#define BRACKET_BEHIND_NS 1000000000u
+#define BRACKET_AHEAD_NS 50000000u
 
 void slot_event_free(struct slot_event *event)
 {
@@ -41,15 +46,32 @@ static void set_stage(struct slot *slot, const char *stage, double seconds)
     slot->now = (struct stage_note){.deadline_ns = clock_now_ns() + (uint64_t)(seconds * 1e9)};
     snprintf(slot->now.stage, sizeof slot->now.stage, "%s", stage);
     stage_page_write(slot->process.page, "", stage, seconds);
+    (void)stage_page_read(slot->process.page, &slot->now);
+    slot->looked_ns = clock_now_ns();
+}
+
+/* The worker's clock against ours, in both directions: what it wrote since the last look cannot be older than that, nor
+ * newer than this. Exact blame only where no note lies between. */
+static void bracket(struct slot *slot, const struct stage_note *before, uint64_t latest)
+{
+    uint64_t written = slot->now.written_ns;
+    bool early = (written + BRACKET_BEHIND_NS) < slot->looked_ns;
+    bool late = written > (latest + BRACKET_AHEAD_NS);
+    if (slot->now.count == before->count || slot->clock_ns != 0 || (!early && !late))
+        return;
+    slot->clock_ns = early ? -(double)(slot->looked_ns - written) : (double)(written - latest);
+    slot->clock_owner = slot->now.count == before->count + 1 ? *before : (struct stage_note){0};
 }
 
 /* Takes over what the worker has written; true when contender or stage is another. */
 static bool refresh(struct slot *slot)
 {
     struct stage_note before = slot->now;
-    uint64_t latest = clock_now_ns() + (uint64_t)(STAGE_MAX_SECONDS * 1e9);
+    uint64_t look_ns = clock_now_ns(), latest = look_ns + (uint64_t)(STAGE_MAX_SECONDS * 1e9);
     if (!stage_page_read(slot->process.page, &slot->now))
         return false;
+    bracket(slot, &before, clock_now_ns());
+    slot->looked_ns = look_ns;
     if (slot->now.deadline_ns > latest)
         slot->now.deadline_ns = latest;
     return strcmp(before.contender, slot->now.contender) != 0 || strcmp(before.stage, slot->now.stage) != 0;
@@ -73,6 +95,7 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
     slot->state = SLOT_STARTING;
     slot->warned_memory = false;
     slot->started_ns = clock_now_ns();
+    slot->clock_ns = 0;
     slot->oom_kills = memory_oom_kills();
     set_stage(slot, "start", READY_SECONDS);
     start->nonce = slot->nonce;
@@ -356,6 +379,16 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
     return false;
 }
 
+/* Nothing that it measured since is worth anything. */
+static void condemn_clock(struct slot *slot, struct slot_event *event)
+{
+    char reason[RECORD_REASON_MAX];
+    snprintf(reason, sizeof reason, "between two segments the worker's clock was %.0f ms %s the supervisor's",
+             fabs(slot->clock_ns) * 1e-6, slot->clock_ns < 0 ? "behind" : "ahead of");
+    slot_condemn(slot, event, "tamper_suspected", reason);
+    slot->now = slot->clock_owner;
+}
+
 /* A worker leaves no hook while something that it wrote is unread or its socket is another (worker/process_state.h). So
  * the page, read when there is something and before it is taken, says in whose hook it was written, or closed. */
 static int read_message(struct slot *slot, char **line, size_t *length, bool *moved)
@@ -383,7 +416,9 @@ void slot_look(struct slot *slot, struct slot_event *event)
      * tell, for a child that a contender left behind holds it open. */
     bool ended = process_ended(&slot->process), moved = false;
     int got = read_message(slot, &line, &length, &moved);
-    if (got > 0)
+    if (slot->clock_ns != 0)
+        condemn_clock(slot, event);
+    else if (got > 0)
         slot_take_line(slot, line, length, event);
     else if (got < 0 || ended)
         slot_ended(slot, event);

@@ -34,10 +34,13 @@ struct slot {
     bool up;                  /* the present process, or the last one, has said `ready` */
     bool sent;                /* the work has left for a worker at least once */
     bool warned_memory;
-    struct cell_request request; /* of the work */
-    uint64_t sent_ns;            /* when it went to the worker, by our clock */
-    uint64_t started_ns;         /* when the process was, by our clock */
-    uint64_t oom_kills;          /* of the machine, by then */
+    struct cell_request request;   /* of the work */
+    uint64_t sent_ns;              /* when it went to the worker, by our clock */
+    uint64_t started_ns;           /* when the process was, by our clock */
+    uint64_t oom_kills;            /* of the machine, by then */
+    uint64_t looked_ns;            /* at the worker's page, the last time */
+    double clock_ns;               /* not 0: so far the worker's clock was off ours */
+    struct stage_note clock_owner; /* of the hook that ran meanwhile; nobody's where that is not known */
 };
 
 /* What one look at a slot found. Strings and trees are valid until the slot is looked at again. */

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A cubin of a large library has a few hundred MB; nothing of ours writes more than that. */
@@ -22,6 +24,8 @@ static const char *const part_names[] = {[CONFINE_LIMITS] = "limits",
                                          [CONFINE_MEMORY] = "memory",
                                          [CONFINE_FILES] = "files",
                                          [CONFINE_CALLS] = "calls",
+                                         [CONFINE_SPACES] = "namespaces",
+                                         [CONFINE_TEMPORARY] = "temporary",
                                          NULL};
 
 /* ---- which parts ---- */
@@ -52,7 +56,9 @@ int confine_parse(const char *value, struct confinement *out, struct error *err)
         int part = find_part(at, length);
         if (part < 0)
             return error_set(err, EXIT_CODE_USAGE,
-                             CONFINE_VARIABLE "=%.60s: expected on, off or a list of limits, memory, files, calls",
+                             CONFINE_VARIABLE
+                             "=%.60s: expected on, off or a list of limits, memory, files, calls, namespaces, "
+                             "temporary",
                              value);
         out->wanted[part] = true;
         if (at[length] == '\0')
@@ -84,6 +90,20 @@ static int confine_limits(char note[CONFINE_NOTE])
         return 0;
     snprintf(note, CONFINE_NOTE, "setrlimit: %s", strerror(errno));
     return -1;
+}
+
+/* ---- temporary files ---- */
+
+/* Made by whoever started this process. */
+static int confine_temporary(char note[CONFINE_NOTE])
+{
+    const char *path = getenv("TMPDIR"), *name = path ? strrchr(path, '/') : NULL;
+    struct stat st;
+    bool own = name && strncmp(name + 1, CONFINE_TEMPORARY_NAME, strlen(CONFINE_TEMPORARY_NAME)) == 0 &&
+               stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == getuid() && (st.st_mode & 077) == 0;
+    if (!own)
+        snprintf(note, CONFINE_NOTE, "temporary: no directory of its own");
+    return own ? 0 : -1;
 }
 
 /* ---- all of it ---- */
@@ -122,6 +142,8 @@ void confine_process(struct confinement *c)
     bool locked = c->wanted[CONFINE_FILES] || c->wanted[CONFINE_CALLS];
     if (c->wanted[CONFINE_LIMITS])
         on[CONFINE_LIMITS] = confine_limits(c->note[CONFINE_LIMITS]) == 0;
+    if (c->wanted[CONFINE_TEMPORARY])
+        on[CONFINE_TEMPORARY] = confine_temporary(c->note[CONFINE_TEMPORARY]) == 0;
     if (c->wanted[CONFINE_MEMORY])
         on[CONFINE_MEMORY] = confine_memory(&ranges, c->note[CONFINE_MEMORY]) == 0;
     /* Both of the others ask for it, unless root. It has to come after the device is open: the driver may start a

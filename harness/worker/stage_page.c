@@ -63,7 +63,9 @@ void stage_page_write(struct stage_page *page, const char *contender, const char
     strncpy(note->contender, contender, sizeof note->contender - 1);
     strncpy(note->stage, stage, sizeof note->stage - 1);
     note->seconds = seconds;
-    note->deadline_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
+    note->written_ns = clock_now_ns();
+    note->deadline_ns = note->written_ns + (uint64_t)(seconds * 1e9);
+    note->count = count + 1;
     atomic_store_explicit(&page->count, count + 1, memory_order_release);
 }
 

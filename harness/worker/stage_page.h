@@ -25,6 +25,8 @@ struct stage_note {
     char stage[STAGE_NAME_MAX];
     uint64_t deadline_ns; /* of clock_now_ns(), which both processes share */
     double seconds;       /* how long it was given */
+    uint64_t written_ns;  /* when, by the same clock as its writer has it */
+    uint64_t count;       /* notes up to this one */
 };
 
 /* A fresh page, and a descriptor of it for the worker (closed on exec; the caller closes it). EXIT_CODE_UNAVAILABLE. */

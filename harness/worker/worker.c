@@ -205,6 +205,14 @@ static void check_loaded(struct worker *w)
     _exit(PROTOCOL_DISTURBED);
 }
 
+/* Whether a GPU's driver works where the worker is about to go. */
+static bool opens(void *device)
+{
+    struct device *trial = NULL;
+    struct error ignored;
+    return strcmp(device, "cpu") == 0 || device_open(device, NULL, &trial, &ignored) == 0;
+}
+
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
 {
     struct plugin_refusal refused[START_MAX_REFUSED];
@@ -223,8 +231,10 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .refused = refused,
         .n_refused = start->n_refused,
     };
-    if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err) ||
-        (start->audit && cuda_watcher_open(&w->watcher, err)) || device_open(start->device, NULL, &w->device, err))
+    if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err))
+        return err->code;
+    confine_spaces(&w->confinement, opens, (void *)(uintptr_t)start->device);
+    if ((start->audit && cuda_watcher_open(&w->watcher, err)) || device_open(start->device, NULL, &w->device, err))
         return err->code;
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */

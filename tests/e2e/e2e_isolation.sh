@@ -3,10 +3,11 @@
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
 shapes='{"m": 16, "n": 24, "k": 32}, {"m": 8, "n": 8, "k": 8}'
-mkdir "$work/tmp" "$work/results"
-export TMPDIR=$work/tmp # what a worker may write to; the journal lies beside it
+results=$work/tmp/results # where temporary files go, and out of a worker's reach all the same
+mkdir -p "$results"
+export TMPDIR=$work/tmp
 limits() { sed -i 's/"limits": {[^}]*}/"limits": {"setup_seconds": 2, "verify_seconds": 20, "launch_seconds": 2, "tune_seconds": 20}/' "$1"; }
-journal=$work/results/r.journal.jsonl
+journal=$results/r.journal.jsonl
 
 cells_are() { # cells_are NAME: both cells, once each
     [ "$(journal_cells "$journal" | sort -u | wc -l)" -eq 2 ] && [ "$(journal_cells "$journal" | wc -l)" -eq 2 ]
@@ -14,10 +15,10 @@ cells_are() { # cells_are NAME: both cells, once each
 }
 
 one() { # one PLUGIN CODE: a run with this candidate
-    rm -f "$work/results"/*
+    rm -f "$results"/*
     config "$work/c.json" "$shapes" '"offline"' "\"$plugins/bad_$1.so\"" "$stop"
     limits "$work/c.json"
-    CUDAL2_REACH=$journal run --config "$work/c.json" --device cpu --output "$work/results/r.json"
+    CUDAL2_REACH=$journal run --config "$work/c.json" --device cpu --output "$results/r.json"
     expect_code "$2" "$1: the run goes on to its end"
     cells_are "$1"
     [ "$(grep -c '"name":"honest-nn","layout\|"name":"honest-nn","family\|"name":"honest-nn"' "$journal")" -eq 2 ]
@@ -49,7 +50,7 @@ expect_text "$work/err" "^note: cpu: the worker did not end well, in stage quit:
 isolation=$(grep -o '"isolation":{[^}]*}' "$journal" | head -1)
 echo "# $isolation"
 case $isolation in
-*'"limits":true,'*'"files":true,"calls":true'*)
+*'"limits":true,'*'"files":true,"calls":true,'*'"temporary":true'*)
     one reach 0
     grep -q '"name":"bad-reach-nn"[^}]*"status"' "$journal"
     [ $? -ne 0 ]
@@ -57,13 +58,15 @@ case $isolation in
     ;;
 *) echo "# not all of the isolation is to be had here: reaching out was not tested" ;;
 esac
+[ -z "$(find "$work/tmp" -name 'cudal2-worker-*')" ]
+verdict $? "no worker's temporary directory is left" "$(ls "$work/tmp")"
 export CUDAL2_ISOLATION=off
 one reach 2
 expect_text "$journal" '"reason":" memory.* journal .*network survival files' "reach: everything is, without isolation"
-expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"listened":false\}' "and the record says that it was off"
+expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"temporary":false,"listened":false\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
-rm -f "$work/results"/*
-run --config "$work/c.json" --device cpu --output "$work/results/r.json"
+rm -f "$results"/*
+run --config "$work/c.json" --device cpu --output "$results/r.json"
 expect_code 64 "a mistyped CUDAL2_ISOLATION is refused"
 expect_text "$work/err" 'CUDAL2_ISOLATION=some: expected on, off' "and says what is expected"
 finish

@@ -1,0 +1,15 @@
+/*
+ * worker_directory.h - the directory for a worker's temporary files: of its own, and gone with it. It is the only place
+ * beside caches that Landlock lets a worker write to, so the journal of a run in /tmp is out of its reach.
+ */
+#ifndef CUDAL2_RUN_WORKER_DIRECTORY_H
+#define CUDAL2_RUN_WORKER_DIRECTORY_H
+
+/* Makes one where temporary files go ($TMPDIR, else /tmp), for this user alone. NULL when that cannot be had, or with
+ * CUDAL2_ISOLATION without its part "temporary". Owned by the caller. */
+char *worker_directory_make(void);
+
+/* Removes it with all that it holds, and frees its name. No link is followed. NULL is fine. */
+void worker_directory_remove(char *path);
+
+#endif
