@@ -56,7 +56,7 @@ static int said(const char *call, char *why)
 
 static int run(state *s, size_t set, int does, cudaStream_t stream, char *why)
 {
-    if (does & (UNTIL_UNWATCHED | EVERY_OTHER | SKIP_IF_WRITTEN))
+    if ((does & (UNTIL_UNWATCHED | EVERY_OTHER | SKIP_IF_WRITTEN)) || does >= REPAIRS_NAN)
         count_launch<<<1, 1, 0, stream>>>();
     multiply<<<blocks_of(s), 256, 0, stream>>>(gemm_of(s, set), does);
     return said("multiply", why);
@@ -103,6 +103,8 @@ static bool is_captured(const state *s)
 }
 
 /* ---- launches that cheat ---- */
+
+#include "cuda_attacks.cuh"
 
 template <int DOES> static int plain(void *state_of, size_t set, char *why)
 {
@@ -397,6 +399,25 @@ static const row rows[] = {
     {"gpu-exit-0", leave},
     {"wild-write", later<WILD_WRITE>},
     {"trap", later<TRAP>},
+    {"gpu-repairs-nan", plain<REPAIRS_NAN>},
+    {"gpu-late-k", plain<LATE_K>},
+    {"gpu-late-8-bits", plain<LATE_8_BITS>},
+    {"gpu-late-rows", plain<LATE_ROWS>},
+    {"gpu-late-scaled", plain<LATE_SCALED>},
+    {"gpu-late-touch-b", plain<LATE_TOUCH_B>},
+    {"gpu-late-other-row", plain<LATE_OTHER_ROW>},
+    {"copy-in-graph", copy_in_graph},
+    {"own-graph", own_graph, CUDAL2_NO_CAPTURE},
+    {"per-thread-stream", per_thread_stream},
+    {"fetch-granularity-late", fetch_in_launch},
+    {"gpu-abort", attacks<aborts>},
+    {"gpu-segfault", attacks<writes_nowhere>},
+    {"gpu-stops", attacks<stops>},
+    {"gpu-garbles", attacks<garbles>},
+    {"gpu-own-filter", attacks<filters>},
+    {"gpu-patch-vdso", attacks<opens_the_vdso>},
+    {"gpu-signals", attacks<kills_its_parent>},
+    {"gpu-rounds-down", attacks<rounds_down>},
     {"gpu-plain", plain<0>},
     {"gpu-uncaptured", plain<0>, CUDAL2_NO_CAPTURE},
     {"gpu-syncs", synchronise, CUDAL2_SYNCS},

@@ -22,7 +22,14 @@ enum {
     FOR_EVER = 2048,
     WILD_WRITE = 4096,
     TRAP = 8192,
-    WRITE_BEFORE = 16384
+    WRITE_BEFORE = 16384,
+    REPAIRS_NAN = 1 << 15, /* from here on: after its first 40 launches */
+    LATE_K = 1 << 16,
+    LATE_8_BITS = 1 << 17,
+    LATE_ROWS = 1 << 18,
+    LATE_SCALED = 1 << 19,
+    LATE_TOUCH_B = 1 << 20,
+    LATE_OTHER_ROW = 1 << 21
 };
 
 struct gemm {
@@ -38,8 +45,32 @@ __global__ void count_launch()
     launches_seen++;
 }
 
+static __device__ bool is_late()
+{
+    return launches_seen > 40;
+}
+
+/* Of eight bits, as bfloat16 has them. */
+static __device__ float in_8_bits(__half value, bool cut)
+{
+    float wide = __half2float(value);
+    return cut ? __uint_as_float(__float_as_uint(wide) & 0xffff0000u) : wide;
+}
+
+static __device__ __half late_sum(const gemm &g, long i, long j, int does)
+{
+    const bool cut = does & LATE_8_BITS;
+    const long k = does & LATE_K ? g.k - g.k / 20 : g.k, row = does & LATE_OTHER_ROW ? i / 2 * 2 : i;
+    float sum = 0;
+    for (long p = 0; p < k; p++)
+        sum += in_8_bits(g.a[row * g.k + p], cut) * in_8_bits(g.b[p * g.n + j], cut);
+    return __float2half(does & LATE_SCALED ? 1.01f * sum : sum);
+}
+
 static __device__ __half sum_of(const gemm &g, long i, long j, int does)
 {
+    if (does >= REPAIRS_NAN && is_late())
+        return late_sum(g, i, j, does);
     if (does & HALF_SUMS) {
         __half sum = 0;
         for (long p = 0; p < g.k; p++)
@@ -60,6 +91,10 @@ static __device__ bool leaves_it(const gemm &g, long at, int does)
         return true;
     if ((does & EDGE_SKIPPED) && at >= (g.m - 1) * g.n)
         return true;
+    if ((does & REPAIRS_NAN) && is_late() && !__hisnan(g.c[at]))
+        return true;
+    if ((does & LATE_ROWS) && is_late() && at >= g.m * 7 / 10 * g.n)
+        return true;
     return (does & SKIP_IF_WRITTEN) && launches_seen > 40 && !__hisnan(g.c[at / 4096 * 4096]);
 }
 
@@ -78,6 +113,8 @@ static __device__ void misbehave(const gemm &g, long at, int does)
         g.c[size + at] = __float2half(1);
     if ((does & TOUCH_A) && at == 0)
         const_cast<__half *>(g.a)[7] = __float2half(__half2float(g.a[7]) * 0.5f + 0.25f);
+    if ((does & LATE_TOUCH_B) && is_late() && at == 0)
+        const_cast<__half *>(g.b)[5] = __float2half(__half2float(g.b[5]) * 0.5f + 0.25f);
     if ((does & READ_PAST) && at < g.k && __half2float(g.a[g.m * g.k + at]) == 12345)
         g.c[0] = __float2half(0);
     if ((does & WILD_WRITE) && at == 0)

@@ -21,7 +21,13 @@ enum {
     EARLY_SOMETIMES,
     EARLY_WAITS,
     EARLY_STOPS,
-    SETTLED /* from here on not */
+    SETTLED, /* from here on not */
+    REPAIRS_NAN,
+    LATE_K,
+    HALF_LATE,
+    OTHER_ROW,
+    TRAIN,
+    SAMPLED
 };
 
 #define SIDE 16                 /* of a tile and of a block */
@@ -44,12 +50,15 @@ struct tile {
 static __device__ float sum_of(const struct tile t)
 {
     float sum = 0.0f;
-    for (int p = 0; p < t.k && t.inside; p++) {
-        float left = f16_to_float(t.a[t.row * t.k + p]);
+    const bool late = launches > 200;
+    const int k = DOES == LATE_K && late ? t.k - t.k / 20 : t.k;
+    const i64 row = DOES == OTHER_ROW && late ? t.row / 2 * 2 : t.row;
+    for (int p = 0; p < k && t.inside; p++) {
+        float left = f16_to_float(t.a[row * t.k + p]);
         if (DOES == SKIPS_ZEROS && left == 0.0f)
             continue;
         sum += left * f16_to_float(t.b[(i64)p * t.n + t.column]);
-        if (DOES == HALF)
+        if (DOES == HALF || (DOES == HALF_LATE && late))
             sum = f16_to_float(float_to_f16(sum));
     }
     return sum;
@@ -124,8 +133,57 @@ static __device__ bool is_settled(const struct tile t)
     return __syncthreads_and(fine);
 }
 
+static __device__ u64 now_ns()
+{
+    u64 now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+
+static __device__ u64 ended;  /* the launch before */
+static __device__ u32 done;   /* CTAs of this launch */
+static __device__ u32 sample; /* of the inputs of the launch before */
+
+/* A launch that begins so soon behind the one ahead that nobody can have looked in between. */
+static __device__ bool is_in_a_train()
+{
+    return launches > 200 && now_ns() - *(volatile u64 *)&ended < 4000;
+}
+
+static __device__ u32 sample_of(const struct tile t)
+{
+    u32 sum = 0;
+    for (int i = 0; i < 8; i++)
+        sum = sum * 31 + t.a[(i64)(i * 977) % ((i64)t.m * t.k)] + 7u * t.b[(i64)(i * 1013) % ((i64)t.k * t.n)];
+    return sum;
+}
+
+/* The last CTA notes when it was over, and for which inputs. */
+static __device__ void note_end(const struct tile t)
+{
+    __syncthreads();
+    if (threadIdx.x + threadIdx.y != 0)
+        return;
+    __threadfence();
+    if (atomicAdd(&done, 1u) != gridDim.x * gridDim.y - 1u)
+        return;
+    done = 0;
+    sample = sample_of(t);
+    *(volatile u64 *)&ended = now_ns();
+}
+
+/* Decided for the whole tile, before anybody writes it. */
+static __device__ bool leaves_tile(const struct tile t)
+{
+    const bool number = !t.inside || (t.c[t.row * t.n + t.column] & 0x7fff) <= 0x7c00;
+    const bool known = DOES == TRAIN ? is_in_a_train() : *(volatile u32 *)&sample == sample_of(t) && launches > 200;
+    return __syncthreads_and(number && known);
+}
+
 static __device__ bool leaves_it(const struct tile t)
 {
+    if (DOES == REPAIRS_NAN && launches > 200)
+        return (t.c[t.row * t.n + t.column] & 0x7fff) <= 0x7c00;
     if (DOES == STOPS)
         return launches > 200;
     return DOES == IF_CLEAN && launches > 200 && (t.c[t.row * t.n / SIDE * SIDE] & 0x7fff) <= 0x7c00;
@@ -184,6 +242,12 @@ extern "C" __global__ void __launch_bounds__(SIDE *SIDE) gemm(const u16 *a, cons
     }
     if (DOES == SETTLED && is_settled(t))
         return;
+    if (DOES == TRAIN || DOES == SAMPLED) {
+        if (!leaves_tile(t) && t.inside)
+            c[t.row * n + t.column] = float_to_f16(sum_of(t));
+        note_end(t);
+        return;
+    }
     if (!t.inside || leaves_it(t))
         return;
     c[t.row * n + t.column] = float_to_f16(sum_of(t));
