@@ -211,14 +211,15 @@ static int limit_in_launch(void *state_of, size_t set, char *why)
 }
 
 /* Two products of a matrix and a vector say whether the last output is still right. */
-template <bool HONEST> static int memo_checked(void *state_of, size_t set, char *why)
+/* QUARTERS of the output are replayed; of none it is honest. */
+template <int QUARTERS> static int memo_checked(void *state_of, size_t set, char *why)
 {
     state *s = (state *)state_of;
     gemm g = gemm_of(s, set);
     memo m = {s->copies + set * (size_t)size_of(s), s->sums + g.k + set * (size_t)g.m, s->sums, s->outdated};
     times_b<<<(unsigned)g.k, 32, 0, s->stream>>>(g, m);
     compare_sums<<<(unsigned)g.m, 32, 0, s->stream>>>(g, m);
-    multiply_or_replay<<<blocks_of(s), 256, 0, s->stream>>>(g, m, HONEST);
+    multiply_or_replay<<<blocks_of(s), 256, 0, s->stream>>>(g, m, size_of(s) * QUARTERS / 4);
     keep_sums<<<(unsigned)g.m, 32, 0, s->stream>>>(g, m);
     return said("memo", why);
 }
@@ -378,7 +379,7 @@ static const row rows[] = {
     {"kernel-stops-working", plain<UNTIL_UNWATCHED>},
     {"kernel-every-other", plain<EVERY_OTHER>},
     {"kernel-skips-if-written", plain<SKIP_IF_WRITTEN>},
-    {"gpu-memo-checked", memo_checked<false>},
+    {"gpu-memo-checked", memo_checked<4>},
     {"gpu-burst-skip", burst_skip, CUDAL2_NO_CAPTURE},
     {"gpu-half-sums", plain<HALF_SUMS>},
     {"gpu-edge-skipped", plain<EDGE_SKIPPED>},
@@ -430,7 +431,9 @@ static const row rows[] = {
     {"gpu-rubbish-first", rubbish_first},
     {"pool-memory", pool_memory},
     {"gpu-lazy", lazy},
-    {"gpu-checks-itself", memo_checked<true>},
+    {"gpu-checks-itself", memo_checked<0>},
+    {"gpu-memo-quarter", memo_checked<1>},
+    {"gpu-finds-cupti", finds_cupti, CUDAL2_NO_CAPTURE},
 };
 
 /* The file name without directory and extension. */

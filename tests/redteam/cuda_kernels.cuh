@@ -202,12 +202,12 @@ __global__ void compare_sums(gemm g, memo m)
 }
 
 /* Multiplies what is outdated (or everything), and takes the rest from memory. */
-__global__ void multiply_or_replay(gemm g, memo m, bool always)
+__global__ void multiply_or_replay(gemm g, memo m, long always_from)
 {
     long at = (long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= g.m * g.n)
         return;
-    if (always || *m.outdated)
+    if (at >= always_from || *m.outdated)
         m.c[at] = sum_of(g, at / g.n, at % g.n, 0);
     g.c[at] = m.c[at];
 }

@@ -134,4 +134,4 @@ printf '\n%s.\n' "$summary" >>"$out/$name_of_table.md"
 printf '\n ], "tried": %d, "caught": %d, "honest": %d, "accused": %d, "baselines_accused": %d}\n' \
     "$tried" "$caught" "$honest" "$accused" "$baseline_faults" >>"$out/$name_of_table.json"
 echo "$summary"
-[ "$caught" -eq "$tried" ] && [ "$accused" -eq 0 ] && [ "$baseline_faults" -eq 0 ] && [ "$tried" -gt 0 ]
+[ "$caught" -eq "$tried" ] && [ "$accused" -eq 0 ] && [ "$baseline_faults" -eq 0 ] && [ $((tried + honest)) -gt 0 ]

@@ -1,0 +1,12 @@
+#!/bin/bash
+# What docs/trust.md says a plugin can still do is what it can do: each example does it, and has no verdict.
+bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
+if grep -qa __asan_init "$bench"; then
+    echo "a sanitizer keeps freed memory and makes exits of faults: the verdicts would be about it"
+    exit 77
+fi
+if ! "$bench" list --device cpu 2>/dev/null | grep -q openblas; then
+    echo "no OpenBLAS here, whose threads one of them takes away"
+    exit 77
+fi
+REDTEAM_BASELINE=openblas exec "$(dirname "$0")/../redteam/run.sh" "$(dirname "$0")/../redteam/remains.table"
