@@ -27,7 +27,9 @@ ROOT = "results/h200"
 ALONE = "../h100/fifth-offline-f32"
 GRIDS = ("offline-f32", "server-f32", "offline-f16", "server-f16")
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
-TIMINGS = ("device", "event", "wall")
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+with open(os.path.join(TOP, "configs", "config.schema.json")) as schema:
+    TIMINGS = tuple(json.load(schema)["$defs"]["timing"]["enum"])
 LAYOUTS = ("nn", "tn")
 CLASSES = ((0, 5, "under 5 us"), (5, 10, "5 to 10 us"), (10, 30, "10 to 30 us"), (30, 100, "30 to 100 us"),
            (100, 1e3, "0.1 to 1 ms"), (1e3, 1e9, "over 1 ms"))
@@ -112,7 +114,8 @@ def headline():
         if not line.strip():
             break
         words = line.split()
-        baselines = ("cublaslt-autotuning-max",) if words[0] in ("event", "wall") else BASELINES + ("fastest-baseline",)
+        by_device = words[0].startswith("device")
+        baselines = BASELINES + ("fastest-baseline",) if by_device else ("cublaslt-autotuning-max",)
         if len(words) > 2 and words[2] in baselines:
             rows.append(line)
     return ["```"] + [line.rstrip() for line in rows] + ["```"]
@@ -180,10 +183,16 @@ def runs():
     return table(("accumulate, mode", "run", "commit", "shapes measured", "converged", "time", "GPUs, one after the other"), rows)
 
 
+def timings_of(run):
+    """Those that the run's summary has, in the order of files."""
+    taken = {row["timing"] for row in result_of(run)["summary"]["speedups"]}
+    return [timing for timing in TIMINGS if timing in taken]
+
+
 def leads():
     rows = []
     for name in BASELINES:
-        rows.append([name] + [" / ".join(percent(summary(run, t, name)["mean"]) for t in TIMINGS) for run in GRIDS])
+        rows.append([name] + [" / ".join(percent(summary(run, t, name)["mean"]) for t in timings_of(run)) for run in GRIDS])
     return table(["over"] + [title(run) for run in GRIDS], rows)
 
 
@@ -272,7 +281,7 @@ def two_speeds():
 def copies():
     rows = []
     for run in GRIDS:
-        for timing in TIMINGS:
+        for timing in timings_of(run):
             copy = next(a for a in result_of(run)["summary"]["aa"] if a["timing"] == timing)
             rows.append((title(run), timing, percent(copy["mean_log_ratio"], 3), percent(copy["sd_log_ratio"], 1)[1:],
                          "%d of %d" % (copy["excludes_one"], copy["n"])))
@@ -433,5 +442,5 @@ def main(write):
 
 
 if __name__ == "__main__":
-    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    os.chdir(TOP)
     sys.exit(main(sys.argv[1:] == ["--write"]))

@@ -166,6 +166,14 @@ static int fill_timing(const struct cell_record *r, struct entry *max, enum timi
     return failed;
 }
 
+static bool has_segment_time(const struct contender_record *c)
+{
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (timing_is_segment((enum timing)t) && c->timings[t].n > 0)
+            return true;
+    return false;
+}
+
 static bool family_is_there(const struct entries *e, const struct contender_record *c)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -185,7 +193,7 @@ static int add_max(const struct cell_record *r, struct entries *e, const struct 
         if (member && strcmp(c->family, first->family) == 0)
             max->layouts[max->n_layouts++] = c;
     }
-    if (max->n_layouts == 2 && first->timings[TIMING_DEVICE].n == 0)
+    if (max->n_layouts == 2 && !has_segment_time(first))
         max->rung = max->layouts[1]->rung;
     int failed = 0;
     for (int t = 0; t < TIMING_COUNT && !failed; t++)

@@ -102,7 +102,7 @@ void pair_speedup(const struct pair *p, struct speedup *out)
 
 bool rungs_are_comparable(const char *a, const char *b, enum timing timing)
 {
-    return timing != TIMING_DEVICE || strcmp(a, b) == 0;
+    return !timing_is_segment(timing) || strcmp(a, b) == 0;
 }
 
 bool pair_is_comparable(const struct contender_record *a, const struct contender_record *b, enum timing timing)

@@ -72,7 +72,7 @@ int command_report(const struct options *options, struct error *err)
         .n_published = count(options->published),
         .format = (enum report_format)options->format, /* the parser let no other command's pass */
         .table = options->table > INT_MAX ? -1 : (int)options->table,
-        .timing = options_given(options, OPTION_TIMING) ? timing_names[options->timing] : NULL,
+        .timing = options_given(options, OPTION_TIMING) ? timing_names[options->timing.first] : NULL,
         .mixed = options->mixed,
         .output = options->output && strcmp(options->output, "-") != 0 ? options->output : NULL,
         .stream = stdout,
@@ -83,5 +83,7 @@ int command_report(const struct options *options, struct error *err)
         return print_screen(&load, options, err);
     if (options_given(options, OPTION_TABLE) && request.table == 0)
         request.table = -1;
+    if ((options->timing.bits & (options->timing.bits - 1)) != 0)
+        return error_set(err, EXIT_CODE_USAGE, "--timing: report takes one timing; give it once for each report");
     return report_main_from(&request, err);
 }

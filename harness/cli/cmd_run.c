@@ -127,13 +127,25 @@ int run_with_progress(const struct options *options, const struct run_spec *spec
     return code;
 }
 
+/* The first that is asked for and not there; -1: none. */
+static int missing_timing(uint32_t asked, uint32_t able)
+{
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (asked & ~able & CUDAL2_BIT(t))
+            return t;
+    return -1;
+}
+
 /* A config's timing gives way to what the device has; one that was asked for by name does not. */
 static int check_timing(const struct options *options, const struct run_config *made, struct error *err)
 {
-    if (!options_given(options, OPTION_TIMING) || options->timing == TIMING_WALL || made->devices.on_cuda)
+    uint32_t asked = options_given(options, OPTION_TIMING) ? options->timing.bits : 0;
+    uint32_t on_cpu = timing_bits(CUDAL2_ON_CPU);
+    int missing = missing_timing(asked, on_cpu);
+    if (missing < 0 || made->devices.on_cuda)
         return 0;
-    return error_set(err, EXIT_CODE_UNAVAILABLE, "--timing %s: device cpu has wall times only",
-                     timing_names[options->timing]);
+    return error_set(err, EXIT_CODE_UNAVAILABLE, "--timing %s: device cpu has %s times only", timing_names[missing],
+                     timing_names[timing_choose((enum timing)missing, on_cpu, MODE_OFFLINE)]);
 }
 
 /* A run that came to its end has a table to show, whatever the verdict; any other ends with its error alone. */

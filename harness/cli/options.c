@@ -53,7 +53,8 @@ static int bad_value(struct parser *p, const struct option_info *option, const c
 {
     char wanted[240];
     struct option_info shown = *option;
-    if (option->kind == OPTION_KIND_CHOICE) { /* what may be written, not the word that stands for it in the help */
+    bool chooses = option->kind == OPTION_KIND_CHOICE || option->kind == OPTION_KIND_LIST;
+    if (chooses) { /* what may be written, not the word that stands for it in the help */
         shown.argument = NULL;
         shown.choices =
             option_choices((enum option_id)(option - option_table), p->command_named ? p->out->command : COMMAND_COUNT);
@@ -62,6 +63,8 @@ static int bad_value(struct parser *p, const struct option_info *option, const c
     const char *number = option->kind == OPTION_KIND_REAL ? ", a number above 0" : "";
     if (option->kind == OPTION_KIND_INTEGER)
         number = ", a whole number";
+    if (option->kind == OPTION_KIND_LIST)
+        number = ", or several separated by commas, none twice";
     return error_set(p->err, EXIT_CODE_USAGE, "--%s: expected %s%s, found \"%.60s\"", option->name, wanted, number,
                      value);
 }
@@ -115,6 +118,26 @@ static bool read_choice(const char *const choices[], const char *text, int *out)
     return false;
 }
 
+/* Words separated by commas, none twice. */
+static bool read_list(const char *const choices[], const char *text, struct option_list *out)
+{
+    *out = (struct option_list){0, 0};
+    for (const char *from = text;; from++) {
+        char word[WORD_MAX + 1];
+        size_t length = strcspn(from, ",");
+        int choice;
+        snprintf(word, sizeof word, "%.*s", (int)(length < WORD_MAX ? length : WORD_MAX), from);
+        if (!read_choice(choices, word, &choice) || (out->bits & (1u << choice)) != 0)
+            return false;
+        if (from == text)
+            out->first = choice;
+        out->bits |= 1u << choice;
+        from += length;
+        if (*from == '\0')
+            return true;
+    }
+}
+
 static int append(struct parser *p, const struct option_info *option, const char **list, const char *value)
 {
     size_t count = 0;
@@ -146,6 +169,9 @@ static int store(struct parser *p, enum option_id id, const char *value)
         break;
     case OPTION_KIND_CHOICE:
         valid = read_choice(option->choices, value, (int *)(void *)field);
+        break;
+    case OPTION_KIND_LIST:
+        valid = read_list(option->choices, value, (struct option_list *)(void *)field);
         break;
     case OPTION_KIND_INTEGER:
         valid = read_integer(value, (uint64_t *)(void *)field);

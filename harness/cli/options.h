@@ -44,7 +44,6 @@ enum option_id {
     OPTION_TIMING,
     OPTION_ACCUMULATE,
     OPTION_CACHE,
-    OPTION_OVERLAP,
     OPTION_CHOICE,
     OPTION_RATE,
     OPTION_GAP,
@@ -105,6 +104,12 @@ enum completion_shell { COMPLETION_BASH, COMPLETION_ZSH };
 
 #define OPTIONS_OPERANDS_MAX 16
 
+/* Indices into an option's choices, without repeats. */
+struct option_list {
+    int first;
+    uint32_t bits; /* of all */
+};
+
 /* Strings point into argv and live as long as it. A field whose option was not given holds its default, stated here;
  * options_given() tells the two apart. */
 struct options {
@@ -114,16 +119,15 @@ struct options {
     char *const *argv;    /* as main() got it, argc of them, for the record of a run */
     int argc;
 
-    const char *config; /* NULL; run refuses to go without it and --shape */
-    int mode;           /* enum mode_choice */
-    int protocol;       /* enum protocol */
-    int timing;         /* enum timing */
-    int accumulate;     /* enum cudal2_accumulate */
-    int cache;          /* enum cache_state, for both modes */
-    int overlap;        /* enum overlap */
-    int choice;         /* enum choice */
-    double rate_hz;     /* server launches a second: the mean gap is 1/rate */
-    int gap;            /* enum gap_kind */
+    const char *config;        /* NULL; run refuses to go without it and --shape */
+    int mode;                  /* enum mode_choice */
+    int protocol;              /* enum protocol */
+    struct option_list timing; /* enum timing */
+    int accumulate;            /* enum cudal2_accumulate */
+    int cache;                 /* enum cache_state, for both modes */
+    int choice;                /* enum choice */
+    double rate_hz;            /* server launches a second: the mean gap is 1/rate */
+    int gap;                   /* enum gap_kind */
     uint64_t seed;
     const char *aa;                               /* "" when --aa has no name: the config's choice */
     int activity;                                 /* enum activity_choice */
@@ -179,6 +183,7 @@ enum option_kind {
     OPTION_KIND_TEXT,     /* const char * */
     OPTION_KIND_OPTIONAL, /* const char *, only as --name=value; "" without value */
     OPTION_KIND_CHOICE,   /* int, index into choices */
+    OPTION_KIND_LIST,     /* struct option_list: choices separated by commas */
     OPTION_KIND_INTEGER,  /* uint64_t */
     OPTION_KIND_REAL,     /* double > 0 */
     OPTION_KIND_MANY      /* const char *[CONFIG_NAMES_MAX + 1], repeatable */

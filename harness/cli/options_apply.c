@@ -78,7 +78,9 @@ static void apply_plain(const struct options *o, struct config *config)
         config->protocol = (enum protocol)o->protocol;
     if (options_given(o, OPTION_TIMING)) {
         config->headline_given = true;
-        config->headline = (enum timing)o->timing;
+        config->headline = (enum timing)o->timing.first;
+        config->timings |= o->timing.bits;
+        config->overlap = OVERLAP_NONE; /* the older word for one of them */
     }
     if (options_given(o, OPTION_ACCUMULATE))
         config->accumulates = 1u << o->accumulate;
@@ -86,8 +88,6 @@ static void apply_plain(const struct options *o, struct config *config)
         config->cache[MODE_OFFLINE] = config->cache[MODE_SERVER] = (enum cache_state)o->cache;
     if (options_given(o, OPTION_CHOICE))
         config->choice = (enum choice)o->choice;
-    if (options_given(o, OPTION_OVERLAP))
-        config->overlap = (enum overlap)o->overlap;
     if (options_given(o, OPTION_GAP))
         config->gap.kind = (enum gap_kind)o->gap;
     if (options_given(o, OPTION_SEED)) {

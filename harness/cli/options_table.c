@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "model/problem.h"
+#include "model/timing.h"
 #include "report/report.h"
 
 #include <stdio.h>
@@ -72,16 +73,14 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
                          AT(protocol), MEASUREMENT,
                          "stop at a stated interval, or keep the fixed times of the CUDA-L2 paper"},
-    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(REPORT), NULL,
+    [OPTION_TIMING] = {"timing", 't', OPTION_KIND_LIST, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(REPORT), NULL,
                        timing_names, AT(timing), MEASUREMENT,
-                       "headline: GPU time of the work alone, CUDA events, or the host clock"},
+                       "headline: GPU time of launches alone or in a row where they may overlap, CUDA events, or the "
+                       "host clock; run: and, after a comma, what is taken beside it: device,device-row"},
     [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
                            NULL, accumulate_names, AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
     [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, cache_state_names,
                       AT(cache), MEASUREMENT, "state of the device's cache before a launch, in both modes"},
-    [OPTION_OVERLAP] = {"overlap", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, overlap_names,
-                        AT(overlap), MEASUREMENT,
-                        "offline: time each launch alone, or let it begin under the one ahead (device-row)"},
     [OPTION_CHOICE] = {"choice", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, kernel_choice_names,
                        AT(choice), MEASUREMENT,
                        "kernel for a problem that no table has: race for it, first choice, table's alone"},

@@ -224,7 +224,7 @@ static void compare_kinds(const struct sight *base, const struct sight *fresh, s
 {
     row->other_variant |= is_other_variant(base->cell, fresh->cell, row->candidate) ||
                           is_other_variant(base->cell, fresh->cell, row->reference);
-    row->other_start |= row->timing == TIMING_DEVICE && base->cell->held != fresh->cell->held;
+    row->other_start |= timing_is_segment(row->timing) && base->cell->held != fresh->cell->held;
 }
 
 /* False when one of the runs has no figure. */

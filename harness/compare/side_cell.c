@@ -106,7 +106,7 @@ static int fill_candidate(const struct cell_record *r, const struct contender_re
     snprintf(out->reason, sizeof out->reason, "%s", c->reason);
     const char *rotation = record_rotation(r);
     snprintf(out->rung, sizeof out->rung, "%s%s%s%s",
-             r->held && r->headline == TIMING_DEVICE && strcmp(c->rung, "graph") == 0 ? "held " : "", c->rung,
+             r->held && timing_is_segment(r->headline) && strcmp(c->rung, "graph") == 0 ? "held " : "", c->rung,
              rotation[0] ? c->rung[0] ? ", rotation by " : "rotation by " : "", rotation);
     fill_variant(c, out->variant);
     return is_ok(c) ? fill_pairs(r, c, family, out) : 0;

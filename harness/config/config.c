@@ -181,15 +181,29 @@ static int read_aa(struct json_at at, struct config *c, struct error *err)
     return config_read_short(at, c->aa_contender, err);
 }
 
+/* A name, or a list of them: the first is the headline, the others are taken beside it. */
+static void read_timings(struct json_at at, struct config *c, struct faults *faults)
+{
+    struct json_at first = cJSON_IsArray(at.node) ? json_element(at, 0) : at;
+    uint32_t bits = 0;
+    int headline = (int)c->headline;
+    c->headline_given = at.node != NULL || c->overlap == OVERLAP_LAUNCHES;
+    if (cJSON_IsArray(at.node))
+        read_bits(at, timing_names, &bits, faults);
+    if (!cJSON_IsArray(at.node) || bits != 0)
+        read_word(first, timing_names, &headline, faults);
+    c->headline = (enum timing)headline;
+    if (c->overlap == OVERLAP_LAUNCHES && c->headline == TIMING_DEVICE)
+        c->headline = TIMING_DEVICE_ROW;
+    c->timings |= bits | CUDAL2_BIT(c->headline);
+}
+
 static void read_rest(struct json_at root, struct config *c, struct faults *faults)
 {
     struct json_at timing = json_member(root, "timing"), seed = json_member(root, "seed");
     struct error err;
-    int choice;
-    c->headline_given = timing.node != NULL;
+    read_timings(timing, c, faults);
     c->seed_given = seed.node != NULL;
-    if (read_word(timing, timing_names, &choice, faults))
-        c->headline = (enum timing)choice;
     if (seed.node)
         faults_none(faults, json_read_u64(seed, &c->seed, &err), &err);
     faults_none(faults, read_aa(json_member(root, "aa"), c, &err), &err);

@@ -18,9 +18,7 @@ const struct config_field config_fields[] = {
     {"", "protocol", FIELD_CHOICE, AT(protocol), 0, 0, PROTOCOL_ADAPTIVE, protocol_names,
      "adaptive: blocks until the stop rule is met; paper: the fixed times of the CUDA-L2 paper."},
     {"", "overlap", FIELD_CHOICE, AT(overlap), 0, 0, OVERLAP_NONE, overlap_names,
-     "Offline, by device time: none (each timed launch begins when the one ahead of it has ended, whatever the "
-     "contender asks for) or launches (one that is made so may begin before; its rows are called device-row and say "
-     "something of throughput alone)."},
+     "Of older configs: launches asks for timing device-row where the timing is device."},
     {"", "other_timings_every", FIELD_COUNT, AT(other_timings_every), 1, 1000, 4, NULL,
      "The timings other than the headline are taken in every n-th block, from block 32 on in every 4n-th; in server "
      "mode and where launches take over 30 us in every 2n-th, from block 8 on in every 4n-th."},
@@ -238,4 +236,5 @@ void config_defaults(struct config *c)
     c->layouts = CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN);
     c->modes = (1u << MODE_OFFLINE) | (1u << MODE_SERVER);
     c->headline = TIMING_DEVICE;
+    c->timings = timing_defaults();
 }

@@ -47,6 +47,23 @@ static void put_fields(cJSON *root, const struct config *c)
     }
 }
 
+/* One name, or the headline's and those that are taken beside it because they were asked for. */
+static void put_timings(cJSON *root, const struct config *c)
+{
+    uint32_t asked = c->timings & ~timing_defaults() & ~CUDAL2_BIT(c->headline);
+    if (!c->headline_given)
+        return;
+    if (asked == 0) {
+        cJSON_AddStringToObject(root, "timing", timing_names[c->headline]);
+        return;
+    }
+    cJSON *array = cJSON_AddArrayToObject(root, "timing");
+    cJSON_AddItemToArray(array, cJSON_CreateString(timing_names[c->headline]));
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (asked & CUDAL2_BIT(t))
+            cJSON_AddItemToArray(array, cJSON_CreateString(timing_names[t]));
+}
+
 cJSON *config_to_json(const struct config *c)
 {
     cJSON *root = cJSON_CreateObject();
@@ -64,8 +81,7 @@ cJSON *config_to_json(const struct config *c)
     put_names(root, "candidates", c->candidates);
     config_put_optional(root, c);
     put_fields(root, c);
-    if (c->headline_given)
-        cJSON_AddStringToObject(root, "timing", timing_names[c->headline]);
+    put_timings(root, c);
     if (c->aa && c->aa_contender[0])
         cJSON_AddStringToObject(root, "aa", c->aa_contender);
     else

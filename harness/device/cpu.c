@@ -264,7 +264,7 @@ static void read_info(struct device_info *info)
 {
     struct utsname u;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE), cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    *info = (struct device_info){.kind = "cpu", .device_bit = CUDAL2_ON_CPU, .timings = CUDAL2_BIT(TIMING_WALL)};
+    *info = (struct device_info){.kind = "cpu", .device_bit = CUDAL2_ON_CPU, .timings = timing_bits(CUDAL2_ON_CPU)};
     info->threads = count_threads();
     read_name(info->name, sizeof info->name);
     if (uname(&u) == 0)

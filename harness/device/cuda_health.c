@@ -78,7 +78,7 @@ void cuda_read_info(struct cuda_device *c, int ordinal)
     struct error ignored;
     size_t bytes = 0;
     int cuda_version = 0;
-    uint32_t all = CUDAL2_BIT(TIMING_DEVICE) | CUDAL2_BIT(TIMING_EVENT) | CUDAL2_BIT(TIMING_WALL);
+    uint32_t all = timing_bits(CUDAL2_ON_CUDA);
     *info = (struct device_info){.kind = "cuda", .device_bit = CUDAL2_ON_CUDA, .timings = all, .ordinal = ordinal};
     info->threads = 1;
     (void)c->driver.device_name(info->name, (int)sizeof info->name, c->handle);

@@ -2,19 +2,19 @@
  * device.h - one interface over what executes contenders: `cuda` (driver API, events, graphs), `cpu` (host threads,
  * wall time only) and `fake` (a scripted clock, for tests). All times are nanoseconds.
  *
- * The three timings (docs/method.md):
- *   device  GPU time of the work alone, launch cost isolated: device_prepare + device_measure
- *   event   the paper's Listing 1: sync, record, launch, record, sync: device_time_event
- *   wall    host clock around launch and synchronise: device_time_wall
+ * The ways to take a timing (model/timing.h, docs/method.md):
+ *   by segment  GPU time of a row of launches, launch cost isolated: prepare + measure
+ *   by events   the paper's Listing 1: sync, record, launch, record, sync: time_event
+ *   by host     host clock around launch and synchronise: time_wall
  * A device that cannot take a timing says so in info.timings and returns EXIT_CODE_UNAVAILABLE for it.
  */
 #ifndef CUDAL2_DEVICE_DEVICE_H
 #define CUDAL2_DEVICE_DEVICE_H
 
 #include "base/error.h"
-#include "model/problem.h"
 #include "device/host_state.h"
 #include "model/health.h"
+#include "model/timing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -226,6 +226,10 @@ struct device {
     const struct probe_ops *probes; /* device/probe.h: what the honesty checks ask; NULL: they are not possible */
     struct host_state host;         /* of the process, when the device was opened */
 };
+
+/* Times one launch on operand set `set` by a timing that is no segment's. */
+int device_time_single(struct device *d, enum timing timing, const struct device_work *work, size_t set, double *ns,
+                       struct error *err);
 
 /* Opens "cuda:N", "cpu" or "auto" (cuda:0 if a usable GPU is there, else cpu; `why_not` then says why not the GPU,
  * 256 bytes, may be NULL). EXIT_CODE_UNAVAILABLE with the reason otherwise. */

@@ -225,7 +225,7 @@ static int run_visit(struct fake_device *f, const struct device_segment *s, unsi
 static int run_segment(struct fake_device *f, const struct device_segment *s, bool timed, double *ns, struct error *err)
 {
     *ns = 0;
-    f->timing = TIMING_DEVICE;
+    f->timing = s->shape.overlap ? TIMING_DEVICE_ROW : TIMING_DEVICE;
     f->timed = timed;
     for (unsigned visit = 0; visit < device_shape_visits(&s->shape); visit++)
         if (run_visit(f, s, visit, ns, err) != 0)
@@ -267,7 +267,7 @@ static int fake_prepare(struct device *d, const struct device_work *work, const 
     f->counts.prepares++;
     if (check(d, err) != 0)
         return err->code;
-    if (!(d->info.timings & CUDAL2_BIT(TIMING_DEVICE)))
+    if (!timing_any_segment(d->info.timings))
         return error_set(err, EXIT_CODE_UNAVAILABLE, "the script has no device timing");
     struct device_segment *s = calloc(1, sizeof *s);
     if (!s)
@@ -417,7 +417,7 @@ int fake_open(const struct fake_script *script, struct device **out, struct erro
     *out = NULL;
     if (!f)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the fake device");
-    uint32_t all = CUDAL2_BIT(TIMING_DEVICE) | CUDAL2_BIT(TIMING_EVENT) | CUDAL2_BIT(TIMING_WALL);
+    uint32_t all = timing_bits(CUDAL2_ON_CUDA);
     f->base.ops = &fake_ops;
     f->base.probes = &probe_host_scripted;
     f->script = *script;

@@ -33,7 +33,7 @@ struct fake_script {
     double hand_over_ns;   /* the host hands the rest of a graph over so long after its start: in the device timing of
                             * what has no primers, unless it is held */
     bool holds;            /* info.holds */
-    uint32_t timings;      /* bits of enum timing it can take; 0: all three */
+    uint32_t timings;      /* bits of enum timing it can take; 0: all */
     uint64_t memory_bytes; /* what memory_free reports and alloc grants in total; 0: 1 GiB */
 };
 

@@ -264,11 +264,38 @@ void entrant_describe(const struct bench *bench, struct entrant *entrant)
     cJSON_AddStringToObject(r->attributes, "describe_error", why.text);
 }
 
+enum timing bench_row_timing(const struct bench *bench)
+{
+    return timing_is_segment(bench->headline) ? bench->headline : TIMING_DEVICE;
+}
+
+struct prepared_row *bench_row(const struct bench *bench, struct entrant *entrant, enum timing timing)
+{
+    return timing == bench_row_timing(bench) ? &entrant->row : &entrant->beside[timing];
+}
+
+/* Where a graph holds one launch, as with an emptied cache, nothing can overlap it. */
+bool bench_takes_beside(const struct bench *bench, enum timing timing)
+{
+    const struct timing_info *info = &timing_table[timing];
+    uint32_t taken = bench->device->info.timings & bench->config->timings;
+    bool single = bench->config->cache[bench->mode] == CACHE_FLUSH;
+    return timing != bench->headline && (taken & CUDAL2_BIT(timing)) != 0 &&
+           (info->modes & CUDAL2_BIT(bench->mode)) != 0 && !(info->overlaps && single);
+}
+
+static void release_row(struct bench *bench, struct prepared_row *row)
+{
+    if (row->segment != NULL)
+        bench->device->ops->release_segment(bench->device, row->segment);
+    row->segment = NULL;
+}
+
 void entrant_teardown(struct bench *bench, struct entrant *entrant)
 {
-    if (entrant->segment != NULL)
-        bench->device->ops->release_segment(bench->device, entrant->segment);
-    entrant->segment = NULL;
+    release_row(bench, &entrant->row);
+    for (int t = 0; t < TIMING_COUNT; t++)
+        release_row(bench, &entrant->beside[t]);
     if (entrant->has_graph_work)
         bench->device->ops->release_graph_work(bench->device, &entrant->graph_work);
     entrant->has_graph_work = false;

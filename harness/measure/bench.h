@@ -33,6 +33,13 @@ struct timed_counts {
     uint64_t slow_reads; /* after which C took long to be read */
 };
 
+/* A row of launches, prepared to be timed as one (device_ops.prepare). */
+struct prepared_row {
+    struct device_segment *segment; /* NULL: none */
+    struct device_shape shape;      /* of that segment */
+    bool replayed;                  /* once since it was prepared, untimed, and not counted as busy yet */
+};
+
 /* One contender taking part in this cell. */
 struct entrant {
     const struct contender *contender;
@@ -49,9 +56,8 @@ struct entrant {
     double estimate_ns;      /* of one launch, from a first look; decides the segment's length */
     double passes_ns;        /* sum of the headline times of this block's passes so far */
     struct device_work work;
-    struct device_segment *segment; /* prepared for the headline timing, or NULL */
-    struct device_shape prepared;   /* shape of that segment */
-    bool replayed;                  /* once since it was prepared, untimed, and not counted as busy yet */
+    struct prepared_row row;                  /* of bench_row_timing */
+    struct prepared_row beside[TIMING_COUNT]; /* of the other timings by segments, in groups that take them */
     struct holding holding;
     unsigned threads; /* most that began in one of its setups or checks */
     bool grew;        /* the last check found more memory held after a segment than before (verify/honesty.h) */
@@ -104,6 +110,15 @@ struct bench {
     /* NULL, or called after every block (verify/honesty.h); non-zero only when the worker must end. */
     int (*between_blocks)(struct bench *bench, struct error *err);
 };
+
+/* The timing by segments that every entrant is prepared for: the headline's own, or device where events or the host
+ * time the headline. */
+enum timing bench_row_timing(const struct bench *bench);
+/* The entrant's row for a timing by segments. */
+struct prepared_row *bench_row(const struct bench *bench, struct entrant *entrant, enum timing timing);
+/* Whether the cell takes this timing beside its headline: asked for, possible here, and a time of its own in the
+ * cell's mode and cache state. */
+bool bench_takes_beside(const struct bench *bench, enum timing timing);
 
 /* Says that `entrant` (NULL: the harness) enters `stage`; of one whose variants are judged one by one, the stage reads
  * "tune:1a2b3c" with the tag of the variant. The deadline is later by what the problem's size asks for (room.h), in

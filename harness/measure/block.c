@@ -67,7 +67,7 @@ static int take_all(struct turn *turn, const unsigned *order, char **text, struc
     int code = 0;
     for (size_t i = 0; i < turn->bench->n_entrants && code == 0; i++) {
         struct entrant *e = &turn->bench->entrants[order[i]];
-        if (!e->alive)
+        if (!e->alive || !segment_is_ready(turn->bench, e, turn->timing))
             continue;
         *(*text)++ = ORDER_DIGITS[e->record - turn->bench->record->contenders];
         code = take(turn, e, err);
@@ -77,7 +77,7 @@ static int take_all(struct turn *turn, const unsigned *order, char **text, struc
 
 static bool is_sustained(const struct bench *bench)
 {
-    return bench->mode == MODE_OFFLINE && bench->headline == TIMING_DEVICE;
+    return bench->mode == MODE_OFFLINE && timing_is_segment(bench->headline);
 }
 
 /* Long launches feel the power limit: over the segments of a block the clock drifts, and the first one after the
@@ -182,9 +182,7 @@ bool block_takes_others(const struct bench *bench, unsigned block)
 
 static bool is_due(const struct bench *bench, enum timing timing, unsigned block)
 {
-    if ((bench->device->info.timings & CUDAL2_BIT(timing)) == 0 || timing == bench->headline)
-        return false;
-    return block_takes_others(bench, block);
+    return bench_takes_beside(bench, timing) && block_takes_others(bench, block);
 }
 
 static int take_others(struct turn *turn, char **text, struct error *err)
@@ -209,8 +207,10 @@ static int take_others(struct turn *turn, char **text, struct error *err)
 static int take_equal_path(struct turn *turn, struct entrant *e, struct error *err)
 {
     struct bench *bench = turn->bench;
-    for (int t = TIMING_EVENT; t < TIMING_COUNT && e->alive; t++) {
+    for (int t = 0; t < TIMING_COUNT && e->alive; t++) {
         double ns = 0;
+        if (!timing_is_single((enum timing)t))
+            continue;
         bench_stage(bench, e, "measure", bench->config->limits.launch_seconds);
         int code = segment_time_equal_path(bench, e, (enum timing)t, turn->gap_ns, &ns, err);
         if (code != 0)

@@ -33,27 +33,33 @@ static double fastest_estimate(const struct bench *bench)
 
 static void keep_segment(const struct bench *bench, struct entrant *e)
 {
-    if (e->segment == NULL)
+    if (e->row.segment == NULL)
         return;
-    unsigned visits = device_shape_visits(&e->prepared);
+    unsigned visits = device_shape_visits(&e->row.shape);
     if (visits > 1 && visits > bench->record->visits)
         bench->record->visits = visits;
-    enum device_rung rung = bench->device->ops->rung(e->segment);
+    enum device_rung rung = bench->device->ops->rung(e->row.segment);
     snprintf(e->record->rung, sizeof e->record->rung, "%s", device_rung_names[rung]);
     /* A later group begins on the rung that the first one came down to, and gives no reason. */
-    const char *reason = bench->device->ops->rung_reason(e->segment);
+    const char *reason = bench->device->ops->rung_reason(e->row.segment);
     if (reason[0] != '\0')
         snprintf(e->record->rung_reason, sizeof e->record->rung_reason, "%s", reason);
     e->record->host_sync = rung == RUNG_EVENTS;
-    e->record->early |= bench->device->ops->early != NULL && bench->device->ops->early(e->segment);
+    e->record->early |= bench->device->ops->early != NULL && bench->device->ops->early(e->row.segment);
+}
+
+static bool group_takes_others(const struct bench *bench)
+{
+    bool wanted = false;
+    for (unsigned i = 0; i < bench->config->stop.group_blocks; i++)
+        wanted = wanted || block_takes_others(bench, bench->record->blocks + i);
+    return wanted;
 }
 
 /* Before any segment: each ends by waiting for the device, which would be for the segments' first replays. */
 static void prepare_equal_paths(struct bench *bench)
 {
-    bool wanted = false;
-    for (unsigned i = 0; i < bench->config->stop.group_blocks; i++)
-        wanted = wanted || block_takes_others(bench, bench->record->blocks + i);
+    bool wanted = group_takes_others(bench);
     for (size_t i = 0; i < bench->n_entrants && wanted; i++)
         if (bench->entrants[i].alive)
             segment_prepare_equal_path(bench, &bench->entrants[i]);
@@ -63,6 +69,7 @@ static void prepare_equal_paths(struct bench *bench)
  * 0.06% faster than its original on average of the grid. */
 static int prepare_group(struct bench *bench, unsigned group, struct error *err)
 {
+    bool others = group_takes_others(bench);
     unsigned order[RECORD_MAX_CONTENDERS];
     struct random random;
     int code = 0;
@@ -75,6 +82,8 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
         struct entrant *e = &bench->entrants[order[i]];
         if (e->alive)
             code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
+        if (e->alive && code == 0 && others)
+            code = segment_prepare_beside(bench, e, err);
         if (e->alive && code == 0)
             keep_segment(bench, e);
     }

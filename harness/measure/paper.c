@@ -229,10 +229,10 @@ static int prepare_all(struct bench *bench, struct error *err)
         struct entrant *e = &bench->entrants[i];
         if (e->alive)
             entrant_describe(bench, e);
-        if (!e->alive || bench->headline != TIMING_DEVICE)
+        if (!e->alive || !timing_is_segment(bench->headline))
             continue;
-        e->prepared = one;
-        code = bench->device->ops->prepare(bench->device, &e->work, &one, RUNG_GRAPH, &e->segment, err);
+        e->row.shape = one;
+        code = bench->device->ops->prepare(bench->device, &e->work, &one, RUNG_GRAPH, &e->row.segment, err);
         if (code != 0)
             code = entrant_fault(bench, e, "measure", err);
     }

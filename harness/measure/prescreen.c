@@ -38,7 +38,7 @@ static int time_launch(struct bench *bench, struct entrant *entrant, double *ns,
 
 static bool by_events(const struct bench *bench)
 {
-    return bench->headline == TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_EVENT)) != 0;
+    return timing_is_segment(bench->headline) && (bench->device->info.timings & CUDAL2_BIT(TIMING_EVENT)) != 0;
 }
 
 static int look(struct bench *bench, struct entrant *entrant, struct error *err)
@@ -58,8 +58,8 @@ static int look_closely(struct bench *bench, struct entrant *entrant, struct err
 {
     const struct device_shape one = {.launches = 1, .n_sets = bench->sets_each, .loaded = true, .settled = true};
     struct device *d = bench->device;
-    int code = d->ops->prepare(d, &entrant->work, &one, RUNG_GRAPH, &entrant->segment, err);
-    entrant->prepared = one;
+    int code = d->ops->prepare(d, &entrant->work, &one, RUNG_GRAPH, &entrant->row.segment, err);
+    entrant->row.shape = one;
     if (code != 0)
         return entrant_fault(bench, entrant, "tune", err);
     return segment_estimate(bench, entrant, err);
@@ -95,16 +95,16 @@ int prescreen_prepare(struct bench *bench, struct entrant *entrant, double targe
     struct device *d = bench->device;
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
     shape.loaded = shape.settled = true;
-    bool segments = bench->headline == TIMING_DEVICE;
+    bool segments = timing_is_segment(bench->headline);
     entrant->record->launches = segments ? shape.launches : 1;
     entrant->record->primers = segments ? device_shape_untimed(&shape) : 0;
-    if (!segments || (entrant->segment != NULL && same_shape(&shape, &entrant->prepared)))
+    if (!segments || (entrant->row.segment != NULL && same_shape(&shape, &entrant->row.shape)))
         return 0;
-    if (entrant->segment != NULL)
-        d->ops->release_segment(d, entrant->segment);
-    entrant->segment = NULL;
-    entrant->prepared = shape;
+    if (entrant->row.segment != NULL)
+        d->ops->release_segment(d, entrant->row.segment);
+    entrant->row.segment = NULL;
+    entrant->row.shape = shape;
     bench_stage(bench, entrant, "tune", bench->config->limits.tune_seconds);
-    int code = d->ops->prepare(d, &entrant->work, &shape, RUNG_GRAPH, &entrant->segment, err);
+    int code = d->ops->prepare(d, &entrant->work, &shape, RUNG_GRAPH, &entrant->row.segment, err);
     return code == 0 ? 0 : entrant_fault(bench, entrant, "tune", err);
 }

@@ -36,8 +36,8 @@ static bool do_sets_suffice(const struct bench *bench, double others)
 /* Sets that have been used since the one that is timed. */
 static double sets_between(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
-    const struct device_shape *shape = &entrant->prepared;
-    if (timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE)
+    const struct device_shape *shape = &entrant->row.shape; /* those beside it are as long */
+    if (timing_is_segment(timing) && bench->mode == MODE_OFFLINE)
         return fmin((double)shape->n_sets, (double)(shape->launches + device_shape_untimed(shape))) - 1;
     return segment_primed(bench, entrant, timing) ? 0 : (double)bench->sets_each - 1;
 }

@@ -20,8 +20,8 @@ struct row {
 
 bool row_check_possible(const struct bench *bench, const struct entrant *entrant)
 {
-    const struct device_shape *shape = &entrant->prepared;
-    return bench->device->probes->upset != NULL && entrant->segment != NULL &&
+    const struct device_shape *shape = &entrant->row.shape;
+    return bench->device->probes->upset != NULL && entrant->row.segment != NULL &&
            shape->primers + shape->launches / device_shape_visits(shape) > 1;
 }
 
@@ -57,7 +57,7 @@ static void draw_upset(struct row *row, struct random *random)
 /* Any launch but the first may be the one behind the break, and as a rule the row ends with it. */
 static void draw_row(struct row *row, struct random *random)
 {
-    const struct device_shape *shape = &row->entrant->prepared;
+    const struct device_shape *shape = &row->entrant->row.shape;
     unsigned visits = device_shape_visits(shape), total = shape->primers + shape->launches / visits;
     unsigned visit = (unsigned)random_below(random, visits), at = 1 + (unsigned)random_below(random, total - 1);
     unsigned left = total - at < BEHIND_MOST ? total - at : BEHIND_MOST;
@@ -71,7 +71,7 @@ static void draw_row(struct row *row, struct random *random)
 /* Primers as far as they go; the rest stands between the events, as it does when it is timed. */
 static struct device_shape shape_of(const struct row *row)
 {
-    struct device_shape shape = row->entrant->prepared;
+    struct device_shape shape = row->entrant->row.shape;
     shape.n_sets /= device_shape_visits(&shape);
     shape.primers = shape.primers < row->length ? shape.primers : row->length - 1;
     shape.launches = row->length - shape.primers;
@@ -106,7 +106,7 @@ int row_check_run(struct bench *bench, const struct entrant *entrant, struct ran
     struct device_shape shape = shape_of(&row);
     int code = try_upset(&row, err);
     if (code == 0)
-        code = d->ops->prepare(d, &work, &shape, d->ops->rung(entrant->segment), &segment, err);
+        code = d->ops->prepare(d, &work, &shape, d->ops->rung(entrant->row.segment), &segment, err);
     if (code == 0)
         code = d->ops->measure(d, segment, &ns, err);
     if (segment != NULL)

@@ -23,7 +23,7 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
 {
     unsigned places = bench->visits > 1 ? bench->visits : 1;
     struct device_shape shape = {
-        .launches = 1, .n_sets = bench->sets_each / places, .overlap = bench->config->overlap == OVERLAP_LAUNCHES};
+        .launches = 1, .n_sets = bench->sets_each / places, .overlap = timing_table[bench_row_timing(bench)].overlaps};
     if (bench->mode == MODE_SERVER || bench->config->cache[bench->mode] == CACHE_FLUSH)
         return shape;
     double wanted = ceil(target_ns / fmax(fastest_ns, 1.0));
@@ -43,11 +43,13 @@ struct device_shape segment_shape(const struct bench *bench, double target_ns, d
 
 /* GPU time that one timed launch kept the device busy: all launches of the segment, primers and a first replay that is
  * not counted yet included. */
-static double busy_ns(const struct bench *bench, const struct entrant *entrant, enum timing timing, double ns)
+static double busy_ns(const struct bench *bench, struct entrant *entrant, enum timing timing, double ns)
 {
-    unsigned launches = entrant->prepared.launches + device_shape_untimed(&entrant->prepared);
-    if (timing == TIMING_DEVICE)
-        return ns * (double)launches * (entrant->replayed ? 2 : 1);
+    if (timing_is_segment(timing)) {
+        const struct prepared_row *row = bench_row(bench, entrant, timing);
+        unsigned launches = row->shape.launches + device_shape_untimed(&row->shape);
+        return ns * (double)launches * (row->replayed ? 2 : 1);
+    }
     bool estimated = timing != bench->headline && entrant->estimate_ns > 0;
     return estimated ? fmin(ns, entrant->estimate_ns) : ns;
 }
@@ -55,23 +57,16 @@ static double busy_ns(const struct bench *bench, const struct entrant *entrant, 
 static void add_busy(struct bench *bench, struct entrant *entrant, enum timing timing, double ns)
 {
     bench->record->busy_seconds += 1e-9 * busy_ns(bench, entrant, timing, ns);
-    if (timing == TIMING_DEVICE)
-        entrant->replayed = false;
-}
-
-/* One launch, by what the host sees or events around it. */
-static int time_work(struct device *d, const struct device_work *work, enum timing timing, double *ns,
-                     struct error *err)
-{
-    return timing == TIMING_EVENT ? d->ops->time_event(d, work, 0, ns, err) : d->ops->time_wall(d, work, 0, ns, err);
+    if (timing_is_segment(timing))
+        bench_row(bench, entrant, timing)->replayed = false;
 }
 
 static int time_unwatched(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns,
                           struct error *err)
 {
     struct device *d = bench->device;
-    int code = timing == TIMING_DEVICE ? d->ops->measure(d, entrant->segment, ns, err)
-                                       : time_work(d, &entrant->work, timing, ns, err);
+    int code = timing_is_segment(timing) ? d->ops->measure(d, bench_row(bench, entrant, timing)->segment, ns, err)
+                                         : device_time_single(d, timing, &entrant->work, 0, ns, err);
     if (code == 0)
         add_busy(bench, entrant, timing, *ns);
     return code;
@@ -81,7 +76,7 @@ static int time_unwatched(struct bench *bench, struct entrant *entrant, enum tim
 static int time_once(struct bench *bench, struct entrant *entrant, enum timing timing, bool cold, double *ns,
                      struct error *err)
 {
-    int code = timing == TIMING_DEVICE ? 0 : timed_renew(bench, entrant, cold, err);
+    int code = timing_is_segment(timing) ? 0 : timed_renew(bench, entrant, cold, err);
     if (code == 0)
         code = time_unwatched(bench, entrant, timing, ns, err);
     return code == 0 ? timed_judge(bench, entrant, timing, *ns, err) : code;
@@ -106,19 +101,23 @@ static int run_untimed(struct bench *bench, const struct entrant *entrant, const
     return code;
 }
 
-static int prepare_shape(struct bench *bench, struct entrant *entrant, const struct device_shape *shape,
-                         struct error *err)
+static bool same_shape(const struct device_shape *a, const struct device_shape *b)
+{
+    return a->launches == b->launches && device_shape_untimed(a) == device_shape_untimed(b) && a->visits == b->visits &&
+           a->n_sets == b->n_sets;
+}
+
+static int prepare_row(struct bench *bench, const struct entrant *entrant, struct prepared_row *row,
+                       const struct device_shape *shape, struct error *err)
 {
     struct device *d = bench->device;
-    if (entrant->segment != NULL && entrant->prepared.launches == shape->launches &&
-        device_shape_untimed(&entrant->prepared) == device_shape_untimed(shape) &&
-        entrant->prepared.visits == shape->visits && entrant->prepared.n_sets == shape->n_sets)
+    if (row->segment != NULL && same_shape(&row->shape, shape))
         return 0;
-    if (entrant->segment != NULL)
-        d->ops->release_segment(d, entrant->segment);
-    entrant->segment = NULL;
-    entrant->prepared = *shape;
-    return d->ops->prepare(d, &entrant->work, shape, RUNG_GRAPH, &entrant->segment, err);
+    if (row->segment != NULL)
+        d->ops->release_segment(d, row->segment);
+    row->segment = NULL;
+    row->shape = *shape;
+    return d->ops->prepare(d, &entrant->work, shape, RUNG_GRAPH, &row->segment, err);
 }
 
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
@@ -127,8 +126,8 @@ int segment_estimate(struct bench *bench, struct entrant *entrant, struct error 
     double least = INFINITY;
     int code = 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
-    if (bench->headline == TIMING_DEVICE)
-        code = prepare_shape(bench, entrant, &one, err); /* has run before it is timed */
+    if (timing_is_segment(bench->headline))
+        code = prepare_row(bench, entrant, &entrant->row, &one, err); /* has run before it is timed */
     else
         code = run_untimed(bench, entrant, &entrant->work, (const size_t[]){0, 0}, err); /* may load its code */
     /* Long launches repeat well enough: the second and third look only pay where they are cheap. */
@@ -161,10 +160,10 @@ void segment_note_held(struct bench *bench)
     size_t begin = 0, held = 0;
     for (size_t i = 0; i < bench->n_entrants; i++) {
         const struct entrant *e = &bench->entrants[i];
-        if (e->segment == NULL || ops->rung(e->segment) != RUNG_GRAPH || e->prepared.primers > 0)
+        if (e->row.segment == NULL || ops->rung(e->row.segment) != RUNG_GRAPH || e->row.shape.primers > 0)
             continue;
         begin++;
-        held += ops->held(e->segment);
+        held += ops->held(e->row.segment);
     }
     bench->record->held = begin > 0 && held == begin;
 }
@@ -175,18 +174,53 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
     shape.loaded = bench->warmed;
     shape.settled = bench->warmed && is_settled(bench, fastest_ns, entrant->estimate_ns);
-    entrant->record->launches = bench->headline == TIMING_DEVICE ? shape.launches : 1;
-    entrant->record->primers = bench->headline == TIMING_DEVICE ? device_shape_untimed(&shape) : 0;
-    if (bench->headline != TIMING_DEVICE && (bench->device->info.timings & CUDAL2_BIT(TIMING_DEVICE)) == 0)
+    entrant->record->launches = timing_is_segment(bench->headline) ? shape.launches : 1;
+    entrant->record->primers = timing_is_segment(bench->headline) ? device_shape_untimed(&shape) : 0;
+    if (!timing_is_segment(bench->headline) && !timing_any_segment(bench->device->info.timings))
         return 0;
     bench_stage(bench, entrant, "measure", bench->config->limits.launch_seconds);
-    int code = prepare_shape(bench, entrant, &shape, err);
-    entrant->replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->segment) == RUNG_GRAPH;
+    int code = prepare_row(bench, entrant, &entrant->row, &shape, err);
+    entrant->row.replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->row.segment) == RUNG_GRAPH;
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
     if (code == 0 && bench->null_segment == NULL)
         return prepare_null(bench, &shape, err);
     return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
+}
+
+/* As the entrant's row is, but for what may overlap. */
+static int prepare_beside(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err)
+{
+    struct prepared_row *row = &entrant->beside[timing];
+    const struct device_ops *ops = bench->device->ops;
+    struct device_shape shape = entrant->row.shape;
+    shape.overlap = timing_table[timing].overlaps;
+    int code = prepare_row(bench, entrant, row, &shape, err);
+    if (code != 0)
+        return entrant_fault(bench, entrant, "measure", err);
+    if (ops->rung(row->segment) != ops->rung(entrant->row.segment)) {
+        ops->release_segment(bench->device, row->segment);
+        row->segment = NULL;
+        return 0;
+    }
+    row->replayed = !shape.settled && ops->rung(row->segment) == RUNG_GRAPH;
+    return 0;
+}
+
+int segment_prepare_beside(struct bench *bench, struct entrant *entrant, struct error *err)
+{
+    int code = 0;
+    for (int t = 0; t < TIMING_COUNT && code == 0 && entrant->alive && entrant->row.segment != NULL; t++) {
+        enum timing timing = (enum timing)t;
+        if (timing_is_segment(timing) && timing != bench_row_timing(bench) && bench_takes_beside(bench, timing))
+            code = prepare_beside(bench, entrant, timing, err);
+    }
+    return code;
+}
+
+bool segment_is_ready(const struct bench *bench, struct entrant *entrant, enum timing timing)
+{
+    return !timing_is_segment(timing) || bench_row(bench, entrant, timing)->segment != NULL;
 }
 
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
@@ -200,7 +234,7 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
 
 bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
-    bool own_primers = timing == TIMING_DEVICE && bench->mode == MODE_OFFLINE;
+    bool own_primers = timing_is_segment(timing) && bench->mode == MODE_OFFLINE;
     return own_primers || entrant->estimate_ns >= SEGMENT_TARGET_NS;
 }
 
@@ -209,7 +243,8 @@ bool segment_primed(const struct bench *bench, const struct entrant *entrant, en
 static int prime(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err)
 {
     double ns = 0;
-    if (timing != TIMING_DEVICE || bench->device->ops->rung(entrant->segment) != RUNG_GRAPH)
+    if (!timing_is_segment(timing) ||
+        bench->device->ops->rung(bench_row(bench, entrant, timing)->segment) != RUNG_GRAPH)
         return run_untimed(bench, entrant, &entrant->work, (const size_t[]){0, 0}, err);
     return time_unwatched(bench, entrant, timing, &ns, err);
 }
@@ -270,7 +305,7 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
         return code;
     if (gap_ns >= 0)
         arrivals_wait(bench->device, gap_ns);
-    code = time_work(bench->device, &entrant->graph_work, timing, ns, err);
+    code = device_time_single(bench->device, timing, &entrant->graph_work, 0, ns, err);
     if (code == 0)
         bench->record->busy_seconds += 1e-9 * fmin(*ns, entrant->estimate_ns);
     return code;

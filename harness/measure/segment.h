@@ -1,5 +1,5 @@
 /*
- * segment.h - one entrant timed once: the six cells of mode x timing (docs/method.md, section 3).
+ * segment.h - one entrant timed once: the cells of mode x timing (docs/method.md, section 3).
  */
 #ifndef CUDAL2_MEASURE_SEGMENT_H
 #define CUDAL2_MEASURE_SEGMENT_H
@@ -47,6 +47,13 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
  * (results/h200/2026-11-22b-studies) the middle nine tenths of a kernel's launches from idle lie within 0.6 and 2.4 us
  * without and 0.03 us with it, as the kernel itself does. */
 void segment_note_held(struct bench *bench);
+
+/* Prepares the rows of the other timings by segments that the cell takes beside the headline (bench_takes_beside). One
+ * that does not come to the headline's rung is not taken: its time would hold other things. */
+int segment_prepare_beside(struct bench *bench, struct entrant *entrant, struct error *err);
+
+/* Whether segment_time can take this timing: what is timed as a segment has been prepared for it. */
+bool segment_is_ready(const struct bench *bench, struct entrant *entrant, enum timing timing);
 
 /* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
  * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */

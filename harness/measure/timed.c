@@ -132,10 +132,11 @@ static bool is_chosen(const struct bench *bench)
 }
 
 /* The set of a timed launch that is drawn. */
-static size_t draw_set(struct timed *t, const struct entrant *e, enum timing timing)
+static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing timing)
 {
-    const struct device_shape *shape = &e->prepared;
-    if (timing != TIMING_DEVICE)
+    struct timed *t = bench->timed;
+    const struct device_shape *shape = &bench_row(bench, e, timing)->shape;
+    if (!timing_is_segment(timing))
         return 0;
     unsigned visits = device_shape_visits(shape), visit = (unsigned)random_below(&t->random, visits);
     unsigned each = shape->launches / visits, untimed = visit == 0 ? shape->primers : shape->again;
@@ -160,7 +161,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
 {
     struct timed *t = bench->timed;
     const struct probe_ops *probes = bench->device->probes;
-    bool alone = timing != TIMING_DEVICE;
+    bool alone = !timing_is_segment(timing);
     if (t == NULL || !bench->judging || probes->disturb == NULL || (alone && probes->renew != NULL))
         return 0;
     double start = now_ns(bench);
@@ -169,7 +170,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
         t->since = start;
         return 0;
     }
-    int code = disturb(bench, entrant, alone ? 1 : entrant->prepared.n_sets, err);
+    int code = disturb(bench, entrant, alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets, err);
     if (code == 0 && bench->renewed != NULL)
         code = bench->renewed(bench->renewed_context, err);
     t->since = now_ns(bench);
@@ -336,7 +337,7 @@ static int judge_row(struct look *l, struct error *err)
     struct random *random = &l->bench->timed->random;
     if (random_below(random, 2) == 0 || !row_check_possible(l->bench, l->entrant))
         return 0;
-    int code = disturb(l->bench, l->entrant, l->entrant->prepared.n_sets, err);
+    int code = disturb(l->bench, l->entrant, l->entrant->row.shape.n_sets, err);
     if (code == 0)
         code = row_check_run(l->bench, l->entrant, random, &l->product.operands, err);
     l->entrant->timed.rows++;
@@ -357,10 +358,10 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     t->chosen = false;
     if (!chosen)
         return 0;
-    l->product.operands += draw_set(t, l->entrant, timing);
+    l->product.operands += draw_set(l->bench, l->entrant, timing);
     l->entrant->timed.judged++;
     int code = project(l, err);
-    if (code == 0 && timing == TIMING_DEVICE && l->bench->renewed == NULL)
+    if (code == 0 && timing == bench_row_timing(l->bench) && l->bench->renewed == NULL)
         code = judge_row(l, err);
     t->checks++;
     t->checks_ns += now_ns(l->bench) - start;
@@ -381,7 +382,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
                                        .operands = first_set(bench, entrant),
                                        .floor = judge_floor(bench->problem.dtype, allowed),
                                        .renewal = &bench->timed->renewal};
-    if (timing == TIMING_DEVICE || bench->device->probes->renew == NULL)
+    if (timing_is_segment(timing) || bench->device->probes->renew == NULL)
         return judge_segment(&l, timing, err);
     entrant->timed.judged++;
     int code = look_at_spots(&l, err);

@@ -28,7 +28,7 @@ static void cache_key(const struct bench *bench, const struct entrant *entrant, 
     problem_key(&bench->problem, problem);
     snprintf(text, sizeof text, "%s %s %s %s %s %llu %d", problem, mode_names[bench->mode],
              timing_names[bench->headline], cache_state_names[bench->config->cache[bench->mode]],
-             overlap_names[bench->config->overlap], (unsigned long long)bench->config->workspace_bytes,
+             overlap_names[timing_table[bench->headline].overlaps], (unsigned long long)bench->config->workspace_bytes,
              (int)bench->config->protocol);
     digest_start(&d);
     digest_add_string(&d, bench->identity);

@@ -6,6 +6,7 @@
 #define CUDAL2_MODEL_CONFIG_H
 
 #include "model/problem.h"
+#include "model/timing.h"
 
 #define CONFIG_MAX_SHAPES 100000
 #define CONFIG_MAX_SIZE 1048576 /* of m, n or k */
@@ -77,13 +78,14 @@ struct config {
     uint32_t optional_baselines, optional_candidates; /* bits of those that may be left out (optional.c) */
     struct gap_config gap;
     enum cache_state cache[MODE_COUNT];
-    enum overlap overlap; /* default none: device time is that of a launch alone */
+    enum overlap overlap; /* of older configs: launches is timing device-row (config_check) */
     uint64_t workspace_bytes;
     struct stop_config stop;
     struct limits_config limits;
     struct protocol_paper paper;
     enum protocol protocol;
     enum timing headline; /* default device; the CPU device always uses wall */
+    uint32_t timings;     /* bits; taken where the device can: the defaults, the headline, those asked for beside it */
     char aa_contender[CONFIG_LABEL_MAX];
     unsigned verify_seeds;         /* random inputs of the exact-match check, default 2 */
     enum activity_choice activity; /* default sample */

@@ -1,5 +1,5 @@
 /*
- * problem.c - the names of dtypes, layouts, modes and timings, and what follows from a problem alone: bytes,
+ * problem.c - the names of dtypes, layouts and modes, and what follows from a problem alone: bytes,
  * operations, its key in files. Pure. Called by every room above.
  */
 #include "model/problem.h"
@@ -11,9 +11,7 @@ const char *const dtype_names[] = {"f16", "bf16", "f32", NULL};
 const char *const accumulate_names[] = {"f16", "f32", NULL};
 const char *const layout_names[] = {"nn", "tn", NULL};
 const char *const mode_names[] = {"offline", "server", NULL};
-const char *const timing_names[] = {"device", "event", "wall", NULL};
 const char *const cache_state_names[] = {"warm", "rotate", "flush", "left", NULL};
-const char *const overlap_names[] = {"none", "launches", NULL};
 
 size_t dtype_bytes(enum cudal2_dtype dtype)
 {

@@ -1,5 +1,5 @@
 /*
- * problem.h - names and sizes of the field's words: dtype, accumulate, layout, mode, timing, problem.
+ * problem.h - names and sizes of the field's words: dtype, accumulate, layout, mode, problem.
  */
 #ifndef CUDAL2_MODEL_PROBLEM_H
 #define CUDAL2_MODEL_PROBLEM_H
@@ -9,19 +9,14 @@
 #include <stdbool.h>
 
 enum mode { MODE_OFFLINE = 0, MODE_SERVER = 1, MODE_COUNT = 2 };
-enum timing { TIMING_DEVICE = 0, TIMING_EVENT = 1, TIMING_WALL = 2, TIMING_COUNT = 3 };
 enum cache_state { CACHE_WARM = 0, CACHE_ROTATE = 1, CACHE_FLUSH = 2, CACHE_LEFT = 3 };
-/* What a launch may share its time with: nothing, or the launch ahead of it in the same segment. */
-enum overlap { OVERLAP_NONE = 0, OVERLAP_LAUNCHES = 1 };
 
 /* NULL-terminated, indexed by the enums: "f16","bf16","f32" / "f16","f32" / "nn","tn" / ... */
 extern const char *const dtype_names[];
 extern const char *const accumulate_names[];
 extern const char *const layout_names[];
 extern const char *const mode_names[];
-extern const char *const timing_names[];
 extern const char *const cache_state_names[];
-extern const char *const overlap_names[]; /* "none", "launches", NULL */
 
 /* Bytes of one element: 2, 2, 4. */
 size_t dtype_bytes(enum cudal2_dtype dtype);

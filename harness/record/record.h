@@ -6,8 +6,8 @@
 #define CUDAL2_RECORD_RECORD_H
 
 #include "base/json.h"
-#include "model/problem.h"
 #include "model/health.h"
+#include "model/timing.h"
 
 #define RECORD_NAME_MAX 64
 #define RECORD_REASON_MAX 256
@@ -44,7 +44,7 @@ struct contender_record {
     cJSON *deviation; /* owned; [largest, RMS over the output's RMS, and against fp64 if taken] on N(0,1), or NULL */
     cJSON *activity;  /* owned; what it ran on the GPU (record/activity.h), or NULL. No part of the record's JSON */
     struct series timings[TIMING_COUNT];
-    /* Event and wall times of this contender launched as a captured graph of one launch (index TIMING_DEVICE stays
+    /* Event and wall times of this contender launched as a captured graph of one launch (those by segments stay
      * empty): the equal launch path, so that an event or wall lead can be split into GPU work and launch cost. */
     struct series equal_path[TIMING_COUNT];
     struct series gaps; /* server mode: actual idle gap before each headline launch, ns */

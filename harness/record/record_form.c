@@ -1,13 +1,72 @@
 /*
- * record_form.c - reads of a record's JSON that give a clear error, and the sizes and names that writer and reader
- * share. Called by record_read.c, record_series.c and record_write.c only.
+ * record_form.c - reads of a record's JSON that give a clear error, and the sizes that writer and reader share. Called
+ * by record_read.c, record_series.c and record_write.c only.
  */
 #include "record/record_form.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const equal_path_names[] = {"equal_path_device", "equal_path_event", "equal_path_wall", NULL};
+/* What a contender says besides its times. */
+static const char *const contender_keys[] = {
+    "name",    "layout",     "family",  "layout_suffix", "candidate",   "status",    "stage",
+    "reason",  "invalid",    "copy_of", "rung",          "rung_reason", "host_sync", "launches",
+    "primers", "attributes", "tuning",  "verification",  "deviation",   "late",      "early"};
+#define CONTENDER_KEYS (sizeof contender_keys / sizeof *contender_keys)
+
+int form_contender_keys(struct json_at at, struct error *err)
+{
+    const char *keys[CONTENDER_KEYS + 2 * TIMING_COUNT + 1];
+    size_t n = CONTENDER_KEYS;
+    memcpy(keys, contender_keys, sizeof contender_keys);
+    for (int t = 0; t < TIMING_COUNT; t++) {
+        keys[n++] = timing_names[t];
+        if (timing_is_single((enum timing)t))
+            keys[n++] = timing_equal_names[t];
+    }
+    keys[n] = NULL;
+    return json_only_keys(at, keys, err);
+}
+
+int form_cell_keys(struct json_at at, struct error *err)
+{
+    static const char *const keys[] = {"m",
+                                       "n",
+                                       "k",
+                                       "dtype",
+                                       "accumulate",
+                                       "mode",
+                                       "label",
+                                       "headline",
+                                       "cache",
+                                       "overlap",
+                                       "status",
+                                       "reason",
+                                       "worker",
+                                       "group_blocks",
+                                       "visits",
+                                       "passes",
+                                       "held",
+                                       "dropped_blocks",
+                                       "converged",
+                                       "coarse",
+                                       "worst_half_width",
+                                       "worst_pair",
+                                       "order",
+                                       "verification",
+                                       "others_every",
+                                       "gap",
+                                       "usual",
+                                       "contenders",
+                                       "null_graph",
+                                       "paper_pairs",
+                                       "rotation",
+                                       "health",
+                                       "phase_seconds",
+                                       "busy_seconds",
+                                       NULL};
+    return json_only_keys(at, keys, err);
+}
 
 int form_no_memory(struct json_at at, struct error *err)
 {

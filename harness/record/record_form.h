@@ -8,8 +8,9 @@
 
 #define FORM_BLOCKS_MAX 1000000
 
-/* Keys of equal_path, by timing: "equal_path_event", "equal_path_wall". */
-extern const char *const equal_path_names[];
+/* That the record of a cell, or of a contender in it, has no key but those that are written: EXIT_CODE_DATA. */
+int form_cell_keys(struct json_at at, struct error *err);
+int form_contender_keys(struct json_at at, struct error *err);
 
 /* Gaps are kept in units of 100 ns. */
 #define GAP_UNIT_NS 100.0

@@ -124,20 +124,26 @@ struct cell_reader {
     unsigned others_every;  /* stride of everything but the headline */
 };
 
-static int read_contender(struct json_at at, const struct cell_reader *cell, struct contender_record *c,
-                          struct error *err)
+static int read_timings(struct json_at at, const struct cell_reader *cell, struct contender_record *c,
+                        struct error *err)
 {
-    static const char *const keys[] = {
-        "name",       "layout",      "family",       "layout_suffix",    "candidate",
-        "status",     "stage",       "reason",       "invalid",          "copy_of",
-        "rung",       "rung_reason", "host_sync",    "launches",         "primers",
-        "attributes", "tuning",      "verification", "deviation",        "device",
-        "event",      "wall",        "late",         "equal_path_event", "equal_path_wall",
-        "early",      NULL};
     const struct cell_record *r = cell->record;
     const struct form_place headline = {1, r->blocks};
     const struct form_place others = {cell->others_every, r->blocks};
-    int code = json_only_keys(at, keys, err);
+    int code = 0;
+    for (int t = 0; t < TIMING_COUNT && code == 0; t++)
+        code = form_read_series(json_member(at, timing_names[t]), t == (int)r->headline ? &headline : &others,
+                                &c->timings[t], err);
+    for (int t = 0; t < TIMING_COUNT && code == 0; t++)
+        if (timing_is_single((enum timing)t))
+            code = form_read_series(json_member(at, timing_equal_names[t]), &others, &c->equal_path[t], err);
+    return code;
+}
+
+static int read_contender(struct json_at at, const struct cell_reader *cell, struct contender_record *c,
+                          struct error *err)
+{
+    int code = form_contender_keys(at, err);
     if (code == 0)
         code = read_names(at, c, err);
     if (code == 0)
@@ -148,11 +154,8 @@ static int read_contender(struct json_at at, const struct cell_reader *cell, str
         code = read_common(at, c, err);
     if (code == 0)
         code = read_trees(at, c, err);
-    for (int t = 0; t < TIMING_COUNT && code == 0; t++)
-        code = form_read_series(json_member(at, timing_names[t]), t == (int)r->headline ? &headline : &others,
-                                &c->timings[t], err);
-    for (int t = TIMING_EVENT; t < TIMING_COUNT && code == 0; t++)
-        code = form_read_series(json_member(at, equal_path_names[t]), &others, &c->equal_path[t], err);
+    if (code == 0)
+        code = read_timings(at, cell, c, err);
     return code ? code : read_gaps(at, &cell->shortest, c, err);
 }
 
@@ -402,43 +405,8 @@ static int read_measured(struct json_at at, struct cell_reader *cell, struct err
 
 static int read_cell(struct json_at at, struct cell_reader *cell, struct error *err)
 {
-    static const char *const keys[] = {"m",
-                                       "n",
-                                       "k",
-                                       "dtype",
-                                       "accumulate",
-                                       "mode",
-                                       "label",
-                                       "headline",
-                                       "cache",
-                                       "overlap",
-                                       "status",
-                                       "reason",
-                                       "worker",
-                                       "group_blocks",
-                                       "visits",
-                                       "passes",
-                                       "held",
-                                       "dropped_blocks",
-                                       "converged",
-                                       "coarse",
-                                       "worst_half_width",
-                                       "worst_pair",
-                                       "order",
-                                       "verification",
-                                       "others_every",
-                                       "gap",
-                                       "usual",
-                                       "contenders",
-                                       "null_graph",
-                                       "paper_pairs",
-                                       "rotation",
-                                       "health",
-                                       "phase_seconds",
-                                       "busy_seconds",
-                                       NULL};
     struct cell_record *r = cell->record;
-    int code = json_only_keys(at, keys, err);
+    int code = form_cell_keys(at, err);
     if (code == 0)
         code = read_head(at, r, err);
     if (code == 0)

@@ -197,7 +197,7 @@ static void put_series(struct tree *w, const struct contender_form *form, const 
                      form_write_series(&c->timings[t], t == (int)r->headline ? 1 : form->others_every, 0));
     for (int t = 0; t < TIMING_COUNT; t++)
         if (c->equal_path[t].n > 0)
-            tree_put(w, equal_path_names[t], form_write_series(&c->equal_path[t], form->others_every, 0));
+            tree_put(w, timing_equal_names[t], form_write_series(&c->equal_path[t], form->others_every, 0));
     if (c->gaps.n > 0)
         tree_put(w, "late", late_to_json(r, &c->gaps, form->shortest_gaps));
 }

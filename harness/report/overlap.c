@@ -34,6 +34,5 @@ void overlap_find(const struct result *result, bool rows[MODE_COUNT])
 const char *overlap_timing(const bool rows[MODE_COUNT], const char *mode, const char *timing)
 {
     int at = mode_of(mode);
-    bool row = at >= 0 && rows[at] && strcmp(timing, timing_names[TIMING_DEVICE]) == 0;
-    return row ? "device-row" : timing;
+    return at >= 0 && rows[at] ? timing_overlapping_name(timing) : timing;
 }

@@ -24,6 +24,7 @@ struct data {
     struct names contenders, groups; /* of groups: a cell's key up to the sizes */
     struct list texts, pairs;        /* what candidates chose, worst pairs; who is compared with whom, as JSON */
     bool rows[MODE_COUNT];           /* overlap_find of the result */
+    bool timings[TIMING_COUNT];      /* that are shown: those taken by default, and others that some cell has */
 };
 
 /* Index of text, added when it is new; the last one when the list is full. */
@@ -96,6 +97,8 @@ static void add_times(struct data *d, const struct result_cell *cell)
             continue;
         text_add(d->out, "%s[%d", comma, name_index(&d->contenders, c->name));
         for (int t = 0; t < TIMING_COUNT; t++) {
+            if (!d->timings[t])
+                continue;
             text_add(d->out, ",");
             add_number(d->out, c->timings[t].median_ns, 6);
         }
@@ -377,6 +380,29 @@ static void add_pair_lists(struct data *d)
     text_add(d->out, "]");
 }
 
+/* What tables of this mode call the timings. */
+static void add_called(struct data *d, const char *mode)
+{
+    text_add(d->out, ",\"called\":{");
+    for (int t = 0; t < TIMING_COUNT; t++)
+        text_add(d->out, "%s\"%s\":\"%s\"", t ? "," : "", timing_names[t],
+                 overlap_timing(d->rows, mode, timing_names[t]));
+    text_add(d->out, "}");
+}
+
+static void add_timings(struct data *d)
+{
+    const char *comma = "";
+    text_add(d->out, ",\n\"timings\":[");
+    for (int t = 0; t < TIMING_COUNT; t++) {
+        if (!d->timings[t])
+            continue;
+        text_add(d->out, "%s{\"name\":\"%s\",\"help\":\"%s\"}", comma, timing_names[t], timing_table[t].help);
+        comma = ",";
+    }
+    text_add(d->out, "]");
+}
+
 static void add_group(struct data *d, const struct result_cell *cell)
 {
     const struct {
@@ -386,13 +412,11 @@ static void add_group(struct data *d, const struct result_cell *cell)
                  {"accumulate", cell->group.accumulate},
                  {"headline", result_timing_name(cell->headline)},
                  {"cache", cell->cache}};
-    const char *device = timing_names[TIMING_DEVICE];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         text_add(d->out, "%s\"%s\":", i ? "," : "", texts[i].as);
         add_string(d->out, texts[i].value);
     }
-    if (strcmp(overlap_timing(d->rows, cell->group.mode, device), device) != 0)
-        text_add(d->out, ",\"row\":1");
+    add_called(d, cell->group.mode);
 }
 
 /* Each group as its first cell has it. */
@@ -458,6 +482,8 @@ void page_data(const struct result *result, const struct dataset *dataset, struc
 {
     struct data d = {.out = out, .result = result};
     overlap_find(result, d.rows);
+    for (int t = 0; t < TIMING_COUNT; t++)
+        d.timings[t] = timing_table[t].by_default || result_has_timing(result, (enum timing)t);
     add_runs(&d);
     text_add(out, ",\n\"summary\":");
     add_tree(out, result->summary.json);
@@ -465,6 +491,7 @@ void page_data(const struct result *result, const struct dataset *dataset, struc
     add_names(&d);
     add_texts(&d);
     add_pair_lists(&d);
+    add_timings(&d);
     add_groups(&d);
     add_claimed(&d, dataset);
     text_add(out, "}\n");

@@ -148,7 +148,7 @@ static void identify(const char *path, struct line *like)
     *like = (struct line){.source = "claimed", .dtype = "f16", .candidate = "cuda-l2"};
     strcpy(like->mode, strstr(name, "server") ? "server" : "offline");
     strcpy(like->accumulate, strstr(name, "F32") ? "f32" : "f16");
-    strcpy(like->timing, "event");
+    strcpy(like->timing, timing_names[TIMING_EVENT]);
     find_device(name, like->device, sizeof like->device);
 }
 

@@ -185,15 +185,6 @@ static int make_tables(const struct inputs *in, struct error *err)
 
 /* ---- one file, or a few ---- */
 
-/* -1 for none. */
-static int find_timing(const char *name)
-{
-    for (int i = 0; name && timing_names[i]; i++)
-        if (strcmp(timing_names[i], name) == 0)
-            return i;
-    return -1;
-}
-
 static int write_figure(const struct inputs *in, enum figure figure, struct error *err)
 {
     struct table table = {0};
@@ -231,7 +222,7 @@ static int make_export(const struct inputs *in, size_t index, struct error *err)
 {
     const char *timing = in->request->timing;
     const struct export_request request = {in->result, in->request->results, in->request->n_results,
-                                           find_timing(timing)};
+                                           timing_find(timing)};
     struct text text = {0};
     int code = 0;
     if (!export_has_times(&request))

@@ -23,7 +23,7 @@ struct report_request {
     size_t n_published;
     enum report_format format;
     int table;          /* 1 to 4, or 0 for all */
-    const char *timing; /* "device", "event", "wall"; NULL: each cell's headline */
+    const char *timing; /* one of timing_names; NULL: each cell's headline */
     bool mixed;         /* accept results of different devices or drivers */
     const char *output; /* directory for table1.md, ... (made if need be); NULL: everything to stream */
     FILE *stream;

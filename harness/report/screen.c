@@ -345,9 +345,9 @@ static void print_early(struct screen *screen)
         text_add(&screen->text, "\n  %s\n",
                  screen->dataset.rows[MODE_OFFLINE]
                      ? "Back-to-back launches of these overlap: device-row is a claim of throughput, not of a launch "
-                       "alone (--overlap none)"
-                     : "They are made so that back-to-back launches overlap; each was timed alone all the same "
-                       "(--overlap)");
+                       "alone (--timing device)"
+                     : "They are made so that back-to-back launches overlap; device times each alone (in a row: "
+                       "--timing device,device-row)");
 }
 
 /* Skips with their reasons, one line for each kind. */

@@ -61,12 +61,9 @@ static const struct field empty_kernel[] = {SELF(result_timing),
                                             FIELD(IS_SPAN, result_timing, sd_ns),
                                             END};
 
-#define TIMING_AT(name, index)                                                                                         \
-    {                                                                                                                  \
-        .key = (name), .offset = (index) * sizeof(struct result_timing), .inner = timing, .kind = IS_OBJECT            \
-    }
-static const struct field timings[] = {TIMING_AT("device", TIMING_DEVICE), TIMING_AT("event", TIMING_EVENT),
-                                       TIMING_AT("wall", TIMING_WALL), END};
+#define TIMING_AT(id, name)                                                                                            \
+    {.key = (name), .offset = TIMING_##id * sizeof(struct result_timing), .inner = timing, .kind = IS_OBJECT},
+static const struct field timings[] = {TIMING_LIST(TIMING_AT) END};
 
 static const struct field activity[] = {SELF(result_activity), FIELD(IS_TEXT, result_activity, unavailable),
                                         FIELD(IS_AMOUNT, result_activity, ratio),

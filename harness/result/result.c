@@ -43,3 +43,12 @@ const struct result_device *result_device(const struct result *r, double index)
     static const struct result_device none = {NULL, "", "", "", "", NAN, NAN, NAN};
     return index >= 0 && index < (double)r->n_env ? &r->env[(size_t)index].device : &none;
 }
+
+bool result_has_timing(const struct result *r, enum timing timing)
+{
+    for (size_t i = 0; i < r->n_cells; i++)
+        for (size_t j = 0; j < r->cells[i].n_contenders; j++)
+            if (r->cells[i].contenders[j].timings[timing].json != NULL)
+                return true;
+    return false;
+}

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "model/problem.h"
+#include "model/timing.h"
 #include "model/verdict.h"
 
 #define RESULT_SCHEMA "cudal2-bench/result"
@@ -245,6 +246,8 @@ const char *result_role_name(enum result_role role);
 const struct result_contender *result_contender(const struct result_cell *cell, const char *name);
 /* In the cell's headline timing; one that was not taken where there is none. */
 const struct result_timing *result_headline(const struct result_cell *cell, const struct result_contender *c);
+/* Whether anybody in any cell was timed so. */
+bool result_has_timing(const struct result *r, enum timing timing);
 /* Of the env of that index; one of which nothing is said where there is none. */
 const struct result_device *result_device(const struct result *r, double index);
 

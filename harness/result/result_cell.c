@@ -115,8 +115,12 @@ static cJSON *detailed_tree(const struct cell_record *r, const struct series *s)
 static cJSON *timings_tree(const struct cell_record *r, const struct series *timings)
 {
     struct tree t = tree_begin();
-    for (int i = 0; i < TIMING_COUNT; i++)
-        tree_put(&t, timing_names[i], timings[i].n > 0 ? detailed_tree(r, &timings[i]) : cJSON_CreateNull());
+    for (int i = 0; i < TIMING_COUNT; i++) {
+        if (timings[i].n > 0)
+            tree_put(&t, timing_names[i], detailed_tree(r, &timings[i]));
+        else if (timing_table[i].by_default)
+            tree_put(&t, timing_names[i], cJSON_CreateNull());
+    }
     return tree_finish(&t);
 }
 
@@ -143,6 +147,14 @@ static void put_rates(struct tree *t, const struct cell_record *r, const struct 
     tree_put_number(t, "percent_of_roofline", floor_seconds > 0 ? digits(100 * floor_seconds / seconds) : NAN);
 }
 
+static bool has_equal_path(const struct contender_record *c)
+{
+    for (int t = 0; t < TIMING_COUNT; t++)
+        if (c->equal_path[t].n > 0)
+            return true;
+    return false;
+}
+
 static cJSON *contender_tree(const struct cell_record *r, const struct contender_record *c, const struct peak *peak)
 {
     struct tree t = tree_begin();
@@ -155,7 +167,7 @@ static cJSON *contender_tree(const struct cell_record *r, const struct contender
     tree_put_text(&t, "role", c->copy_of[0] ? "copy" : c->candidate ? "candidate" : "baseline");
     tree_put_text(&t, "copy_of", c->copy_of);
     tree_put(&t, "timings", r->paper_pairs ? result_paper_timings(r, c) : timings_tree(r, c->timings));
-    if (c->equal_path[TIMING_EVENT].n > 0 || c->equal_path[TIMING_WALL].n > 0)
+    if (has_equal_path(c))
         tree_put(&t, "equal_path", timings_tree(r, c->equal_path));
     bool timed = c->timings[r->headline].n > 0 || (r->paper_pairs && !isnan(headline_ns(r, c)));
     if (timed && !c->invalid)

@@ -58,24 +58,27 @@ double result_paper_mean_ns(const struct cell_record *r, const struct contender_
     return *n > 0 ? sum / *n : NAN;
 }
 
+static cJSON *mean_tree(double n, double mean_ns)
+{
+    struct tree one = tree_begin();
+    tree_put_number(&one, "n", n);
+    tree_put_number(&one, "median_ns", NAN);
+    tree_put_number(&one, "mean_ns", round_to(mean_ns, NS_DECIMALS));
+    tree_put_number(&one, "p95_ns", NAN);
+    return tree_finish(&one);
+}
+
 cJSON *result_paper_timings(const struct cell_record *r, const struct contender_record *c)
 {
     double n;
     double mean_ns = result_paper_mean_ns(r, c, &n);
     struct tree t = tree_begin();
     for (int timing = 0; timing < TIMING_COUNT; timing++) {
-        struct tree one = tree_begin();
-        tree_put_number(&one, "n", n);
-        tree_put_number(&one, "median_ns", NAN);
-        tree_put_number(&one, "mean_ns", round_to(mean_ns, NS_DECIMALS));
-        tree_put_number(&one, "p95_ns", NAN);
-        cJSON *tree = tree_finish(&one);
         bool taken = n > 0 && timing == (int)r->headline;
-        if (!taken) {
-            cJSON_Delete(tree);
-            tree = cJSON_CreateNull();
-        }
-        tree_put(&t, timing_names[timing], tree);
+        if (taken)
+            tree_put(&t, timing_names[timing], mean_tree(n, mean_ns));
+        else if (timing_table[timing].by_default)
+            tree_put(&t, timing_names[timing], cJSON_CreateNull());
     }
     return tree_finish(&t);
 }

@@ -90,7 +90,8 @@ static int on_fail(void *context, struct slot *slot, const char *reason, struct 
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a record");
     record->problem = slot->request.problem;
     record->mode = slot->request.mode;
-    record->headline = m->spec->devices.on_cuda ? config->headline : TIMING_WALL;
+    record->headline = timing_choose(
+        config->headline, timing_bits(m->spec->devices.on_cuda ? CUDAL2_ON_CUDA : CUDAL2_ON_CPU), record->mode);
     record->cache = config->cache[record->mode];
     snprintf(record->label, sizeof record->label, "%s", slot->request.label);
     snprintf(record->status, sizeof record->status, "failed");

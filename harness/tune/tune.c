@@ -162,7 +162,7 @@ static struct merge_kind kind_of(const struct tuner *t)
                                .dtype = dtype,
                                .accumulate = f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
                                .mode = mode,
-                               .timing = on_cuda ? config->headline : TIMING_WALL,
+                               .timing = timing_choose(config->headline, timing_bits(t->device.device_bit), mode),
                                .cache = config->cache[mode]};
 }
 
@@ -301,7 +301,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
         .dtype = kind.dtype,
         .accumulate = kind.accumulate,
         .workspace_bytes = config->workspace_bytes,
-        .alone = config->overlap == OVERLAP_NONE,
+        .alone = !timing_table[kind.timing].overlaps,
         .breadth = breadth_of(t->request),
         .at_random = t->request->explore ? breadth_of(t->request) * TUNE_EXPLORED_RANDOM / TUNE_EXPLORED : 0,
         .known = {t->known[0], t->known[1]},

@@ -332,7 +332,7 @@ static int prepare(struct look *l, struct error *err)
         d->ops->release_segment(d, l->segment);
         l->segment = NULL;
     }
-    e->prepared = shape; /* what timed_check_judge_fresh asks: every set is written */
+    e->row.shape = shape; /* what timed_check_judge_fresh asks: every set is written */
     return code;
 }
 
@@ -341,8 +341,7 @@ static int look_at_row(struct look *l, struct error *err)
 {
     struct device *d = l->bench->device;
     struct device_segment *segment = NULL;
-    const struct device_shape shape = {
-        .launches = ROW_LAUNCHES, .n_sets = 1, .overlap = l->bench->config->overlap == OVERLAP_LAUNCHES};
+    const struct device_shape shape = {.launches = ROW_LAUNCHES, .n_sets = 1}; /* as `device` times them */
     int code = d->ops->prepare(d, &l->entrant->work, &shape, RUNG_GRAPH, &segment, err);
     const struct watch_request request = {
         .work = &l->entrant->work, .segment = segment, .seed = random_next(&l->random)};

@@ -201,7 +201,7 @@ static void read_state(const struct timed_check *t, char what[128])
  * every kernel of a graph starts 0.17 us later, for good, and short launches read 3 to 12% slower. */
 static bool is_graph(const struct timed_check *t)
 {
-    const struct device_segment *segment = t->bench->headline == TIMING_DEVICE ? t->entrant->segment : NULL;
+    const struct device_segment *segment = timing_is_segment(t->bench->headline) ? t->entrant->row.segment : NULL;
     return segment != NULL && t->bench->device->ops->rung(segment) == RUNG_GRAPH;
 }
 
@@ -284,7 +284,8 @@ static int check_entrant(struct timed_check *t, enum occasion occasion, struct e
 
 static bool is_timed(const struct bench *bench, const struct entrant *e)
 {
-    return e->alive && e->set_up && !e->record->invalid && (bench->headline != TIMING_DEVICE || e->segment != NULL);
+    return e->alive && e->set_up && !e->record->invalid &&
+           (!timing_is_segment(bench->headline) || e->row.segment != NULL);
 }
 
 /* `index` counts the checks of a cell. */

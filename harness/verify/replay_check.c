@@ -45,7 +45,7 @@ struct novel {
 /* What is timed has new inputs each time: its times say nothing of known ones. */
 static bool is_renewed(const struct timed_check *t)
 {
-    return t->bench->timed != NULL && t->bench->headline != TIMING_DEVICE;
+    return t->bench->timed != NULL && !timing_is_segment(t->bench->headline);
 }
 
 static void look_back(struct novel *v)
@@ -69,19 +69,18 @@ static int prepare(struct novel *v, struct error *err)
     struct device *d = t->bench->device;
     const struct device_shape one = {
         .launches = 1, .first_set = t->set, .n_sets = t->entrant->n_sets, .loaded = true, .settled = true};
-    if (t->bench->headline != TIMING_DEVICE)
+    if (!timing_is_segment(t->bench->headline))
         return 0;
-    return d->ops->prepare(d, &t->entrant->work, &one, d->ops->rung(t->entrant->segment), &v->segment, err);
+    return d->ops->prepare(d, &t->entrant->work, &one, d->ops->rung(t->entrant->row.segment), &v->segment, err);
 }
 
 static int time_launch(struct novel *v, double *ns, struct error *err)
 {
     const struct timed_check *t = v->trial;
     struct device *d = t->bench->device;
-    if (t->bench->headline == TIMING_DEVICE)
+    if (timing_is_segment(t->bench->headline))
         return d->ops->measure(d, v->segment, ns, err);
-    return t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, &t->entrant->work, t->set, ns, err)
-                                              : d->ops->time_wall(d, &t->entrant->work, t->set, ns, err);
+    return device_time_single(d, t->bench->headline, &t->entrant->work, t->set, ns, err);
 }
 
 /* The inputs of `seed`, and a spoiled C. */
@@ -113,8 +112,11 @@ static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err
  * it plays back gains nothing. */
 static double launches_of_group(const struct timed_check *t)
 {
-    const struct device_shape *segment = &t->entrant->prepared; /* no launches where nothing is prepared */
-    double of_block = segment->launches + device_shape_untimed(segment) + (TIMING_COUNT - 1.0);
+    const struct device_shape *segment = &t->entrant->row.shape; /* no launches where nothing is prepared */
+    double of_row = segment->launches + device_shape_untimed(segment), of_block = of_row;
+    for (int i = 0; i < TIMING_COUNT; i++)
+        if (bench_takes_beside(t->bench, (enum timing)i))
+            of_block += timing_is_segment((enum timing)i) ? of_row : 1;
     return 2.0 * t->bench->config->stop.group_blocks * of_block;
 }
 
@@ -171,7 +173,7 @@ static bool is_enough(const struct novel *v, double start)
 /* Where no host is in the time, a launch on its own takes what one in a row does. */
 static bool counts_device_only(const struct timed_check *t)
 {
-    return t->bench->headline == TIMING_DEVICE && t->bench->device->ops->rung(t->entrant->segment) != RUNG_EVENTS;
+    return timing_is_segment(t->bench->headline) && t->bench->device->ops->rung(t->entrant->row.segment) != RUNG_EVENTS;
 }
 
 /* Of the launches on new inputs the least, of those on known ones the median: what is sometimes slow is slow on both.

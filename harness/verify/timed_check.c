@@ -141,10 +141,10 @@ static double untimed_launches(const struct timed_check *t)
 static bool has_escaped(const struct timed_check *t, double ns, double host_ns)
 {
     const struct entrant *e = t->entrant;
-    if (t->bench->headline != TIMING_DEVICE || e->segment == NULL ||
-        t->bench->device->ops->rung(e->segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
+    if (!timing_is_segment(t->bench->headline) || e->row.segment == NULL ||
+        t->bench->device->ops->rung(e->row.segment) != RUNG_GRAPH || t->bench->device->probes->raw_now == NULL)
         return false;
-    double device_ns = ns * ((double)e->prepared.launches + device_shape_untimed(&e->prepared) + untimed_launches(t));
+    double device_ns = ns * ((double)e->row.shape.launches + device_shape_untimed(&e->row.shape) + untimed_launches(t));
     return host_ns > 2 * device_ns + ESCAPED_NS;
 }
 
@@ -160,9 +160,9 @@ int timed_check_time(struct timed_check *t, double *segment_ns, struct error *er
     if (escaped)
         timed_check_convict(
             t, "stream_escape", "the device counted %.1f us a launch, the host waited %.0f us for %u launches",
-            ns * 1e-3, host_ns * 1e-3, t->entrant->prepared.launches + device_shape_untimed(&t->entrant->prepared));
-    bool segment = t->bench->headline == TIMING_DEVICE;
-    *segment_ns = ns * (segment ? (double)t->entrant->prepared.launches : 1);
+            ns * 1e-3, host_ns * 1e-3, t->entrant->row.shape.launches + device_shape_untimed(&t->entrant->row.shape));
+    bool segment = timing_is_segment(t->bench->headline);
+    *segment_ns = ns * (segment ? (double)t->entrant->row.shape.launches : 1);
     return code;
 }
 
@@ -188,10 +188,10 @@ static uint64_t places_in_c(const struct bench *bench)
 static size_t sets_written(const struct timed_check *t)
 {
     const struct entrant *e = t->entrant;
-    size_t launches = (size_t)e->prepared.launches + device_shape_untimed(&e->prepared);
-    if (t->bench->headline != TIMING_DEVICE)
+    size_t launches = (size_t)e->row.shape.launches + device_shape_untimed(&e->row.shape);
+    if (!timing_is_segment(t->bench->headline))
         return 1;
-    return launches < e->prepared.n_sets ? launches : e->prepared.n_sets;
+    return launches < e->row.shape.n_sets ? launches : e->row.shape.n_sets;
 }
 
 int timed_check_judge_fresh(struct timed_check *t, struct error *err)
@@ -304,14 +304,14 @@ static int run_segment_between(struct timed_check *t, const struct device_work *
 {
     struct device *d = t->bench->device;
     struct device_segment *segment = NULL;
-    struct device_shape shape = t->entrant->prepared;
+    struct device_shape shape = t->entrant->row.shape;
     double ns;
     shape.launches = length;
     shape.primers = 0;
     shape.visits = 1;
     shape.loaded = shape.settled = true;
     shape.overlap = true; /* what begins early must wait itself, whether it is timed so or not */
-    int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->segment), &segment, err);
+    int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->row.segment), &segment, err);
     if (code == 0)
         code = d->ops->measure(d, segment, &ns, err);
     if (segment != NULL)
@@ -324,13 +324,12 @@ static int run_between(struct timed_check *t, const struct device_work *work, un
     struct device *d = t->bench->device;
     double ns, spent = 0;
     int code = 0;
-    if (t->bench->headline == TIMING_DEVICE)
+    if (timing_is_segment(t->bench->headline))
         return run_segment_between(t, work, length, err);
     for (unsigned i = 0; i < length && code == 0; i++) {
         if (i >= BETWEEN_SINGLE_LEAST && spent > BETWEEN_SINGLE_NS)
             break;
-        code = t->bench->headline == TIMING_EVENT ? d->ops->time_event(d, work, i % t->entrant->n_sets, &ns, err)
-                                                  : d->ops->time_wall(d, work, i % t->entrant->n_sets, &ns, err);
+        code = device_time_single(d, t->bench->headline, work, i % t->entrant->n_sets, &ns, err);
         spent += ns;
     }
     return code;
@@ -362,16 +361,16 @@ static int try_probes(struct timed_check *t, struct error *err)
 /* So many launches every headline comes to. */
 static unsigned launches_between(const struct timed_check *t)
 {
-    unsigned launches = t->entrant->prepared.launches;
-    bool few = t->bench->headline == TIMING_DEVICE && launches < BETWEEN_SINGLE_LEAST;
+    unsigned launches = t->entrant->row.shape.launches;
+    bool few = timing_is_segment(t->bench->headline) && launches < BETWEEN_SINGLE_LEAST;
     return few && launches > 0 ? launches : BETWEEN_SINGLE_LEAST;
 }
 
 /* The last launch is judged, so any may be the last; but enough of them for a veil. */
 static unsigned draw_length(const struct timed_check *t)
 {
-    unsigned most = t->entrant->prepared.launches, least = launches_between(t);
-    if (t->bench->headline != TIMING_DEVICE || most > BETWEEN_LAUNCHES)
+    unsigned most = t->entrant->row.shape.launches, least = launches_between(t);
+    if (!timing_is_segment(t->bench->headline) || most > BETWEEN_LAUNCHES)
         most = BETWEEN_LAUNCHES;
     return most <= least ? least : least + (unsigned)random_below(t->random, most - least + 1);
 }

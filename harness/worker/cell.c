@@ -35,14 +35,14 @@ static void end_phase(struct bench *bench, enum phase phase, double *mark)
     *mark = now;
 }
 
-static enum timing headline_of(const struct cell_context *context)
+static enum timing headline_of(const struct cell_context *context, enum mode mode)
 {
     uint32_t able = context->device->info.timings;
     enum timing wanted = context->config->headline;
     /* The paper's protocol is event-timed (Listing 1) unless the user says otherwise. */
     if (context->config->protocol == PROTOCOL_PAPER && !context->config->headline_given)
         wanted = TIMING_EVENT;
-    return (able & CUDAL2_BIT(wanted)) != 0 ? wanted : TIMING_WALL;
+    return timing_choose(wanted, able, mode);
 }
 
 static struct cell_record *new_record(const struct cell_context *context, const struct cell_request *request,
@@ -55,7 +55,7 @@ static struct cell_record *new_record(const struct cell_context *context, const 
     r->mode = request->mode;
     r->headline = headline;
     r->cache = context->config->cache[request->mode];
-    r->alone = context->config->overlap == OVERLAP_NONE;
+    r->alone = true;
     r->worker = context->worker;
     snprintf(r->label, sizeof r->label, "%s", request->label);
     snprintf(r->status, sizeof r->status, "ok");
@@ -288,7 +288,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
                  struct error *err)
 {
     struct bench *bench = calloc(1, sizeof *bench);
-    enum timing headline = headline_of(context);
+    enum timing headline = headline_of(context, request->mode);
     int code = 0;
     *out = bench == NULL ? NULL : new_record(context, request, headline);
     if (*out == NULL) {

@@ -52,7 +52,7 @@ static size_t sets_of_one(const struct config *config, const struct device_info 
 {
     double l2 = (double)info->l2_bytes;
     double most = OPERANDS_MAX_SETS / RECORD_MAX_CONTENDERS;
-    bool segments = (info->timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
+    bool segments = timing_any_segment(info->timings);
     if (config->cache[mode] == CACHE_ROTATE)
         return (size_t)fmax(1,
                             fmin(fmin(ceil(2.0 * l2 / problem_bytes(p)) + 1, most), affordable_sets(config, info, p)));
@@ -74,7 +74,7 @@ static bool is_shared(const struct config *config, const struct device_info *inf
                       enum mode mode)
 {
     bool cached = set_bytes(p) <= CACHED_L2S * (double)info->l2_bytes;
-    bool segments = (info->timings & CUDAL2_BIT(TIMING_DEVICE)) != 0;
+    bool segments = timing_any_segment(info->timings);
     bool affordable = OWN_SETS * set_bytes(p) <= OWN_MEMORY * (double)info->memory_bytes;
     return (!cached && (segments || !affordable)) || config->protocol == PROTOCOL_PAPER ||
            config->cache[mode] == CACHE_LEFT;
@@ -84,7 +84,7 @@ struct placement placement_choose(const struct config *config, const struct devi
                                   const struct cudal2_problem *problem, enum mode mode, enum timing headline)
 {
     size_t sets = sets_of_one(config, info, problem, mode);
-    bool visiting = mode == MODE_OFFLINE && config->cache[mode] == CACHE_WARM && headline == TIMING_DEVICE &&
+    bool visiting = mode == MODE_OFFLINE && config->cache[mode] == CACHE_WARM && timing_is_segment(headline) &&
                     config->protocol == PROTOCOL_ADAPTIVE;
     unsigned visits = visiting ? visits_of_one(info, problem, sets) : 1;
     return (struct placement){sets * visits, visits, is_shared(config, info, problem, mode)};

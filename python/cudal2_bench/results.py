@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Timing:
-    """One contender in one cell by one timing: "device", "event" or "wall"."""
+    """One contender in one cell by one timing: "device", "device-row", "event" or "wall"."""
 
     name: str
     n: int

@@ -51,6 +51,9 @@ expect_text "$work/err" "^cudal2-bench: $work/aa.json: \\$.aa: no contender of t
 go --mode offline --timing event
 expect_code 69 "event times on the CPU"
 expect_text "$work/err" '^cudal2-bench: --timing event: device cpu has wall times only' "are refused by name"
+go --mode offline --timing wall,device-row
+expect_code 69 "a row of launches on the CPU"
+expect_text "$work/err" '^cudal2-bench: --timing device-row: device cpu has wall times only' "is refused by name too"
 go --mode offline --aa=honest-nn --seed 18446744073709551615
 expect_code 0 "--aa with a name, the largest seed"
 said '"seed":"18446744073709551615"' "is kept to the last digit"

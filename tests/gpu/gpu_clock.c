@@ -140,12 +140,12 @@ static int prepare_primed(struct bench *bench, struct entrant *e, struct error *
     struct device_shape shape = segment_shape(bench, SEGMENT_TARGET_NS, e->estimate_ns, e->estimate_ns);
     if (shape.primers == 0)
         shape.primers = 1;
-    if (e->segment != NULL)
-        d->ops->release_segment(d, e->segment);
-    e->segment = NULL;
+    if (e->row.segment != NULL)
+        d->ops->release_segment(d, e->row.segment);
+    e->row.segment = NULL;
     e->record->launches = shape.launches;
     e->record->primers = shape.primers;
-    return d->ops->prepare(d, &e->work, &shape, RUNG_GRAPH, &e->segment, err);
+    return d->ops->prepare(d, &e->work, &shape, RUNG_GRAPH, &e->row.segment, err);
 }
 
 static int run_contender(struct bench *bench, const struct contender *c, unsigned rounds, double *worst,

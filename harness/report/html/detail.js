@@ -4,7 +4,7 @@ const contendersOf = (cell) => [...new Set([...cell.t.map((row) => row[0]), ...c
 /* Blocks of each contender in the headline timing, as parts of the fastest median: shortest to p95 as a line, 95% of the median as a bar. */
 function drawSpread(cell) {
   const at = TIMINGS.indexOf(D.groups[cell.g].headline);
-  const rows = cell.t.map(([index, , , , n, ...parts]) => ({ index, n, median: cell.times.get(name(index))?.[at], parts: parts.map((p) => known(p) ? 1 + p / 1000 : null) })).filter((row) => known(row.median) && row.parts.length);
+  const rows = cell.t.map(([index, ...rest]) => [index, ...rest.slice(TIMINGS.length)]).map(([index, n, ...parts]) => ({ index, n, median: cell.times.get(name(index))?.[at], parts: parts.map((p) => known(p) ? 1 + p / 1000 : null) })).filter((row) => known(row.median) && row.parts.length);
   if (!rows.length) return "";
   const values = rows.flatMap((row) => [row.median, ...row.parts.filter(known).map((p) => p * row.median)]);
   const low = Math.min(...values), high = Math.max(...values) * 1.01, width = 900, left = 190, step = 24, height = rows.length * step + 24;
@@ -88,7 +88,7 @@ function readState() {
   if (D.groups[group]) state.group = group;
   state.candidate = index("candidate");
   state.baseline = index("baseline");
-  state.timing = TIMINGS.includes(words.get("timing")) ? words.get("timing") : D.groups[state.group]?.headline ?? "device";
+  state.timing = TIMINGS.includes(words.get("timing")) ? words.get("timing") : D.groups[state.group]?.headline ?? TIMINGS[0];
   state.sort = Number(words.get("sort")) || 0;
   state.down = words.get("down") === "1";
   state.filter = byId("filter").value = words.get("filter") ?? "";

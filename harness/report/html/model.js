@@ -1,14 +1,14 @@
 /* The data and what is asked of it. A cell has g (group), m n k, l (label), s (status), r (reason), ro (how it was rotated), c (converged), w wp (worst
    half-width and its pair, a text), f (floor, ns), b d (blocks, dropped), v (environment), bs ws (busy and wall seconds), e (who was launched
-   early), t: [contender, device, event, wall medians in ns, blocks, then in tenths of a percent from the median of the headline timing:
+   early), t: [contender, medians in ns of each of `timings`, blocks, then in tenths of a percent from the median of the headline timing:
    shortest, low, high (95% of the median), p95, p99; null where not known], x: [contender, status, reason], a: [contender, what it chose, a
    text], p: [which of `pairs` (each [candidate, timing, reference]), then for each of its pairs in hundred-thousandths the estimate and, as
    distances from it, low, high and mean of ratios]. What a cell lacks is as in USUAL. A text is [which of `heads`, values of its words]. */
 const D = JSON.parse(document.getElementById("data").textContent);
-const TIMINGS = ["device", "event", "wall"];
-/* A row whose launches may overlap is called so: its time is a claim of throughput alone. */
-const timeName = (timing, group = D.groups[state.group]) => (timing === "device" && group.row ? "device-row" : timing);
-const state = { group: 0, candidate: -1, baseline: -1, timing: "device", sort: 0, down: false, filter: "", all: false, cell: null };
+const TIMINGS = D.timings.map((timing) => timing.name);
+/* Older runs let launches overlap under the name of device time: it is called what it is. */
+const timeName = (timing, group = D.groups[state.group]) => group.called?.[timing] ?? timing;
+const state = { group: 0, candidate: -1, baseline: -1, timing: TIMINGS[0], sort: 0, down: false, filter: "", all: false, cell: null };
 
 const esc = (text) => String(text ?? "").replace(/[&<>"']/g, (c) => "&#" + c.charCodeAt(0) + ";");
 const name = (index) => D.contenders[index] ?? "";
@@ -54,7 +54,7 @@ for (const cell of D.cells) {
   cell.shape = `${cell.m}\u00d7${cell.n}\u00d7${cell.k}`;
   cell.state = cell.s !== "ok" ? cell.s : cell.c || !cell.p.length ? "ok" : "not converged";
   cell.words = `${cell.m}x${cell.n}x${cell.k} ${cell.shape} ${cell.l ?? ""} ${cell.s} ${cell.state}`.toLowerCase();
-  cell.times = new Map(cell.t.map((row) => [name(row[0]), row.slice(1, 4)]));
+  cell.times = new Map(cell.t.map((row) => [name(row[0]), row.slice(1, 1 + TIMINGS.length)]));
   if (known(cell.wp)) cell.wp = textOf(D.texts[cell.wp]);
 }
 

@@ -236,8 +236,8 @@ function listen() {
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawScatter(); drawDistribution(); } });
 }
 
-byId("timing").insertAdjacentHTML("beforeend", TIMINGS.map((t) => `<label><input type="radio" name="timing" value="${t}"><span>${t}</span></label>`).join(""));
-state.timing = D.groups[0]?.headline ?? "device";
+byId("timing").insertAdjacentHTML("beforeend", TIMINGS.map((t, i) => `<label title="${esc(D.timings[i].help)}"><input type="radio" name="timing" value="${t}"><span>${t}</span></label>`).join(""));
+state.timing = D.groups[0]?.headline ?? TIMINGS[0];
 drawHeader();
 readState();
 const asked = state.cell;

@@ -44,7 +44,8 @@ static void check_everything(const struct options *o)
     assert_int_equal(o->command, COMMAND_RUN);
     assert_int_equal(o->mode, MODE_CHOICE_BOTH);
     assert_int_equal(o->protocol, PROTOCOL_PAPER);
-    assert_int_equal(o->timing, TIMING_WALL);
+    assert_int_equal(o->timing.first, TIMING_WALL);
+    assert_int_equal(o->timing.bits, CUDAL2_BIT(TIMING_WALL));
     assert_int_equal(o->accumulate, CUDAL2_ACC_F32);
     assert_int_equal(o->cache, CACHE_FLUSH);
     assert_true(o->rate_hz == 500);
@@ -92,6 +93,12 @@ static void test_letters(void **state)
     assert_string_equal(o.candidates[1], "b");
     assert_true(o.quiet);
     refuse("-c c -qx", "--quiet takes no value");
+    refuse("-c c --timing device,wall,device",
+           "--timing: expected device|device-row|event|wall, or several separated by commas, none twice, found "
+           "\"device,wall,device\"");
+    refuse("-c c --timing device,",
+           "--timing: expected device|device-row|event|wall, or several separated by commas, none twice, found "
+           "\"device,\"");
     refuse("-c c -z", "unknown option \"-z\"");
     refuse("-c", "--config needs a value");
 }
@@ -110,6 +117,9 @@ static void test_commands(void **state)
     assert_int_equal(o.n_operands, 1);
     assert_string_equal(o.operands[0], "result.json");
     assert_null(o.operands[1]);
+    accept("-c c --timing device,device-row", &o);
+    assert_int_equal(o.timing.first, TIMING_DEVICE);
+    assert_int_equal(o.timing.bits, CUDAL2_BIT(TIMING_DEVICE) | CUDAL2_BIT(TIMING_DEVICE_ROW));
     accept("report a b --format html --timing wall --published x.csv --published y.csv --mixed -o dir", &o);
     assert_int_equal(o.n_operands, 2);
     assert_string_equal(format_choices[o.format], "html");

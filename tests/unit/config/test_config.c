@@ -439,7 +439,8 @@ static void test_refuses_settings(void **state)
     refuse_with("\"verify\":{\"enabled\":1}", "c.json: $.verify.enabled: expected true or false, found 1");
     refuse_with("\"verify\":{\"activity\":\"on\"}",
                 "c.json: $.verify.activity: expected one of sample, all, off, found \"on\"");
-    refuse_with("\"timing\":\"gpu\"", "c.json: $.timing: expected one of device, event, wall, found \"gpu\"");
+    refuse_with("\"timing\":\"gpu\"",
+                "c.json: $.timing: expected one of device, device-row, event, wall, found \"gpu\"");
     refuse_with("\"protocol\":true", "c.json: $.protocol: expected one of adaptive, paper, found true");
     refuse_with("\"aa\":1", "c.json: $.aa: expected true, false or the name of a contender");
     refuse_with("\"aa\":\"\"", "c.json: $.aa: expected a non-empty string, found \"\"");

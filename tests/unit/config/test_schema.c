@@ -102,12 +102,12 @@ static void test_grid_is_the_papers(void **state)
     config_free(&c);
 }
 
-static cJSON *load_schema(void)
+static cJSON *load_schema(const char *name)
 {
     char path[1200];
     cJSON *schema = NULL;
     struct error err;
-    committed("config.schema.json", path, sizeof path);
+    committed(name, path, sizeof path);
     if (json_read_file(path, 1 << 20, &schema, &err))
         fail_msg("%s", err.text);
     return schema;
@@ -141,7 +141,7 @@ static void assert_same_keys(const cJSON *schema, const char *section)
 
 static void test_schema_has_the_parsers_keys(void **state)
 {
-    cJSON *schema = load_schema();
+    cJSON *schema = load_schema("config.schema.json");
     (void)state;
     assert_same_keys(schema, "");
     assert_same_keys(schema, "grid");
@@ -149,6 +149,39 @@ static void test_schema_has_the_parsers_keys(void **state)
     for (int i = 0; config_sections[i]; i++)
         assert_same_keys(schema, config_sections[i]);
     cJSON_Delete(schema);
+}
+
+/* The words of every list of timings in a schema; *n counts the lists. */
+static void check_timing_words(const cJSON *node, unsigned *n)
+{
+    const cJSON *words = cJSON_GetObjectItemCaseSensitive(node, "enum"), *child;
+    const cJSON *first = cJSON_GetArrayItem(words, 0);
+    if (cJSON_IsString(first) && timing_find(first->valuestring) >= 0) {
+        (*n)++;
+        assert_int_equal(cJSON_GetArraySize(words), TIMING_COUNT);
+        for (int t = 0; t < TIMING_COUNT; t++)
+            assert_string_equal(cJSON_GetArrayItem(words, t)->valuestring, timing_names[t]);
+    }
+    cJSON_ArrayForEach(child, node) check_timing_words(child, n);
+}
+
+static void test_schemas_have_every_timing(void **state)
+{
+    cJSON *config = load_schema("config.schema.json"), *result = load_schema("result.schema.json");
+    unsigned n = 0;
+    (void)state;
+    check_timing_words(config, &n);
+    assert_int_equal(n, 1);
+    check_timing_words(result, &n);
+    assert_true(n > 4);
+    const cJSON *definitions = cJSON_GetObjectItemCaseSensitive(result, "$defs");
+    const cJSON *timings = cJSON_GetObjectItemCaseSensitive(definitions, "timings");
+    const cJSON *properties = cJSON_GetObjectItemCaseSensitive(timings, "properties");
+    assert_int_equal(cJSON_GetArraySize(properties), TIMING_COUNT);
+    for (int t = 0; t < TIMING_COUNT; t++)
+        assert_non_null(cJSON_GetObjectItemCaseSensitive(properties, timing_names[t]));
+    cJSON_Delete(config);
+    cJSON_Delete(result);
 }
 
 static double number_of(const cJSON *object, const char *key)
@@ -178,7 +211,7 @@ static void test_schema_has_the_parsers_ranges(void **state)
                                         [FIELD_NUMBER] = "number",
                                         [FIELD_MILLIS] = "number",
                                         [FIELD_FLAG] = "boolean"};
-    cJSON *schema = load_schema();
+    cJSON *schema = load_schema("config.schema.json");
     (void)state;
     for (size_t i = 0; i < config_n_fields; i++) {
         const struct config_field *field = &config_fields[i];
@@ -217,11 +250,9 @@ static void test_defaults_are_legal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_committed_configs),
-        cmocka_unit_test(test_fifth_is_balanced),
-        cmocka_unit_test(test_grid_is_the_papers),
-        cmocka_unit_test(test_schema_has_the_parsers_keys),
-        cmocka_unit_test(test_schema_has_the_parsers_ranges),
+        cmocka_unit_test(test_committed_configs),           cmocka_unit_test(test_fifth_is_balanced),
+        cmocka_unit_test(test_grid_is_the_papers),          cmocka_unit_test(test_schemas_have_every_timing),
+        cmocka_unit_test(test_schema_has_the_parsers_keys), cmocka_unit_test(test_schema_has_the_parsers_ranges),
         cmocka_unit_test(test_defaults_are_legal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,35 @@ static void a_strangers_launches_are_kept_apart(void **state)
     expect(&(struct work){3, 7, true}, false, (struct made){true, 12, 0, 14});
 }
 
+/* As a run takes both: each time is its own graph's, whatever the other one holds. */
+static void a_row_stands_beside_launches_alone(void **state)
+{
+    struct work w = {1, 1, false};
+    const struct device_work work = {launch, &w, 0};
+    struct device_shape shape = {.launches = 4, .primers = 2, .n_sets = 1};
+    struct device_segment *alone, *row;
+    struct error err;
+    double ns;
+    unsigned programmatic[2] = {0, 0};
+    (void)state;
+    assert_int_equal(d->ops->prepare(d, &work, &shape, RUNG_GRAPH, &alone, &err), 0);
+    shape.overlap = true;
+    assert_int_equal(d->ops->prepare(d, &work, &shape, RUNG_GRAPH, &row, &err), 0);
+    assert_int_equal(alone->graph->n, row->graph->n);
+    for (size_t i = 0; i < row->graph->n; i++) {
+        programmatic[0] += alone->graph->ops[i].programmatic;
+        programmatic[1] += row->graph->ops[i].programmatic;
+    }
+    assert_int_equal(programmatic[0], 0);
+    assert_int_equal(programmatic[1], 4);
+    assert_int_equal(d->ops->rung(alone), d->ops->rung(row));
+    assert_true(d->ops->early(alone) && d->ops->early(row));
+    assert_int_equal(d->ops->measure(d, row, &ns, &err), 0);
+    assert_int_equal(d->ops->measure(d, alone, &ns, &err), 0);
+    d->ops->release_segment(d, row);
+    d->ops->release_segment(d, alone);
+}
+
 /* The harness does not make its own launches so in the first place, on whatever rung. */
 static void the_harness_launches_one_after_the_other(void **state)
 {
@@ -135,11 +164,9 @@ int main(void)
 {
     char cache[] = "/tmp/cudal2-test-early-XXXXXX";
     const struct CMUnitTest tests[] = {
-        ON_MOCK(overlap_that_is_asked_for_stays),
-        ON_MOCK(a_strangers_launches_are_kept_apart),
-        ON_MOCK(the_harness_launches_one_after_the_other),
-        ON_MOCK(edges_that_do_not_change_refuse_the_graph),
-        ON_MOCK(an_older_driver_has_none),
+        ON_MOCK(overlap_that_is_asked_for_stays),           ON_MOCK(a_row_stands_beside_launches_alone),
+        ON_MOCK(a_strangers_launches_are_kept_apart),       ON_MOCK(the_harness_launches_one_after_the_other),
+        ON_MOCK(edges_that_do_not_change_refuse_the_graph), ON_MOCK(an_older_driver_has_none),
     };
     if (!mock_environment(cache))
         return 77;

@@ -160,7 +160,7 @@ static void a_value_is_the_mean_of_both(void **state)
 {
     (void)state;
     open_block(1, 100e3);
-    struct device_shape s = f.bench.entrants[0].prepared;
+    struct device_shape s = f.bench.entrants[0].row.shape;
     unsigned launches = s.launches + device_shape_untimed(&s);
     assert_int_equal(s.launches, 2);
     unsigned start = f.actors[0].launches + launches; /* what has run before, the empty segment too */
@@ -407,7 +407,7 @@ static void run_visiting(double duration_ns, unsigned visits, unsigned passes)
     assert_int_equal(cell_loop_run(&f.bench, &err), 0);
     assert_int_equal(f.bench.record->visits, visits);
     assert_int_equal(f.bench.record->passes, passes);
-    assert_int_equal(f.bench.entrants[0].prepared.visits, visits > 1 ? visits : 1);
+    assert_int_equal(f.bench.entrants[0].row.shape.visits, visits > 1 ? visits : 1);
     fixture_close(&f);
 }
 

@@ -132,14 +132,14 @@ static void who_has_no_graph_is_primed_by_a_launch(void **state)
     (void)state;
     open_block(1, 10e3);
     struct entrant *e = &f.bench.entrants[0];
-    f.device->ops->release_segment(f.device, e->segment);
-    assert_int_equal(f.device->ops->prepare(f.device, &e->work, &e->prepared, RUNG_BLOCKED, &e->segment, &err), 0);
+    f.device->ops->release_segment(f.device, e->row.segment);
+    assert_int_equal(f.device->ops->prepare(f.device, &e->work, &e->row.shape, RUNG_BLOCKED, &e->row.segment, &err), 0);
     f.bench.mode = f.bench.record->mode = MODE_SERVER;
     uint64_t before = fake_counts(f.device).measures;
     unsigned launches = f.actors[0].launches;
     assert_int_equal(segment_time(&f.bench, e, TIMING_DEVICE, &gap_ns, &ns, &err), 0);
     assert_int_equal(fake_counts(f.device).measures, before + 1);
-    assert_int_equal(f.actors[0].launches - launches, 1 + e->prepared.launches + device_shape_untimed(&e->prepared));
+    assert_int_equal(f.actors[0].launches - launches, 1 + e->row.shape.launches + device_shape_untimed(&e->row.shape));
     fixture_close(&f);
 }
 

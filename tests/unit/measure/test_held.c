@@ -221,8 +221,8 @@ static void other_rungs_do_not_count(void **state)
 {
     (void)state;
     open_cell(MODE_SERVER, true, 2000, CUDAL2_NO_CAPTURE);
-    assert_int_equal(f.device->ops->rung(f.bench.entrants[1].segment), RUNG_BLOCKED);
-    assert_false(f.device->ops->held(f.bench.entrants[1].segment));
+    assert_int_equal(f.device->ops->rung(f.bench.entrants[1].row.segment), RUNG_BLOCKED);
+    assert_false(f.device->ops->held(f.bench.entrants[1].row.segment));
     assert_true(f.bench.record->held);
     fixture_close(&f);
 }

@@ -60,9 +60,9 @@ static void small_sets_come_after_an_emptied_cache(void **state)
 {
     (void)state;
     open_rotating(MODE_OFFLINE, MANY, 1 << 20, 1000);
-    assert_int_equal(f.bench.entrants[0].prepared.launches, 64);
-    assert_true(device_shape_untimed(&f.bench.entrants[0].prepared) <= MANY - 64); /* nobody comes round */
-    assert_timed(TIMING_DEVICE, 1, 64 + device_shape_untimed(&f.bench.entrants[0].prepared));
+    assert_int_equal(f.bench.entrants[0].row.shape.launches, 64);
+    assert_true(device_shape_untimed(&f.bench.entrants[0].row.shape) <= MANY - 64); /* nobody comes round */
+    assert_timed(TIMING_DEVICE, 1, 64 + device_shape_untimed(&f.bench.entrants[0].row.shape));
     assert_timed(TIMING_EVENT, 1, MANY); /* all the others, then the timed one */
     assert_said("full", "flush");
     open_rotating(MODE_SERVER, MANY, 1 << 20, 1000);
@@ -74,12 +74,12 @@ static void few_sets_get_few_launches(void **state)
 {
     (void)state;
     open_rotating(MODE_OFFLINE, 20, 1 << 20, 1000);
-    assert_int_equal(f.bench.entrants[0].prepared.launches, 18);
-    assert_int_equal(device_shape_untimed(&f.bench.entrants[0].prepared), 2);
+    assert_int_equal(f.bench.entrants[0].row.shape.launches, 18);
+    assert_int_equal(device_shape_untimed(&f.bench.entrants[0].row.shape), 2);
     assert_said("full", "flush");
     open_rotating(MODE_OFFLINE, 1, 1 << 20, 1000);
-    assert_int_equal(f.bench.entrants[0].prepared.launches, 1);
-    assert_int_equal(device_shape_untimed(&f.bench.entrants[0].prepared), 0);
+    assert_int_equal(f.bench.entrants[0].row.shape.launches, 1);
+    assert_int_equal(device_shape_untimed(&f.bench.entrants[0].row.shape), 0);
     assert_timed(TIMING_DEVICE, 1, 1);
     assert_said("full", "flush");
 }
@@ -88,13 +88,13 @@ static void sets_that_hold_the_cache_suffice(void **state)
 {
     (void)state;
     open_rotating(MODE_OFFLINE, 9, 8 * SET_BYTES, 1000);
-    assert_int_equal(f.bench.entrants[0].prepared.launches, 64);
+    assert_int_equal(f.bench.entrants[0].row.shape.launches, 64);
     assert_timed(TIMING_DEVICE, 0, 72);
     assert_timed(TIMING_EVENT, 0, 9);
     assert_said("full", "sets");
     /* A segment that uses but 7 of them is one more round of the same ones. */
     open_rotating(MODE_OFFLINE, 9, 8 * SET_BYTES, 40e3);
-    assert_int_equal(f.bench.entrants[0].prepared.launches, 5);
+    assert_int_equal(f.bench.entrants[0].row.shape.launches, 5);
     assert_timed(TIMING_DEVICE, 1, 7);
     assert_said("full", "flush");
 }

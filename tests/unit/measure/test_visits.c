@@ -267,7 +267,7 @@ static void the_record_counts_untimed_launches_of_all_visits(void **state)
     prepare_fast(e, 10e3);
     assert_int_equal(e->record->launches, 80);
     assert_int_equal(e->record->primers, 3 + 3 * 2);
-    assert_int_equal(e->prepared.visits, 4);
+    assert_int_equal(e->row.shape.visits, 4);
     fixture_close(&f);
 }
 
@@ -284,7 +284,7 @@ static void another_number_of_visits_is_prepared_anew(void **state)
     f.bench.visits = 4;
     f.bench.sets_each = 4;
     prepare_fast(e, 10e3);
-    assert_int_equal(e->prepared.visits, 4);
+    assert_int_equal(e->row.shape.visits, 4);
     assert_int_equal(fake_counts(f.device).prepares, before + 1);
     prepare_fast(e, 10e3);
     assert_int_equal(fake_counts(f.device).prepares, before + 1);
@@ -316,24 +316,24 @@ static void what_is_loaded_and_settled(void **state)
     start_with_visits(1, 1);
     struct entrant *e = &f.bench.entrants[0];
     prepare_fast(e, 300e3);
-    assert_false(e->prepared.loaded || e->prepared.settled);
+    assert_false(e->row.shape.loaded || e->row.shape.settled);
     f.bench.warmed = true;
     static const double replayed[] = {2e3, 19e3, 80e3, 199e3}, settled[] = {20e3, 60e3, 200e3};
     for (size_t i = 0; i < 4; i++) {
         prepare_fast(e, replayed[i]);
-        assert_true(e->prepared.loaded);
-        assert_false(e->prepared.settled);
+        assert_true(e->row.shape.loaded);
+        assert_false(e->row.shape.settled);
         if (i < 3) {
             prepare_fast(e, settled[i]);
-            assert_true(e->prepared.loaded && e->prepared.settled);
+            assert_true(e->row.shape.loaded && e->row.shape.settled);
         }
     }
     f.bench.mode = MODE_SERVER; /* where every graph is timed once */
-    f.device->ops->release_segment(f.device, e->segment);
-    e->segment = NULL;
+    f.device->ops->release_segment(f.device, e->row.segment);
+    e->row.segment = NULL;
     prepare_fast(e, 60e3);
-    assert_true(e->prepared.loaded);
-    assert_false(e->prepared.settled);
+    assert_true(e->row.shape.loaded);
+    assert_false(e->row.shape.settled);
     fixture_close(&f);
 }
 

@@ -398,7 +398,7 @@ static const char *const changes[][3] = {
     {"\"device\":\"0.5:", "\"device\":\"0.5:9:A\",\"equal_path_wall\":\"0.5:", "$.contenders[0].equal_path_wall"},
     {"\"device\":\"", "\"device\":[1],\"equal_path_wall\":\"", "$.contenders[0].device"},
     {"\"others_every\":4", "\"others_every\":4.5", "$.others_every"},
-    {"\"others_every\":4", "\"others_every\":5", "$.contenders[0].event"},
+    {"\"others_every\":4", "\"others_every\":5", "$.contenders[0][\"device-row\"]"},
     {EQUAL_PATH("\"every\":0,\"values\":\"1:1:A\""), "$.contenders[0].equal_path_event.every"},
     {EQUAL_PATH("\"every\":4,\"values\":\"1:1:\""), "$.contenders[0].equal_path_event.values"},
     {EQUAL_PATH("\"block\":[0,1,2],\"values\":\"1:9:ABCD\""), "$.contenders[0].equal_path_event.block"},

@@ -73,8 +73,8 @@ static void inputs_come_back(void **state)
     for (size_t i = 0; i < 2; i++) {
         struct device_shape shape = {.launches = 2, .n_sets = 1};
         struct entrant *e = &f.bench.entrants[i];
-        e->prepared = shape;
-        assert_int_equal(f.device->ops->prepare(f.device, &e->work, &shape, RUNG_GRAPH, &e->segment, &err), 0);
+        e->row.shape = shape;
+        assert_int_equal(f.device->ops->prepare(f.device, &e->work, &shape, RUNG_GRAPH, &e->row.segment, &err), 0);
     }
     assert_int_equal(f.device->probes->digest(f.device, inputs, n, before, &err), 0);
     uint64_t fills = fake_counts(f.device).fills;
