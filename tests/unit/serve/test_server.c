@@ -1,0 +1,223 @@
+/* serve/server and serve/api on no device at all: what is taken, refused, told and found again; nothing is measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/tree.h"
+#include "scratch_fixture.h"
+#include "serve/api.h"
+
+static const char *const names[] = {"blocked", "openblas", NULL};
+static const struct devices nowhere = {.count = 0};
+static struct server *server;
+
+static void begin(void)
+{
+    static char directory[128];
+    struct error err = {0};
+    snprintf(directory, sizeof directory, "%s/jobs", scratch);
+    const struct server_options options = {.directory = directory,
+                                           .devices = &nowhere,
+                                           .candidates = names,
+                                           .baselines = names,
+                                           .baseline = "openblas",
+                                           .queue = 3,
+                                           .quota = 2,
+                                           .quiet = true};
+    if (server_open(&options, &server, &err))
+        fail_msg("%s", err.text);
+}
+
+static void end(void)
+{
+    server_drain(server, true);
+    server_close(server);
+}
+
+static int begin_test(void **state)
+{
+    if (scratch_make(state))
+        return -1;
+    begin();
+    return 0;
+}
+
+static int end_test(void **state)
+{
+    end();
+    return scratch_remove(state);
+}
+
+/* The status; the body, parsed, if `told` is not NULL (the caller's to delete). */
+static int ask(const char *client, const char *method, const char *path, const char *body, cJSON **told)
+{
+    struct api_reply reply;
+    const struct api_request request = {
+        .method = method, .path = path, .client = client, .body = body, .length = strlen(body)};
+    api_handle(server, &request, &reply);
+    assert_non_null(reply.body);
+    if (told)
+        *told = cJSON_Parse(reply.body);
+    api_reply_free(&reply);
+    return reply.status;
+}
+
+static const char *job(int k)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "{\"candidate\":\"blocked\",\"problem\":\"8x8x%d\"}", k);
+    return text;
+}
+
+/* Submits; the id, good until the next call. */
+static const char *submit(const char *client, int k, int status)
+{
+    static char path[64];
+    cJSON *told = NULL;
+    assert_int_equal(ask(client, "POST", "/v1/jobs", job(k), &told), status);
+    snprintf(path, sizeof path, "/v1/jobs/%.32s", tree_text(told, "id"));
+    cJSON_Delete(told);
+    return path;
+}
+
+static void limits(void **state)
+{
+    (void)state;
+    submit("alice", 1, 202);
+    submit("alice", 1, 200); /* the same */
+    submit("alice", 2, 202);
+    submit("alice", 3, 429); /* her quota */
+    submit("bob", 1, 202);   /* his own, though of the same content */
+    submit("bob", 2, 429);   /* the queue */
+    submit("alice", 2, 200); /* what is known needs no room */
+}
+
+static void own_jobs(void **state)
+{
+    char path[64];
+    cJSON *told = NULL;
+    (void)state;
+    snprintf(path, sizeof path, "%s", submit("alice", 1, 202));
+    submit("alice", 2, 202);
+    assert_int_equal(ask("bob", "GET", path, "", NULL), 404);
+    assert_int_equal(ask("bob", "DELETE", path, "", NULL), 404);
+    assert_int_equal(ask(NULL, "GET", path, "", NULL), 401);
+    assert_int_equal(ask("alice", "GET", path, "", &told), 200);
+    assert_string_equal(tree_text(told, "state"), "queued");
+    assert_true(tree_number(told, "ahead") == 0);
+    cJSON_Delete(told);
+}
+
+static void taken_back(void **state)
+{
+    char path[64];
+    cJSON *told = NULL;
+    (void)state;
+    snprintf(path, sizeof path, "%s", submit("alice", 1, 202));
+    assert_int_equal(ask("alice", "DELETE", path, "", &told), 200);
+    assert_string_equal(tree_text(told, "verdict"), "cancelled");
+    assert_true(cJSON_IsNull(tree_member(told, "reward")));
+    cJSON_Delete(told);
+    assert_int_equal(ask("alice", "DELETE", path, "", NULL), 409);
+    submit("alice", 1, 202); /* nothing was learnt of it: it waits again */
+}
+
+static void restarts(void **state)
+{
+    char waits[64], gone[64];
+    cJSON *told = NULL;
+    (void)state;
+    snprintf(waits, sizeof waits, "%s", submit("alice", 1, 202));
+    snprintf(gone, sizeof gone, "%s", submit("alice", 2, 202));
+    assert_int_equal(ask("alice", "DELETE", gone, "", NULL), 200);
+    end();
+    begin();
+    assert_int_equal(ask("alice", "GET", waits, "", &told), 200);
+    assert_string_equal(tree_text(told, "state"), "queued");
+    cJSON_Delete(told);
+    assert_int_equal(ask("alice", "GET", gone, "", &told), 200);
+    assert_string_equal(tree_text(told, "verdict"), "cancelled");
+    cJSON_Delete(told);
+    assert_int_equal(ask("bob", "GET", waits, "", NULL), 404);
+}
+
+static void drains(void **state)
+{
+    cJSON *told = NULL;
+    (void)state;
+    server_drain(server, false);
+    submit("alice", 1, 503);
+    assert_int_equal(ask(NULL, "GET", "/health", "", &told), 503);
+    assert_string_equal(tree_text(told, "status"), "draining");
+    cJSON_Delete(told);
+}
+
+static void tasks(void **state)
+{
+    static const char task[] = "{\"task_id\":\"t\",\"kernel_code\":\"code\",\"timeout\":0,"
+                               "\"cudal2\":{\"candidate\":\"blocked\",\"problem\":\"8x8x%d\"}}";
+    char text[256];
+    cJSON *told = NULL;
+    (void)state;
+    snprintf(text, sizeof text, task, 1);
+    assert_int_equal(ask("alice", "POST", "/evaluate", text, &told), 200);
+    assert_string_equal(tree_text(told, "status"), "pending");
+    cJSON_Delete(told);
+    assert_int_equal(ask("alice", "GET", "/status/t", "", NULL), 200);
+    assert_int_equal(ask("bob", "GET", "/status/t", "", NULL), 404);
+    snprintf(text, sizeof text, task, 2);
+    assert_int_equal(ask("alice", "POST", "/evaluate", text, NULL), 409);
+    assert_int_equal(ask("bob", "POST", "/evaluate", text, NULL), 200);
+}
+
+static void batches(void **state)
+{
+    cJSON *told = NULL;
+    char text[512];
+    (void)state;
+    int used = snprintf(text, sizeof text, "{\"jobs\":[%s,", job(1));
+    used += snprintf(text + used, sizeof text - (size_t)used, "{\"candidate\":\"blokced\",\"problem\":\"8x8x8\"},");
+    snprintf(text + used, sizeof text - (size_t)used, "%s]}", job(2));
+    assert_int_equal(ask("alice", "POST", "/v1/jobs", text, &told), 202);
+    const cJSON *jobs = tree_member(told, "jobs");
+    assert_int_equal(cJSON_GetArraySize(jobs), 3);
+    assert_string_equal(tree_text(cJSON_GetArrayItem(jobs, 0), "state"), "queued");
+    assert_true(tree_number(cJSON_GetArrayItem(jobs, 1), "status") == 400);
+    assert_string_equal(tree_text(cJSON_GetArrayItem(jobs, 2), "state"), "queued");
+    cJSON_Delete(told);
+    assert_int_equal(ask("alice", "POST", "/v1/jobs", "{\"jobs\":[],\"x\":1}", NULL), 400);
+}
+
+static void routes(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("alice", "GET", "/", "", NULL), 404);
+    assert_int_equal(ask("alice", "GET", "/v1/jobs/../../etc/passwd", "", NULL), 404);
+    assert_int_equal(ask("alice", "POST", "/v1/job", "{}", NULL), 404);
+    assert_int_equal(ask("alice", "PATCH", "/v1/jobs", "{}", NULL), 405);
+    assert_int_equal(ask("alice", "POST", "/v1/jobs", "", NULL), 400);
+    assert_int_equal(ask("alice", "POST", "/evaluate", "[1]", NULL), 400);
+    assert_int_equal(ask("alice", "GET", "/metrics", "", NULL), 200);
+    assert_int_equal(ask(NULL, "GET", "/metrics", "", NULL), 401);
+    assert_int_equal(ask(NULL, "GET", "/health", "", NULL), 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(limits, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(own_jobs, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(taken_back, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(restarts, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(drains, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(tasks, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(batches, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(routes, begin_test, end_test),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
