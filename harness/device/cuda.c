@@ -128,11 +128,6 @@ static const struct device_ops cuda_ops = {
     .wait_until = cuda_wait_until,
 };
 
-struct cuda_device *cuda_of(struct device *d)
-{
-    return d->ops == &cuda_ops ? (struct cuda_device *)d : NULL;
-}
-
 /* Driver and GPU; no context yet. */
 static int find_gpu(struct cuda_device *c, int ordinal, driver_resolver resolve, struct error *err)
 {
@@ -203,6 +198,7 @@ int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, st
     if (!c)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for the CUDA device");
     c->base.ops = &cuda_ops;
+    c->base.cuda = c;
     c->base.probes = &probe_cuda;
     host_state_read(&c->base.host);
     int rc = find_gpu(c, ordinal, resolve, err);

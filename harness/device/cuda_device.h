@@ -87,7 +87,15 @@ struct cuda_device {
 };
 
 /* The device as a CUDA device, or NULL when it is another kind. */
-struct cuda_device *cuda_of(struct device *d);
+static inline struct cuda_device *cuda_of(struct device *d)
+{
+    return d->cuda;
+}
+
+static inline int cuda_stream_wait(struct cuda_device *c, struct error *err)
+{
+    return driver_check(&c->driver, c->driver.stream_sync(c->stream), err, "cuStreamSynchronize");
+}
 
 /* device_open_cuda on any resolver: tests bring a driver of their own. */
 int cuda_open_with(driver_resolver resolve, int ordinal, struct device **out, struct error *err);
@@ -126,7 +134,6 @@ void cuda_disturb_close(struct cuda_device *c);
 
 /* cuda_time.c: launching a contender and the two timings with one launch. */
 int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err);
-int cuda_stream_wait(struct cuda_device *c, struct error *err);
 int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 
@@ -138,7 +145,7 @@ void cuda_fences_close(struct cuda_device *c);
 /* cuda_probe.c */
 void cuda_probes_close(struct cuda_device *c);
 
-/* cuda_segment.c, cuda_capture.c, cuda_hold.c: device timing. */
+/* Device timing, from the bottom: cuda_enqueue.c, cuda_capture.c and cuda_hold.c, cuda_segment.c, cuda_try_hold.c. */
 /* Holds the stream until it is released or limit_ns have passed; signals->timed_out says which. */
 int cuda_blocker_start(struct cuda_device *c, uint64_t limit_ns, struct error *err);
 void cuda_blocker_release(struct cuda_device *c);
@@ -173,6 +180,8 @@ void cuda_hand_over(struct cuda_device *c);
 int cuda_try_hold(struct cuda_device *c, struct error *err);
 bool cuda_segment_held(const struct device_segment *segment);
 bool cuda_segment_early(const struct device_segment *segment);
+/* One launch of its work, with a mark behind it where marks are kept. */
+int cuda_segment_launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err);
 /* Enqueues primers, start event, launches, stop event of each visit; the flags say whether the events become nodes of a
  * graph. */
 int cuda_segment_enqueue(struct cuda_device *c, struct device_segment *s, unsigned record_flags, struct error *err);

@@ -1,7 +1,8 @@
 /*
- * Device timing and its ladder. Graph: the launches between two event nodes of one uploaded graph. Blocked: launches
- * and events queued behind a kernel that the host releases once all are enqueued. Events: raw events, for work that
- * synchronises; the host's launch cost is then inside and the rung says so.
+ * cuda_segment.c - device timing and its ladder. Graph: the launches between two event nodes of one uploaded graph.
+ * Blocked: launches and events queued behind a kernel that the host releases once all are enqueued. Events: raw events,
+ * for work that synchronises; the host's launch cost is then inside and the rung says so. Relies on cuda_enqueue.c,
+ * cuda_capture.c and cuda_hold.c. Called through device.h by measure/segment.c.
  */
 #include "device/cuda_device.h"
 
@@ -9,12 +10,6 @@
 #include <stdlib.h>
 
 #define BLOCKER_LIMIT_NS 2000000000u
-
-static int launch(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err)
-{
-    int rc = cuda_run_work(c, s->has_work ? &s->work : NULL, set, err);
-    return rc == 0 && s->marks ? launch_marks_add(s->marks, c, err) : rc;
-}
 
 /* First launches load modules lazily and allocate, which would wait for a blocker for ever: every set once, unblocked.
  */
@@ -24,70 +19,12 @@ static int warm(struct cuda_device *c, const struct device_segment *s, struct er
     struct error launch_error;
     int launched = 0;
     for (size_t set = 0; set < total && (set == 0 || set < s->shape.n_sets) && launched == 0; set++)
-        launched = launch(c, s, set, &launch_error);
+        launched = cuda_segment_launch(c, s, set, &launch_error);
     int waited = driver_check(&c->driver, c->driver.context_sync(), err, "cuCtxSynchronize after a warm-up launch");
     if (launched == 0 || waited == EXIT_CODE_UNAVAILABLE)
         return waited;
     *err = launch_error;
     return launched;
-}
-
-/* What comes between two launches is a part of its own: the launch behind it must not begin before it has ended. */
-static int interrupt(struct cuda_device *c, const struct device_segment *s, size_t set, struct error *err)
-{
-    char why[CUDAL2_WHY] = "";
-    int status = s->shape.broken->enqueue(s->shape.broken->context, set, why);
-    if (status != CUDAL2_OK)
-        return error_set(err, EXIT_CODE_INTERNAL, "between two launches: %s", why);
-    return s->marks ? launch_marks_add(s->marks, c, err) : 0;
-}
-
-static int launch_next(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned i,
-                       struct error *err)
-{
-    size_t set = device_shape_set(&s->shape, visit, i);
-    int rc = device_shape_breaks(&s->shape, visit, i) ? interrupt(c, s, set, err) : 0;
-    return rc == 0 ? launch(c, s, set, err) : rc;
-}
-
-static int enqueue_visit(struct cuda_device *c, const struct device_segment *s, unsigned visit, unsigned record_flags,
-                         struct error *err)
-{
-    const struct driver *cu = &c->driver;
-    const struct device_shape *shape = &s->shape;
-    unsigned primers = visit == 0 ? shape->primers : shape->again;
-    unsigned total = primers + shape->launches / device_shape_visits(shape);
-    int rc = 0;
-    for (unsigned i = 0; i < primers && rc == 0; i++)
-        rc = launch_next(c, s, visit, i, err);
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->start[visit], c->stream, record_flags), err,
-                          "cuEventRecordWithFlags(start)");
-    for (unsigned i = primers; i < total && rc == 0; i++)
-        rc = launch_next(c, s, visit, i, err);
-    if (rc == 0)
-        rc = driver_check(cu, cu->event_record(s->stop[visit], c->stream, record_flags), err,
-                          "cuEventRecordWithFlags(stop)");
-    return rc;
-}
-
-/* Whether a launch has another right ahead of it, not an event. */
-static bool has_row(const struct device_shape *shape)
-{
-    unsigned visits = device_shape_visits(shape);
-    return shape->primers > 1 || shape->launches / visits > 1 || (visits > 1 && shape->again > 1);
-}
-
-int cuda_segment_enqueue(struct cuda_device *c, struct device_segment *s, unsigned record_flags, struct error *err)
-{
-    int rc = 0;
-    c->alone = !s->shape.overlap;
-    c->withheld = 0;
-    for (unsigned visit = 0; visit < device_shape_visits(&s->shape) && rc == 0; visit++)
-        rc = enqueue_visit(c, s, visit, record_flags, err);
-    c->alone = false;
-    s->early |= c->withheld > 0 && has_row(&s->shape);
-    return rc;
 }
 
 static int run_events(struct cuda_device *c, struct device_segment *s, struct error *err)
@@ -102,20 +39,6 @@ static int run_events(struct cuda_device *c, struct device_segment *s, struct er
         return waited;
     *err = enqueue_error;
     return enqueued;
-}
-
-int cuda_blocker_start(struct cuda_device *c, uint64_t limit_ns, struct error *err)
-{
-    volatile uint32_t *released = &c->signals->released, *timed_out = &c->signals->timed_out;
-    void *arguments[] = {&released, &timed_out, &limit_ns};
-    *released = 0;
-    *timed_out = 0;
-    return cuda_kernel_run(c, c->kernels[KERNEL_BLOCKER][0].function, 1, 1, arguments, err);
-}
-
-void cuda_blocker_release(struct cuda_device *c)
-{
-    __atomic_store_n(&c->signals->released, 1u, __ATOMIC_RELEASE);
 }
 
 /* *held is false when the blocker gave up before everything was enqueued. */

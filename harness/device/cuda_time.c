@@ -17,11 +17,6 @@ int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t 
     return error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
 }
 
-int cuda_stream_wait(struct cuda_device *c, struct error *err)
-{
-    return driver_check(&c->driver, c->driver.stream_sync(c->stream), err, "cuStreamSynchronize");
-}
-
 /* The whole device, not our stream alone: work that a contender put elsewhere counts too. */
 static int device_wait(struct cuda_device *c, struct error *err)
 {

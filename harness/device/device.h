@@ -221,6 +221,7 @@ struct device_ops {
 /* Common head of every device; implementations embed it first. */
 struct device {
     const struct device_ops *ops;
+    struct cuda_device *cuda; /* what this is the base of, opened by device_open_cuda; else NULL */
     struct device_info info;
     void *stream;                   /* CUstream for contenders; NULL on the CPU */
     const struct probe_ops *probes; /* device/probe.h: what the honesty checks ask; NULL: they are not possible */

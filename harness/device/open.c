@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const device_rung_names[] = {"graph", "blocked", "events", NULL};
-
 static int open_auto(char *why_not, struct device **out, struct error *err)
 {
     struct error gpu_error;
