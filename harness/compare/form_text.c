@@ -6,12 +6,15 @@
 #include "compare/forms.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/plain.h"
 #include "report/screen_cells.h"
 
 #define SHOWN_MAX 40
+/* Of rows that are MISSING: they say little, and are many where a run was cut off. */
+#define MISSING_MAX 10
 
 const struct table_form table_form_whole = {
     .statistics = true, .speedups = true, .against = true, .skip = 0, .remarks = true};
@@ -83,9 +86,24 @@ void form_table_add(struct table *s, const struct table_form *form, const struct
         table_add(s, NAN, "%s", remark);
 }
 
+/* Rows stand by verdict. */
 static bool is_shown(const struct compare_runs *c, size_t i)
 {
-    return c->rows[i].verdict != JUDGED_SAME || i < SHOWN_MAX;
+    bool missing = c->rows[i].verdict == JUDGED_MISSING;
+    if (missing && i >= MISSING_MAX)
+        return c->rows[i - MISSING_MAX].verdict != JUDGED_MISSING;
+    return missing || c->rows[i].verdict != JUDGED_SAME || i < SHOWN_MAX;
+}
+
+/* "and 76 more that are MISSING" */
+static void add_hidden(struct text *out, const struct compare_runs *c, enum judgement verdict)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_rows; i++)
+        n += c->rows[i].verdict == verdict && !is_shown(c, i);
+    if (n > 0)
+        text_add(out, "and %zu more that are %s%s\n", n, verdict == JUDGED_SAME ? "the " : "",
+                 judgement_names[verdict]);
 }
 
 static void make_table(const struct compare_runs *c, const struct table_form *form, struct table *table)
@@ -136,19 +154,44 @@ static struct table_form choose_form(const struct compare_runs *c, unsigned colu
     return forms[n - 1];
 }
 
+struct remark {
+    char text[sizeof((struct compare_row *)NULL)->reason];
+    size_t n; /* rows that say the same, this one the first; 0: an earlier one is */
+};
+
+/* The remarks of all rows that are worth one, in their order. */
+static struct remark *collect_remarks(const struct compare_runs *c)
+{
+    struct remark *remarks = calloc(c->n_rows + 1, sizeof *remarks);
+    for (size_t i = 0; i < c->n_rows && remarks; i++) {
+        size_t first = 0;
+        if (c->rows[i].verdict == JUDGED_SAME && !is_shown(c, i))
+            continue;
+        compare_remark(&c->rows[i], remarks[i].text, sizeof remarks[i].text);
+        while (first < i && (remarks[first].n == 0 || strcmp(remarks[first].text, remarks[i].text) != 0))
+            first++;
+        remarks[first].n += remarks[i].text[0] != '\0';
+    }
+    return remarks;
+}
+
+/* One line for each remark: whose it is, or who is the first of how many. */
 static void add_remarks(struct text *out, const struct compare_runs *c)
 {
-    for (size_t i = 0; i < c->n_rows; i++) {
-        char remark[sizeof c->rows[i].reason];
-        compare_remark(&c->rows[i], remark, sizeof remark);
-        if (!is_shown(c, i) || !remark[0])
+    struct remark *remarks = collect_remarks(c);
+    out->failed |= remarks == NULL;
+    for (size_t i = 0; i < c->n_rows && remarks; i++) {
+        if (remarks[i].n == 0)
             continue;
         text_add(out, "%s ", c->rows[i].key);
         plain_add(out, c->rows[i].candidate);
+        if (remarks[i].n > 1)
+            text_add(out, " and %zu more", remarks[i].n - 1);
         text_add(out, ": ");
-        plain_add(out, remark);
+        plain_add(out, remarks[i].text);
         text_add(out, "\n");
     }
+    free(remarks);
 }
 
 static void add_table(struct text *out, const struct compare_runs *c, struct compare_style style)
@@ -159,12 +202,11 @@ static void add_table(struct text *out, const struct compare_runs *c, struct com
     if (form.skip)
         text_add(out, "%.*s\n", (int)form.skip - 1, c->rows[0].key);
     table_print_text(out, &table, style.colour);
-    size_t shown = table_rows(&table);
     table_free(&table);
     if (!form.remarks)
         add_remarks(out, c);
-    if (shown < c->n_rows)
-        text_add(out, "and %zu more that are the SAME\n", c->n_rows - shown);
+    add_hidden(out, c, JUDGED_MISSING);
+    add_hidden(out, c, JUDGED_SAME);
 }
 
 static void add_counts(struct text *out, const struct compare_runs *c)

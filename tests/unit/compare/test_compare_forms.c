@@ -215,28 +215,36 @@ static void markdown_form(void **state)
     free(text);
 }
 
+/* Rows 0x1x1, 1x1x1, ... all as this one, in place of the pair's. */
+static void put_rows(struct compare_runs *c, const struct compare_row *like, int n)
+{
+    struct compare_row *rows = calloc((size_t)n, sizeof *rows);
+    assert_non_null(rows);
+    for (int i = 0; i < n; i++) {
+        rows[i] = *like;
+        snprintf(rows[i].key, sizeof rows[i].key, "offline/f16-f32-%dx1x1", i);
+        rows[i].trial.change = 0.0001 * i;
+    }
+    memset(c->counts, 0, sizeof c->counts);
+    c->counts[like->verdict] = (size_t)n;
+    free(c->rows);
+    c->rows = rows;
+    c->n_rows = (size_t)n;
+}
+
 /* 60 rows: the text shows 40 and counts the rest, Markdown the 20 largest. */
 static void long_comparison_is_cut(void **state)
 {
     struct compare_runs c;
+    struct compare_row like = {.tested = false};
     struct error err = {0};
     char *text = NULL;
     (void)state;
     open_pair(&c);
-    struct compare_row *rows = calloc(60, sizeof *rows);
-    assert_non_null(rows);
-    for (int i = 0; i < 60; i++) {
-        for (size_t j = 0; j < c.n_rows; j++)
-            if (c.rows[j].verdict == JUDGED_SAME)
-                rows[i] = c.rows[j];
-        snprintf(rows[i].key, sizeof rows[i].key, "offline/f16-f32-%dx1x1", i);
-        rows[i].trial.change = 0.0001 * i;
-    }
-    free(c.rows);
-    c.rows = rows;
-    c.n_rows = 60;
-    memset(c.counts, 0, sizeof c.counts);
-    c.counts[JUDGED_SAME] = 60;
+    for (size_t j = 0; j < c.n_rows; j++)
+        if (c.rows[j].verdict == JUDGED_SAME)
+            like = c.rows[j];
+    put_rows(&c, &like, 60);
     assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 0}, &text, &err), 0);
     assert_int_equal(count(text, "offline/f16-f32-"), 40);
     must_hold(text, "and 20 more that are the SAME\n");
@@ -246,6 +254,32 @@ static void long_comparison_is_cut(void **state)
     must_hold(text, "**Largest changes** (20 of 60)");
     assert_true(strstr(text, "-59x1x1") < strstr(text, "-58x1x1"));
     assert_null(strstr(text, "-39x1x1"));
+    free(text);
+    compare_free(&c);
+}
+
+/* A run that was cut off lacks many cells, for one reason: ten rows, and the reason once. */
+static void what_is_missing_is_summed_up(void **state)
+{
+    struct compare_runs c;
+    struct compare_row like = {.verdict = JUDGED_MISSING};
+    struct error err = {0};
+    char *text = NULL;
+    (void)state;
+    snprintf(like.candidate, sizeof like.candidate, "mine-nn");
+    snprintf(like.reason, sizeof like.reason, "NEW has not measured this cell");
+    open_pair(&c);
+    put_rows(&c, &like, 60);
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 60}, &text, &err), 0);
+    assert_int_equal(count(text, "\nMISSING "), 10);
+    assert_int_equal(count(text, "NEW has not measured this cell"), 1);
+    must_hold(text, "\noffline/f16-f32-0x1x1 mine-nn and 59 more: NEW has not measured this cell\n");
+    must_hold(text, "\nand 50 more that are MISSING\n");
+    free(text);
+    snprintf(c.rows[7].reason, sizeof c.rows[7].reason, "another reason");
+    assert_int_equal(compare_print(&c, COMPARE_TEXT, (struct compare_style){false, 60}, &text, &err), 0);
+    must_hold(text, "mine-nn and 58 more: NEW has");
+    must_hold(text, "\noffline/f16-f32-7x1x1 mine-nn: another reason\n");
     free(text);
     compare_free(&c);
 }
@@ -373,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_narrow_terminal_has_what_matters),
         cmocka_unit_test(markdown_form),
         cmocka_unit_test(long_comparison_is_cut),
+        cmocka_unit_test(what_is_missing_is_summed_up),
         cmocka_unit_test(json_form),
         cmocka_unit_test(junit_form),
         cmocka_unit_test(blunt_same_is_told),
