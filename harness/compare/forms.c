@@ -195,8 +195,8 @@ void compare_describe_notes(struct text *out, const struct compare_runs *c, cons
         text_add(out, "%s%zu of these were measured again, and are judged by ", before, count_remeasured(c));
         add_note(out, "", "", c->confirm.path);
     } else if (compare_suspects(c) > 0)
-        text_add(out, "%s%zu look slower: compare --confirm measures them again, and decides\n", before,
-                 compare_suspects(c));
+        text_add(out, "%s%zu look%s slower: compare --confirm measures again, and decides\n", before,
+                 compare_suspects(c), compare_suspects(c) == 1 ? "s" : "");
 }
 
 double compare_change(const struct compare_row *row)

@@ -43,10 +43,11 @@ void screen_rotation(struct screen *screen)
         count[means_of(&screen->result->cells[i])]++;
     if (count[MEANS_ALONE] + count[MEANS_EMPTIED] + count[MEANS_OPEN] == 0)
         return;
-    text_add(&screen->text, "Operands rotated out of the cache: by their size or the sets in between in %u cell%s",
-             count[MEANS_ALONE], count[MEANS_ALONE] == 1 ? "" : "s");
-    text_add(&screen->text, ", by emptying it in %u", count[MEANS_EMPTIED]);
+    text_add(&screen->text,
+             "Rotated: in %u cell%s no operand was still in the cache, in %u of them because it was emptied",
+             count[MEANS_ALONE] + count[MEANS_EMPTIED], count[MEANS_ALONE] + count[MEANS_EMPTIED] == 1 ? "" : "s",
+             count[MEANS_EMPTIED]);
     if (count[MEANS_OPEN] > 0)
-        text_add(&screen->text, "; NOT for certain in %u (rotation in the result)", count[MEANS_OPEN]);
+        text_add(&screen->text, "; in %u operands may have been (rotation in the result)", count[MEANS_OPEN]);
     text_add(&screen->text, "\n");
 }

@@ -14,7 +14,7 @@ expect_text "$work/r.out.json" '"rotation":"(flush|unknown)"' "so does its resul
 run report "$work/r.out.json"
 expect_text "$work/out" '^16x24x32[\^!] ' "the row has a mark"
 expect_text "$work/out" '^(\^ rotated, and the cache emptied: |! rotated, but )' "with its note"
-expect_text "$work/out" '^Operands rotated out of the cache: .*, by emptying it in [01]' "and the whole a line"
+expect_text "$work/out" '^Rotated: in [01] cells? no operand was still in the cache, in [01] of them because it was emptied' "and the whole a line"
 run report "$work/r.out.json" --format shapes
 expect_text "$work/out" ',rotate,(flush|unknown)$' "shapes have it"
 run report "$work/r.out.json" --format html --output "$work/page"
@@ -25,7 +25,7 @@ sed -E 's/"rotation":"(flush|unknown)"/"rotation":"partial"/' "$work/r.out.json"
 run report "$work/old.json"
 expect_text "$work/out" '^16x24x32! ' "operands that may be cached are marked"
 expect_text "$work/out" '^! rotated, but operands may still have been in the cache$' "with their own note"
-expect_text "$work/out" '; NOT for certain in 1 \(rotation in the result\)$' "and counted"
+expect_text "$work/out" '^Rotated: in 0 cells .*; in 1 operands may have been \(rotation in the result\)$' "and counted"
 
 sed 's/"cache": "rotate", //' "$work/r.json" >"$work/warm.json"
 run --config "$work/warm.json" --device cpu --quiet --output "$work/warm.out.json"

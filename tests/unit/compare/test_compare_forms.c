@@ -89,7 +89,7 @@ static void text_form(void **state)
     assert_null(strstr(text, "other code"));
     assert_null(strstr(text, "too noisy")); /* 8 groups of 0.2% see 2% */
     must_hold(text, "4 results compared (a candidate in a cell): 1 SAME, 1 FASTER, 1 SLOWER, 1 INVALID\n");
-    must_hold(text, "note: 1 look slower: compare --confirm measures them again, and decides\n");
+    must_hold(text, "note: 1 looks slower: compare --confirm measures again, and decides\n");
     must_hold(text, "1 regression; the worst: mine-nn in offline/f16-f32-64x64x64, -4.");
     const char *slower = strstr(text, "\nSLOWER ");
     const char *invalid = strstr(text, "\nINVALID ");
