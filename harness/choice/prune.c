@@ -1,16 +1,12 @@
 /*
  * prune.c - keeps the configurations that the model expects to be within a factor of the fastest, with room for every
- * kernel. Relies on model.c. Called by the search and by rank.c.
+ * kernel. Relies on cudal2/model.c. Called by the search and by rank.c.
  */
 #include "choice/prune.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Measured on an H200 under matrix load: 796 TFLOP/s of 1070 at the maximum clock, 1.7 GHz of 1.98, 4.1 TB/s of 4.8. */
-#define SUSTAINED_FLOPS 0.744
-#define SUSTAINED_CLOCK 0.859
-#define SUSTAINED_MEMORY 0.858
 #define KERNEL_SHARE 6
 #define ALIKE_SHARE 2
 
@@ -18,17 +14,6 @@ struct guess {
     double seconds;
     size_t index;
 };
-
-struct model_machine prune_machine(const struct device_info *device)
-{
-    return (struct model_machine){
-        .sm_count = device->sm_count,
-        .l2_bytes = (double)device->l2_bytes,
-        .clock_hz = SUSTAINED_CLOCK * 1e6 * device->max_sm_clock_mhz,
-        .flops = SUSTAINED_FLOPS * device->peak_flops,
-        .memory_bytes_per_s = SUSTAINED_MEMORY * device->peak_bytes_per_s,
-    };
-}
 
 /* Equal predictions in the file's order. */
 static int by_seconds(const void *a, const void *b)

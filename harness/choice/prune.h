@@ -29,7 +29,4 @@ size_t prune_choose(const struct prune_request *request, size_t *out);
 /* Whether the configuration takes the request's problem and is not rejected. */
 bool prune_takes(const struct prune_request *request, const struct configuration *c);
 
-/* The figures that the model takes of a device: what is sustained, as a share of the peaks it tells. */
-struct model_machine prune_machine(const struct device_info *device);
-
 #endif

@@ -3,6 +3,7 @@
  * once. Relies on space.c and prune.c. Called by measure/choose.c and the worker.
  */
 #include "choice/rank.h"
+#include "choice/cudal2/figures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ size_t ranker_choose(struct ranker *r, const struct rank_query *q, struct cudal2
     if (!s || !s->there)
         return 0;
     const struct prune_request request = {.space = &s->space,
-                                          .machine = prune_machine(r->device),
+                                          .machine = figures_machine(r->device),
                                           .conditions = s->conditions,
                                           .m = q->problem.m,
                                           .n = q->problem.n,

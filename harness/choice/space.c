@@ -4,6 +4,8 @@
  */
 #include "choice/space.h"
 
+#include "choice/cudal2/figures.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +13,6 @@
 
 static const char *const top_keys[] = {"$schema", "schema", "schema_version", "name", "description", "kernels", NULL};
 static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "common", "grids", NULL};
-
-/* The model's figures as the file names them. An absent one is 1, or 0 from "wgmma" on. */
-static const char *const figure_keys[] = {
-    "m",         "n",         "step_k",   "stages",  "split",    "cluster",   "per_sm", "warps",
-    "a_readers", "b_readers", "slices",   "band",    "wgmma",    "direct",    "evicts", "overlaps",
-    "exchange",  "copied_n",  "own_rows", "streams", "fetch",    "down",      "early",  "fits",
-    "queue",     "abreast",   "tail",     "keeps",   "kept_for", "streams_k", NULL};
-#define N_FIGURES 12
-#define N_KEYS 30
 
 /* Twice the most configurations, so that a free place is never far. */
 #define SEEN_PLACES (2 * SPACE_MAX_CONFIGURATIONS)
@@ -29,9 +22,9 @@ struct expansion {
     struct space *space;
     const struct manifest *manifest;
     struct manifest_conditions conditions;
-    struct expr *figures[N_KEYS]; /* NULL: absent */
-    int largest_of_kernel;        /* parameter, or -1 */
-    int largest;                  /* the same in the grid at hand, which may want none */
+    struct expr *figures[FIGURES_COUNT]; /* NULL: absent */
+    int largest_of_kernel;               /* parameter, or -1 */
+    int largest;                         /* the same in the grid at hand, which may want none */
     size_t kernel, capacity;
     uint32_t seen[SEEN_PLACES]; /* 1 + index of a configuration, by the hash of its values; 0: free */
     int64_t grid[MANIFEST_MAX_PARAMETERS][MANIFEST_MAX_VALUES];
@@ -41,49 +34,20 @@ struct expansion {
 
 /* ---- one combination ---- */
 
-static int at_most(int64_t value, int most)
-{
-    return value < 0 || value > most ? 0 : (int)value;
-}
-
 static int compute_tile(struct expansion *x, struct json_at at, struct error *err)
 {
-    struct model_tile *t = &x->now.tile;
-    double *const numbers[N_FIGURES] = {&t->m,      &t->n,     &t->step_k,    &t->stages,    &t->split,  &t->cluster,
-                                        &t->per_sm, &t->warps, &t->a_readers, &t->b_readers, &t->slices, &t->band};
-    int64_t flags[N_KEYS - N_FIGURES];
+    int64_t values[FIGURES_COUNT];
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
     struct error inner;
     if (manifest_names(x->manifest, &x->conditions, x->now.values, names, &scope.count, err))
         return err->code;
-    for (int i = 0; i < N_KEYS; i++) {
-        int64_t value = i < N_FIGURES;
-        if (x->figures[i] && expr_eval(x->figures[i], &scope, &value, &inner))
+    for (size_t i = 0; i < FIGURES_COUNT; i++) {
+        values[i] = figure_standard(i);
+        if (x->figures[i] && expr_eval(x->figures[i], &scope, &values[i], &inner))
             return json_fail(json_member(at, figure_keys[i]), err, "%.500s", inner.text);
-        if (i < N_FIGURES)
-            *numbers[i] = (double)value;
-        else
-            flags[i - N_FIGURES] = value;
     }
-    t->wgmma = flags[0] != 0;
-    t->direct = flags[1] != 0;
-    t->evicts = flags[2] != 0;
-    t->overlaps = at_most(flags[3], 2);
-    t->exchange = at_most(flags[4], MODEL_EXCHANGE_PARTS);
-    t->copied_n = at_most(flags[5], INT32_MAX);
-    t->own_rows = flags[6] != 0;
-    t->streams = at_most(flags[7], 2);
-    t->fetch = at_most(flags[8], 256);
-    t->down = flags[9] != 0;
-    t->early = flags[10] != 0;
-    t->fits = at_most(flags[11], INT32_MAX);
-    t->queue = flags[12] != 0;
-    t->abreast = at_most(flags[13], 2);
-    t->tail = flags[14] != 0;
-    t->keeps = at_most(flags[15], 2);
-    t->kept_for = at_most(flags[16], INT32_MAX);
-    t->streams_k = at_most(flags[17], 2);
+    figures_to_tile(values, &x->now.tile);
     return 0;
 }
 
@@ -255,7 +219,7 @@ static int read_figures(struct expansion *x, struct json_at at, struct error *er
     const char *text;
     if (json_only_keys(at, figure_keys, err))
         return err->code;
-    for (int i = 0; i < N_KEYS; i++) {
+    for (int i = 0; i < FIGURES_COUNT; i++) {
         struct json_at figure = json_member(at, figure_keys[i]);
         if (!figure.node)
             continue;
@@ -303,7 +267,7 @@ static int read_kernel(struct expansion *x, const struct module_set *set, struct
         if (!code)
             code = expand_grid(x, at, err);
     }
-    for (int i = 0; i < N_KEYS; i++)
+    for (int i = 0; i < FIGURES_COUNT; i++)
         expr_free(x->figures[i]);
     return code;
 }

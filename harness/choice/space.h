@@ -11,7 +11,7 @@
 #define CUDAL2_CHOICE_SPACE_H
 
 #include "contender/module.h"
-#include "choice/model.h"
+#include "choice/cudal2/model.h"
 
 #define SPACE_SCHEMA "cudal2-bench/kernel-space"
 #define SPACE_SCHEMA_VERSION 1

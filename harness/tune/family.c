@@ -165,7 +165,7 @@ static struct prune_request prune_request_of(const struct family *f, enum cudal2
 {
     return (struct prune_request){
         .space = &f->spaces[layout],
-        .machine = prune_machine(&f->described.info),
+        .machine = figures_machine(&f->described.info),
         .conditions = {f->dtype, f->accumulate, layout, &f->described.info},
         .m = problem->m,
         .n = problem->n,

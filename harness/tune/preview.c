@@ -10,12 +10,7 @@
 
 #include "base/plain.h"
 #include "base/text.h"
-
-/* Of a problem on an H200, measured: 291 in 255 s in a row, 48 configurations a layout (results/h200/2026-11-24c-tune);
- * 231 in 295 s from idle, 64 (2026-11-23e-tune). */
-static const double race_seconds[MODE_COUNT] = {[MODE_OFFLINE] = 0.9, [MODE_SERVER] = 1.3};
-
-#define COMPILE_SECONDS 1.2 /* of one kernel on one core */
+#include "tune/cudal2/cost.h"
 
 /* Every key that is raced, as a number, so that each is counted once. */
 struct counted {

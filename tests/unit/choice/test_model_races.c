@@ -73,7 +73,7 @@ static size_t n_timed;
 static int foretell_races(void **state)
 {
     struct module_set *set = open_cudal2();
-    const struct model_machine machine = prune_machine(&h200.info);
+    const struct model_machine machine = figures_machine(&h200.info);
     struct space spaces[2][2];
     FILE *file = fopen(RACES, "r");
     (void)state;

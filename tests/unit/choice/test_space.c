@@ -208,7 +208,7 @@ static size_t prune(const struct space *s, enum cudal2_layout layout, const int6
                     size_t *out)
 {
     const struct prune_request request = {.space = s,
-                                          .machine = prune_machine(&h200.info),
+                                          .machine = figures_machine(&h200.info),
                                           .conditions = h200_conditions(CUDAL2_ACC_F16, layout),
                                           .m = mnk[0],
                                           .n = mnk[1],

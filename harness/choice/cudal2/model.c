@@ -2,7 +2,7 @@
  * model.c - predicts a GEMM's time from tile, waves, bytes and the machine's rates (the constants are fitted to
  * results/h200/search). Pure. Called by prune.c and rank.c.
  */
-#include "choice/model.h"
+#include "choice/cudal2/model.h"
 
 #include <math.h>
 
