@@ -1,5 +1,5 @@
 /*
- * rank.h - a choice for any problem: the configurations of a kernel set's space that the model (choice/model.h) expects
+ * rank.h - a choice for any problem: the configurations of a kernel set's space that the model (choice/cudal2/) expects
  * to be fastest, for measure/ to race or to take as they are. The spaces are read when they are first asked for.
  */
 #ifndef CUDAL2_CHOICE_RANK_H

@@ -22,7 +22,7 @@ struct report_request {
     const char *const *published; /* CSV files of the CUDA-L2 authors */
     size_t n_published;
     enum report_format format;
-    int table;          /* 1 to 4, or 0 for all */
+    int table;          /* TABLES_FIRST to TABLES_LAST, or 0 for all */
     const char *timing; /* one of timing_names; NULL: each cell's headline */
     bool mixed;         /* accept results of different devices or drivers */
     const char *output; /* directory for table1.md, ... (made if need be); NULL: everything to stream */

@@ -17,6 +17,7 @@
 #include "report/screen_estimates.h"
 #include "report/screen_rotation.h"
 #include "report/screen_rows.h"
+#include "report/time_tables.h"
 #include "report/table.h"
 #include "record/record.h"
 #include "stats/interval.h"
@@ -275,6 +276,16 @@ static void print_empty_graph(struct screen *screen, const struct result_cell *c
     free(ns);
 }
 
+/* What the leads come to where times count; of few shapes it says nothing that their rows do not. */
+static void print_by_time(struct screen *screen, const struct result_cell *first)
+{
+    struct table all = {0}, s = {0};
+    time_table_hardest(screen->result, first, &all);
+    table_for_readers(&all, &s);
+    table_free(&all);
+    print_table(screen, &s);
+}
+
 static void print_group(struct screen *screen, const struct result_cell *first)
 {
     const struct result_cell **group = malloc((screen->result->n_cells + 1) * sizeof(struct result_cell *));
@@ -291,6 +302,8 @@ static void print_group(struct screen *screen, const struct result_cell *first)
         print_summary(screen, first);
     screen_estimates(screen, group, n);
     print_equal_path(screen, first);
+    if (many)
+        print_by_time(screen, first);
     print_rates(screen, first);
     print_aa(screen, first);
     print_empty_graph(screen, group, n);

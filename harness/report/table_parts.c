@@ -47,8 +47,7 @@ void aggregate_or_nothing(const struct line *line, struct aggregate *out)
         line_aggregate(line, out);
 }
 
-/* Letters, digits and single dashes. */
-static void make_label(char *label)
+void make_label(char *label)
 {
     char *to = label;
     for (const char *c = label; *c; c++) {

@@ -22,6 +22,9 @@ void mode_column(struct table *s, const char *mode, const char *what, const char
 /* NaN and 0 without a line. */
 void aggregate_or_nothing(const struct line *line, struct aggregate *out);
 
+/* Makes letters, digits and single dashes of a label: it stands in LaTeX as it is. */
+void make_label(char *label);
+
 /* "Table 1: cudal2-max, measured over each baseline, f16 accumulated in f32, device time", with a label to match. */
 void describe_table(struct table *s, const char *name, const char *title, const struct line *group);
 

@@ -1,6 +1,6 @@
 /*
- * tables.c - the paper's Tables 1 to 4 as tables. Relies on dataset.c and table_parts.c. Called by report.c, which has
- * them printed in any form.
+ * tables.c - the paper's Tables 1 to 4 as tables, and 5 and 6 of time_tables.c. Relies on dataset.c and table_parts.c.
+ * Called by report.c, which has them printed in any form.
  */
 #include "report/tables.h"
 
@@ -10,6 +10,7 @@
 #include "report/sizes.h"
 #include "report/table4.h"
 #include "report/table_parts.h"
+#include "report/time_tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -235,6 +236,8 @@ int tables_make(const struct dataset *d, const struct result *result, int number
     int code = 0;
     if (number == 4)
         return result ? table4_make(result, sink, context) : 0;
+    if (number > 4)
+        return result ? time_tables_make(result, number, sink, context) : 0;
     for (size_t i = 0; i < d->n && code == 0; i++)
         if (group_is_first(d, i))
             code = makers[number](d, &d->lines[i], sink, context);

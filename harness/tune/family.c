@@ -5,6 +5,7 @@
 #include "tune/family.h"
 
 #include "base/random.h"
+#include "choice/cudal2/figures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
