@@ -23,7 +23,7 @@ def random_order(pool: Pool, rng: random.Random) -> List[int]:
 
 
 def ranker_order(pool: Pool) -> List[int]:
-    """The tuner's model (harness/choice/model.c), fastest prediction first."""
+    """The tuner's model (harness/choice/cudal2/model.c), fastest prediction first."""
     return sorted(range(len(pool.lines)), key=lambda i: pool.predicted[i])
 
 
