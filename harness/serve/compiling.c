@@ -21,7 +21,7 @@
 #include "serve/base64.h"
 #include "serve/outcome.h"
 
-#define COMPILE_MEMORY ((rlim_t)8 << 30)
+#define COMPILE_MEMORY ((rlim_t)8 << 30) /* address space */
 #define COMPILE_FILE ((rlim_t)64 << 20)
 #define ANSWER_BYTES (1u << 20)
 #define POLL_US 5000
@@ -164,7 +164,9 @@ _Noreturn static void become(const struct child *child)
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     limit(RLIMIT_CPU, (rlim_t)COMPILE_SECONDS);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose shadow alone is larger */
     limit(RLIMIT_AS, COMPILE_MEMORY);
+#endif
     limit(RLIMIT_FSIZE, COMPILE_FILE);
     limit(RLIMIT_CORE, 0);
     int in = open("/dev/null", O_RDONLY);
