@@ -46,7 +46,7 @@ $(call test_of,measure describe paper variants verify deviation honesty replay_c
 	$(call fixture,bench_fixture)
 $(call test_of,enumerate): $(BUILD)/obj/baselines/cublaslt_enumerate.o
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
-$(call test_of,supervisor crew loading resume audit): $(call fixture,fake_worker run_fixture)
+$(call test_of,supervisor crew loading resume audit alone): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile deviation effects family gzip_read hostile inspect store server manifest merge merge_stay \
 	module module_maps mutated plan precompile space table tune tuned variants verify): $(call fixture,scratch_fixture)

@@ -96,6 +96,10 @@ const struct config_field config_fields[] = {
     {"verify", "timed", FIELD_CHOICE, AT(timed), 0, 0, TIMED_SAMPLE, activity_names,
      "Renew inputs before launches that are timed and judge their outputs: before each launch on the CPU, and before "
      "random segments on a GPU (sample); before all of them (all); or never (off). See docs/trust.md."},
+    {"verify", "rivals", FIELD_COUNT, AT(rivals), 0, 16, 0, NULL,
+     "Cells in which baselines are timed again when everything has been timed, twice without the plugins that raced "
+     "and "
+     "twice beside them: who slows them is named (rival_disturbed)."},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];

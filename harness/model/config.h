@@ -90,6 +90,7 @@ struct config {
     unsigned verify_seeds;         /* random inputs of the exact-match check, default 2 */
     enum activity_choice activity; /* default sample */
     enum timed_choice timed;       /* default sample */
+    unsigned rivals;               /* cells in which baselines are timed without plugins too (run/alone.h), default 0 */
     uint64_t seed;
     enum choice choice;           /* default race */
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "result/make.h"
+#include "run/alone.h"
 #include "run/audit.h"
 #include "run/end_record.h"
 #include "run/measuring.h"
@@ -36,6 +37,16 @@ static int audit(struct run *run, struct error *err)
     return audit_run(&request, err);
 }
 
+static int alone(struct run *run, struct error *err)
+{
+    const struct alone_request request = {
+        .config = run->spec->config, .ledger = &run->ledger, .crew = &run->crew, .start = &run->start};
+    if (!alone_is_due(&request))
+        return 0;
+    measuring_tell(&run->measuring, &run->start);
+    return alone_run(&request, err);
+}
+
 /* Of a finished run, whether what it measured is what is here: it is asked to go on by somebody who may have another
  * kernel under the same name by now. */
 static int check_or_measure(struct run *run, struct error *err)
@@ -45,6 +56,8 @@ static int check_or_measure(struct run *run, struct error *err)
     run->memory = memory_used(run->measuring.worker_ready_bytes);
     if (!code && run->measuring.checking && crew->slots[0].state == SLOT_RETIRED && crew->last.code)
         *err = crew->last, code = err->code;
+    if (!code)
+        code = alone(run, err);
     return code ? code : audit(run, err);
 }
 
