@@ -1,6 +1,6 @@
 /*
  * entry.c - the entries of a cell that can be compared, with `-max` chosen on one half of the groups and scored on the
- * other. Relies on stats/choice.h. Called by result_cell.c and stop.c.
+ * other. Relies on stats/choice.h. Called by result/cell.c and stop.c.
  */
 #include "analysis/entry.h"
 

@@ -39,8 +39,7 @@
 
 /* ---- a cell ---- */
 
-static const struct field timing[] = {SELF(result_timing),
-                                      FIELD(IS_COUNT, result_timing, n),
+static const struct field timing[] = {FIELD(IS_COUNT, result_timing, n),
                                       FIELD(IS_TIME, result_timing, median_ns),
                                       FIELD(IS_TIME, result_timing, mean_ns),
                                       FIELD(IS_TIME, result_timing, p95_ns),
@@ -52,8 +51,7 @@ static const struct field timing[] = {SELF(result_timing),
                                       END};
 
 /* An empty kernel may take less than the clock can tell. */
-static const struct field empty_kernel[] = {SELF(result_timing),
-                                            FIELD(IS_COUNT, result_timing, n),
+static const struct field empty_kernel[] = {FIELD(IS_COUNT, result_timing, n),
                                             FIELD(IS_SPAN, result_timing, median_ns),
                                             FIELD(IS_SPAN, result_timing, mean_ns),
                                             FIELD(IS_SPAN, result_timing, p95_ns),
@@ -72,7 +70,7 @@ static const struct field activity[] = {SELF(result_activity), FIELD(IS_TEXT, re
 static const struct field attributes[] = {SELF(result_attributes), FIELD(IS_LOOSE_TEXT, result_attributes, kernel),
                                           FIELD(IS_LOOSE_TEXT, result_attributes, parameters), END};
 
-static const struct field contender[] = {
+const struct field result_contender_fields[] = {
     SELF(result_contender),
     {.key = "", .offset = offsetof(struct result_contender, name), .kind = IS_OWN_KEY},
     FIELD(IS_TEXT, result_contender, status),
@@ -83,6 +81,7 @@ static const struct field contender[] = {
     FIELD(IS_ROLE, result_contender, role),
     FIELD(IS_TEXT, result_contender, copy_of),
     FIELD(IS_TEXT, result_contender, rung),
+    FIELD(IS_LOOSE_TEXT, result_contender, rung_reason),
     FIELD(IS_FLAG, result_contender, invalid),
     FIELD(IS_FLAG, result_contender, early),
     FIELD(IS_FLAG, result_contender, host_sync),
@@ -90,11 +89,15 @@ static const struct field contender[] = {
     OBJECT(result_contender, equal_path, timings),
     FIELD(IS_AMOUNT, result_contender, tflops),
     FIELD(IS_AMOUNT, result_contender, percent_of_roofline),
+    FIELD(IS_COUNT, result_contender, launches),
     OBJECT(result_contender, activity, activity),
     {.key = "attributes",
      .offset = offsetof(struct result_contender, attributes),
      .inner = attributes,
      .kind = IS_LOOSE_OBJECT},
+    FIELD(IS_NODE, result_contender, tuning),
+    FIELD(IS_NODE, result_contender, verification),
+    FIELD(IS_NODE, result_contender, deviation),
     END};
 
 static const struct field pair[] = {
@@ -104,6 +107,10 @@ static const struct field pair[] = {
     FIELD(IS_SPEEDUP, result_pair, paper_max),      FIELD(IS_SPEEDUP, result_pair, geomean_all_blocks),
     FIELD(IS_INTERVAL, result_pair, ci95),          FIELD(IS_COUNT, result_pair, n),
     FIELD(IS_COUNT, result_pair, groups),           END};
+
+static const struct field incomparable[] = {
+    FIELD(IS_TEXT, result_incomparable, candidate), FIELD(IS_TEXT, result_incomparable, reference),
+    FIELD(IS_TIMING, result_incomparable, timing), FIELD(IS_TEXT, result_incomparable, reason), END};
 
 static const struct field aa[] = {FIELD(IS_TEXT, result_aa, contender),
                                   FIELD(IS_TIMING, result_aa, timing),
@@ -116,37 +123,41 @@ static const struct field aa[] = {FIELD(IS_TEXT, result_aa, contender),
                                   FIELD(IS_ANSWER, result_aa, excludes_one),
                                   END};
 
-static const struct field cell[] = {NEEDED(IS_NAME, result_cell, key),
-                                    NEEDED(IS_SIZE, result_cell, m),
-                                    NEEDED(IS_SIZE, result_cell, n),
-                                    NEEDED(IS_SIZE, result_cell, k),
-                                    GROUP(result_cell),
-                                    FIELD(IS_TEXT, result_cell, label),
-                                    FIELD(IS_TEXT, result_cell, status),
-                                    FIELD(IS_TEXT, result_cell, reason),
-                                    FIELD(IS_TIMING, result_cell, headline),
-                                    FIELD(IS_TEXT, result_cell, cache),
-                                    FIELD(IS_TEXT, result_cell, rotation),
-                                    FIELD(IS_TEXT, result_cell, overlap),
-                                    FIELD(IS_TEXT, result_cell, worst_pair),
-                                    FIELD(IS_INDEX, result_cell, env),
-                                    FIELD(IS_COUNT, result_cell, groups),
-                                    FIELD(IS_COUNT, result_cell, blocks),
-                                    FIELD(IS_COUNT, result_cell, dropped_blocks),
-                                    FIELD(IS_FLAG, result_cell, converged),
-                                    FIELD(IS_FLAG, result_cell, coarse),
-                                    FIELD(IS_FLAG, result_cell, held),
-                                    FIELD(IS_SPAN, result_cell, floor_ns),
-                                    FIELD(IS_AMOUNT, result_cell, worst_half_width),
-                                    FIELD(IS_AMOUNT, result_cell, busy_seconds),
-                                    FIELD(IS_AMOUNT, result_cell, wall_seconds),
-                                    OBJECT(result_cell, null_graph, empty_kernel),
-                                    LIST(IS_MAP, result_cell, contenders, contender),
-                                    LIST(IS_LIST, result_cell, speedups, pair),
-                                    LIST(IS_LIST, result_cell, equal_path, pair),
-                                    LIST(IS_LIST, result_cell, aa, aa),
-                                    FIELD(IS_NODE, result_cell, paper_pairs),
-                                    END};
+const struct field result_cell_fields[] = {NEEDED(IS_NAME, result_cell, key),
+                                           NEEDED(IS_SIZE, result_cell, m),
+                                           NEEDED(IS_SIZE, result_cell, n),
+                                           NEEDED(IS_SIZE, result_cell, k),
+                                           GROUP(result_cell),
+                                           FIELD(IS_TEXT, result_cell, label),
+                                           FIELD(IS_TEXT, result_cell, status),
+                                           FIELD(IS_TEXT, result_cell, reason),
+                                           FIELD(IS_TIMING, result_cell, headline),
+                                           FIELD(IS_TEXT, result_cell, cache),
+                                           FIELD(IS_TEXT, result_cell, rotation),
+                                           FIELD(IS_TEXT, result_cell, overlap),
+                                           FIELD(IS_TEXT, result_cell, worst_pair),
+                                           FIELD(IS_INDEX, result_cell, env),
+                                           FIELD(IS_COUNT, result_cell, groups),
+                                           FIELD(IS_COUNT, result_cell, blocks),
+                                           FIELD(IS_COUNT, result_cell, visits),
+                                           FIELD(IS_COUNT, result_cell, passes),
+                                           FIELD(IS_COUNT, result_cell, dropped_blocks),
+                                           FIELD(IS_FLAG, result_cell, converged),
+                                           FIELD(IS_FLAG, result_cell, coarse),
+                                           FIELD(IS_FLAG, result_cell, held),
+                                           FIELD(IS_SPAN, result_cell, floor_ns),
+                                           FIELD(IS_AMOUNT, result_cell, worst_half_width),
+                                           FIELD(IS_AMOUNT, result_cell, busy_seconds),
+                                           FIELD(IS_AMOUNT, result_cell, wall_seconds),
+                                           OBJECT(result_cell, null_graph, empty_kernel),
+                                           LIST(IS_MAP, result_cell, contenders, result_contender_fields),
+                                           LIST(IS_LIST, result_cell, speedups, pair),
+                                           LIST(IS_LIST, result_cell, equal_path, pair),
+                                           LIST(IS_LIST, result_cell, incomparable, incomparable),
+                                           LIST(IS_LIST, result_cell, aa, aa),
+                                           FIELD(IS_NODE, result_cell, paper_pairs),
+                                           FIELD(IS_NODE, result_cell, verification),
+                                           END};
 
 /* ---- the summary ---- */
 
@@ -271,7 +282,7 @@ const struct field result_fields[] = {{.key = "cells",
                                        .offset = offsetof(struct result, cells),
                                        .count = offsetof(struct result, n_cells),
                                        .size = sizeof(struct result_cell),
-                                       .inner = cell,
+                                       .inner = result_cell_fields,
                                        .kind = IS_LIST,
                                        .needed = true},
                                       {.key = "summary",
@@ -289,6 +300,6 @@ const struct field result_cells_fields[] = {{.key = "cells",
                                              .offset = offsetof(struct result_cells, list),
                                              .count = offsetof(struct result_cells, n),
                                              .size = sizeof(struct result_cell),
-                                             .inner = cell,
+                                             .inner = result_cell_fields,
                                              .kind = IS_LIST},
                                             END};

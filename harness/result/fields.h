@@ -50,9 +50,11 @@ struct field {
     bool needed;
 };
 
-extern const struct field result_fields[];         /* of struct result */
-extern const struct field result_cells_fields[];   /* of struct result_cells */
-extern const struct field result_summary_fields[]; /* of struct result_summary */
+extern const struct field result_fields[];           /* of struct result */
+extern const struct field result_cell_fields[];      /* of struct result_cell */
+extern const struct field result_contender_fields[]; /* of struct result_contender */
+extern const struct field result_cells_fields[];     /* of struct result_cells */
+extern const struct field result_summary_fields[];   /* of struct result_summary */
 
 /* The cells of a result that has no summary yet. */
 struct result_cells {
@@ -64,6 +66,10 @@ struct result_cells {
  * (result_free_cells), also after errors. */
 int result_read_cells(const cJSON *array, const char *source, struct result_cells *out, struct error *err);
 void result_free_cells(struct result_cells *cells);
+/* Of a struct that is zero everywhere: what is not there is NaN, "" or the enum's last. */
+void result_clear(const struct field *fields, void *into);
+/* Frees the lists of a struct. */
+void result_free_lists(const struct field *fields, void *into);
 /* Frees what a summary holds; its texts are not its own. */
 void result_free_summary(struct result_summary *s);
 

@@ -1,6 +1,6 @@
 /*
  * make.c - makes result.json from a journal. A pure function: the same journal gives the same bytes. Relies on
- * journal.c, result_cell.c and summary.c. Called by supervisor.c and report/.
+ * journal.c, cell.c and summary.c. Called by supervisor.c and report/.
  */
 #include "result/make.h"
 
@@ -13,7 +13,7 @@
 #include "record/journal.h"
 #include "record/record.h"
 #include "result/fields.h"
-#include "result/result_cell.h"
+#include "result/cell.h"
 #include "result/summary.h"
 #include "result/thin.h"
 #include "base/tree.h"
@@ -59,7 +59,7 @@ static int visit_cell(struct gathered *g, struct json_at data, struct error *err
     struct peak peak = {peak_member(env, "peak_flops"), peak_member(env, "peak_flops_f32"),
                         peak_member(env, "peak_bytes_per_s")};
     bool applied = activity_book_apply(&g->book, record);
-    int code = keep(&g->cells, applied ? result_cell(record, &peak) : NULL, data, err);
+    int code = keep(&g->cells, applied ? cell_json_of(record, &peak) : NULL, data, err);
     record_free(record);
     return code;
 }

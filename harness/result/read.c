@@ -50,8 +50,6 @@ static size_t count_at(const struct field *f, const void *into)
 
 /* ---- what is not there ---- */
 
-static void clear_struct(const struct field *fields, void *into);
-
 /* The struct is zero everywhere: what is left to do is what zero is not. */
 static void clear_field(const struct field *f, void *into)
 {
@@ -73,7 +71,7 @@ static void clear_field(const struct field *f, void *into)
         break;
     case IS_OBJECT:
     case IS_LOOSE_OBJECT:
-        clear_struct(f->inner, place_of(f, into));
+        result_clear(f->inner, place_of(f, into));
         break;
     case IS_COUNT:
     case IS_SIZE:
@@ -91,7 +89,7 @@ static void clear_field(const struct field *f, void *into)
     }
 }
 
-static void clear_struct(const struct field *fields, void *into)
+void result_clear(const struct field *fields, void *into)
 {
     for (const struct field *f = fields; f->key; f++)
         clear_field(f, into);
@@ -207,7 +205,7 @@ static int read_list(struct json_at at, const struct field *f, void *into, struc
     char *list = make_list(at, f, f->size, into, err);
     int code = list ? 0 : err->code;
     for (; code == 0 && json_each(at, &node, &index, &element); list += f->size) {
-        clear_struct(f->inner, list);
+        result_clear(f->inner, list);
         code = read_struct(element, f->inner, list, err);
     }
     return code;
@@ -221,7 +219,7 @@ static int read_map(struct json_at at, const struct field *f, void *into, struct
     int code = list ? 0 : err->code;
     for (const cJSON *item = at.node->child; item && code == 0; item = item->next, list += f->size) {
         struct json_at element = json_member(at, item->string);
-        clear_struct(f->inner, list);
+        result_clear(f->inner, list);
         code = read_struct(element, f->inner, list, err);
     }
     return code;
@@ -305,17 +303,17 @@ static int read_struct(struct json_at at, const struct field *fields, void *into
     return code;
 }
 
-static void free_lists(const struct field *fields, void *into)
+void result_free_lists(const struct field *fields, void *into)
 {
     for (const struct field *f = fields; f->key; f++) {
         bool list = f->kind == IS_LIST || f->kind == IS_MAP || f->kind == IS_TEXTS;
         if (f->kind == IS_OBJECT)
-            free_lists(f->inner, place_of(f, into));
+            result_free_lists(f->inner, place_of(f, into));
         if (!list || !pointer_at(f, into))
             continue;
         char *elements = (char *)(uintptr_t)pointer_at(f, into);
         for (size_t i = 0; f->inner && i < count_at(f, into); i++)
-            free_lists(f->inner, elements + i * f->size);
+            result_free_lists(f->inner, elements + i * f->size);
         free(elements);
         store_pointer(f, into, NULL);
     }
@@ -335,7 +333,7 @@ static int finish_cell(struct result_cell *cell, bool thin, struct error *err)
 
 static int fill(struct result *r, const char *source, struct error *err)
 {
-    clear_struct(result_fields, r);
+    result_clear(result_fields, r);
     int code = read_struct(json_root(r->json, source), result_fields, r, err);
     for (size_t i = 0; i < r->n_cells && code == 0; i++)
         code = finish_cell(&r->cells[i], r->thin, err);
@@ -375,7 +373,7 @@ void result_free(struct result *r)
         return;
     if (r->parts)
         free_parts(r);
-    free_lists(result_fields, r);
+    result_free_lists(result_fields, r);
     cJSON_Delete(r->json);
     free(r);
 }
@@ -391,13 +389,13 @@ int result_read_cells(const cJSON *array, const char *source, struct result_cell
 
 void result_free_cells(struct result_cells *cells)
 {
-    free_lists(result_cells_fields, cells);
+    result_free_lists(result_cells_fields, cells);
     *cells = (struct result_cells){NULL, 0};
 }
 
 void result_free_summary(struct result_summary *s)
 {
-    free_lists(result_summary_fields, s);
+    result_free_lists(result_summary_fields, s);
 }
 
 /* ---- words that do no harm ---- */
@@ -440,7 +438,7 @@ int result_make_plain(struct result *r, struct error *err)
 {
     if (tree_is_plain(r->json))
         return 0;
-    free_lists(result_fields, r);
+    result_free_lists(result_fields, r);
     struct result again = {.json = r->json, .thin = r->thin};
     *r = again;
     if (!make_tree_plain(r->json))

@@ -34,7 +34,7 @@ const struct result_contender *result_contender(const struct result_cell *cell, 
 
 const struct result_timing *result_headline(const struct result_cell *cell, const struct result_contender *c)
 {
-    static const struct result_timing none = {NULL, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    static const struct result_timing none = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     return cell->headline < TIMING_COUNT ? &c->timings[cell->headline] : &none;
 }
 
@@ -48,7 +48,7 @@ bool result_has_timing(const struct result *r, enum timing timing)
 {
     for (size_t i = 0; i < r->n_cells; i++)
         for (size_t j = 0; j < r->cells[i].n_contenders; j++)
-            if (r->cells[i].contenders[j].timings[timing].json != NULL)
+            if (r->cells[i].contenders[j].timings[timing].n >= 0)
                 return true;
     return false;
 }

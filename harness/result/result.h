@@ -29,8 +29,8 @@ struct result_interval {
 
 /* ---- a cell ---- */
 
+/* n: of the blocks without slowdown; NaN: not taken. */
 struct result_timing {
-    const cJSON *json; /* NULL: not taken */
     double n, median_ns, mean_ns, p95_ns, p99_ns, median_low_ns, median_high_ns, min_ns, sd_ns;
 };
 
@@ -51,12 +51,13 @@ enum result_role { RESULT_BASELINE, RESULT_CANDIDATE, RESULT_COPY, RESULT_ROLE_C
 extern const char *const result_role_names[]; /* "baseline", "candidate", "copy", NULL */
 
 struct result_contender {
-    const char *name, *status, *stage, *reason, *family, *layout, *copy_of, *rung;
-    const cJSON *json;
+    const char *name, *status, *stage, *reason, *family, *layout, *copy_of, *rung, *rung_reason;
+    const cJSON *json;                              /* its own, where it was read from some */
+    const cJSON *tuning, *verification, *deviation; /* as its record has them; NULL: nothing */
     struct result_timing timings[TIMING_COUNT], equal_path[TIMING_COUNT];
     struct result_activity activity;
     struct result_attributes attributes;
-    double tflops, percent_of_roofline;
+    double tflops, percent_of_roofline, launches;
     enum verdict verdict; /* of the status */
     enum result_role role;
     bool invalid, early, host_sync;
@@ -68,6 +69,12 @@ struct result_pair {
     double geomean, mean_of_ratios, ratio_of_means, n, groups, paper_max, geomean_all_blocks;
     struct result_interval ci95;
     enum timing timing; /* TIMING_COUNT: not said */
+};
+
+/* A pair that has no speedup although both have times. */
+struct result_incomparable {
+    const char *candidate, *reference, *reason;
+    enum timing timing;
 };
 
 enum result_answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES };
@@ -87,13 +94,15 @@ struct result_cell {
     struct result_group group;
     double m, n, k;
     double env; /* index into the result's; -1: no worker measured it */
-    double groups, blocks, dropped_blocks, worst_half_width, floor_ns, busy_seconds, wall_seconds;
+    double groups, blocks, visits, passes, dropped_blocks, worst_half_width, floor_ns, busy_seconds, wall_seconds;
     struct result_timing null_graph;
-    const cJSON *paper_pairs; /* NULL: not by the paper's protocol */
+    const cJSON *paper_pairs;  /* NULL: not by the paper's protocol */
+    const cJSON *verification; /* what deviations were held against; NULL: nothing */
     struct result_contender *contenders;
     struct result_pair *speedups, *equal_path;
+    struct result_incomparable *incomparable;
     struct result_aa *aa;
-    size_t n_contenders, n_speedups, n_equal_path, n_aa;
+    size_t n_contenders, n_speedups, n_equal_path, n_incomparable, n_aa;
     enum timing headline;     /* TIMING_COUNT: not said */
     enum cell_status outcome; /* of the status */
     bool converged, coarse, held;

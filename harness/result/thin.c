@@ -150,7 +150,7 @@ static bool widen_contender(struct result_contender *c, const struct result_cell
     const struct result_timing *headline = result_headline(cell, c);
     if (c->role == RESULT_ROLE_COUNT)
         c->role = RESULT_BASELINE;
-    if (headline->json && isnan(c->percent_of_roofline))
+    if (isnan(c->percent_of_roofline))
         c->percent_of_roofline = 100 * cell->floor_ns / headline->median_ns;
     return c->family[0] != '\0' || widen_family(c);
 }

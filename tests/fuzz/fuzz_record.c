@@ -6,7 +6,7 @@
 
 #include "measure/stop.h"
 #include "record/record.h"
-#include "result/result_cell.h"
+#include "result/cell.h"
 
 static struct cell_record *read_record(const char *text, size_t length)
 {
@@ -33,7 +33,7 @@ static void compute(struct cell_record *record)
 {
     const struct stop_config stop = {.min_blocks = 1, .look_every = 1, .max_blocks = 1000, .delta = {0.005, 0.02}};
     const struct peak peak = {.flops = 1e15, .bytes_per_s = 1e12};
-    cJSON *cell = result_cell(record, &peak);
+    cJSON *cell = cell_json_of(record, &peak);
     require(cell != NULL);
     cJSON_Delete(cell);
     (void)stop_decide(&stop, record);

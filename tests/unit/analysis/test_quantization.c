@@ -10,7 +10,7 @@
 #include "measure/stop.h"
 #include "record_fixture.h"
 #include "analysis/quantization.h"
-#include "result/result_cell.h"
+#include "result/cell.h"
 #include "base/tree.h"
 
 #define N 32u
@@ -139,7 +139,7 @@ static const cJSON *interval_in(script time, const char *list, cJSON **cell)
         r->contenders[1].candidate = false;
         strcpy(r->contenders[1].copy_of, "cublas-nn");
     }
-    *cell = result_cell(r, &peak);
+    *cell = cell_json_of(r, &peak);
     record_free(r);
     return tree_member(first(*cell, list), "ci95");
 }
@@ -187,7 +187,7 @@ static void the_result_says_so(void **state)
     cJSON *written = record_to_json(r);
     if (record_from_json(json_root(written, "record"), &back, &err))
         fail_msg("%s", err.text);
-    cJSON *cell = result_cell(back, &peak);
+    cJSON *cell = cell_json_of(back, &peak);
     assert_true(tree_true(cell, "coarse"));
     assert_false(tree_true(cell, "converged"));
     assert_true(cJSON_IsNull(tree_member(cell, "worst_half_width")));

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/file.h"
+#include "result/cell.h"
 #include "result_fixture.h"
 
 static void expect_refused(const char *wanted)
@@ -199,6 +200,55 @@ static void what_the_file_leaves_out_is_put_back(void **state)
     result_free(back);
 }
 
+static bool same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static bool same_pair(const struct result_pair *a, const struct result_pair *b)
+{
+    return strcmp(a->candidate, b->candidate) == 0 && strcmp(a->reference, b->reference) == 0 &&
+           a->timing == b->timing && same(a->geomean, b->geomean) && same(a->mean_of_ratios, b->mean_of_ratios) &&
+           same(a->ratio_of_means, b->ratio_of_means) && same(a->n, b->n) && same(a->groups, b->groups) &&
+           same(a->paper_max, b->paper_max) && same(a->geomean_all_blocks, b->geomean_all_blocks) &&
+           same(a->ci95.low, b->ci95.low) && same(a->ci95.high, b->ci95.high);
+}
+
+/* Every member of a cell that is written is read under the same name: the struct made of a record is the one that its
+ * JSON gives. */
+static void a_cell_is_read_as_it_was_made(void **state)
+{
+    const struct peak peak = {1e12, 0, 1e11};
+    struct cell_record *r = rich_cell();
+    struct made_cell *made = malloc(sizeof *made);
+    (void)state;
+    assert_true(cell_make(r, &peak, made));
+    struct journal *j = begin();
+    put_cell(j, rich_cell());
+    journal_close(j);
+    struct result *read = opened_from(false);
+    const struct result_cell *a = &made->cell, *b = &read->cells[0];
+    assert_string_equal(a->key, b->key);
+    assert_int_equal(a->headline, b->headline);
+    assert_true(same(a->floor_ns, b->floor_ns) && same(a->wall_seconds, b->wall_seconds) && a->blocks == b->blocks);
+    assert_int_equal(a->n_contenders, b->n_contenders);
+    for (size_t i = 0; i < a->n_contenders; i++)
+        for (int t = 0; t < TIMING_COUNT; t++) {
+            const struct result_timing *x = &a->contenders[i].timings[t], *y = &b->contenders[i].timings[t];
+            assert_true(same(x->median_ns, y->median_ns) && same(x->p99_ns, y->p99_ns) && same(x->sd_ns, y->sd_ns));
+        }
+    assert_int_equal(a->n_speedups, b->n_speedups);
+    for (size_t i = 0; i < a->n_speedups; i++)
+        assert_true(same_pair(&a->speedups[i], &b->speedups[i]));
+    assert_int_equal(a->n_aa, b->n_aa);
+    for (size_t i = 0; i < a->n_aa; i++)
+        assert_true(same(a->aa[i].geomean, b->aa[i].geomean) && a->aa[i].excludes_one == b->aa[i].excludes_one);
+    result_free(read);
+    cell_free(made);
+    free(made);
+    record_free(r);
+}
+
 static void what_tables_do_not_read_is_left_out(void **state)
 {
     (void)state;
@@ -240,6 +290,7 @@ int main(void)
         TEST(the_file_has_the_headline_of_whole_candidates),
         TEST(what_the_file_leaves_out_is_put_back),
         TEST(what_tables_do_not_read_is_left_out),
+        TEST(a_cell_is_read_as_it_was_made),
         TEST(a_file_that_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,16 @@
 /*
- * result_paper.c - the same from a cell of the paper's protocol, whose pairs carry their own figures. Relies on
- * tree.c. Called by result_cell.c.
+ * paper.c - the comparisons of a cell of the paper's protocol, whose pairs carry their own figures. Relies on tree.c,
+ * for a record keeps them as JSON. Called by cell.c.
  */
-#include "result/result_paper.h"
+#include "result/paper.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DECIMALS 1e5 /* of a speedup, as in result_pairs.c */
+#include "base/tree.h"
+
+#define DECIMALS 1e5 /* of a speedup, as in pairs.c */
 #define NS_DECIMALS 1e2
 
 /* One entry of paper_pairs. */
@@ -42,7 +44,7 @@ static bool read_pair(const struct cell_record *r, const cJSON *entry, struct pa
 
 /* ---- contenders ---- */
 
-double result_paper_mean_ns(const struct cell_record *r, const struct contender_record *c, double *n)
+double paper_mean_ns(const struct cell_record *r, const struct contender_record *c, double *n)
 {
     const cJSON *entry;
     double sum = 0;
@@ -58,73 +60,67 @@ double result_paper_mean_ns(const struct cell_record *r, const struct contender_
     return *n > 0 ? sum / *n : NAN;
 }
 
-static cJSON *mean_tree(double n, double mean_ns)
-{
-    struct tree one = tree_begin();
-    tree_put_number(&one, "n", n);
-    tree_put_number(&one, "median_ns", NAN);
-    tree_put_number(&one, "mean_ns", round_to(mean_ns, NS_DECIMALS));
-    tree_put_number(&one, "p95_ns", NAN);
-    return tree_finish(&one);
-}
-
-cJSON *result_paper_timings(const struct cell_record *r, const struct contender_record *c)
+void paper_fill_timing(const struct cell_record *r, const struct contender_record *c, struct result_timing *out)
 {
     double n;
-    double mean_ns = result_paper_mean_ns(r, c, &n);
-    struct tree t = tree_begin();
-    for (int timing = 0; timing < TIMING_COUNT; timing++) {
-        bool taken = n > 0 && timing == (int)r->headline;
-        if (taken)
-            tree_put(&t, timing_names[timing], mean_tree(n, mean_ns));
-        else if (timing_table[timing].by_default)
-            tree_put(&t, timing_names[timing], cJSON_CreateNull());
-    }
-    return tree_finish(&t);
+    double mean_ns = paper_mean_ns(r, c, &n);
+    if (!(n > 0))
+        return;
+    out->n = n;
+    out->mean_ns = round_to(mean_ns, NS_DECIMALS);
 }
 
 /* ---- pairs ---- */
 
-static void put_estimates(struct tree *t, const struct paper_pair *p)
+static struct result_interval interval_of(const struct paper_pair *p)
 {
-    double ends[2] = {round_to(p->low, DECIMALS), round_to(p->high, DECIMALS)};
-    bool known = !isnan(p->low) && !isnan(p->high);
-    tree_put_number(t, "geomean", round_to(p->geomean, DECIMALS));
-    tree_put(t, "ci95", known ? cJSON_CreateDoubleArray(ends, 2) : cJSON_CreateNull());
-    tree_put_number(t, "mean_of_ratios", round_to(p->mean, DECIMALS));
-    tree_put_number(t, "ratio_of_means", round_to(p->reference_ns / p->candidate_ns - 1, DECIMALS));
-    tree_put_number(t, "n", p->iterations);
-    tree_put_number(t, "groups", p->batches);
+    if (isnan(p->low) || isnan(p->high))
+        return (struct result_interval){NAN, NAN};
+    return (struct result_interval){round_to(p->low, DECIMALS), round_to(p->high, DECIMALS)};
 }
 
-static cJSON *speedup_tree(const struct cell_record *r, const struct paper_pair *p, const char *candidate,
-                           const char *reference)
+static void add_speedup(struct made_cell *m, const struct paper_pair *p, const char *candidate, const char *reference)
 {
-    struct tree t = tree_begin();
-    tree_put_text(&t, "candidate", candidate);
-    tree_put_text(&t, "reference", reference);
-    tree_put_text(&t, "timing", timing_names[r->headline]);
-    put_estimates(&t, p);
-    return tree_finish(&t);
-}
-
-static cJSON *aa_tree(const struct cell_record *r, const struct paper_pair *p)
-{
-    struct tree t = tree_begin();
-    tree_put_text(&t, "contender", p->reference->name);
-    tree_put_text(&t, "timing", timing_names[r->headline]);
-    put_estimates(&t, p);
-    if (!isnan(p->low))
-        tree_put(&t, "excludes_one", cJSON_CreateBool(p->low > 0 || p->high < 0));
-    return tree_finish(&t);
-}
-
-static void append(struct tree *cell, cJSON **array, cJSON *item)
-{
-    if (tree_append(*array, item))
+    struct result_cell *cell = &m->cell;
+    struct result_pair *grown = cell_grow(m, cell->speedups, &cell->n_speedups, sizeof *cell->speedups);
+    if (!grown)
         return;
-    *array = NULL;
-    cell->failed = true;
+    cell->speedups = grown;
+    grown[cell->n_speedups - 1] = (struct result_pair){
+        .candidate = candidate,
+        .reference = reference,
+        .timing = cell->headline,
+        .geomean = round_to(p->geomean, DECIMALS),
+        .ci95 = interval_of(p),
+        .mean_of_ratios = round_to(p->mean, DECIMALS),
+        .ratio_of_means = round_to(p->reference_ns / p->candidate_ns - 1, DECIMALS),
+        .n = p->iterations,
+        .groups = p->batches,
+        .paper_max = NAN,
+        .geomean_all_blocks = NAN,
+    };
+}
+
+static void add_aa(struct made_cell *m, const struct paper_pair *p)
+{
+    struct result_cell *cell = &m->cell;
+    struct result_aa *grown = cell_grow(m, cell->aa, &cell->n_aa, sizeof *cell->aa);
+    if (!grown)
+        return;
+    cell->aa = grown;
+    grown[cell->n_aa - 1] = (struct result_aa){
+        .contender = p->reference->name,
+        .timing = cell->headline,
+        .geomean = round_to(p->geomean, DECIMALS),
+        .ci95 = interval_of(p),
+        .mean_of_ratios = round_to(p->mean, DECIMALS),
+        .ratio_of_means = round_to(p->reference_ns / p->candidate_ns - 1, DECIMALS),
+        .n = p->iterations,
+        .groups = p->batches,
+        .excludes_one = isnan(p->low)               ? ANSWER_NONE
+                        : p->low > 0 || p->high < 0 ? ANSWER_YES
+                                                    : ANSWER_NO,
+    };
 }
 
 static bool same_family(const struct contender_record *a, const struct contender_record *b)
@@ -173,7 +169,7 @@ static bool is_spoken_for(const struct cell_record *r, const cJSON *entry, const
     return false;
 }
 
-static void add_families(struct tree *cell, const struct cell_record *r, cJSON **speedups)
+static void add_families(const struct cell_record *r, struct made_cell *m)
 {
     const cJSON *entry;
     cJSON_ArrayForEach(entry, r->paper_pairs)
@@ -186,13 +182,12 @@ static void add_families(struct tree *cell, const struct cell_record *r, cJSON *
             continue;
         whole_name(p.candidate, candidate);
         whole_name(p.reference, reference);
-        append(cell, speedups, speedup_tree(r, &best, candidate, reference));
+        add_speedup(m, &best, cell_keep(m, candidate), cell_keep(m, reference));
     }
 }
 
-void result_paper_pairs(struct tree *cell, const struct cell_record *r)
+void paper_fill_pairs(const struct cell_record *r, struct made_cell *out)
 {
-    cJSON *speedups = cJSON_CreateArray(), *aa = cJSON_CreateArray();
     const cJSON *entry;
     cJSON_ArrayForEach(entry, r->paper_pairs)
     {
@@ -200,14 +195,9 @@ void result_paper_pairs(struct tree *cell, const struct cell_record *r)
         if (!read_pair(r, entry, &p))
             continue;
         if (p.candidate->copy_of[0])
-            append(cell, &aa, aa_tree(r, &p));
+            add_aa(out, &p);
         else
-            append(cell, &speedups, speedup_tree(r, &p, p.candidate->name, p.reference->name));
+            add_speedup(out, &p, p.candidate->name, p.reference->name);
     }
-    add_families(cell, r, &speedups);
-    tree_put(cell, "speedups", speedups);
-    if (aa && !aa->child)
-        cJSON_Delete(aa);
-    else
-        tree_put(cell, "aa", aa);
+    add_families(r, out);
 }

@@ -1,4 +1,4 @@
-/* result/result_paper: a cell of the paper's protocol has speedups, times and an A/A comparison like any other. */
+/* result/paper: a cell of the paper's protocol has speedups, times and an A/A comparison like any other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
