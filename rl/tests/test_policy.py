@@ -12,6 +12,8 @@ if HAS_TORCH:
     from kernel_policy.harness import Outcome, cpu_problem
     from kernel_policy.prompt import N_NUMBERS
 
+    torch.set_num_threads(1)  # the sizes are tiny, and threads that wait for each other are slow where others compute
+
 
 @unittest.skipUnless(HAS_TORCH, "torch is not installed (rl/requirements.txt): the policy is not tested")
 class TestPolicy(unittest.TestCase):
@@ -29,7 +31,7 @@ class TestPolicy(unittest.TestCase):
         return model.log_probabilities(self.policy.follow(lines[0], caches, there), lines[0], ahead)
 
     def test_likelihoods_of_all_choices_sum_to_one(self):
-        self.assertAlmostEqual(float(self.likelihood(self.choices.lines).exp().sum()), 1.0, places=4)
+        self.assertAlmostEqual(float(self.likelihood(self.choices.lines).detach().exp().sum()), 1.0, places=4)
 
     def test_samples_are_choices_as_often_as_their_likelihood(self):
         lines, places = model.sample(self.policy, self.prompt, self.choices, 4000, torch.Generator().manual_seed(2))
@@ -44,7 +46,7 @@ class TestPolicy(unittest.TestCase):
         word = None
         for at in range(4):
             logits, caches, there = self.policy.write_one(word, at, caches, there)
-            self.assertLess(float((logits - at_once[:, at]).abs().max()), 1e-4)
+            self.assertLess(float((logits - at_once[:, at]).detach().abs().max()), 1e-4)
             word = lines[0][:, at]
 
     def test_weights_are_where_it_begins(self):
@@ -67,7 +69,7 @@ class TestPolicy(unittest.TestCase):
         def reward(problem, line):
             return (1.0 if ("KC=32 " if problem.m == 64 else "KC=512 ") in line else 0.0) + rng.gauss(0, 0.05)
 
-        for step in range(80):
+        for step in range(60):
             problem = problems[step % 2]
             tokens, lines = learner.draw(problem, 12)
             learner.learn(problem, tokens, [Outcome(reward(problem, line)) for line in lines])
