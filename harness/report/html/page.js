@@ -108,7 +108,7 @@ function warningsOf(group) {
   addPrecision(made, group, cells);
   const early = cells.filter((cell) => cell.e);
   made.add(`Launched early: in ${early.length} of ${plural(cells.length, "cell")} a contender's launches are made so that one may begin while the one ahead still runs. ` +
-    (D.groups[group].row ? `Those of device-row did: that is a claim of throughput, not of a launch alone` : "Each was timed alone all the same"),
+    (cells.some((cell) => cell.p.some(([, timing]) => timeName(timing, D.groups[group]) === "device-row")) ? `Those of device-row did: that is a claim of throughput, not of a launch alone` : "Each was timed alone all the same"),
     [...new Set(early.flatMap((cell) => cell.e))].map((i) => `${name(i)}: ${plural(early.filter((cell) => cell.e.includes(i)).length, "cell")}`));
   const cached = cells.filter((cell) => cell.ro && !ROTATED[cell.ro]), emptied = cells.filter((cell) => cell.ro === "flush");
   made.add(`Rotated, but operands may still have been in the cache in ${plural(cached.length, "cell")}`, cached.map((cell) => cell.shape));
