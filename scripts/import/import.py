@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--slice I/N] [--again]: builds torch extensions
+of the form void f(torch::Tensor a, b, b_col_major, c), one file M_N_K.cu for each shape, into one plugin: OUT/NAME.so.
+
+The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (state, reason, seconds); the hash is of the
+source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
+with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made."""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+TENSOR = r"(?:const\s+)?(?:torch|at)::Tensor\s*&?\s*\w+\s*"
+ENTRY = re.compile(r"\bvoid\s+(\w+)\s*\(\s*" + r",\s*".join([TENSOR] * 4) + r"\)\s*\{")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+FLAGS = ["-O3", "-std=c++17", "-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__",
+         "-U__CUDA_NO_HALF2_OPERATORS__", "-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "--expt-relaxed-constexpr",
+         "--expt-extended-lambda", "--use_fast_math", "-diag-suppress", "177"]  # those that the published sets are built with
+SLOW, QUICK = 60.0, 25.0  # seconds of one file that uses CUTLASS's collective builder, and of one that does not: a first guess
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="import.py", description=__doc__.split("\n\n")[0].split(": ", 1)[1])
+    p.add_argument("dir", type=Path)
+    p.add_argument("--out", type=Path, help="default: imported/NAME")
+    p.add_argument("--name", help="family of the contenders (default: the directory's name)")
+    p.add_argument("--arch", default="sm_90a")
+    p.add_argument("--accumulate", choices=["f16", "f32"], help="billed as (default: f16 where the name says F16F16F16F16)")
+    p.add_argument("--cutlass", type=Path, help="a checkout of CUTLASS, or its headers (default: setup.sh cutlass)")
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--limit", type=int, help="files at most, spread over the directory")
+    p.add_argument("--slice", default="0/1", help="I/N: every N-th file, from the I-th on: for several machines")
+    p.add_argument("--timeout", type=float, default=1800, help="seconds for one file")
+    p.add_argument("--again", action="store_true", help="build again what did not build")
+    p.add_argument("--plan", action="store_true", help="say what there is to do, and end")
+    return p.parse_args()
+
+
+def cutlass_includes(given, files):
+    """Where its headers are; none where no file asks for them."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    venv = Path(os.environ.get("CUDAL2_ADAPTERS") or f"{cache}/cudal2-bench/adapters") / "cutlass"
+    for root in [given] if given else sorted(venv.glob("lib/*/site-packages/cutlass_library/source")):
+        if (root / "include/cutlass/cutlass.h").exists():
+            return [str(root / "include"), str(root / "tools/util/include")]
+    if not any(re.search(r"#include\s*[<\"](cute|cutlass)/", f.read_text(errors="replace")) for f in files):
+        return []
+    sys.exit("import: no CUTLASS headers: run scripts/adapters/setup.sh cutlass, or give --cutlass DIR")
+
+
+def compiler():
+    home = os.environ.get("CUDA_HOME")
+    for nvcc in ([f"{home}/bin/nvcc"] if home else []) + ["nvcc", "/usr/local/cuda/bin/nvcc"]:
+        try:
+            return nvcc, subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            continue
+    sys.exit("import: no nvcc (CUDA_HOME names the toolkit)")
+
+
+def wrapped():
+    """The calls of the CUDA runtime that wrapper.hpp stands in for."""
+    return re.findall(r"^WRAPPED\(cudaError_t, (\w+)", (HERE / "wrapper.hpp").read_text(), re.M)
+
+
+class Build:
+    """What all files share."""
+
+    def __init__(self, options, files):
+        self.options = options
+        self.nvcc, version = compiler()
+        self.includes = cutlass_includes(options.cutlass, files)
+        arch = options.arch.removeprefix("sm_")
+        self.flags = [*FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-shared", "-Xcompiler",
+                      "-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={HERE}/import.map"]
+        for name in wrapped():
+            self.flags += ["-Xlinker", f"--wrap={name}"]
+        self.base = hashlib.sha256()
+        for path in sorted(p for p in HERE.rglob("*") if p.suffix in (".h", ".hpp", ".map")):
+            self.base.update(path.read_bytes())
+        self.base.update(" ".join(self.flags).replace(str(HERE), "").encode() + version.encode())
+        for include in self.includes[:1]:
+            self.base.update((Path(include) / "cutlass/version.h").read_bytes())
+
+    def key(self, text):
+        digest = self.base.copy()
+        digest.update(text.encode())
+        return digest.hexdigest()[:32]
+
+    def command(self, generated, out, entry, text):
+        libraries = ["-lcublas", "-lcublasLt"] if "cublas" in text.lower() else []
+        driver = ["-lcuda", "-L" + str(Path(self.nvcc).resolve().parent.parent / "lib64/stubs")] if "cuTensorMap" in text else []
+        includes = [x for i in [str(HERE), str(HERE / "include"), *self.includes] for x in ("-I", i)]
+        return [self.nvcc, *self.flags, *includes, f"-DCUDAL2_ENTRY={entry}", str(generated), "-o", str(out), *libraries, *driver]
+
+
+def entry_of(text):
+    """The one function of the form, or a reason."""
+    names = sorted(set(ENTRY.findall(COMMENT.sub("", text))))
+    if len(names) == 1:
+        return names[0], None
+    return None, f"{len(names)} functions of the form f(Tensor a, b, b_col_major, c)" + (": " + ", ".join(names) if names else "")
+
+
+def reason_in(log):
+    lines = [line.strip() for line in log.splitlines()]
+    for line in lines:
+        if re.search(r"\berror\b|undefined reference|Killed|catastrophic", line):
+            return re.sub(r"\S*/", "", line)[:200]
+    return lines[-1][:200] if lines else "no message"
+
+
+def tiles_of(text):
+    """BM, BN, BK as the published sets' own scripts read them: the last of each, or nothing is padded."""
+    found = {}
+    for line in text.split("\n"):
+        match = re.search(r"(BM|BN|BK)=Int<(\d+)>", line.strip().replace(" ", ""))
+        if match:
+            found[match.group(1)] = int(match.group(2))
+    return [found[k] for k in ("BM", "BN", "BK")] if len(found) == 3 and min(found.values()) > 0 else [1, 1, 1]
+
+
+def build_one(build, path):
+    """One file: from the cache, or compiled now. The record says what came of it."""
+    out = build.options.out
+    text = path.read_text(errors="replace")
+    key = build.key(text)
+    record_path, log_path, made = out / f"{key}.json", out / f"{key}.log", out / f"{key}.so"
+    if record_path.exists():
+        record = json.loads(record_path.read_text())
+        if record["state"] == "ok" and made.exists() or record["state"] != "ok" and not build.options.again:
+            return record | {"cached": True}
+    entry, reason = entry_of(text)
+    record = {"file": path.name, "key": key, "state": "failed", "reason": reason, "seconds": 0.0}
+    if entry:
+        generated, partial = out / f"{key}.cu", out / f"{key}.part.{os.getpid()}.so"
+        generated.write_text(f'#include "{path.resolve()}"\n#include "{HERE}/wrapper.hpp"\n')
+        start = time.monotonic()
+        try:
+            done = subprocess.run(build.command(generated, partial, entry, text), stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace", timeout=build.options.timeout)
+            log_path.write_text(done.stdout)
+            record["reason"] = None if done.returncode == 0 else reason_in(done.stdout)
+        except subprocess.TimeoutExpired:
+            record["reason"] = f"nvcc did not end in {build.options.timeout:.0f} s"
+        record["seconds"] = round(time.monotonic() - start, 1)
+        if record["reason"] is None:
+            partial.replace(made)
+            record |= {"state": "ok", "entry": entry, "tiles": tiles_of(text),
+                       "source": hashlib.sha256(text.encode()).hexdigest()}
+        partial.unlink(missing_ok=True)
+        generated.unlink()
+    record_path.write_text(json.dumps(record, indent=1) + "\n")
+    return record
+
+
+def chosen(options):
+    files = sorted(options.dir.glob("*.cu"))
+    part, parts = (int(x) for x in options.slice.split("/"))
+    files = files[part::parts]
+    if options.limit and options.limit < len(files):
+        files = [files[i * len(files) // options.limit] for i in range(options.limit)]
+    if not files:
+        sys.exit(f"import: no .cu in {options.dir}")
+    return files
+
+
+def guess(path):
+    return SLOW if "collective_builder" in path.read_text(errors="replace") else QUICK
+
+
+def line_of_index(path, record):
+    """"M N K padM padN padK object source": what dispatch.c reads."""
+    m, n, k = (int(x) for x in path.stem.split("_"))
+    pads = [-size % tile for size, tile in zip((m, n, k), record["tiles"])]
+    return f"{m}\t{n}\t{k}\t{pads[0]}\t{pads[1]}\t{pads[2]}\t{record['key']}.so\t{path.name}\n"
+
+
+def link_plugin(options, name):
+    accumulate = options.accumulate or ("f16" if "F16F16F16F16" in str(options.dir) else "f32")
+    cc = re.sub(r"\D", "", options.arch)
+    command = [os.environ.get("CC", "gcc"), "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
+               "-shared", f"-I{TOP}/harness", f"-I{HERE}", f'-DIMPORT_NAME="{name}"', f"-DIMPORT_CC={cc}",
+               f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", str(HERE / "dispatch.c"), "-ldl", "-o",
+               str(options.out / f"{name}.so")]
+    subprocess.run(command, check=True)
+
+
+def show(i, total, record, left):
+    state = record["state"] + (" (kept)" if record.get("cached") else "")
+    eta = f"; {left / 60:.0f} min left" if left else ""
+    print(f"[{i}/{total}] {record['file']}: {state}, {record['seconds']:.0f} s{eta}"
+          + (f": {record['reason']}" if record["reason"] else ""), flush=True)
+
+
+def main():
+    options = arguments()
+    name = options.name or re.sub(r"[^A-Za-z0-9_.-]", "-", options.dir.resolve().name)
+    options.out = options.out or Path("imported") / name
+    options.out.mkdir(parents=True, exist_ok=True)
+    files = chosen(options)
+    guesses = {f: guess(f) for f in files}
+    print(f"{len(files)} files, {options.jobs} at a time: some {sum(guesses.values()) / options.jobs / 60:.0f} min where nothing is "
+          f"kept; {options.out}", flush=True)
+    if options.plan:
+        return
+    build, records, start = Build(options, files), {}, time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        work = {pool.submit(build_one, build, f): f for f in files}
+        for i, done in enumerate(concurrent.futures.as_completed(work), 1):
+            path = work[done]
+            records[path] = done.result()
+            fresh = sum(guesses[f] for f in records if not records[f].get("cached"))
+            rest = sum(guesses[f] for f in files if f not in records)
+            show(i, len(files), records[path], rest * (time.monotonic() - start) / fresh if fresh else 0)
+    good = [f for f in files if records[f]["state"] == "ok"]
+    (options.out / "report.tsv").write_text("file\tstate\tseconds\treason\n" + "".join(
+        f"{f.name}\t{records[f]['state']}\t{records[f]['seconds']}\t{records[f]['reason'] or ''}\n" for f in files))
+    shapes = [f for f in good if re.fullmatch(r"\d+_\d+_\d+", f.stem)]
+    (options.out / f"{name}.tsv").write_text("".join(line_of_index(f, records[f]) for f in shapes))
+    if shapes:
+        link_plugin(options, name)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{len(good)} of {len(files)} built; {used.ru_utime + used.ru_stime:.0f} s of CPU time in this call; "
+          f"{options.out}/{name}.so, {options.out}/report.tsv")
+    sys.exit(0 if shapes else 3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+/* torch/all.h of the stand-in: everything is in stand_in.hpp. */
+#pragma once
+#include "../stand_in.hpp"

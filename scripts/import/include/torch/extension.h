@@ -1,0 +1,3 @@
+/* torch/extension.h of the stand-in: everything is in stand_in.hpp. */
+#pragma once
+#include "../stand_in.hpp"

@@ -1,0 +1,228 @@
+/*
+ * wrapper.hpp - stands behind an unmodified kernel source in one translation unit (import.py writes the two #includes):
+ * calls CUDAL2_ENTRY with tensors, lets no exception out, and stands in for the calls of the CUDA runtime that the
+ * linker is told to wrap: work for the default stream goes to the harness's, as it goes to PyTorch's current one, and
+ * the rest is counted.
+ */
+#pragma once
+
+#include "imported.h"
+#include "stand_in.hpp"
+
+#define WRAPPED(type, name, ...)                                                                                       \
+    extern "C" type __real_##name(__VA_ARGS__) __attribute__((weak));                                                  \
+    extern "C" type __wrap_##name(__VA_ARGS__)
+
+namespace cudal2_stand_in
+{
+inline imported_counts &counted()
+{
+    static imported_counts counts;
+    return counts;
+}
+inline cudaStream_t stream_for(cudaStream_t asked)
+{
+    return asked == nullptr || asked == cudaStreamLegacy || asked == cudaStreamPerThread ? call().stream : asked;
+}
+} // namespace cudal2_stand_in
+
+#define COUNT(what) ::cudal2_stand_in::counted().what++
+#define STREAM(asked) ::cudal2_stand_in::stream_for(asked)
+
+WRAPPED(cudaError_t, cudaLaunchKernel, const void *f, dim3 grid, dim3 block, void **arguments, size_t shared,
+        cudaStream_t s)
+{
+    COUNT(launches);
+    return __real_cudaLaunchKernel(f, grid, block, arguments, shared, STREAM(s));
+}
+/* What <<<>>> becomes from CUDA 13 on. */
+WRAPPED(cudaError_t, __cudaLaunchKernel, cudaKernel_t f, dim3 grid, dim3 block, void **arguments, size_t shared,
+        cudaStream_t s)
+{
+    COUNT(launches);
+    return __real___cudaLaunchKernel(f, grid, block, arguments, shared, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaLaunchCooperativeKernel, const void *f, dim3 grid, dim3 block, void **arguments, size_t shared,
+        cudaStream_t s)
+{
+    COUNT(launches);
+    return __real_cudaLaunchCooperativeKernel(f, grid, block, arguments, shared, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaLaunchKernelExC, const cudaLaunchConfig_t *config, const void *f, void **arguments)
+{
+    cudaLaunchConfig_t own = *config;
+    own.stream = STREAM(own.stream);
+    COUNT(launches);
+    return __real_cudaLaunchKernelExC(&own, f, arguments);
+}
+WRAPPED(cudaError_t, cudaMemsetAsync, void *to, int value, size_t bytes, cudaStream_t s)
+{
+    COUNT(copies);
+    return __real_cudaMemsetAsync(to, value, bytes, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaMemset, void *to, int value, size_t bytes)
+{
+    COUNT(copies);
+    return __real_cudaMemsetAsync ? __real_cudaMemsetAsync(to, value, bytes, STREAM(nullptr))
+                                  : __real_cudaMemset(to, value, bytes);
+}
+WRAPPED(cudaError_t, cudaMemcpyAsync, void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s)
+{
+    COUNT(copies);
+    return __real_cudaMemcpyAsync(to, from, bytes, kind, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaMalloc, void **out, size_t bytes)
+{
+    COUNT(allocations);
+    return __real_cudaMalloc(out, bytes);
+}
+WRAPPED(cudaError_t, cudaFree, void *memory)
+{
+    COUNT(allocations);
+    return __real_cudaFree(memory);
+}
+WRAPPED(cudaError_t, cudaDeviceSynchronize, void)
+{
+    COUNT(synchronisations);
+    return __real_cudaDeviceSynchronize();
+}
+WRAPPED(cudaError_t, cudaStreamSynchronize, cudaStream_t s)
+{
+    COUNT(synchronisations);
+    return __real_cudaStreamSynchronize(STREAM(s));
+}
+WRAPPED(cudaError_t, cudaEventSynchronize, cudaEvent_t event)
+{
+    COUNT(synchronisations);
+    return __real_cudaEventSynchronize(event);
+}
+WRAPPED(cudaError_t, cudaEventRecord, cudaEvent_t event, cudaStream_t s)
+{
+    COUNT(events);
+    return __real_cudaEventRecord(event, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaStreamCreate, cudaStream_t *out)
+{
+    COUNT(streams);
+    return __real_cudaStreamCreate(out);
+}
+WRAPPED(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t *out, unsigned flags)
+{
+    COUNT(streams);
+    return __real_cudaStreamCreateWithFlags(out, flags);
+}
+
+namespace cudal2_stand_in
+{
+
+/* A padded copy of a matrix, zero where the padding is; kept from call to call. */
+struct Padded {
+    void *memory = nullptr;
+    int64_t rows = 0, columns = 0;
+
+    void take(int64_t r, int64_t c)
+    {
+        if (memory && r == rows && c == columns)
+            return;
+        drop();
+        const size_t bytes = static_cast<size_t>(r * c) * 2;
+        check(cudaMalloc(&memory, bytes), "no memory to pad");
+        check(cudaMemsetAsync(memory, 0, bytes, call().stream), "to pad");
+        rows = r;
+        columns = c;
+    }
+    void drop()
+    {
+        (void)cudaFree(memory);
+        memory = nullptr;
+    }
+};
+
+inline Padded *paddings()
+{
+    static Padded all[3];
+    return all;
+}
+
+inline void copy_rows(void *to, int64_t to_columns, const void *from, int64_t from_columns, int64_t rows,
+                      int64_t columns)
+{
+    check(cudaMemcpy2DAsync(to, static_cast<size_t>(to_columns) * 2, from, static_cast<size_t>(from_columns) * 2,
+                            static_cast<size_t>(columns) * 2, static_cast<size_t>(rows), cudaMemcpyDeviceToDevice,
+                            call().stream),
+          "a padded copy");
+}
+
+/* The matrix in its padded form; `from` itself where nothing is padded. */
+inline void *pad(Padded &p, const void *from, int64_t rows, int64_t columns, int64_t more_rows, int64_t more_columns)
+{
+    if (more_rows == 0 && more_columns == 0)
+        return const_cast<void *>(from);
+    p.take(rows + more_rows, columns + more_columns);
+    if (from)
+        copy_rows(p.memory, p.columns, from, columns, rows, columns);
+    return p.memory;
+}
+
+inline void run(const imported_call &c)
+{
+    constexpr auto half = c10::ScalarType::Half;
+    const int64_t m = c.m + c.pad_m, n = c.n + c.pad_n, k = c.k + c.pad_k;
+    Padded *p = paddings();
+    void *a = pad(p[0], c.a, c.m, c.k, c.pad_m, c.pad_k);
+    void *b = c.b_columns ? pad(p[1], c.b_columns, c.n, c.k, c.pad_n, c.pad_k)
+                          : pad(p[1], c.b_rows, c.k, c.n, c.pad_k, c.pad_n);
+    const bool padded = c.pad_m || c.pad_n;
+    if (padded)
+        p[2].take(m, n);
+    void *out = padded ? p[2].memory : c.c;
+    at::Tensor rows = c.b_rows ? at::Tensor(b, {k, n}, half)
+                               : at::Tensor(nullptr, {k, n}, half, "it reads B row-major: not in layout tn");
+    at::Tensor columns = c.b_columns ? at::Tensor(b, {k, n}, half)
+                                     : at::Tensor(nullptr, {k, n}, half, "it reads B column-major: not in layout nn");
+    CUDAL2_ENTRY(at::Tensor(a, {m, k}, half), rows, columns, at::Tensor(out, {m, n}, half));
+    if (padded)
+        copy_rows(c.c, c.n, out, n, c.m, c.n);
+}
+
+inline int guarded(const imported_call *c, char *why)
+{
+    try {
+        call().stream = static_cast<cudaStream_t>(c->stream);
+        call().next = 0;
+        run(*c);
+        check(cudaPeekAtLastError(), "after the call");
+        return IMPORTED_OK;
+    } catch (const std::domain_error &e) {
+        std::snprintf(why, IMPORTED_WHY, "%s", e.what());
+        return IMPORTED_UNSUPPORTED;
+    } catch (const std::exception &e) {
+        std::snprintf(why, IMPORTED_WHY, "it throws: %.200s", e.what());
+    } catch (...) {
+        std::snprintf(why, IMPORTED_WHY, "it throws what is no std::exception");
+    }
+    (void)cudaGetLastError();
+    return IMPORTED_THREW;
+}
+
+inline void tell(imported_counts *out)
+{
+    *out = counted();
+    counted() = {};
+}
+
+inline void release()
+{
+    for (auto &block : call().blocks)
+        (void)cudaFree(block.memory);
+    call().blocks.clear();
+    for (int i = 0; i < 3; i++)
+        paddings()[i].drop();
+}
+
+} // namespace cudal2_stand_in
+
+#define TEXT_OF(x) #x
+#define ENTRY_TEXT(x) TEXT_OF(x)
+extern "C" __attribute__((visibility("default"))) const imported cudal2_imported = {
+    IMPORTED_ABI, ENTRY_TEXT(CUDAL2_ENTRY), cudal2_stand_in::guarded, cudal2_stand_in::tell, cudal2_stand_in::release};

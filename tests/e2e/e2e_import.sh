@@ -1,0 +1,43 @@
+#!/bin/bash
+# scripts/import: a directory of torch extensions becomes a plugin, each file that does not build has its reason, and a second call
+# builds nothing again. Needs nvcc and no GPU: of the plugin only what it does before the first launch is seen.
+without_plugins=yes
+. "$(dirname "$0")/e2e.inc.sh"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+fixtures=$top/tests/fixtures/imports
+command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || { echo "skipped: no nvcc"; exit 0; }
+export CUDAL2_ADAPTERS=$work/none # CUTLASS is not needed here
+cd "$work" || exit 1
+
+import() { # import ARGUMENT...
+    timeout -k 5 600 "$top/scripts/import/import.py" "$fixtures" --out out --name mine "$@" >"$work/out.txt" 2>"$work/err" </dev/null
+    code=$?
+}
+
+import --plan
+expect_code 0 "a plan"
+expect_text out.txt '^3 files, [0-9]+ at a time: some [0-9]+ min' "says how long"
+import
+expect_code 0 "what builds makes a plugin"
+expect_text out.txt '^1 of 3 built' "of those that build"
+expect_text out/report.tsv '^16_16_16.cu	ok	[0-9.]+	$' "a line for the good one"
+expect_text out/report.tsv '^32_16_16.cu	failed	[0-9.]+	32_16_16.cu\(5\): error: identifier "nonsense" is undefined' "the compiler's reason"
+expect_text out/report.tsv '^64_16_16.cu	failed	0.0	2 functions of the form .*: first, second$' "two functions are named"
+expect_text out/mine.tsv '^16	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "the index"
+import
+expect_text out.txt '^\[.*16_16_16.cu: ok \(kept\)' "a second call builds nothing again"
+[ "$(nm -D --defined-only out/mine.so | grep -c ' [TDBR] ')" -eq 2 ]
+verdict $? "the plugin exports the two names alone" "$(nm -D --defined-only out/mine.so)"
+
+gcc -std=c17 -D_GNU_SOURCE -I"$top/harness" "$fixtures/drive.c" -ldl -o drive || exit 1
+./drive out/mine.so tn 48 1 >told
+expect_text told '^mine-tn: 1: no kernel of the set is for this shape$' "a shape without a kernel is unsupported"
+./drive out/mine.so nn 16 1 >told
+expect_text told '^mine-nn: 1: it reads B column-major: not in layout nn$' "so is the layout that it does not read"
+./drive out/mine.so tn 16 0 >told
+expect_text told '^mine-tn: 2: it throws: no stream$' "what it throws is told"
+./drive out/mine.so tn 16 1 >told
+if [ ! -e /dev/nvidiactl ]; then
+    expect_text told '^mine-tn: 2: it throws: after the call: ' "and a launch without a GPU"
+fi
+finish
