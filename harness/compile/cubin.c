@@ -25,7 +25,8 @@ enum attribute {
     ATTRIBUTE_PARAMETER = 0x17,
     ATTRIBUTE_PARAMETER_BYTES = 0x19,
     ATTRIBUTE_REGISTERS = 0x2f,
-    ATTRIBUTE_CLUSTER = 0x3d
+    ATTRIBUTE_CLUSTER = 0x3d,
+    ATTRIBUTE_PARAMETER_2 = 0x45 /* of CUDA 13.4 and later */
 };
 #define FORM_SHORT 3u /* the value is the two bytes behind the number; of 4 they are the length of what follows */
 #define FORM_SIZED 4u
@@ -158,15 +159,15 @@ static void read_three(struct view value, unsigned out[3])
         out[i] = (unsigned)number(value, 4 * i, 4);
 }
 
-/* Index, ordinal, offset, then a word whose upper 14 bits are the size. */
-static int read_parameter(struct view value, struct cubin_entry *out, struct error *err)
+/* Index, ordinal, offset, then a word whose upper 14 bits are the size; in the second form two bytes that are it. */
+static int read_parameter(unsigned which, struct view value, struct cubin_entry *out, struct error *err)
 {
     uint64_t ordinal = number(value, 4, 2);
     if (value.length < 12)
         return cut_off(err);
     if (ordinal >= CUBIN_MAX_PARAMETERS)
         return error_set(err, EXIT_CODE_DATA, "the kernel takes more than %d arguments", CUBIN_MAX_PARAMETERS);
-    out->sizes[ordinal] = (unsigned)(number(value, 8, 4) >> 18);
+    out->sizes[ordinal] = (unsigned)(which == ATTRIBUTE_PARAMETER_2 ? number(value, 8, 2) : number(value, 8, 4) >> 18);
     if (ordinal >= out->n_parameters)
         out->n_parameters = (unsigned)ordinal + 1;
     return 0;
@@ -177,7 +178,8 @@ static int read_attribute(unsigned which, struct view value, struct cubin_entry 
     unsigned bound[3];
     switch (which) {
     case ATTRIBUTE_PARAMETER:
-        return read_parameter(value, out, err);
+    case ATTRIBUTE_PARAMETER_2:
+        return read_parameter(which, value, out, err);
     case ATTRIBUTE_MAX_THREADS:
         read_three(value, bound);
         out->max_threads = bound[0] * bound[1] * bound[2];

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAP_BYTES 128u
 #define MAP_ALIGNMENT 64u
 #define REGISTERS 65536u /* of a multiprocessor, since sm_50 */
 #define WARP 32u
@@ -41,8 +40,16 @@ struct compile_usage fit_usage(const char *log, const char *entry, const struct 
 static const char *kind_of(const struct manifest_argument *a)
 {
     static const char *const kinds[] = {"an operand", "a size",  "the workspace", "null",
-                                        "an integer", "a float", "a tensor map"};
+                                        "an integer", "a float", "a tensor map",  "a struct"};
     return kinds[a->kind];
+}
+
+static unsigned alignment_of(const struct manifest_argument *a)
+{
+    size_t most = a->kind == ARGUMENT_TENSOR_MAP ? MAP_ALIGNMENT : a->kind == ARGUMENT_STRUCT ? 1 : a->bytes;
+    for (size_t i = 0; i < a->n_fields; i++)
+        most = a->fields[i].bytes > most ? a->fields[i].bytes : most;
+    return (unsigned)most;
 }
 
 /* Of all arguments, each where its alignment puts it. */
@@ -51,7 +58,7 @@ static unsigned bytes_of(const struct manifest *m)
     unsigned at = 0;
     for (size_t i = 0; i < m->n_arguments; i++) {
         unsigned size = (unsigned)m->arguments[i].bytes;
-        unsigned aligned = size == MAP_BYTES ? MAP_ALIGNMENT : size;
+        unsigned aligned = alignment_of(&m->arguments[i]);
         at = (at + aligned - 1) / aligned * aligned + size;
     }
     return at;

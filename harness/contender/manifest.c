@@ -346,6 +346,18 @@ static void free_rules(struct manifest_rule *rules, size_t n)
     }
 }
 
+static void free_argument(struct manifest_argument *a)
+{
+    for (size_t i = 0; i < a->n_fields; i++)
+        expr_free(a->fields[i].value);
+    free(a->fields);
+    expr_free(a->value);
+    expr_free(a->box[0]);
+    expr_free(a->box[1]);
+    expr_free(a->swizzle);
+    expr_free(a->fetch);
+}
+
 void manifest_free(struct manifest *m)
 {
     if (!m)
@@ -355,13 +367,8 @@ void manifest_free(struct manifest *m)
         expr_free(m->block[i]);
         expr_free(m->cluster[i]);
     }
-    for (size_t i = 0; i < m->n_arguments; i++) {
-        expr_free(m->arguments[i].value);
-        expr_free(m->arguments[i].box[0]);
-        expr_free(m->arguments[i].box[1]);
-        expr_free(m->arguments[i].swizzle);
-        expr_free(m->arguments[i].fetch);
-    }
+    for (size_t i = 0; i < m->n_arguments; i++)
+        free_argument(&m->arguments[i]);
     for (size_t i = 0; i < m->n_defines; i++)
         expr_free(m->defines[i].value);
     for (size_t i = 0; i < m->n_terms; i++)

@@ -20,6 +20,7 @@
 #define MANIFEST_MAX_RULES 32
 #define MANIFEST_MAX_NAMED 16 /* defines, and as many terms */
 #define MANIFEST_MAX_ARGUMENTS 24
+#define MANIFEST_MAX_FIELDS 16
 #define MANIFEST_FIXED_NAMES 8 /* M N K SM_COUNT L2_BYTES DTYPE ACC_F32 LAYOUT_TN */
 #define MANIFEST_MAX_NAMES (MANIFEST_FIXED_NAMES + MANIFEST_MAX_PARAMETERS + 2 * MANIFEST_MAX_NAMED)
 
@@ -45,13 +46,14 @@ struct manifest_named {
 };
 
 enum argument_kind {
-    ARGUMENT_OPERAND,   /* pointer to a, b or c */
-    ARGUMENT_SIZE,      /* int32 m, n or k */
-    ARGUMENT_WORKSPACE, /* pointer, `value` bytes behind its start */
-    ARGUMENT_NULL,      /* a pointer to nothing */
-    ARGUMENT_INTEGER,   /* of `bytes` bytes, of an expression */
-    ARGUMENT_FLOAT,     /* of `bytes` bytes */
-    ARGUMENT_TENSOR_MAP /* tensor map of a, b or c */
+    ARGUMENT_OPERAND,    /* pointer to a, b or c */
+    ARGUMENT_SIZE,       /* int32 m, n or k */
+    ARGUMENT_WORKSPACE,  /* pointer, `value` bytes behind its start */
+    ARGUMENT_NULL,       /* a pointer to nothing */
+    ARGUMENT_INTEGER,    /* of `bytes` bytes, of an expression */
+    ARGUMENT_FLOAT,      /* of `bytes` bytes */
+    ARGUMENT_TENSOR_MAP, /* tensor map of a, b or c */
+    ARGUMENT_STRUCT      /* some of the others but maps, by value, as C lays them out */
 };
 
 struct manifest_argument {
@@ -63,9 +65,15 @@ struct manifest_argument {
     struct expr *swizzle; /* ARGUMENT_TENSOR_MAP: bytes of a row that are swizzled as one; NULL: 0, none */
     struct expr *fetch;   /* ARGUMENT_TENSOR_MAP: bytes that the L2 fetches at a time; NULL: MANIFEST_FETCH */
     size_t bytes;         /* that the kernel takes it in */
+    struct manifest_argument *fields; /* ARGUMENT_STRUCT: n_fields of them, owned */
+    size_t n_fields;
 };
 
 #define MANIFEST_FETCH 256
+#define MANIFEST_STRUCT_BYTES (8 * MANIFEST_MAX_FIELDS) /* at most */
+
+/* Where a field lies that stands behind `after` bytes of its struct. */
+size_t manifest_field_offset(size_t after, const struct manifest_argument *field);
 
 struct manifest {
     char name[MANIFEST_NAME_MAX];

@@ -1,12 +1,11 @@
 /*
- * manifest_arguments.c - reads the arguments of a kernel from its manifest: operands, sizes, numbers, workspace, tensor
- * maps. Relies on manifest_read.h. Called by manifest.c.
+ * manifest_arguments.c - reads the arguments of a kernel from its manifest: operands, sizes, numbers, workspace,
+ * structs, tensor maps. Relies on manifest_read.h. Called by manifest.c.
  */
 #include "contender/manifest_read.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define MAP_BYTES 128u
 #define LARGEST_HALF 65504.0
@@ -66,8 +65,50 @@ static int read_keyed(struct json_at at, size_t kind, struct manifest_argument *
                : manifest_read_expr(value, &a->value, err);
 }
 
+static int read_argument(struct json_at at, struct manifest_argument *a, struct error *err);
+
+static int read_field(struct json_at at, struct manifest_argument *field, struct error *err)
+{
+    if (json_member(at, "struct").node || json_member(at, "tensor_map").node)
+        return json_fail(at, err, "a struct has no structs and no tensor maps here");
+    return read_argument(at, field, err);
+}
+
+/* {"struct": ["a", {"int32": "M"}, {"int64": "K"}]}: a tensor of CuTe, say. */
+static int read_struct(struct json_at at, struct manifest_argument *a, struct error *err)
+{
+    static const char *const keys[] = {"struct", NULL};
+    struct json_at list = json_member(at, "struct");
+    size_t aligned = 1;
+    int count;
+    a->kind = ARGUMENT_STRUCT;
+    if (json_only_keys(at, keys, err) != 0 || json_read_array(list, 1, &count, err) != 0)
+        return err->code;
+    if (count > MANIFEST_MAX_FIELDS)
+        return json_fail(list, err, "more than %d fields", MANIFEST_MAX_FIELDS);
+    a->fields = calloc((size_t)count, sizeof *a->fields);
+    if (!a->fields)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for a struct");
+    for (int i = 0; i < count; i++) {
+        a->n_fields = (size_t)i + 1;
+        if (read_field(json_element(list, i), &a->fields[i], err) != 0)
+            return err->code;
+        a->bytes = manifest_field_offset(a->bytes, &a->fields[i]) + a->fields[i].bytes;
+        aligned = a->fields[i].bytes > aligned ? a->fields[i].bytes : aligned;
+    }
+    a->bytes = (a->bytes + aligned - 1) / aligned * aligned;
+    return 0;
+}
+
+size_t manifest_field_offset(size_t after, const struct manifest_argument *field)
+{
+    return (after + field->bytes - 1) / field->bytes * field->bytes;
+}
+
 static int read_object(struct json_at at, struct manifest_argument *a, struct error *err)
 {
+    if (json_member(at, "struct").node)
+        return read_struct(at, a, err);
     for (size_t i = 0; i < N_KINDS; i++)
         if (json_member(at, kinds[i].key).node)
             return read_keyed(at, i, a, err);

@@ -44,6 +44,8 @@ static int check_names_of(const struct manifest *m, const struct expr_scope *sco
         const struct expr *all[] = {a->value, a->box[0], a->box[1], a->swizzle, a->fetch};
         for (int e = 0; e < 5 && rc == 0; e++)
             rc = check_expr(all[e], scope, at, "arguments", err);
+        for (size_t f = 0; f < a->n_fields && rc == 0; f++)
+            rc = check_expr(a->fields[f].value, scope, at, "arguments", err);
     }
     return rc;
 }

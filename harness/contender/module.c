@@ -10,18 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments of one launch on one operand set; `pointers` is what the driver wants, into the rest. */
+/* Of up to 8 bytes, read from its start in as many as the kernel takes. */
+union argument_value {
+    const void *address;
+    int64_t integer;
+    uint16_t half;
+    float single;
+    double wide;
+};
+
+/* The arguments of one launch on one operand set; `pointers` is what the driver wants, into the rest. A struct has the
+ * room of a map. */
 struct operand_arguments {
     struct cuda_tensor_map maps[MANIFEST_MAX_ARGUMENTS];
-    const void *addresses[MANIFEST_MAX_ARGUMENTS];
-    union {
-        int64_t integer; /* read from its start in as many bytes as the kernel takes */
-        uint16_t half;
-        float single;
-        double wide;
-    } numbers[MANIFEST_MAX_ARGUMENTS];
+    union argument_value values[MANIFEST_MAX_ARGUMENTS];
     void *pointers[MANIFEST_MAX_ARGUMENTS];
 };
+_Static_assert(sizeof(struct cuda_tensor_map) >= MANIFEST_STRUCT_BYTES, "a struct has the room of a map");
 
 struct module_state {
     struct device *device;
@@ -215,14 +220,14 @@ static int integer_of(const struct module_state *s, const struct manifest_argume
 }
 
 /* The harness asks for A * B and no more, so what a manifest says of alpha and beta is all there is. */
-static void put_float(struct operand_arguments *to, size_t i, const struct manifest_argument *a)
+static void put_float(const struct manifest_argument *a, union argument_value *out)
 {
     if (a->bytes == 8)
-        to->numbers[i].wide = a->number;
+        out->wide = a->number;
     else if (a->bytes == 4)
-        to->numbers[i].single = (float)a->number;
+        out->single = (float)a->number;
     else
-        to->numbers[i].half = half_from_float((float)a->number);
+        out->half = half_from_float((float)a->number);
 }
 
 static int workspace_of(const struct module_state *s, const struct manifest_argument *a, void *workspace,
@@ -239,38 +244,61 @@ static int workspace_of(const struct module_state *s, const struct manifest_argu
     return status;
 }
 
+/* Whatever is neither a map nor a struct. */
+static int value_of(const struct module_state *s, const struct cudal2_setup *setup, const struct cudal2_operands *o,
+                    const struct manifest_argument *a, union argument_value *out, char *why)
+{
+    const void *operands[3] = {o->a, o->b, o->c};
+    const int64_t sizes[3] = {setup->problem.m, setup->problem.n, setup->problem.k};
+    *out = (union argument_value){0};
+    switch (a->kind) {
+    case ARGUMENT_OPERAND:
+        out->address = operands[a->which];
+        return CUDAL2_OK;
+    case ARGUMENT_WORKSPACE:
+        return workspace_of(s, a, setup->workspace, &out->address, why);
+    case ARGUMENT_SIZE:
+        out->integer = sizes[a->which];
+        return CUDAL2_OK;
+    case ARGUMENT_INTEGER:
+        return integer_of(s, a, &out->integer, why);
+    case ARGUMENT_FLOAT:
+        put_float(a, out);
+        return CUDAL2_OK;
+    default: /* ARGUMENT_NULL */
+        return CUDAL2_OK;
+    }
+}
+
+static int pack_struct(const struct module_state *s, const struct cudal2_setup *setup, const struct cudal2_operands *o,
+                       const struct manifest_argument *a, void *to, char *why)
+{
+    size_t at = 0;
+    memset(to, 0, a->bytes);
+    for (size_t i = 0; i < a->n_fields; i++) {
+        union argument_value value;
+        int status = value_of(s, setup, o, &a->fields[i], &value, why);
+        if (status != CUDAL2_OK)
+            return status;
+        at = manifest_field_offset(at, &a->fields[i]);
+        memcpy((char *)to + at, &value, a->fields[i].bytes);
+        at += a->fields[i].bytes;
+    }
+    return CUDAL2_OK;
+}
+
 static int build_argument(const struct module_state *s, const struct cudal2_setup *setup, size_t set, size_t i,
                           char *why)
 {
     const struct manifest_argument *a = &s->kernel->arguments[i];
     const struct cudal2_operands *o = &setup->sets[set];
     const void *operands[3] = {o->a, o->b, o->c};
-    const int64_t sizes[3] = {setup->problem.m, setup->problem.n, setup->problem.k};
     struct operand_arguments *to = &s->sets[set];
-    bool address = a->kind == ARGUMENT_OPERAND || a->kind == ARGUMENT_WORKSPACE || a->kind == ARGUMENT_NULL;
-    to->pointers[i] = address ? (void *)&to->addresses[i] : (void *)&to->numbers[i];
-    switch (a->kind) {
-    case ARGUMENT_OPERAND:
-        to->addresses[i] = operands[a->which];
-        return CUDAL2_OK;
-    case ARGUMENT_WORKSPACE:
-        return workspace_of(s, a, setup->workspace, &to->addresses[i], why);
-    case ARGUMENT_NULL:
-        to->addresses[i] = NULL;
-        return CUDAL2_OK;
-    case ARGUMENT_SIZE:
-        to->numbers[i].integer = sizes[a->which];
-        return CUDAL2_OK;
-    case ARGUMENT_INTEGER:
-        return integer_of(s, a, &to->numbers[i].integer, why);
-    case ARGUMENT_FLOAT:
-        put_float(to, i, a);
-        return CUDAL2_OK;
-    case ARGUMENT_TENSOR_MAP:
-        to->pointers[i] = &to->maps[i];
+    bool wide = a->kind == ARGUMENT_TENSOR_MAP || a->kind == ARGUMENT_STRUCT;
+    to->pointers[i] = wide ? (void *)&to->maps[i] : (void *)&to->values[i];
+    if (a->kind == ARGUMENT_TENSOR_MAP)
         return encode_map(s, setup, a, operands[a->which], &to->maps[i], why);
-    }
-    return CUDAL2_LIBRARY_ERROR;
+    return wide ? pack_struct(s, setup, o, a, &to->maps[i], why) : value_of(s, setup, o, a, &to->values[i], why);
 }
 
 static int build_arguments(struct module_state *s, const struct cudal2_setup *setup, char *why)

@@ -79,6 +79,24 @@ static void an_entry_is_read(void **state)
     assert_int_equal(e.required_block[0], 0);
 }
 
+/* As CUDA 13.4 lists arguments. */
+static void arguments_of_the_second_form_are_read(void **state)
+{
+    static const unsigned char second[] = {4, 0x45, 12, 0, 0, 0, 0, 0, 1, 0, 8, 0, 4, 0, 0, 0,
+                                           4, 0x45, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 4};
+    (void)state;
+    struct cubin_entry e;
+    struct error err;
+    make();
+    memcpy(file + 112, second, sizeof second);
+    put_section(3, 22, 112, sizeof second);
+    if (cubin_read(file, sizeof file, "gemm", &e, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(e.n_parameters, 2);
+    assert_int_equal(e.sizes[0], 8);
+    assert_int_equal(e.sizes[1], 4);
+}
+
 static void an_entry_that_is_not_there_names_those_that_are(void **state)
 {
     (void)state;
@@ -193,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_is_read),
+        cmocka_unit_test(arguments_of_the_second_form_are_read),
         cmocka_unit_test(an_entry_that_is_not_there_names_those_that_are),
         cmocka_unit_test(its_architecture_is_in_the_flags),
         cmocka_unit_test(an_architecture_runs_on_later_ones_of_its_family),

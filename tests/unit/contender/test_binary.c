@@ -20,21 +20,25 @@
 
 /* Takes every kind of argument; multiplies in fp16 with fp16 sums. */
 static const char source[] =
+    "struct view { const u16 *at; int m; signed char small; long long stride; short last; };\n"
     "extern \"C\" __global__ void gemm(const u16 *a, const u16 *b, u16 *c, int m, long long stride, float alpha,\n"
-    "    signed char flag, double beta, u16 half, void *scratch, void *none, const __grid_constant__ tensor_map map)\n"
+    "    signed char flag, double beta, u16 half, void *scratch, void *none, const __grid_constant__ tensor_map map,\n"
+    "    const __grid_constant__ view rows)\n"
     "{\n"
     "    extern __shared__ u32 shared[];\n"
     "    u32 x = a[threadIdx.x], y = b[threadIdx.x], z = 0, w = 0;\n"
     "    asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %2, %2, %2}, {%3, %3}, \"\n"
     "                 \"{%0, %1};\" : \"+r\"(z), \"+r\"(w) : \"r\"(x), \"r\"(y));\n"
     "    shared[threadIdx.x] = z + w + (u32)map.opaque[0];\n"
-    "    c[threadIdx.x] = (u16)(shared[m] + stride + flag + half + (int)alpha + (int)beta + (scratch == none));\n"
+    "    c[threadIdx.x] = (u16)(shared[m] + stride + flag + half + (int)alpha + (int)beta + (scratch == none) + "
+    "rows.at[rows.m] + rows.last);\n"
     "}\n"
     "extern \"C\" __global__ void other(u16 *c) { *c = 1; }\n";
 
+#define VIEW "{\"struct\":[\"b\",{\"int32\":\"M\"},{\"int8\":3},{\"int64\":\"K\"},{\"int16\":\"-2\"}]}"
 #define ARGUMENTS                                                                                                      \
     "\"a\",\"b\",\"c\",\"m\",{\"int64\":\"LAYOUT_TN ? K : N\"},{\"float32\":1},{\"int8\":\"-M\"},{\"float64\":-0.5},"  \
-    "{\"float16\":1.5},{\"workspace\":\"M*4\"},\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}"
+    "{\"float16\":1.5},{\"workspace\":\"M*4\"},\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}," VIEW
 
 struct told {
     const char *source, *entry, *shared, *arguments;
@@ -127,7 +131,7 @@ static void a_cubin_is_read_whole(void **state)
         fail_msg("%s: %s", v->verdict, v->why);
     assert_string_equal(v->instructions, "hmma.f16.f16"); /* from machine code: there is no PTX */
     assert_true(v->usage.registers >= 16 && v->usage.registers <= 64);
-    assert_int_equal(v->code.n_parameters, 12);
+    assert_int_equal(v->code.n_parameters, 13);
     assert_int_equal(v->dynamic_bytes, 1024);
     inspection_free(&found);
 }
@@ -140,11 +144,11 @@ static void each_fault_has_its_verdict(void **state)
     expect(&t, "wrong_entry", "no kernel \"gem\" in the code, which has: ");
     t = plain;
     t.arguments = ARGUMENTS ",\"n\"";
-    expect(&t, "wrong_arguments", "takes 12 arguments, the manifest gives 13");
+    expect(&t, "wrong_arguments", "takes 13 arguments, the manifest gives 14");
     t.arguments = "\"a\",\"b\",\"c\"";
-    expect(&t, "wrong_arguments", "takes 12 arguments, the manifest gives 3");
+    expect(&t, "wrong_arguments", "takes 13 arguments, the manifest gives 3");
     t.arguments = "\"a\",\"b\",\"c\",\"m\",\"n\",{\"float32\":1},{\"int8\":1},{\"float64\":1},{\"float16\":1},\"null\","
-                  "\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}";
+                  "\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}," VIEW;
     expect(&t, "wrong_arguments", "argument 5 is of 8 bytes in the kernel, and the manifest gives a size, which has 4");
     t = plain;
     t.shared = "232449";
@@ -314,6 +318,18 @@ static void every_argument_reaches_the_launch(void **state)
     assert_true(half_to_float(half) == 1.5f);
     assert_ptr_equal(address(9), (void *)(0x40000 + 256));
     assert_null(address(10));
+    const struct {
+        const void *at;
+        int32_t m;
+        int8_t small;
+        int64_t stride;
+        int16_t last;
+    } *view = mock.last_arguments[12];
+    assert_ptr_equal(view->at, (void *)0x20000);
+    assert_int_equal(view->m, 64);
+    assert_int_equal(view->small, 3);
+    assert_int_equal(view->stride, 128);
+    assert_int_equal(view->last, -2);
     assert_int_equal(c.ops->describe(&c, made, described, sizeof described), CUDAL2_OK);
     assert_non_null(strstr(described, "\"instructions\":\"hmma.f16.f16\"")); /* what verify/instructions.c judges */
     c.ops->teardown(&c, made);
@@ -343,7 +359,7 @@ static void a_fault_ends_the_setup_with_its_word(void **state)
     expect_setup(&t, CUDAL2_LIBRARY_ERROR, "load_error: there is no kernel \"gem\"");
     t = plain;
     t.arguments = "\"a\"";
-    expect_setup(&t, CUDAL2_LIBRARY_ERROR, "load_error: wrong_arguments: the kernel takes 12");
+    expect_setup(&t, CUDAL2_LIBRARY_ERROR, "load_error: wrong_arguments: the kernel takes 13");
     t = plain;
     t.shared = "232449";
     expect_setup(&t, CUDAL2_LIBRARY_ERROR, "load_error: over_limit: 232449 bytes of shared memory");
@@ -360,10 +376,10 @@ static void numbers_that_do_not_fit_are_told(void **state)
     struct told t = plain;
     (void)state;
     t.arguments = "\"a\",\"b\",\"c\",\"m\",{\"int64\":1},{\"float32\":1},{\"int8\":\"M*2\"},{\"float64\":1},"
-                  "{\"float16\":1},\"null\",\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}";
+                  "{\"float16\":1},\"null\",\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}," VIEW;
     expect_setup(&t, CUDAL2_LIBRARY_ERROR, "the argument \"M*2\" is 128, which is no int8");
     t.arguments = "\"a\",\"b\",\"c\",\"m\",{\"int64\":1},{\"float32\":1},{\"int8\":1},{\"float64\":1},{\"float16\":1},"
-                  "{\"workspace\":\"M*9\"},\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}";
+                  "{\"workspace\":\"M*9\"},\"null\",{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]}," VIEW;
     expect_setup(&t, CUDAL2_LIBRARY_ERROR, "\"M*9\" is 576, outside of the workspace of 512 bytes");
 }
 

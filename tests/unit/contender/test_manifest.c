@@ -217,10 +217,16 @@ static void arguments_of_every_kind(void **state)
         const char *text;
         enum argument_kind kind;
         size_t bytes;
-    } kinds[] = {{"{\"int8\":\"M\"}", ARGUMENT_INTEGER, 1},     {"{\"int16\":1}", ARGUMENT_INTEGER, 2},
-                 {"{\"int64\":\"K\"}", ARGUMENT_INTEGER, 8},    {"{\"float16\":-65504}", ARGUMENT_FLOAT, 2},
-                 {"{\"float32\":0.5}", ARGUMENT_FLOAT, 4},      {"{\"float64\":1e300}", ARGUMENT_FLOAT, 8},
-                 {"{\"workspace\":64}", ARGUMENT_WORKSPACE, 8}, {"\"null\"", ARGUMENT_NULL, 8}};
+    } kinds[] = {{"{\"int8\":\"M\"}", ARGUMENT_INTEGER, 1},
+                 {"{\"int16\":1}", ARGUMENT_INTEGER, 2},
+                 {"{\"int64\":\"K\"}", ARGUMENT_INTEGER, 8},
+                 {"{\"float16\":-65504}", ARGUMENT_FLOAT, 2},
+                 {"{\"float32\":0.5}", ARGUMENT_FLOAT, 4},
+                 {"{\"float64\":1e300}", ARGUMENT_FLOAT, 8},
+                 {"{\"workspace\":64}", ARGUMENT_WORKSPACE, 8},
+                 {"{\"struct\":[{\"int8\":1},\"a\",{\"int16\":2}]}", ARGUMENT_STRUCT, 24},
+                 {"{\"struct\":[{\"int16\":1},{\"int8\":2}]}", ARGUMENT_STRUCT, 4},
+                 {"\"null\"", ARGUMENT_NULL, 8}};
     struct manifest *m;
     struct error err = {0};
     (void)state;
@@ -238,6 +244,9 @@ static void arguments_of_every_kind(void **state)
     assert_refused("{\"int32\":\"TILE\"}", "{\"float32\":\"1\"}", "$.arguments[7].float32");
     assert_refused("{\"int32\":\"TILE\"}", "{\"int32\":1,\"int64\":1}", "int64");
     assert_refused("{\"int32\":\"TILE\"}", "{\"int128\":1}", "int128");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"struct\":[]}", "$.arguments[7].struct");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"struct\":[{\"struct\":[1]}]}", "$.arguments[7].struct[0]");
+    assert_refused("{\"int32\":\"TILE\"}", "{\"struct\":[{\"int32\":\"TILES\"}]}", "unknown name TILES");
 }
 
 /* It is compiled already: what would be a -D has nothing to be told to. */
