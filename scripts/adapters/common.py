@@ -4,6 +4,9 @@ import importlib.util
 import json
 import os
 import re
+import shutil
+import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,13 +28,40 @@ def enter(tool, module):
     out of the path: triton.py is no triton."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != here]
-    if importlib.util.find_spec(module) is not None:
-        return
+    try:
+        if importlib.util.find_spec(module) is not None:
+            return
+    except ModuleNotFoundError:  # of what it is in
+        pass
     python = environment(tool) / "bin" / "python"
     if python.exists() and os.environ.get("CUDAL2_ADAPTER") != tool:
         os.environ["CUDAL2_ADAPTER"] = tool  # once
         os.execv(python, [str(python), *sys.argv])
     print(f"{tool}: {module} is not installed: run scripts/adapters/setup.sh {tool}", file=sys.stderr)
+    sys.exit(69)
+
+
+def cutlass_includes(tool, given=None, needed=True):
+    """Where CUTLASS's headers are: a checkout, or what setup.sh cutlass installed. [] where they need not be."""
+    for root in [given] if given else sorted(environment("cutlass").glob("lib/*/site-packages/cutlass_library/source")):
+        if (root / "include/cutlass/cutlass.h").exists():
+            return [root / "include", root / "tools/util/include"]
+    if not needed:
+        return []
+    print(f"{tool}: no CUTLASS headers: run scripts/adapters/setup.sh cutlass, or give --cutlass DIR", file=sys.stderr)
+    sys.exit(69)
+
+
+def find_nvcc(tool):
+    """nvcc, and what it says of its version."""
+    home = os.environ.get("CUDA_HOME")
+    for nvcc in ([f"{home}/bin/nvcc"] if home else []) + ["nvcc", "/usr/local/cuda/bin/nvcc"]:
+        try:
+            version = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+            return shutil.which(nvcc) or nvcc, version
+        except (OSError, subprocess.CalledProcessError):
+            continue
+    print(f"{tool}: no nvcc (CUDA_HOME names the toolkit)", file=sys.stderr)
     sys.exit(69)
 
 
@@ -47,6 +77,26 @@ def load(tool, spec):
     if not hasattr(module, name):
         fail(tool, f'{path} has no "{name}"')
     return module, getattr(module, name)
+
+
+def launch_of(cubin, entry):
+    """The block and the cluster that a cubin was compiled for, from its section .nv.info.<entry>; None where it says none."""
+    headers, = struct.unpack_from("<Q", cubin, 40)
+    count, names = struct.unpack_from("<HH", cubin, 60)
+
+    def section(i):
+        return struct.unpack_from("<IIQQQQ", cubin, headers + 64 * i)
+
+    strings, found = section(names)[4], {}
+    for _, _, _, _, at, size in (s for s in map(section, range(count))
+                                 if cubin[strings + s[0]:].startswith(b".nv.info." + entry.encode() + b"\0")):
+        end = at + size
+        while at < end:
+            form, which, short = struct.unpack_from("<BBH", cubin, at)
+            if form == 4 and which in (0x10, 0x3d):
+                found[which] = list(struct.unpack_from("<III", cubin, at + 4))
+            at += 4 + (short if form == 4 else 0)
+    return found.get(0x10), found.get(0x3d)
 
 
 def word(text):

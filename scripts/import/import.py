@@ -19,6 +19,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "adapters"))
+from common import cutlass_includes, find_nvcc  # noqa: E402
 TENSOR = r"(?:const\s+)?(?:torch|at)::Tensor\s*&?\s*\w+\s*"
 ENTRY = re.compile(r"\bvoid\s+(\w+)\s*\(\s*" + r",\s*".join([TENSOR] * 4) + r"\)\s*\{")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -45,26 +47,10 @@ def arguments():
     return p.parse_args()
 
 
-def cutlass_includes(given, files):
-    """Where its headers are; none where no file asks for them."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    venv = Path(os.environ.get("CUDAL2_ADAPTERS") or f"{cache}/cudal2-bench/adapters") / "cutlass"
-    for root in [given] if given else sorted(venv.glob("lib/*/site-packages/cutlass_library/source")):
-        if (root / "include/cutlass/cutlass.h").exists():
-            return [str(root / "include"), str(root / "tools/util/include")]
-    if not any(re.search(r"#include\s*[<\"](cute|cutlass)/", f.read_text(errors="replace")) for f in files):
-        return []
-    sys.exit("import: no CUTLASS headers: run scripts/adapters/setup.sh cutlass, or give --cutlass DIR")
-
-
-def compiler():
-    home = os.environ.get("CUDA_HOME")
-    for nvcc in ([f"{home}/bin/nvcc"] if home else []) + ["nvcc", "/usr/local/cuda/bin/nvcc"]:
-        try:
-            return nvcc, subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
-        except (OSError, subprocess.CalledProcessError):
-            continue
-    sys.exit("import: no nvcc (CUDA_HOME names the toolkit)")
+def headers(options, files):
+    """Of CUTLASS; none where no file asks for them."""
+    asked = any(re.search(r"#include\s*[<\"](cute|cutlass)/", f.read_text(errors="replace")) for f in files)
+    return [str(i) for i in cutlass_includes("import", options.cutlass, asked)]
 
 
 def wrapped():
@@ -77,8 +63,8 @@ class Build:
 
     def __init__(self, options, files):
         self.options = options
-        self.nvcc, version = compiler()
-        self.includes = cutlass_includes(options.cutlass, files)
+        self.nvcc, version = find_nvcc("import")
+        self.includes = headers(options, files)
         arch = options.arch.removeprefix("sm_")
         self.flags = [*FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-shared", "-Xcompiler",
                       "-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={HERE}/import.map"]

@@ -63,13 +63,49 @@ WRAPPED(cudaError_t, cudaMemsetAsync, void *to, int value, size_t bytes, cudaStr
 WRAPPED(cudaError_t, cudaMemset, void *to, int value, size_t bytes)
 {
     COUNT(copies);
-    return __real_cudaMemsetAsync ? __real_cudaMemsetAsync(to, value, bytes, STREAM(nullptr))
-                                  : __real_cudaMemset(to, value, bytes);
+    return __real_cudaMemsetAsync(to, value, bytes, STREAM(nullptr));
 }
 WRAPPED(cudaError_t, cudaMemcpyAsync, void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s)
 {
     COUNT(copies);
     return __real_cudaMemcpyAsync(to, from, bytes, kind, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaMemcpy, void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    COUNT(copies);
+    COUNT(synchronisations);
+    const cudaError_t status = __real_cudaMemcpyAsync(to, from, bytes, kind, STREAM(nullptr));
+    return status == cudaSuccess ? cudaStreamSynchronize(STREAM(nullptr)) : status;
+}
+WRAPPED(cudaError_t, cudaGraphLaunch, cudaGraphExec_t graph, cudaStream_t s)
+{
+    COUNT(launches);
+    return __real_cudaGraphLaunch(graph, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaMallocAsync, void **out, size_t bytes, cudaStream_t s)
+{
+    COUNT(allocations);
+    return __real_cudaMallocAsync(out, bytes, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaFreeAsync, void *memory, cudaStream_t s)
+{
+    COUNT(allocations);
+    return __real_cudaFreeAsync(memory, STREAM(s));
+}
+WRAPPED(cudaError_t, cudaStreamWaitEvent, cudaStream_t s, cudaEvent_t event, unsigned flags)
+{
+    COUNT(events);
+    return __real_cudaStreamWaitEvent(STREAM(s), event, flags);
+}
+WRAPPED(cudaError_t, cudaStreamSetAttribute, cudaStream_t s, cudaStreamAttrID which, const cudaStreamAttrValue *value)
+{
+    COUNT(streams);
+    return __real_cudaStreamSetAttribute(STREAM(s), which, value);
+}
+WRAPPED(cudaError_t, cudaStreamCreateWithPriority, cudaStream_t *out, unsigned flags, int priority)
+{
+    COUNT(streams);
+    return __real_cudaStreamCreateWithPriority(out, flags, priority);
 }
 WRAPPED(cudaError_t, cudaMalloc, void **out, size_t bytes)
 {

@@ -48,4 +48,31 @@ if has triton; then
     expect_code 1 "a function that is not there"
     expect_text "$work/err" '^triton: .*matmul.py has no "none"$' "is named"
 fi
+
+# --- the CuTe DSL, cuTile ---
+for tool in cute cutile; do
+    has $tool || continue
+    adapter $tool.py "$top/examples/$tool/gemm.py:gemm"
+    expect_code 0 "$tool: the example compiles"
+    run verify --compile-only $tool-gemm/$tool-gemm.json
+    expect_code 0 "$tool: and fits its manifests in both layouts"
+    python3 - $tool-gemm/$tool-gemm-tn.json <<'END'
+import json, sys
+tree = json.load(open(sys.argv[1]))
+tree["arguments"][1] = {"int8": 1}
+json.dump(tree, open(sys.argv[1], "w"))
+END
+    run verify --compile-only $tool-gemm/$tool-gemm-tn.json
+    expect_code 3 "$tool: and another manifest not"
+    expect_text "$work/err" 'wrong_arguments: argument [0-9]+ is of [0-9]+ bytes in the kernel' "$tool: which names the argument"
+done
+
+# --- CUTLASS: minutes, so only where it is asked for ---
+if [ -n "${CUDAL2_SLOW:-}" ] && has cutlass; then
+    timeout 3000 "$top/scripts/adapters/cutlass.py" "$top/examples/cutlass/gemm.cu" >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 0 "cutlass: the example builds"
+    [ "$(nm -D --defined-only gemm.so | grep -c ' [TDBR] ')" -eq 2 ]
+    verdict $? "cutlass: and exports the two names alone" "$(nm -D --defined-only gemm.so | head -5)"
+fi
 finish
