@@ -300,6 +300,18 @@ inline std::ostream &operator<<(std::ostream &out, const TensorOptions &options)
     return out << "TensorOptions(dtype=" << options.dtype() << ", device=" << options.device() << ")";
 }
 
+/* What unsafeGetTensorImpl gives: the tensor itself. */
+class TensorImpl
+{
+  public:
+    virtual ~TensorImpl() = default;
+    virtual void *mutable_data() const = 0;
+    const void *data() const
+    {
+        return mutable_data();
+    }
+};
+
 namespace cuda
 {
 
@@ -375,7 +387,7 @@ constexpr ScalarType kHalf = ScalarType::Half, kFloat = ScalarType::Float, kDoub
 constexpr ScalarType kBFloat16 = ScalarType::BFloat16, kBool = ScalarType::Bool;
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
 
-class Tensor
+class Tensor : public c10::TensorImpl
 {
   public:
     Tensor() = default;
@@ -486,6 +498,14 @@ class Tensor
     void *mutable_data_ptr() const
     {
         return data_ptr();
+    }
+    void *mutable_data() const override
+    {
+        return data_ptr();
+    }
+    c10::TensorImpl *unsafeGetTensorImpl() const
+    {
+        return const_cast<Tensor *>(this);
     }
     template <typename T> T *data_ptr() const
     {
