@@ -102,7 +102,8 @@ static int read_struct(struct json_at at, struct manifest_argument *a, struct er
 
 size_t manifest_field_offset(size_t after, const struct manifest_argument *field)
 {
-    return (after + field->bytes - 1) / field->bytes * field->bytes;
+    size_t aligned = field->bytes > 0 ? field->bytes : 1;
+    return (after + aligned - 1) / aligned * aligned;
 }
 
 static int read_object(struct json_at at, struct manifest_argument *a, struct error *err)
