@@ -29,6 +29,20 @@ expect_text out.txt '^\[.*16_16_16.cu: ok \(kept\)' "a second call builds nothin
 [ "$(nm -D --defined-only out/mine.so | grep -c ' [TDBR] ')" -eq 2 ]
 verdict $? "the plugin exports the two names alone" "$(nm -D --defined-only out/mine.so)"
 
+# The published sets pad what their tiles do not divide; which tiles is read as their own scripts read it.
+python3 - "$top/scripts/import/import.py" <<'END'
+import importlib.util, pathlib, sys
+spec = importlib.util.spec_from_file_location("importer", sys.argv[1])
+importer = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(importer)
+text = "  auto BM = Int<160>{};\n  auto BN = Int<128>{};\n  auto BK = Int<32>{};\n"
+assert importer.tiles_of(text) == [160, 128, 32], importer.tiles_of(text)
+assert importer.tiles_of(text.replace("BK", "KB")) == [1, 1, 1]
+line = importer.line_of_index(pathlib.Path("64_256_4096.cu"), {"tiles": [160, 128, 32], "key": "k"})
+assert line == "64\t256\t4096\t96\t0\t0\tk.so\t64_256_4096.cu\n", line
+END
+verdict $? "paddings as the published sets' scripts have them"
+
 gcc -std=c17 -D_GNU_SOURCE -I"$top/harness" "$fixtures/drive.c" -ldl -o drive || exit 1
 ./drive out/mine.so tn 48 1 >told
 expect_text told '^mine-tn: 1: no kernel of the set is for this shape$' "a shape without a kernel is unsupported"
