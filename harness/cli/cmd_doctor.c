@@ -146,17 +146,17 @@ static void say_isolation(const char *directory)
 
 static void check_isolation(void)
 {
-    char *directory = worker_directory_make();
+    struct worker_directory directory = worker_directory_make();
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        say_isolation(directory);
+        say_isolation(directory.path);
         fflush(stdout);
         _exit(0);
     }
     if (pid > 0)
         waitpid(pid, NULL, 0);
-    worker_directory_remove(directory);
+    worker_directory_remove(&directory);
 }
 
 /* ---- compiler and kernels ---- */

@@ -273,7 +273,7 @@ int process_spawn(const struct process_request *request, struct process *out, st
         return err->code;
     l.environment = process_environment(environ, usable_cpus());
     out->directory = worker_directory_make();
-    if (!l.environment || !environment_point(l.environment, out->directory)) {
+    if (!l.environment || !environment_point(l.environment, out->directory.path)) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
         goto out;
     }
@@ -364,7 +364,7 @@ void process_forget(struct process *p)
     close_fd(p->fd);
     stage_page_unmap(p->page);
     listener_close(&p->listener);
-    worker_directory_remove(p->directory);
+    worker_directory_remove(&p->directory);
     *p = (struct process){.fd = -1};
 }
 

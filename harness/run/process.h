@@ -6,17 +6,18 @@
 #define CUDAL2_RUN_PROCESS_H
 
 #include "run/listener.h"
+#include "run/worker_directory.h"
 #include "worker/stage_page.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct process {
-    pid_t pid;                /* 0: none */
-    int fd;                   /* our end of the socket pair, non-blocking; -1: none */
-    struct stage_page *page;  /* shared with the child */
-    struct listener listener; /* of the system calls that it must not make */
-    char *directory;          /* for its temporary files; NULL: those of everybody */
+    pid_t pid;                         /* 0: none */
+    int fd;                            /* our end of the socket pair, non-blocking; -1: none */
+    struct stage_page *page;           /* shared with the child */
+    struct listener listener;          /* of the system calls that it must not make */
+    struct worker_directory directory; /* for its temporary files; none: those of everybody */
 };
 
 struct process_request {

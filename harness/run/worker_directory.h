@@ -5,11 +5,16 @@
 #ifndef CUDAL2_RUN_WORKER_DIRECTORY_H
 #define CUDAL2_RUN_WORKER_DIRECTORY_H
 
-/* Makes one where temporary files go ($TMPDIR, else /tmp), for this user alone. NULL when that cannot be had, or with
- * CUDAL2_ISOLATION without its part "temporary". Owned by the caller. */
-char *worker_directory_make(void);
+struct worker_directory {
+    char *path; /* owned; NULL: none */
+    int lock;   /* held while its maker lives */
+};
 
-/* Removes it with all that it holds, and frees its name. No link is followed. NULL is fine. */
-void worker_directory_remove(char *path);
+/* Makes one where temporary files go ($TMPDIR, else /tmp), for this user alone, and removes those there whose makers
+ * were killed. None when that cannot be had, or with CUDAL2_ISOLATION without its part "temporary". */
+struct worker_directory worker_directory_make(void);
+
+/* Removes it with all that it holds. No link is followed. None is fine. */
+void worker_directory_remove(struct worker_directory *directory);
 
 #endif

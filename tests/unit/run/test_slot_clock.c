@@ -126,7 +126,8 @@ static void directories_go_with_their_workers(void **state)
     (void)state;
     assert_true(mkdtemp(outside) != NULL);
     setenv("TMPDIR", outside, 1);
-    char *path = worker_directory_make();
+    struct worker_directory made = worker_directory_make();
+    const char *path = made.path;
     assert_non_null(path);
     assert_true(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700);
     snprintf(deep, sizeof deep, "%s/a", path);
@@ -135,14 +136,37 @@ static void directories_go_with_their_workers(void **state)
     assert_int_equal(symlink("/tmp", deep), 0);
     snprintf(deep, sizeof deep, "%s/closed", path);
     assert_int_equal(mkdir(deep, 0), 0);
-    worker_directory_remove(path);
+    worker_directory_remove(&made);
+    assert_null(made.path);
     assert_int_equal(rmdir(outside), 0);
     assert_int_equal(stat("/tmp", &st), 0);
     setenv("CUDAL2_ISOLATION", "off", 1);
-    assert_null(worker_directory_make());
+    assert_null(worker_directory_make().path);
     unsetenv("CUDAL2_ISOLATION");
     setenv("TMPDIR", "/nowhere", 1);
-    assert_null(worker_directory_make()); /* the worker has everybody's then, and its record says so */
+    assert_null(worker_directory_make().path); /* the worker has everybody's then, and its record says so */
+    unsetenv("TMPDIR");
+}
+
+/* What a maker that was killed has left goes when the next one comes; what is in use stays. */
+static void abandoned_directories_are_removed(void **state)
+{
+    char base[] = "/tmp/cudal2-test-slot-XXXXXX", left[128];
+    struct stat st;
+    (void)state;
+    assert_true(mkdtemp(base) != NULL);
+    setenv("TMPDIR", base, 1);
+    struct worker_directory first = worker_directory_make();
+    snprintf(left, sizeof left, "%s/cudal2-worker-left", base);
+    assert_int_equal(mkdir(left, 0700), 0);
+    struct worker_directory second = worker_directory_make();
+    assert_true(first.path && second.path && strcmp(first.path, second.path) != 0);
+    assert_int_equal(stat(first.path, &st), 0);
+    assert_int_equal(stat(second.path, &st), 0);
+    assert_int_not_equal(stat(left, &st), 0);
+    worker_directory_remove(&first);
+    worker_directory_remove(&second);
+    assert_int_equal(rmdir(base), 0);
     unsetenv("TMPDIR");
 }
 
@@ -156,6 +180,7 @@ int main(void)
         ON_SLOT(a_fast_clock_is_seen),
         ON_SLOT(nobody_is_named_where_several_ran),
         cmocka_unit_test(directories_go_with_their_workers),
+        cmocka_unit_test(abandoned_directories_are_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
