@@ -85,20 +85,3 @@ int json_check_keys(const cJSON *root, const char *source, struct error *err)
     struct way w = {.node = root};
     return check_below(&w, source, err);
 }
-
-const char *json_shown(const char *text, char *out)
-{
-    size_t length = strlen(text);
-    bool cut = length > JSON_SHOWN_MAX - 4;
-    if (cut) {
-        length = JSON_SHOWN_MAX - 4;
-        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-            length--;
-    }
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        out[i] = c < 0x20 || c == 0x7f ? '?' : text[i];
-    }
-    memcpy(out + length, cut ? "..." : "", cut ? 4 : 1);
-    return out;
-}

@@ -1,6 +1,6 @@
 /*
  * plain_locale.c - sets the thread's locale to "C" around JSON, and sets it back. Relies on uselocale, which a plugin
- * cannot change behind it. Called by json.c, json_print.c, main.c and the worker for its thread.
+ * cannot change behind it. Called by json_parse.c, json_print.c, main.c and the worker for its thread.
  */
 #include "base/plain_locale.h"
 

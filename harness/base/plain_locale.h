@@ -1,7 +1,7 @@
 /*
  * plain_locale.h - numbers written and read with a '.', whatever setlocale() says. A plugin in this process may call
- * it at any time, and printf, strtod and cJSON all follow. json.c and json_print.c put it around every text; a worker
- * keeps it for its thread (worker/process_state.h).
+ * it at any time, and printf, strtod and cJSON all follow. json_parse.c and json_print.c put it around every text; a
+ * worker keeps it for its thread (worker/process_state.h).
  */
 #ifndef CUDAL2_BASE_PLAIN_LOCALE_H
 #define CUDAL2_BASE_PLAIN_LOCALE_H

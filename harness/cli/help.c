@@ -44,18 +44,6 @@ static void add_entry(struct text *out, const char *left, const char *help)
     add_wrapped(out, help, HELP_COLUMN);
 }
 
-void option_form(const struct option_info *option, char *out, size_t capacity)
-{
-    char argument[80];
-    option_argument_text(option, argument, sizeof argument);
-    const char *before = option->kind == OPTION_KIND_FLAG ? "" : option->kind == OPTION_KIND_OPTIONAL ? "[=" : " ";
-    const char *after = option->kind == OPTION_KIND_OPTIONAL ? "]" : "";
-    if (option->letter)
-        snprintf(out, capacity, "-%c, --%s%s%s%s", option->letter, option->name, before, argument, after);
-    else
-        snprintf(out, capacity, "    --%s%s%s%s", option->name, before, argument, after);
-}
-
 /* Rows of one section stand together in the table. */
 static void add_options(struct text *out, enum command command)
 {

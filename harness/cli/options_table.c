@@ -331,3 +331,15 @@ void option_argument_text(const struct option_info *option, char *out, size_t ca
         used += more > 0 ? (size_t)more : 0;
     }
 }
+
+void option_form(const struct option_info *option, char *out, size_t capacity)
+{
+    char argument[80];
+    option_argument_text(option, argument, sizeof argument);
+    const char *before = option->kind == OPTION_KIND_FLAG ? "" : option->kind == OPTION_KIND_OPTIONAL ? "[=" : " ";
+    const char *after = option->kind == OPTION_KIND_OPTIONAL ? "]" : "";
+    if (option->letter)
+        snprintf(out, capacity, "-%c, --%s%s%s%s", option->letter, option->name, before, argument, after);
+    else
+        snprintf(out, capacity, "    --%s%s%s%s", option->name, before, argument, after);
+}

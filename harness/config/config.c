@@ -17,15 +17,6 @@
 static const char *const dtype_choices[] = {"f16", "bf16", "f32", "native", NULL};
 #define DTYPE_NATIVE 3
 
-bool config_text_plain(const char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 enum cudal2_dtype config_dtype(const struct config *c, bool on_cuda)
 {
     if (!c->dtype_native)
@@ -67,19 +58,6 @@ static void read_bits(struct json_at at, const char *const names[], uint32_t *bi
     *bits = read;
 }
 
-int config_read_short(struct json_at at, char *out, struct error *err)
-{
-    const char *text;
-    if (json_read_string(at, &text, err))
-        return err->code;
-    if (strlen(text) >= CONFIG_LABEL_MAX)
-        return json_fail(at, err, "longer than %d bytes", CONFIG_LABEL_MAX - 1);
-    if (!config_text_plain(text))
-        return json_fail(at, err, "has a control character");
-    memcpy(out, text, strlen(text) + 1);
-    return 0;
-}
-
 /* Remarks are for readers only: text, or a list of lines. */
 static int check_remark(struct json_at at, struct error *err)
 {
@@ -95,20 +73,6 @@ static int check_remark(struct json_at at, struct error *err)
             return json_fail(element, err, "expected a string");
     }
     return 0;
-}
-
-void config_check_keys(struct json_at at, const char *section, struct faults *faults)
-{
-    const char *keys[CONFIG_KEYS_MAX + 1];
-    const cJSON *key = NULL;
-    struct error err;
-    config_keys(section, keys);
-    if (!cJSON_IsObject(at.node)) {
-        faults_none(faults, json_expected(at, &err, "an object"), &err);
-        return;
-    }
-    while (json_unknown_key(at, keys, &key, &err))
-        faults_none(faults, err.code, &err);
 }
 
 /* Whether this is a config at all: what says that it is something else is told as that, and not by its keys. */

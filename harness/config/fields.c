@@ -242,3 +242,39 @@ void config_defaults(struct config *c)
     c->headline = TIMING_DEVICE;
     c->timings = timing_defaults();
 }
+
+bool config_text_plain(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+int config_read_short(struct json_at at, char *out, struct error *err)
+{
+    const char *text;
+    if (json_read_string(at, &text, err))
+        return err->code;
+    if (strlen(text) >= CONFIG_LABEL_MAX)
+        return json_fail(at, err, "longer than %d bytes", CONFIG_LABEL_MAX - 1);
+    if (!config_text_plain(text))
+        return json_fail(at, err, "has a control character");
+    memcpy(out, text, strlen(text) + 1);
+    return 0;
+}
+
+void config_check_keys(struct json_at at, const char *section, struct faults *faults)
+{
+    const char *keys[CONFIG_KEYS_MAX + 1];
+    const cJSON *key = NULL;
+    struct error err;
+    config_keys(section, keys);
+    if (!cJSON_IsObject(at.node)) {
+        faults_none(faults, json_expected(at, &err, "an object"), &err);
+        return;
+    }
+    while (json_unknown_key(at, keys, &key, &err))
+        faults_none(faults, err.code, &err);
+}
