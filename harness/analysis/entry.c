@@ -1,6 +1,6 @@
 /*
- * entry.c - the entries of a cell that can be compared, with `-max` chosen on one half of the groups and scored on the
- * other. Relies on stats/choice.h. Called by result/cell.c and stop.c.
+ * entry.c - the entries of a cell that can be compared, with `-max` and `strongest` chosen on one half of the groups
+ * and scored on the other. Relies on stats/choice.h. Called by result/cell.c and stop.c.
  */
 #include "analysis/entry.h"
 
@@ -26,21 +26,27 @@ static void add_contender(struct entries *e, const struct contender_record *c)
             entry->timings[t] = &c->timings[t];
 }
 
-/* Common blocks of two layouts, with what is needed to choose between them. */
+/* Common blocks of those that one is chosen from, with what is needed to choose. */
 struct race {
     const struct cell_record *record;
-    size_t n;
+    size_t n_members, n;
+    const struct series *member[RECORD_MAX_CONTENDERS];
     unsigned *block;
     unsigned *half; /* 0 or 1 */
-    double *ns[2];
+    double *ns;     /* of member m in common block i: ns[m * room + i] */
+    size_t room;
 };
 
 static void race_free(struct race *race)
 {
     free(race->block);
     free(race->half);
-    free(race->ns[0]);
-    free(race->ns[1]);
+    free(race->ns);
+}
+
+static double ns_at(const struct race *race, size_t member, size_t i)
+{
+    return race->ns[member * race->room + i];
 }
 
 static unsigned group_at(const struct race *race, size_t i)
@@ -69,61 +75,90 @@ static void assign_halves(struct race *race)
     }
 }
 
-static int race_collect(const struct cell_record *r, const struct series *a, const struct series *b, struct race *out)
+/* Moves at[] on to block `block` in every series; false where one has no value of it. */
+static bool all_have(const struct race *race, unsigned block, size_t *at)
 {
-    *out = (struct race){.record = r};
-    out->block = malloc((a->n + 1) * sizeof *out->block);
-    out->half = malloc((a->n + 1) * sizeof *out->half);
-    out->ns[0] = malloc((a->n + 1) * sizeof *out->ns[0]);
-    out->ns[1] = malloc((a->n + 1) * sizeof *out->ns[1]);
-    if (!out->block || !out->half || !out->ns[0] || !out->ns[1])
-        return -1;
-    for (size_t i = 0, j = 0; i < a->n; i++) {
-        while (j < b->n && b->block[j] < a->block[i])
-            j++;
-        if (j == b->n || b->block[j] != a->block[i])
-            continue;
-        out->block[out->n] = a->block[i];
-        out->ns[0][out->n] = a->ns[i];
-        out->ns[1][out->n++] = b->ns[j];
+    bool all = true;
+    for (size_t m = 0; m < race->n_members; m++) {
+        const struct series *s = race->member[m];
+        while (at[m] < s->n && s->block[at[m]] < block)
+            at[m]++;
+        all = all && at[m] < s->n && s->block[at[m]] == block;
     }
-    assign_halves(out);
+    return all;
+}
+
+static int race_collect(struct race *race)
+{
+    const struct series *first = race->member[0];
+    size_t at[RECORD_MAX_CONTENDERS] = {0};
+    race->room = first->n + 1;
+    race->block = malloc(race->room * sizeof *race->block);
+    race->half = malloc(race->room * sizeof *race->half);
+    race->ns = malloc(race->n_members * race->room * sizeof *race->ns);
+    if (!race->block || !race->half || !race->ns)
+        return -1;
+    for (size_t i = 0; i < first->n; i++) {
+        if (!all_have(race, first->block[i], at))
+            continue;
+        race->block[race->n] = first->block[i];
+        for (size_t m = 0; m < race->n_members; m++)
+            race->ns[m * race->room + race->n] = race->member[m]->ns[at[m]];
+        race->n++;
+    }
+    assign_halves(race);
     return 0;
 }
 
-/* Median of one layout over one half of the healthy blocks; NaN when there are none. */
-static double median_of_half(const struct race *race, unsigned layout, unsigned half)
+/* Median of one member over one half of the healthy blocks (2: over both); NaN when there are none. */
+static double median_of_half(const struct race *race, size_t member, unsigned half)
 {
     double *values = malloc((race->n + 1) * sizeof *values);
     if (!values)
         return NAN;
     size_t n = 0;
     for (size_t i = 0; i < race->n; i++)
-        if (race->half[i] == half && !record_block_dropped(race->record, race->block[i]))
-            values[n++] = race->ns[layout][i];
+        if ((half == 2 || race->half[i] == half) && !record_block_dropped(race->record, race->block[i]))
+            values[n++] = ns_at(race, member, i);
     double median = stats_median(values, n);
     free(values);
     return median;
 }
 
-/* The layout that was faster on this half. Where the half is empty the other one has to serve for both. */
-static unsigned winner_on(const struct race *race, unsigned half)
+/* The fastest member on this half, leaving out `but`; n_members when there is none. */
+static size_t fastest_on(const struct race *race, unsigned half, size_t but)
 {
-    double first = median_of_half(race, 0, half);
-    double second = median_of_half(race, 1, half);
-    if (isnan(first) || isnan(second)) {
-        first = median_of_half(race, 0, 1 - half);
-        second = median_of_half(race, 1, 1 - half);
+    size_t best = race->n_members;
+    double least = NAN;
+    for (size_t m = 0; m < race->n_members; m++) {
+        double median = m == but ? NAN : median_of_half(race, m, half);
+        if (!isnan(median) && !(median >= least)) {
+            least = median;
+            best = m;
+        }
     }
-    return second < first ? 1 : 0;
+    return best;
 }
 
-/* What choosing between the two adds to the variance of the -max. */
-static int choosing_between(const struct cell_record *r, const struct series *a, const struct series *b, double *out)
+/* Where the half is empty the other one has to serve for both. */
+static size_t winner_on(const struct race *race, unsigned half)
 {
+    size_t best = fastest_on(race, half, race->n_members);
+    if (best == race->n_members)
+        best = fastest_on(race, 1 - half, race->n_members);
+    return best < race->n_members ? best : 0;
+}
+
+/* What choosing between the two that come first adds to the variance: the others are too far behind to be mistaken. */
+static int choosing(const struct race *race, double *out)
+{
+    size_t first = fastest_on(race, 2, race->n_members);
+    size_t second = fastest_on(race, 2, first);
     struct pair pair;
     struct interval interval;
-    if (pair_collect(r, a, b, PAIR_HEALTHY_BLOCKS, &pair))
+    if (second >= race->n_members)
+        return 0;
+    if (pair_collect(race->record, race->member[first], race->member[second], PAIR_HEALTHY_BLOCKS, &pair))
         return -1;
     pair_interval(&pair, &interval);
     pair_free(&pair);
@@ -131,38 +166,55 @@ static int choosing_between(const struct cell_record *r, const struct series *a,
     return 0;
 }
 
-static int cross_fit(const struct cell_record *r, const struct series *a, const struct series *b, struct series *out)
+static int cross_fit(struct race *race, struct series *out, double *variance)
 {
-    struct race race;
-    int failed = race_collect(r, a, b, &race);
+    int failed = race_collect(race);
     if (!failed) {
-        unsigned winner[2] = {winner_on(&race, 0), winner_on(&race, 1)};
-        for (size_t i = 0; i < race.n && !failed; i++) {
-            unsigned chosen = winner[1 - race.half[i]];
-            failed = series_add(out, race.block[i], race.ns[chosen][i]);
-        }
+        size_t winner[2] = {winner_on(race, 0), winner_on(race, 1)};
+        for (size_t i = 0; i < race->n && !failed; i++)
+            failed = series_add(out, race->block[i], ns_at(race, winner[1 - race->half[i]], i));
+        failed = failed || choosing(race, variance);
     }
-    race_free(&race);
+    race_free(race);
     return failed;
+}
+
+/* Members that have times of this kind; false when two of them cannot be compared. */
+static bool enter(const struct entry *e, enum timing timing, struct race *race)
+{
+    const struct contender_record *first = NULL;
+    for (size_t i = 0; i < e->n_members; i++) {
+        const struct contender_record *c = e->members[i];
+        if (c->timings[timing].n == 0)
+            continue;
+        if (first && !pair_is_comparable(first, c, timing))
+            return false;
+        first = first ? first : c;
+        race->member[race->n_members++] = &c->timings[timing];
+    }
+    return true;
 }
 
 static int fill_timing(const struct cell_record *r, struct entry *max, enum timing timing)
 {
-    const struct series *a = &max->layouts[0]->timings[timing];
-    if (max->n_layouts == 1) {
-        max->timings[timing] = a->n > 0 ? a : NULL;
+    struct race race = {.record = r};
+    if (!enter(max, timing, &race) || race.n_members == 0)
+        return 0;
+    if (race.n_members == 1) {
+        max->timings[timing] = race.member[0];
         return 0;
     }
-    const struct series *b = &max->layouts[1]->timings[timing];
-    if (a->n == 0 || b->n == 0) {
-        max->timings[timing] = a->n > 0 ? a : b->n > 0 ? b : NULL;
-        return 0;
-    }
-    if (!pair_is_comparable(max->layouts[0], max->layouts[1], timing))
-        return 0;
-    int failed = cross_fit(r, a, b, &max->owned[timing]) || choosing_between(r, a, b, &max->choosing[timing]);
+    int failed = cross_fit(&race, &max->owned[timing], &max->choosing[timing]);
     if (max->owned[timing].n > 0)
         max->timings[timing] = &max->owned[timing];
+    return failed;
+}
+
+static int fill_timings(const struct cell_record *r, struct entry *e)
+{
+    int failed = 0;
+    for (int t = 0; t < TIMING_COUNT && !failed; t++)
+        failed = fill_timing(r, e, (enum timing)t);
     return failed;
 }
 
@@ -187,18 +239,36 @@ static int add_max(const struct cell_record *r, struct entries *e, const struct 
     struct entry *max = &e->list[e->n++];
     *max = (struct entry){.family = first->family, .candidate = first->candidate, .rung = first->rung};
     snprintf(max->name, sizeof max->name, "%.*s-max", RECORD_NAME_MAX - 5, first->family);
-    for (size_t i = 0; i < r->n_contenders && max->n_layouts < 2; i++) {
+    for (size_t i = 0; i < r->n_contenders && max->n_members < 2; i++) {
         const struct contender_record *c = &r->contenders[i];
         bool member = is_ok(c) && c->has_layout_suffix && c->candidate == first->candidate;
         if (member && strcmp(c->family, first->family) == 0)
-            max->layouts[max->n_layouts++] = c;
+            max->members[max->n_members++] = c;
     }
-    if (max->n_layouts == 2 && !has_segment_time(first))
-        max->rung = max->layouts[1]->rung;
-    int failed = 0;
-    for (int t = 0; t < TIMING_COUNT && !failed; t++)
-        failed = fill_timing(r, max, (enum timing)t);
-    return failed;
+    if (max->n_members == 2 && !has_segment_time(first))
+        max->rung = max->members[1]->rung;
+    return fill_timings(r, max);
+}
+
+/* The rung of the first that has times of the device stands for all: others cannot be compared with it. */
+static int add_strongest(const struct cell_record *r, struct entries *e)
+{
+    struct entry strongest = {.family = ENTRY_STRONGEST, .name = ENTRY_STRONGEST, .rung = ""};
+    bool families = false, candidate = false;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        candidate = candidate || (is_ok(c) && c->candidate);
+        if (!is_ok(c) || c->candidate)
+            continue;
+        if (strongest.rung[0] == '\0' && has_segment_time(c))
+            strongest.rung = c->rung;
+        families = families || (strongest.n_members > 0 && strcmp(strongest.members[0]->family, c->family) != 0);
+        strongest.members[strongest.n_members++] = c;
+    }
+    if (!families || !candidate)
+        return 0;
+    e->list[e->n] = strongest;
+    return fill_timings(r, &e->list[e->n++]);
 }
 
 static void let_first_family_be_candidate(struct entries *e)
@@ -224,7 +294,7 @@ int entries_of(const struct cell_record *r, struct entries *out)
     }
     if (out->n > 0)
         let_first_family_be_candidate(out);
-    return failed;
+    return failed || add_strongest(r, out) ? -1 : 0;
 }
 
 void entries_free(struct entries *e)

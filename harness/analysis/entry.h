@@ -1,5 +1,6 @@
 /*
- * entry.h - what can be compared in a cell: its contenders, and for each family the faster layout ("-max").
+ * entry.h - what can be compared in a cell: its contenders, for each family the faster layout ("-max"), and the
+ * strongest of all baselines.
  */
 #ifndef CUDAL2_ANALYSIS_ENTRY_H
 #define CUDAL2_ANALYSIS_ENTRY_H
@@ -7,14 +8,16 @@
 #include "analysis/pair.h"
 #include "record/record.h"
 
-#define ENTRIES_MAX (2 * RECORD_MAX_CONTENDERS)
+#define ENTRIES_MAX (2 * RECORD_MAX_CONTENDERS + 1)
+#define ENTRY_STRONGEST "strongest"
 
-/* A contender itself (contender set, layouts empty) or the -max of a family (contender NULL, n_layouts members). */
+/* A contender itself (contender set, members empty), the -max of a family (contender NULL, its layouts are the members)
+ * or ENTRY_STRONGEST (contender NULL, every baseline is a member). */
 struct entry {
     char name[RECORD_NAME_MAX];
     const struct contender_record *contender;
-    const struct contender_record *layouts[2];
-    size_t n_layouts;
+    const struct contender_record *members[RECORD_MAX_CONTENDERS];
+    size_t n_members;
     const char *family;
     bool candidate;                             /* plays the candidate's part in this cell */
     const struct series *timings[TIMING_COUNT]; /* NULL where not taken */
@@ -33,7 +36,8 @@ struct entries {
  *
  * -max is per shape the faster layout. Choosing and scoring on the same blocks would flatter it, so each block takes
  * its value from the layout that was faster (by median) on the other half of the groups. A family with one ok
- * layout is that layout.
+ * layout is that layout. ENTRY_STRONGEST is chosen and scored in the same way among all ok baselines; it is there when
+ * they are of two families at least and the record has a candidate of its own.
  * *out is owned by the caller (entries_free), also after -1 (out of memory). */
 int entries_of(const struct cell_record *r, struct entries *out);
 void entries_free(struct entries *e);

@@ -115,7 +115,7 @@ static void look_at_match(struct worst *w, const struct match *m)
 static void look_at_max(struct worst *w, const struct entries *entries, const struct entry *max)
 {
     for (size_t i = 0; i < entries->n; i++)
-        if (!entries->list[i].candidate)
+        if (!entries->list[i].candidate && strcmp(entries->list[i].family, ENTRY_STRONGEST) != 0)
             look_at_match(w, &(struct match){max, &entries->list[i], w->record->headline});
 }
 
@@ -131,7 +131,7 @@ static void look_at_families(struct worst *w)
     w->failed |= entries_of(w->record, entries) != 0;
     for (size_t i = 0; i < entries->n && !w->failed; i++) {
         const struct entry *e = &entries->list[i];
-        if (e->candidate && e->n_layouts == 2 && e->timings[w->record->headline])
+        if (e->candidate && e->n_members == 2 && e->timings[w->record->headline])
             look_at_max(w, entries, e);
     }
     entries_free(entries);

@@ -53,9 +53,9 @@ static double paper_max(const struct cell_record *r, const struct entry *referen
                         enum timing timing)
 {
     double smallest = NAN;
-    for (size_t i = 0; i < reference->n_layouts; i++) {
+    for (size_t i = 0; i < reference->n_members; i++) {
         struct speedup s;
-        if (estimate(r, &reference->layouts[i]->timings[timing], candidate, PAIR_HEALTHY_BLOCKS, &s))
+        if (estimate(r, &reference->members[i]->timings[timing], candidate, PAIR_HEALTHY_BLOCKS, &s))
             return NAN;
         if (s.n > 0 && !(s.mean_of_ratios >= smallest))
             smallest = s.mean_of_ratios;
@@ -127,8 +127,8 @@ static bool is_whole(const struct entry *e)
 /* A -max over layouts timed on different rungs has no device series although its layouts have. */
 static bool is_mixed(const struct entry *e, enum timing timing)
 {
-    return !e->timings[timing] && e->n_layouts == 2 && e->layouts[0]->timings[timing].n > 0 &&
-           e->layouts[1]->timings[timing].n > 0;
+    return !e->timings[timing] && e->n_members == 2 && e->members[0]->timings[timing].n > 0 &&
+           e->members[1]->timings[timing].n > 0;
 }
 
 static void compare(struct comparison *c, const struct match *m)
