@@ -13,6 +13,7 @@ help:
 	@echo "make            build $(BUILD)/cudal2-bench and every plugin whose library is here"
 	@echo "make demo       install what is missing, build, run configs/demo.json, show the table (TORCH=0: without libtorch)"
 	@echo "make test       install what is missing, build, run every test"
+	@echo "make test-all   that, the packages, fuzzing, sanitizers and the whole red team (an hour)"
 	@echo "make redteam    contenders that cheat, and who is caught; CHEAT=path.c tries one of your own"
 	@echo "make gpu-test   the tests that need a GPU"
 	@echo "make sanitize   every test under ASan and UBSan, in $(BUILD)-san"
@@ -32,4 +33,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test tests-build tests-run uninstall package-deb package-wheel
+.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test test-all tests-build tests-run uninstall package-deb package-wheel

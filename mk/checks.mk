@@ -6,6 +6,11 @@ JOBS := $(if $(findstring -j,$(MAKEFLAGS))$(findstring jobserver,$(MAKEFLAGS)),,
 test: deps
 	@$(MAKE) $(JOBS) --no-print-directory tests-run
 
+# What takes longer: the packages, every fuzz target, every test under sanitizers, the second author's cheats.
+test-all: test
+	PACKAGES=1 CUDAL2_BUILD=$(BUILD) bash tests/e2e/e2e_package.sh
+	@$(MAKE) --no-print-directory fuzz sanitize redteam
+
 demo:
 	@TORCH='$(TORCH)' OPENBLAS='$(OPENBLAS)' scripts/install-deps.sh --demo
 	@$(MAKE) $(JOBS) --no-print-directory all

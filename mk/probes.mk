@@ -1,6 +1,6 @@
 # probes.mk - which libraries this machine has: scripts/probe.sh writes $(BUILD)/probe.mk, which is read here.
 # The probes run once for each build directory, and again when packages or the steering variables change.
-UNPROBED := clean uninstall cuda-check deps demo test lint sanitize help probe ci fuzz
+UNPROBED := clean uninstall cuda-check deps demo test test-all lint sanitize help probe ci fuzz
 ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/probe.mk
 # What an older probe missed may be there by now, or was not looked for: it is probed again before it is believed.
