@@ -98,9 +98,9 @@ def title(run):
     return "%s, %s" % ({"f16": "fp16", "f32": "fp32"}[accumulate], mode)
 
 
-def fastest_baseline(cell):
-    """The lead over each shape's fastest baseline, known in hindsight."""
-    return min((lead(cell, name) for name in BASELINES), key=lambda s: s["geomean"])
+def strongest_baseline(cell):
+    """The lead over the strongest baseline: chosen on one half of the blocks, scored on the other."""
+    return lead(cell, "strongest")
 
 
 # ---- the blocks ----
@@ -115,7 +115,7 @@ def headline():
             break
         words = line.split()
         by_device = words[0].startswith("device")
-        baselines = BASELINES + ("fastest-baseline",) if by_device else ("cublaslt-autotuning-max",)
+        baselines = BASELINES + ("strongest",) if by_device else ("cublaslt-autotuning-max",)
         if len(words) > 2 and words[2] in baselines:
             rows.append(line)
     return ["```"] + [line.rstrip() for line in rows] + ["```"]
@@ -162,11 +162,11 @@ def grids():
         cells = cells_of(run)
         over = summary(run, "device", BASELINES[-1])
         worst = min(cells, key=lambda c: lead(c)["geomean"])
-        strongest = [fastest_baseline(c)["mean_of_ratios"] for c in cells]
+        strongest = [strongest_baseline(c)["mean_of_ratios"] for c in cells]
         rows.append((title(run), percent(over["geomean"]), percent(over["median"]), percent(over["mean"]),
                      "%d of %d" % (over["wins"], over["n"]), percent(statistics.fmean(strongest)),
                      "%s (%s)" % (percent(lead(worst)["geomean"]), shape(worst)), "`results/h200/%s`" % run))
-    return table(("accumulate, mode", "geometric mean", "median", "paper's mean", "wins", "paper's mean over each shape's fastest baseline",
+    return table(("accumulate, mode", "geometric mean", "median", "paper's mean", "wins", "paper's mean over the strongest baseline",
                   "worst shape", "run"), rows)
 
 
@@ -253,9 +253,9 @@ def torch():
         faster = sum(lead(c, "torch.matmul")["geomean"] < lead(c)["geomean"] for c in cells)
         loses = sum(time_us(c, "cublaslt-heuristic-" + layout) / time_us(c, "cublaslt-autotuning-" + layout) < 0.99
                     for c in cells for layout in LAYOUTS)
-        rows.append((title(run), faster, percent(statistics.fmean(fastest_baseline(c)["mean_of_ratios"] for c in cells)),
-                     sum(fastest_baseline(c)["geomean"] > 0 for c in cells), "%d of %d" % (loses, 2 * len(cells))))
-    return table(("accumulate, mode", "torch.matmul beats AutoTuning on", "lead over each shape's fastest baseline", "wins",
+        rows.append((title(run), faster, percent(statistics.fmean(strongest_baseline(c)["mean_of_ratios"] for c in cells)),
+                     sum(strongest_baseline(c)["geomean"] > 0 for c in cells), "%d of %d" % (loses, 2 * len(cells))))
+    return table(("accumulate, mode", "torch.matmul beats AutoTuning on", "lead over the strongest baseline", "wins",
                   "AutoTuning over 1% slower than the heuristic, layouts"), rows)
 
 

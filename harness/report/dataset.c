@@ -140,37 +140,6 @@ static int add_value(struct dataset *d, const struct result_cell *cell, const st
     return 0;
 }
 
-static bool is_of(const struct result_pair *s, const struct result_pair *like)
-{
-    return s->timing == like->timing && strcmp(s->candidate, like->candidate) == 0;
-}
-
-/* The least of a candidate's speedups over whole baselines, when it is `first`'s turn: NULL for all but the first of
- * them, and where there is no second. */
-static const struct result_pair *over_fastest(const struct result_cell *cell, const struct result_pair *first)
-{
-    const struct result_pair *least = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < cell->n_speedups; i++) {
-        const struct result_pair *s = &cell->speedups[i];
-        if (!is_of(s, first) || dataset_has_layout(s->reference))
-            continue;
-        if (n++ == 0 && s != first)
-            return NULL;
-        if (!least || s->geomean < least->geomean)
-            least = s;
-    }
-    return n > 1 ? least : NULL;
-}
-
-static int add_speedup(struct dataset *d, const struct result_cell *cell, const struct result_pair *s,
-                       struct error *err)
-{
-    int code = add_value(d, cell, s, s->reference, err);
-    const struct result_pair *least = code == 0 ? over_fastest(cell, s) : NULL;
-    return least ? add_value(d, cell, least, DATASET_FASTEST, err) : code;
-}
-
 /* Of every worker start: a report of several devices is one of --mixed. */
 static void set_device(struct line *line, const struct result *result)
 {
@@ -197,7 +166,7 @@ static int add_cell(struct dataset *d, const struct result_cell *cell, const cha
     for (size_t i = 0; i < cell->n_speedups && code == 0; i++) {
         const struct result_pair *s = &cell->speedups[i];
         if (!dataset_has_layout(s->candidate) && strcmp(result_timing_name(s->timing), wanted) == 0)
-            code = add_speedup(d, cell, s, err);
+            code = add_value(d, cell, s, s->reference, err);
     }
     return code;
 }

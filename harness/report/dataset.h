@@ -47,13 +47,8 @@ void dataset_free(struct dataset *d);
 /* True for "cudal2-nn" and "cudal2-tn": one layout of a candidate, not the whole of it. */
 bool dataset_has_layout(const char *name);
 
-/* The reference that stands for the baseline, of those without layout suffix, that each shape's candidate leads least.
+/* Adds the speedups of a result in one timing (NULL: each cell's headline), whole candidates only (no layout suffix).
  */
-#define DATASET_FASTEST "fastest-baseline"
-
-/* Adds the speedups of a result in one timing (NULL: each cell's headline), whole candidates only (no layout suffix),
- * and where a candidate has two whole baselines or more in a cell the least of those as one over DATASET_FASTEST: the
- * fastest is known from the blocks that score it, which flatters the baselines. */
 int dataset_add_result(struct dataset *d, const struct result *result, const char *timing, struct error *err);
 
 /* Adds a published CSV: a head line "mnk,<baseline>,...", then M_N_K and one ratio t_baseline / t_candidate for each

@@ -93,22 +93,6 @@ static void result_row(const struct screen *screen, struct table *s, const struc
     summary_row(s, names, &over, means);
 }
 
-/* The least of each shape's leads over whole baselines; a result has no such line of its own. */
-static void add_fastest(const struct screen *screen, struct table *s, const struct result_cell *cell, bool means)
-{
-    const struct dataset *d = &screen->dataset;
-    for (size_t i = 0; i < d->n; i++) {
-        const struct line *line = &d->lines[i];
-        const struct result_group group = {line->mode, line->dtype, line->accumulate};
-        if (strcmp(line->reference, DATASET_FASTEST) != 0 || !result_same_group(&group, &cell->group))
-            continue;
-        const char *const names[] = {line->timing, line->candidate, line->reference};
-        struct aggregate over;
-        line_aggregate(line, &over);
-        summary_row(s, names, &over, means);
-    }
-}
-
 /* Rows of one timing; the headline's show every reference, the others one line for each library. */
 static void add_summary(const struct screen *screen, struct table *s, const struct result_cell *cell,
                         enum timing timing, bool means)
@@ -121,8 +105,6 @@ static void add_summary(const struct screen *screen, struct table *s, const stru
         if (wanted && is_whole(row->candidate) && (headline || is_whole(row->reference)))
             result_row(screen, s, row, means);
     }
-    if (headline)
-        add_fastest(screen, s, cell, means);
 }
 
 /* The title is a line of its own; what comes after it must fit the terminal too. */

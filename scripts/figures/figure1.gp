@@ -9,7 +9,7 @@ set xrange [-0.6 : words(families) - 0.4]
 set style fill solid 1.0 noborder
 set xtics scale 0 nomirror font ',9'
 set xtics ('' 0)
-# "cublaslt-heuristic", "fastest-baseline" and "torch.matmul" on two lines.
+# "cublaslt-heuristic", "strongest" and "torch.matmul" on two lines.
 cut(family) = strstrt(family, '-') > 0 ? strstrt(family, '-') : strstrt(family, '.')
 label(family) = cut(family) > 0 ? family[1:cut(family) - 1]."\n".family[cut(family) + 1:] : family
 do for [f = 1:words(families)] { set xtics add (label(word(families, f)) f - 1) }

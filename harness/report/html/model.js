@@ -113,14 +113,10 @@ function baselinesOf(group, candidate) {
   const rank = (i) => families.indexOf(family(name(i))) * 4 + Math.max(0, layouts.indexOf(name(i).slice(family(name(i)).length + 1)));
   return list.sort((a, b) => rank(a) - rank(b));
 }
-/* The least of a shape's leads over whole baselines: over its fastest, which is known in hindsight. */
-function overFastest(cell, baselines) {
-  const leads = baselines.map((i) => speedup(cell, state.timing, i)?.value).filter(known);
-  return leads.length > 1 ? Math.min(...leads) : null;
-}
-function fastestLeads() {
-  const whole = baselinesOf(state.group, state.candidate).filter((i) => !/-(nn|tn)$/.test(name(i)));
-  return cellsOf(state.group).map((cell) => overFastest(cell, whole)).filter(known);
+/* The leads over the strongest of all baselines, which one half of the blocks chooses and the other scores. */
+function strongestLeads() {
+  const strongest = baselinesOf(state.group, state.candidate).find((i) => name(i) === "strongest");
+  return strongest === undefined ? [] : cellsOf(state.group).map((cell) => speedup(cell, state.timing, strongest)?.value).filter(known);
 }
 const hasTiming = (timing) => cellsOf(state.group).some((cell) => speedup(cell, timing));
 

@@ -20,18 +20,18 @@ function drawControls() {
 const tile = (numbers, text, kind = "") => `<div class="tile ${kind}">${numbers}<span>${text}</span></div>`;
 const figure = (value, label = "") => `<div><b>${value}</b>${label && `<small>${label}</small>`}</div>`;
 
-function fastestText() {
-  const leads = fastestLeads();
+function strongestText() {
+  const leads = strongestLeads();
   if (!leads.length) return "";
   const geomean = Math.expm1(leads.reduce((sum, lead) => sum + Math.log1p(lead), 0) / leads.length);
-  return `. Over each shape\u2019s fastest baseline, known in hindsight: ${signed(geomean)} geomean, ${leads.filter((lead) => lead > 0).length}/${leads.length} won`;
+  return `. Over the strongest baseline of each shape: ${signed(geomean)} geomean, ${leads.filter((lead) => lead > 0).length}/${leads.length} won`;
 }
 
 function speedupTile(row) {
   const noise = noiseOf(state.group);
   const figures = noise ? "" : figure(signed(row.mean), "paper");
   return tile(`<div class="figures">${figure(signed(row.geomean), "trimmed")}${figure(signed(row.median), "median")}${figures}</div>`,
-    `${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${timeName(state.timing)} time; ${esc(groupName(state.group))}` + fastestText() +
+    `${esc(name(state.candidate))} over ${esc(name(state.baseline))}, ${timeName(state.timing)} time; ${esc(groupName(state.group))}` + strongestText() +
     (noise ? `. <strong>No mean: ${noise}.</strong>` : ""), "wide");
 }
 

@@ -154,55 +154,6 @@ static void max_is_chosen_on_the_other_half(void **state)
     cJSON_Delete(tree);
 }
 
-/* Of three baselines each half has another one ahead: 700 and 800 on the halves, but chosen on the other half 1000 and
- * 900. */
-static void strongest_is_chosen_on_the_other_half(void **state)
-{
-    (void)state;
-    static const double even[] = {1000, 700, 1200, 500};
-    static const double odd[] = {800, 900, 1200, 500};
-    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
-    fixture_contender(r, "cublas-nn", false);
-    fixture_contender(r, "torch.matmul", false);
-    fixture_contender(r, "cublaslt-heuristic-tn", false);
-    fixture_contender(r, "tiny", true);
-    fill(r, 16, even, odd);
-    cJSON *tree = result_of(r);
-    const cJSON *s = speedup(tree_member(tree, "cells")->child, "tiny", "strongest", "device");
-    assert_non_null(s);
-    close_to(tree_number(s, "mean_of_ratios"), (1000 / 500.0 + 900 / 500.0) / 2 - 1, 6e-6);
-    close_to(tree_number(s, "paper_max"), (700 + 900) / 2 / 500.0 - 1, 6e-6);
-    cJSON_Delete(tree);
-}
-
-static void has_no_strongest(const char *third, bool candidate)
-{
-    static const double times[] = {1000, 700, 500};
-    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
-    fixture_contender(r, "cublas-nn", false);
-    fixture_contender(r, "cublas-tn", false);
-    fixture_contender(r, third, candidate);
-    fill(r, 16, times, times);
-    cJSON *tree = result_of(r);
-    const cJSON *cell = tree_member(tree, "cells")->child;
-    assert_non_null(cJSON_GetArrayItem(tree_member(cell, "speedups"), 0));
-    assert_null(speedup(cell, "tiny", "strongest", "device"));
-    assert_null(speedup(cell, "cublas-nn", "strongest", "device"));
-    cJSON_Delete(tree);
-}
-
-static void one_family_has_no_strongest(void **state)
-{
-    (void)state;
-    has_no_strongest("tiny", true);
-}
-
-static void baselines_alone_have_no_strongest(void **state)
-{
-    (void)state;
-    has_no_strongest("torch.matmul", false);
-}
-
 /* Wall times in every fourth block of groups of two: only even groups have any. The same choice as above is to be made
  * between those: nn wins by 10% in one half, tn by 20% in the other. */
 static void max_of_a_sparse_timing_is_chosen_on_the_other_half(void **state)
@@ -508,9 +459,6 @@ int main(void)
         TEST(visits_and_passes_are_told),
         TEST(bad_visits_are_refused),
         TEST(max_is_chosen_on_the_other_half),
-        TEST(strongest_is_chosen_on_the_other_half),
-        TEST(one_family_has_no_strongest),
-        TEST(baselines_alone_have_no_strongest),
         TEST(max_of_a_sparse_timing_is_chosen_on_the_other_half),
         TEST(dropped_groups_are_no_half),
         TEST(max_of_a_clear_winner_is_the_winner),
