@@ -1,6 +1,7 @@
 /*
  * half.c - fp16 and bf16 from and to float by integer arithmetic, rounded to nearest even. Relies on no compiler type.
- * Called by the CPU device's fills and products and by checks that compare elements.
+ * NaNs stay NaN. Called by the CPU device's fills and products, by checks that compare elements, and for scalar
+ * arguments of modules.
  */
 #include "base/half.h"
 

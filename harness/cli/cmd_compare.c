@@ -73,7 +73,7 @@ static int admit(void *context, const cJSON *env, struct error *err)
     return 0;
 }
 
-/* Measures the suspects and judges by that; with an earlier confirmation at hand nothing is measured. */
+/* Measures the suspects and judges by that. */
 static int measure_again(const struct options *options, const struct confirm *confirm, struct compare_runs *runs,
                          struct error *err)
 {
@@ -90,6 +90,7 @@ static int measure_again(const struct options *options, const struct confirm *co
     return ended && !admission.refused ? compare_confirm(runs, confirm->output, options->force, err) : code;
 }
 
+/* By an earlier confirmation, or by one that is measured now. */
 static int confirm_suspects(const struct options *options, struct compare_runs *runs, struct error *err)
 {
     struct confirm confirm;

@@ -1,6 +1,6 @@
 /*
  * cmd_run.c - the command `run`: config, output name, supervisor with progress, then the table. Relies on run_config.c
- * and run/supervisor.h. Called by main.c; tune and verify use its helpers.
+ * and run/supervisor.h. Called by main.c, which prints the error; tune and verify use its helpers.
  */
 #include "cli/commands.h"
 

@@ -1,6 +1,7 @@
 /*
  * cmd_verify.c - the command `verify`: contenders checked and nothing timed, in a worker or in this process, with
- * `--memcheck` under NVIDIA's tools. Relies on run/ and worker/cell.h. Called by main.c.
+ * `--memcheck` under NVIDIA's tools. verify_form.c chooses the exit code. Relies on run/ and worker/cell.h. Called by
+ * main.c.
  */
 #include "cli/cmd_verify.h"
 

@@ -1,6 +1,6 @@
 /*
- * compile_only.c - `verify --compile-only` from the options to the exit code. Relies on contender/inspect.h. Called by
- * cmd_verify.c.
+ * compile_only.c - `verify --compile-only` from the options to the exit code. Relies on contender/inspect.h; the limits
+ * of a device are checked in contender/fit.c. Called by cmd_verify.c.
  */
 #include "cli/compile_only.h"
 

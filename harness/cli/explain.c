@@ -1,6 +1,6 @@
 /*
- * explain.c - three lines at a run's end for somebody who runs it for the first time. Relies on the result. Called by
- * cmd_run.c with `--explain`.
+ * explain.c - what was measured, what it means and what to type next, for somebody's first run. Relies on the result.
+ * Called by cmd_run.c with `--explain`.
  */
 #include "cli/explain.h"
 

@@ -1,5 +1,6 @@
 /*
- * man.c - the man page in troff, made from the tables of options.h. Called by help.c for `help --man`.
+ * man.c - the man page in troff: commands, options and exit codes from the tables of options.h; description,
+ * environment and examples are written here. Called by help.c for `help --man`.
  */
 #include "cli/help.h"
 

@@ -1,6 +1,7 @@
 /*
- * cuda_try_hold.c - finds out whether this device's graphs can be held, by holding one, with a guard who lets it go if
- * the launch does not come back. Relies on cuda_hold.c and cuda_segment.c. Called by cuda.c when a device is opened.
+ * cuda_try_hold.c - finds out whether this device's graphs can be held, by holding one: launched work waits for a word
+ * of host memory, and a second thread writes that word if the launch does not come back within 0.2 s. Relies on
+ * cuda_hold.c and cuda_segment.c. Called by cuda.c when a device is opened.
  */
 #include "device/cuda_device.h"
 

@@ -1,6 +1,6 @@
 /*
- * run_spec.c - defaults of a run's spec and the names of its files. Pure. Called by cli/, and by whoever else makes a
- * run.
+ * run_spec.c - defaults of a run's spec and the names of its files. Pure. Called by cli/spec.c and by
+ * serve/evaluate.c.
  */
 #include "run/run_spec.h"
 
