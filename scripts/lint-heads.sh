@@ -9,7 +9,8 @@ complain() {
     bad=1
 }
 count=0
-for file in $(find harness baselines kernels tests -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu*" 2>/dev/null); do
+mapfile -t files < <(find harness baselines kernels tests -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu*" 2>/dev/null)
+for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))
     # The first comment, and how many words it has.
@@ -18,12 +19,14 @@ for file in $(find harness baselines kernels tests -name "*.[ch]" -o -name "*.cp
     case $file in harness/*/*.c) least=14 ;; esac
     [ "$words" -ge "$least" ] || complain "$file"
 done
-for file in $(find scripts tests -name "*.sh" 2>/dev/null); do
+mapfile -t files < <(find scripts tests -name "*.sh" 2>/dev/null)
+for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))
     head -3 "$file" | grep -qE '^# .{20}' || complain "$file"
 done
-for file in $(find scripts python rl -name "*.py" 2>/dev/null); do
+mapfile -t files < <(find scripts python rl -name "*.py" 2>/dev/null)
+for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     count=$((count + 1))
     head -3 "$file" | grep -q '"""' || complain "$file"

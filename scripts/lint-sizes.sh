@@ -4,7 +4,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
-for file in $(find harness baselines kernels/plugins tests -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu*"); do
+mapfile -t files < <(find harness baselines kernels/plugins tests -name "*.[ch]" -o -name "*.cpp" -o -name "*.cu*")
+for file in "${files[@]}"; do
     # The comment at a file's head does not count.
     lines=$(awk 'NR == 1 && /^\/\*/ { head = 1 } !head { n++ } head && /\*\// { head = 0 } END { print n + 0 }' "$file")
     if [ "$lines" -gt 500 ]; then
@@ -16,7 +17,7 @@ if ! ctags --version 2>/dev/null | grep -q Universal; then
     echo "sizes: functions not measured (no universal-ctags)"
     exit "$bad"
 fi
-ctags -o - --languages=C --kinds-C=f --fields=+neS -u --output-format=u-ctags $(find harness -name "*.c") |
+find harness -name "*.c" | ctags -L - -o - --languages=C --kinds-C=f --fields=+neS -u --output-format=u-ctags |
     awk -F'\t' '
     !/^!/ {
         line = end = 0; signature = ""
