@@ -69,3 +69,9 @@ void text_free(struct text *t)
     free(t->bytes);
     memset(t, 0, sizeof *t);
 }
+
+bool text_ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}

@@ -1,5 +1,5 @@
 /*
- * text.h - a growing string, for reports and JSON lines.
+ * text.h - a growing string, for reports and JSON lines; how a string ends.
  */
 #ifndef CUDAL2_BASE_TEXT_H
 #define CUDAL2_BASE_TEXT_H
@@ -16,5 +16,8 @@ struct text {
 void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_bytes(struct text *t, const void *bytes, size_t length);
 void text_free(struct text *t);
+
+/* Whether `text` is something and then `ending`. */
+bool text_ends_with(const char *text, const char *ending);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/nearest.h"
@@ -60,18 +61,12 @@ static bool names_have(const struct names *n, const char *name, size_t length)
     return has_name((const char *const *)n->list, name, length);
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
-
 void names_add_files(const char *directory, const char *ending, struct names *out)
 {
     struct dirent **entries = NULL;
     int count = scandir(directory, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
-        if (ends_with(entries[i]->d_name, ending))
+        if (text_ends_with(entries[i]->d_name, ending))
             names_add(out, entries[i]->d_name, strlen(entries[i]->d_name) - strlen(ending));
         free(entries[i]);
     }
@@ -163,7 +158,7 @@ void name_check_candidates(const struct options *options, struct names *out)
 
 static bool is_path(const char *name)
 {
-    return ends_with(name, ".so") || ends_with(name, ".json");
+    return text_ends_with(name, ".so") || text_ends_with(name, ".json");
 }
 
 static bool is_known(const struct known *k, const char *name, enum contender_role role)
@@ -222,7 +217,7 @@ static int check_files(const char *const names[], struct error *err)
     for (int i = 0; names[i]; i++) {
         if (!is_path(names[i]))
             continue;
-        if (check_readable(names[i], err) || (ends_with(names[i], ".json") && check_manifest(names[i], err)))
+        if (check_readable(names[i], err) || (text_ends_with(names[i], ".json") && check_manifest(names[i], err)))
             return err->code;
     }
     return 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define NAME_MAX_BYTES 1024 /* of a contender: it may be a path */
 
 /* Everything that is shipped for such a device, and what this project has to say against it. */
@@ -16,15 +18,9 @@ static const char *const cpu_baselines[] = {"torch.matmul", "openblas", NULL};
 static const char *const cuda_candidates[] = {"cudal2", NULL};
 static const char *const cpu_candidates[] = {"blocked", NULL};
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length > tail && strcmp(text + length - tail, end) == 0;
-}
-
 static bool is_path(const char *name)
 {
-    return ends_with(name, ".so") || ends_with(name, ".json");
+    return text_ends_with(name, ".so") || text_ends_with(name, ".json");
 }
 
 /* A family or kernel set is one plain word; everything else must look like a path to a plugin or manifest. */

@@ -2,6 +2,7 @@
  * registry.c - all contenders of a run: families looked for in the plugin directory, kernel sets and paths from the
  * config, with the reason for each that is missing. libtorch is opened first. Called by worker.c and `list`.
  */
+#include "base/text.h"
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -44,13 +45,6 @@ struct registry {
 };
 
 /* --- names and paths --- */
-
-static bool ends_with(const char *text, const char *suffix)
-{
-    size_t length = strlen(text);
-    size_t tail = strlen(suffix);
-    return length > tail && strcmp(text + length - tail, suffix) == 0;
-}
 
 /* File name without directories and extension: what an unloadable path is called in the results. */
 static void stem_of(const char *path, char *out, size_t capacity)
@@ -212,7 +206,7 @@ static int add_plugin(struct registry *r, const char *request, const char *path,
         snprintf(c.verdict, sizeof c.verdict, "%s", loaded->verdict);
         return add(r, &c, err);
     }
-    return add_of_plugin(r, loaded, ends_with(request, ".so") ? NULL : request, role, err);
+    return add_of_plugin(r, loaded, text_ends_with(request, ".so") ? NULL : request, role, err);
 }
 
 /* --- kernel sets --- */
@@ -246,16 +240,16 @@ static int add_set(struct registry *r, const char *request, enum contender_role 
 static int add_request(struct registry *r, const char *request, enum contender_role role, struct error *err)
 {
     char path[PLUGIN_PATH_MAX];
-    if (ends_with(request, ".so")) {
+    if (text_ends_with(request, ".so")) {
         /* A bare file name would make the loader search the system's library directories. */
         snprintf(path, sizeof path, "%s%s", strchr(request, '/') ? "" : "./", request);
         return add_plugin(r, request, path, role, err);
     }
     bool in_plugin =
-        !ends_with(request, ".json") && !strchr(request, '/') && plugin_file(r, request, path, sizeof path);
+        !text_ends_with(request, ".json") && !strchr(request, '/') && plugin_file(r, request, path, sizeof path);
     if (in_plugin)
         return add_plugin(r, request, path, role, err);
-    if (role == ROLE_CANDIDATE || ends_with(request, ".json"))
+    if (role == ROLE_CANDIDATE || text_ends_with(request, ".json"))
         return add_set(r, request, role, err);
     char reason[CUDAL2_WHY];
     snprintf(reason, sizeof reason, "not built: there is no %.120s (make probe says which library is missing)", path);
@@ -268,7 +262,7 @@ static void open_torch_first(struct registry *r, const char *const *baselines)
 {
     char path[PLUGIN_PATH_MAX];
     for (size_t i = 0; baselines && baselines[i]; i++)
-        if (strncmp(baselines[i], "torch.", 6) == 0 && !ends_with(baselines[i], ".so") &&
+        if (strncmp(baselines[i], "torch.", 6) == 0 && !text_ends_with(baselines[i], ".so") &&
             plugin_file(r, baselines[i], path, sizeof path))
             open_plugin(r, path);
 }

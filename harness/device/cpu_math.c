@@ -62,7 +62,7 @@ static float fill_value(const struct fill *fill, uint64_t bits)
 {
     if (fill->kind == FILL_BINARY)
         return (double)fill_unit(bits) < fill->density ? 1.0f : 0.0f;
-    return sqrtf(-2.0f * logf(fill_unit_positive(bits))) * cosf(6.2831853f * fill_unit_low(bits));
+    return fill_normal(bits);
 }
 
 static void poison_line(const struct fill_task *t, int64_t first, int64_t count)

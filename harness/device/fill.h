@@ -5,6 +5,7 @@
 #ifndef CUDAL2_DEVICE_FILL_H
 #define CUDAL2_DEVICE_FILL_H
 
+#include <math.h>
 #include <stdint.h>
 
 #define FILL_GOLDEN 0x9e3779b97f4a7c15u
@@ -45,6 +46,12 @@ static inline float fill_unit_positive(uint64_t bits)
 static inline float fill_unit_low(uint64_t bits)
 {
     return (float)(bits & 0xffffffu) * 0x1p-24f;
+}
+
+/* N(0, 1), by Box and Muller. */
+static inline float fill_normal(uint64_t bits)
+{
+    return sqrtf(-2.0f * logf(fill_unit_positive(bits))) * cosf(6.2831853f * fill_unit_low(bits));
 }
 
 #endif

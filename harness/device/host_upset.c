@@ -19,15 +19,10 @@ static struct {
     uint64_t kept;
 } upset_memory;
 
-static float normal(uint64_t bits)
-{
-    return sqrtf(-2.0f * logf(fill_unit_positive(bits))) * cosf(6.2831853f * fill_unit_low(bits));
-}
-
 /* Contenders must not write A and B; the memory is the harness's own. */
 static void put_input(const void *matrix, enum cudal2_dtype dtype, uint64_t index, uint64_t bits)
 {
-    element_store((void *)(uintptr_t)matrix, dtype, (size_t)index, normal(bits));
+    element_store((void *)(uintptr_t)matrix, dtype, (size_t)index, fill_normal(bits));
 }
 
 static void change_inputs(const struct probe_upset *u)
@@ -62,7 +57,7 @@ static float spoiled(const struct probe_upset *u, uint64_t index, uint64_t bits)
         return was + (bits >> 63 ? nudge : -nudge);
     if (u->spoil == SPOIL_MOVED)
         return unlike(was, element_load(c, dtype, bits % (uint64_t)(u->problem.m * u->problem.n)), size);
-    return unlike(was, normal(bits) * size, size);
+    return unlike(was, fill_normal(bits) * size, size);
 }
 
 static bool room_for(uint64_t elements, char *why)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #include "report/estimates.h"
 #include "report/screen_cells.h"
 #include "report/screen_contenders.h"
@@ -32,16 +34,9 @@ struct rows {
     size_t n_references;
 };
 
-static bool ends_with(const char *name, const char *suffix)
-{
-    size_t a = strlen(name);
-    size_t b = strlen(suffix);
-    return a > b && strcmp(name + a - b, suffix) == 0;
-}
-
 static bool has_layout(const char *name)
 {
-    return ends_with(name, "-nn") || ends_with(name, "-tn");
+    return text_ends_with(name, "-nn") || text_ends_with(name, "-tn");
 }
 
 /* ---- one cell ---- */
@@ -148,7 +143,7 @@ static void add_speedup(struct table *s, const struct result_pair *speedup, bool
 static void short_head(const char *name, char out[64])
 {
     const char *rest = strncmp(name, "cublaslt-", 9) == 0 ? name + 9 : NULL;
-    int length = (int)strlen(rest ? rest : name) - (ends_with(name, "-max") ? 4 : 0);
+    int length = (int)strlen(rest ? rest : name) - (text_ends_with(name, "-max") ? 4 : 0);
     snprintf(out, 64, "%s%.*s", rest ? "lt-" : "", length, rest ? rest : name);
 }
 

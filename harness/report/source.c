@@ -9,12 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text);
-    size_t tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
+#include "base/text.h"
 
 static bool is_directory(const char *path)
 {
@@ -54,7 +49,7 @@ int source_find(const char *path, struct source *out, struct error *err)
     if (is_directory(path))
         return find_in_directory(path, out, err);
     strcpy(out->path, path);
-    out->journal = ends_with(path, ".jsonl") || ends_with(path, ".jsonl.gz");
+    out->journal = text_ends_with(path, ".jsonl") || text_ends_with(path, ".jsonl.gz");
     return 0;
 }
 
@@ -62,7 +57,7 @@ int source_find(const char *path, struct source *out, struct error *err)
 static int stem_length(const char *path)
 {
     size_t length = strlen(path);
-    if (ends_with(path, ".gz"))
+    if (text_ends_with(path, ".gz"))
         length -= 3;
     if (length > 5 && strncmp(path + length - 5, ".json", 5) == 0)
         length -= 5;

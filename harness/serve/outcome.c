@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/tree.h"
 #include "model/verdict.h"
 #include "serve/verdict.h"
@@ -17,12 +18,6 @@
 
 /* ---- who stands for the candidate and the baseline ---- */
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 /* The pair of the headline timing; one that is over layouts (-max) before one of a single layout. */
 static const struct result_pair *find_pair(const struct result_cell *cell)
 {
@@ -30,7 +25,7 @@ static const struct result_pair *find_pair(const struct result_cell *cell)
     int best_rank = -1;
     for (size_t i = 0; i < cell->n_speedups; i++) {
         const struct result_pair *pair = &cell->speedups[i];
-        int rank = 2 * has_ending(pair->candidate, "-max") + has_ending(pair->reference, "-max");
+        int rank = 2 * text_ends_with(pair->candidate, "-max") + text_ends_with(pair->reference, "-max");
         if (pair->timing != cell->headline || rank <= best_rank)
             continue;
         best = pair;

@@ -4,6 +4,7 @@
  */
 #include "tune/family.h"
 
+#include "base/text.h"
 #include "base/random.h"
 #include "choice/cudal2/figures.h"
 
@@ -31,12 +32,6 @@ struct compilation {
 
 /* ---- opening ---- */
 
-static bool ends_with(const char *text, const char *suffix)
-{
-    size_t length = strlen(text), tail = strlen(suffix);
-    return length > tail && strcmp(text + length - tail, suffix) == 0;
-}
-
 static int open_spaces(struct family *f, const char *path, struct error *err)
 {
     for (int layout = 0; layout < 2; layout++) {
@@ -53,7 +48,7 @@ int family_open(struct family *f, const char *candidate, const char *kernel_dire
 {
     char path[2048];
     struct error ignored; /* the worker says why a candidate is not available */
-    *has_space = !ends_with(candidate, ".so") &&
+    *has_space = !text_ends_with(candidate, ".so") &&
                  module_set_open(candidate, kernel_directory, &f->described, &f->set, &ignored) == 0;
     if (*has_space && !space_path(f->set, path, sizeof path)) {
         family_close(f);
