@@ -250,27 +250,6 @@ static int add_max(const struct cell_record *r, struct entries *e, const struct 
     return fill_timings(r, max);
 }
 
-/* The rung of the first that has times of the device stands for all: others cannot be compared with it. */
-static int add_strongest(const struct cell_record *r, struct entries *e)
-{
-    struct entry strongest = {.family = ENTRY_STRONGEST, .name = ENTRY_STRONGEST, .rung = ""};
-    bool families = false, candidate = false;
-    for (size_t i = 0; i < r->n_contenders; i++) {
-        const struct contender_record *c = &r->contenders[i];
-        candidate = candidate || (is_ok(c) && c->candidate);
-        if (!is_ok(c) || c->candidate)
-            continue;
-        if (strongest.rung[0] == '\0' && has_segment_time(c))
-            strongest.rung = c->rung;
-        families = families || (strongest.n_members > 0 && strcmp(strongest.members[0]->family, c->family) != 0);
-        strongest.members[strongest.n_members++] = c;
-    }
-    if (!families || !candidate)
-        return 0;
-    e->list[e->n] = strongest;
-    return fill_timings(r, &e->list[e->n++]);
-}
-
 static void let_first_family_be_candidate(struct entries *e)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -294,7 +273,28 @@ int entries_of(const struct cell_record *r, struct entries *out)
     }
     if (out->n > 0)
         let_first_family_be_candidate(out);
-    return failed || add_strongest(r, out) ? -1 : 0;
+    return failed;
+}
+
+/* The rung of the first that has times of the device stands for all: others cannot be compared with it. */
+int entries_add_strongest(const struct cell_record *r, struct entries *e)
+{
+    struct entry strongest = {.family = ENTRY_STRONGEST, .name = ENTRY_STRONGEST, .rung = ""};
+    bool families = false, candidate = false;
+    for (size_t i = 0; i < r->n_contenders; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        candidate = candidate || (is_ok(c) && c->candidate);
+        if (!is_ok(c) || c->candidate)
+            continue;
+        if (strongest.rung[0] == '\0' && has_segment_time(c))
+            strongest.rung = c->rung;
+        families = families || (strongest.n_members > 0 && strcmp(strongest.members[0]->family, c->family) != 0);
+        strongest.members[strongest.n_members++] = c;
+    }
+    if (!families || !candidate)
+        return 0;
+    e->list[e->n] = strongest;
+    return fill_timings(r, &e->list[e->n++]);
 }
 
 void entries_free(struct entries *e)

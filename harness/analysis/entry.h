@@ -36,10 +36,12 @@ struct entries {
  *
  * -max is per shape the faster layout. Choosing and scoring on the same blocks would flatter it, so each block takes
  * its value from the layout that was faster (by median) on the other half of the groups. A family with one ok
- * layout is that layout. ENTRY_STRONGEST is chosen and scored in the same way among all ok baselines; it is there when
- * they are of two families at least and the record has a candidate of its own.
+ * layout is that layout.
  * *out is owned by the caller (entries_free), also after -1 (out of memory). */
 int entries_of(const struct cell_record *r, struct entries *out);
+/* Adds ENTRY_STRONGEST to the entries of r, chosen and scored as -max is, but among all ok baselines. Nothing unless
+ * they are of two families at least and the record has a candidate of its own. -1 out of memory. */
+int entries_add_strongest(const struct cell_record *r, struct entries *e);
 void entries_free(struct entries *e);
 
 /* Two entries that both have times of this kind. */

@@ -115,7 +115,7 @@ static void look_at_match(struct worst *w, const struct match *m)
 static void look_at_max(struct worst *w, const struct entries *entries, const struct entry *max)
 {
     for (size_t i = 0; i < entries->n; i++)
-        if (!entries->list[i].candidate && strcmp(entries->list[i].family, ENTRY_STRONGEST) != 0)
+        if (!entries->list[i].candidate)
             look_at_match(w, &(struct match){max, &entries->list[i], w->record->headline});
 }
 

@@ -235,7 +235,7 @@ static bool fill_course(const struct cell_record *r, const struct peak *peak, st
 static void fill_pairs(const struct cell_record *r, struct made_cell *m)
 {
     struct entries *entries = malloc(sizeof *entries);
-    if (entries && entries_of(r, entries) == 0)
+    if (entries && entries_of(r, entries) == 0 && entries_add_strongest(r, entries) == 0)
         pairs_fill(r, entries, m);
     else
         m->failed = true;
