@@ -3,6 +3,7 @@
  * and writes and reads each as a variant's key. Relies on nvidia.h. Called by cublaslt.c's hooks.
  */
 #include "cublaslt_algorithms.h"
+#include "cublaslt_attributes.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -136,47 +137,29 @@ int lt_parse_key(const struct lt_matmul *m, const char *key, size_t workspace_by
     return CUDAL2_OK;
 }
 
-/* Attributes of 2 and 4 bytes alike; -1 when the library does not know it. */
-static int64_t attribute(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfigAttributes_t which, size_t size)
+/* Adds one member, left out where the value is 0. False when it cannot be read or does not fit. */
+static bool describe_one(const cublasLtMatmulAlgo_t *a, enum lt_attribute which, char *out, size_t capacity,
+                         size_t *length)
 {
-    uint32_t wide = 0;
-    uint16_t narrow = 0;
-    size_t written = 0;
-    void *to = size == sizeof narrow ? (void *)&narrow : (void *)&wide;
-    if (cublasLtMatmulAlgoConfigGetAttribute(algorithm, which, to, size, &written) != CUBLAS_STATUS_SUCCESS ||
-        written != size)
-        return -1;
-    return size == sizeof narrow ? narrow : wide;
+    uint32_t value = 0;
+    if (!lt_read_attribute(a, which, &value))
+        return false;
+    if (value == 0)
+        return true;
+    *length +=
+        (size_t)snprintf(out + *length, capacity - *length, "\"%s\":%" PRIu32 ",", lt_attribute_name(which), value);
+    return *length < capacity;
 }
 
 int lt_describe(const struct lt_algorithm *algorithm, char *out, size_t capacity)
 {
-    static const struct {
-        const char *name;
-        cublasLtMatmulAlgoConfigAttributes_t which;
-        size_t size;
-    } attributes[] = {
-        {"id", CUBLASLT_ALGO_CONFIG_ID, 4},
-        {"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4},
-        {"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4},
-        {"split_k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4},
-        {"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4},
-        {"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4},
-        {"custom", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4},
-        {"inner_shape", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
-        {"cluster_shape", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
-    };
+    const cublasLtMatmulAlgo_t *a = &algorithm->algorithm;
     size_t length = 0;
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
-        int64_t value = attribute(&algorithm->algorithm, attributes[i].which, attributes[i].size);
-        if (value < 0)
-            return -1;
-        if (value == 0)
-            continue;
-        length += (size_t)snprintf(out + length, capacity - length, "\"%s\":%" PRId64 ",", attributes[i].name, value);
-        if (length >= capacity)
-            return -1;
-    }
+    bool all = describe_one(a, LT_ID, out, capacity, &length);
+    for (int i = 0; i < LT_CHOICES && all; i++)
+        all = describe_one(a, (enum lt_attribute)i, out, capacity, &length);
+    if (!all)
+        return -1;
     length += (size_t)snprintf(out + length, capacity - length, "\"workspace_bytes\":%zu,\"waves\":%.4g",
                                algorithm->workspace_bytes, (double)algorithm->waves);
     return length < capacity ? (int)length : -1;

@@ -4,6 +4,7 @@
  * hopeless; the best one was within two attributes of an answer of the heuristic on the shapes that were tried.
  * Called by cublaslt.c for the contenders cublaslt-exhaustive.
  */
+#include "cublaslt_attributes.h"
 #include "cublaslt_enumerate.h"
 
 #include <stdbool.h>
@@ -14,26 +15,12 @@
 #define VALUES_MAX 512 /* of one attribute */
 #define SPLIT_K_MOST 16
 
-static const struct {
-    cublasLtMatmulAlgoConfigAttributes_t which;
-    size_t size;
-} configs[LT_ATTRIBUTES] = {
-    [LT_TILE] = {CUBLASLT_ALGO_CONFIG_TILE_ID, 4},
-    [LT_STAGES] = {CUBLASLT_ALGO_CONFIG_STAGES_ID, 4},
-    [LT_SPLIT_K] = {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4},
-    [LT_REDUCTION] = {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4},
-    [LT_SWIZZLE] = {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4},
-    [LT_CUSTOM] = {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4},
-    [LT_INNER_SHAPE] = {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2},
-    [LT_CLUSTER_SHAPE] = {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2},
-};
-
 /* One algorithm id: an answer of the heuristic, taken apart, and the values that each attribute may have. */
 struct seed {
     cublasLtMatmulAlgo_t algorithm;
-    uint32_t value[LT_ATTRIBUTES];
-    uint32_t values[LT_ATTRIBUTES][VALUES_MAX];
-    int n_values[LT_ATTRIBUTES];
+    uint32_t value[LT_CHOICES];
+    uint32_t values[LT_CHOICES][VALUES_MAX];
+    int n_values[LT_CHOICES];
 };
 
 struct search {
@@ -90,38 +77,18 @@ static void take_values(struct seed *s)
     }
 }
 
-static bool read_value(const cublasLtMatmulAlgo_t *a, enum lt_attribute which, uint32_t *out)
-{
-    uint16_t narrow = 0;
-    size_t written = 0, size = configs[which].size;
-    void *to = size == sizeof narrow ? (void *)&narrow : (void *)out;
-    if (cublasLtMatmulAlgoConfigGetAttribute(a, configs[which].which, to, size, &written) != CUBLAS_STATUS_SUCCESS)
-        return false;
-    if (size == sizeof narrow)
-        *out = narrow;
-    return written == size;
-}
-
 static bool seed_open(const struct lt_algorithm *from, struct seed *out)
 {
     memset(out, 0, sizeof *out);
     out->algorithm = from->algorithm;
-    for (int i = 0; i < LT_ATTRIBUTES; i++)
-        if (!read_value(&from->algorithm, (enum lt_attribute)i, &out->value[i]))
+    for (int i = 0; i < LT_CHOICES; i++)
+        if (!lt_read_attribute(&from->algorithm, (enum lt_attribute)i, &out->value[i]))
             return false;
     take_values(out);
     return true;
 }
 
 /* ---- one candidate ---- */
-
-static bool write_value(cublasLtMatmulAlgo_t *a, enum lt_attribute which, uint32_t value)
-{
-    uint16_t narrow = (uint16_t)value;
-    const void *from = configs[which].size == sizeof narrow ? (const void *)&narrow : (const void *)&value;
-    return cublasLtMatmulAlgoConfigSetAttribute(a, configs[which].which, from, configs[which].size) ==
-           CUBLAS_STATUS_SUCCESS;
-}
 
 static bool is_listed(const struct search *s, const cublasLtMatmulAlgo_t *a)
 {
@@ -153,19 +120,19 @@ static bool settle_split(const struct seed *seed, cublasLtMatmulAlgo_t *a, uint3
     uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_NONE;
     if (pieces > 1 && n > 0)
         scheme = seed->value[LT_REDUCTION] ? seed->value[LT_REDUCTION] : seed->values[LT_REDUCTION][n - 1];
-    return write_value(a, LT_REDUCTION, scheme);
+    return lt_write_attribute(a, LT_REDUCTION, scheme);
 }
 
 static bool change(const struct seed *seed, cublasLtMatmulAlgo_t *a, enum lt_attribute which, uint32_t value)
 {
-    return write_value(a, which, value) && (which != LT_SPLIT_K || settle_split(seed, a, value));
+    return lt_write_attribute(a, which, value) && (which != LT_SPLIT_K || settle_split(seed, a, value));
 }
 
 /* ---- the walk ---- */
 
 static void walk_one(struct search *s, const struct seed *seed)
 {
-    for (int which = 0; which < LT_ATTRIBUTES; which++)
+    for (int which = 0; which < LT_CHOICES; which++)
         for (int i = 0; i < seed->n_values[which] && s->n < s->capacity; i++) {
             cublasLtMatmulAlgo_t a = seed->algorithm;
             if (change(seed, &a, (enum lt_attribute)which, seed->values[which][i]))
@@ -188,7 +155,7 @@ static void offer_random(struct search *s, const struct seed *seed, uint64_t *st
     int changed = 0;
     for (int tries = 0; tries < 16 && changed < 2; tries++) {
         uint64_t r = draw(state);
-        enum lt_attribute which = (enum lt_attribute)(r % LT_ATTRIBUTES);
+        enum lt_attribute which = (enum lt_attribute)(r % LT_CHOICES);
         int n = seed->n_values[which];
         if (n < 2)
             continue;

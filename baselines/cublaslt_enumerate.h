@@ -7,19 +7,6 @@
 
 #include "cublaslt_algorithms.h"
 
-/* What of an algorithm can be chosen (cublasLtMatmulAlgoConfigAttributes_t). */
-enum lt_attribute {
-    LT_TILE,
-    LT_STAGES,
-    LT_SPLIT_K,
-    LT_REDUCTION,
-    LT_SWIZZLE,
-    LT_CUSTOM,
-    LT_INNER_SHAPE,
-    LT_CLUSTER_SHAPE,
-    LT_ATTRIBUTES
-};
-
 /* The union of
  *   1. the heuristic's answers (lt_all_algorithms),
  *   2. every algorithm that differs from one of the first LT_SEEDS of them in one attribute,

@@ -44,7 +44,7 @@ fixture = $(patsubst %,$(BUILD)/obj/tests/fixtures/%.o,$(1))
 test_of = $(addprefix $(BUILD)/tests/test_,$(1))
 $(call test_of,measure describe paper variants verify deviation honesty replay_check timed race rotation activity visits block block_others device_row held): \
 	$(call fixture,bench_fixture)
-$(call test_of,enumerate): $(BUILD)/obj/baselines/cublaslt_enumerate.o
+$(call test_of,enumerate): $(addprefix $(BUILD)/obj/baselines/,cublaslt_enumerate.o cublaslt_attributes.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor crew loading resume audit alone): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
