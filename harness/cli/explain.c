@@ -10,18 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/entry.h"
 #include "base/plain.h"
+#include "base/text.h"
 #include "compile/kernels.h"
 #include "report/load.h"
 
 #define GROUPS_SHOWN 2
 #define INDENT "          "
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
 
 /* The headline of the group's first cell. */
 static enum timing headline_of(const struct result *result, const struct result_group *group)
@@ -35,7 +31,7 @@ static enum timing headline_of(const struct result *result, const struct result_
 /* Layouts count together where a family has both. */
 static bool counts_more(const struct result_speedup_row *a, const struct result_speedup_row *b)
 {
-    bool a_max = ends_with(a->candidate, "-max"), b_max = ends_with(b->candidate, "-max");
+    bool a_max = text_ends_with(a->candidate, "-max"), b_max = text_ends_with(b->candidate, "-max");
     if (a_max != b_max)
         return a_max;
     return strcmp(a->candidate, b->candidate) == 0 && a->geomean < b->geomean;
@@ -48,7 +44,8 @@ static const struct result_speedup_row *find_row(const struct result *result, co
     enum timing headline = headline_of(result, group);
     for (size_t i = 0; i < result->summary.n_speedups; i++) {
         const struct result_speedup_row *row = &result->summary.speedups[i];
-        if (row->timing != headline || isnan(row->geomean) || !result_same_group(&row->group, group))
+        if (row->timing != headline || isnan(row->geomean) || !result_same_group(&row->group, group) ||
+            strcmp(row->reference, ENTRY_STRONGEST) == 0) /* nobody: another one in each shape */
             continue;
         if (!best || counts_more(row, best))
             best = row;

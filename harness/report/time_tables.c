@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "analysis/by_time.h"
+#include "analysis/entry.h"
+#include "base/text.h"
 #include "report/overlap.h"
 #include "report/table_parts.h"
 
@@ -30,15 +32,22 @@ static double typical_ns(const struct result_cell *cell, const struct result_con
     return isnan(t->median_ns) ? t->mean_ns : t->median_ns;
 }
 
-/* Who stands for a name of the tables: "cublas-max" is the faster of that family's layouts. NULL: nobody who is ok. */
+/* Whether it is one of those that the name is chosen from: a family's layouts, or all baselines. */
+static bool is_member(const struct result_contender *c, const char *name)
+{
+    size_t family = text_ends_with(name, "-max") ? strlen(name) - strlen("-max") : 0;
+    if (strcmp(name, ENTRY_STRONGEST) == 0)
+        return c->role == RESULT_BASELINE;
+    return family > 0 && c->role != RESULT_COPY && strlen(c->family) == family && strncmp(c->family, name, family) == 0;
+}
+
+/* Who stands for a name of the tables: the fastest of those that it is chosen from. NULL: nobody who is ok. */
 static const struct result_contender *timed_as(const struct result_cell *cell, const char *name)
 {
     const struct result_contender *exact = result_contender(cell, name), *fastest = NULL;
-    size_t length = strlen(name), family = length > 4 && strcmp(name + length - 4, "-max") == 0 ? length - 4 : 0;
-    for (size_t i = 0; i < cell->n_contenders && family > 0 && !exact; i++) {
+    for (size_t i = 0; i < cell->n_contenders && !exact; i++) {
         const struct result_contender *c = &cell->contenders[i];
-        bool member = c->verdict == VERDICT_OK && c->role != RESULT_COPY && strlen(c->family) == family &&
-                      strncmp(c->family, name, family) == 0 && typical_ns(cell, c) > 0;
+        bool member = c->verdict == VERDICT_OK && is_member(c, name) && typical_ns(cell, c) > 0;
         if (member && (!fastest || typical_ns(cell, c) < typical_ns(cell, fastest)))
             fastest = c;
     }

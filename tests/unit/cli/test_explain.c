@@ -47,6 +47,7 @@ static void test_of_a_cpu(void **state)
                          ROW("server", "wall", "mine-nn", "torch.matmul", "-0.9") ","   /* a layout alone */
                          ROW("server", "event", "mine-max", "torch.matmul", "-0.8") "," /* another timing */
                          ROW("server", "wall", "mine-max", "torch.matmul", "0.5") ","   /* a weaker rival */
+                         ROW("server", "wall", "mine-max", "strongest", "0.2") ","      /* nobody */
                          ROW("server", "wall", "mine-max", "openblas-max", "0.25"),
                          4);
     must_hold(text, "measured: 4 cells (a shape in a mode) on a \\x1b[31m device, every result checked");
