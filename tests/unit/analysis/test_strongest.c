@@ -9,12 +9,6 @@
 
 #include "result_fixture.h"
 
-static void close_to(double actual, double expected, double tolerance)
-{
-    if (!(fabs(actual - expected) <= tolerance))
-        fail_msg("%.9g is not within %g of %.9g", actual, tolerance, expected);
-}
-
 /* Of three baselines each half has another one ahead: 700 and 800 on the halves, but chosen on the other half 1000 and
  * 900. */
 static void strongest_is_chosen_on_the_other_half(void **state)
@@ -31,8 +25,8 @@ static void strongest_is_chosen_on_the_other_half(void **state)
     cJSON *tree = result_of(r);
     const cJSON *s = speedup(tree_member(tree, "cells")->child, "tiny", "strongest", "device");
     assert_non_null(s);
-    close_to(tree_number(s, "mean_of_ratios"), (1000 / 500.0 + 900 / 500.0) / 2 - 1, 6e-6);
-    close_to(tree_number(s, "paper_max"), (700 + 900) / 2 / 500.0 - 1, 6e-6);
+    is_within(tree_number(s, "mean_of_ratios"), (1000 / 500.0 + 900 / 500.0) / 2 - 1, 6e-6);
+    is_within(tree_number(s, "paper_max"), (700 + 900) / 2 / 500.0 - 1, 6e-6);
     cJSON_Delete(tree);
 }
 

@@ -12,12 +12,6 @@
 #include "analysis/aggregate.h"
 #include "result/summary.h"
 
-static void close_to(double actual, double expected, double tolerance)
-{
-    if (!(fabs(actual - expected) <= tolerance))
-        fail_msg("%.9g is not within %g of %.9g", actual, tolerance, expected);
-}
-
 /* ---- tests ---- */
 
 static void one_cell_by_hand(void **state)
@@ -28,25 +22,25 @@ static void one_cell_by_hand(void **state)
     const cJSON *s = speedup(cell, "cudal2-nn", "torch.matmul", "device");
     double mean = (log(1.2) + log(1.1)) / 2;
     double half = 12.706204736 * sqrt(2) * fabs(log(1.2) - log(1.1)) / 2 / sqrt(2);
-    close_to(tree_number(s, "geomean"), expm1(mean), 6e-6);
-    close_to(tree_member(s, "ci95")->child->valuedouble, expm1(mean - half), 6e-6);
-    close_to(tree_member(s, "ci95")->child->next->valuedouble, expm1(mean + half), 6e-6);
-    close_to(tree_number(s, "mean_of_ratios"), 0.15, 1e-9);
-    close_to(tree_number(s, "ratio_of_means"), 0.15, 1e-9);
+    is_within(tree_number(s, "geomean"), expm1(mean), 6e-6);
+    is_within(tree_member(s, "ci95")->child->valuedouble, expm1(mean - half), 6e-6);
+    is_within(tree_member(s, "ci95")->child->next->valuedouble, expm1(mean + half), 6e-6);
+    is_within(tree_number(s, "mean_of_ratios"), 0.15, 1e-9);
+    is_within(tree_number(s, "ratio_of_means"), 0.15, 1e-9);
     assert_true(tree_number(s, "n") == 8 && tree_number(s, "groups") == 2);
     const cJSON *c = tree_member(tree_member(cell, "contenders"), "torch.matmul");
     const cJSON *t = tree_member(tree_member(c, "timings"), "device");
-    close_to(tree_number(t, "median_ns"), 1150, 0);
-    close_to(tree_number(t, "mean_ns"), 1150, 0);
-    close_to(tree_number(t, "p95_ns"), 1200, 0);
-    close_to(tree_number(t, "min_ns"), 1100, 0);
+    is_within(tree_number(t, "median_ns"), 1150, 0);
+    is_within(tree_number(t, "mean_ns"), 1150, 0);
+    is_within(tree_number(t, "p95_ns"), 1200, 0);
+    is_within(tree_number(t, "min_ns"), 1100, 0);
     assert_true(cJSON_IsNull(tree_member(tree_member(c, "timings"), "event")));
     assert_string_equal(tree_text(c, "role"), "baseline");
     const cJSON *ours = tree_member(tree_member(cell, "contenders"), "cudal2-nn");
-    close_to(tree_number(ours, "tflops"), 2.0 * 64 * 64 * 64 / 1000e-9 / 1e12, 1e-4);
+    is_within(tree_number(ours, "tflops"), 2.0 * 64 * 64 * 64 / 1000e-9 / 1e12, 1e-4);
     /* the floor: 3 * 64 * 64 * 2 bytes at 1e11 B/s = 245.8 ns, arithmetic only 524 ns at 1e12 */
-    close_to(tree_number(cell, "floor_ns"), 524.3, 0);
-    close_to(tree_number(ours, "percent_of_roofline"), 52.429, 0);
+    is_within(tree_number(cell, "floor_ns"), 524.3, 0);
+    is_within(tree_number(ours, "percent_of_roofline"), 52.429, 0);
     assert_string_equal(tree_text(tree_member(tree, "run"), "seed"), "18446744073709551615");
     assert_null(tree_member(tree_member(tree, "run"), "plan"));
     cJSON_Delete(tree);
@@ -144,12 +138,12 @@ static void max_is_chosen_on_the_other_half(void **state)
     cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "cudal2-nn", "cublas-max", "device");
-    close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
+    is_within(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
     /* the paper's form: the smaller of 1040/800 and 1000/800 */
-    close_to(tree_number(s, "paper_max"), 0.25, 6e-6);
+    is_within(tree_number(s, "paper_max"), 0.25, 6e-6);
     assert_non_null(speedup(cell, "cudal2-max", "cublas-nn", "device"));
     s = speedup(cell, "cudal2-max", "cublas-max", "device");
-    close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
+    is_within(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
     assert_null(tree_member(speedup(cell, "cudal2-nn", "cublas-nn", "device"), "paper_max"));
     cJSON_Delete(tree);
 }
@@ -172,7 +166,7 @@ static void max_of_a_sparse_timing_is_chosen_on_the_other_half(void **state)
     cJSON *tree = result_of(r);
     const cJSON *cell = cJSON_GetArrayItem(tree_member(tree, "cells"), 0);
     const cJSON *s = speedup(cell, "tiny", "cublas-max", "wall");
-    close_to(tree_number(s, "ratio_of_means"), (1100 + 1080) / 2.0 / 1000 - 1, 6e-6);
+    is_within(tree_number(s, "ratio_of_means"), (1100 + 1080) / 2.0 / 1000 - 1, 6e-6);
     cJSON_Delete(tree);
 }
 
@@ -196,7 +190,7 @@ static void dropped_groups_are_no_half(void **state)
     cJSON *tree = result_of(r);
     const cJSON *cell = cJSON_GetArrayItem(tree_member(tree, "cells"), 0);
     const cJSON *s = speedup(cell, "tiny", "cublas-max", "device");
-    close_to(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
+    is_within(tree_number(s, "mean_of_ratios"), (1100 / 800.0 + 1080 / 800.0) / 2 - 1, 6e-6);
     cJSON_Delete(tree);
 }
 
@@ -213,7 +207,7 @@ static void max_of_a_clear_winner_is_the_winner(void **state)
     cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "tiny", "cublas-max", "device");
-    close_to(tree_number(s, "geomean"), 1, 1e-9);
+    is_within(tree_number(s, "geomean"), 1, 1e-9);
     assert_true(cJSON_IsNull(tree_member(s, "ci95")));
     assert_null(speedup(cell, "tiny-max", "cublas-max", "device"));
     cJSON_Delete(tree);
@@ -230,7 +224,7 @@ static void baselines_alone_compare_with_the_first_family(void **state)
     fill(r, 8, ns, ns);
     cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
-    close_to(tree_number(speedup(cell, "cublas-max", "torch.matmul", "device"), "geomean"), -0.5, 1e-9);
+    is_within(tree_number(speedup(cell, "cublas-max", "torch.matmul", "device"), "geomean"), -0.5, 1e-9);
     assert_int_equal(cJSON_GetArraySize(tree_member(cell, "speedups")), 3);
     cJSON_Delete(tree);
 }
@@ -252,7 +246,7 @@ static void other_timings(void **state)
     cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *s = speedup(cell, "cudal2-max", "cublas-nn", "wall");
-    close_to(tree_number(s, "geomean"), 0.5, 1e-9);
+    is_within(tree_number(s, "geomean"), 0.5, 1e-9);
     assert_true(tree_number(s, "n") == 3);
     assert_null(speedup(cell, "cudal2-nn", "cublas-nn", "wall"));
     cJSON_Delete(tree);
@@ -276,14 +270,14 @@ static void equal_launch_path(void **state)
     cJSON *tree = result_of(r);
     const cJSON *cell = tree_member(tree, "cells")->child;
     const cJSON *equal = tree_member(cell, "equal_path")->child;
-    close_to(tree_number(speedup(cell, "cudal2-max", "cublaslt-autotuning-nn", "event"), "geomean"), 0.5, 1e-9);
+    is_within(tree_number(speedup(cell, "cudal2-max", "cublaslt-autotuning-nn", "event"), "geomean"), 0.5, 1e-9);
     assert_string_equal(tree_text(equal, "candidate"), "cudal2-nn");
-    close_to(tree_number(equal, "geomean"), 0.2, 6e-6); /* graph against graph: 6600 / 5500 */
+    is_within(tree_number(equal, "geomean"), 0.2, 6e-6); /* graph against graph: 6600 / 5500 */
     assert_null(equal->next);
     const cJSON *row = tree_member(tree_member(tree, "summary"), "equal_path")->child;
-    close_to(tree_number(row, "mean"), 0.2, 6e-6);
+    is_within(tree_number(row, "mean"), 0.2, 6e-6);
     const cJSON *c = tree_member(tree_member(cell, "contenders"), "cublaslt-autotuning-nn");
-    close_to(tree_number(tree_member(tree_member(c, "equal_path"), "event"), "median_ns"), 6600, 0);
+    is_within(tree_number(tree_member(tree_member(c, "equal_path"), "event"), "median_ns"), 6600, 0);
     cJSON_Delete(tree);
 }
 
@@ -317,9 +311,9 @@ static void slowdowns_are_left_out_and_shown(void **state)
     fixture_slowdown(r, 6); /* the only odd group */
     cJSON *tree = result_of(r);
     const cJSON *s = speedup(tree_member(tree, "cells")->child, "cudal2-nn", "torch.matmul", "device");
-    close_to(tree_number(s, "geomean"), 0.2, 6e-6);
+    is_within(tree_number(s, "geomean"), 0.2, 6e-6);
     assert_true(tree_number(s, "n") == 8);
-    close_to(tree_number(s, "geomean_all_blocks"), cbrt(1.2 * 1.2 * 2.4) - 1, 6e-6);
+    is_within(tree_number(s, "geomean_all_blocks"), cbrt(1.2 * 1.2 * 2.4) - 1, 6e-6);
     const cJSON *counts = tree_member(tree_member(tree, "summary"), "counts");
     assert_true(tree_number(counts, "cells_with_slowdown") == 1);
     cJSON_Delete(tree);
@@ -341,7 +335,7 @@ static void copies_go_to_aa(void **state)
     cJSON_ArrayForEach(s, tree_member(cell, "speedups")) assert_null(strstr(tree_text(s, "candidate"), "#2"));
     const cJSON *aa = tree_member(cell, "aa")->child;
     assert_string_equal(tree_text(aa, "contender"), "cudal2-nn");
-    close_to(tree_number(aa, "geomean"), exp(-(log(1.003) + log(1.004)) / 2) - 1, 6e-6);
+    is_within(tree_number(aa, "geomean"), exp(-(log(1.003) + log(1.004)) / 2) - 1, 6e-6);
     assert_true(tree_true(aa, "excludes_one"));
     const cJSON *total = tree_member(tree_member(tree, "summary"), "aa")->child;
     assert_true(tree_number(total, "excludes_one") == 1 && tree_number(total, "n") == 1);
@@ -411,15 +405,15 @@ static void summary_over_shapes(void **state)
     const cJSON *summary = tree_member(tree, "summary");
     const cJSON *row = tree_member(summary, "speedups")->child;
     assert_true(tree_number(row, "n") == 3 && tree_number(row, "wins") == 1);
-    close_to(tree_number(row, "mean"), 0.2 / 3, 6e-6);
-    close_to(tree_number(row, "geomean"), cbrt(1.3 * 0.9) - 1, 6e-6);
-    close_to(tree_number(row, "median"), 0, 6e-6);
-    close_to(tree_number(row, "mean_of_max"), 0.1, 6e-6);
+    is_within(tree_number(row, "mean"), 0.2 / 3, 6e-6);
+    is_within(tree_number(row, "geomean"), cbrt(1.3 * 0.9) - 1, 6e-6);
+    is_within(tree_number(row, "median"), 0, 6e-6);
+    is_within(tree_number(row, "mean_of_max"), 0.1, 6e-6);
     assert_true(tree_number(row, "clear_wins") == 1 && tree_number(row, "clear_losses") == 1);
     double half = 4.302652729 * sqrt((pow(0.0 - 0.2 / 3, 2) + pow(0.3 - 0.2 / 3, 2) + pow(-0.1 - 0.2 / 3, 2)) / 2 / 3);
-    close_to(tree_member(row, "ci95")->child->valuedouble, 0.2 / 3 - half, 6e-6);
+    is_within(tree_member(row, "ci95")->child->valuedouble, 0.2 / 3 - half, 6e-6);
     const cJSON *convergence = tree_member(summary, "convergence");
-    close_to(tree_number(convergence, "share"), 0.66667, 0);
+    is_within(tree_number(convergence, "share"), 0.66667, 0);
     assert_string_equal(tree_text(tree_member(convergence, "not_converged")->child, "cell"),
                         "offline/f16-f32-256x64x64");
     cJSON_Delete(tree);
