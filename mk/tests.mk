@@ -57,7 +57,8 @@ $(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupt
 $(call test_of,plugin registry watching): | $(TEST_PLUGINS)
 $(call test_of,baselines openblas blocked): | $(PLUGINS)
 
-tests-build: all $(TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES)
+# GPU tests too, which compile anywhere: one that no longer does is seen without a GPU.
+tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
 # So many tests at a time of those that time nothing; these do.
 TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
@@ -65,7 +66,7 @@ tests-run: tests-build
 	scripts/run-tests.sh -j $(TEST_JOBS) $(addprefix -a ,$(TIMED_TESTS)) $(BUILD) $(TESTS) $(wildcard tests/e2e/e2e_*.sh)
 
 # What a machine with a GPU is given: everything built, nothing installed.
-gpu-build: tests-build $(GPU_TESTS) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
+gpu-build: tests-build
 # GPU_ONLY="probe redteam" chooses.
 gpu-test: gpu-build
 	scripts/gpu-tests.sh $(BUILD) $(GPU_ONLY)

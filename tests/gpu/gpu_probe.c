@@ -71,7 +71,7 @@ static void many_fills_are_the_hosts(void **state)
     }
 }
 
-static void fill_normal(void *matrix, enum cudal2_dtype dtype, int64_t rows, int64_t cols, uint64_t seed)
+static void draw_normal(void *matrix, enum cudal2_dtype dtype, int64_t rows, int64_t cols, uint64_t seed)
 {
     struct error err;
     const struct fill fill = {.kind = FILL_NORMAL, .dtype = dtype, .seed = seed, .rows = rows, .cols = cols};
@@ -96,7 +96,7 @@ static void a_veil_is_lifted(void **state)
         for (int j = 0; j < 3; j++) {
             bytes[j] = (size_t)(rows[j] * cols[j]) * dtype_bytes(dtype);
             at[j] = take(bytes[j]);
-            fill_normal(at[j], dtype, rows[j], cols[j], (uint64_t)(3 + j));
+            draw_normal(at[j], dtype, rows[j], cols[j], (uint64_t)(3 + j));
         }
         for (int j = 0; j < 2; j++)
             check(gpu->ops->download(gpu, here[j], at[j], bytes[j], &err), &err);
@@ -138,7 +138,7 @@ static void upsets_are_counted(void **state)
                                       kinds[i % 4],
                                       (uint64_t)(i % 3) * 16,
                                       (uint64_t)i};
-        fill_normal(c, dtype, M, N, 9);
+        draw_normal(c, dtype, M, N, 9);
         check(gpu->ops->download(gpu, was, c, size * M * N, &err), &err);
         assert_int_equal(gpu->probes->upset(gpu, &u, why), CUDAL2_OK);
         assert_int_equal(gpu->probes->count_kept(gpu, &u, why), CUDAL2_OK);
@@ -148,7 +148,7 @@ static void upsets_are_counted(void **state)
         for (size_t j = 0; j < M * N; j++)
             changed += memcmp(was + j * size, back + j * size, size) != 0;
         assert_int_equal(changed, places);
-        fill_normal(c, dtype, M, N, 9);
+        draw_normal(c, dtype, M, N, 9);
         assert_int_equal(gpu->probes->count_kept(gpu, &u, why), CUDAL2_OK);
         check(gpu->probes->read_kept(gpu, &kept, &err), &err);
         assert_int_equal(kept, 0);
