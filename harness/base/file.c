@@ -6,12 +6,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/random.h"
 
 #define PATH_CAPACITY 4096
 
@@ -197,7 +200,8 @@ static int fill_and_close(int fd, const struct content *content, const char *pat
 static int replace(const char *path, const struct content *content, struct error *err)
 {
     char temporary[PATH_CAPACITY];
-    int used = snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
+    /* A number of the process would not do: each worker is the same one in a namespace of its own. */
+    int used = snprintf(temporary, sizeof temporary, "%s.tmp.%08" PRIx32, path, (uint32_t)random_entropy());
     if (used < 0 || (size_t)used >= sizeof temporary)
         return error_set(err, EXIT_CODE_CANTCREATE, "path of %zu bytes is too long", strlen(path));
     if (check_target(path, err))

@@ -304,6 +304,12 @@ int journal_check(struct journal *j, struct error *err)
     return fault ? lose(j, fault, err) : 0;
 }
 
+int journal_check_all(struct journal *j, struct error *err)
+{
+    journal_copy_doubt(&j->copy);
+    return journal_check(j, err);
+}
+
 bool journal_is_lost(const struct journal *j)
 {
     return j->lost;

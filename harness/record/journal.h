@@ -52,6 +52,8 @@ int journal_append(struct journal *j, const char *kind, const cJSON *data, struc
  * lines, the one that is being appended included, are then in a file beside it, which the error names. journal_append
  * asks the same. Cheap enough to be asked several times a second. */
 int journal_check(struct journal *j, struct error *err);
+/* The same, and the whole file is read whatever its times say. */
+int journal_check_all(struct journal *j, struct error *err);
 /* Whether that has been found. */
 bool journal_is_lost(const struct journal *j);
 void journal_close(struct journal *j);

@@ -202,12 +202,6 @@ static int on_ready(void *context, struct slot *slot, const cJSON *env, struct e
     return 0;
 }
 
-static int on_turn(void *context, struct error *err)
-{
-    const struct alone *a = context;
-    return ledger_check(a->request->ledger, err);
-}
-
 static int run_phase(struct alone *a, struct error *err)
 {
     const struct crew_task task = {.context = a,
@@ -218,7 +212,8 @@ static int run_phase(struct alone *a, struct error *err)
                                    .done = on_done,
                                    .blame = on_blame,
                                    .fail = on_fail,
-                                   .turn = on_turn,
+                                   .turn = ledger_turn,
+                                   .turn_context = a->request->ledger,
                                    .start_tries = START_TRIES,
                                    .proven = true};
     for (size_t i = 0; i < a->n_cells; i++)

@@ -185,12 +185,6 @@ static int on_retired(void *context, struct slot *slot, const struct slot_event 
     return 0;
 }
 
-static int on_turn(void *context, struct error *err)
-{
-    const struct audit *a = context;
-    return ledger_check(a->request->ledger, err);
-}
-
 /* ---- the whole ---- */
 
 static int work(struct audit *a, struct error *err)
@@ -206,7 +200,8 @@ static int work(struct audit *a, struct error *err)
                                    .blame = on_blame,
                                    .fail = on_fail,
                                    .retired = on_retired,
-                                   .turn = on_turn,
+                                   .turn = ledger_turn,
+                                   .turn_context = a->request->ledger,
                                    .start_tries = START_TRIES};
     if (a->jobs.n == 0)
         return 0;

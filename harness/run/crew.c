@@ -273,7 +273,7 @@ static int turn(struct crew *crew, bool *any, struct error *err)
         if (drain(crew, &crew->slots[i], err))
             return err->code;
     watch_memory(crew);
-    return task->turn ? task->turn(task->context, err) : 0;
+    return task->turn ? task->turn(task->turn_context ? task->turn_context : task->context, err) : 0;
 }
 
 int crew_run(struct crew *crew, const struct crew_task *task, struct error *err)

@@ -55,10 +55,11 @@ struct crew_task {
     /* slot->now has changed: who is running, in which stage (may be NULL). */
     void (*stage)(void *context, const struct slot *slot);
     /* Once in each turn of the loop, five times a second at least (may be NULL). */
-    int (*turn)(void *context, struct error *err);
-    int start_tries; /* starts in a row that may fail before a device gets no worker any more */
-    int wake_fd;     /* readable: there is work for who was told CREW_LATER; the task reads it empty. 0: none */
-    bool proven;     /* such a worker has been up before this task: one that says why it cannot start is tried again */
+    int (*turn)(void *turn_context, struct error *err);
+    void *turn_context; /* NULL: `context` */
+    int start_tries;    /* starts in a row that may fail before a device gets no worker any more */
+    int wake_fd;        /* readable: there is work for who was told CREW_LATER; the task reads it empty. 0: none */
+    bool proven; /* such a worker has been up before this task: one that says why it cannot start is tried again */
 };
 
 struct crew_setup {

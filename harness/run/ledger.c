@@ -368,6 +368,11 @@ int ledger_check(struct ledger *ledger, struct error *err)
     return ledger->lost ? err->code : 0;
 }
 
+int ledger_turn(void *ledger, struct error *err)
+{
+    return ledger_check(ledger, err);
+}
+
 static cJSON *memory_to_json(const struct memory_use *memory)
 {
     cJSON *object = cJSON_CreateObject();
@@ -382,6 +387,9 @@ int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct
     char now[21];
     if (ledger->complete || ledger->n_done < ledger->plan.n_cells)
         return 0;
+    ledger->lost = journal_check_all(ledger->journal, err) != 0;
+    if (ledger->lost)
+        return err->code;
     clock_utc(now);
     cJSON *end = cJSON_CreateObject();
     cJSON_AddStringToObject(end, "time", now);

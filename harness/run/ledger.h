@@ -53,6 +53,8 @@ int ledger_add_activity(struct ledger *ledger, cJSON *line, struct error *err);
 
 /* Whether the journal is still what was written to it (journal_check); looks twice a second at most. */
 int ledger_check(struct ledger *ledger, struct error *err);
+/* The same as the `turn` of a crew's task (crew.h). */
+int ledger_turn(void *ledger, struct error *err);
 
 /* Host memory of the last sitting, bytes; 0 unknown. What libraries take is in the workers': the difference between
  * their peak and what they held when they had loaded everything is the most that the harness itself took. */
@@ -60,7 +62,8 @@ struct memory_use {
     uint64_t supervisor_peak, worker_peak, worker_ready;
 };
 
-/* Journals `end`, with the memory used, if every cell is there and it has not been said. */
+/* Journals `end`, with the memory used, if every cell is there and it has not been said. The whole journal is compared
+ * with what was written to it first. */
 int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err);
 
 /* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, every cell

@@ -191,12 +191,6 @@ static int on_retired(void *context, struct slot *slot, const struct slot_event 
     return 0;
 }
 
-static int on_turn(void *context, struct error *err)
-{
-    const struct measuring *m = context;
-    return ledger_check(m->ledger, err);
-}
-
 /* ---- the whole ---- */
 
 void measuring_tell(const struct measuring *m, struct start_request *out)
@@ -236,7 +230,8 @@ int measuring_run(struct measuring *m, struct error *err)
                                    .learn = on_learn,
                                    .retired = on_retired,
                                    .stage = on_stage,
-                                   .turn = on_turn,
+                                   .turn = ledger_turn,
+                                   .turn_context = m->ledger,
                                    .start_tries = START_TRIES,
                                    .proven = m->ledger->n_env > 0};
     return crew_run(m->crew, &task, err);

@@ -89,7 +89,11 @@ static bool make_locked(struct worker_directory *out)
     char *before = strdup(out->path);
     memcpy(place, name, sizeof name - 1);
     out->lock = before ? take(before) : -1;
-    bool made = before && rename(before, out->path) == 0;
+    bool made = out->lock >= 0 && rename(before, out->path) == 0;
+    if (!made && before)
+        (void)rmdir(before);
+    if (!made && out->lock >= 0)
+        close(out->lock);
     free(before);
     return made;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,17 +31,42 @@ static int append(int number)
     return code;
 }
 
-static int begin(void **state)
+/* Half a MiB. */
+static int append_long(void)
 {
     struct error err = {0};
-    (void)state;
-    strcpy(top, "/tmp/cudal2-copy-XXXXXX");
+    char *text = calloc(1, 1 << 19);
+    memset(text, 'x', (1 << 19) - 1);
+    cJSON *data = cJSON_CreateObject();
+    cJSON_AddStringToObject(data, "text", text);
+    int code = journal_append(journal, "cell", data, &err);
+    cJSON_Delete(data);
+    free(text);
+    return code;
+}
+
+static int begin_in(const char *where)
+{
+    struct error err = {0};
+    snprintf(top, sizeof top, "%s/cudal2-copy-XXXXXX", where);
     if (!mkdtemp(top))
         return -1;
     snprintf(directory, sizeof directory, "%s/results", top);
     snprintf(path, sizeof path, "%s/j.jsonl", directory);
     snprintf(rescued, sizeof rescued, "%s.rescued", path);
     return mkdir(directory, 0755) || journal_create(path, &journal, &err) || append(1) || append(2);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return begin_in("/tmp");
+}
+
+static int begin_in_memory(void **state)
+{
+    (void)state;
+    return begin_in(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 }
 
 static int end(void **state)
@@ -171,6 +197,42 @@ static void test_rewritten(void **state)
     expect_fault("was changed", rescued, 2);
 }
 
+/* Through a page that was mapped before our latest write: the file's times stay as they were. */
+static void test_rewritten_in_memory(void **state)
+{
+    int fd = open(path, O_RDWR);
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    (void)state;
+    assert_ptr_not_equal(page, MAP_FAILED);
+    *(volatile char *)&page[42] = page[42];
+    assert_int_equal(append(3), 0);
+    page[42] = '9';
+    expect_fault("was changed", rescued, 3);
+    munmap(page, 4096);
+    close(fd);
+}
+
+/* A change that no look has come to yet is found when the run ends. */
+static void test_all_of_a_long_one(void **state)
+{
+    char *page;
+    int fd = open(path, O_RDWR);
+    struct error err = {0};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(append_long(), 0);
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    *(volatile char *)&page[42] = page[42];
+    assert_int_equal(append(3), 0);
+    expect_sound(); /* from the start again */
+    page[42] = '9';
+    assert_int_equal(journal_check_all(journal, &err), EXIT_CODE_IO);
+    assert_true(journal_is_lost(journal));
+    munmap(page, 4096);
+    close(fd);
+}
+
 static void test_longer(void **state)
 {
     int fd = open(path, O_WRONLY | O_APPEND);
@@ -213,6 +275,7 @@ static void test_names_that_are_taken(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+#define IN_MEMORY(f) cmocka_unit_test_setup_teardown(f, begin_in_memory, end)
 
 int main(void)
 {
@@ -225,6 +288,8 @@ int main(void)
         TEST(test_directory_moved),
         TEST(test_replaced),
         TEST(test_rewritten),
+        IN_MEMORY(test_rewritten_in_memory),
+        IN_MEMORY(test_all_of_a_long_one),
         TEST(test_longer),
         TEST(test_shorter),
         TEST(test_resumed),
