@@ -9,30 +9,9 @@
 #include "report/exports.h"
 #include "report/overlap.h"
 
-static const char head[] = "mode,dtype,accumulate,m,n,k,label,contender,role,status,reason,timing,headline,blocks,"
-                           "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops,cache,rotation\n";
-
-static void add_word(struct text *out, const char *word)
-{
-    csv_add(out, word);
-    text_add(out, ",");
-}
-
-static void add_number(struct text *out, double value)
-{
-    text_add(out, ",");
-    if (isfinite(value))
-        text_add(out, "%.9g", value);
-}
-
-static void add_cell(struct text *out, const struct result_cell *cell)
-{
-    add_word(out, cell->group.mode);
-    add_word(out, cell->group.dtype);
-    add_word(out, cell->group.accumulate);
-    text_add(out, "%.0f,%.0f,%.0f,", cell->m, cell->n, cell->k);
-    add_word(out, cell->label);
-}
+static const char head[] =
+    EXPORT_CELL_HEAD "contender,role,status,reason,timing,headline,blocks,"
+                     "median_ns,median_low_ns,median_high_ns,p95_ns,p99_ns,tflops,cache,rotation\n";
 
 struct shapes {
     const struct export_request *request;
@@ -42,13 +21,13 @@ struct shapes {
 
 static void add_statistics(struct text *out, const struct result_cell *cell, const struct result_timing *t)
 {
-    add_number(out, t->n);
-    add_number(out, t->median_ns);
-    add_number(out, t->median_low_ns);
-    add_number(out, t->median_high_ns);
-    add_number(out, t->p95_ns);
-    add_number(out, t->p99_ns);
-    add_number(out, 2 * cell->m * cell->n * cell->k / t->median_ns / 1e3);
+    export_add_number(out, t->n);
+    export_add_number(out, t->median_ns);
+    export_add_number(out, t->median_low_ns);
+    export_add_number(out, t->median_high_ns);
+    export_add_number(out, t->p95_ns);
+    export_add_number(out, t->p99_ns);
+    export_add_number(out, 2 * cell->m * cell->n * cell->k / t->median_ns / 1e3);
 }
 
 /* t: of that timing. */
@@ -56,16 +35,16 @@ static void add_row(const struct shapes *x, const struct result_cell *cell, cons
                     enum timing timing, const struct result_timing *t)
 {
     struct text *out = x->out;
-    add_cell(out, cell);
-    add_word(out, c->name);
-    add_word(out, result_role_name(c->role));
-    add_word(out, c->status);
-    add_word(out, c->reason);
+    export_add_cell(out, cell);
+    export_add_word(out, c->name);
+    export_add_word(out, result_role_name(c->role));
+    export_add_word(out, c->status);
+    export_add_word(out, c->reason);
     text_add(out, "%s,%d", overlap_timing(x->rows, cell->group.mode, result_timing_name(timing)),
              timing == cell->headline);
     add_statistics(out, cell, t);
     text_add(out, ",");
-    add_word(out, cell->cache);
+    export_add_word(out, cell->cache);
     csv_add(out, cell->rotation);
     text_add(out, "\n");
 }

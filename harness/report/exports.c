@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/problem.h"
+#include "report/csv.h"
 #include "report/dataset.h"
 
 static enum timing timing_of(const struct export_request *request, const struct result_cell *cell)
@@ -86,6 +87,28 @@ bool export_has_times(const struct export_request *request)
     bool found = false;
     export_walk(request, &visitor, &found);
     return found;
+}
+
+void export_add_word(struct text *out, const char *word)
+{
+    csv_add(out, word);
+    text_add(out, ",");
+}
+
+void export_add_number(struct text *out, double value)
+{
+    text_add(out, ",");
+    if (isfinite(value))
+        text_add(out, "%.9g", value);
+}
+
+void export_add_cell(struct text *out, const struct result_cell *cell)
+{
+    export_add_word(out, cell->group.mode);
+    export_add_word(out, cell->group.dtype);
+    export_add_word(out, cell->group.accumulate);
+    text_add(out, "%.0f,%.0f,%.0f,", cell->m, cell->n, cell->k);
+    export_add_word(out, cell->label);
 }
 
 int export_print(cJSON *tree, struct text *out, struct error *err)

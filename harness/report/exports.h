@@ -42,7 +42,18 @@ int export_medians(const struct export_request *request, struct text *out, struc
  * result lacks (p99, the median's interval) is empty. */
 int export_shapes(const struct export_request *request, struct text *out, struct error *err);
 
+/* CSV with a row for each cell, whole candidate, baseline and timing: the speedup as a ratio, with its interval. Of a
+ * result only the headline's are there; a journal has those of every timing. */
+int export_pairs(const struct export_request *request, struct text *out, struct error *err);
+
 /* ---- what they share ---- */
+
+/* A row's first columns, EXPORT_CELL_HEAD; a word and the comma behind it; a comma and a number, empty where it is
+ * none. */
+#define EXPORT_CELL_HEAD "mode,dtype,accumulate,m,n,k,label,"
+void export_add_cell(struct text *out, const struct result_cell *cell);
+void export_add_word(struct text *out, const char *word);
+void export_add_number(struct text *out, double value);
 
 /* A contender's time in one cell. A/A copies do not count. */
 struct export_time {

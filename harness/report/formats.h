@@ -29,6 +29,7 @@
     ENTRY(PROMETHEUS, "prometheus", ": for other programs; ", 0, EXPORT("cudal2-bench.prom", export_prometheus))       \
     ENTRY(MEDIANS, "medians", ": the time of every round; ", 0, EXPORT("medians.csv", export_medians))                 \
     ENTRY(SHAPES, "shapes", ": a row for each cell, contender and timing; ", 0, EXPORT("shapes.csv", export_shapes))   \
+    ENTRY(PAIRS, "pairs", ": a row for each speedup; ", 0, EXPORT("pairs.csv", export_pairs))                          \
     ENTRY(RESULT, "result", ": what a run would have made of its journal; ", FROM_ONE, MADE_BY(make_result))
 
 #endif
