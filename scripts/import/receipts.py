@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""receipts.py DIR RESULT... [--name NAME] [--build OUT] [--claims DIR] [--tsv FILE] [--out FILE]: what a published set of kernels
+claims, next to what was measured: verdicts, and speedups under each timing, as Markdown; --tsv has a row for each kernel.
+
+DIR is a directory of a checkout of the authors' repository (kernels/h100_F32F16F16F32), their claims are in its eval_results. A
+RESULT is the result or the journal of a run with the plugin that import.py built; any part of the set will do. README.md."""
+import argparse
+import csv
+import io
+import json
+import math
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+MODES = ["offline", "server"]
+TIMINGS = ["device", "device-row", "event", "wall"]
+# The references that a set's tables have, with the names that they have here.
+REFERENCES = {"torch.matmul": "torch.matmul", "cuBLAS-max": "cublas-max", "cuBLASLt-heuristic-max": "cublaslt-heuristic-max",
+              "cuBLASLt-auto-tuning-max": "cublaslt-autotuning-max"}
+COUNTS = {"launches": "launches more than one kernel", "allocations": "allocates or frees memory", "synchronisations": "synchronises",
+          "streams": "creates or changes a stream", "events": "uses events", "copies": "copies or clears memory"}
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="receipts.py", description=__doc__.split("\n\n")[0].split(": ", 1)[1])
+    p.add_argument("dir", type=Path, help="the set: a directory of M_N_K.cu")
+    p.add_argument("results", type=Path, nargs="+", metavar="RESULT", help="result.json or journal.jsonl of a run, .gz or not")
+    p.add_argument("--name", help="family of the kernels in the results (default: the directory's name)")
+    p.add_argument("--build", type=Path, help="what import.py wrote: says which kernels build")
+    p.add_argument("--claims", type=Path, help="directory of the claims (default: eval_results of the checkout)")
+    p.add_argument("--program", type=Path, default=TOP / "build/cudal2-bench", help="reads journals")
+    p.add_argument("--out", type=Path, help="Markdown file (default: standard output)")
+    p.add_argument("--tsv", type=Path, help="a row for each kernel and mode")
+    return p.parse_args()
+
+
+def fail(text):
+    sys.exit(f"receipts: {text}")
+
+
+# --- what is read ---
+
+def report(options, path, form):
+    """What `cudal2-bench report` makes of a result or a journal."""
+    with tempfile.TemporaryDirectory() as work:
+        done = subprocess.run([options.program, "report", path, "--format", form, "--output", work], capture_output=True, text=True)
+        if done.returncode:
+            fail(done.stderr.strip() or f"{path}: report ends with {done.returncode}")
+        return next(Path(work).iterdir()).read_text()
+
+
+def read_result(options, path):
+    """The result, and its speedups: {(mode, shape): {(reference, timing): (gain, low, high)}}."""
+    gains, family = {}, f"{options.name}-max"
+    for row in csv.DictReader(io.StringIO(report(options, path, "pairs"))):
+        if row["candidate"] == family and row["baseline"] in REFERENCES.values():
+            cell = row["mode"], tuple(int(row[x]) for x in "mnk")
+            values = tuple(float(row[x] or "nan") - 1 for x in ("speedup", "low", "high"))
+            gains.setdefault(cell, {})[row["baseline"], row["timing"]] = values
+    return json.loads(report(options, path, "result")), gains
+
+
+def shapes_of(directory):
+    shapes = {tuple(map(int, p.stem.split("_"))) for p in directory.glob("*.cu") if re.fullmatch(r"\d+_\d+_\d+", p.stem)}
+    return shapes or fail(f"no M_N_K.cu in {directory}")
+
+
+def read_claims(options, mode):
+    """{shape: {reference: gain}}: a claimed ratio of 1.2 is a gain of 0.2."""
+    directory = options.claims or options.dir.resolve().parent.parent / "eval_results"
+    path = directory / f"cuda_l2_{options.dir.resolve().name}_speedup_{mode}.csv"
+    if not path.exists():
+        return {}
+    with path.open() as f:
+        return {tuple(map(int, row["mnk"].split("_"))): {r: float(row[r]) - 1 for r in REFERENCES if row.get(r)}
+                for row in csv.DictReader(f)}
+
+
+def read_builds(out):
+    """{shape: None, or why it does not build}, of the records of import.py; one that builds counts more than one that does not."""
+    builds = {}
+    for path in sorted(out.glob("*.json"), key=lambda p: p.stat().st_mtime):
+        record = json.loads(path.read_text())
+        stem = Path(record.get("file", "")).stem
+        if "state" in record and re.fullmatch(r"\d+_\d+_\d+", stem):
+            shape, good = tuple(map(int, stem.split("_"))), record["state"] == "ok"
+            if good or builds.get(shape, "") is not None:
+                builds[shape] = None if good else record["reason"]
+    return builds
+
+
+# --- what one kernel comes to ---
+
+def verdict_of(contenders):
+    """(verdict, reason) of a kernel from those of its layouts: it reads B in one of them, and is unsupported in the other."""
+    told = [(c["status"], c.get("reason", "")) for c in contenders]
+    for wanted in (lambda s: s not in ("ok", "unsupported"), lambda s: s == "ok", lambda s: True):
+        for status, reason in told:
+            if wanted(status):
+                return status, reason
+    return "missing", "in no cell"
+
+
+def median(contender, timing):
+    return contender.get("timings", {}).get(timing, {}).get("median_ns")
+
+
+def gain_by_medians(cell, own, reference, timing):
+    """Of a kernel whose times are marked invalid: no interval belongs to it."""
+    family = reference.removesuffix("-max")
+    theirs = [median(c, timing) for n, c in cell["contenders"].items()
+              if n in (family, f"{family}-nn", f"{family}-tn") and c["status"] == "ok"]
+    ours = [t for t in (median(c, timing) for c in own) if t]
+    theirs = [t for t in theirs if t]
+    return min(theirs) / min(ours) - 1 if ours and theirs else None
+
+
+def kernel_of(cell, name, gains):
+    """What a cell says of the kernel; None where it has none."""
+    own = [c for n, c in cell["contenders"].items() if n in (f"{name}-nn", f"{name}-tn")]
+    if not own:
+        return None
+    verdict, reason = verdict_of(own)
+    attributes = [c["attributes"] for c in own if "each_call" in c.get("attributes", {})]
+    kernel = {"verdict": verdict, "reason": reason, "attributes": attributes[0] if attributes else {}, "gains": gains, "flagged": {}}
+    if verdict != "ok":
+        kernel["gains"] = {}
+        pairs = ((r, t) for r in REFERENCES.values() for t in TIMINGS)
+        kernel["flagged"] = {p: g for p in pairs if (g := gain_by_medians(cell, own, *p)) is not None}
+    return kernel
+
+
+def collect(options, results):
+    """{(mode, shape): kernel}; where two results have the same one, the later counts."""
+    kernels = {}
+    for result, gains in results:
+        for cell in result["cells"]:
+            key = cell["mode"], (int(cell["m"]), int(cell["n"]), int(cell["k"]))
+            kernel = kernel_of(cell, options.name, gains.get(key, {}))
+            if kernel:
+                kernels[key] = kernel
+    return kernels or fail(f'no cell has "{options.name}-nn" or "{options.name}-tn": --name says what the kernels are called')
+
+
+# --- tables ---
+
+def percent(x):
+    return "" if x is None or math.isnan(x) else f"{100 * x:+.1f}%"
+
+
+def mean_with_half_width(values):
+    """ "+3.1% ±0.4": the 95% interval covers which shapes are in the set, not what differs between runs."""
+    if not values:
+        return "-"
+    half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return f"{percent(statistics.mean(values))}{'' if math.isnan(half) else f' ±{100 * half:.1f}'}"
+
+
+def table(heads, rows):
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(map(str, r)) + " |" for r in rows), ""]
+
+
+def ranks(values):
+    order, out, i = sorted(range(len(values)), key=values.__getitem__), [0.0] * len(values), 0
+    while i < len(order):
+        j = i
+        while j < len(order) and values[order[j]] == values[order[i]]:
+            j += 1
+        for at in order[i:j]:
+            out[at] = (i + j - 1) / 2
+        i = j
+    return out
+
+
+def correlation(a, b):
+    """Spearman's; "-" where one of them does not vary."""
+    if len(a) < 3 or len(set(a)) < 2 or len(set(b)) < 2:
+        return "-"
+    return f"{statistics.correlation(ranks(a), ranks(b)):.2f}"
+
+
+class Receipts:
+    def __init__(self, options):
+        self.options, self.shapes = options, shapes_of(options.dir)
+        results = [read_result(options, p) for p in options.results]
+        self.results = [r for r, _ in results]
+        self.kernels = {k: v for k, v in collect(options, results).items() if k[1] in self.shapes}
+        self.claims = {mode: read_claims(options, mode) for mode in MODES}
+        self.modes = [m for m in MODES if any(k[0] == m for k in self.kernels)]
+        self.timings = [t for t in TIMINGS if any(p[1] == t for k in self.kernels.values() for p in [*k["gains"], *k["flagged"]])]
+
+    def of(self, mode):
+        return {shape: k for (m, shape), k in self.kernels.items() if m == mode}
+
+    def coverage(self):
+        rows = []
+        if self.options.build:
+            builds = {s: r for s, r in read_builds(self.options.build).items() if s in self.shapes}
+            good = sum(r is None for r in builds.values())
+            rows.append(["built", f"{good} of {len(builds)} tried", f"{len(self.shapes)} in the set"])
+            rows += [["does not build", n, reason] for reason, n in Counter(r for r in builds.values() if r).most_common()]
+        rows += [[f"judged, {mode}", f"{len(self.of(mode))} of {len(self.shapes)}", ""] for mode in self.modes]
+        return ["## How much of the set", "", *table(["what", "kernels", ""], rows)]
+
+    def verdicts(self):
+        rows = []
+        for mode in self.modes:
+            seen = self.of(mode)
+            for verdict, n in Counter(k["verdict"] for k in seen.values()).most_common():
+                shapes = sorted(s for s, k in seen.items() if k["verdict"] == verdict)
+                reasons = Counter(seen[s]["reason"] for s in shapes if seen[s]["reason"]).most_common(1)
+                example = "" if verdict == "ok" else f"{'x'.join(map(str, shapes[0]))}: {reasons[0][0] if reasons else ''}"
+                rows.append([mode, verdict, n, example.replace("|", "/")])
+        return ["## Verdicts", "", *table(["mode", "verdict", "kernels", "for example"], rows)]
+
+    def means(self):
+        """Claims and means over the same kernels; then with those that have a verdict against them, where they were timed."""
+        rows = []
+        for mode in self.modes:
+            seen, claims = self.of(mode), self.claims[mode]
+            for theirs, ours in REFERENCES.items():
+                for timing in self.timings:
+                    good = {s: k["gains"][ours, timing][0] for s, k in seen.items() if (ours, timing) in k["gains"]}
+                    flagged = {s: k["flagged"][ours, timing] for s, k in seen.items() if (ours, timing) in k["flagged"]}
+                    if good or flagged:
+                        claimed = {s: claims[s][theirs] for s in good if theirs in claims.get(s, {})}
+                        both = sorted(claimed)
+                        rows.append([mode, theirs, timing, len(good), mean_with_half_width([c[theirs] for c in claims.values() if theirs in c]),
+                                     mean_with_half_width([claimed[s] for s in both]), mean_with_half_width(list(good.values())),
+                                     f"{sum(g > 0 for g in good.values())} of {len(good)}",
+                                     correlation([claimed[s] for s in both], [good[s] for s in both]),
+                                     f"{mean_with_half_width([*good.values(), *flagged.values()])} ({len(flagged)})"])
+        heads = ["mode", "against", "timing", "kernels", "claimed, whole set", "claimed, these", "measured, these", "faster", "rank correlation",
+                 "with flagged (how many)"]
+        return ["## Claimed and measured", "", *table(heads, rows)]
+
+    def behaviour(self):
+        seen = {}
+        for mode in reversed(self.modes):
+            seen.update({s: k["attributes"] for s, k in self.of(mode).items() if k["attributes"]})
+        rows = []
+        for count, text in COUNTS.items():
+            least = 1 if count == "launches" else 0
+            rows.append([text, *(sum(a[call].get(count, 0) > least for a in seen.values()) for call in ("first_call", "each_call"))])
+        padded = sum(a.get("padding", "0x0x0") != "0x0x0" for a in seen.values())
+        return ["## What the wrappers do beside launching", "", *table([f"of {len(seen)} kernels", "in the first call", "in each call"], rows),
+                f"{padded} of them are given padded copies, made inside the time.", ""]
+
+    def machines(self):
+        rows = {}
+        for result in self.results:
+            for env in result.get("env", []):
+                device, libraries = env["device"], env.get("libraries", {})
+                versions = ", ".join(f"{n} {libraries[n][n]}" for n in ("torch", "cublas", "cublaslt") if n in libraries)
+                rows[device["name"], device.get("driver", ""), versions] = None
+        return ["## Measured on", "", *table(["device", "driver", "libraries"], rows)]
+
+    def markdown(self):
+        return "\n".join([f"# {self.options.dir.resolve().name}: receipts", "", *self.coverage(), *self.verdicts(), *self.means(),
+                          *self.behaviour(), *self.machines()])
+
+    def rows(self):
+        """Of the TSV: one for each kernel and mode."""
+        pairs = [(theirs, ours, t) for theirs, ours in REFERENCES.items() for t in self.timings]
+        yield ["mode", "m", "n", "k", "verdict", "reason", *(f"claimed {r}" for r in REFERENCES),
+               *(f"{t} {theirs}{end}" for theirs, _, t in pairs for end in ("", " low", " high"))]
+        for (mode, shape), k in sorted(self.kernels.items()):
+            claims = self.claims[mode].get(shape, {})
+            gains = [k["gains"].get((ours, t), (math.nan,) * 3) for _, ours, t in pairs]
+            yield [mode, *shape, k["verdict"], k["reason"], *(number(claims.get(r, math.nan)) for r in REFERENCES),
+                   *(number(x) for g in gains for x in g)]
+
+
+def number(x):
+    return "" if math.isnan(x) else f"{x:.4f}"
+
+
+def main():
+    options = arguments()
+    options.name = options.name or options.dir.resolve().name
+    receipts = Receipts(options)
+    text = receipts.markdown()
+    if options.tsv:
+        with options.tsv.open("w", newline="") as f:
+            csv.writer(f, delimiter="\t", lineterminator="\n").writerows(receipts.rows())
+    if options.out:
+        options.out.write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+#!/bin/bash
+# scripts/import/receipts.py: claims next to what was measured. A made-up set of four kernels, of which one escapes its stream and
+# one does not build, has means that are known; a kept journal gives every timing.
+without_plugins=yes
+# shellcheck source=tests/e2e/e2e.inc.sh
+. "$(dirname "$0")/e2e.inc.sh"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }
+cd "$work" || exit 1
+
+receipts() { # receipts ARGUMENT...
+    timeout -k 5 120 "$top/scripts/import/receipts.py" kernels/gpu_F32F16F16F32 "$@" --program "$bench" >out 2>err </dev/null
+    code=$?
+}
+
+# --- a set, its claims, its build, and a result ---
+mkdir -p kernels/gpu_F32F16F16F32 eval_results built
+for shape in 64_64_64 128_64_64 256_64_64 512_64_64; do : >kernels/gpu_F32F16F16F32/"$shape".cu; done
+cat >eval_results/cuda_l2_gpu_F32F16F16F32_speedup_offline.csv <<'END'
+mnk,torch.matmul,cuBLAS-tn,cuBLAS-nn,cuBLAS-max,cuBLASLt-heuristic-max,cuBLASLt-auto-tuning-max
+64_64_64,1.5,2,2,2,1.2,1.1
+128_64_64,1.7,2,2,2,1.2,1.3
+256_64_64,1.9,2,2,2,1.2,1.5
+512_64_64,1.1,2,2,2,1.2,1.1
+END
+cat >built/a.json <<'END'
+{"file": "64_64_64.cu", "state": "ok", "reason": null}
+END
+cat >built/b.json <<'END'
+{"file": "512_64_64.cu", "state": "failed", "reason": "error: no such thing"}
+END
+
+contender() { # contender NAME ROLE STATUS NS [MORE]
+    printf '"%s":{"status":"%s","role":"%s","timings":{"device":{"n":8,"median_ns":%s}}%s}' "$1" "$3" "$2" "$4" "${5:-}"
+}
+pair() { # pair GAIN
+    printf '{"candidate":"gpu_F32F16F16F32-max","reference":"cublaslt-autotuning-max","timing":"device","geomean":%s,"mean_of_ratios":%s,"ci95":[0,1]}' "$1" "$1"
+}
+cell() { # cell M OWN PAIRS
+    printf '{"key":"offline/f16-f32-%sx64x64","m":%s,"n":64,"k":64,"dtype":"f16","accumulate":"f32","mode":"offline",' "$1" "$1"
+    printf '"status":"ok","headline":"device","blocks":8,"converged":true,"contenders":{%s,%s,%s},"speedups":[%s],"aa":[]}' \
+        "$(contender cublaslt-autotuning-nn baseline ok 3000)" "$(contender cublaslt-autotuning-tn baseline ok 2000)" "$2" "$3"
+}
+counts='{"launches":1,"allocations":0,"synchronisations":1,"streams":0,"events":0,"copies":0}'
+attributes=",\"attributes\":{\"padding\":\"0x0x0\",\"first_call\":$counts,\"each_call\":$counts}"
+other=$(printf '"gpu_F32F16F16F32-nn":{"status":"unsupported","role":"candidate","reason":"it reads the other"}')
+good=$(contender gpu_F32F16F16F32-tn candidate ok 1000 "$attributes"),$other
+escaped=$(contender gpu_F32F16F16F32-tn candidate stream_escape 1000 ',"invalid":true,"reason":"work in another stream"'),$other
+{
+    printf '{"schema":"cudal2-bench/result","schema_version":1,"run":{"n_cells":3,"complete":true,"missing":[],"sittings":[]},'
+    printf '"env":[{"device":{"name":"Test GPU","driver":"1"},"libraries":{"cublas":{"cublas":"13.1"}}}],'
+    printf '"summary":{"counts":{"cells":3},"convergence":{},"speedups":[]},"cells":[%s,%s,%s]}\n' \
+        "$(cell 64 "$good" "$(pair 0.2)")" "$(cell 128 "$good" "$(pair 0.4)")" "$(cell 256 "$escaped" "")"
+} >r.json
+
+receipts r.json --build built --tsv kernels.tsv
+expect_code 0 "a part of a set"
+expect_text out '^\| built \| 1 of 2 tried \| 4 in the set \|$' "says what builds"
+expect_text out '^\| does not build \| 1 \| error: no such thing \|$' "and why one does not"
+expect_text out '^\| judged, offline \| 3 of 4 \|  \|$' "and how many were judged"
+expect_text out '^\| offline \| ok \| 2 \|  \|$' "those that are right"
+expect_text out '^\| offline \| stream_escape \| 1 \| 256x64x64: work in another stream \|$' "the one that is not, with its reason"
+# Claimed: the whole set (0.1 + 0.3 + 0.5 + 0.1) / 4, the two that count (0.1 + 0.3) / 2. Measured: (0.2 + 0.4) / 2, with the flagged one,
+# which takes half of the faster layout's time, (0.2 + 0.4 + 1) / 3.
+expect_text out '^\| offline \| cuBLASLt-auto-tuning-max \| device \| 2 \| \+25.0% ±18.8 \| \+20.0% ±19.6 \| \+30.0% ±19.6 \| 2 of 2 \| - \| \+53.3% ±47.1 \(1\) \|$' \
+    "claimed and measured, without the flagged and with it"
+expect_text out '^\| synchronises \| 2 \| 2 \|$' "what the wrappers do"
+expect_text out '^\| Test GPU \| 1 \| cublas 13.1 \|$' "on which machine"
+expect_text kernels.tsv '^offline	64	64	64	ok		0.5000	1.0000	0.2000	0.1000	.*	0.2000	0.0000	1.0000$' "a row for each kernel"
+expect_text kernels.tsv '^offline	256	64	64	stream_escape	work in another stream	.*	0.5000	+$' "without a time where it is flagged"
+run report r.json --format pairs
+expect_code 0 "report --format pairs"
+expect_text "$work/out" '^offline,f16,f32,64,64,64,,gpu_F32F16F16F32-max,cublaslt-autotuning-max,device,1,1.2,1,2,$' "has a row for each speedup"
+receipts r.json --name nobody
+expect_code 1 "kernels of another name"
+expect_text err '^receipts: no cell has "nobody-nn" or "nobody-tn": --name says' "are asked for"
+
+# --- a journal has every timing ---
+cp "$top/tests/fixtures/data/journals/11-24d-server-f32/journal.jsonl.gz" .
+for shape in $(gzip -dc journal.jsonl.gz | sed -nE '/"kind":"cell"/s/.*"data":\{"m":([0-9]+),"n":([0-9]+),"k":([0-9]+),.*/\1_\2_\3/p'); do
+    : >kernels/gpu_F32F16F16F32/"$shape".cu
+done
+receipts journal.jsonl.gz --name cudal2
+expect_code 0 "a journal"
+for timing in device event wall; do
+    expect_text out "^\| server \| torch.matmul \| $timing \| 6 \| - \| - \| \+[0-9.]+% ±[0-9.]+ \| . of 6 \| - \|" "$timing, without claims for it"
+done
+finish
