@@ -35,7 +35,7 @@ $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(BUILD)/libh
 	$$(Q)$$(CC) $$(filter %.o,$$^) $(BUILD)/libharness.a $$(LDFLAGS_ALL) -lcmocka $$(LIBS) -o $$@
 endef
 # Studies: the stop rule over committed journals, what a graph costs the host (docs/method.md, section 5).
-STUDY_C := $(wildcard tests/studies/bench_*.c)
+STUDY_C := $(wildcard tests/studies/*.c)
 STUDIES := $(addprefix $(BUILD)/tests/,$(notdir $(STUDY_C:.c=)))
 $(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C),$(eval $(call test_program,$(source))))
 
@@ -49,7 +49,7 @@ $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor crew loading resume audit alone): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile deviation effects family gzip_read hostile inspect store server manifest merge merge_stay \
-	module module_maps mutated plan precompile space table tune tuned variants verify): $(call fixture,scratch_fixture)
+	module module_maps mutated plan precompile rank space table tune tuned variants verify): $(call fixture,scratch_fixture)
 
 $(CUPTI_C:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(addprefix $(BUILD)/tests/,$(notdir $(CUPTI_C:.c=))): LIBS += $(CUDA_LD) -lcupti

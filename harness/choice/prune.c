@@ -1,14 +1,17 @@
 /*
- * prune.c - keeps the configurations that the model expects to be within a factor of the fastest, with room for every
- * kernel. Relies on cudal2/model.c. Called by the search and by rank.c.
+ * prune.c - keeps the configurations that are expected to be within a factor of the fastest, with room for every
+ * kernel. Relies on cudal2/model.c and trees.c. Called by the search and by rank.c.
  */
 #include "choice/prune.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "choice/cudal2/features.h"
+
 #define KERNEL_SHARE 6
 #define ALIKE_SHARE 2
+#define TREES_BLOCK 64
 
 struct guess {
     double seconds;
@@ -29,16 +32,48 @@ static struct cudal2_problem problem_of(const struct prune_request *r)
     return (struct cudal2_problem){r->m, r->n, r->k, r->conditions.dtype, r->conditions.accumulate};
 }
 
+/* What the model is wrong by, as far as trees know, of at most TREES_BLOCK guesses. */
+static void correct_some(const struct prune_request *r, struct guess *const *guesses, size_t n)
+{
+    const struct feature_query query = {&r->machine, problem_of(r), r->conditions.layout, r->idle, r->alone};
+    float features[TREES_BLOCK][FEATURES_COUNT] = {{0}};
+    double wrong[TREES_BLOCK];
+    for (size_t i = 0; i < n; i++)
+        features_of(&query, &r->space->configurations[guesses[i]->index].tile, guesses[i]->seconds, features[i]);
+    trees_values(r->trees, features[0], FEATURES_COUNT, n, wrong);
+    for (size_t i = 0; i < n; i++)
+        guesses[i]->seconds *= exp(wrong[i]);
+}
+
+static void correct(const struct prune_request *r, struct guess *guesses, size_t n, double fastest)
+{
+    struct guess *block[TREES_BLOCK];
+    size_t in_block = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (guesses[i].seconds <= PRUNE_ASKED * fastest)
+            block[in_block++] = &guesses[i];
+        if (in_block > 0 && (in_block == TREES_BLOCK || i + 1 == n)) {
+            correct_some(r, block, in_block);
+            in_block = 0;
+        }
+    }
+}
+
 static size_t guess_all(const struct prune_request *r, struct guess *guesses)
 {
     const struct cudal2_problem problem = problem_of(r);
+    double fastest = INFINITY;
     size_t n = 0;
     for (size_t i = 0; i < r->space->n_configurations; i++) {
         const struct configuration *c = &r->space->configurations[i];
         double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
         if (!c->rejected && isfinite(seconds))
             guesses[n++] = (struct guess){seconds, i};
+        if (!c->rejected)
+            fastest = fmin(fastest, seconds);
     }
+    if (r->trees)
+        correct(r, guesses, n, fastest);
     qsort(guesses, n, sizeof *guesses, by_seconds);
     return n;
 }

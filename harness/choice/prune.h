@@ -1,15 +1,18 @@
 /*
- * prune.h - which configurations of a space are worth measuring for one problem: the model's fastest, as long as the
- * kernel takes the problem, with room for every kernel that is not far behind.
+ * prune.h - which configurations of a space are worth measuring for one problem: those that are expected to be fastest,
+ * by the model alone or as trees correct it, as long as the kernel takes the problem, with room for every kernel that
+ * is not far behind.
  */
 #ifndef CUDAL2_CHOICE_PRUNE_H
 #define CUDAL2_CHOICE_PRUNE_H
 
 #include "choice/space.h"
+#include "choice/trees.h"
 
 #define PRUNE_WITHIN 1.6       /* of the fastest prediction; nothing slower is measured */
 #define PRUNE_SHARE_WITHIN 1.4 /* of it: a kernel keeps places only where it may win */
 #define PRUNE_MAX 96
+#define PRUNE_ASKED 3.0 /* of the model's fastest; trees are asked about nothing slower */
 
 struct prune_request {
     const struct space *space;
@@ -17,7 +20,9 @@ struct prune_request {
     struct space_conditions conditions;
     int64_t m, n, k;
     uint64_t workspace_bytes;
-    size_t breadth; /* how many at most, up to PRUNE_MAX */
+    size_t breadth;            /* how many at most, up to PRUNE_MAX */
+    const struct trees *trees; /* of FEATURES_COUNT features; NULL: the model alone */
+    bool idle, alone;          /* as in features.h; asked with trees only */
 };
 
 /* Indices into the space's configurations, the fastest prediction first. Each kernel whose best is within

@@ -1,13 +1,14 @@
 /*
- * rank.c - the configurations of a set's space that the model expects to be fastest for a problem; spaces are read
- * once. Relies on space.c and prune.c. Called by measure/choose.c and the worker.
+ * rank.c - the configurations of a set's space that are expected to be fastest for a problem; spaces and trees are read
+ * once. Relies on space.c, trees.c and prune.c. Called by measure/choose.c and the worker.
  */
 #include "choice/rank.h"
-#include "choice/cudal2/figures.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "choice/cudal2/features.h"
 #include "choice/prune.h"
 
 #define ALIKE 2 /* configurations of one tile and split */
@@ -19,6 +20,7 @@ struct ranked_space {
     struct space_conditions conditions;
     bool there;
     struct space space;
+    struct trees *trees; /* NULL: none for this device */
 };
 
 struct ranker {
@@ -42,6 +44,7 @@ void ranker_close(struct ranker *r)
         r->spaces = s->next;
         if (s->there)
             space_free(&s->space);
+        trees_free(s->trees);
         free(s);
     }
     free(r);
@@ -69,6 +72,20 @@ static void read_space(struct ranked_space *s)
     }
 }
 
+/* Beside the space, with another ending. Those of another generation say nothing here. */
+static void read_trees(struct ranked_space *s)
+{
+    char path[1200];
+    struct error ignored;
+    int n = snprintf(path, sizeof path, "%s/spaces/%s.trees", module_set_directory(s->set), module_set_name(s->set));
+    if (n < 0 || (size_t)n >= sizeof path || trees_load(path, feature_names, &s->trees, &ignored) != 0)
+        return;
+    if (trees_cc(s->trees) / 10 != s->conditions.device->cc / 10) {
+        trees_free(s->trees);
+        s->trees = NULL;
+    }
+}
+
 static struct ranked_space *space_for(struct ranker *r, const struct rank_query *q)
 {
     const struct space_conditions wanted = {q->problem.dtype, q->problem.accumulate, q->layout, r->device};
@@ -80,6 +97,8 @@ static struct ranked_space *space_for(struct ranker *r, const struct rank_query 
         return NULL;
     *s = (struct ranked_space){.next = r->spaces, .set = q->set, .conditions = wanted};
     read_space(s);
+    if (s->there)
+        read_trees(s);
     r->spaces = s;
     return s;
 }
@@ -128,22 +147,92 @@ static size_t spread(const struct space *s, size_t *chosen, size_t n, size_t mos
     return n_taken;
 }
 
+/* The request's choice, spread over what differs; how many. */
+static size_t chosen_by(const struct prune_request *request, size_t most, size_t *chosen)
+{
+    return spread(request->space, chosen, prune_choose(request, chosen), most);
+}
+
+static bool is_taken(const size_t *taken, size_t n, size_t index)
+{
+    for (size_t i = 0; i < n; i++)
+        if (taken[i] == index)
+            return true;
+    return false;
+}
+
+/* A list, best first, and how much of it has been looked at. */
+struct ranking {
+    size_t items[PRUNE_MAX], n, at;
+};
+
+/* The first that is not taken yet. */
+static bool take_next(struct ranking *from, size_t *taken, size_t n)
+{
+    while (from->at < from->n && is_taken(taken, n, from->items[from->at]))
+        from->at++;
+    if (from->at == from->n)
+        return false;
+    taken[n] = from->items[from->at];
+    return true;
+}
+
+/* Both lists in one, each place from its own as long as that has any; how many, at most `most`. */
+static size_t merge(struct ranking *first, struct ranking *model, size_t most, size_t *taken)
+{
+    size_t n = 0;
+    for (bool more = true; more && n < most; n += more) {
+        bool of_model = n % RANK_MODEL_EVERY == RANK_MODEL_EVERY - 1;
+        more = (of_model && take_next(model, taken, n)) || take_next(first, taken, n) || take_next(model, taken, n);
+    }
+    return n;
+}
+
+static size_t choose_indices(const struct prune_request *request, size_t most, size_t *taken)
+{
+    struct ranking first = {.n = 0}, model = {.n = 0};
+    struct prune_request without = *request;
+    without.trees = NULL;
+    if (request->trees)
+        model.n = chosen_by(&without, most, model.items);
+    first.n = chosen_by(request, most, first.items);
+    return merge(&first, &model, most, taken);
+}
+
+static struct prune_request request_of(const struct ranker *r, const struct ranked_space *s, const struct rank_query *q)
+{
+    return (struct prune_request){.space = &s->space,
+                                  .machine = figures_machine(r->device),
+                                  .conditions = s->conditions,
+                                  .m = q->problem.m,
+                                  .n = q->problem.n,
+                                  .k = q->problem.k,
+                                  .workspace_bytes = q->workspace_bytes,
+                                  .breadth = PRUNE_MAX,
+                                  .trees = s->trees,
+                                  .idle = q->idle,
+                                  .alone = q->alone};
+}
+
 size_t ranker_choose(struct ranker *r, const struct rank_query *q, struct cudal2_variant *out)
 {
-    struct ranked_space *s = space_for(r, q);
+    const struct ranked_space *s = space_for(r, q);
     size_t chosen[PRUNE_MAX], n = 0;
     if (!s || !s->there)
         return 0;
-    const struct prune_request request = {.space = &s->space,
-                                          .machine = figures_machine(r->device),
-                                          .conditions = s->conditions,
-                                          .m = q->problem.m,
-                                          .n = q->problem.n,
-                                          .k = q->problem.k,
-                                          .workspace_bytes = q->workspace_bytes,
-                                          .breadth = PRUNE_MAX};
-    size_t n_chosen = spread(&s->space, chosen, prune_choose(&request, chosen), q->breadth);
+    const struct prune_request request = request_of(r, s, q);
+    size_t n_chosen = choose_indices(&request, q->breadth < PRUNE_MAX ? q->breadth : PRUNE_MAX, chosen);
     for (size_t i = 0; i < n_chosen; i++)
         n += space_key(&s->space, &s->space.configurations[chosen[i]], out[n].key, sizeof out[n].key) == 0;
     return n;
+}
+
+bool ranker_takes(struct ranker *r, const struct rank_query *q, const char *key)
+{
+    const struct ranked_space *s = space_for(r, q);
+    struct configuration c;
+    if (!s || !s->there)
+        return true;
+    const struct prune_request request = request_of(r, s, q);
+    return space_read_key(&s->space, key, &c) && prune_takes(&request, &c);
 }

@@ -1,6 +1,7 @@
 /*
- * rank.h - a choice for any problem: the configurations of a kernel set's space that the model (choice/cudal2/) expects
- * to be fastest, for measure/ to race or to take as they are. The spaces are read when they are first asked for.
+ * rank.h - a choice for any problem: the configurations of a kernel set's space that are expected to be fastest, for
+ * measure/ to race or to take as they are. The model (choice/cudal2/) expects, and trees that were learned on the
+ * device's generation correct it. Spaces and trees are read when they are first asked for.
  */
 #ifndef CUDAL2_CHOICE_RANK_H
 #define CUDAL2_CHOICE_RANK_H
@@ -21,10 +22,19 @@ struct rank_query {
     enum cudal2_layout layout;
     uint64_t workspace_bytes;
     size_t breadth;
+    bool idle, alone; /* as in cudal2/features.h */
 };
 
-/* Keys of the model's fastest that take the problem, fastest first, at most `breadth` of them; 0 where the set has no
- * space, or none that can be read. */
+/* Every so manieth place is for what the model expects without trees: where these know nothing, they know it wrongly.
+ */
+#define RANK_MODEL_EVERY 4
+
+/* Keys of what is expected to be fastest and takes the problem, fastest first, at most `breadth` of them; 0 where the
+ * set has no space, or none that can be read. */
 size_t ranker_choose(struct ranker *r, const struct rank_query *query, struct cudal2_variant *out);
+
+/* Whether the key's kernel takes the problem, by its manifest: nothing is compiled. true also where that is not known:
+ * the set has no space. */
+bool ranker_takes(struct ranker *r, const struct rank_query *query, const char *key);
 
 #endif

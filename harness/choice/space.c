@@ -4,8 +4,6 @@
  */
 #include "choice/space.h"
 
-#include "choice/cudal2/figures.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +19,8 @@ static const char *const kernel_keys[] = {"kernel", "description", "model", "lar
 struct expansion {
     struct space *space;
     const struct manifest *manifest;
-    struct manifest_conditions conditions;
-    struct expr *figures[FIGURES_COUNT]; /* NULL: absent */
-    int largest_of_kernel;               /* parameter, or -1 */
-    int largest;                         /* the same in the grid at hand, which may want none */
+    int largest_of_kernel; /* parameter, or -1 */
+    int largest;           /* the same in the grid at hand, which may want none */
     size_t kernel, capacity;
     uint32_t seen[SEEN_PLACES]; /* 1 + index of a configuration, by the hash of its values; 0: free */
     int64_t grid[MANIFEST_MAX_PARAMETERS][MANIFEST_MAX_VALUES];
@@ -34,20 +30,23 @@ struct expansion {
 
 /* ---- one combination ---- */
 
-static int compute_tile(struct expansion *x, struct json_at at, struct error *err)
+/* *figure: which was worked out last. */
+static int compute_tile(const struct space *s, struct configuration *c, size_t *figure, struct error *err)
 {
     int64_t values[FIGURES_COUNT];
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};
-    struct error inner;
-    if (manifest_names(x->manifest, &x->conditions, x->now.values, names, &scope.count, err))
+    *figure = 0;
+    if (manifest_names(s->kernels[c->kernel], &s->conditions, c->values, names, &scope.count, err))
         return err->code;
     for (size_t i = 0; i < FIGURES_COUNT; i++) {
+        const struct expr *given = s->figures[c->kernel][i];
         values[i] = figure_standard(i);
-        if (x->figures[i] && expr_eval(x->figures[i], &scope, &values[i], &inner))
-            return json_fail(json_member(at, figure_keys[i]), err, "%.500s", inner.text);
+        *figure = i;
+        if (given && expr_eval(given, &scope, &values[i], err))
+            return err->code;
     }
-    figures_to_tile(values, &x->now.tile);
+    figures_to_tile(values, &c->tile);
     return 0;
 }
 
@@ -87,7 +86,9 @@ static int take(struct expansion *x, struct json_at at, bool *legal, struct erro
 {
     struct space *s = x->space;
     char why[CUDAL2_WHY] = "";
-    int status = manifest_check(x->manifest, &x->conditions, x->now.values, why);
+    struct error inner;
+    size_t figure;
+    int status = manifest_check(x->manifest, &s->conditions, x->now.values, why);
     *legal = status == CUDAL2_OK;
     if (status == CUDAL2_UNSUPPORTED)
         count_refusal(s, why);
@@ -109,8 +110,8 @@ static int take(struct expansion *x, struct json_at at, bool *legal, struct erro
         x->capacity = capacity;
     }
     x->now.kernel = x->kernel;
-    if (compute_tile(x, json_member(at, "model"), err))
-        return err->code;
+    if (compute_tile(s, &x->now, &figure, &inner))
+        return json_fail(json_member(json_member(at, "model"), figure_keys[figure]), err, "%.500s", inner.text);
     s->configurations[s->n_configurations++] = x->now;
     *place = (uint32_t)s->n_configurations;
     return 0;
@@ -215,6 +216,7 @@ static int read_grid(struct expansion *x, struct json_at common, struct json_at 
 
 static int read_figures(struct expansion *x, struct json_at at, struct error *err)
 {
+    struct expr **figures = x->space->figures[x->kernel];
     struct error inner;
     const char *text;
     if (json_only_keys(at, figure_keys, err))
@@ -225,7 +227,7 @@ static int read_figures(struct expansion *x, struct json_at at, struct error *er
             continue;
         if (json_read_string(figure, &text, err))
             return err->code;
-        if (expr_parse(text, &x->figures[i], &inner))
+        if (expr_parse(text, &figures[i], &inner))
             return json_fail(figure, err, "%.500s", inner.text);
     }
     return 0;
@@ -249,7 +251,6 @@ static int read_kernel(struct expansion *x, const struct module_set *set, struct
     struct json_at grids = json_member(at, "grids");
     const char *name;
     int count;
-    memset(x->figures, 0, sizeof x->figures);
     if (json_only_keys(at, kernel_keys, err) || json_read_string(json_member(at, "kernel"), &name, err))
         return err->code;
     x->manifest = module_set_manifest(set, name);
@@ -267,8 +268,6 @@ static int read_kernel(struct expansion *x, const struct module_set *set, struct
         if (!code)
             code = expand_grid(x, at, err);
     }
-    for (int i = 0; i < FIGURES_COUNT; i++)
-        expr_free(x->figures[i]);
     return code;
 }
 
@@ -310,7 +309,7 @@ int space_open(const struct module_set *set, const char *path, const struct spac
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
     x->space = out;
     const struct cudal2_problem any = {1, 1, 1, conditions->dtype, conditions->accumulate};
-    x->conditions = manifest_conditions_on(conditions->device, &any, conditions->layout);
+    out->conditions = manifest_conditions_on(conditions->device, &any, conditions->layout);
     int code = json_read_file(path, SPACE_MAX_BYTES, &tree, err);
     if (!code)
         code = read_space(x, set, json_root(tree, path), err);
@@ -321,8 +320,25 @@ int space_open(const struct module_set *set, const char *path, const struct spac
 
 void space_free(struct space *s)
 {
+    for (size_t kernel = 0; kernel < s->n_kernels; kernel++)
+        for (size_t i = 0; i < FIGURES_COUNT; i++)
+            expr_free(s->figures[kernel][i]);
     free(s->configurations);
     *s = (struct space){0};
+}
+
+bool space_read_key(const struct space *s, const char *key, struct configuration *out)
+{
+    char why[CUDAL2_WHY];
+    struct error ignored;
+    size_t figure;
+    for (size_t i = 0; i < s->n_kernels; i++) {
+        *out = (struct configuration){.kernel = i};
+        if (manifest_parse_key(s->kernels[i], key, out->values))
+            return manifest_check(s->kernels[i], &s->conditions, out->values, why) == CUDAL2_OK &&
+                   compute_tile(s, out, &figure, &ignored) == 0;
+    }
+    return false;
 }
 
 int space_key(const struct space *s, const struct configuration *c, char *out, size_t capacity)

@@ -10,8 +10,8 @@
 #ifndef CUDAL2_CHOICE_SPACE_H
 #define CUDAL2_CHOICE_SPACE_H
 
+#include "choice/cudal2/figures.h"
 #include "contender/module.h"
-#include "choice/cudal2/model.h"
 
 #define SPACE_SCHEMA "cudal2-bench/kernel-space"
 #define SPACE_SCHEMA_VERSION 1
@@ -47,6 +47,8 @@ struct space {
     const struct manifest *kernels[SPACE_MAX_KERNELS]; /* of the set */
     struct configuration *configurations;              /* owned; legal ones only, in the file's order */
     struct space_refusal refusals[SPACE_MAX_REFUSALS];
+    struct manifest_conditions conditions;                  /* of no problem */
+    struct expr *figures[SPACE_MAX_KERNELS][FIGURES_COUNT]; /* owned; NULL: absent */
 };
 
 /* Path of the space file of a kernel set; false when there is none. */
@@ -57,6 +59,10 @@ bool space_path(const struct module_set *set, char *out, size_t capacity);
 int space_open(const struct module_set *set, const char *path, const struct space_conditions *conditions,
                struct space *out, struct error *err);
 void space_free(struct space *s);
+
+/* What a key says, also of a configuration that no grid has: a table's, an earlier space's. false when no kernel of the
+ * space knows it, or it breaks a rule. */
+bool space_read_key(const struct space *s, const char *key, struct configuration *out);
 
 /* The variant key of a configuration, as module.h has it. -1 when it does not fit. */
 int space_key(const struct space *s, const struct configuration *c, char *out, size_t capacity);

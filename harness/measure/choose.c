@@ -66,25 +66,52 @@ static void propose(struct choosing *c, enum origin origin, const char *key, con
     snprintf(p->key, sizeof p->key, "%s", key);
 }
 
-static void propose_neighbours(struct choosing *c)
+static bool ranks(const struct choosing *c)
+{
+    return module_set_of(c->entrant->contender) != NULL && c->bench->ranker != NULL;
+}
+
+/* Launches back to back of which none begins before the one ahead has ended. */
+static bool is_alone(const struct bench *bench)
+{
+    return bench->mode == MODE_OFFLINE && !timing_table[bench->headline].overlaps;
+}
+
+/* A table may leave out parameters that the ranker names: one kernel has one key here. */
+static const char *whole_key(const struct choosing *c, const char *key, struct cudal2_variant *whole)
+{
+    const struct module_set *set = module_set_of(c->entrant->contender);
+    return set && module_set_key(set, key, whole) ? whole->key : key;
+}
+
+static void propose_neighbours(struct choosing *c, const struct rank_query *ranked)
 {
     const struct tuned_query query = {c->entrant->contender->family, c->entrant->contender->is.layout,
                                       c->bench->problem};
     size_t n = c->table ? tuned_nearest(c->table, &query, c->matches, NEIGHBOURS_TRIED) : 0;
-    for (size_t i = 0; i < n; i++)
-        propose(c, ORIGIN_NEIGHBOUR, c->table->variants[c->matches[i].entry->variant].key, &c->matches[i]);
+    struct cudal2_variant whole;
+    for (size_t i = 0; i < n; i++) {
+        const char *key = whole_key(c, c->table->variants[c->matches[i].entry->variant].key, &whole);
+        if (!ranks(c) || ranker_takes(c->bench->ranker, ranked, key))
+            propose(c, ORIGIN_NEIGHBOUR, key, &c->matches[i]);
+    }
 }
 
-static void propose_ranked(struct choosing *c)
+static struct rank_query rank_query_of(const struct choosing *c)
 {
-    const struct module_set *set = module_set_of(c->entrant->contender);
-    const struct rank_query query = {.set = set,
-                                     .problem = c->bench->problem,
-                                     .layout = c->entrant->contender->is.layout,
-                                     .workspace_bytes = c->bench->config->workspace_bytes,
-                                     .breadth = CHOOSE_RANKED};
+    return (struct rank_query){.set = module_set_of(c->entrant->contender),
+                               .problem = c->bench->problem,
+                               .layout = c->entrant->contender->is.layout,
+                               .workspace_bytes = c->bench->config->workspace_bytes,
+                               .breadth = CHOOSE_RANKED,
+                               .idle = c->bench->mode == MODE_SERVER,
+                               .alone = is_alone(c->bench)};
+}
+
+static void propose_ranked(struct choosing *c, const struct rank_query *query)
+{
     struct cudal2_variant keys[CHOOSE_RANKED];
-    size_t n = set && c->bench->ranker ? ranker_choose(c->bench->ranker, &query, keys) : 0;
+    size_t n = ranks(c) ? ranker_choose(c->bench->ranker, query, keys) : 0;
     for (size_t i = 0; i < n; i++)
         propose(c, ORIGIN_RANKED, keys[i].key, NULL);
 }
@@ -105,13 +132,20 @@ static void propose_own(struct choosing *c)
 
 /* ---- in one order ---- */
 
+static size_t most_neighbours(const struct choosing *c)
+{
+    return c->bench->config->choice == CHOICE_TABLE ? CHOOSE_OF_TABLE : CHOOSE_NEIGHBOURS;
+}
+
+/* Without a ranker nobody knows yet which of the neighbours' winners take this problem. */
 static size_t most_of(const struct choosing *c, enum origin origin)
 {
+    size_t neighbours = ranks(c) ? most_neighbours(c) : NEIGHBOURS_TRIED;
     bool others = c->n_of[ORIGIN_RANKED] + c->n_of[ORIGIN_NEIGHBOUR] > 0;
     /* A table of the other mode knows what kernels do, not what they do from idle. */
     bool all = c->table && c->table->mode != c->bench->mode;
     size_t own = !others || all ? RACE_MAX_VARIANTS : CHOOSE_OWN;
-    return origin == ORIGIN_OWN ? own : origin == ORIGIN_RANKED ? CHOOSE_RANKED : NEIGHBOURS_TRIED;
+    return origin == ORIGIN_OWN ? own : origin == ORIGIN_RANKED ? CHOOSE_RANKED : neighbours;
 }
 
 /* In turn, so that what time cuts off is everybody's last. */
@@ -183,7 +217,7 @@ static size_t take(struct choosing *c, size_t most, struct cudal2_variant *out)
     size_t taken[ORIGIN_COUNT] = {0}, n = 0;
     for (size_t i = 0; i < c->n && n < most; i++) {
         const struct proposal *p = &c->all[i];
-        bool enough = p->origin == ORIGIN_NEIGHBOUR && taken[ORIGIN_NEIGHBOUR] == CHOOSE_NEIGHBOURS;
+        bool enough = p->origin == ORIGIN_NEIGHBOUR && taken[ORIGIN_NEIGHBOUR] == most_neighbours(c);
         if (enough || !choose_fits(c->bench, c->entrant, p->key))
             continue;
         memcpy(out[n++].key, p->key, sizeof p->key);
@@ -202,9 +236,10 @@ size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct
     if (!c)
         return 0;
     *c = (struct choosing){.bench = bench, .entrant = entrant, .table = table};
-    propose_neighbours(c);
+    const struct rank_query query = rank_query_of(c);
+    propose_neighbours(c, &query);
     if (choice != CHOICE_TABLE)
-        propose_ranked(c);
+        propose_ranked(c, &query);
     if (c->n_of[ORIGIN_NEIGHBOUR] + c->n_of[ORIGIN_RANKED] > 0) {
         if (choice != CHOICE_TABLE || table->mode != bench->mode)
             propose_own(c);

@@ -1,6 +1,6 @@
 /*
  * choose.h - what races for a problem that no tuning table has: the winners of its nearest neighbours in a table, what
- * the model expects to be fastest (choice/rank.h), and some of what the contender lists itself. They are compiled at
+ * the ranker expects to be fastest (choice/rank.h), and some of what the contender lists itself. They are compiled at
  * once, within a time; what is not compiled by then does not race. Used by measure/variants.c.
  */
 #ifndef CUDAL2_MEASURE_CHOOSE_H
@@ -8,9 +8,10 @@
 
 #include "measure/bench.h"
 
-#define CHOOSE_NEIGHBOURS 8 /* different winners of a table */
-#define CHOOSE_RANKED 8     /* of the model's */
-#define CHOOSE_OWN 6        /* of the contender's own, beside those */
+#define CHOOSE_RANKED 8     /* of the ranker's, of which the model alone has two */
+#define CHOOSE_NEIGHBOURS 4 /* different winners of a table... */
+#define CHOOSE_OF_TABLE 8   /* ...where nobody else is asked */
+#define CHOOSE_OWN 3        /* of the contender's own, beside those */
 #define CHOOSE_SECONDS 2.0  /* for compiling: with the race after it a new problem takes some 3 s */
 
 /* Fills `out` (RACE_MAX_VARIANTS) by config->choice; returns how many, 0 where there is nothing but the contender's own

@@ -14,7 +14,7 @@ const char *const figure_keys[] = {"m",        "n",         "step_k",    "stages
                                    "warps",    "a_readers", "b_readers", "slices",   "band",     "wgmma",   "direct",
                                    "evicts",   "overlaps",  "exchange",  "copied_n", "own_rows", "streams", "fetch",
                                    "down",     "early",     "fits",      "queue",    "abreast",  "tail",    "keeps",
-                                   "kept_for", "streams_k", NULL};
+                                   "kept_for", "streams_k", "across",    "peek",     "narrow",   NULL};
 #define N_NUMBERS 12
 
 int64_t figure_standard(size_t index)
@@ -53,6 +53,9 @@ void figures_to_tile(const int64_t values[FIGURES_COUNT], struct model_tile *out
     t->keeps = at_most(flags[15], 2);
     t->kept_for = at_most(flags[16], INT32_MAX);
     t->streams_k = at_most(flags[17], 2);
+    t->across = at_most(flags[18], 1);
+    t->peek = at_most(flags[19], 2);
+    t->narrow = at_most(flags[20], 8);
 }
 
 struct model_machine figures_machine(const struct device_info *device)

@@ -76,6 +76,10 @@ struct model_tile {
     int keeps;                   /* the operand that stays for a CTA's next tiles: 0 none, 1 A, 2 B */
     double kept_for;             /* steps of it that the CTA has room for */
     int streams_k; /* the last wave is dealt out by steps of k to all CTAs: 0 no, 1 it alone, 2 with one more */
+    /* What model.c takes no account of and the trees (features.h) do. */
+    int across; /* the products are of C transposed */
+    int peek;   /* how the pieces of a sum are waited for */
+    int narrow; /* elements that a copy of a row takes at once, where fewer than eight; 0: eight */
 };
 
 /* Seconds of one launch. Infinite when a size or a tile's figure is not positive. */

@@ -1,4 +1,4 @@
-/* choice/rank: a kernel set's first choices for problems that nobody searched, by the model. */
+/* choice/rank: a kernel set's first choices for problems that nobody searched, by the model and by trees. */
 #include "choice/rank.h"
 
 #include <setjmp.h>
@@ -6,22 +6,32 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "h200_fixture.h"
+#include "scratch_fixture.h"
 
 static struct module_set *set;
 static struct ranker *ranker;
 
-static size_t choose(int64_t m, int64_t n, int64_t k, struct cudal2_variant *out)
+static size_t choose_of(struct ranker *by, const struct module_set *of, const int64_t sizes[3],
+                        struct cudal2_variant *out)
 {
-    const struct rank_query query = {.set = set,
+    const int64_t m = sizes[0], n = sizes[1], k = sizes[2];
+    const struct rank_query query = {.set = of,
                                      .problem = {m, n, k, CUDAL2_BF16, CUDAL2_ACC_F32},
                                      .layout = CUDAL2_TN,
                                      .workspace_bytes = 64 << 20,
-                                     .breadth = 8};
-    return ranker_choose(ranker, &query, out);
+                                     .breadth = 8,
+                                     .alone = true};
+    return ranker_choose(by, &query, out);
+}
+
+static size_t choose(int64_t m, int64_t n, int64_t k, struct cudal2_variant *out)
+{
+    return choose_of(ranker, set, (const int64_t[]){m, n, k}, out);
 }
 
 /* Every problem that the set takes has a choice, no key twice, and each is a key of the set. */
@@ -71,9 +81,97 @@ static void what_takes_nothing_has_none(void **state)
     assert_int_equal(choose(0, 64, 64, out), 0);
 }
 
+/* A table's winner is asked for whether it takes the problem before it is compiled. */
+static void a_key_takes_a_problem_or_not(void **state)
+{
+    struct rank_query query = {.set = set,
+                               .problem = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32},
+                               .layout = CUDAL2_TN,
+                               .workspace_bytes = 64 << 20};
+    (void)state;
+    assert_true(ranker_takes(ranker, &query, "persistent:BM=128,BN=128,EARLY=1"));
+    assert_true(ranker_takes(ranker, &query, "tiny:BM=32,BN=32,ALIGNED=0"));
+    assert_false(ranker_takes(ranker, &query, "gone:BM=128"));
+    query.problem.k = 4095; /* no tensor map has such rows */
+    assert_false(ranker_takes(ranker, &query, "persistent:BM=128,BN=128,EARLY=1"));
+    assert_true(ranker_takes(ranker, &query, "tiny:BM=32,BN=32,ALIGNED=0"));
+}
+
+/* ---- with trees of the test's own ---- */
+
+/* The kernels of the tree with other trees beside the space; NULL: with none. */
+static struct module_set *open_with(const char *trees)
+{
+    struct module_set *made;
+    struct error err;
+    char command[512];
+    snprintf(command, sizeof command,
+             "rm -rf %s/kernels && mkdir %s/kernels && cp -r kernels/*.cu kernels/*.cuh kernels/*.json kernels/harness "
+             "kernels/sets kernels/spaces %s/kernels && rm -f %s/kernels/spaces/*.trees",
+             scratch, scratch, scratch, scratch);
+    assert_int_equal(system(command), 0);
+    if (trees)
+        scratch_write("kernels/spaces/cudal2.trees", trees);
+    if (module_set_open("cudal2", scratch_path("kernels"), &h200, &made, &err))
+        fail_msg("%s", err.text);
+    return made;
+}
+
+static const int64_t asked[3] = {4384, 5096, 1392};
+
+static void choose_with(const char *trees, struct cudal2_variant *out)
+{
+    struct module_set *of = open_with(trees);
+    struct ranker *by = ranker_open(&h200.info, 1);
+    assert_int_equal(choose_of(by, of, asked, out), 8);
+    ranker_close(by);
+    module_set_close(of);
+}
+
+/* By these trees a tile of at most 2^6.5 rows takes half as long as the model says. */
+#define HALVES(cc) "cudal2-bench/trees 1\ncc " cc "\nfeatures 1\ntile_m 0 8\ntrees 1\n1\n0 6.5 -1 -2\n-6931 0\n"
+
+static long rows_of(const char *key)
+{
+    const char *at = strstr(key, "BM=");
+    return at ? strtol(at + 3, NULL, 10) : 0;
+}
+
+/* Trees correct the model, and every fourth place is the model's own. */
+static void trees_have_a_say_and_the_model_too(void **state)
+{
+    struct cudal2_variant model[8], trees[8];
+    (void)state;
+    choose_with(NULL, model);
+    choose_with(HALVES("90"), trees);
+    assert_true(rows_of(model[0].key) > 64);
+    for (size_t i = 0; i < 3; i++)
+        assert_in_range(rows_of(trees[i].key), 1, 64);
+    assert_string_equal(trees[RANK_MODEL_EVERY - 1].key, model[0].key);
+    assert_string_equal(trees[2 * RANK_MODEL_EVERY - 1].key, model[1].key);
+    for (size_t i = 0; i < 8; i++)
+        for (size_t o = 0; o < i; o++)
+            assert_string_not_equal(trees[i].key, trees[o].key);
+}
+
+/* What was learned on another generation, or cannot be read, is as good as nothing. */
+static void trees_of_another_generation_say_nothing(void **state)
+{
+    static const char *const others[] = {HALVES("100"), HALVES("80"), "cudal2-bench/trees 1\ncc 90\n"};
+    struct cudal2_variant model[8], out[8];
+    (void)state;
+    choose_with(NULL, model);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        choose_with(others[i], out);
+        for (size_t v = 0; v < 8; v++)
+            assert_string_equal(out[v].key, model[v].key);
+    }
+}
+
 static int open_set(void **state)
 {
-    (void)state;
+    if (scratch_make(state) != 0)
+        return -1;
     set = open_cudal2();
     ranker = ranker_open(&h200.info, 1);
     return ranker ? 0 : -1;
@@ -81,10 +179,9 @@ static int open_set(void **state)
 
 static int close_set(void **state)
 {
-    (void)state;
     ranker_close(ranker);
     module_set_close(set);
-    return 0;
+    return scratch_remove(state);
 }
 
 int main(void)
@@ -94,6 +191,9 @@ int main(void)
         cmocka_unit_test(a_choice_is_repeated),
         cmocka_unit_test(a_ragged_wave_is_dealt_out),
         cmocka_unit_test(what_takes_nothing_has_none),
+        cmocka_unit_test(a_key_takes_a_problem_or_not),
+        cmocka_unit_test(trees_have_a_say_and_the_model_too),
+        cmocka_unit_test(trees_of_another_generation_say_nothing),
     };
     return cmocka_run_group_tests(tests, open_set, close_set);
 }

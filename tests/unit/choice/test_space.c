@@ -350,11 +350,41 @@ static int make_toy(void **state)
     return 0;
 }
 
+/* A key is read whether or not a grid has it, with the figures that the space gives its kernel. */
+static void keys_are_read_back(void **state)
+{
+    struct module_set *set = open_cudal2();
+    const struct space_conditions on = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN);
+    const struct model_machine machine = figures_machine(&h200.info);
+    const struct cudal2_problem problem = {4384, 5096, 1392, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct space s;
+    struct configuration c;
+    struct cudal2_variant key;
+    (void)state;
+    open_space(set, &on, &s);
+    for (size_t i = 0; i < s.n_configurations; i += 7) {
+        assert_int_equal(space_key(&s, &s.configurations[i], key.key, sizeof key.key), 0);
+        assert_true(space_read_key(&s, key.key, &c));
+        assert_int_equal(c.kernel, s.configurations[i].kernel);
+        assert_float_equal(model_seconds(&machine, &problem, CUDAL2_TN, &c.tile),
+                           model_seconds(&machine, &problem, CUDAL2_TN, &s.configurations[i].tile), 0);
+    }
+    assert_true(space_read_key(&s, "persistent:BM=128,BN=256,STAGES=2,ACROSS=1,CLUSTER_M=2", &c));
+    assert_int_equal(c.tile.across, 1);
+    assert_float_equal(c.tile.stages, 2, 0);
+    assert_false(space_read_key(&s, "persistent:BM=128,BN=250", &c));
+    assert_false(space_read_key(&s, "persistent:BM=64,BN=128,CONSUMERS=2", &c)); /* breaks a rule */
+    assert_false(space_read_key(&s, "another:BM=128", &c));
+    space_free(&s);
+    module_set_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_keep_the_rules),
         cmocka_unit_test(figures_have_their_places),
+        cmocka_unit_test(keys_are_read_back),
         cmocka_unit_test(only_the_largest_legal_value_stays),
         cmocka_unit_test(a_grid_may_keep_all_values),
         cmocka_unit_test(bad_spaces_name_the_place),

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""train-ranker.py: learns the trees that correct the tuner's model (kernels/spaces/cudal2.trees) from measured races.
+
+    scripts/train-ranker.py [JOURNAL.jsonl.gz...] --write kernels/spaces/cudal2.trees
+    scripts/train-ranker.py [JOURNAL.jsonl.gz...] --evaluate [results/ranker.json]
+
+Data: the pooled searches of rl/data/h200.xz, and the journals of `tune --explore` that are named. Needs numpy and
+lightgbm (training alone: pip install numpy lightgbm), and build/tests/rank_features. The same data give the same bytes.
+
+What is learned is log(time / model's time), within a problem: by how much the model is wrong of one configuration more
+than of the others. Configurations that are far from the fastest weigh little. --evaluate leaves out whole shapes, whole
+sizes, or all that is off the grid, and prints by how many percent a choice is slower than the fastest of its pool.
+"""
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "rl"))
+from kernel_policy import records  # noqa: E402
+from kernel_policy.lines import values_of  # noqa: E402
+from kernel_policy.served import parameters_of  # noqa: E402
+
+H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
+UNIT = 1e-4  # of a leaf
+TREES, LEAVES, RATE = 160, 48, 0.08
+FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
+NEW_WEIGHT = 3.0  # of a row of a named journal, over one of rl/data
+FOLDS = 5
+SEED = 20261125
+
+
+class Data:
+    """Rows of measured configurations; `pool` numbers problems (shape, layout, accumulate type, mode, device)."""
+
+    def __init__(self):
+        self.lines, self.times, self.pool, self.pools = [], [], [], []
+
+    def add_pool(self, problem, new, keyed_times):
+        m, n, k, layout, accumulate, mode, figures = problem
+        head = "%d %d %d %s %s %s %d" % (m, n, k, layout, accumulate, mode, new and mode == "offline")
+        for key, time in keyed_times:
+            self.lines.append((figures, head + " " + key))
+            self.times.append(time)
+            self.pool.append(len(self.pools))
+        self.pools.append((problem, new))
+
+    def finish(self, tool):
+        """Fills in what the ranker is asked (X) and the model's times; drops what the set no longer has."""
+        self.names = subprocess.run([tool], stdout=subprocess.PIPE, check=True, cwd=ROOT, text=True).stdout.split()
+        out = np.zeros((len(self.lines), 1 + len(self.names)), np.float32)
+        for figures in sorted({f for f, _ in self.lines}):
+            rows = [i for i, (f, _) in enumerate(self.lines) if f == figures]
+            text = "".join(self.lines[i][1] + "\n" for i in rows)
+            made = subprocess.run([tool] + [str(f) for f in figures], input=text.encode(), stdout=subprocess.PIPE,
+                                  check=True, cwd=ROOT).stdout
+            out[rows] = np.frombuffer(made, np.float32).reshape(len(rows), -1)
+        keep = out[:, 0] > 0
+        self.X, self.model = out[keep, 1:], out[keep, 0].astype(float)
+        self.times, self.pool = np.array(self.times, float)[keep], np.array(self.pool)[keep]
+        self.dropped = int((~keep).sum())
+        best = np.full(len(self.pools), np.inf)
+        np.minimum.at(best, self.pool, self.times)
+        self.best = best
+        self.slower = self.times / best[self.pool]
+        self.new = np.array([new for _, new in self.pools])
+        self.shapes = np.array([p[:3] for p, _ in self.pools])
+
+
+def key_of(kernel, values):
+    return kernel + ":" + ",".join("%s=%d" % item for item in values.items())
+
+
+def add_records(data, path):
+    made = records.load(path)
+    for pool in made.pools:
+        p = pool.problem
+        rows = [(key_of(values_of(made.lines[i], made.usual)[0], parameters_of(made.lines[i], made.usual, p)), t)
+                for i, t in zip(pool.lines, pool.times)]
+        data.add_pool((p.m, p.n, p.k, p.layout, p.accumulate, p.mode, H200), False, rows)
+
+
+def add_journal(data, path):
+    """Of each cell and layout of cudal2 the races that name their configurations."""
+    figures = None
+    opener = gzip.open if str(path).endswith(".gz") else open
+    with opener(path, "rt") as file:
+        for line in file:
+            entry = json.loads(line)
+            value = entry["data"]
+            if entry["kind"] == "env":
+                d = value["device"]
+                figures = tuple(int(d[k]) for k in ("sm_count", "max_sm_clock_mhz", "l2_bytes", "peak_flops",
+                                                    "peak_bytes_per_s"))
+            if entry["kind"] != "cell":
+                continue
+            for c in value["contenders"]:
+                tuning = c.get("tuning") or {}
+                if not c["name"].startswith("cudal2-") or "keys" not in tuning:
+                    continue
+                rows = [(k, t) for k, t in zip(tuning["keys"], tuning["race_ns"]) if t]
+                if rows:
+                    data.add_pool((value["m"], value["n"], value["k"], c["name"][7:9], value["accumulate"],
+                                   value["mode"], figures), True, rows)
+
+
+# ---- learning ----
+
+
+def weights_of(data, chosen):
+    counts = np.bincount(data.pool[chosen], minlength=len(data.pools))
+    near = np.exp(-np.log(data.slower[chosen]) / FAR)
+    even = np.minimum(1.0, 64.0 / np.maximum(1, counts))[data.pool[chosen]]
+    return near * even * np.where(data.new[data.pool[chosen]], NEW_WEIGHT, 1.0)
+
+
+def target_of(data, chosen, weights):
+    """log(time / model) less its weighted mean over the pool: what is the same for all chooses nothing."""
+    wrong = np.log(data.times[chosen] / data.model[chosen])
+    pool = data.pool[chosen]
+    total = np.bincount(pool, weights=weights, minlength=len(data.pools))
+    mean = np.bincount(pool, weights=weights * wrong, minlength=len(data.pools)) / np.maximum(total, 1e-9)
+    return np.clip(wrong - mean[pool], -1.0, 1.0)
+
+
+def learn(data, chosen):
+    import lightgbm
+    weights = weights_of(data, chosen)
+    made = lightgbm.Dataset(data.X[chosen], target_of(data, chosen, weights), weight=weights,
+                            feature_name=data.names, params={"max_bin": 255, "verbose": -1})
+    return lightgbm.train({"objective": "regression", "num_leaves": LEAVES, "learning_rate": RATE, "verbose": -1,
+                           "min_data_in_leaf": 60, "lambda_l2": 1.0, "feature_fraction": 0.6, "bagging_fraction": 0.8,
+                           "bagging_freq": 1, "seed": SEED, "deterministic": True, "force_row_wise": True,
+                           "num_threads": 2}, made, TREES)
+
+
+# ---- evaluating ----
+
+
+def regrets(data, chosen, scores):
+    """Percent over the pool's fastest of the best of the first 1, 4, 8 and 16: a row a pool."""
+    order = np.lexsort((scores, data.pool[chosen]))
+    pool, slower = data.pool[chosen][order], data.slower[chosen][order]
+    out = []
+    for rows in np.split(slower, np.flatnonzero(np.diff(pool)) + 1):
+        out.append([100 * (rows[:n].min() - 1) for n in (1, 4, 8, 16)])
+    return np.array(out)
+
+
+def table_row(name, values):
+    cells = ["%5.2f / %5.2f / %5.1f" % (v.mean(), np.median(v), np.quantile(v, 0.9)) for v in values.T]
+    print("%-34s %5d  %s" % (name, len(values), "   ".join(cells)))
+
+
+def evaluate_split(data, name, held, kinds):
+    """`held`: a fold for each pool, -1: always learned from."""
+    score = np.full(len(data.times), np.nan)
+    for fold in sorted(set(held[held >= 0])):
+        test = held[data.pool] == fold
+        score[test] = learn(data, np.flatnonzero(~test)).predict(data.X[test])
+    out = {}
+    for kind, pools in kinds.items():
+        chosen = np.flatnonzero(pools[data.pool] & (held[data.pool] >= 0))
+        if len(chosen) == 0:
+            continue
+        log_model = np.log(data.model[chosen])
+        for who, scores in (("model", log_model), ("trees", log_model + score[chosen])):
+            values = regrets(data, chosen, scores)
+            table_row("%s, %s: %s" % (name, kind, who), values)
+            out[kind + ": " + who] = [round(float(v), 2) for v in values.mean(axis=0)]
+    return out
+
+
+def folds_by(values, count):
+    """A fold for each distinct value, the same on every machine."""
+    distinct = sorted(set(values))
+    draw = np.random.RandomState(SEED).permutation(len(distinct)) % count
+    fold = dict(zip(distinct, draw))
+    return np.array([fold[v] for v in values])
+
+
+def kinds_of(data):
+    accumulate = np.array([p[4] for p, _ in data.pools])
+    mode = np.array([p[5] for p, _ in data.pools])
+    new = data.new
+    on_grid = np.array([all(s in GRID for s in p[:3]) for p, _ in data.pools])
+    out = {"grid %s %s" % (m, a): on_grid & ~new & (accumulate == a) & (mode == m)
+           for m in ("offline", "server") for a in ("f32", "f16")}
+    out["off the grid"] = ~on_grid & ~new
+    shape = data.shapes
+    least = np.minimum.reduce([shape[:, 0] & -shape[:, 0], shape[:, 1] & -shape[:, 1], shape[:, 2] & -shape[:, 2]])
+    few = shape[:, 0] <= 96
+    out["new, M up to 96"] = new & few
+    out["new, odd"] = new & ~few & (least < 8)
+    out["new, others"] = new & ~few & (least >= 8)
+    return out
+
+
+GRID = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384)
+
+
+def evaluate(data):
+    kinds = kinds_of(data)
+    off = ~np.array([all(s in GRID for s in p[:3]) for p, _ in data.pools])
+    print("percent over the pool's fastest, mean / median / p90     first   best of 4   of 8   of 16")
+    out = {}
+    shapes = [tuple(s) for s in data.shapes]
+    out["whole shapes"] = evaluate_split(data, "shapes", folds_by(shapes, FOLDS), kinds)
+    out["all off the grid"] = evaluate_split(data, "grid alone", np.where(off, 0, -1), kinds)
+    sizes = {}
+    for size in (128, 2048, 12288):
+        held = np.where((data.shapes == size).any(axis=1), 0, -1)
+        sizes[str(size)] = evaluate_split(data, "size %d" % size, held, {"f32 offline": kinds["grid offline f32"]})
+    out["whole sizes"] = sizes
+    return out
+
+
+# ---- writing ----
+
+
+def float_down(value):
+    """The largest float that is not over a threshold: a float is at most the one where it is at most the other."""
+    made = np.float32(value)
+    return made if float(made) <= value else np.nextafter(made, np.float32(-np.inf))
+
+
+def tree_lines(tree):
+    """Nodes in the order of their splits, so that children come after their parents; leaves as ~index."""
+    nodes, leaves = [], []
+
+    def walk(node):
+        if "split_feature" not in node:
+            leaves.append(round(node.get("leaf_value", 0.0) / UNIT))
+            return ~(len(leaves) - 1)
+        at = len(nodes)
+        nodes.append(None)
+        left, right = walk(node["left_child"]), walk(node["right_child"])
+        nodes[at] = "%d %s %d %d" % (node["split_feature"], float(float_down(node["threshold"])).hex(), left, right)
+        return at
+
+    walk(tree)
+    return ["%d" % len(nodes)] + nodes + [" ".join(str(v) for v in leaves)]
+
+
+def write(data, booster, path):
+    model = booster.dump_model()
+    lines = ["cudal2-bench/trees 1", "cc 90", "features %d" % len(data.names)]
+    for i, name in enumerate(data.names):
+        lines.append("%s %s %s" % (name, float(data.X[:, i].min()).hex(), float(data.X[:, i].max()).hex()))
+    lines.append("trees %d" % len(model["tree_info"]))
+    for info in model["tree_info"]:
+        lines += tree_lines(info["tree_structure"])
+    path.write_text("\n".join(lines) + "\n")
+    print("%s: %d bytes from %d rows of %d pools (%d rows dropped)" % (
+        path, path.stat().st_size, len(data.times), len(data.pools), data.dropped))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("journals", type=Path, nargs="*")
+    parser.add_argument("--write", type=Path, metavar="FILE")
+    parser.add_argument("--evaluate", type=Path, nargs="?", const=Path("/dev/null"), metavar="FILE")
+    parser.add_argument("--tool", default=str(ROOT / "build" / "tests" / "rank_features"))
+    options = parser.parse_args()
+    data = Data()
+    add_records(data, records.DATA)
+    for path in options.journals:
+        add_journal(data, path)
+    data.finish(options.tool)
+    print("%d rows, %d pools, %d new, %d rows dropped" % (len(data.times), len(data.pools), data.new.sum(), data.dropped))
+    if options.evaluate:
+        made = evaluate(data)
+        if str(options.evaluate) != "/dev/null":
+            options.evaluate.write_text(json.dumps(made, indent=1) + "\n")
+    if options.write:
+        write(data, learn(data, np.arange(len(data.times))), options.write)
+
+
+if __name__ == "__main__":
+    main()
