@@ -160,13 +160,30 @@ static int sync_directory_of(const char *path)
     return failed;
 }
 
+/* Some network file systems say yes to everybody: a second open file of ours must be refused. */
+static bool lock_holds(const struct journal *j)
+{
+    int second = open(j->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool granted = second >= 0 && flock(second, LOCK_EX | LOCK_NB) == 0;
+    if (second >= 0)
+        close(second);
+    return !granted;
+}
+
 static int take_lock(struct journal *j, struct error *err)
 {
-    if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
+    static const char *const advice = "another task could write it too: choose an --output on a local disk, or mount "
+                                      "with locks (NFS 4, Lustre -o flock)";
+    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return error_set(err, EXIT_CODE_TEMPORARY, "%s: another process is writing this journal", j->path);
+        return error_set(err, EXIT_CODE_IO, "%s: this file system has no locks (flock: %s), so %s", j->path,
+                         strerror(errno), advice);
+    }
+    if (lock_holds(j))
         return 0;
-    if (errno == EWOULDBLOCK)
-        return error_set(err, EXIT_CODE_TEMPORARY, "%s: another process is writing this journal", j->path);
-    return error_set(err, EXIT_CODE_IO, "%s: cannot lock: %s", j->path, strerror(errno));
+    return error_set(err, EXIT_CODE_IO, "%s: locks of this file system (flock) keep nobody out, so %s", j->path,
+                     advice);
 }
 
 static bool is_regular(int fd)

@@ -55,7 +55,11 @@ int devices_lock(const char *name, double seconds, const volatile int *stop, int
         if (busy)
             error_set(err, EXIT_CODE_TEMPORARY, "another run holds GPU %s (waited %.0f s)", name, seconds);
         else
-            error_set(err, EXIT_CODE_IO, "lock of GPU %s: %s", name, strerror(errno));
+            error_set(
+                err, EXIT_CODE_IO,
+                "lock of GPU %s: the file system of the cache directory has no locks (flock: %s): set CUDAL2_CACHE "
+                "to a directory on a local disk",
+                name, strerror(errno));
         close(*fd);
         *fd = -1;
         return err->code;
