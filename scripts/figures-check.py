@@ -33,7 +33,7 @@ with open(os.path.join(TOP, "configs", "config.schema.json")) as schema:
 LAYOUTS = ("nn", "tn")
 CLASSES = ((0, 5, "under 5 us"), (5, 10, "5 to 10 us"), (10, 30, "10 to 30 us"), (30, 100, "30 to 100 us"),
            (100, 1e3, "0.1 to 1 ms"), (1e3, 1e9, "over 1 ms"))
-PAGES = ("README.md", "results/README.md", "docs/method.md", "docs/rl.md")
+PAGES = ("README.md", "results/README.md", "docs/method.md", "docs/rl.md", "docs/lab/rl-details.md")
 PROGRAM = os.environ.get("CUDAL2_BENCH", "build/cudal2-bench")
 
 
