@@ -25,6 +25,8 @@ static int dispatch(const struct options *options, struct error *err)
         return command_report(options, err);
     case COMMAND_COMPARE:
         return command_compare(options, err);
+    case COMMAND_MERGE:
+        return command_merge(options, err);
     case COMMAND_VERIFY:
         return command_verify(options, err);
     case COMMAND_SERVE:

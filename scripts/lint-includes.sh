@@ -23,12 +23,13 @@ declare -A may=(
     [verify]="measure analysis record operands choice contender device compile config model stats base abi"
     [worker]="verify measure analysis record operands choice contender device compile config model stats base abi"
     [run]="worker result record config model stats base abi"
+    [gather]="run worker result record config model stats base abi"
     [tune/cudal2]="model base abi"
     [tune]="tune/cudal2 choice/cudal2 run worker verify measure analysis record operands choice contender device compile result config model stats base abi"
     [serve]="run result record config model stats base abi"
     [report]="result analysis record config model stats base abi"
     [compare]="report result analysis record config model stats base abi"
-    [cli]="serve compare report tune run worker verify measure operands choice contender device compile result analysis record config model stats base abi"
+    [cli]="gather serve compare report tune run worker verify measure operands choice contender device compile result analysis record config model stats base abi"
 )
 bad=0
 

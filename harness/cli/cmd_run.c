@@ -15,6 +15,7 @@
 #include "cli/explain.h"
 #include "cli/progress.h"
 #include "cli/run_config.h"
+#include "cli/shard.h"
 #include "cli/terminal.h"
 #include "run/supervisor.h"
 
@@ -192,21 +193,23 @@ static void say_end(const struct options *options, const char *output)
 }
 
 /* What --output says, or else a name made in own. */
-static const char *choose_output(const struct options *options, const struct run_config *made, char own[NAME_SIZE])
+static const char *choose_output(const struct options *options, const struct run_config *made, bool is_shard,
+                                 char own[NAME_SIZE])
 {
     if (options_given(options, OPTION_OUTPUT))
         return options->output;
     default_output(&made->config, own);
-    if (!made->path[0])
+    if (!made->path[0] && !is_shard) /* shards must come to the same name */
         number_output(options->resume, own);
     return own;
 }
 
-static int make_spec(const struct options *options, const struct run_config *made, struct run_spec **out,
-                     struct error *err)
+static int make_spec(const struct options *options, const struct run_config *made, const struct shard *shard,
+                     struct run_spec **out, struct error *err)
 {
     char own[NAME_SIZE];
-    if (check_timing(options, made, err) || spec_make(options, made, choose_output(options, made, own), out, err))
+    const char *output = choose_output(options, made, shard->count > 0, own);
+    if (check_timing(options, made, err) || spec_make(options, made, output, out, err) || shard_apply(shard, *out, err))
         return err->code;
     (*out)->tuned = options->tuned;
     (*out)->no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
@@ -232,9 +235,10 @@ int command_run(const struct options *options, struct error *err)
 {
     struct run_config made;
     struct run_spec *spec = NULL;
-    if (run_config_open(options, &made, err))
+    struct shard shard;
+    if (shard_open(options, &shard, err) || run_config_open(options, &made, err))
         return err->code;
-    int code = make_spec(options, &made, &spec, err);
+    int code = make_spec(options, &made, &shard, &spec, err);
     if (!code) {
         run_note_accumulate(options, &made);
         code = run(options, spec, err);

@@ -13,6 +13,7 @@
 #include "base/plain.h"
 #include "cli/name_check.h"
 #include "cli/run_config.h"
+#include "cli/shard.h"
 #include "cli/terminal.h"
 #include "device/chips.h"
 #include "tune/preview.h"
@@ -138,12 +139,13 @@ static int dry_run(const struct options *options, struct error *err)
     return code;
 }
 
-static int make_spec(const struct options *options, const struct run_config *made, struct run_spec **out,
-                     struct error *err)
+static int make_spec(const struct options *options, const struct run_config *made, const struct shard *shard,
+                     struct run_spec **out, struct error *err)
 {
     char own[NAME_SIZE];
     default_output(&made->config, own);
-    if (spec_make(options, made, options_given(options, OPTION_OUTPUT) ? options->output : own, out, err))
+    if (spec_make(options, made, options_given(options, OPTION_OUTPUT) ? options->output : own, out, err) ||
+        shard_apply(shard, *out, err))
         return err->code;
     (*out)->search = (*out)->no_tuned = true;
     (*out)->extends = options->update;
@@ -151,21 +153,23 @@ static int make_spec(const struct options *options, const struct run_config *mad
     return 0;
 }
 
-static int tune(const struct options *options, struct run_config *made, struct error *err)
+static int tune(const struct options *options, struct run_config *made, const struct shard *shard, struct error *err)
 {
     struct run_spec *spec = NULL;
+    if (make_spec(options, made, shard, &spec, err)) {
+        free(spec);
+        return err->code;
+    }
     const struct tune_request request = {
         .config = &made->config,
         .kernel_directory = options->kernels,
         .breadth = (size_t)options->breadth,
         .explore = options->explore,
-        .output = options->output,
+        .output = options->output && shard->count ? spec->output : options->output, /* no table of all in a shard */
         .update = options->update,
         .stop = run_stop_flag(),
         .note = options->quiet ? NULL : print_note,
     };
-    if (make_spec(options, made, &spec, err))
-        return err->code;
     run_note_accumulate(options, made);
     int code = search(options, &request, spec, err);
     free(spec);
@@ -175,6 +179,7 @@ static int tune(const struct options *options, struct run_config *made, struct e
 int command_tune(const struct options *options, struct error *err)
 {
     struct run_config made;
+    struct shard shard;
     if (options->explore && !options_given(options, OPTION_OUTPUT))
         return error_set(err, EXIT_CODE_USAGE,
                          "tune: --explore gathers data and needs --output FILE: no kernel is to be chosen by it");
@@ -182,11 +187,17 @@ int command_tune(const struct options *options, struct error *err)
         return error_set(err, EXIT_CODE_USAGE, "tune: --arch goes with --dry-run");
     if (options->dry_run)
         return dry_run(options, err);
+    if (shard_open(options, &shard, err))
+        return err->code;
+    if (options->update && shard.count)
+        return error_set(err, EXIT_CODE_USAGE,
+                         "tune: a shard has no table to --update: merge the shards, then --update with --resume and "
+                         "--shard none");
     if (run_config_open(options, &made, err))
         return err->code;
     int code = tune_adjust(&made.config, err);
     if (!code)
-        code = tune(options, &made, err);
+        code = tune(options, &made, &shard, err);
     run_config_close(&made);
     return code;
 }

@@ -18,6 +18,7 @@ int command_list(const struct options *options, struct error *err);
 int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
 int command_compare(const struct options *options, struct error *err);
+int command_merge(const struct options *options, struct error *err);
 int command_verify(const struct options *options, struct error *err);
 
 /* compare --agreement. */

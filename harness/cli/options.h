@@ -29,6 +29,7 @@ enum command {
     COMMAND_DOCTOR,
     COMMAND_REPORT,
     COMMAND_COMPARE,
+    COMMAND_MERGE,
     COMMAND_VERIFY,
     COMMAND_SERVE,
     COMMAND_INIT,
@@ -74,6 +75,7 @@ enum option_id {
     OPTION_KERNELS,
     OPTION_TUNED,
     OPTION_DEVICE,
+    OPTION_SHARD,
     OPTION_FORMAT,
     OPTION_TABLE,
     OPTION_PUBLISHED,
@@ -145,6 +147,7 @@ struct options {
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
     const char *tuned[CONFIG_NAMES_MAX + 1];      /* NULL-terminated; "none": no table */
     const char *device;                           /* "auto"; checked: auto, cpu, cuda, cuda:N, cuda:N,M,... */
+    const char *shard;                            /* "I/N" or "none"; NULL: as the environment says (shard.h) */
     const char *output;                           /* NULL: the command's choice */
     int format;                                   /* index into format_choices; 0 is text */
     uint64_t table;                               /* 0: all */

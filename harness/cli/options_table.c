@@ -10,8 +10,8 @@
 
 #define ON(command) (1u << COMMAND_##command)
 #define EVERYWHERE                                                                                                     \
-    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(VERIFY) | ON(SERVE) | ON(INIT) |       \
-     ON(HELP))
+    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(MERGE) | ON(VERIFY) | ON(SERVE) |      \
+     ON(INIT) | ON(HELP))
 #define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY) | ON(SERVE))
 #define AT(field) offsetof(struct options, field)
 
@@ -51,6 +51,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
                         "make tables, a page or exports from results and journals"},
     [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
                          "tell which candidates lost speed between two runs (results or journals)"},
+    [COMMAND_MERGE] = {"merge", "DIR|JOURNAL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
+                       "make one run of the journals of its shards, or print which shards are missing"},
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,
          "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
@@ -154,6 +156,11 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS, "auto|cpu|cuda:N[,M]",
                        device_words, AT(device), DEVICE,
                        "where to measure; auto is the first GPU, or the CPU without one"},
+    [OPTION_SHARD] =
+        {"shard", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(RUN) | ON(TUNE), "I/N", NULL, AT(shard), DEVICE,
+         "measure part I (from 0) of N, into FILE.shard-I-of-N.json, always as with --resume; default: what "
+         "CUDAL2_SHARD, a Slurm array, a Kubernetes Indexed Job or MPI says; none: everything "
+         "(docs/scale-out.md)"},
     [OPTION_FORMAT] = {"format", 'f', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(REPORT) | ON(COMPARE) | ON(VERIFY),
                        "FORMAT", format_choices, AT(format), REPORTS,
                        REPORT_FORMATS(FORMAT_HELP) "compare knows text, markdown, json, junit, html"},
@@ -161,8 +168,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                       REPORTS, "only this table of the paper; default: all"},
     [OPTION_PUBLISHED] = {"published", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(REPORT), "FILE", NULL, AT(published),
                           REPORTS, "also the speedups of a CSV file of the CUDA-L2 authors; may be repeated"},
-    [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(mixed), REPORTS,
-                      "accept results of different devices or drivers in one report"},
+    [OPTION_MIXED] = {"mixed", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT) | ON(MERGE), NULL, NULL, AT(mixed),
+                      REPORTS, "accept results of different devices or drivers in one report"},
     [OPTION_ALL] = {"all", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(REPORT), NULL, NULL, AT(all), REPORTS,
                     "on the screen: every shape, every contender's time, every cell that is listed"},
     [OPTION_AGREEMENT] = {"agreement", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(COMPARE), NULL, NULL, AT(agreement),
@@ -183,8 +190,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_QUOTA] = {"quota", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(SERVE), "N", NULL, AT(quota), SERVICE,
                       "open submissions of one client at most; default: as --queue"},
     [OPTION_OUTPUT] =
-        {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(REPORT) | ON(SERVE), "FILE", NULL,
-         AT(output), OUTPUT,
+        {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE,
+         ON(RUN) | ON(TUNE) | ON(REPORT) | ON(MERGE) | ON(SERVE), "FILE", NULL, AT(output), OUTPUT,
          "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; tune: the table, default: this "
          "device's in the kernel directory; report, serve: a directory"},
     [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE), NULL, NULL,
@@ -231,6 +238,9 @@ const struct option_use use_table[] = {
     {OPTION_OUTPUT, ON(TUNE), "the tuning table, its journal beside it; default: this device's in the kernel directory",
      NULL, NULL},
     {OPTION_RESUME, ON(RUN) | ON(TUNE), "go on with the journal of --output and skip what it has", NULL, NULL},
+    {OPTION_OUTPUT, ON(MERGE),
+     "result file, its journal beside it; default: the shards' name without \".shard-I-of-N\"", NULL, NULL},
+    {OPTION_MIXED, ON(MERGE), "accept shards of different devices, drivers or libraries", NULL, NULL},
     {OPTION_OUTPUT, ON(REPORT), "where the files of the report go, made if need be; default: standard output", NULL,
      "DIR"},
     {OPTION_OUTPUT, ON(SERVE), "where jobs and outcomes are kept; a restart goes on with them; default: cudal2-serve",
@@ -281,6 +291,8 @@ const struct exit_info exit_table[] = {
      "who or what"},
     {EXIT_CODE_INCOMPARABLE, ON(REPORT), "nothing was measured in what was given"},
     {EXIT_CODE_INCOMPARABLE, ON(COMPARE), "the runs cannot be compared, or NEW lacks what BASE has"},
+    {EXIT_CODE_INCOMPARABLE, ON(MERGE),
+     "a shard is missing or not at its end; standard output has --array=LIST of them"},
     {EXIT_CODE_INCOMPARABLE, ON(VERIFY), "a kernel that was named was checked on no problem; the last line says which"},
     {EXIT_CODE_VERIFICATION, MEASURES, "a contender failed verification"},
     {EXIT_CODE_VERIFICATION, ON(VERIFY),
@@ -292,10 +304,10 @@ const struct exit_info exit_table[] = {
     {EXIT_CODE_UNAVAILABLE, DEVICE_USERS, "the device, driver or a library is not there"},
     {EXIT_CODE_UNAVAILABLE, ON(SERVE), "libmicrohttpd is not there, or the address is in use"},
     {EXIT_CODE_INTERNAL, EVERYWHERE, "an internal error, or no memory"},
-    {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT), "the output cannot be created"},
+    {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT) | ON(MERGE), "the output cannot be created"},
     {EXIT_CODE_IO, EVERYWHERE, "a write, sync or rename failed (disk full)"},
     {EXIT_CODE_TEMPORARY, MEASURES,
-     "try again: the GPU or the journal is in use, or the run was stopped by TERM with work left"},
+     "try again: the GPU or the journal is in use, a shard sees no GPU, or the run was stopped by TERM with work left"},
     {EXIT_CODE_CANTCREATE, ON(SERVE), "the directory of jobs cannot be made"},
     {EXIT_CODE_TEMPORARY, ON(SERVE), "another server has that directory"},
     {EXIT_CODE_INTERRUPTED, MEASURES, "interrupted by INT (Ctrl-C); --resume goes on where there is one"},

@@ -4,7 +4,7 @@
  * A line is {"crc":"xxxxxxxx","kind":"...","data":{...}}\n where crc is digest_crc32 of everything from `"kind"` to the
  * byte before the newline. Kinds, in order: one `run` (config, hashes, seed, argv, plan), then `sitting` (one for each
  * start, with argv and time), `env` (one for each worker start), `cell` (a cell_record), `activity` (activity.h) and
- * `end`.
+ * `end`. A journal merged of shards also has `sentinel` lines: what each shard measured of the cell that all have.
  */
 #ifndef CUDAL2_RECORD_JOURNAL_H
 #define CUDAL2_RECORD_JOURNAL_H
@@ -13,6 +13,7 @@
 
 #define JOURNAL_MAX_BYTES (64u << 20)
 #define JOURNAL_MAX_LINE (4u << 20)
+#define SENTINEL_KIND "sentinel"
 
 struct journal;
 

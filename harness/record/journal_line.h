@@ -1,5 +1,6 @@
 /*
- * journal_line.h - the text of one journal line, both ways. Private to journal_*.c and fuzzing.
+ * journal_line.h - the text of one journal line, both ways. For journal_*.c, fuzzing, and gather/merge.c, which copies
+ * lines.
  */
 #ifndef CUDAL2_RECORD_JOURNAL_LINE_H
 #define CUDAL2_RECORD_JOURNAL_LINE_H

@@ -80,8 +80,8 @@ static int visit(void *context, const char *kind, struct json_at data, struct er
         return visit_cell(g, data, err);
     if (strcmp(kind, "end") == 0)
         return keep_once(&g->end, data, err);
-    if (strcmp(kind, ACTIVITY_KIND) == 0)
-        return 0; /* it is in the book */
+    if (strcmp(kind, ACTIVITY_KIND) == 0 || strcmp(kind, SENTINEL_KIND) == 0)
+        return 0; /* activity is in the book */
     return json_fail(data, err, "unknown kind \"%.40s\"", kind);
 }
 

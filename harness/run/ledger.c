@@ -15,9 +15,11 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "run/mismatch.h"
+#include "run/shard_record.h"
 #include "worker/environment.h"
 
 #define CHECK_NS 500000000ull /* between two looks at the journal */
+#define LOCK_PAUSE_US 100000  /* between two tries to lock it */
 
 /* What this start is; a journal to be continued must have been started alike. */
 struct identity {
@@ -85,6 +87,8 @@ static int build_plan(struct opening *o, struct error *err)
     struct ledger *l = o->ledger;
     if (plan_build(o->spec->config, o->spec->devices.on_cuda, l->seed, &l->plan, err))
         return err->code;
+    if (o->spec->shard.count && shard_take(&l->plan, &o->spec->shard, &l->cut, err))
+        return err->code;
     l->done = calloc(l->plan.n_cells, sizeof *l->done);
     return l->done ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the plan");
 }
@@ -125,7 +129,9 @@ static int visit_run(struct opening *o, struct json_at data, struct error *err)
         check_config(data, &o->id, err) || json_read_u64(json_member(data, "seed"), &o->ledger->seed, err) ||
         build_plan(o, err))
         return err->code;
-    return check_text(data, "plan_hash", o->ledger->plan.hash, "the plan of cells differs", err);
+    if (check_text(data, "plan_hash", o->ledger->plan.hash, "the plan of cells differs", err))
+        return err->code;
+    return shard_record_check(data, &o->spec->shard, &o->ledger->cut, err);
 }
 
 static int visit_env(struct opening *o, struct json_at data, struct error *err)
@@ -262,6 +268,8 @@ static int append_run(struct opening *o, struct error *err)
     cJSON_AddItemToObject(run, "build", build);
     cJSON_AddItemReferenceToObject(run, "config", o->id.config);
     cJSON_AddItemToObject(run, "plan", plan_to_json(&o->ledger->plan));
+    if (o->spec->shard.count)
+        cJSON_AddItemToObject(run, "shard", shard_record_json(o->spec, &o->ledger->cut, &o->ledger->plan));
     return append(o->ledger, "run", run, err);
 }
 
@@ -274,7 +282,27 @@ static int append_sitting(struct opening *o, struct error *err)
     cJSON_AddItemToObject(sitting, "argv", argv_to_json(o->spec));
     cJSON_AddNumberToObject(sitting, "done", (double)o->ledger->n_done);
     cJSON_AddItemToObject(sitting, "host", environment_host());
+    if (o->spec->shard.count)
+        shard_record_node(sitting);
     return append(o->ledger, "sitting", sitting, err);
+}
+
+/* A task that was killed may leave its run behind, which holds the journal until its cell is done: the task that takes
+ * its place waits for it. */
+static int resume_journal(struct opening *o, struct error *err)
+{
+    struct ledger *l = o->ledger;
+    double seconds = o->spec->shard.count ? o->spec->lock_seconds : 0;
+    uint64_t deadline = clock_now_ns() + (uint64_t)(seconds * 1e9);
+    int code;
+    while ((code = journal_resume(l->journal_path, visit, o, &l->journal, err)) == EXIT_CODE_TEMPORARY) {
+        if (clock_now_ns() >= deadline)
+            return seconds > 0 ? error_set(err, code, "%s: another task is writing this journal (waited %.0f s)",
+                                           l->journal_path, seconds)
+                               : code;
+        usleep(LOCK_PAUSE_US);
+    }
+    return code;
 }
 
 static int open_journal(struct opening *o, struct error *err)
@@ -282,7 +310,7 @@ static int open_journal(struct opening *o, struct error *err)
     struct ledger *l = o->ledger;
     const struct run_spec *spec = o->spec;
     if (spec->resume && access(l->journal_path, F_OK) == 0)
-        return journal_resume(l->journal_path, visit, o, &l->journal, err);
+        return resume_journal(o, err);
     if (refuse_existing(spec, err))
         return err->code;
     if (journal_create(l->journal_path, &l->journal, err))
@@ -294,7 +322,10 @@ static int open_journal(struct opening *o, struct error *err)
 static int start_run(struct opening *o, struct error *err)
 {
     const struct config *config = o->spec->config;
-    o->ledger->seed = config->seed_given ? config->seed : random_entropy();
+    if (config->seed_given)
+        o->ledger->seed = config->seed;
+    else /* every shard draws the same */
+        o->ledger->seed = o->spec->shard.count ? random_derive(0, o->id.config_hash, 0) : random_entropy();
     if (build_plan(o, err))
         return err->code;
     return append_run(o, err);

@@ -12,11 +12,13 @@
 #include "run/offenders.h"
 #include "run/plan.h"
 #include "run/run_spec.h"
+#include "run/shard.h"
 
 #include <limits.h>
 
 struct ledger {
-    struct plan plan;
+    struct plan plan;     /* of the shard, where the run is one */
+    struct shard_cut cut; /* then */
     struct journal *journal;
     char journal_path[PATH_MAX];
     bool *done; /* of each cell of the plan */

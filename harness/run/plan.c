@@ -84,6 +84,7 @@ static void plan_fill(struct plan *p, const struct config *config, bool on_cuda,
                 *cell =
                     (struct plan_cell){.problem = {shape->m, shape->n, shape->k, dtype, (enum cudal2_accumulate)acc},
                                        .mode = (enum mode)mode,
+                                       .place = p->n_cells - 1,
                                        .label = shape->label};
                 cell_fill(cell, config, on_cuda, seed);
             }

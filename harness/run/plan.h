@@ -15,7 +15,8 @@ struct plan_cell {
     enum mode mode;
     const char *label;   /* the config's, or "" */
     uint64_t seed;       /* of every random decision in this cell */
-    double cost_seconds; /* modelled, for the ETA */
+    size_t place;        /* in the whole plan, which may be cut into shards */
+    double cost_seconds; /* modelled, for the ETA and for shards */
 };
 
 struct plan {

@@ -25,17 +25,30 @@ static const char *unfit(const char *output)
     return output[length - 1] == '/' ? "expected a file name, this is one of a directory" : NULL;
 }
 
-int run_journal_path(const char *output, char path[PATH_MAX], struct error *err)
+/* The output with another ending than ".json", which it need not have. */
+static int replace_ending(const char *output, const char *ending, char path[PATH_MAX], struct error *err)
 {
     size_t length = strlen(output);
     if (unfit(output))
         return error_set(err, EXIT_CODE_USAGE, "--output %s: %s", output, unfit(output));
     if (length > 5 && strcmp(output + length - 5, ".json") == 0)
         length -= 5;
-    int used = snprintf(path, PATH_MAX, "%.*s.journal.jsonl", (int)length, output);
+    int used = snprintf(path, PATH_MAX, "%.*s%s", (int)length, output, ending);
     if (used < 0 || used >= PATH_MAX)
         return error_set(err, EXIT_CODE_USAGE, "--output: the path is too long");
     return 0;
+}
+
+int run_journal_path(const char *output, char path[PATH_MAX], struct error *err)
+{
+    return replace_ending(output, ".journal.jsonl", path, err);
+}
+
+int run_shard_path(const char *output, const struct shard *shard, char path[PATH_MAX], struct error *err)
+{
+    char ending[64];
+    snprintf(ending, sizeof ending, ".shard-%u-of-%u.json", shard->index, shard->count);
+    return replace_ending(output, ending, path, err);
 }
 
 int run_spec_name(struct run_spec *spec, const char *output, struct error *err)

@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "run/devices.h"
+#include "run/shard.h"
 
 #include <limits.h>
 
@@ -23,6 +24,7 @@ struct run_spec {
     const char *const *tuned; /* NULL-terminated tuning tables; NULL or empty: the device's own */
     double budget_seconds;    /* ends the run after this time as a TERM would; 0: none */
     double lock_seconds;      /* wait for a GPU's lock */
+    struct shard shard;       /* of a cluster; count 0: the whole plan */
     struct devices devices;   /* one worker each */
     int argc;
     bool resume;
@@ -39,6 +41,9 @@ void run_spec_init(struct run_spec *spec, const struct config *config);
 
 /* Names output and journal. EXIT_CODE_USAGE when `output` can be no file's name, or is too long. */
 int run_spec_name(struct run_spec *spec, const char *output, struct error *err);
+
+/* "x.json" -> "x.shard-3-of-8.json": shards are told the same --output. EXIT_CODE_USAGE as above. */
+int run_shard_path(const char *output, const struct shard *shard, char path[PATH_MAX], struct error *err);
 
 /* The journal beside an output: "x.json" -> "x.journal.jsonl"; any other name gets the ending appended. EXIT_CODE_USAGE
  * as above. */

@@ -1,6 +1,7 @@
 /*
  * fuzz_journal.c - bytes are read as a journal, and those behind a first byte of '+' with every line's checksum put
- * right, so that what lies behind the checksum is reached too. A result made of it prints and is JSON.
+ * right, so that what lies behind the checksum is reached too. A result made of it prints and is JSON. Its first line
+ * is also read as that of a shard.
  */
 #include "fuzz.h"
 
@@ -8,6 +9,7 @@
 #include "base/text.h"
 #include "record/journal.h"
 #include "result/make.h"
+#include "run/shard_record.h"
 
 #include <inttypes.h>
 
@@ -25,9 +27,32 @@ static void check_result(const cJSON *result)
     free(text);
 }
 
+static int visit_run(void *context, const char *kind, struct json_at data, struct error *err)
+{
+    struct shard_head head;
+    bool is_shard;
+    (void)context;
+    (void)kind;
+    if (shard_record_read(data, &is_shard, &head, err)) {
+        require_refusal(err->code, err);
+        return err->code;
+    }
+    require(!is_shard || head.shard.index < head.shard.count);
+    require(!is_shard || (size_t)cJSON_GetArraySize(head.places) == head.n_cells);
+    return 0;
+}
+
+static void read_as_shard(const struct journal_text *text)
+{
+    const struct journal_filter run = {"run", visit_run, NULL};
+    struct error ignored = {0};
+    (void)journal_parse_kind(text, &run, &ignored);
+}
+
 static void read_as_journal(const char *bytes, size_t size)
 {
     const struct journal_text text = {"fuzz", bytes, size};
+    read_as_shard(&text);
     struct error err = {0};
     cJSON *result = NULL;
     int code = result_json_from_text(&text, &result, &err);

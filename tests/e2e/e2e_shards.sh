@@ -1,0 +1,170 @@
+#!/bin/bash
+# A run in shards: every cell is measured once over all of them, a killed or stopped shard goes on, merge refuses what does not
+# belong together, names what is missing, and writes one journal that report and compare read.
+# shellcheck source=tests/e2e/e2e.inc.sh
+. "$(dirname "$0")/e2e.inc.sh"
+unset CUDAL2_SHARD CUDAL2_SHARDS SLURM_ARRAY_TASK_ID JOB_COMPLETION_INDEX SLURM_PROCID OMPI_COMM_WORLD_RANK
+shapes=
+for m in 8 16 24 32 40 48 56 64 72 80; do
+    shapes="$shapes${shapes:+, }{\"m\": $m, \"n\": 32, \"k\": 64}"
+done
+brief='"stop": {"min_blocks": 32, "look_every": 8, "max_blocks": 32, "group_blocks": 8, "max_cell_seconds": 5}'
+cp "$plugins/steady.so" "$work/mine.so"
+config "$work/c.json" "$shapes" '"offline", "server"' "\"$work/mine.so\"" "$brief"
+
+task() { # task DIRECTORY OPTION...: one task of the run
+    local directory=$1
+    shift
+    mkdir -p "$directory"
+    run run --config "$work/c.json" --device cpu --output "$directory/r.json" "$@"
+}
+shard_cells() { # shard_cells DIRECTORY: of all shards
+    for f in "$1"/r.shard-*.journal.jsonl; do journal_cells "$f"; done
+}
+data_of() { # data_of JOURNAL KIND EXPRESSION: of each line d of the kind
+    python3 -c "
+import json, sys
+for line in open(sys.argv[1]):
+    line = json.loads(line)
+    if line['kind'] == sys.argv[2]:
+        d = line['data']
+        print($3)" "$1" "$2"
+}
+
+# --- every scheduler's words, and their order ---
+SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=3 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_STEP=1 \
+    JOB_COMPLETION_INDEX=2 task "$work/a"
+expect_code 0 "a Slurm array says which shard this is"
+expect_text "$work/err" '^shard 0 of 4, counted from 0 \(SLURM_ARRAY_TASK_ID\)' "and stderr says so"
+SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=2 SLURM_ARRAY_TASK_COUNT=2 CUDAL2_SHARDS=4 task "$work/a"
+expect_code 0 "a part of an array is told N by CUDAL2_SHARDS"
+JOB_COMPLETION_INDEX=2 CUDAL2_SHARDS=4 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=4 task "$work/a"
+expect_code 0 "an Indexed Job"
+SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=2 SLURM_ARRAY_TASK_COUNT=2 task "$work/x"
+expect_code 64 "a part of an array without N is refused"
+JOB_COMPLETION_INDEX=2 CUDAL2_SHARDS=4 CUDAL2_SHARD=1/4 task "$work/x" --shard 4/4
+expect_code 64 "--shard 4/4 is none of 0 to 3"
+
+# --- what is missing ---
+run merge "$work/a"
+expect_code 2 "merge without shard 3"
+[ "$(cat "$work/out")" = "--array=3" ]
+verdict $? "names it as an array" "$(cat "$work/out")"
+
+# --- a stopped and a killed task go on; a torn line is cut off ---
+CUDAL2_SHARD=3/4 "$bench" run --config "$work/c.json" --device cpu --output "$work/a/r.json" >"$work/out" 2>"$work/err" </dev/null &
+task=$!
+for _ in $(seq 500); do
+    grep -qs '"kind":"cell"' "$work/a/r.shard-3-of-4.journal.jsonl" && break
+    sleep 0.02
+done
+kill -TERM "$task"
+wait "$task"
+[ $? -eq 75 ]
+verdict $? "TERM ends a shard with 75"
+printf '{"crc":"01234567","kind":"cell","da' >>"$work/a/r.shard-3-of-4.journal.jsonl"
+run merge "$work/a"
+expect_code 2 "merge of a shard that was stopped"
+expect_text "$work/err" 'shard 3 is not at its end: .* of [0-9]+ cells, the last line is torn' "tells how far it is"
+task "$work/a" --shard 3/4
+expect_code 0 "the same command again finishes the shard"
+cp "$work/a/r.shard-3-of-4.journal.jsonl" "$work/before"
+task "$work/a" --shard 3/4
+expect_code 0 "and again finds nothing to do"
+cmp -s "$work/before" "$work/a/r.shard-3-of-4.journal.jsonl"
+verdict $? "and changes nothing"
+
+# --- the cut ---
+[ "$(shard_cells "$work/a" | sort -u | wc -l)" -eq 20 ]
+verdict $? "20 cells are measured over all shards"
+[ "$(shard_cells "$work/a" | wc -l)" -eq 23 ]
+verdict $? "each once, and the sentinel by every shard"
+hashes=$(for f in "$work"/a/r.shard-*.journal.jsonl; do data_of "$f" run "d['plan_hash'], d['shard']['hash'], d['seed']"; done | sort -u | wc -l)
+[ "$hashes" -eq 1 ]
+verdict $? "all shards have one plan, one cut and one seed" "$hashes"
+
+# --- the merge ---
+run merge "$work/a"
+expect_code 0 "merge of all shards"
+expect_text "$work/out" '^20 cells of 4 shards' "says what it has"
+expect_text "$work/out" 'hosts: time of the sentinel cell offline/' "and how hosts differ"
+merged=$work/a/r.journal.jsonl
+[ "$(journal_cells "$merged" | sort | uniq -c | awk '$1 == 1' | wc -l)" -eq 20 ]
+verdict $? "the merged journal has each cell once"
+[ "$(data_of "$merged" sentinel "d['shard'], d['node']" | sort -u | wc -l)" -eq 4 ]
+verdict $? "and every shard's sentinel, with its node"
+python3 - "$merged" <<'END'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+env = [line["data"] for line in lines if line["kind"] == "env"]
+cells = [line["data"] for line in lines if line["kind"] == "cell"]
+sys.exit(not all(env[cell["worker"]]["node"] for cell in cells) or {e["shard"] for e in env} != {0, 1, 2, 3})
+END
+verdict $? "each cell has its host"
+run report "$merged"
+expect_code 0 "report reads it"
+run report --format json "$work/a/r.json"
+expect_code 0 "and its result"
+run compare "$merged" "$merged"
+expect_code 0 "compare reads it"
+cp "$merged" "$work/before"
+run merge "$work/a"
+expect_code 0 "a second merge takes the place of the first"
+cmp -s "$work/before" "$merged"
+verdict $? "and comes to the same bytes"
+run run --config "$work/c.json" --device cpu --output "$work/a/r.json" --resume --shard none --seed "$(data_of "$merged" run "d['seed']")"
+expect_code 65 "a seed that is given later is another config"
+run run --config "$work/c.json" --device cpu --output "$work/a/r.json" --resume --shard none
+expect_code 0 "the merged run is a finished run"
+
+# --- one shard twice ---
+task "$work/b" --shard 1/4
+cp "$work/b/r.shard-1-of-4.journal.jsonl" "$work/a/z.journal.jsonl"
+run merge "$work/a" --output "$work/twice.json"
+expect_code 0 "merge with one shard twice"
+expect_text "$work/err" 'shard 1 is there twice: .*/r.shard-1-of-4.journal.jsonl is taken, .*/z.journal.jsonl is not' "says which is taken"
+cmp -s "$merged" "$work/twice.journal.jsonl"
+verdict $? "and has the first complete one"
+rm "$work/a/z.journal.jsonl"
+
+# --- what does not belong together ---
+mkdir "$work/mix"
+cp "$work"/a/r.shard-[012]-of-4.journal.jsonl "$work/mix"
+run run --config "$work/c.json" --device cpu --output "$work/mix/r.json" --shard 3/4 --seed 5
+run merge "$work/mix"
+expect_code 65 "shards of two seeds are of two runs"
+expect_text "$work/err" 'are of different runs' "which merge says"
+rm "$work"/mix/r.shard-3*
+task "$work/mix" --shard 3/5
+run merge "$work/mix"
+expect_code 65 "shards of two cuts are refused"
+expect_text "$work/err" 'one plan cut in two ways' "which merge says"
+task "$work/a" --shard none --resume
+sed 's/"shard":{"index":1/"shard":{"index":0/' "$work/a/r.shard-1-of-4.journal.jsonl" >"$work/forged.journal.jsonl"
+run merge "$work/forged.journal.jsonl"
+expect_code 65 "a journal that was changed by hand is refused"
+run merge "$merged"
+expect_code 65 "the journal of a whole run is no shard's"
+task "$work/other"
+run merge "$work/a" --output "$work/other/r.json"
+expect_code 73 "merge does not write over a run"
+cp "$work/a/r.shard-2-of-4.journal.jsonl" "$work/a/r.shard-2-of-5.journal.jsonl"
+task "$work/a" --shard 2/5
+expect_code 65 "a shard does not go on with another's journal"
+
+# --- no GPU, and no locks ---
+run run --config "$work/c.json" --output "$work/g.json" --shard 0/2
+if grep -q "no GPU is visible" "$work/err"; then
+    expect_code 75 "a task without a GPU ends with 75"
+    [ "$(wc -l <"$work/err")" -eq 1 ]
+    verdict $? "and one line" "$(cat "$work/err")"
+fi
+for kind in "errno = ENOSYS; return -1;" "return 0;"; do
+    printf '#include <errno.h>\nint flock(int fd, int op) { (void)fd; (void)op; %s }\n' "$kind" >"$work/flock.c"
+    cc -shared -fPIC -o "$work/flock.so" "$work/flock.c" || continue
+    LD_PRELOAD=$work/flock.so run run --config "$work/c.json" --device cpu --output "$work/l.json" --shard 0/2
+    expect_code 74 "a file system without locks ($kind)"
+    expect_text "$work/err" 'flock.*another task could write it too: choose' "is told, with the way out"
+    rm -f "$work"/l.*
+done
+finish
