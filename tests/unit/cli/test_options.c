@@ -218,7 +218,7 @@ static void test_refusals(void **state)
         {"report --format pdf r.json",
          "--format: expected "
          "text|markdown|latex|csv|json|figures|html|bencher|google-benchmark|github-action|prometheus|"
-         "medians|shapes|result, found \"pdf\""},
+         "medians|shapes|pairs|result, found \"pdf\""},
         {"report --table one r.json", "--table: expected 1..6, a whole number, found \"one\""},
         {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
         {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},
