@@ -31,6 +31,7 @@ struct skipped_variant {
 struct timed_counts {
     uint64_t launches, judged, products, bands, rows;
     uint64_t slow_reads; /* after which C took long to be read */
+    uint64_t due;        /* the launch behind which a row is judged whatever else is drawn */
 };
 
 /* A row of launches, prepared to be timed as one (device_ops.prepare). */

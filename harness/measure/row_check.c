@@ -44,7 +44,7 @@ static int put_upset(void *context, size_t set, char *why)
 static void draw_upset(struct row *row, struct random *random)
 {
     static const enum probe_spoil kinds[] = {SPOIL_NONE, SPOIL_SOME_NAN, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED};
-    static const uint64_t lines[] = {0, 1, FEW_LINES};
+    static const uint64_t lines[] = {0, 1, FEW_LINES, FEW_LINES};
     row->upset = (struct probe_upset){.problem = row->bench->problem,
                                       .layout = row->entrant->contender->is.layout,
                                       .spoil = kinds[random_below(random, sizeof kinds / sizeof *kinds)],

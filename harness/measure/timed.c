@@ -17,8 +17,8 @@ struct timed {
     struct probe_renewal renewal; /* the latest */
     bool cold;                    /* of the cell's launches */
     double products, products_ns; /* so far */
-    /* Of segments (timed_disturb): whether the latest is checked, and since when it runs. */
-    bool chosen;
+    /* Of segments (timed_disturb): whether the latest is checked, with a row for certain, and since when it runs. */
+    bool chosen, row_due;
     double since;
     double segments, segments_ns, checks, checks_ns; /* so far */
 };
@@ -99,10 +99,15 @@ static int renew(struct bench *bench, const struct entrant *entrant, size_t set,
     return bench->device->probes->renew(bench->device, &t->renewal, err);
 }
 
+bool timed_renews(const struct bench *bench)
+{
+    return bench->timed != NULL && bench->device->probes->renew != NULL;
+}
+
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err)
 {
     struct timed *t = bench->timed;
-    if (t == NULL || bench->device->probes->renew == NULL)
+    if (!timed_renews(bench))
         return 0;
     t->cold = cold;
     int code = renew(bench, entrant, 0, random_next(&t->random), err);
@@ -129,6 +134,18 @@ static bool is_chosen(const struct bench *bench)
         return true;
     double share = TIMED_SEGMENT_SHARE * (t->segments_ns / t->segments) / fmax(t->checks_ns / t->checks, 1);
     return random_unit(&t->random) < fmax(share, TIMED_SEGMENT_LEAST);
+}
+
+/* A candidate's rows are judged at moments that are drawn one after the other, more densely at the beginning: a short
+ * cell has some as well. */
+static bool is_row_due(const struct bench *bench, struct entrant *e)
+{
+    struct timed_counts *counts = &e->timed;
+    if (!e->record->candidate || counts->launches < counts->due || !row_check_possible(bench, e))
+        return false;
+    uint64_t most = TIMED_ROW_GAP + counts->launches / TIMED_ROW_GAP_SHARE;
+    counts->due = counts->launches + 1 + random_below(&bench->timed->random, most);
+    return true;
 }
 
 /* The set of a timed launch that is drawn. */
@@ -165,7 +182,8 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
     if (t == NULL || !bench->judging || probes->disturb == NULL || (alone && probes->renew != NULL))
         return 0;
     double start = now_ns(bench);
-    t->chosen = is_chosen(bench);
+    t->row_due = !alone && is_row_due(bench, entrant);
+    t->chosen = is_chosen(bench) || t->row_due;
     if (!t->chosen) {
         t->since = start;
         return 0;
@@ -240,18 +258,22 @@ static int read_spots(struct look *l, struct probe_spot *spots, double *found, s
     return code;
 }
 
-/* `verdict` NULL: nothing. Who has changed how this thread rounds is told that. */
-static int convict(const struct look *l, const char *verdict, struct error *err)
+static int look_at_state(const struct look *l, struct error *err)
 {
     struct device *d = l->bench->device;
     char what[128] = "";
-    if (verdict == NULL)
-        return 0;
     if (d->probes->changes != NULL)
         d->probes->changes(d, what);
-    if (what[0] != '\0')
-        return error_set(err, EXIT_CODE_VERIFICATION, "device_state_changed: %s", what);
-    return error_set(err, EXIT_CODE_VERIFICATION, "%s: a timed launch: %s", verdict, l->why);
+    return what[0] == '\0' ? 0 : error_set(err, EXIT_CODE_VERIFICATION, "device_state_changed: %s", what);
+}
+
+/* `verdict` NULL: nothing. Who has changed how this thread rounds is told that. */
+static int convict(const struct look *l, const char *verdict, struct error *err)
+{
+    if (verdict == NULL)
+        return 0;
+    int code = look_at_state(l, err);
+    return code != 0 ? code : error_set(err, EXIT_CODE_VERIFICATION, "%s: a timed launch: %s", verdict, l->why);
 }
 
 static int look_at_spots(struct look *l, struct error *err)
@@ -331,16 +353,23 @@ static int project(struct look *l, struct error *err)
     return code != 0 ? code : convict(l, judge_product(&difference, l->product.problem.m, l->allowed, l->why), err);
 }
 
-/* Behind half of the segments that are judged. */
+/* Behind half of the segments that are judged, and where one is due. What the process or the device is changed to ahead
+ * of it may be another's doing. A row has any number of launches: a change at every second one shows where it is odd.
+ */
 static int judge_row(struct look *l, struct error *err)
 {
+    struct device *d = l->bench->device;
     struct random *random = &l->bench->timed->random;
-    if (random_below(random, 2) == 0 || !row_check_possible(l->bench, l->entrant))
+    if ((!l->bench->timed->row_due && random_below(random, 2) == 0) || !row_check_possible(l->bench, l->entrant))
         return 0;
-    int code = disturb(l->bench, l->entrant, l->entrant->row.shape.n_sets, err);
+    int code = look_at_state(l, err) == 0 ? 0 : d->ops->settle(d, err);
+    if (code == 0)
+        code = disturb(l->bench, l->entrant, l->entrant->row.shape.n_sets, err);
     if (code == 0)
         code = row_check_run(l->bench, l->entrant, random, &l->product.operands, err);
     l->entrant->timed.rows++;
+    if (code == 0)
+        code = look_at_state(l, err);
     return code == 0 ? project(l, err) : code;
 }
 

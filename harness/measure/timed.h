@@ -17,8 +17,12 @@
 #include "measure/bench.h"
 
 /* On a GPU, of the time that segments take: what is spent before and behind them with verify.timed "sample". */
-#define TIMED_SEGMENT_SHARE 0.08
+#define TIMED_SEGMENT_SHARE 0.05
 #define TIMED_SEGMENT_LEAST (1.0 / 32)
+/* And of a candidate so many segments, with a row each, whatever that costs: gaps between them are drawn up to so many
+ * segments, and grow by a share of those that were timed. */
+#define TIMED_ROW_GAP 6u
+#define TIMED_ROW_GAP_SHARE 3u
 
 #define TIMED_SPOTS_LEAST 8u
 #define TIMED_SPOTS_MOST 64u
@@ -36,14 +40,16 @@
 int timed_open(struct bench *bench, struct error *err);
 void timed_close(struct bench *bench);
 
+/* Whether a launch that is timed by itself has new inputs each time: not on every device (probe_ops.renew). */
+bool timed_renews(const struct bench *bench);
 /* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without
  * the inputs. */
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
 /* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed) the
  * inputs of all sets are disturbed and every C is spoiled. */
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err);
-/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. bench->timed is
- * not NULL. */
+/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. Where
+ * timed_renews says so. */
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
 /* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */

@@ -45,7 +45,7 @@ struct novel {
 /* What is timed has new inputs each time: its times say nothing of known ones. */
 static bool is_renewed(const struct timed_check *t)
 {
-    return t->bench->timed != NULL && !timing_is_segment(t->bench->headline);
+    return timed_renews(t->bench) && !timing_is_segment(t->bench->headline);
 }
 
 static void look_back(struct novel *v)

@@ -270,7 +270,8 @@ static void persisting_sizes_are_told(void **state)
         skip();
     for (size_t mib = 0; mib <= 32; mib += 4) {
         size_t now = 0;
-        assert_int_equal(cu->limit_set(CU_LIMIT_PERSISTING_L2, mib << 20), CU_OK);
+        if (cu->limit_set(CU_LIMIT_PERSISTING_L2, mib << 20) != CU_OK) /* more than this GPU can set aside */
+            break;
         assert_int_equal(cu->limit_get(&now, CU_LIMIT_PERSISTING_L2), CU_OK);
         printf("persisting L2: %zu MiB asked for, %zu bytes given, %zu at first\n", mib, now, was);
         gpu->probes->changes(gpu, what);

@@ -61,6 +61,6 @@ verdict $? "both layouts and accumulate types of every shape are right" "$(grep 
 verdict $? "a shape of the table has its winner" "$(grep '^64x64x64 ' "$work/sources" | tr '\n' ';')"
 [ "$(grep -c '^192x320x768 .* neighbour$' "$work/sources")" -eq 4 ]
 verdict $? "another one its neighbours'" "$(grep '^192x320x768 ' "$work/sources" | tr '\n' ';')"
-[ "$(grep -c '^333x77x55 .* own$' "$work/sources")" -eq 4 ]
-verdict $? "one that no neighbour's kernel takes the set's" "$(grep '^333x77x55 ' "$work/sources" | tr '\n' ';')"
+[ "$(grep -c '^333x77x55 .* ranked$' "$work/sources")" -eq 4 ]
+verdict $? "one that no neighbour's kernel takes the ranker's" "$(grep '^333x77x55 ' "$work/sources" | tr '\n' ';')"
 [ "$failures" -eq 0 ]

@@ -98,6 +98,26 @@ static void segments_are_judged(void **state)
     assert_true(judged[0] <= judged[1]);
 }
 
+/* However few segments the price allows to be judged, a candidate's rows are cut at some that are drawn. */
+static void a_candidate_has_its_rows(void **state)
+{
+    uint64_t rows[2] = {0, 0};
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        open_timed_cell();
+        f.bench.headline = f.bench.record->headline = TIMING_DEVICE;
+        f.config.timed = TIMED_SAMPLE;
+        f.bench.seed = 500 + seed;
+        run_cell();
+        timed_note(&f.bench);
+        for (size_t i = 0; i < 2; i++)
+            rows[i] += counted(i, "rows");
+        assert_in_range(counted(0, "rows"), 2, counted(0, "launches"));
+        close_timed_cell();
+    }
+    assert_true(rows[0] > 2 * rows[1]);
+}
+
 static void all_but_a_row(const struct cudal2_operands *o)
 {
     for (size_t i = 0; i < 8; i++)
@@ -247,13 +267,10 @@ static void nothing_is_judged_too_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_timed_launch_is_judged),
-        cmocka_unit_test(a_single_launch_is_found),
-        cmocka_unit_test(segments_are_judged),
-        cmocka_unit_test(a_wrong_segment_is_found),
-        cmocka_unit_test(rows_are_broken_where_nobody_foresees),
-        cmocka_unit_test(what_a_row_left_is_found),
-        cmocka_unit_test(verdicts_name_the_fault),
+        cmocka_unit_test(every_timed_launch_is_judged), cmocka_unit_test(a_single_launch_is_found),
+        cmocka_unit_test(segments_are_judged),          cmocka_unit_test(a_candidate_has_its_rows),
+        cmocka_unit_test(a_wrong_segment_is_found),     cmocka_unit_test(rows_are_broken_where_nobody_foresees),
+        cmocka_unit_test(what_a_row_left_is_found),     cmocka_unit_test(verdicts_name_the_fault),
         cmocka_unit_test(nothing_is_judged_too_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include "cheat_fixture.h"
 #include "device/probe.h"
+#include "measure/timed.h"
 
 #define SLOW_NS 1e6
 #define FAST_NS 1e4
@@ -87,6 +88,28 @@ static void remembered_outputs_are_found(void **state)
     }
 }
 
+/* As a GPU's device is: inputs are disturbed, and never renewed launch by launch. */
+static void a_device_may_not_renew(void **state)
+{
+    static struct probe_ops lacking;
+    const enum timing headlines[] = {TIMING_EVENT, TIMING_WALL};
+    struct error err;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        open_cell_timed(headlines[i], remembered);
+        lacking = *f.device->probes;
+        lacking.renew = NULL;
+        f.device->probes = &lacking;
+        assert_int_equal(timed_open(&f.bench, &err), 0);
+        assert_false(timed_renews(&f.bench));
+        run_cell();
+        assert_string_equal(f.bench.record->contenders[0].status, "implausible_speed");
+        assert_string_equal(f.bench.record->contenders[1].status, "ok");
+        timed_close(&f.bench);
+        fixture_close(&f);
+    }
+}
+
 static size_t fast_samples(void)
 {
     const struct series *s = &f.bench.record->contenders[0].timings[TIMING_WALL];
@@ -150,9 +173,8 @@ static void a_period_of_its_own_is_no_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(remembered_outputs_are_found),
-        cmocka_unit_test(patience_is_no_way_round),
-        cmocka_unit_test(a_pause_is_told_from_new_inputs),
+        cmocka_unit_test(remembered_outputs_are_found),    cmocka_unit_test(a_device_may_not_renew),
+        cmocka_unit_test(patience_is_no_way_round),        cmocka_unit_test(a_pause_is_told_from_new_inputs),
         cmocka_unit_test(a_period_of_its_own_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
