@@ -111,6 +111,7 @@ struct device_shape {
     unsigned primers;  /* untimed, before the timed ones of the first visit */
     unsigned again;    /* untimed, before the timed ones of each further visit */
     size_t first_set, n_sets;
+    uint64_t order; /* 0: a visit's sets follow each other as they are numbered; else in an order that this draws */
     const struct device_break *broken; /* NULL: launches follow each other */
     bool loaded;  /* the work has run before: no warm-up launch, unless it cannot be captured without one, and the
                    * caller waits for the first replay */
@@ -136,12 +137,8 @@ static inline bool device_shape_breaks(const struct device_shape *shape, unsigne
     return shape->broken != NULL && shape->broken->visit == visit && shape->broken->launch == i;
 }
 
-/* The set of launch `i`, untimed ones included, of a visit. */
-static inline size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsigned i)
-{
-    size_t own = shape->n_sets > 0 ? shape->n_sets / device_shape_visits(shape) : 1;
-    return visit * own + (shape->first_set + i) % own;
-}
+/* The set of launch `i`, untimed ones included, of a visit: a visit's sets in turn, over and over. */
+size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsigned i);
 
 struct device;
 struct device_segment; /* a prepared (captured, uploaded) timed segment */

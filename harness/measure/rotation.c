@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "measure/segment.h"
+#include "measure/timed.h"
 
 /* A launch over this many caches of its own operands leaves none of what it begins with. */
 #define OWN_CACHES 2.0
@@ -33,13 +34,14 @@ static bool do_sets_suffice(const struct bench *bench, double others)
     return cache_bytes(bench) > 0 && others * problem_bytes(&bench->problem) >= cache_bytes(bench);
 }
 
-/* Sets that have been used since the one that is timed. */
+/* Sets that have been used since the one that is timed. Ahead of a launch that is timed by itself the contender would
+ * know which set is next, and could fetch it: there the cache is emptied. */
 static double sets_between(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
     const struct device_shape *shape = &entrant->row.shape; /* those beside it are as long */
     if (timing_is_segment(timing) && bench->mode == MODE_OFFLINE)
         return fmin((double)shape->n_sets, (double)(shape->launches + device_shape_untimed(shape))) - 1;
-    return segment_primed(bench, entrant, timing) ? 0 : (double)bench->sets_each - 1;
+    return 0;
 }
 
 bool rotation_empties(const struct bench *bench, const struct entrant *entrant, enum timing timing)
@@ -56,6 +58,13 @@ void rotation_limit(const struct bench *bench, struct device_shape *shape)
     unsigned most = sets > SEGMENT_LEAST_PRIMERS ? sets - SEGMENT_LEAST_PRIMERS : 1;
     shape->launches = shape->launches < most ? shape->launches : most;
     shape->primers = shape->primers < sets - shape->launches ? shape->primers : sets - shape->launches;
+}
+
+/* Drawn for each row: with an order that it could foresee a contender would fetch the next launch's operands in time.
+ */
+uint64_t rotation_order(struct bench *bench)
+{
+    return is_rotated(bench) ? timed_draw(bench) | 1 : 0;
 }
 
 static const char *means(const struct bench *bench)

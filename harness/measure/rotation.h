@@ -1,7 +1,8 @@
 /*
  * rotation.h - `--cache rotate`: no operand of a timed launch is still in the cache. Where a launch's own operands are
- * twice the cache it needs nothing; where the other sets that are used in between hold the cache's size they drive it
- * out; else the cache is emptied, and then no set is used twice. Called by segment.c, and by cell.c for the record.
+ * twice the cache it needs nothing; where the other sets that a row uses in between hold the cache's size they drive it
+ * out; else the cache is emptied, and then no set is used twice. A launch that is timed by itself always finds it
+ * emptied. Called by segment.c, and by cell.c for the record.
  */
 #ifndef CUDAL2_MEASURE_ROTATION_H
 #define CUDAL2_MEASURE_ROTATION_H
@@ -15,6 +16,10 @@ bool rotation_empties(const struct bench *bench, const struct entrant *entrant, 
 
 /* Fewer launches where the sets are so few and small that one would come round while it is still cached. */
 void rotation_limit(const struct bench *bench, struct device_shape *shape);
+
+/* The order of a row's sets (device_shape.order): drawn anew for each row that is prepared; 0 where the config asks for
+ * another cache state. */
+uint64_t rotation_order(struct bench *bench);
 
 /* {"rotation":"full"|"unknown","by":"size"|"sets"|"flush","sets":N,"bytes":B,"cache_bytes":C,"reason":"..."}: how it
  * was done in the headline timing (flush: for one contender at least); N sets of one contender hold B bytes. Unknown,

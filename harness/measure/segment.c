@@ -117,7 +117,8 @@ static int prepare_row(struct bench *bench, const struct entrant *entrant, struc
         d->ops->release_segment(d, row->segment);
     row->segment = NULL;
     row->shape = *shape;
-    return d->ops->prepare(d, &entrant->work, shape, RUNG_GRAPH, &row->segment, err);
+    row->shape.order = rotation_order(bench);
+    return d->ops->prepare(d, &entrant->work, &row->shape, RUNG_GRAPH, &row->segment, err);
 }
 
 int segment_estimate(struct bench *bench, struct entrant *entrant, struct error *err)
@@ -276,17 +277,6 @@ static bool empties_cache(const struct bench *bench, const struct entrant *entra
            rotation_empties(bench, entrant, timing);
 }
 
-/* Brings the cache to the state that the config asks for before a launch on set 0, but for what keeps it warm. Rotating
- * means that all other sets have been used since that one was, or the cache emptied. */
-static int set_cache(struct bench *bench, const struct entrant *entrant, bool emptied, bool primed, struct error *err)
-{
-    enum cache_state cache = bench->config->cache[bench->mode];
-    int code = emptied ? bench->device->ops->flush(bench->device, err) : 0;
-    if (code != 0 || cache != CACHE_ROTATE || primed)
-        return code;
-    return run_untimed(bench, entrant, &entrant->work, (const size_t[]){1, bench->sets_each - 1}, err);
-}
-
 /* Whether the launch finds its inputs in no cache. */
 static bool is_cold(const struct bench *bench)
 {
@@ -298,7 +288,7 @@ int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum t
                             struct error *err)
 {
     bool primed = entrant->estimate_ns >= SEGMENT_TARGET_NS;
-    int code = set_cache(bench, entrant, empties_cache(bench, entrant, timing), primed, err);
+    int code = empties_cache(bench, entrant, timing) ? bench->device->ops->flush(bench->device, err) : 0;
     if (code == 0 && !primed && is_kept_warm(bench))
         code = run_untimed(bench, entrant, &entrant->graph_work, (const size_t[]){0, 0}, err);
     if (code != 0)
@@ -316,8 +306,8 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
 {
     bool primed = segment_primed(bench, entrant, timing), emptied = empties_cache(bench, entrant, timing);
     int code = emptied ? timed_disturb(bench, entrant, timing, err) : 0;
-    if (code == 0)
-        code = set_cache(bench, entrant, emptied, primed, err);
+    if (code == 0 && emptied)
+        code = bench->device->ops->flush(bench->device, err);
     if (code == 0 && !primed && is_kept_warm(bench))
         code = prime(bench, entrant, timing, err);
     if (code == 0 && !emptied)

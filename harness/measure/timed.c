@@ -71,6 +71,11 @@ int timed_open(struct bench *bench, struct error *err)
     return code;
 }
 
+uint64_t timed_draw(struct bench *bench)
+{
+    return random_next(bench->timed == NULL ? &bench->random : &bench->timed->random);
+}
+
 void timed_close(struct bench *bench)
 {
     if (bench->timed != NULL && bench->timed->pool != NULL)

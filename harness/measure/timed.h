@@ -40,6 +40,9 @@
 int timed_open(struct bench *bench, struct error *err);
 void timed_close(struct bench *bench);
 
+/* 64 bits that a contender cannot foresee, where the cell's timed launches are checked; else of the run's seed. */
+uint64_t timed_draw(struct bench *bench);
+
 /* Whether a launch that is timed by itself has new inputs each time: not on every device (probe_ops.renew). */
 bool timed_renews(const struct bench *bench);
 /* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without

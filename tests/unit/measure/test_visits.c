@@ -32,6 +32,29 @@ static void sets_of_a_visit(void **state)
     assert_int_equal(device_shape_set(&empty, 0, 7), 0);
 }
 
+/* Whatever the order, each of a visit's sets has its turn once in a round, and rounds are alike. */
+static void an_order_leaves_nobody_out(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 70; n++) {
+        unsigned moved = 0;
+        for (uint64_t order = 1; order <= 9; order += 2) {
+            const struct device_shape shape = {.visits = 2, .launches = 2 * n, .n_sets = 2 * n, .order = order};
+            unsigned char seen[70] = {0};
+            for (unsigned i = 0; i < n; i++) {
+                size_t set = device_shape_set(&shape, 1, i);
+                assert_in_range(set, n, 2 * n - 1);
+                seen[set - n]++;
+                moved += set != n + i;
+                assert_int_equal(device_shape_set(&shape, 1, n + i), set);
+            }
+            for (unsigned i = 0; i < n; i++)
+                assert_int_equal(seen[i], 1);
+        }
+        assert_true(n < 4 || moved > n);
+    }
+}
+
 /* What the scripted device sees of a segment. */
 struct log {
     size_t sets[64];
@@ -341,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_of_a_visit),
+        cmocka_unit_test(an_order_leaves_nobody_out),
         cmocka_unit_test(the_scripted_device_visits),
         cmocka_unit_test(launches_are_a_multiple_of_visits),
         cmocka_unit_test(sets_shrink_with_visits),

@@ -1,0 +1,49 @@
+/*
+ * shape.c - which set of operands each launch of a segment uses. Relies on nothing. Called where a segment is enqueued
+ * (cuda_enqueue.c, fake.c) and where its output is judged (measure/timed.c).
+ */
+#include "device/device.h"
+
+#define ROUNDS 4u
+
+/* The mixing step of splitmix64. */
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static unsigned half_bits(size_t n)
+{
+    unsigned bits = 1;
+    while ((size_t)1 << 2 * bits < n)
+        bits++;
+    return bits;
+}
+
+/* A permutation of [0, n) by a Feistel network on the next power of four; what falls outside walks on. */
+static size_t permuted(size_t at, size_t n, uint64_t order)
+{
+    unsigned bits = half_bits(n);
+    uint64_t mask = ((uint64_t)1 << bits) - 1, x = at;
+    do {
+        uint64_t left = x >> bits, right = x & mask;
+        for (unsigned round = 0; round < ROUNDS; round++) {
+            uint64_t next = left ^ (mix(order + round * 0x9e3779b97f4a7c15u + right) & mask);
+            left = right;
+            right = next;
+        }
+        x = left << bits | right;
+    } while (x >= n);
+    return (size_t)x;
+}
+
+size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsigned i)
+{
+    size_t own = shape->n_sets > 0 ? shape->n_sets / device_shape_visits(shape) : 1;
+    size_t at = (shape->first_set + i) % own;
+    return visit * own + (shape->order == 0 ? at : permuted(at, own, shape->order));
+}
