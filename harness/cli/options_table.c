@@ -51,7 +51,7 @@ const struct command_info command_table[COMMAND_COUNT] = {
                         "make tables, a page or exports from results and journals"},
     [COMMAND_COMPARE] = {"compare", "BASE... NEW", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
                          "tell which candidates lost speed between two runs (results or journals)"},
-    [COMMAND_MERGE] = {"merge", "DIR|JOURNAL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
+    [COMMAND_MERGE] = {"merge", "OUTPUT|DIR|JOURNAL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
                        "make one run of the journals of its shards, or print which shards are missing"},
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,

@@ -12,7 +12,7 @@
 #include <limits.h>
 
 struct merge_request {
-    const char *const *sources; /* directories and journals, NULL-terminated */
+    const char *const *sources; /* outputs, directories and journals, NULL-terminated */
     const char *output;         /* result.json, the journal beside it; NULL: the shards' name without their ending */
     FILE *notes;                /* duplicates, torn lines, journals passed over; NULL: nobody is told */
     bool mixed;                 /* devices, drivers and libraries may differ */

@@ -106,13 +106,19 @@ static int is_journal(const struct dirent *entry)
     return text_ends_with(entry->d_name, ENDING);
 }
 
-static int add_directory(struct shard_files *files, const char *directory, FILE *notes, struct error *err)
+/* `stem`: how the names have to begin. */
+static int add_directory(struct shard_files *files, const char *directory, const char *stem, FILE *notes,
+                         struct error *err)
 {
     char path[PATH_MAX];
     struct dirent **names = NULL;
     int n = scandir(directory, &names, is_journal, alphasort);
     int code = n < 0 ? error_set(err, EXIT_CODE_DATA, "%s: %s", directory, strerror(errno)) : 0;
     for (int i = 0; i < n; i++) {
+        if (strncmp(names[i]->d_name, stem, strlen(stem)) != 0) {
+            free(names[i]);
+            continue;
+        }
         int length = snprintf(path, sizeof path, "%s/%s", directory, names[i]->d_name);
         if (!code && length >= (int)sizeof path)
             code = error_set(err, EXIT_CODE_DATA, "%s: a path in it is too long", directory);
@@ -122,6 +128,28 @@ static int add_directory(struct shard_files *files, const char *directory, FILE 
     }
     free((void *)names);
     return code;
+}
+
+/* "out/grid.json" stands for out/grid.shard-*. */
+static int add_output(struct shard_files *files, const char *output, FILE *notes, struct error *err)
+{
+    char directory[PATH_MAX], stem[NAME_MAX + 16];
+    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
+    int before = slash ? (int)(slash - output) + (slash == output) : 1;
+    int n = snprintf(directory, sizeof directory, "%.*s", before, slash ? output : ".");
+    int length = snprintf(stem, sizeof stem, "%.*s.shard-", (int)(strlen(name) - strlen(".json")), name);
+    if (n >= (int)sizeof directory || length >= (int)sizeof stem)
+        return error_set(err, EXIT_CODE_DATA, "%.60s...: the path is too long", output);
+    return add_directory(files, directory, stem, notes, err);
+}
+
+static int add_operand(struct shard_files *files, const char *operand, FILE *notes, struct error *err)
+{
+    struct stat st;
+    if (stat(operand, &st) == 0 && S_ISDIR(st.st_mode))
+        return add_directory(files, operand, "", notes, err);
+    return text_ends_with(operand, ".json") ? add_output(files, operand, notes, err)
+                                            : add(files, operand, true, notes, err);
 }
 
 static int by_index(const void *a, const void *b)
@@ -149,13 +177,10 @@ static void drop_repeats(struct shard_files *files)
 
 int shard_files_find(const char *const *operands, FILE *notes, struct shard_files *out, struct error *err)
 {
-    struct stat st;
     int code = 0;
     *out = (struct shard_files){.n = 0};
-    for (size_t i = 0; operands[i] && !code; i++) {
-        bool is_directory = stat(operands[i], &st) == 0 && S_ISDIR(st.st_mode);
-        code = is_directory ? add_directory(out, operands[i], notes, err) : add(out, operands[i], true, notes, err);
-    }
+    for (size_t i = 0; operands[i] && !code; i++)
+        code = add_operand(out, operands[i], notes, err);
     if (!code && out->n == 0)
         code = error_set(err, EXIT_CODE_DATA, "%s: no journal of a shard (run --shard writes X.shard-I-of-N" ENDING ")",
                          operands[0]);

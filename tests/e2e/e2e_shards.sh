@@ -117,6 +117,12 @@ expect_code 65 "a seed that is given later is another config"
 run run --config "$work/c.json" --device cpu --output "$work/a/r.json" --resume --shard none
 expect_code 0 "the merged run is a finished run"
 
+cp "$work/a/r.shard-1-of-4.journal.jsonl" "$work/a/s.shard-1-of-4.journal.jsonl"
+run merge "$work/a/r.json"
+expect_code 0 "the output stands for its shards"
+expect_no_text "$work/err" 'there twice' "and for no other's"
+rm "$work/a/s.shard-1-of-4.journal.jsonl"
+
 # --- one shard twice ---
 task "$work/b" --shard 1/4
 cp "$work/b/r.shard-1-of-4.journal.jsonl" "$work/a/z.journal.jsonl"
