@@ -9,6 +9,7 @@ test: deps
 # What takes longer: the packages, every fuzz target, every test under sanitizers, the second author's cheats.
 test-all: test
 	PACKAGES=1 CUDAL2_BUILD=$(BUILD) bash tests/e2e/e2e_package.sh
+	SLURM=1 CUDAL2_BUILD=$(BUILD) bash tests/e2e/e2e_slurm.sh || [ $$? -eq 77 ]
 	@$(MAKE) --no-print-directory fuzz sanitize redteam
 
 demo:

@@ -1,8 +1,9 @@
 #!/bin/bash
 # consumers.sh [all]: puts programs that read our exports under $BUILD/consumers (build/consumers), for the tests that try them
 # (e2e_consumers.sh, e2e_parquet.sh): promtool and node_exporter out of their Debian packages, junitparser by pip, 23 MB in
-# all; with `all` also Google Benchmark's compare.py (with scipy), pandas, duckdb and pyarrow, 160 MB more. Nothing is installed into the system. What cannot be had is said
-# and left out: its test skips. Called by .ci/run and by hand.
+# all; with `all` also Google Benchmark's compare.py (with scipy), pandas, duckdb and pyarrow, 160 MB more, and for
+# e2e_scale_out.sh kubernetes-validate and Ray, 300 MB. Nothing is installed into the system. What cannot be had is said and left
+# out: its test skips. Called by .ci/run and by hand.
 set -u
 cd "$(dirname "$0")/.." || exit
 to=${BUILD:-build}/consumers
@@ -43,11 +44,11 @@ python() { # python MODULE...
 
 debian prometheus promtool
 debian prometheus-node-exporter prometheus-node-exporter
-python junitparser
+python junitparser kubernetes_validate
 if [ "${1:-}" = all ]; then
     benchmark
-    python scipy pandas duckdb pyarrow
+    python scipy pandas duckdb pyarrow ray
 fi
-for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py python/junitparser python/pandas python/duckdb python/pyarrow; do
+for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py python/junitparser python/kubernetes_validate python/ray python/pandas python/duckdb python/pyarrow; do
     [ ! -e "$to/$path" ] || echo "consumers: $to/$path"
 done

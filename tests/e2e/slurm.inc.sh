@@ -1,0 +1,82 @@
+# slurm.inc.sh - a Slurm cluster of one node on this machine, for tests; sourced behind e2e.inc.sh. slurm_start makes it under
+# $work with ports of its own, slurm_stop ends it. Nodes have eight CPUs and eight GPUs by declaration alone.
+cluster=$work/slurm
+slurm_pids=
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+slurm_config() {
+    local me host
+    me=$(id -un)
+    host=$(hostname -s)
+    cat >"$cluster/slurm.conf" <<END
+ClusterName=e2e
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$(free_port)
+SlurmdPort=$(free_port)
+AuthType=auth/munge
+AuthInfo=socket=$cluster/munge/socket,cred_expire=5
+SlurmUser=$me
+SlurmdUser=$me
+StateSaveLocation=$cluster/state
+SlurmdSpoolDir=$cluster/spool
+SlurmctldPidFile=$cluster/slurmctld.pid
+SlurmdPidFile=$cluster/slurmd.pid
+SlurmctldLogFile=$cluster/slurmctld.log
+SlurmdLogFile=$cluster/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=100000
+SlurmdParameters=config_overrides
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+ReturnToService=2
+MpiDefault=none
+SwitchType=switch/none
+KillWait=10
+GresTypes=gpu
+NodeName=$host NodeAddr=127.0.0.1 CPUs=8 Gres=gpu:8 State=UNKNOWN
+PartitionName=low Nodes=$host Default=YES PriorityTier=1 GraceTime=20
+PartitionName=high Nodes=$host PriorityTier=10 PreemptMode=OFF
+END
+    echo "NodeName=$host Name=gpu File=$cluster/gpu[0-7]" >"$cluster/gres.conf"
+}
+
+slurm_start() { # 1: a daemon did not come up
+    mkdir -p "$cluster/munge" "$cluster/state" "$cluster/spool"
+    chmod 755 "$work" "$cluster" "$cluster/munge"
+    for i in 0 1 2 3 4 5 6 7; do mknod "$cluster/gpu$i" c 1 3 || return 1; done
+    slurm_config
+    export SLURM_CONF=$cluster/slurm.conf
+    (umask 077 && head -c 1024 /dev/urandom >"$cluster/munge/key")
+    munged --force --foreground --key-file="$cluster/munge/key" --socket="$cluster/munge/socket" --pid-file="$cluster/munge/pid" \
+        --seed-file="$cluster/munge/seed" --log-file="$cluster/munge/log" >/dev/null 2>&1 &
+    slurm_pids=$!
+    for _ in $(seq 50); do [ -S "$cluster/munge/socket" ] && break || sleep 0.1; done
+    slurmctld -D -i -f "$SLURM_CONF" >/dev/null 2>&1 &
+    slurm_pids="$! $slurm_pids"
+    slurmd -D -f "$SLURM_CONF" >/dev/null 2>&1 &
+    slurm_pids="$! $slurm_pids"
+    for _ in $(seq 100); do
+        [ "$(timeout 5 sinfo -h -p low -o %t 2>/dev/null)" = idle ] && return 0
+        sleep 0.1
+    done
+    tail -5 "$cluster"/*.log | sed 's/^/# /'
+    return 1
+}
+
+slurm_stop() {
+    timeout 10 scancel -u "$(id -un)" 2>/dev/null
+    for _ in $(seq 50); do
+        [ -z "$(timeout 5 squeue -h 2>/dev/null)" ] && break || sleep 0.1
+    done
+    # shellcheck disable=SC2086
+    [ -n "$slurm_pids" ] && kill $slurm_pids 2>/dev/null && wait $slurm_pids 2>/dev/null
+    slurm_pids=
+}
