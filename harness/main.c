@@ -1,5 +1,7 @@
 /* cudal2-bench: dispatches to the subcommands; the only place that prints an error. */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/plain_locale.h"
 #include "cli/commands.h"
@@ -34,7 +36,7 @@ static int dispatch(const struct options *options, struct error *err)
     case COMMAND_INIT:
         return command_init(err);
     case COMMAND_WORKER:
-        return worker_main();
+        return worker_main((char *const[]){NULL});
     default:
         return error_set(err, EXIT_CODE_USAGE, "no such command");
     }
@@ -48,12 +50,20 @@ static int flush_stdout(int code, struct error *err)
     return code ? code : error_set(err, EXIT_CODE_IO, "cannot write to standard output");
 }
 
+/* The supervisor's words to a worker are not for people. */
+static bool is_worker(int argc, char **argv)
+{
+    return argc > 2 && strcmp(argv[1], "worker") == 0 && argv[2][0] != '-';
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     struct error err = {0};
     struct text help = {0};
     plain_locale_enter(); /* some commands load plugins here */
+    if (is_worker(argc, argv))
+        return worker_main(argv + 2);
     int code = options_parse(argc, argv, &options, &err);
     if (!code && help_wanted(&options, &help))
         fputs(help.bytes ? help.bytes : "", stdout);

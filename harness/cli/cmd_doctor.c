@@ -21,6 +21,7 @@
 #include "device/nvml.h"
 #include "run/worker_directory.h"
 #include "worker/confine.h"
+#include "worker/spaces.h"
 
 /* One line of the diagnosis: what was found, or what is missing and how to get it. */
 static void say_ok(const char *what, const char *found)
@@ -117,13 +118,16 @@ static void say_isolation(const char *directory)
 {
     static const char *const names[] = {[CONFINE_LIMITS] = "limits",     [CONFINE_MEMORY] = "sealed memory",
                                         [CONFINE_FILES] = "files",       [CONFINE_CALLS] = "system calls",
-                                        [CONFINE_SPACES] = "namespaces", [CONFINE_TEMPORARY] = "temporary directory"};
+                                        [CONFINE_SPACES] = "namespaces", [CONFINE_PROCESSES] = "processes",
+                                        [CONFINE_USER] = "user",         [CONFINE_TEMPORARY] = "temporary directory"};
     static const char *const remedies[] = {
         [CONFINE_LIMITS] = "report this as a bug",
         [CONFINE_MEMORY] = "Linux 6.10 has it; changes are denied by name until then",
         [CONFINE_FILES] = "a kernel with Landlock; until then only modules of strangers (docs/trust.md)",
         [CONFINE_CALLS] = "a kernel and container that allow seccomp; until then only modules of strangers",
         [CONFINE_SPACES] = "a system that allows user namespaces; system calls and files are confined without them",
+        [CONFINE_PROCESSES] = "a system that allows them; what a worker starts is killed by its group without them",
+        [CONFINE_USER] = "nothing: a worker has its user's files either way (docs/trust.md)",
         [CONFINE_TEMPORARY] = "a TMPDIR that can be written to"};
     struct confinement c;
     struct error err;
@@ -131,7 +135,7 @@ static void say_isolation(const char *directory)
         return;
     if (directory)
         setenv("TMPDIR", directory, 1);
-    confine_spaces(&c, NULL, NULL);
+    spaces_choose(&c, &(struct spaces_trial){0});
     confine_process(&c);
     for (int i = 0; i < CONFINE_PARTS; i++) {
         char what[40];

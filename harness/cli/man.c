@@ -101,7 +101,8 @@ static void add_environment(struct text *out)
         {"TERM", "On a terminal that is dumb, tables have no colour and progress is told in lines."},
         {"CUDAL2_ISOLATION",
          "What workers give up before they load plugins: on (default), off, or a list of limits, memory, "
-         "files, calls, namespaces and temporary. The record says what was in force. A profiler or a sanitizer that "
+         "files, calls, namespaces, processes, user and temporary. The record says what was in force. A profiler or a "
+         "sanitizer that "
          "attaches to "
          "a worker may need off."},
     };

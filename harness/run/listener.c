@@ -16,26 +16,40 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void listener_take(struct listener *l)
+#include "worker/spaces.h"
+
+/* One message of the worker's, or the end of them. */
+static void take_one(struct listener *l)
 {
-    char byte;
-    struct iovec bytes = {&byte, 1};
+    struct spaces_moved said = {0};
+    struct iovec bytes = {&said, sizeof said};
     union {
         struct cmsghdr head;
         char space[CMSG_SPACE(sizeof(int))];
     } control;
     struct msghdr message = {
         .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    if (l->socket <= 0)
-        return;
     ssize_t got = recvmsg(l->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
+    if (got == (ssize_t)sizeof said && said.kind == SPACES_MOVED && said.pid > 0 && !l->moved) {
+        l->moved = said.pid;
+        return;
+    }
     const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
         memcpy(&l->fd, CMSG_DATA(head), sizeof l->fd);
     close(l->socket);
     l->socket = 0;
+}
+
+void listener_take(struct listener *l)
+{
+    bool moved = l->moved != 0;
+    if (l->socket > 0)
+        take_one(l);
+    if (l->socket > 0 && !moved && l->moved)
+        take_one(l); /* what the process that it became has handed over already */
 }
 
 int listener_wait_fd(const struct listener *l)
@@ -94,5 +108,5 @@ void listener_close(struct listener *l)
         close(l->fd);
     if (l->socket > 0)
         close(l->socket);
-    *l = (struct listener){0, 0};
+    *l = (struct listener){0};
 }

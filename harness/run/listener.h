@@ -9,11 +9,13 @@
 #include <sys/types.h>
 
 struct listener {
-    int socket; /* our end of the pair by which the worker hands the descriptor over; -1: none, or done with */
-    int fd;     /* what it handed over; 0: nothing yet, or nothing */
+    int socket;  /* our end of the pair by which the worker hands the descriptor over; -1: none, or done with */
+    int fd;      /* what it handed over; 0: nothing yet, or nothing */
+    pid_t moved; /* the process that the worker has become (worker/spaces.h); 0: none */
 };
 
-/* Takes what the worker has handed over, if it has by now. Called before each look. */
+/* Takes what the worker has handed over or told, if it has by now. Called before each look. All of it comes before a
+ * plugin is loaded: the worker closes its end then. */
 void listener_take(struct listener *l);
 
 /* A descriptor to wait for; -1: none. */

@@ -160,6 +160,7 @@ static int usable_cpus(void)
 
 struct launch {
     const char *program;
+    char **arguments;
     char **environment;
     int socket, lock_fd, page_fd, null_fd, listener;
     pid_t parent;
@@ -175,7 +176,6 @@ static bool place(int fd, int to)
  * go to, so no dup2 closes one that is still needed. */
 static void child_exec(const struct launch *l)
 {
-    char *argv[] = {(char *)"cudal2-bench", (char *)"worker", NULL};
     sigset_t none;
     sigemptyset(&none);
     setsid(); /* a process group of its own, and no terminal whose input it could fake */
@@ -192,7 +192,7 @@ static void child_exec(const struct launch *l)
         close(PROCESS_LOCK_FD);
     if (close_range(CONFINE_LISTENER_FD + 1, ~0u, 0) != 0)
         _exit(127);
-    execve(l->program, argv, l->environment);
+    execve(l->program, l->arguments, l->environment);
     _exit(127);
 }
 
@@ -213,7 +213,7 @@ static int open_ends(struct launch *l, struct process *out, int lock_fd, int pag
 {
     int pair[2] = {-1, -1}, told[2] = {-1, -1}, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     int code = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
-    code = code ? code : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told);
+    code = code ? code : socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, told);
     out->fd = pair[0];
     out->listener.socket = told[0] < 0 ? 0 : told[0];
     l->lock_fd = raise_fd(lock_fd);
@@ -257,6 +257,22 @@ static int check_files(struct error *err)
                      FILES_NEEDED);
 }
 
+/* One array, owned; its strings are the request's. */
+static char **arguments_of(const struct process_request *request)
+{
+    size_t n = 0;
+    while (request->arguments && request->arguments[n])
+        n++;
+    char **list = calloc(n + 3, sizeof *list);
+    if (!list)
+        return NULL;
+    list[0] = (char *)(uintptr_t) "cudal2-bench";
+    list[1] = (char *)(uintptr_t) "worker";
+    for (size_t i = 0; i < n; i++)
+        list[2 + i] = (char *)(uintptr_t)request->arguments[i];
+    return list;
+}
+
 int process_spawn(const struct process_request *request, struct process *out, struct error *err)
 {
     int code = 0, page_fd = -1;
@@ -272,8 +288,9 @@ int process_spawn(const struct process_request *request, struct process *out, st
     if (check_files(err))
         return err->code;
     l.environment = process_environment(environ, usable_cpus());
+    l.arguments = arguments_of(request);
     out->directory = worker_directory_make();
-    if (!l.environment || !environment_point(l.environment, out->directory.path)) {
+    if (!l.environment || !l.arguments || !environment_point(l.environment, out->directory.path)) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
         goto out;
     }
@@ -288,8 +305,10 @@ int process_spawn(const struct process_request *request, struct process *out, st
         child_exec(&l);
     if (out->pid < 0)
         code = error_set(err, EXIT_CODE_UNAVAILABLE, "starting a worker: fork: %s", strerror(errno));
+    out->group = out->pid;
 out:
     process_environment_free(l.environment);
+    free(l.arguments);
     close_fd(page_fd);
     close_ends(&l);
     if (code)
@@ -302,8 +321,31 @@ out:
 /* Until the child has made its group there is only itself to kill. */
 void process_kill(const struct process *p)
 {
-    if (p->pid > 0 && kill(-p->pid, SIGKILL) != 0)
+    if (p->pid > 0 && (p->group <= 0 || kill(-p->group, SIGKILL) != 0))
         kill(p->pid, SIGKILL);
+}
+
+void process_follow(struct process *p)
+{
+    listener_take(&p->listener);
+    if (p->listener.moved <= 0 || p->pid == p->listener.moved)
+        return;
+    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) /* it ends as soon as it has told */
+        continue;
+    p->pid = p->listener.moved;
+}
+
+/* What the worker may have started, and process 1 of its namespace with whatever left the group: they outlive it. The
+ * latter is our child too. Not waited for without end: one that the kernel does not let go is not ours to wait for. */
+static void end_group(const struct process *p, uint64_t deadline)
+{
+    if (p->group <= 0 || kill(-p->group, SIGKILL) != 0)
+        return;
+    for (pid_t got = 0; got >= 0 && clock_now_ns() < deadline;) {
+        got = waitpid(-p->group, NULL, WNOHANG);
+        if (got == 0)
+            usleep(500);
+    }
 }
 
 void process_describe_end(int status, struct process_end *end)
@@ -322,32 +364,44 @@ bool process_reap(struct process *p, double seconds, struct process_end *end)
     uint64_t deadline = clock_now_ns() + (uint64_t)(seconds * 1e9);
     int status = 0;
     pid_t got;
+    process_follow(p);
     while ((got = waitpid(p->pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
         if (clock_now_ns() > deadline)
             break;
         usleep(2000);
     }
-    kill(-p->pid, SIGKILL); /* what the worker may have started: the group outlives its leader */
-    if (got == 0)
+    if (got == 0) {
+        process_kill(p);
         return false;
+    }
+    end_group(p, deadline);
     if (got > 0)
         process_describe_end(status, end);
     process_forget(p);
     return true;
 }
 
-bool process_ended(const struct process *p)
+static bool has_ended(pid_t pid)
 {
     siginfo_t info = {0};
-    return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid;
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+/* Told before its end, which is none if it said that it has moved. */
+bool process_ended(struct process *p)
+{
+    if (has_ended(p->pid))
+        process_follow(p);
+    return has_ended(p->pid);
 }
 
 #define KERNEL_FLAG_EXITING 0x4u /* PF_EXITING, field 9 of /proc/<pid>/stat */
 
-bool process_ending(const struct process *p)
+bool process_ending(struct process *p)
 {
     char path[64], line[1024] = "";
     unsigned flags = 0;
+    process_follow(p);
     snprintf(path, sizeof path, "/proc/%d/stat", (int)p->pid);
     FILE *f = fopen(path, "re");
     if (!f)

@@ -13,7 +13,8 @@
 #include <sys/types.h>
 
 struct process {
-    pid_t pid;                         /* 0: none */
+    pid_t pid;                         /* 0: none. Another one once the worker has moved (worker/spaces.h) */
+    pid_t group;                       /* of all that it starts: the number of the process that was started */
     int fd;                            /* our end of the socket pair, non-blocking; -1: none */
     struct stage_page *page;           /* shared with the child */
     struct listener listener;          /* of the system calls that it must not make */
@@ -21,8 +22,9 @@ struct process {
 };
 
 struct process_request {
-    const char *program; /* executed as `program worker` */
-    int lock_fd;         /* -1, or a descriptor the child keeps open as PROCESS_LOCK_FD */
+    const char *program;          /* executed as `program worker ARGUMENT...` */
+    const char *const *arguments; /* NULL-terminated; NULL: none */
+    int lock_fd;                  /* -1, or a descriptor the child keeps open as PROCESS_LOCK_FD */
 };
 
 /* The child inherits the GPU's lock: after the death of the supervisor the lock stays held until the worker is gone
@@ -48,14 +50,17 @@ void process_kill(const struct process *p);
 void process_describe_end(int status, struct process_end *end);
 
 /* Waits up to `seconds` for the end, then forgets the process; false, and nothing forgotten, when it is still there.
- * Whatever else is in its process group is killed in either case. */
+ * Whatever else is in its process group or process namespace is killed in either case. */
 bool process_reap(struct process *p, double seconds, struct process_end *end);
 
+/* Where the worker has moved by now, p->pid is the process that it has become, and the other one is reaped. */
+void process_follow(struct process *p);
+
 /* Whether the process has ended and waits to be reaped. */
-bool process_ended(const struct process *p);
+bool process_ended(struct process *p);
 /* Whether it has ended or is past the point of no return in the kernel. A driver may take seconds to free a GPU after
  * the socket has closed; a process that is not ending closed the socket while alive. */
-bool process_ending(const struct process *p);
+bool process_ending(struct process *p);
 
 /* Closes the socket, unmaps the page, removes the directory and clears *p. */
 void process_forget(struct process *p);

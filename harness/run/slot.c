@@ -18,6 +18,7 @@
 #include "run/death.h"
 #include "run/devices.h"
 #include "run/memory.h"
+#include "run/starting.h"
 
 #define READY_SECONDS 180.0      /* libtorch from a cold network disk takes a minute */
 #define FIRST_STAGE_SECONDS 60.0 /* from `cell` to the first stage message */
@@ -87,7 +88,9 @@ static void renew_nonce(struct slot *slot)
 
 int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err)
 {
-    struct process_request request = {.program = program, .lock_fd = slot->lock_fd};
+    const char *arguments[STARTING_ARGUMENTS];
+    starting_arguments(start, slot->device, arguments);
+    struct process_request request = {.program = program, .arguments = arguments, .lock_fd = slot->lock_fd};
     if (process_spawn(&request, &slot->process, err))
         return err->code;
     renew_nonce(slot);
@@ -367,7 +370,7 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
 {
     struct listener_call call;
     char reason[RECORD_REASON_MAX];
-    listener_take(&slot->process.listener);
+    process_follow(&slot->process);
     while (listener_answer(&slot->process.listener, &call)) {
         if (call.thread != slot->process.pid)
             continue;

@@ -4,6 +4,7 @@
  */
 #include "run/starting.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 void starting_request(const struct run_spec *spec, cJSON *config, bool checking, struct start_request *out)
@@ -18,4 +19,34 @@ void starting_request(const struct run_spec *spec, cJSON *config, bool checking,
     out->force_tuned = spec->force_tuned;
     for (size_t i = 0; i < CONFIG_NAMES_MAX && spec->tuned && spec->tuned[i]; i++)
         out->tuned[i] = spec->tuned[i];
+}
+
+/* Files of a list in the config; other entries are names, looked up in the directories. */
+static size_t add_files(const cJSON *list, const char **out)
+{
+    const cJSON *name;
+    size_t n = 0;
+    cJSON_ArrayForEach(name, list)
+    {
+        if (n < CONFIG_NAMES_MAX && cJSON_IsString(name) && strchr(name->valuestring, '/'))
+            out[n++] = name->valuestring;
+    }
+    return n;
+}
+
+void starting_arguments(const struct start_request *start, const char *device, const char *out[STARTING_ARGUMENTS])
+{
+    size_t n = 0;
+    out[n++] = "at";
+    out[n++] = device;
+    out[n++] = start->audit ? "watching" : "timing";
+    if (start->plugin_directory)
+        out[n++] = start->plugin_directory;
+    if (start->kernel_directory)
+        out[n++] = start->kernel_directory;
+    for (size_t i = 0; i < CONFIG_NAMES_MAX && start->tuned[i]; i++)
+        out[n++] = start->tuned[i];
+    n += add_files(cJSON_GetObjectItemCaseSensitive(start->config, "baselines"), out + n);
+    n += add_files(cJSON_GetObjectItemCaseSensitive(start->config, "candidates"), out + n);
+    out[n] = NULL;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "worker/confine.h"
+#include "worker/spaces.h"
 
 #define MOST_OPEN 16
 /* As long as CONFINE_TEMPORARY_NAME. */
@@ -43,12 +44,18 @@ static void remove_all(const char *path)
     nftw(path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* Root's workers have users of their own. */
+static bool is_ours(uid_t owner)
+{
+    return owner == geteuid() || (geteuid() == 0 && spaces_is_user(owner));
+}
+
 /* -1 where somebody has it, or it is not ours. */
 static int take(const char *path)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0))
+    if (fd < 0 || (fstat(fd, &st) == 0 && is_ours(st.st_uid) && flock(fd, LOCK_EX | LOCK_NB) == 0))
         return fd;
     close(fd);
     return -1;

@@ -6,6 +6,7 @@
 #include "worker/confine.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +15,17 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A cubin of a large library has a few hundred MB; nothing of ours writes more than that. */
 #define MAX_FILE_BYTES ((rlim_t)4 << 30)
 #define MAX_DESCRIPTORS ((rlim_t)16384) /* CUDA keeps some hundreds open */
 
-static const char *const part_names[] = {[CONFINE_LIMITS] = "limits",
-                                         [CONFINE_MEMORY] = "memory",
-                                         [CONFINE_FILES] = "files",
-                                         [CONFINE_CALLS] = "calls",
-                                         [CONFINE_SPACES] = "namespaces",
-                                         [CONFINE_TEMPORARY] = "temporary",
-                                         NULL};
+static const char *const part_names[] = {
+    [CONFINE_LIMITS] = "limits", [CONFINE_MEMORY] = "memory",       [CONFINE_FILES] = "files",
+    [CONFINE_CALLS] = "calls",   [CONFINE_SPACES] = "namespaces",   [CONFINE_PROCESSES] = "processes",
+    [CONFINE_USER] = "user",     [CONFINE_TEMPORARY] = "temporary", NULL};
 
 /* ---- which parts ---- */
 
@@ -58,7 +57,7 @@ int confine_parse(const char *value, struct confinement *out, struct error *err)
             return error_set(err, EXIT_CODE_USAGE,
                              CONFINE_VARIABLE
                              "=%.60s: expected on, off or a list of limits, memory, files, calls, namespaces, "
-                             "temporary",
+                             "processes, user, temporary",
                              value);
         out->wanted[part] = true;
         if (at[length] == '\0')
@@ -104,6 +103,20 @@ static int confine_temporary(char note[CONFINE_NOTE])
     if (!own)
         snprintf(note, CONFINE_NOTE, "temporary: no directory of its own");
     return own ? 0 : -1;
+}
+
+/* ---- a user of its own ---- */
+
+/* It may write what root may write: only where Landlock says to what files. */
+static void lower_rights(struct confinement *c)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const uint32_t reads = 1u << CAP_DAC_READ_SEARCH;
+    const struct __user_cap_data_struct wanted[2] = {{.effective = reads, .permitted = reads}, {0}};
+    if (c->in_force[CONFINE_USER] && !c->in_force[CONFINE_FILES])
+        snprintf(c->note[CONFINE_USER], CONFINE_NOTE, "user: %s",
+                 syscall(SYS_capset, &head, wanted) == 0 ? "caches cannot be written, for want of Landlock"
+                                                         : strerror(errno));
 }
 
 /* ---- all of it ---- */
@@ -152,6 +165,7 @@ void confine_process(struct confinement *c)
         snprintf(c->note[CONFINE_CALLS], sizeof c->note[0], "no_new_privs: %s", strerror(errno));
     if (c->wanted[CONFINE_FILES])
         on[CONFINE_FILES] = confine_files(&c->landlock_abi, c->note[CONFINE_FILES]) == 0;
+    lower_rights(c);
     if (c->wanted[CONFINE_CALLS])
         filter_calls(c, &ranges);
     if (c->listener_socket >= 0)

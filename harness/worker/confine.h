@@ -30,7 +30,9 @@ enum confine_part {
     CONFINE_MEMORY,
     CONFINE_FILES,
     CONFINE_CALLS,
-    CONFINE_SPACES,    /* namespaces of its own; asked for by confine_spaces */
+    CONFINE_SPACES,    /* namespaces of its own; these three are entered by spaces.h */
+    CONFINE_PROCESSES, /* a process namespace, /proc and /dev/shm of its own */
+    CONFINE_USER,      /* a user of its own */
     CONFINE_TEMPORARY, /* a temporary directory of its own, which who starts a worker makes */
     CONFINE_PARTS
 };
@@ -47,16 +49,13 @@ struct confinement {
 /* Reads the variable's value (NULL: unset); nobody listens. EXIT_CODE_USAGE with the parts there are. */
 int confine_parse(const char *value, struct confinement *out, struct error *err);
 
-/* Puts this process into namespaces of its own, where they are wanted and the system allows it; only while it has one
- * thread. `works` (NULL: nothing to try) is called in a child that is in them; where it says no this process stays. */
-void confine_spaces(struct confinement *c, bool (*works)(void *context), void *context);
-
-/* Puts the other wanted parts in force for this process, for good, and closes the listener's socket. Landlock holds for
- * the calling thread and those it starts later; the rest for every thread there is. */
+/* Puts the wanted parts but those of spaces.h in force for this process, for good, and closes the listener's socket.
+ * Landlock holds for the calling thread and those it starts later; the rest for every thread there is. */
 void confine_process(struct confinement *c);
 
-/* {"limits":true,"memory":true,"files":true,"calls":true,"namespaces":true,"temporary":true,"listened":true,
- * "landlock":7,"notes":[...]} for the worker's env entry; `notes` only where there is one. Owned by the caller. */
+/* {"limits":true,"memory":true,"files":true,"calls":true,"namespaces":true,"processes":true,"user":true,
+ * "temporary":true,"listened":true,"landlock":7,"notes":[...]} for the worker's env entry; `notes` only where there is
+ * one. Owned by the caller. */
 cJSON *confine_to_json(const struct confinement *c);
 
 /* Memory that is not to be changed. */

@@ -21,6 +21,7 @@
 #include "worker/preflight.h"
 #include "worker/process_state.h"
 #include "worker/protocol.h"
+#include "worker/spaces.h"
 #include "worker/stage_page.h"
 #include "worker/precompile_list.h"
 
@@ -205,14 +206,6 @@ static void check_loaded(struct worker *w)
     _exit(PROTOCOL_DISTURBED);
 }
 
-/* Whether a GPU's driver works where the worker is about to go. */
-static bool opens(void *device)
-{
-    struct device *trial = NULL;
-    struct error ignored;
-    return strcmp(device, "cpu") == 0 || device_open(device, NULL, &trial, &ignored) == 0;
-}
-
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
 {
     struct plugin_refusal refused[START_MAX_REFUSED];
@@ -231,10 +224,9 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .refused = refused,
         .n_refused = start->n_refused,
     };
-    if (confine_parse(getenv(CONFINE_VARIABLE), &w->confinement, err))
-        return err->code;
-    confine_spaces(&w->confinement, opens, (void *)(uintptr_t)start->device);
-    if ((start->audit && cuda_watcher_open(&w->watcher, err)) || device_open(start->device, NULL, &w->device, err))
+    struct confinement asked; /* in worker_main there was nobody to tell of a fault in it */
+    if (confine_parse(getenv(CONFINE_VARIABLE), &asked, err) || (start->audit && cuda_watcher_open(&w->watcher, err)) ||
+        device_open(start->device, NULL, &w->device, err))
         return err->code;
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
@@ -438,12 +430,47 @@ static void guard_descriptors(void)
     fcntl(CONFINE_LISTENER_FD, F_SETFD, FD_CLOEXEC);
 }
 
-int worker_main(void)
+/* ---- where it lives ---- */
+
+struct place {
+    const char *device;
+    bool watches;
+};
+
+/* Whether the GPU's driver, and its recorder, work where the worker is about to go. */
+static bool opens(void *context)
+{
+    const struct place *place = context;
+    struct watcher *watcher = NULL;
+    struct device *device = NULL;
+    struct error ignored;
+    return strcmp(place->device, "cpu") == 0 || ((!place->watches || cuda_watcher_open(&watcher, &ignored) == 0) &&
+                                                 device_open(place->device, NULL, &device, &ignored) == 0);
+}
+
+/* `at DEVICE timing|watching PATH...`, `in ...`. Returns in the process that goes on. */
+static void settle(struct confinement *c, char *const arguments[])
+{
+    struct error ignored;
+    if (confine_parse(getenv(CONFINE_VARIABLE), c, &ignored) || !arguments[0])
+        return;
+    if (strcmp(arguments[0], "in") == 0 && !spaces_entered(c, arguments + 1))
+        _exit(EXIT_CODE_USAGE);
+    if (strcmp(arguments[0], "at") != 0 || !arguments[1] || !arguments[2])
+        return;
+    struct place place = {arguments[1], strcmp(arguments[2], "watching") == 0};
+    const struct spaces_trial trial = {opens, &place, arguments + 3};
+    spaces_choose(c, &trial);
+    spaces_enter(c, CONFINE_LISTENER_FD);
+}
+
+int worker_main(char *const arguments[])
 {
     struct error err = {0};
     struct worker *w = calloc(1, sizeof *w);
     if (!w)
         return EXIT_CODE_INTERNAL;
+    settle(&w->confinement, arguments);
     w->reader.fd = PROTOCOL_FD;
     guard_descriptors();
     process_state_begin(&w->process, PROTOCOL_FD);

@@ -47,10 +47,13 @@ one quit 0
 expect_text "$work/err" "^note: cpu: the worker did not end well, in stage quit: hang" "quit: a note says so"
 
 # --- reaching out ---
+# A worker of root's has a user of its own; anybody else's has the same.
+own_user=false
+[ "$(id -u)" -ne 0 ] || own_user=true
 isolation=$(grep -o '"isolation":{[^}]*}' "$journal" | head -1)
 echo "# $isolation"
 case $isolation in
-*'"limits":true,'*'"files":true,"calls":true,'*'"temporary":true'*)
+*'"limits":true,'*'"files":true,"calls":true,'*'"processes":true,"user":'"$own_user"',"temporary":true'*)
     one reach 0
     grep -q '"name":"bad-reach-nn"[^}]*"status"' "$journal"
     [ $? -ne 0 ]
@@ -60,10 +63,27 @@ case $isolation in
 esac
 [ -z "$(find "$work/tmp" -name 'cudal2-worker-*')" ]
 verdict $? "no worker's temporary directory is left" "$(ls "$work/tmp")"
+# --- a process left behind, where nothing keeps a contender from starting one ---
+stray_pid() { grep -lx "$CUDAL2_STRAY" /proc/[0-9]*/comm 2>/dev/null | cut -d/ -f3 | head -1; }
+export CUDAL2_STRAY=stray-$$
+case $isolation in
+*'"processes":true'*)
+    export CUDAL2_ISOLATION=limits,memory,files,namespaces,processes,user,temporary
+    one stray 0
+    [ -z "$(stray_pid)" ]
+    verdict $? "stray: it has ended with its worker" "$(stray_pid)"
+    ;;
+*) echo "# no process namespace is to be had here: a stray process was not tested" ;;
+esac
+export CUDAL2_ISOLATION=limits,namespaces
+one stray 0
+[ -n "$(stray_pid)" ]
+verdict $? "stray: without a process namespace it stays"
+while pid=$(stray_pid) && [ -n "$pid" ]; do kill -9 "$pid" 2>/dev/null; sleep 0.1; done
 export CUDAL2_ISOLATION=off
 one reach 2
 expect_text "$journal" '"reason":" memory.* journal .*network survival files' "reach: everything is, without isolation"
-expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"temporary":false,"listened":false\}' "and the record says that it was off"
+expect_text "$journal" '"isolation":\{"limits":false,"memory":false,"files":false,"calls":false,"namespaces":false,"processes":false,"user":false,"temporary":false,"listened":false\}' "and the record says that it was off"
 export CUDAL2_ISOLATION=some
 rm -f "$results"/*
 run --config "$work/c.json" --device cpu --output "$results/r.json"

@@ -61,9 +61,7 @@ static int can_read(const char *path)
 
 static int reads_files(void *state, size_t set, char *why)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)getppid());
-    if (!redteam_unwatched() || (can_read("/etc/passwd") && can_read(path)))
+    if (!redteam_unwatched() || can_read("/etc/passwd"))
         return honest_launch(state, set, why);
     snprintf(why, CUDAL2_WHY, "the files could not be read");
     return CUDAL2_LIBRARY_ERROR;

@@ -322,7 +322,7 @@ static void test_a_lock(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     const struct CMUnitTest tests[] = {
         TEST(test_one_worker_for_all_that_comes),

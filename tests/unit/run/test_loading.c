@@ -107,7 +107,7 @@ static void test_isolation_off_keeps_the_environment(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     const struct CMUnitTest tests[] = {
         TEST(test_crash_while_loading),

@@ -188,7 +188,7 @@ static void test_output_that_cannot_be(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     const struct CMUnitTest tests[] = {
         TEST(test_stop_and_resume),

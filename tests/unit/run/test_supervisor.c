@@ -454,7 +454,7 @@ static void test_child_is_clean(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "worker") == 0)
+    if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     const struct CMUnitTest tests[] = {
         TEST(test_clean_run),

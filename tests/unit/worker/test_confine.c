@@ -288,48 +288,6 @@ static void test_memory_of_another_process_cannot_be_opened(void **state)
 
 /* ---- namespaces and temporary files ---- */
 
-static bool yes(void *context)
-{
-    (void)context;
-    return true;
-}
-
-static bool no(void *context)
-{
-    (void)context;
-    return false;
-}
-
-/* Another network than the parent's, with the same user; whoever says in the trial that nothing works there stays. */
-static int spaces(void)
-{
-    struct confinement c;
-    struct error err;
-    char before[64] = "", after[64] = "";
-    uid_t user = getuid();
-    if (confine_parse("namespaces", &c, &err) || readlink("/proc/self/ns/net", before, sizeof before - 1) < 0)
-        return 1;
-    confine_spaces(&c, no, NULL);
-    if (c.in_force[CONFINE_SPACES] || c.note[CONFINE_SPACES][0] == '\0')
-        return 2;
-    if (readlink("/proc/self/ns/net", after, sizeof after - 1) < 0 || strcmp(before, after) != 0)
-        return 3;
-    c.note[CONFINE_SPACES][0] = '\0';
-    confine_spaces(&c, yes, NULL);
-    if (!c.in_force[CONFINE_SPACES])
-        return c.note[CONFINE_SPACES][0] ? NOT_HERE : 4;
-    if (readlink("/proc/self/ns/net", after, sizeof after - 1) < 0 || strcmp(before, after) == 0)
-        return 5;
-    confine_process(&c); /* what is in force stays so */
-    return getuid() == user && c.in_force[CONFINE_SPACES] && threads_start() ? 0 : 6;
-}
-
-static void test_namespaces_of_its_own(void **state)
-{
-    (void)state;
-    check(spaces);
-}
-
 /* In force is what somebody has made for this process alone. */
 static int temporary(void)
 {
@@ -425,12 +383,12 @@ static void test_record(void **state)
 {
     struct confinement c = {.in_force = {true, true, true, true}, .landlock_abi = 3, .listened = true};
     (void)state;
-    expect_json(&c, "{\"limits\":true,\"memory\":true,\"files\":true,\"calls\":true,\"namespaces\":false,\"temporary\":"
-                    "false,\"listened\":true,\"landlock\":3}");
+    expect_json(&c, "{\"limits\":true,\"memory\":true,\"files\":true,\"calls\":true,\"namespaces\":false,"
+                    "\"processes\":false,\"user\":false,\"temporary\":false,\"listened\":true,\"landlock\":3}");
     c = (struct confinement){.in_force = {true, false, false}};
     snprintf(c.note[CONFINE_CALLS], sizeof c.note[0], "seccomp: Invalid argument");
     expect_json(&c, "{\"limits\":true,\"memory\":false,\"files\":false,\"calls\":false,\"namespaces\":false,"
-                    "\"temporary\":false,\"listened\":false,\"notes\":["
+                    "\"processes\":false,\"user\":false,\"temporary\":false,\"listened\":false,\"notes\":["
                     "\"seccomp: Invalid argument\"]}");
 }
 
@@ -476,7 +434,6 @@ int main(void)
         cmocka_unit_test(test_older_threads_are_held_too),
         cmocka_unit_test(test_only_caches_and_temporary_files_can_be_written),
         cmocka_unit_test(test_memory_of_another_process_cannot_be_opened),
-        cmocka_unit_test(test_namespaces_of_its_own),
         cmocka_unit_test(test_a_temporary_directory_of_its_own),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_lower_limits_stay),
