@@ -165,3 +165,32 @@ size_t prune_choose(const struct prune_request *request, size_t *out)
     free(choice.taken);
     return n_out;
 }
+
+static bool is_taken(const size_t *taken, size_t n, size_t index)
+{
+    for (size_t i = 0; i < n; i++)
+        if (taken[i] == index)
+            return true;
+    return false;
+}
+
+/* The first that is not taken yet. */
+static bool take_next(struct prune_list *from, size_t *taken, size_t n)
+{
+    while (from->at < from->n && is_taken(taken, n, from->items[from->at]))
+        from->at++;
+    if (from->at == from->n)
+        return false;
+    taken[n] = from->items[from->at];
+    return true;
+}
+
+size_t prune_merge(struct prune_list *first, struct prune_list *model, size_t most, size_t *taken)
+{
+    size_t n = 0;
+    for (bool more = true; more && n < most; n += more) {
+        bool of_model = n % PRUNE_MODEL_EVERY == PRUNE_MODEL_EVERY - 1;
+        more = (of_model && take_next(model, taken, n)) || take_next(first, taken, n) || take_next(model, taken, n);
+    }
+    return n;
+}

@@ -12,7 +12,7 @@
 #define PRUNE_WITHIN 1.6       /* of the fastest prediction; nothing slower is measured */
 #define PRUNE_SHARE_WITHIN 1.4 /* of it: a kernel keeps places only where it may win */
 #define PRUNE_MAX 96
-#define PRUNE_ASKED 3.0 /* of the model's fastest; trees are asked about nothing slower */
+#define PRUNE_ASKED 2.0 /* of the model's fastest; trees are asked about nothing slower */
 
 struct prune_request {
     const struct space *space;
@@ -30,6 +30,19 @@ struct prune_request {
  * it at most. Rejected configurations and those that refuse the problem are passed over. Returns how many; 0 when none
  * can do it. */
 size_t prune_choose(const struct prune_request *request, size_t *out);
+
+/* A list of indices, best first, and how many of them have been looked at. */
+struct prune_list {
+    size_t items[PRUNE_MAX], n, at;
+};
+
+/* Every so manieth place is for what the model expects without trees: where these know nothing, they know it wrongly.
+ */
+#define PRUNE_MODEL_EVERY 4
+
+/* The choice by trees and the model's own in one, each place from its own list as long as that has any, no index twice;
+ * how many, at most `most`. */
+size_t prune_merge(struct prune_list *first, struct prune_list *model, size_t most, size_t *taken);
 
 /* Whether the configuration takes the request's problem and is not rejected. */
 bool prune_takes(const struct prune_request *request, const struct configuration *c);

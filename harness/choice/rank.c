@@ -72,18 +72,18 @@ static void read_space(struct ranked_space *s)
     }
 }
 
-/* Beside the space, with another ending. Those of another generation say nothing here. */
-static void read_trees(struct ranked_space *s)
+struct trees *rank_trees(const struct module_set *set, const struct device_info *device)
 {
     char path[1200];
+    struct trees *trees;
     struct error ignored;
-    int n = snprintf(path, sizeof path, "%s/spaces/%s.trees", module_set_directory(s->set), module_set_name(s->set));
-    if (n < 0 || (size_t)n >= sizeof path || trees_load(path, feature_names, &s->trees, &ignored) != 0)
-        return;
-    if (trees_cc(s->trees) / 10 != s->conditions.device->cc / 10) {
-        trees_free(s->trees);
-        s->trees = NULL;
-    }
+    int n = snprintf(path, sizeof path, "%s/spaces/%s.trees", module_set_directory(set), module_set_name(set));
+    if (n < 0 || (size_t)n >= sizeof path || trees_load(path, feature_names, &trees, &ignored) != 0)
+        return NULL;
+    if (trees_cc(trees) / 10 == device->cc / 10)
+        return trees;
+    trees_free(trees);
+    return NULL;
 }
 
 static struct ranked_space *space_for(struct ranker *r, const struct rank_query *q)
@@ -98,7 +98,7 @@ static struct ranked_space *space_for(struct ranker *r, const struct rank_query 
     *s = (struct ranked_space){.next = r->spaces, .set = q->set, .conditions = wanted};
     read_space(s);
     if (s->there)
-        read_trees(s);
+        s->trees = rank_trees(s->set, s->conditions.device);
     r->spaces = s;
     return s;
 }
@@ -153,50 +153,15 @@ static size_t chosen_by(const struct prune_request *request, size_t most, size_t
     return spread(request->space, chosen, prune_choose(request, chosen), most);
 }
 
-static bool is_taken(const size_t *taken, size_t n, size_t index)
-{
-    for (size_t i = 0; i < n; i++)
-        if (taken[i] == index)
-            return true;
-    return false;
-}
-
-/* A list, best first, and how much of it has been looked at. */
-struct ranking {
-    size_t items[PRUNE_MAX], n, at;
-};
-
-/* The first that is not taken yet. */
-static bool take_next(struct ranking *from, size_t *taken, size_t n)
-{
-    while (from->at < from->n && is_taken(taken, n, from->items[from->at]))
-        from->at++;
-    if (from->at == from->n)
-        return false;
-    taken[n] = from->items[from->at];
-    return true;
-}
-
-/* Both lists in one, each place from its own as long as that has any; how many, at most `most`. */
-static size_t merge(struct ranking *first, struct ranking *model, size_t most, size_t *taken)
-{
-    size_t n = 0;
-    for (bool more = true; more && n < most; n += more) {
-        bool of_model = n % RANK_MODEL_EVERY == RANK_MODEL_EVERY - 1;
-        more = (of_model && take_next(model, taken, n)) || take_next(first, taken, n) || take_next(model, taken, n);
-    }
-    return n;
-}
-
 static size_t choose_indices(const struct prune_request *request, size_t most, size_t *taken)
 {
-    struct ranking first = {.n = 0}, model = {.n = 0};
+    struct prune_list first = {.n = 0}, model = {.n = 0};
     struct prune_request without = *request;
     without.trees = NULL;
     if (request->trees)
         model.n = chosen_by(&without, most, model.items);
     first.n = chosen_by(request, most, first.items);
-    return merge(&first, &model, most, taken);
+    return prune_merge(&first, &model, most, taken);
 }
 
 static struct prune_request request_of(const struct ranker *r, const struct ranked_space *s, const struct rank_query *q)

@@ -6,6 +6,7 @@
 #ifndef CUDAL2_CHOICE_RANK_H
 #define CUDAL2_CHOICE_RANK_H
 
+#include "choice/trees.h"
 #include "contender/module.h"
 #include "device/device.h"
 
@@ -16,6 +17,9 @@ struct ranker *ranker_open(const struct device_info *device, unsigned threads);
 void ranker_close(struct ranker *r);
 unsigned ranker_threads(const struct ranker *r);
 
+/* The trees of a set for a device, which the caller frees; NULL where there are none, or none of its generation. */
+struct trees *rank_trees(const struct module_set *set, const struct device_info *device);
+
 struct rank_query {
     const struct module_set *set;
     struct cudal2_problem problem;
@@ -24,10 +28,6 @@ struct rank_query {
     size_t breadth;
     bool idle, alone; /* as in cudal2/features.h */
 };
-
-/* Every so manieth place is for what the model expects without trees: where these know nothing, they know it wrongly.
- */
-#define RANK_MODEL_EVERY 4
 
 /* Keys of what is expected to be fastest and takes the problem, fastest first, at most `breadth` of them; 0 where the
  * set has no space, or none that can be read. */

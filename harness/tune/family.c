@@ -1,12 +1,13 @@
 /*
- * family.c - one kernel set in a search: its spaces, what is raced for a problem (table, siblings, model), what
- * failed, what to compile. Relies on space.c and prune.c. Called by tune.c.
+ * family.c - one kernel set in a search: its spaces, what is raced for a problem (table, siblings, ranker), what
+ * failed, what to compile. Relies on space.c, prune.c and rank.c. Called by tune.c.
  */
 #include "tune/family.h"
 
 #include "base/text.h"
 #include "base/random.h"
 #include "choice/cudal2/figures.h"
+#include "choice/rank.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 /* One kernel to compile. */
 struct job {
+    uint64_t hash; /* of layout and key: a search of hundreds of problems names tens of thousands */
     enum cudal2_layout layout;
     struct cudal2_variant variant;
 };
@@ -54,6 +56,8 @@ int family_open(struct family *f, const char *candidate, const char *kernel_dire
         family_close(f);
         *has_space = false;
     }
+    if (*has_space)
+        f->trees = rank_trees(f->set, &f->described.info);
     int code = *has_space ? open_spaces(f, path, err) : 0;
     if (code)
         family_close(f);
@@ -64,7 +68,9 @@ void family_close(struct family *f)
 {
     for (int layout = 0; layout < 2; layout++)
         space_free(&f->spaces[layout]);
+    trees_free(f->trees);
     module_set_close(f->set);
+    f->trees = NULL;
     f->set = NULL;
 }
 
@@ -168,7 +174,22 @@ static struct prune_request prune_request_of(const struct family *f, enum cudal2
         .k = problem->k,
         .workspace_bytes = f->workspace_bytes,
         .breadth = f->breadth,
+        .trees = f->trees,
+        .idle = f->idle,
+        .alone = f->alone && !f->idle,
     };
+}
+
+/* As rank.c chooses, only that what is alike stays together: there is room for more of them. */
+static size_t expected(const struct prune_request *request, size_t *chosen)
+{
+    struct prune_list first = {.n = 0}, model = {.n = 0};
+    struct prune_request without = *request;
+    without.trees = NULL;
+    if (request->trees)
+        model.n = prune_choose(&without, model.items);
+    first.n = prune_choose(request, first.items);
+    return prune_merge(&first, &model, PRUNE_MAX, chosen);
 }
 
 /* Adds the key of a configuration; returns how many there are then. */
@@ -202,7 +223,7 @@ static size_t choose(const struct family *f, enum cudal2_layout layout, const st
                      struct cudal2_variant *keys)
 {
     const struct prune_request request = prune_request_of(f, layout, problem);
-    size_t chosen[PRUNE_MAX], n_chosen = prune_choose(&request, chosen);
+    size_t chosen[PRUNE_MAX], n_chosen = expected(&request, chosen);
     size_t n = own_entries(f, layout, problem, keys, known_keys(f, layout, problem, keys));
     size_t room = f->breadth - f->at_random; /* for those that are not drawn */
     for (size_t i = 0; i < n_chosen && n < room; i++)
@@ -268,10 +289,17 @@ static bool compile_job(void *context, size_t at, char *why)
     return good;
 }
 
+static uint64_t job_hash(enum cudal2_layout layout, const char *key)
+{
+    uint64_t hash = random_derive(0, "job", layout);
+    return random_derive(hash, key, 0);
+}
+
 static int add_job(struct compilation *c, enum cudal2_layout layout, const char *key, struct error *err)
 {
+    const uint64_t hash = job_hash(layout, key);
     for (size_t i = 0; i < c->n; i++)
-        if (c->jobs[i].layout == layout && strcmp(c->jobs[i].variant.key, key) == 0)
+        if (c->jobs[i].hash == hash && c->jobs[i].layout == layout && strcmp(c->jobs[i].variant.key, key) == 0)
             return 0;
     if (c->n == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 256;
@@ -282,7 +310,7 @@ static int add_job(struct compilation *c, enum cudal2_layout layout, const char 
         c->capacity = capacity;
     }
     struct job *job = &c->jobs[c->n++];
-    *job = (struct job){.layout = layout};
+    *job = (struct job){.hash = hash, .layout = layout};
     snprintf(job->variant.key, sizeof job->variant.key, "%s", key);
     return 0;
 }

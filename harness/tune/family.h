@@ -23,9 +23,11 @@ struct family {
     enum cudal2_accumulate accumulate;
     uint64_t workspace_bytes;
     bool alone; /* launches are timed alone: whether they may overlap makes no difference */
+    bool idle;  /* launches come after a gap */
     size_t breadth;
     size_t at_random;                               /* of them, drawn from the whole space: against the model's bias */
     struct space spaces[2];                         /* by layout */
+    struct trees *trees;                            /* owned; NULL: the model chooses alone */
     const struct tuned_table *known[FAMILY_TABLES]; /* NULL, or what an earlier search found: it races again */
 };
 

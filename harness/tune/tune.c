@@ -302,6 +302,7 @@ static int add_family(struct tuner *t, const char *candidate, struct error *err)
         .accumulate = kind.accumulate,
         .workspace_bytes = config->workspace_bytes,
         .alone = !timing_table[kind.timing].overlaps,
+        .idle = kind.mode == MODE_SERVER,
         .breadth = breadth_of(t->request),
         .at_random = t->request->explore ? breadth_of(t->request) * TUNE_EXPLORED_RANDOM / TUNE_EXPLORED : 0,
         .known = {t->known[0], t->known[1]},

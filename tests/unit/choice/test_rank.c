@@ -147,8 +147,8 @@ static void trees_have_a_say_and_the_model_too(void **state)
     assert_true(rows_of(model[0].key) > 64);
     for (size_t i = 0; i < 3; i++)
         assert_in_range(rows_of(trees[i].key), 1, 64);
-    assert_string_equal(trees[RANK_MODEL_EVERY - 1].key, model[0].key);
-    assert_string_equal(trees[2 * RANK_MODEL_EVERY - 1].key, model[1].key);
+    assert_string_equal(trees[PRUNE_MODEL_EVERY - 1].key, model[0].key);
+    assert_string_equal(trees[2 * PRUNE_MODEL_EVERY - 1].key, model[1].key);
     for (size_t i = 0; i < 8; i++)
         for (size_t o = 0; o < i; o++)
             assert_string_not_equal(trees[i].key, trees[o].key);

@@ -86,6 +86,31 @@ static void some_are_drawn_at_random(void **state)
     family_close(&f);
 }
 
+/* A search races what the trees expect, and the model's own first choices beside it. */
+static void trees_have_a_say_in_a_search(void **state)
+{
+    struct family f = family_on_h200(24);
+    const struct cudal2_problem p = {1000, 2056, 3000, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct error err;
+    bool has_space = false;
+    int same = 0;
+    (void)state;
+    if (family_open(&f, "cudal2", "kernels", &has_space, &err))
+        fail_msg("%s", err.text);
+    assert_non_null(f.trees);
+    cJSON *both = family_choose(&f, CUDAL2_TN, &p);
+    trees_free(f.trees);
+    f.trees = NULL;
+    cJSON *modelled = family_choose(&f, CUDAL2_TN, &p);
+    assert_int_equal(cJSON_GetArraySize(both), 24);
+    for (int i = 0; i < 24; i++)
+        same += has(modelled, cJSON_GetArrayItem(both, i)->valuestring);
+    assert_in_range(same, 24 / PRUNE_MODEL_EVERY, 23);
+    cJSON_Delete(both);
+    cJSON_Delete(modelled);
+    family_close(&f);
+}
+
 /* A search that goes into a table lets what that has race again: first, and under the name of today. */
 static void known_winners_compete(void **state)
 {
@@ -276,9 +301,13 @@ static int make_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objections_name_the_fault), cmocka_unit_test(known_winners_compete),
-        cmocka_unit_test(own_entries_compete),       cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
-        cmocka_unit_test(bad_kernels_make_room),     cmocka_unit_test(some_are_drawn_at_random),
+        cmocka_unit_test(objections_name_the_fault),
+        cmocka_unit_test(known_winners_compete),
+        cmocka_unit_test(trees_have_a_say_in_a_search),
+        cmocka_unit_test(own_entries_compete),
+        cmocka_unit_test(a_candidate_without_a_space_is_left_to_itself),
+        cmocka_unit_test(bad_kernels_make_room),
+        cmocka_unit_test(some_are_drawn_at_random),
     };
     return cmocka_run_group_tests(tests, make_kernels, scratch_remove);
 }
