@@ -53,6 +53,7 @@ enum option_id {
     OPTION_NO_VERIFY,
     OPTION_VERIFY_AGAIN,
     OPTION_TIME_ANYWAY,
+    OPTION_INVARIANCE,
     OPTION_ACTIVITY,
     OPTION_SHAPE,
     OPTION_WHERE,
@@ -159,7 +160,8 @@ struct options {
     uint64_t queue;      /* serve: 0: its own limit */
     uint64_t quota;      /* serve: 0: as the queue */
     int completion;      /* enum completion_shell */
-    bool no_verify, verify_again, time_anyway, memcheck, racecheck, in_process, compile_only; /* verification */
+    bool no_verify, verify_again, time_anyway, invariance, memcheck, racecheck, in_process,
+        compile_only; /* verification */
     bool dry_run, update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */

@@ -102,6 +102,8 @@ static void apply_plain(const struct options *o, struct config *config)
         config->activity = (enum activity_choice)o->activity;
     if (o->time_anyway)
         config->time_anyway = true;
+    if (o->invariance)
+        config->invariance = true;
 }
 
 static int apply_all(const struct options *o, struct config *config, struct error *err)

@@ -33,10 +33,10 @@ static bool is(const struct contender_record *c, const char *status)
     return strcmp(c->status, status) == 0;
 }
 
-/* A baseline that is not here, or passes, is nothing to report. */
+/* A baseline that is not here, or passes, is nothing to report, unless something else was asked of it. */
 static bool is_reported(const struct contender_record *c)
 {
-    return c->candidate || record_is_refuted(c->status);
+    return c->candidate || c->invariance || record_is_refuted(c->status);
 }
 
 static void count(struct findings *f, const char *problem, const struct contender_record *c)
@@ -77,6 +77,7 @@ static cJSON *contender_tree(const struct contender_record *c)
     for (size_t i = 0; members[i] != NULL; i++)
         tree_put_copy(&t, members[i], tree_member(c->verification, members[i]));
     tree_put_copy(&t, "deviation", c->deviation);
+    tree_put_copy(&t, "invariance", c->invariance);
     tree_put_text(&t, "describe_error", tree_text(c->attributes, "describe_error"));
     put_counts(&t, c->tuning);
     tree_put_copy(&t, "activity", c->activity);
@@ -172,6 +173,24 @@ static void add_activity(struct text *out, const cJSON *activity)
     text_add(out, ", %.1f us", tree_number(activity, "busy_ns") * 1e-3);
 }
 
+/* "batch-invariant", or "NOT batch-invariant (where)"; nothing of what was not found out. */
+static void add_property(struct text *out, const cJSON *answer, const char *word, const char *where)
+{
+    if (!cJSON_IsBool(answer))
+        return;
+    text_add(out, "; %s%s", cJSON_IsTrue(answer) ? "" : "NOT ", word);
+    if (!cJSON_IsTrue(answer))
+        text_add(out, " (%s)", where);
+}
+
+static void add_invariance(struct text *out, const cJSON *found)
+{
+    add_property(out, tree_member(found, "batch_invariant"), "batch-invariant", tree_text(found, "differs"));
+    add_property(out, tree_member(found, "deterministic"), "deterministic", tree_text(found, "unsteady"));
+    if (tree_text(found, "reason")[0] != '\0')
+        text_add(out, "; batch invariance unknown: %s", tree_text(found, "reason"));
+}
+
 static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
 {
     const cJSON *deviation = tree_member(c, "deviation");
@@ -184,6 +203,7 @@ static void add_passed(struct text *out, const cJSON *problem, const cJSON *c)
         text_add(out, "; accumulates in %s%s", class, tree_true(c, "wider") ? ", wider than billed" : "");
     if (tree_number(c, "variants") > 0)
         text_add(out, "; %.0f variants", tree_number(c, "variants"));
+    add_invariance(out, tree_member(c, "invariance"));
     add_activity(out, tree_member(c, "activity"));
     if (tree_text(c, "describe_error")[0] != '\0')
         text_add(out, "; its attributes are lost: %s", tree_text(c, "describe_error"));

@@ -83,6 +83,8 @@ const struct config_field config_fields[] = {
      "Time what fails verification too; its times are marked invalid and count nowhere."},
     {"verify", "only", FIELD_FLAG, AT(verify_only), 0, 0, false, NULL,
      "End each cell after verification: nothing is timed."},
+    {"verify", "invariance", FIELD_FLAG, AT(invariance), 0, 0, false, NULL,
+     "Find out of every contender whether rows of C have the same bits for every M, and over 20 launches."},
     {"verify", "honesty", FIELD_FLAG, AT(honesty), 0, 0, true, NULL,
      "Check what contenders do while they are timed: outputs, inputs, memory, streams and clocks (docs/trust.md)."},
     {"verify", "activity", FIELD_CHOICE, AT(activity), 0, 0, ACTIVITY_SAMPLE, activity_names,

@@ -100,7 +100,9 @@ static int read_outcome(struct json_at at, struct contender_record *c, struct er
 static int read_trees(struct json_at at, struct contender_record *c, struct error *err)
 {
     int code = form_take_tree(at, "attributes", &c->attributes, err);
-    return code ? code : form_take_tree(at, "tuning", &c->tuning, err);
+    if (code == 0)
+        code = form_take_tree(at, "tuning", &c->tuning, err);
+    return code ? code : form_take_tree(at, "invariance", &c->invariance, err);
 }
 
 /* Turns `late` into gaps: the block's shortest gap plus this contender's excess. */

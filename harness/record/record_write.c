@@ -218,6 +218,7 @@ static cJSON *contender_to_json(const struct contender_form *form, const struct 
     put_common(&w, c, form->usual);
     tree_put_copy(&w, "attributes", c->attributes);
     tree_put_copy(&w, "tuning", c->tuning);
+    tree_put_copy(&w, "invariance", c->invariance);
     put_series(&w, form, c);
     return tree_finish(&w);
 }

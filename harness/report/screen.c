@@ -15,6 +15,7 @@
 #include "report/screen_counts.h"
 #include "report/screen_device.h"
 #include "report/screen_estimates.h"
+#include "report/screen_invariance.h"
 #include "report/screen_rotation.h"
 #include "report/screen_rows.h"
 #include "report/time_tables.h"
@@ -433,6 +434,13 @@ static void print_coarse(struct screen *screen)
             n, n == 1 ? "" : "s", n == 1 ? ", " : ", the first ", first->key);
 }
 
+static void print_invariance(struct screen *screen)
+{
+    struct table s = {0};
+    screen_invariance(screen->result, &s);
+    print_table(screen, &s);
+}
+
 static void print_all(struct screen *screen)
 {
     screen_device(screen);
@@ -440,6 +448,7 @@ static void print_all(struct screen *screen)
     for (size_t i = 0; i < screen->result->n_cells; i++)
         if (first_of_its_group(screen->result, i))
             print_group(screen, &screen->result->cells[i]);
+    print_invariance(screen);
     screen_activity(screen);
     print_early(screen);
     print_coarse(screen);

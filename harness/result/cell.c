@@ -165,6 +165,7 @@ static bool fill_contender(const struct cell_record *r, const struct contender_r
     out->verification = c->verification;
     out->deviation = c->deviation;
     out->activity.json = c->activity;
+    out->invariance.json = c->invariance;
     if (r->paper_pairs)
         paper_fill_timing(r, c, &out->timings[r->headline]);
     else

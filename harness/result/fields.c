@@ -67,6 +67,9 @@ static const struct field activity[] = {SELF(result_activity), FIELD(IS_TEXT, re
                                         FIELD(IS_AMOUNT, result_activity, ratio),
                                         FIELD(IS_AMOUNT, result_activity, overlap_ns), END};
 
+static const struct field invariance[] = {SELF(result_invariance), FIELD(IS_ANSWER, result_invariance, batch_invariant),
+                                          FIELD(IS_ANSWER, result_invariance, deterministic), END};
+
 static const struct field attributes[] = {SELF(result_attributes), FIELD(IS_LOOSE_TEXT, result_attributes, kernel),
                                           FIELD(IS_LOOSE_TEXT, result_attributes, parameters), END};
 
@@ -91,6 +94,7 @@ const struct field result_contender_fields[] = {
     FIELD(IS_AMOUNT, result_contender, percent_of_roofline),
     FIELD(IS_COUNT, result_contender, launches),
     OBJECT(result_contender, activity, activity),
+    OBJECT(result_contender, invariance, invariance),
     {.key = "attributes",
      .offset = offsetof(struct result_contender, attributes),
      .inner = attributes,

@@ -29,6 +29,8 @@ struct result_interval {
 
 /* ---- a cell ---- */
 
+enum result_answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES };
+
 /* n: of the blocks without slowdown; NaN: not taken. */
 struct result_timing {
     double n, median_ns, mean_ns, p95_ns, p99_ns, median_low_ns, median_high_ns, min_ns, sd_ns;
@@ -39,6 +41,12 @@ struct result_activity {
     const cJSON *json; /* NULL: nobody looked */
     const char *unavailable;
     double ratio, overlap_ns;
+};
+
+/* Whether bits of C depend on M or on the launch. */
+struct result_invariance {
+    const cJSON *json; /* NULL: nobody asked */
+    enum result_answer batch_invariant, deterministic;
 };
 
 /* As the plugin described what it runs. */
@@ -57,6 +65,7 @@ struct result_contender {
     struct result_timing timings[TIMING_COUNT], equal_path[TIMING_COUNT];
     struct result_activity activity;
     struct result_attributes attributes;
+    struct result_invariance invariance;
     double tflops, percent_of_roofline, launches;
     enum verdict verdict; /* of the status */
     enum result_role role;
@@ -76,8 +85,6 @@ struct result_incomparable {
     const char *candidate, *reference, *reason;
     enum timing timing;
 };
-
-enum result_answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES };
 
 /* A copy against its original. */
 struct result_aa {

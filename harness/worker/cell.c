@@ -17,6 +17,7 @@
 #include "measure/timed.h"
 #include "verify/fence.h"
 #include "verify/honesty.h"
+#include "verify/invariance.h"
 #include "verify/rivals.h"
 #include "verify/stage.h"
 #include "worker/entrants.h"
@@ -211,6 +212,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         code = verify_entrants(bench, races, err);
     if (code == 0 && bench->config->verify)
         code = fence_check(bench, err);
+    if (code == 0 && bench->config->verify)
+        code = invariance_check(bench, err);
     say_variants(bench);
     bench->judging = true;
     end_phase(bench, PHASE_VERIFY, &mark);

@@ -1,0 +1,61 @@
+/*
+ * screen_invariance.c - the table of properties that --invariance finds out. Relies on table.c. Called by screen.c.
+ */
+#include "report/screen_invariance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Cells with an answer, and with the answer yes. */
+struct answers {
+    size_t yes, known;
+};
+
+static void count(struct answers *a, enum result_answer answer)
+{
+    a->known += answer != ANSWER_NONE;
+    a->yes += answer == ANSWER_YES;
+}
+
+/* Whether a cell before this one, or an earlier contender of it, has a row of that name already. */
+static bool is_first(const struct result *result, size_t cell, const char *name)
+{
+    for (size_t i = 0; i < cell; i++) {
+        const struct result_contender *c = result_contender(&result->cells[i], name);
+        if (c && c->invariance.json)
+            return false;
+    }
+    return true;
+}
+
+static void add_row(const struct result *result, const char *name, struct table *out)
+{
+    struct answers invariant = {0, 0}, deterministic = {0, 0};
+    for (size_t i = 0; i < result->n_cells; i++) {
+        const struct result_contender *c = result_contender(&result->cells[i], name);
+        if (c && c->invariance.json) {
+            count(&invariant, c->invariance.batch_invariant);
+            count(&deterministic, c->invariance.deterministic);
+        }
+    }
+    table_add(out, NAN, "%s", name);
+    table_add_share(out, invariant.yes, invariant.known);
+    table_add_share(out, deterministic.yes, deterministic.known);
+}
+
+void screen_invariance(const struct result *result, struct table *out)
+{
+    snprintf(out->title, sizeof out->title, "The same bits: for every M, and in 20 launches (cells of all)");
+    snprintf(out->note, sizeof out->note,
+             "batch-invariant: rows of C are alike under M of 1, 7, 64, 300 and the cell's own (docs/results.md)");
+    table_column(out, "contender", "contender", true);
+    table_share_column(out, "batch-invariant", "batch_invariant");
+    table_share_column(out, "deterministic", "deterministic");
+    for (size_t i = 0; i < result->n_cells; i++)
+        for (size_t j = 0; j < result->cells[i].n_contenders; j++) {
+            const struct result_contender *c = &result->cells[i].contenders[j];
+            if (c->invariance.json && is_first(result, i, c->name))
+                add_row(result, c->name, out);
+        }
+}
