@@ -1,5 +1,6 @@
 /*
- * begin.cuh - how a CTA of persistent.cu begins: who makes which barriers, who is told of them, and when peers have met.
+ * begin.cuh - how a CTA of persistent.cu begins: who makes which barriers, who is told of them, and when peers have
+ * met.
  */
 #ifndef CUDAL2_BEGIN_CUH
 #define CUDAL2_BEGIN_CUH
@@ -8,14 +9,14 @@
 #include "queue.cuh"
 #include "split.cuh"
 
-/* A CTA without a cluster knows when it is compiled where its shared memory begins, behind the system's 1 KB; among peers
- * addresses hold its rank. */
+/* A CTA without a cluster knows when it is compiled where its shared memory begins, behind the system's 1 KB; among
+ * peers addresses hold its rank. */
 #define ALONE (CLUSTER * CLUSTER_K * ABREAST == 1)
 #define SHARED_BEGIN 1024
 
-/* Whether the producer's first warp opens with the first copies, before anybody knows who he is. What it does then comes
- * from memory the first time, as all code does: with K shared in clusters, where more stands ahead of the copies, their
- * data are there 150 cycles sooner for it, elsewhere 30 to 130 later (docs/kernels.md, the twenty-second run). */
+/* Whether the producer's first warp opens with the first copies, before anybody knows who he is. What it does then
+ * comes from memory the first time, as all code does: with K shared in clusters, where more stands ahead of the copies,
+ * their data are there 150 cycles sooner for it, elsewhere 30 to 130 later (docs/kernels.md, the twenty-second run). */
 #define OPENS (SPLIT_K > 1 && REDUCE == 1)
 
 /* By one thread: what the first copies need. */
@@ -31,8 +32,10 @@ DEVICE void make_first_barriers(const struct work &w)
 /* By one thread of a consumer, which has nothing else to do so early. */
 DEVICE void prefetch_maps(const struct work &w)
 {
+#if !PACK
     tensor_prefetch(w.map_a);
     tensor_prefetch(w.map_b);
+#endif
 }
 
 /* By one thread, the rest: barriers live at uniform addresses, and a loop over lanes costs a fence for each. */

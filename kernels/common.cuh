@@ -111,6 +111,11 @@ DEVICE void store_global4(void *p, u32 v)
     asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
+DEVICE void store_global2(void *p, u32 v)
+{
+    asm volatile("st.global.u16 [%0], %1;" ::"l"(p), "h"((u16)v) : "memory");
+}
+
 /* What this thread stored, or has seen stored, is visible to whoever sees what it stores from now on. */
 DEVICE void fence_gpu()
 {

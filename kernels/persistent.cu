@@ -1,6 +1,6 @@
 /*
- * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine, through
- * SPLIT_K for those with few tiles and a long K, and through STREAM_K for those whose last wave is not full.
+ * persistent.cu - F3 and F4: TMA loads, wgmma, warp-specialised, persistent; for problems that fill the machine,
+ * through SPLIT_K for those with few tiles and a long K, and through STREAM_K for those whose last wave is not full.
  *
  * CONSUMERS warpgroups multiply; of the warps behind them the first issues the copies and the second makes barriers
  * (with OPENS the first makes those of its first copies; two more are there where a whole warpgroup gives registers
@@ -25,30 +25,30 @@
  *   STREAM               1: of the operands A is the first to leave it, 2: B, which no other tile reads again
  *   FETCH                bytes that the L2 fetches where some of A or B are missing (0: no more than asked; in the
  *                        tensor maps, not here)
- *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1); of the
- *                        launch: the arguments from `wide` on (walk.cuh)
- *   QUEUE                1: a CTA's next tile is the walk's next that nobody has, as counted in the GPU's memory, and
- *                        not the one gridDim.x / CLUSTER further on (queue.cuh)
- *   STREAM_K             1: the steps of tiles that are left for a last wave, 2: and those of a full wave, are dealt out
- *                        evenly, and a tile's sums meet through the workspace (stream.cuh)
- *   KEEP                 1: a stage's box of A stays for the CTA's next tile, whose rows are the same as long as the walk
- *                        goes along a band of rows, 2: its box of B, along a band of columns; the ring holds whole tiles
- *   HOLD                 slots for what KEEP names, one for each step of a tile, where they are not the ring's
- *   PEEK                 0: when all products of a stage are asked for, the stage before it is handed back and the next
- *                        one waited for; 1, 2: after so many of its four steps of 16 k the one before that is handed back
- *                        and the next one looked for
- *   TAIL                 the second consumer leaves the last TAIL stages of a tile alone until the first has asked for all
- *                        of its products: while that one stores, the tensor cores have work
- *   EARLY                1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not
- *                        here)
- *   EPILOGUE             0: 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores;
- *                        2: stmatrix, then each warp stores its rows by 16 bytes a lane, waiting for no other
+ *   RASTER, DOWN         tiles are walked in bands RASTER wide, row by row (DOWN 0) or column by column (DOWN 1); of
+ * the launch: the arguments from `wide` on (walk.cuh) QUEUE                1: a CTA's next tile is the walk's next that
+ * nobody has, as counted in the GPU's memory, and not the one gridDim.x / CLUSTER further on (queue.cuh) STREAM_K 1:
+ * the steps of tiles that are left for a last wave, 2: and those of a full wave, are dealt out evenly, and a tile's
+ * sums meet through the workspace (stream.cuh) KEEP                 1: a stage's box of A stays for the CTA's next
+ * tile, whose rows are the same as long as the walk goes along a band of rows, 2: its box of B, along a band of
+ * columns; the ring holds whole tiles HOLD                 slots for what KEEP names, one for each step of a tile,
+ * where they are not the ring's PEEK                 0: when all products of a stage are asked for, the stage before it
+ * is handed back and the next one waited for; 1, 2: after so many of its four steps of 16 k the one before that is
+ * handed back and the next one looked for TAIL                 the second consumer leaves the last TAIL stages of a
+ * tile alone until the first has asked for all of its products: while that one stores, the tensor cores have work EARLY
+ * 1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here) EPILOGUE 0:
+ * 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores; 2: stmatrix, then each warp
+ * stores its rows by 16 bytes a lane, waiting for no other; 3: the same by 4 and 2 bytes, for rows that begin anywhere
+ *   PACK                 1: the operands are packed into the workspace first (odd.cu)
  *
  * Warp and cluster numbers are passed through a shuffle: only then does the compiler know them to be the same for the
  * whole warp and keep stages, descriptors and barriers' addresses in uniform registers. Without it each product is
  * preceded by moves into them, which a tile of 64 x 64 does not hide.
  */
 #include "begin.cuh"
+#if PACK
+#include "packing.cuh"
+#endif
 #include "persistent.cuh"
 #include "products.cuh"
 #include "queue.cuh"
@@ -57,6 +57,20 @@
 
 /* --- producer --------------------------------------------------------------------------------------------- */
 
+#if PACK
+/* A tile's step of A or B, which lies in one piece. */
+template <bool SHARED> DEVICE void load_a(const struct work &w, const struct place &p, int stage, int k, int)
+{
+    bulk_load(w.stages_a + stage * A_BYTES, w.packed_a + ((i64)(p.row / BM) * w.steps + k / BK) * A_BYTES, A_BYTES,
+              w.full + stage * 8);
+}
+
+template <bool SHARED> DEVICE void load_b(const struct work &w, const struct place &p, int stage, int k, int)
+{
+    bulk_load(w.stages_b + stage * B_BYTES, w.packed_b + ((i64)(p.col / BN) * w.steps + k / BK) * B_BYTES, B_BYTES,
+              w.full + stage * 8);
+}
+#else
 /* A slice of an operand: into this CTA, or with SHARED into those of its peers' that `mask` has. */
 template <int EVICT_FIRST, bool SHARED>
 DEVICE void load_slice(u32 to, const TensorMap *map, int x, int y, u32 barrier, u16 mask)
@@ -108,10 +122,11 @@ template <bool SHARED> DEVICE void load_b(const struct work &w, const struct pla
 #endif
     }
 }
+#endif
 
 /* Among its peers a CTA has rank cm + cn * CLUSTER_M. CTAs of equal cm share A, each loads its slice for all of them;
- * CTAs of equal cn B. With KEEP, when all slots have been loaded with the tile's rows of A (columns of B), what is there
- * is what would be loaded: they hold whole tiles, so a slot is always of the same k. */
+ * CTAs of equal cn B. With KEEP, when all slots have been loaded with the tile's rows of A (columns of B), what is
+ * there is what would be loaded: they hold whole tiles, so a slot is always of the same k. */
 DEVICE void load_stage(const struct work &w, const struct place &p, int stage, int k)
 {
     const bool kept = KEEP > 0 && p.held >= HELD;
@@ -145,7 +160,8 @@ DEVICE void load_ahead(const struct work &w, const struct place &p)
 }
 
 /* By warp `producer` of the producer: barriers by the second, while the first works out where its tile is, and by that
- * one the first stages of the tile, which it returns, where it has not `opened` with them. Consumers, below 0, pass it by. */
+ * one the first stages of the tile, which it returns, where it has not `opened` with them. Consumers, below 0, pass it
+ * by. */
 DEVICE struct place begin_producing(const struct work &w, int producer, const struct place &opened)
 {
     struct place first = {0, 0, 0};
@@ -183,8 +199,8 @@ DEVICE struct place begin_producing(const struct work &w, int producer, const st
     return first;
 }
 
-/* With HOLD: a slot is loaded anew when the steps that had it, HOLD ago, twice HOLD ago and so on, have handed back their
- * stages: consumers that take turns may be one behind the other. That one did so STAGES ago is known. */
+/* With HOLD: a slot is loaded anew when the steps that had it, HOLD ago, twice HOLD ago and so on, have handed back
+ * their stages: consumers that take turns may be one behind the other. That one did so STAGES ago is known. */
 DEVICE void await_slot(const struct work &w, const struct place &p, const struct ring &r)
 {
     if (HOLD > 0 && p.held < HOLD) {
@@ -362,16 +378,17 @@ DEVICE void take_share(struct work &w, u32 stages, u32 z)
     w.k_end = SHARES == 1 ? (int)stages : (int)(stages * (z + 1) / SHARES);
 }
 
-/* With OPENS, by the producer's first warp: the first barriers, and the first stages of the first tile, which is returned.
- * It works out by itself what it needs for that, and says that barriers are there when the copies are on their way. */
+/* With OPENS, by the producer's first warp: the first barriers, and the first stages of the first tile, which is
+ * returned. It works out by itself what it needs for that, and says that barriers are there when the copies are on
+ * their way. */
 DEVICE struct place open_with_copies(struct work w, u32 stages)
 {
     struct place first = {0, 0, 0};
 #if OPENS
     const u32 x = ask_block_x(), z = ask_block_z();
-    asm volatile("" ::"l"(w.map_a));                           /* asks for the line of constants that has it */
+    asm volatile("" ::"l"(w.map_a));                          /* asks for the line of constants that has it */
     if (__any_sync(~0u, threadIdx.x / 32 == CONSUMERS * 4)) { /* a vote takes less than a shuffle */
-        w.cm = w.cn = 0;                                       /* nobody shares an operand */
+        w.cm = w.cn = 0;                                      /* nobody shares an operand */
         take_share(w, stages, z);
         first = place_tile(w, (int)x);
         if (elect_one()) {
@@ -390,15 +407,24 @@ DEVICE struct place open_with_copies(struct work w, u32 stages)
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm(int wide, int band, int lanes, int inverse_band, int inverse_wide, int inverse_last, int tiles, int m, int n,
-         int k, u16 *c, float4 *workspace, const __grid_constant__ TensorMap map_a,
-         const __grid_constant__ TensorMap map_b, const __grid_constant__ TensorMap map_c,
-         const __grid_constant__ TensorMap map_narrow)
+         int k, u16 *c, float4 *workspace,
+#if PACK
+         const u16 *a, const u16 *b, int inverse_steps
+#else
+         const __grid_constant__ TensorMap map_a, const __grid_constant__ TensorMap map_b,
+         const __grid_constant__ TensorMap map_c, const __grid_constant__ TensorMap map_narrow
+#endif
+    )
 {
     extern __shared__ __align__(1024) unsigned char smem[];
     const u32 stages = (u32)(k + BK - 1) / BK;
     struct work w;
-    w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
     w.c = c, w.m = m, w.n = n, w.workspace = workspace;
+#if PACK
+    pack_operands(w, a, b, k, inverse_steps);
+#else
+    w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
+#endif
     w.walk = {wide, band, lanes, inverse_band, inverse_wide, inverse_last, tiles};
     lay_out(w, ALONE ? SHARED_BEGIN : (shared_address(smem) + 1023) & ~1023u);
     const struct place opened = open_with_copies(w, stages);

@@ -8,6 +8,9 @@
 #include "consumers.cuh"
 #include "walk.cuh"
 
+#ifndef PACK
+#define PACK 0 /* 1: odd.cu */
+#endif
 #define BK 64
 #define CLUSTER (CLUSTER_M * CLUSTER_N)
 #define CLUSTER_K (REDUCE == 2 ? 1 : SPLIT_K)
@@ -28,7 +31,7 @@
 #define B_SLOTS (KEEP == 2 ? HELD : STAGES)
 #define KEEPS_LEFT (KEEP == (ACROSS ? 2 : 1))
 #define SLOT_BYTES (SPLIT_K > 1 && REDUCE == 1 ? SPLIT_K * OWNED * SLOT : 0) /* beside the stages */
-#define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE == 2 ? 1 : 0))
+#define STAGING_BYTES (SPLIT_K > 1 ? 0 : CONSUMERS * BOX_BYTES * (EPILOGUE == 1 ? 2 : EPILOGUE >= 2 ? 1 : 0))
 #define USERS (PINGPONG ? 1 : CONSUMERS) /* consumers of a stage */
 /* Stages that are asked for before the CTA meets; with CLUSTER_M or CLUSTER_N each by its CTA alone. */
 #define FIRST_AHEAD (BM * BN > 12288 ? 1 : CLUSTER > 1 || BM * BN > 4096 ? 2 : STAGES < 4 ? STAGES : 4)
@@ -48,6 +51,10 @@ struct work {
     u32 slots, arrived; /* of the pieces of the sum */
     u32 queue;          /* of tiles */
     float4 *workspace;
+#if PACK
+    const unsigned char *packed_a, *packed_b; /* stages of A and B, by tile, then by step */
+    int steps;                                /* of a tile */
+#endif
 };
 
 /* --- the order of tiles ----------------------------------------------------------------------------------- */

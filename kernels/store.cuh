@@ -6,31 +6,37 @@
 #define CUDAL2_STORE_CUH
 
 #include "epilogue.cuh"
+#include "pack.cuh"
 #include "persistent.cuh"
 #include "split.cuh"
 
-#if SPLIT_K > 1 || EPILOGUE == 2
+#if SPLIT_K > 1 || EPILOGUE >= 2
 /* Where a lane's share of a tile goes, as far as it can be known before the products. */
 struct outlet {
     u16 *to;           /* its first element of C */
     int rows, columns; /* of C from there on; with ENDS_WITH_TILE no more columns than the tile has */
-    u32 put, take;     /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes */
+    u32 put, take; /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes; 3: its pair
+                      of the warp's first row */
 #if REDUCE == 2
     struct meeting meeting;
 #endif
 };
 
-/* A lane stores pairs as it holds them, or with EPILOGUE 2 16 bytes of every fourth of its warp's 16 rows. */
+/* A lane stores pairs as it holds them, or with EPILOGUE 2 16 bytes of every fourth of its warp's 16 rows, or with 3
+ * some of every row. */
 #if SPLIT_K > 1
 #define LANES_A_ROW 4
 #define LANE_COLUMNS 2
+#elif EPILOGUE == 3
+#define LANES_A_ROW 32
+#define LANE_COLUMNS 0
 #else
 #define LANES_A_ROW 8
 #define LANE_COLUMNS 8
 #endif
 
-/* CTA r of those that share a tile owns every SPLIT_K-th fragment from the r-th on, in each row of them; where they have
- * one row only, the last of these may lie beyond the tile. */
+/* CTA r of those that share a tile owns every SPLIT_K-th fragment from the r-th on, in each row of them; where they
+ * have one row only, the last of these may lie beyond the tile. */
 #define OWNS_EVENLY (BN / 8 % SPLIT_K == 0)
 #define OWNS_COLUMNS (SPLIT_K > 1 && REDUCE == 1 && PARTS == 1 && (OWNS_EVENLY || FRAGMENTS == BN / 8))
 #define ENDS_WITH_TILE (SPLIT_K == 1 || OWNS_COLUMNS && !OWNS_EVENLY)
@@ -52,7 +58,7 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
 #endif
 #if SPLIT_K == 1
     o.put = box + in * 128 + (lane / 16 ^ in % 8) * 16;
-    o.take = box + out * 128 + (lane % 8 ^ lane / 8) * 16;
+    o.take = EPILOGUE == 3 ? box + out * 128 + lane * 4 : box + out * 128 + (lane % 8 ^ lane / 8) * 16;
     settle(o.put), settle(o.take);
 #endif
     return o;
@@ -72,6 +78,23 @@ DEVICE void ask_ahead(outlet &o)
 {
 #if REDUCE == 2
     o.meeting.before = load_relaxed4(o.meeting.count);
+#endif
+}
+
+/* Two elements of a row, of which `columns` are there. Rows that may begin anywhere have even ones by chance. */
+DEVICE void store_two(u16 *to, int columns, u32 pair)
+{
+#if PACK
+    if (columns > 0) {
+        store_global2(to, pair);
+    }
+    if (columns > 1) {
+        store_global2(to + 1, pair >> 16);
+    }
+#else
+    if (columns > 0) {
+        store_global4(to, pair);
+    }
 #endif
 }
 
@@ -95,11 +118,11 @@ DEVICE void store_fragment(const outlet &o, int f, float4 sum, int n)
 {
     const int down = f / (BN / 8) * 64, right = f % (BN / 8) * 8;
     u16 *to = o.to + (i64)n * down + right;
-    if (down < o.rows && right < o.columns) {
-        store_global4(to, pack2(sum.x, sum.y));
+    if (down < o.rows) {
+        store_two(to, o.columns - right, pack2(sum.x, sum.y));
     }
-    if (down + 8 < o.rows && right < o.columns) {
-        store_global4(to + (i64)n * 8, pack2(sum.z, sum.w));
+    if (down + 8 < o.rows) {
+        store_two(to + (i64)n * 8, o.columns - right, pack2(sum.z, sum.w));
     }
 }
 #endif
@@ -226,7 +249,8 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
     cluster_wait();
 #else
     send_pieces(w, acc, thread); /* the owners' barriers are ready: begin_consuming() */
-    barrier_wait(w.arrived, 0);  /* as for what peers multicast: it lies in shared memory, no cache is between to be dropped */
+    barrier_wait(w.arrived,
+                 0); /* as for what peers multicast: it lies in shared memory, no cache is between to be dropped */
 #endif
     store_owned(w, o, thread);
 }
@@ -256,17 +280,51 @@ DEVICE void store_tile(const struct work &w, const accumulator &acc, const outle
         }
     }
 }
-#elif EPILOGUE == 2
+#elif EPILOGUE >= 2
+#if EPILOGUE == 3
+/* The box's share of row `row` of the warp, from `to` on; the lane has `pair` of it. By the whole warp. */
+DEVICE void store_part_of_row(u16 *to, int columns, u32 pair)
+{
+    const int odd = (int)((u64)to >> 1 & 1);
+    const struct pack_store s = pack_store_of((int)threadIdx.x % 32, odd, columns);
+    const u32 next = __shfl_down_sync(~0u, pair, 1), shifted = odd ? pair >> 16 | next << 16 : pair;
+    if (s.many == 2) {
+        store_global4(to + s.at, shifted);
+    } else if (s.many == 1) {
+        store_global2(to + s.at, shifted);
+    }
+    if (s.head) {
+        store_global2(to, pair);
+    }
+}
+#endif
+
 /* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
 DEVICE void store_rows(const outlet &o, const wgmma_register (&d)[WG_REGISTERS], int below, int box, int n)
 {
-    uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
     for (int j = 0; j < 8 && box * 8 + j + 1 < BN / 8; j += 2) {
         const int n8 = box * 8 + j;
         stmatrix4(o.put ^ (j * 16), packed(d, n8, 0), packed(d, n8, 1), packed(d, n8 + 1, 0), packed(d, n8 + 1, 1));
     }
     __syncwarp();
+#if EPILOGUE == 3
+#pragma unroll 1 /* written out it takes seconds to compile */
+    for (int first = 0; first < 16; first += 4) {
+        u32 pair[4]; /* all loaded before the first is stored */
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            pair[i] = load_shared4((o.take ^ ((first + i) % 8 * 16)) + (first + i) * 128);
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (below + first + i < o.rows) {
+                store_part_of_row(o.to + (i64)n * (below + first + i) + box * 64, o.columns - box * 64, pair[i]);
+            }
+        }
+    }
+#else
+    uint4 v[4]; /* all loaded before the first is stored */
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         v[i] = load_shared16((o.take ^ (i % 2 * 64)) + i * 512);
@@ -277,6 +335,7 @@ DEVICE void store_rows(const outlet &o, const wgmma_register (&d)[WG_REGISTERS],
             store_global16(o.to + (i64)n * (below + i * 4) + box * 64, v[i]);
         }
     }
+#endif
     __syncwarp();
 }
 

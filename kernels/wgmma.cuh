@@ -141,6 +141,14 @@ template <int EVICT_FIRST> DEVICE void tensor_store(const TensorMap *map, u32 fr
     }
 }
 
+/* So many bytes, of which 16 each belong together, from global to shared memory, as they lie. */
+DEVICE void bulk_load(u32 to, const void *from, u32 bytes, u32 barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
 DEVICE void tensor_store_commit()
 {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

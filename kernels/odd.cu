@@ -1,0 +1,27 @@
+/*
+ * odd.cu - persistent.cu for rows that begin anywhere, which no tensor map describes: any M, N and K.
+ *
+ * Before the first copy all CTAs put A and B into the workspace as the stages that they will multiply, and meet
+ * (packing.cuh); a stage is then one copy of each without a map, and C is stored by 4 and 2 bytes (EPILOGUE 3). With
+ * SPLIT_K that many CTAs share a tile's K through the workspace (REDUCE 2, split.cuh).
+ *
+ * Parameters: BM, BN, STAGES, CONSUMERS, PINGPONG, SPLIT_K, RASTER, DOWN, EARLY, as there.
+ */
+#define PACK 1
+#define ACROSS 0
+#define CLUSTER_M 1
+#define CLUSTER_N 1
+#define ABREAST 1
+#define REDUCE (SPLIT_K > 1 ? 2 : 0)
+#define PARTS 1
+#define QUEUE 0
+#define STREAM_K 0
+#define KEEP 0
+#define HOLD 0
+#define PEEK 0
+#define TAIL 0
+#define EPILOGUE (SPLIT_K > 1 ? 0 : 3)
+#define EVICT 0
+#define STREAM 0
+#define MIN_BLOCKS 1
+#include "persistent.cu"

@@ -1,0 +1,152 @@
+/* pack.cuh, compiled for the host: every element of an operand lies once in the packed one, where wgmma's swizzle looks
+ * for it, and zeros past its end; loads read the matrix and nothing beyond; a warp stores each element of a row once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint32_t u32;
+#define DEVICE static inline
+#include "../kernels/pack.cuh"
+
+enum { BLOCK = 64 }; /* of K */
+
+struct matrix {
+    int rows, columns;
+    uint16_t *at; /* of exactly rows x columns, so that a sanitizer sees what lies beyond */
+};
+
+static uint16_t value(int row, int column)
+{
+    return (uint16_t)(1 + (row * 131 + column * 7) % 65000);
+}
+
+static struct matrix make(int rows, int columns)
+{
+    struct matrix m = {rows, columns, malloc((size_t)rows * (size_t)columns * sizeof(uint16_t))};
+    assert_non_null(m.at);
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++)
+            m.at[i * columns + j] = value(i, j);
+    return m;
+}
+
+/* The loads of packing.cuh: words that pack_reads() allows, then the last element by itself. */
+static void load(const struct matrix *m, struct pack_chunk c, uint16_t out[8])
+{
+    int total = m->rows * m->columns, at = 0;
+    int left = m->columns - c.column, inside = c.row >= m->rows || left <= 0 ? 0 : left < 8 ? left : 8;
+    u32 word[5] = {0};
+    if (inside > 0)
+        at = c.row * m->columns + c.column;
+    for (int j = 0; j < 5; j++)
+        if (pack_reads(at, j, inside, total)) {
+            int first = (at & ~1) + 2 * j;
+            assert_true(first >= 0 && first + 1 < total);
+            memcpy(&word[j], m->at + first, sizeof word[j]);
+        }
+    for (int i = 0; i < 4; i++) {
+        u32 pair = pack_pair(word, i, at & 1, inside);
+        if (pack_lacks_last(at, inside, total) && (inside - 1) / 2 == i)
+            pair |= (u32)m->at[total - 1] << ((inside - 1) % 2 * 16);
+        out[2 * i] = (uint16_t)pair;
+        out[2 * i + 1] = (uint16_t)(pair >> 16);
+    }
+}
+
+/* Byte of element (row, k) of a K-major stage under the 128-byte swizzle: bits 4 to 6 of the address XOR bits 7 to 9.
+ */
+static int swizzled(int byte)
+{
+    return byte ^ (byte >> 7 & 7) << 4;
+}
+
+static uint16_t expected(const struct matrix *m, int row, int column)
+{
+    return row < m->rows && column < m->columns ? value(row, column) : 0;
+}
+
+/* One block, chunk by chunk, and then looked at as the tensor cores do. */
+static void check_along(const struct matrix *m, int tile, int step, int tall)
+{
+    static uint16_t block[256 * BLOCK];
+    for (int line = 0; line < tall; line++)
+        for (int slot = 0; slot < 8; slot++)
+            load(m, pack_along(tile, step, line, slot, tall), block + line * 64 + slot * 8);
+    for (int row = 0; row < tall; row++)
+        for (int k = 0; k < BLOCK; k++)
+            assert_int_equal(block[swizzled(row * 128 + k * 2) / 2], expected(m, tile * tall + row, step * 64 + k));
+}
+
+static void check_down(const struct matrix *m, int tile, int step, int wide)
+{
+    static uint16_t block[256 * BLOCK];
+    int boxes = (wide + 63) / 64;
+    for (int line = 0; line < boxes * 64; line++)
+        for (int slot = 0; slot < 8; slot++)
+            load(m, pack_down(tile, step, line, slot, wide), block + line * 64 + slot * 8);
+    for (int k = 0; k < BLOCK; k++)
+        for (int column = 0; column < wide; column++)
+            assert_int_equal(block[swizzled(column / 64 * 8192 + k * 128 + column % 64 * 2) / 2],
+                             expected(m, step * 64 + k, tile * wide + column));
+}
+
+static void blocks_are_what_a_stage_holds(void **state)
+{
+    static const int sizes[] = {1, 2, 7, 63, 64, 65, 129, 200, 255};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
+            struct matrix m = make(sizes[i], sizes[j]);
+            for (int tile = 0; tile < 3; tile++)
+                for (int step = 0; step < 5; step++) {
+                    check_along(&m, tile, step, 64);
+                    check_along(&m, tile, step, 192);
+                    check_down(&m, tile, step, 32);
+                    check_down(&m, tile, step, 96);
+                    check_down(&m, tile, step, 128);
+                }
+            free(m.at);
+        }
+}
+
+/* A row of C from an odd or even place on, by 32 lanes with two elements each. */
+static void check_row(int odd, int columns)
+{
+    int stored[66] = {0};
+    for (int lane = 0; lane < 32; lane++) {
+        struct pack_store s = pack_store_of(lane, odd, columns);
+        assert_true(s.many < 2 || (s.at + odd) % 2 == 0); /* four bytes at an address that takes them */
+        for (int i = 0; i < s.many; i++) {
+            int own =
+                2 * lane + odd + i; /* of the lane's pair, or shifted by one its second and its neighbour's first */
+            assert_int_equal(s.at + i, own);
+            stored[own]++;
+        }
+        if (s.head) {
+            assert_int_equal(lane, 0);
+            stored[0]++;
+        }
+    }
+    for (int i = 0; i < 66; i++)
+        assert_int_equal(stored[i], i < columns && i < 64);
+}
+
+static void each_element_of_a_row_is_stored_once(void **state)
+{
+    (void)state;
+    for (int odd = 0; odd < 2; odd++)
+        for (int columns = -3; columns < 130; columns++)
+            check_row(odd, columns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_are_what_a_stage_holds),
+                                       cmocka_unit_test(each_element_of_a_row_is_stored_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
