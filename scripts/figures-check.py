@@ -412,6 +412,15 @@ def closed_loop():
     return table(("problem", "held out", "policy's first", "as shipped", "best come across", "mean of 4 random"), rows)
 
 
+def ranker():
+    """What a choice loses against the fastest of its pool (scripts/train-ranker.py --evaluate)."""
+    with open(os.path.join(ROOT, "..", "ranker.json")) as file:
+        data = json.load(file)
+    rows = [(r["left_out"], r["problems"], r["pools"], r["by"],
+             *("%.2f / %.2f" % both for both in zip(r["mean"], r["median"]))) for r in data]
+    return table(("left out", "problems", "pools", "by", "first", "best of 4", "of 8", "of 16"), rows)
+
+
 BLOCK = re.compile(r"<!-- figures: (\w+) -->\n(.*?)<!-- end -->", re.S)
 
 

@@ -9,7 +9,9 @@ lightgbm (training alone: pip install numpy lightgbm), and build/tests/rank_feat
 
 What is learned is log(time / model's time), within a problem: by how much the model is wrong of one configuration more
 than of the others. Configurations that are far from the fastest weigh little. --evaluate leaves out whole shapes, whole
-sizes, or all that is off the grid, and prints by how many percent a choice is slower than the fastest of its pool.
+sizes, or all that is off the grid, and prints by how many percent a choice is slower than the fastest of its pool: of
+the model, of the trees, and of both as `run` races them (every fourth is the model's). It learns from what is offline
+with fp32, and from the journals.
 """
 import argparse
 import gzip
@@ -28,10 +30,12 @@ from kernel_policy.served import parameters_of  # noqa: E402
 
 H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
 UNIT = 1e-4  # of a leaf
-TREES, LEAVES, RATE = 160, 48, 0.08
+TREES, LEAVES, RATE = 120, 40, 0.1
 FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
 NEW_WEIGHT = 3.0  # of a row of a named journal, over one of rl/data
-FOLDS = 5
+FASTEST = 32  # configurations of a pool, all of which are learned from
+FOLDS = 3
+MODEL_EVERY = 4  # RANK_MODEL_EVERY of harness/choice/rank.h
 SEED = 20261125
 
 
@@ -128,51 +132,82 @@ def target_of(data, chosen, weights):
     return np.clip(wrong - mean[pool], -1.0, 1.0)
 
 
+def thinned(data, chosen):
+    """Of each pool the fastest, and every fourth of the others: these teach little and take long."""
+    order = np.lexsort((data.times[chosen], data.pool[chosen]))
+    pool = data.pool[chosen][order]
+    first = np.searchsorted(pool, pool, side="left")
+    place = np.arange(len(pool)) - first
+    return np.sort(chosen[order[(place < FASTEST) | (place % 4 == 0)]])
+
+
 def learn(data, chosen):
     import lightgbm
+    chosen = thinned(data, chosen)
     weights = weights_of(data, chosen)
     made = lightgbm.Dataset(data.X[chosen], target_of(data, chosen, weights), weight=weights,
                             feature_name=data.names, params={"max_bin": 255, "verbose": -1})
     return lightgbm.train({"objective": "regression", "num_leaves": LEAVES, "learning_rate": RATE, "verbose": -1,
                            "min_data_in_leaf": 60, "lambda_l2": 1.0, "feature_fraction": 0.6, "bagging_fraction": 0.8,
                            "bagging_freq": 1, "seed": SEED, "deterministic": True, "force_row_wise": True,
-                           "num_threads": 2}, made, TREES)
+                           "num_threads": 1}, made, TREES)
 
 
 # ---- evaluating ----
 
 
-def regrets(data, chosen, scores):
-    """Percent over the pool's fastest of the best of the first 1, 4, 8 and 16: a row a pool."""
-    order = np.lexsort((scores, data.pool[chosen]))
-    pool, slower = data.pool[chosen][order], data.slower[chosen][order]
-    out = []
-    for rows in np.split(slower, np.flatnonzero(np.diff(pool)) + 1):
-        out.append([100 * (rows[:n].min() - 1) for n in (1, 4, 8, 16)])
-    return np.array(out)
+def trust(data, learned, asked):
+    """As trees_values (harness/choice/trees.c): halved for each feature outside of what was learned from."""
+    seen, rows = data.X[learned], data.X[asked]
+    outside = (rows < seen.min(axis=0)) | (rows > seen.max(axis=0))
+    return 0.5 ** outside.sum(axis=1)
+
+
+def merged(first, model):
+    """As harness/choice/rank.c: every fourth place is for the model's first that is not there yet."""
+    taken, lists = [], {False: list(first), True: list(model)}
+    while len(taken) < min(16, len(first)):
+        own = lists[len(taken) % MODEL_EVERY == MODEL_EVERY - 1]
+        taken.append(own[0])
+        lists = {k: [i for i in v if i != own[0]] for k, v in lists.items()}
+    return taken
+
+
+def regrets(data, chosen, trees, model):
+    """Percent over the pool's fastest of the best of the first 1, 4, 8 and 16: by the model, by trees, by both."""
+    out = {"model": [], "trees": [], "both": []}
+    for rows in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(data.pool[chosen])) + 1):
+        slower = data.slower[chosen[rows]]
+        by_model = np.argsort(model[rows], kind="stable")
+        by_trees = np.argsort(trees[rows], kind="stable")
+        for who, order in (("model", by_model), ("trees", by_trees), ("both", merged(by_trees, by_model))):
+            out[who].append([100 * (slower[order[:n]].min() - 1) for n in (1, 4, 8, 16)])
+    return {who: np.array(values) for who, values in out.items()}
 
 
 def table_row(name, values):
     cells = ["%5.2f / %5.2f / %5.1f" % (v.mean(), np.median(v), np.quantile(v, 0.9)) for v in values.T]
-    print("%-34s %5d  %s" % (name, len(values), "   ".join(cells)))
+    print("%-42s %5d  %s" % (name, len(values), "   ".join(cells)), flush=True)
 
 
-def evaluate_split(data, name, held, kinds):
-    """`held`: a fold for each pool, -1: always learned from."""
+def evaluate_split(data, name, held, kinds, able):
+    """`held`: a fold for each pool, -1: always learned from. `able`: the pools that there are."""
     score = np.full(len(data.times), np.nan)
     for fold in sorted(set(held[held >= 0])):
-        test = held[data.pool] == fold
-        score[test] = learn(data, np.flatnonzero(~test)).predict(data.X[test])
-    out = {}
+        learned = np.flatnonzero((held != fold)[data.pool] & able[data.pool])
+        asked = np.flatnonzero((held == fold)[data.pool] & able[data.pool])
+        score[asked] = learn(data, learned).predict(data.X[asked]) * trust(data, learned, asked)
+    out = []
     for kind, pools in kinds.items():
-        chosen = np.flatnonzero(pools[data.pool] & (held[data.pool] >= 0))
+        chosen = np.flatnonzero((pools & able & (held >= 0))[data.pool])
         if len(chosen) == 0:
             continue
-        log_model = np.log(data.model[chosen])
-        for who, scores in (("model", log_model), ("trees", log_model + score[chosen])):
-            values = regrets(data, chosen, scores)
+        model = np.log(data.model[chosen])
+        for who, values in regrets(data, chosen, model + score[chosen], model).items():
             table_row("%s, %s: %s" % (name, kind, who), values)
-            out[kind + ": " + who] = [round(float(v), 2) for v in values.mean(axis=0)]
+            out.append({"left_out": name, "problems": kind, "by": who, "pools": len(values),
+                        "mean": [round(float(v), 2) for v in values.mean(axis=0)],
+                        "median": [round(float(v), 2) for v in np.median(values, axis=0)]})
     return out
 
 
@@ -184,40 +219,26 @@ def folds_by(values, count):
     return np.array([fold[v] for v in values])
 
 
-def kinds_of(data):
-    accumulate = np.array([p[4] for p, _ in data.pools])
-    mode = np.array([p[5] for p, _ in data.pools])
-    new = data.new
+def evaluate(data):
     on_grid = np.array([all(s in GRID for s in p[:3]) for p, _ in data.pools])
-    out = {"grid %s %s" % (m, a): on_grid & ~new & (accumulate == a) & (mode == m)
-           for m in ("offline", "server") for a in ("f32", "f16")}
-    out["off the grid"] = ~on_grid & ~new
-    shape = data.shapes
-    least = np.minimum.reduce([shape[:, 0] & -shape[:, 0], shape[:, 1] & -shape[:, 1], shape[:, 2] & -shape[:, 2]])
+    offline = np.array([p[4:6] == ("f32", "offline") for p, _ in data.pools])
+    shape, new = data.shapes, data.new
+    least = (shape & -shape).min(axis=1)
     few = shape[:, 0] <= 96
-    out["new, M up to 96"] = new & few
-    out["new, odd"] = new & ~few & (least < 8)
-    out["new, others"] = new & ~few & (least >= 8)
+    kinds = {"grid": on_grid & ~new, "off the grid": ~on_grid & ~new, "new, M up to 96": new & few,
+             "new, odd": new & ~few & (least < 8), "new, others": new & ~few & (least >= 8)}
+    able = offline | new
+    print("percent over the pool's fastest, mean / median / p90        first, best of 4, of 8, of 16")
+    out = evaluate_split(data, "shapes", folds_by([tuple(s) for s in shape], FOLDS), kinds, able)
+    out += evaluate_split(data, "all off the grid", np.where(on_grid, -1, 0), kinds, able)
+    for size in SIZES:
+        held = np.where((shape == size).any(axis=1), 0, -1)
+        out += evaluate_split(data, "size %d" % size, held, {"grid": kinds["grid"]}, able)
     return out
 
 
 GRID = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384)
-
-
-def evaluate(data):
-    kinds = kinds_of(data)
-    off = ~np.array([all(s in GRID for s in p[:3]) for p, _ in data.pools])
-    print("percent over the pool's fastest, mean / median / p90     first   best of 4   of 8   of 16")
-    out = {}
-    shapes = [tuple(s) for s in data.shapes]
-    out["whole shapes"] = evaluate_split(data, "shapes", folds_by(shapes, FOLDS), kinds)
-    out["all off the grid"] = evaluate_split(data, "grid alone", np.where(off, 0, -1), kinds)
-    sizes = {}
-    for size in (128, 2048, 12288):
-        held = np.where((data.shapes == size).any(axis=1), 0, -1)
-        sizes[str(size)] = evaluate_split(data, "size %d" % size, held, {"f32 offline": kinds["grid offline f32"]})
-    out["whole sizes"] = sizes
-    return out
+SIZES = (128, 2048, 12288)
 
 
 # ---- writing ----
@@ -276,7 +297,7 @@ def main():
     if options.evaluate:
         made = evaluate(data)
         if str(options.evaluate) != "/dev/null":
-            options.evaluate.write_text(json.dumps(made, indent=1) + "\n")
+            options.evaluate.write_text("[\n" + ",\n".join(json.dumps(row) for row in made) + "\n]\n")
     if options.write:
         write(data, learn(data, np.arange(len(data.times))), options.write)
 

@@ -15,12 +15,9 @@
 #define NEIGHBOURS_TRIED 64
 #define MOST (CHOOSE_NEIGHBOURS + CHOOSE_RANKED + RACE_MAX_VARIANTS)
 
-/* Who proposed a key. */
-enum origin { ORIGIN_RANKED, ORIGIN_NEIGHBOUR, ORIGIN_OWN, ORIGIN_COUNT };
-
 struct proposal {
     char key[sizeof(((struct cudal2_variant *)0)->key)];
-    enum origin origin;
+    enum choose_origin origin;
     const struct tuned_match *match; /* of a neighbour */
 };
 
@@ -29,8 +26,8 @@ struct choosing {
     struct entrant *entrant;
     const struct tuned_table *table;
     struct tuned_match matches[NEIGHBOURS_TRIED];
-    struct proposal lists[ORIGIN_COUNT][RACE_MAX_VARIANTS]; /* each best first */
-    size_t n_of[ORIGIN_COUNT];
+    struct proposal lists[CHOOSE_ORIGINS][RACE_MAX_VARIANTS]; /* each best first */
+    size_t n_of[CHOOSE_ORIGINS];
     struct proposal all[MOST]; /* in the order in which they are compiled and raced, no key twice */
     size_t n;
 };
@@ -55,7 +52,7 @@ static bool is_in(const struct proposal *list, size_t n, const char *key)
     return false;
 }
 
-static void propose(struct choosing *c, enum origin origin, const char *key, const struct tuned_match *match)
+static void propose(struct choosing *c, enum choose_origin origin, const char *key, const struct tuned_match *match)
 {
     struct proposal *list = c->lists[origin];
     size_t *n = &c->n_of[origin];
@@ -93,7 +90,7 @@ static void propose_neighbours(struct choosing *c, const struct rank_query *rank
     for (size_t i = 0; i < n; i++) {
         const char *key = whole_key(c, c->table->variants[c->matches[i].entry->variant].key, &whole);
         if (!ranks(c) || ranker_takes(c->bench->ranker, ranked, key))
-            propose(c, ORIGIN_NEIGHBOUR, key, &c->matches[i]);
+            propose(c, CHOOSE_BY_NEIGHBOUR, key, &c->matches[i]);
     }
 }
 
@@ -113,7 +110,7 @@ static void propose_ranked(struct choosing *c, const struct rank_query *query)
     struct cudal2_variant keys[CHOOSE_RANKED];
     size_t n = ranks(c) ? ranker_choose(c->bench->ranker, query, keys) : 0;
     for (size_t i = 0; i < n; i++)
-        propose(c, ORIGIN_RANKED, keys[i].key, NULL);
+        propose(c, CHOOSE_BY_RANKER, keys[i].key, NULL);
 }
 
 static void propose_own(struct choosing *c)
@@ -124,9 +121,9 @@ static void propose_own(struct choosing *c)
     char why[CUDAL2_WHY];
     int n = own ? contender->ops->list_variants(contender, &setup, own, RACE_MAX_VARIANTS, why) : 0;
     for (int i = 0; i < n; i++)
-        if (!is_in(c->lists[ORIGIN_RANKED], c->n_of[ORIGIN_RANKED], own[i].key) &&
-            !is_in(c->lists[ORIGIN_NEIGHBOUR], c->n_of[ORIGIN_NEIGHBOUR], own[i].key))
-            propose(c, ORIGIN_OWN, own[i].key, NULL);
+        if (!is_in(c->lists[CHOOSE_BY_RANKER], c->n_of[CHOOSE_BY_RANKER], own[i].key) &&
+            !is_in(c->lists[CHOOSE_BY_NEIGHBOUR], c->n_of[CHOOSE_BY_NEIGHBOUR], own[i].key))
+            propose(c, CHOOSE_BY_CONTENDER, own[i].key, NULL);
     free(own);
 }
 
@@ -138,23 +135,23 @@ static size_t most_neighbours(const struct choosing *c)
 }
 
 /* Without a ranker nobody knows yet which of the neighbours' winners take this problem. */
-static size_t most_of(const struct choosing *c, enum origin origin)
+static size_t most_of(const struct choosing *c, enum choose_origin origin)
 {
     size_t neighbours = ranks(c) ? most_neighbours(c) : NEIGHBOURS_TRIED;
-    bool others = c->n_of[ORIGIN_RANKED] + c->n_of[ORIGIN_NEIGHBOUR] > 0;
+    bool others = c->n_of[CHOOSE_BY_RANKER] + c->n_of[CHOOSE_BY_NEIGHBOUR] > 0;
     /* A table of the other mode knows what kernels do, not what they do from idle. */
     bool all = c->table && c->table->mode != c->bench->mode;
     size_t own = !others || all ? RACE_MAX_VARIANTS : CHOOSE_OWN;
-    return origin == ORIGIN_OWN ? own : origin == ORIGIN_RANKED ? CHOOSE_RANKED : neighbours;
+    return origin == CHOOSE_BY_CONTENDER ? own : origin == CHOOSE_BY_RANKER ? CHOOSE_RANKED : neighbours;
 }
 
 /* In turn, so that what time cuts off is everybody's last. */
 static void interleave(struct choosing *c)
 {
     for (size_t rank = 0; rank < RACE_MAX_VARIANTS; rank++)
-        for (int origin = 0; origin < ORIGIN_COUNT && c->n < MOST; origin++) {
+        for (int origin = 0; origin < CHOOSE_ORIGINS && c->n < MOST; origin++) {
             const struct proposal *p = &c->lists[origin][rank];
-            if (rank < c->n_of[origin] && rank < most_of(c, (enum origin)origin) && !is_in(c->all, c->n, p->key))
+            if (rank < c->n_of[origin] && rank < most_of(c, (enum choose_origin)origin) && !is_in(c->all, c->n, p->key))
                 c->all[c->n++] = *p;
         }
 }
@@ -183,12 +180,12 @@ static void compile(struct choosing *c)
 
 /* ---- what is taken ---- */
 
-static void say(struct choosing *c, const struct proposal *p, size_t taken[ORIGIN_COUNT])
+static void say(struct choosing *c, const struct proposal *p, size_t taken[CHOOSE_ORIGINS])
 {
     char key[80];
     cJSON *tuning = c->entrant->record->tuning, *list = cJSON_GetObjectItemCaseSensitive(tuning, "neighbours");
     taken[p->origin]++;
-    if (p->origin != ORIGIN_NEIGHBOUR)
+    if (p->origin != CHOOSE_BY_NEIGHBOUR)
         return;
     if (!list) {
         cJSON_AddStringToObject(tuning, "table", c->table->name);
@@ -200,24 +197,24 @@ static void say(struct choosing *c, const struct proposal *p, size_t taken[ORIGI
 }
 
 /* A source is said where a table or the model had a part. */
-static void say_sources(struct choosing *c, const size_t taken[ORIGIN_COUNT])
+static void say_sources(struct choosing *c, const size_t taken[CHOOSE_ORIGINS])
 {
     cJSON *tuning = c->entrant->record->tuning;
-    if (taken[ORIGIN_RANKED] + taken[ORIGIN_NEIGHBOUR] == 0)
+    if (taken[CHOOSE_BY_RANKER] + taken[CHOOSE_BY_NEIGHBOUR] == 0)
         return;
-    cJSON_AddStringToObject(tuning, "source", taken[ORIGIN_NEIGHBOUR] > 0 ? "neighbour" : "ranked");
-    if (taken[ORIGIN_RANKED] > 0)
-        json_put_number(tuning, "ranked", (double)taken[ORIGIN_RANKED]);
-    if (taken[ORIGIN_OWN] > 0)
-        json_put_number(tuning, "own", (double)taken[ORIGIN_OWN]);
+    cJSON_AddStringToObject(tuning, "source", taken[CHOOSE_BY_NEIGHBOUR] > 0 ? "neighbour" : "ranked");
+    if (taken[CHOOSE_BY_RANKER] > 0)
+        json_put_number(tuning, "ranked", (double)taken[CHOOSE_BY_RANKER]);
+    if (taken[CHOOSE_BY_CONTENDER] > 0)
+        json_put_number(tuning, "own", (double)taken[CHOOSE_BY_CONTENDER]);
 }
 
 static size_t take(struct choosing *c, size_t most, struct cudal2_variant *out)
 {
-    size_t taken[ORIGIN_COUNT] = {0}, n = 0;
+    size_t taken[CHOOSE_ORIGINS] = {0}, n = 0;
     for (size_t i = 0; i < c->n && n < most; i++) {
         const struct proposal *p = &c->all[i];
-        bool enough = p->origin == ORIGIN_NEIGHBOUR && taken[ORIGIN_NEIGHBOUR] == most_neighbours(c);
+        bool enough = p->origin == CHOOSE_BY_NEIGHBOUR && taken[CHOOSE_BY_NEIGHBOUR] == most_neighbours(c);
         if (enough || !choose_fits(c->bench, c->entrant, p->key))
             continue;
         memcpy(out[n++].key, p->key, sizeof p->key);
@@ -227,27 +224,56 @@ static size_t take(struct choosing *c, size_t most, struct cudal2_variant *out)
     return n;
 }
 
-size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
-                      struct cudal2_variant *out)
+/* Everybody's proposals in one order, none where nobody but the contender has any. */
+static void gather(struct choosing *c)
 {
-    struct choosing *c = calloc(1, sizeof *c);
-    enum choice choice = bench->config->choice;
-    size_t n = 0;
-    if (!c)
-        return 0;
-    *c = (struct choosing){.bench = bench, .entrant = entrant, .table = table};
+    enum choice choice = c->bench->config->choice;
     const struct rank_query query = rank_query_of(c);
     propose_neighbours(c, &query);
     if (choice != CHOICE_TABLE)
         propose_ranked(c, &query);
-    if (c->n_of[ORIGIN_NEIGHBOUR] + c->n_of[ORIGIN_RANKED] > 0) {
-        if (choice != CHOICE_TABLE || table->mode != bench->mode)
-            propose_own(c);
-        interleave(c);
-        if (choice == CHOICE_RACE)
-            compile(c);
-        n = take(c, choice == CHOICE_ZERO ? 1 : RACE_MAX_VARIANTS, out);
+    if (c->n_of[CHOOSE_BY_NEIGHBOUR] + c->n_of[CHOOSE_BY_RANKER] == 0)
+        return;
+    if (choice != CHOICE_TABLE || c->table->mode != c->bench->mode)
+        propose_own(c);
+    interleave(c);
+}
+
+static struct choosing *choosing_new(struct bench *bench, struct entrant *entrant, const struct tuned_table *table)
+{
+    struct choosing *c = calloc(1, sizeof *c);
+    if (c)
+        *c = (struct choosing){.bench = bench, .entrant = entrant, .table = table};
+    return c;
+}
+
+size_t choose_members(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                      struct choose_member *out, size_t most)
+{
+    struct choosing *c = choosing_new(bench, entrant, table);
+    size_t n = 0;
+    if (c)
+        gather(c);
+    for (; c && n < c->n && n < most; n++) {
+        out[n].origin = c->all[n].origin;
+        memcpy(out[n].variant.key, c->all[n].key, sizeof out[n].variant.key);
     }
+    free(c);
+    return n;
+}
+
+size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                      struct cudal2_variant *out)
+{
+    struct choosing *c = choosing_new(bench, entrant, table);
+    enum choice choice = bench->config->choice;
+    size_t n = 0;
+    if (!c)
+        return 0;
+    gather(c);
+    if (choice == CHOICE_RACE)
+        compile(c);
+    n = take(c, choice == CHOICE_ZERO ? 1 : RACE_MAX_VARIANTS, out);
     free(c);
     return n;
 }

@@ -14,6 +14,18 @@
 #define CHOOSE_OWN 3        /* of the contender's own, beside those */
 #define CHOOSE_SECONDS 2.0  /* for compiling: with the race after it a new problem takes some 3 s */
 
+/* Who proposed a variant. */
+enum choose_origin { CHOOSE_BY_RANKER, CHOOSE_BY_NEIGHBOUR, CHOOSE_BY_CONTENDER, CHOOSE_ORIGINS };
+
+struct choose_member {
+    struct cudal2_variant variant;
+    enum choose_origin origin;
+};
+
+/* Who would race, in this order, if all compile and can be set up; how many, at most `most`. Nothing is compiled. */
+size_t choose_members(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                      struct choose_member *out, size_t most);
+
 /* Fills `out` (RACE_MAX_VARIANTS) by config->choice; returns how many, 0 where there is nothing but the contender's own
  * list to go by. `table` may be NULL. Says in record->tuning where they come from. */
 size_t choose_unknown(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
