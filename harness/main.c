@@ -29,6 +29,8 @@ static int dispatch(const struct options *options, struct error *err)
         return command_compare(options, err);
     case COMMAND_MERGE:
         return command_merge(options, err);
+    case COMMAND_WATCH:
+        return command_watch(options, err);
     case COMMAND_VERIFY:
         return command_verify(options, err);
     case COMMAND_SERVE:

@@ -19,6 +19,7 @@ int command_doctor(const struct options *options, struct error *err);
 int command_report(const struct options *options, struct error *err);
 int command_compare(const struct options *options, struct error *err);
 int command_merge(const struct options *options, struct error *err);
+int command_watch(const struct options *options, struct error *err);
 int command_verify(const struct options *options, struct error *err);
 
 /* compare --agreement. */

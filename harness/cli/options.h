@@ -30,6 +30,7 @@ enum command {
     COMMAND_REPORT,
     COMMAND_COMPARE,
     COMMAND_MERGE,
+    COMMAND_WATCH,
     COMMAND_VERIFY,
     COMMAND_SERVE,
     COMMAND_INIT,
@@ -92,6 +93,7 @@ enum option_id {
     OPTION_OUTPUT,
     OPTION_RESUME,
     OPTION_EXPLAIN,
+    OPTION_ONCE,
     OPTION_QUIET,
     OPTION_NO_COLOR,
     OPTION_FORCE,
@@ -162,7 +164,7 @@ struct options {
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, invariance, memcheck, racecheck, in_process,
         compile_only; /* verification */
-    bool dry_run, update, mixed, all, agreement, force, resume, explain, quiet, no_color, man, help, version;
+    bool dry_run, update, mixed, all, agreement, force, resume, explain, once, quiet, no_color, man, help, version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;

@@ -10,8 +10,8 @@
 
 #define ON(command) (1u << COMMAND_##command)
 #define EVERYWHERE                                                                                                     \
-    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(MERGE) | ON(VERIFY) | ON(SERVE) |      \
-     ON(INIT) | ON(HELP))
+    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(MERGE) | ON(WATCH) | ON(VERIFY) |      \
+     ON(SERVE) | ON(INIT) | ON(HELP))
 #define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY) | ON(SERVE))
 #define AT(field) offsetof(struct options, field)
 
@@ -53,6 +53,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
                          "tell which candidates lost speed between two runs (results or journals)"},
     [COMMAND_MERGE] = {"merge", "OUTPUT|DIR|JOURNAL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
                        "make one run of the journals of its shards, or print which shards are missing"},
+    [COMMAND_WATCH] = {"watch", "OUTPUT|DIR|JOURNAL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_FILE,
+                       "show how far a run in shards is, from its journals: live on a terminal, one line elsewhere"},
     [COMMAND_VERIFY] =
         {"verify", "KERNEL...", OPTIONS_OPERANDS_MAX, false, OPTION_HINT_KERNELS,
          "check kernels (manifests, kernel sets, plugins) without timing them, and print a verdict per problem"},
@@ -203,6 +205,8 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "NEW that was stopped"},
     [OPTION_EXPLAIN] = {"explain", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN), NULL, NULL, AT(explain), OUTPUT,
                         "end with what was measured, what it means and what to type next"},
+    [OPTION_ONCE] = {"once", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(WATCH), NULL, NULL, AT(once), OUTPUT,
+                     "one line, also on a terminal"},
     [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE,
                       ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY) | ON(SERVE), NULL, NULL, AT(quiet), OUTPUT,
                       "no progress, only the tables and errors"},

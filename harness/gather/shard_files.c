@@ -1,19 +1,14 @@
 /*
- * shard_files.c - finds the journals of shards and reads their first lines. Relies on run/shard_record.h and
- * record/journal.h. Called by merge.c and watch.c.
+ * shard_files.c - finds the journals of shards and reads their first lines. Relies on shard_paths.h, run/shard_record.h
+ * and record/journal.h. Called by merge.c and watch.c.
  */
 #include "gather/shard_files.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "gather/shard_paths.h"
 #include "record/journal.h"
-
-#define ENDING ".journal.jsonl"
 
 /* ---- one journal ---- */
 
@@ -101,57 +96,6 @@ static int add(struct shard_files *files, const char *path, bool named, FILE *no
 
 /* ---- all of them ---- */
 
-static int is_journal(const struct dirent *entry)
-{
-    return text_ends_with(entry->d_name, ENDING);
-}
-
-/* `stem`: how the names have to begin. */
-static int add_directory(struct shard_files *files, const char *directory, const char *stem, FILE *notes,
-                         struct error *err)
-{
-    char path[PATH_MAX];
-    struct dirent **names = NULL;
-    int n = scandir(directory, &names, is_journal, alphasort);
-    int code = n < 0 ? error_set(err, EXIT_CODE_DATA, "%s: %s", directory, strerror(errno)) : 0;
-    for (int i = 0; i < n; i++) {
-        if (strncmp(names[i]->d_name, stem, strlen(stem)) != 0) {
-            free(names[i]);
-            continue;
-        }
-        int length = snprintf(path, sizeof path, "%s/%s", directory, names[i]->d_name);
-        if (!code && length >= (int)sizeof path)
-            code = error_set(err, EXIT_CODE_DATA, "%s: a path in it is too long", directory);
-        if (!code)
-            code = add(files, path, false, notes, err);
-        free(names[i]);
-    }
-    free((void *)names);
-    return code;
-}
-
-/* "out/grid.json" stands for out/grid.shard-*. */
-static int add_output(struct shard_files *files, const char *output, FILE *notes, struct error *err)
-{
-    char directory[PATH_MAX], stem[NAME_MAX + 16];
-    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
-    int before = slash ? (int)(slash - output) + (slash == output) : 1;
-    int n = snprintf(directory, sizeof directory, "%.*s", before, slash ? output : ".");
-    int length = snprintf(stem, sizeof stem, "%.*s.shard-", (int)(strlen(name) - strlen(".json")), name);
-    if (n >= (int)sizeof directory || length >= (int)sizeof stem)
-        return error_set(err, EXIT_CODE_DATA, "%.60s...: the path is too long", output);
-    return add_directory(files, directory, stem, notes, err);
-}
-
-static int add_operand(struct shard_files *files, const char *operand, FILE *notes, struct error *err)
-{
-    struct stat st;
-    if (stat(operand, &st) == 0 && S_ISDIR(st.st_mode))
-        return add_directory(files, operand, "", notes, err);
-    return text_ends_with(operand, ".json") ? add_output(files, operand, notes, err)
-                                            : add(files, operand, true, notes, err);
-}
-
 static int by_index(const void *a, const void *b)
 {
     const struct shard_file *x = a, *y = b;
@@ -177,13 +121,15 @@ static void drop_repeats(struct shard_files *files)
 
 int shard_files_find(const char *const *operands, FILE *notes, struct shard_files *out, struct error *err)
 {
-    int code = 0;
+    struct shard_paths paths;
+    int code = shard_paths_list(operands, &paths, err);
     *out = (struct shard_files){.n = 0};
-    for (size_t i = 0; operands[i] && !code; i++)
-        code = add_operand(out, operands[i], notes, err);
+    for (size_t i = 0; i < paths.n && !code; i++)
+        code = add(out, paths.list[i].path, paths.list[i].named, notes, err);
+    shard_paths_free(&paths);
     if (!code && out->n == 0)
-        code = error_set(err, EXIT_CODE_DATA, "%s: no journal of a shard (run --shard writes X.shard-I-of-N" ENDING ")",
-                         operands[0]);
+        code = error_set(err, EXIT_CODE_DATA,
+                         "%s: no journal of a shard (run --shard writes X.shard-I-of-N.journal.jsonl)", operands[0]);
     if (out->n > 0)
         qsort(out->list, out->n, sizeof *out->list, by_index);
     drop_repeats(out);

@@ -24,10 +24,9 @@ struct shard_files {
     size_t n, capacity;
 };
 
-/* All journals of shards among the operands. A directory stands for every *.journal.jsonl in it; there what is no
- * shard's is passed over. "x.json" stands for the shards that --output x.json has. `notes` (NULL: nobody) is told of
- * journals without a first line. EXIT_CODE_DATA for what cannot be read, for a named journal that is no shard's, and
- * when there is none. *out is to be freed in every case. */
+/* All journals of shards among the operands (shard_paths.h); what is no shard's is passed over in a directory. `notes`
+ * (NULL: nobody) is told of journals without a first line. EXIT_CODE_DATA for what cannot be read, for a named journal
+ * that is no shard's, and when there is none. *out is to be freed in every case. */
 int shard_files_find(const char *const *operands, FILE *notes, struct shard_files *out, struct error *err);
 void shard_files_free(struct shard_files *files);
 

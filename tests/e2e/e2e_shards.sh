@@ -51,6 +51,11 @@ expect_code 2 "merge without shard 3"
 [ "$(cat "$work/out")" = "--array=3" ]
 verdict $? "names it as an array" "$(cat "$work/out")"
 
+run watch "$work/a"
+expect_code 0 "watch in a pipe"
+expect_text "$work/out" '^[0-9]+ of 20 cells \([0-9]+%\), 0 failed, 0 wrong; shards: 3 of 4 done, 0 running, 0 stopped, 1 waiting; time left unknown$' \
+    "is one line"
+
 # --- a stopped and a killed task go on; a torn line is cut off ---
 CUDAL2_SHARD=3/4 "$bench" run --config "$work/c.json" --device cpu --output "$work/a/r.json" >"$work/out" 2>"$work/err" </dev/null &
 task=$!
@@ -58,11 +63,15 @@ for _ in $(seq 500); do
     grep -qs '"kind":"cell"' "$work/a/r.shard-3-of-4.journal.jsonl" && break
     sleep 0.02
 done
+run watch "$work/a"
+expect_text "$work/out" ' 1 running, 0 stopped, 0 waiting; 0:00:[0-9]+ left$' "watch sees it run, and how long"
 kill -TERM "$task"
 wait "$task"
 [ $? -eq 75 ]
 verdict $? "TERM ends a shard with 75"
 printf '{"crc":"01234567","kind":"cell","da' >>"$work/a/r.shard-3-of-4.journal.jsonl"
+run watch "$work/a" --once
+expect_text "$work/out" ' 3 of 4 done, 0 running, 1 stopped, 0 waiting; time left unknown$' "watch sees that it was stopped"
 run merge "$work/a"
 expect_code 2 "merge of a shard that was stopped"
 expect_text "$work/err" 'shard 3 is not at its end: .* of [0-9]+ cells, the last line is torn' "tells how far it is"
@@ -73,6 +82,9 @@ task "$work/a" --shard 3/4
 expect_code 0 "and again finds nothing to do"
 cmp -s "$work/before" "$work/a/r.shard-3-of-4.journal.jsonl"
 verdict $? "and changes nothing"
+
+run watch "$work/a/r.json"
+expect_text "$work/out" '^20 of 20 cells \(100%\), .* 4 of 4 done, 0 running, 0 stopped, 0 waiting$' "watch sees the end"
 
 # --- the cut ---
 [ "$(shard_cells "$work/a" | sort -u | wc -l)" -eq 20 ]
@@ -132,6 +144,16 @@ expect_text "$work/err" 'shard 1 is there twice: .*/r.shard-1-of-4.journal.jsonl
 cmp -s "$merged" "$work/twice.journal.jsonl"
 verdict $? "and has the first complete one"
 rm "$work/a/z.journal.jsonl"
+
+# --- live: a pseudo-terminal, on which it ends by itself when the last shard is done ---
+mkdir -p "$work/live"
+cp "$work"/a/r.shard-[012]-of-4.journal.jsonl "$work/live"
+(sleep 3; cp "$work/a/r.shard-3-of-4.journal.jsonl" "$work/live") &
+TERM=xterm timeout 30 script -qec "$bench watch $work/live" /dev/null >"$work/out" 2>&1 </dev/null
+code=$?
+expect_code 0 "watch ends with the run"
+expect_text "$work/out" 'shard 3 +waiting' "and named the shard that was missing"
+expect_text "$work/out" '20 of 20 cells' "until it was there"
 
 # --- what does not belong together ---
 mkdir "$work/mix"
