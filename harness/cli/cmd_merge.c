@@ -13,6 +13,8 @@
 #include "record/journal.h"
 #include "result/make.h"
 
+#define RESULT_MAX_CELLS 20000u /* of them a result takes 0.3 GB of memory to make */
+
 static void print_hosts(struct merge_outcome *out)
 {
     struct text text = {0};
@@ -25,12 +27,13 @@ static void print_hosts(struct merge_outcome *out)
 static int write_result(const struct merge_outcome *out, struct error *err)
 {
     struct stat st;
+    bool large = stat(out->journal, &st) == 0 && st.st_size > (off_t)JOURNAL_MAX_BYTES;
     if (out->search) {
         printf("a search: the same `tune` with --shard none --resume --output FILE makes the table of this journal\n");
         return 0;
     }
-    if (stat(out->journal, &st) == 0 && st.st_size > (off_t)JOURNAL_MAX_BYTES) {
-        printf("no result: the journal has %lld MB, a report reads up to %u MB\n", (long long)st.st_size / 1000000,
+    if (large || out->n_cells > RESULT_MAX_CELLS) {
+        printf("no result of so many cells: a result is made of %u cells and %u MB at most\n", RESULT_MAX_CELLS,
                JOURNAL_MAX_BYTES / 1000000);
         return 0;
     }
