@@ -2,6 +2,7 @@
 #include "device/cpu_math.h"
 #include "device/cpu_peak.h"
 #include "base/host_memory.h"
+#include "device/host_plain.h"
 #include "device/probe.h"
 #include "base/clock.h"
 
@@ -177,6 +178,20 @@ static int cpu_time_wall(struct device *d, const struct device_work *work, size_
     return 0;
 }
 
+static int cpu_plain(struct device *d, const struct device_plain *plain, char *why)
+{
+    (void)d;
+    (void)why;
+    host_plain(plain);
+    return CUDAL2_OK;
+}
+
+static int cpu_plain_differs(struct device *d, const struct device_plain *plain, uint64_t *elements, struct error *err)
+{
+    (void)d;
+    return host_plain_differs(plain, elements, err);
+}
+
 static int cpu_settle(struct device *d, struct error *err)
 {
     (void)err;
@@ -223,6 +238,8 @@ static const struct device_ops cpu_ops = {
     .release_segment = cpu_release_segment,
     .time_event = cpu_time_event,
     .time_wall = cpu_time_wall,
+    .plain = cpu_plain,
+    .plain_differs = cpu_plain_differs,
     .settle = cpu_settle,
     .health = cpu_health,
     .now = cpu_now,

@@ -18,6 +18,7 @@ static void cuda_close(struct device *d)
         cuda_fences_close(c);
         cuda_fills_close(c);
         cuda_disturb_close(c);
+        cuda_plain_close(c);
         if (c->flush_buffer)
             cu->memory_free(c->flush_buffer);
         if (c->compare_parts)
@@ -122,6 +123,8 @@ static const struct device_ops cuda_ops = {
     .time_wall = cuda_time_wall,
     .graph_work = cuda_graph_work,
     .release_graph_work = cuda_release_graph_work,
+    .plain = cuda_plain,
+    .plain_differs = cuda_plain_differs,
     .settle = cuda_settle,
     .health = cuda_health,
     .now = cuda_now,

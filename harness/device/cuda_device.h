@@ -35,6 +35,8 @@ enum harness_kernel {
     KERNEL_DISTURB,
     KERNEL_UPSET,
     KERNEL_COUNT_KEPT,
+    KERNEL_PLAIN, /* plain.cu */
+    KERNEL_PLAIN_DIFFERS,
     KERNEL_COUNT
 };
 
@@ -83,6 +85,7 @@ struct cuda_device {
         cu_pointer memory;
         size_t bytes;
     } upsets;                               /* cuda_disturb.c */
+    cu_pointer plain_count;                 /* cuda_plain.c */
     struct probe_fence fences[KEPT_FENCES]; /* cuda_fence.c: mapped and not in use */
 };
 
@@ -131,6 +134,11 @@ int cuda_upset(struct device *d, const struct probe_upset *upset, char *why);
 int cuda_count_kept(struct device *d, const struct probe_upset *upset, char *why);
 int cuda_read_kept(struct device *d, uint64_t *kept, struct error *err);
 void cuda_disturb_close(struct cuda_device *c);
+
+/* cuda_plain.c: device_ops of these names. */
+int cuda_plain(struct device *d, const struct device_plain *plain, char *why);
+int cuda_plain_differs(struct device *d, const struct device_plain *plain, uint64_t *elements, struct error *err);
+void cuda_plain_close(struct cuda_device *c);
 
 /* cuda_time.c: launching a contender and the two timings with one launch. */
 int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err);

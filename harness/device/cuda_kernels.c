@@ -21,7 +21,8 @@ static const struct {
     {"compare", "compare"},  {"compare", "compare"},     {"counts", "counts"},       {"probe", "digest"},
     {"probe", "pattern"},    {"probe", "sprinkle"},      {"probe", "count_nan"},     {"probe", "samples"},
     {"probe", "rows_times"}, {"probe", "columns_times"}, {"probe", "compare_rows"},  {"probe", "veil"},
-    {"probe", "unveil"},     {"probe", "disturb"},       {"probe", "upset"},         {"probe", "count_kept"}};
+    {"probe", "unveil"},     {"probe", "disturb"},       {"probe", "upset"},         {"probe", "count_kept"},
+    {"plain", "plain"},      {"plain", "plain_differs"}};
 
 static bool is_wide(enum harness_kernel which)
 {

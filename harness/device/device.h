@@ -140,6 +140,21 @@ static inline bool device_shape_breaks(const struct device_shape *shape, unsigne
 /* The set of launch `i`, untimed ones included, of a visit: a visit's sets in turn, over and over. */
 size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsigned i);
 
+/* The plain kernel of a chain (measure/chain.h): bias and clamp between two products, as any library has them. It reads
+ * all of C and makes A of the next product of it. Row i of A, column j: the sum of the columns of C that are j modulo k
+ * (where k > n, of column j modulo n), scaled so that N(0,1) factors give values of about the size 1, plus a tenth of
+ * bias[j], held within PLAIN_CLAMP. NaN stays NaN. */
+struct device_plain {
+    struct cudal2_problem problem;
+    const void *c;    /* m x n */
+    const void *bias; /* k values, N(0,1) */
+    void *out;        /* m x k */
+};
+/* With this gain and bound the values of a long chain keep their spread, and its rows do not grow alike. */
+#define PLAIN_GAIN 1.15f
+#define PLAIN_BIAS 0.1f
+#define PLAIN_CLAMP 1.667f
+
 struct device;
 struct device_segment; /* a prepared (captured, uploaded) timed segment */
 
@@ -207,6 +222,11 @@ struct device_ops {
      * EXIT_CODE_UNAVAILABLE, where the device or this work has no graph. */
     int (*graph_work)(struct device *d, const struct device_work *work, struct device_work *out, struct error *err);
     void (*release_graph_work)(struct device *d, struct device_work *graph);
+    /* The plain kernel, enqueued on the device's stream as a launch is; the first call for a dtype must not be under
+     * capture. Returns a cudal2_status, with the reason in why. NULL: chains are not possible. */
+    int (*plain)(struct device *d, const struct device_plain *plain, char *why);
+    /* Elements of out that are not what the plain kernel makes of what C holds now. Goes with plain. */
+    int (*plain_differs)(struct device *d, const struct device_plain *plain, uint64_t *elements, struct error *err);
     /* Undoes what a contender may have left: persisting L2, sticky state. EXIT_CODE_UNAVAILABLE when the device
      * is lost (sticky error): the worker must end. */
     int (*settle)(struct device *d, struct error *err);

@@ -4,6 +4,7 @@
  */
 #include "device/fake.h"
 #include "device/cpu_math.h"
+#include "device/host_plain.h"
 #include "device/probe.h"
 
 #include <stdio.h>
@@ -361,6 +362,19 @@ static int fake_time_wall(struct device *d, const struct device_work *work, size
     return 0;
 }
 
+static int fake_plain(struct device *d, const struct device_plain *plain, char *why)
+{
+    (void)why;
+    host_plain(plain);
+    fake_enqueue(d, FAKE_PLAIN);
+    return CUDAL2_OK;
+}
+
+static int fake_plain_differs(struct device *d, const struct device_plain *plain, uint64_t *elements, struct error *err)
+{
+    return check(d, err) != 0 ? err->code : host_plain_differs(plain, elements, err);
+}
+
 static int fake_settle(struct device *d, struct error *err)
 {
     return check(d, err);
@@ -405,6 +419,8 @@ static const struct device_ops fake_ops = {
     .release_segment = fake_release_segment,
     .time_event = fake_time_event,
     .time_wall = fake_time_wall,
+    .plain = fake_plain,
+    .plain_differs = fake_plain_differs,
     .settle = fake_settle,
     .health = fake_health,
     .now = fake_now,

@@ -11,7 +11,8 @@
 
 /* Id of a launch whose hook did not call fake_enqueue. */
 #define FAKE_UNKNOWN UINT32_MAX
-#define FAKE_NULL (UINT32_MAX - 1) /* the empty kernel of a segment without work */
+#define FAKE_NULL (UINT32_MAX - 1)  /* the empty kernel of a segment without work */
+#define FAKE_PLAIN (UINT32_MAX - 2) /* the plain kernel of a chain */
 
 /* One piece of GPU work at the moment it starts. */
 struct fake_moment {

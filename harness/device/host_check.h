@@ -17,7 +17,7 @@ int host_spots(struct device *d, const struct probe_product *product, struct pro
 int host_band(struct device *d, const struct probe_product *product, int64_t first, int64_t rows,
               struct probe_difference *out, struct error *err);
 int host_renew(struct device *d, const struct probe_renewal *renewal, struct error *err);
-/* probe_ops.disturb, for the scripted device. */
+/* probe_ops.disturb: the scripted device's segments, and chains. */
 int host_disturb(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
 
 /* host_upset.c: probe_ops of these names. */

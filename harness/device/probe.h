@@ -132,8 +132,7 @@ struct probe_ops {
     int (*renew)(struct device *d, const struct probe_renewal *renewal, struct error *err);
     uint64_t pool_elements;
     /* Before a segment: of each of `n` sets at `renewal->operands` one element in every row of A and column of B
-     * becomes another N(0,1) value, and C is spoiled. Needs no pool, knows no `cold`. Has finished when it returns.
-     * NULL where no segment is timed. */
+     * becomes another N(0,1) value, and C is spoiled. Needs no pool, knows no `cold`. Has finished when it returns. */
     int (*disturb)(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
     /* The next two are enqueued on the device's stream, can be captured, and write their reason to why (CUDAL2_WHY)
      * when they fail. sprinkle makes one element of every PROBE_SPRINKLE a NaN, at places drawn from the seed; count
