@@ -80,6 +80,8 @@ static void default_output(const struct config *config, char out[NAME_SIZE])
         mode = mode_names[MODE_OFFLINE];
     if (config->modes == CUDAL2_BIT(MODE_SERVER))
         mode = mode_names[MODE_SERVER];
+    if (config->modes == CUDAL2_BIT(MODE_CHAIN))
+        mode = mode_names[MODE_CHAIN];
     snprintf(out, NAME_SIZE, "cudal2-%s-%s.json", config->name[0] ? config->name : "run", mode);
     run_clean_name(out);
 }

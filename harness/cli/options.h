@@ -104,7 +104,7 @@ enum option_id {
     OPTION_COUNT
 };
 
-enum mode_choice { MODE_CHOICE_OFFLINE, MODE_CHOICE_SERVER, MODE_CHOICE_BOTH };
+enum mode_choice { MODE_CHOICE_OFFLINE, MODE_CHOICE_SERVER, MODE_CHOICE_BOTH, MODE_CHOICE_CHAIN };
 enum completion_shell { COMPLETION_BASH, COMPLETION_ZSH };
 
 #define OPTIONS_OPERANDS_MAX 16
@@ -129,7 +129,7 @@ struct options {
     int protocol;              /* enum protocol */
     struct option_list timing; /* enum timing */
     int accumulate;            /* enum cudal2_accumulate */
-    int cache;                 /* enum cache_state, for both modes */
+    int cache;                 /* enum cache_state, offline and in server mode */
     int choice;                /* enum choice */
     double rate_hz;            /* server launches a second: the mean gap is 1/rate */
     int gap;                   /* enum gap_kind */

@@ -71,6 +71,7 @@ static void apply_plain(const struct options *o, struct config *config)
         [MODE_CHOICE_OFFLINE] = 1u << MODE_OFFLINE,
         [MODE_CHOICE_SERVER] = 1u << MODE_SERVER,
         [MODE_CHOICE_BOTH] = (1u << MODE_OFFLINE) | (1u << MODE_SERVER),
+        [MODE_CHOICE_CHAIN] = 1u << MODE_CHAIN,
     };
     if (options_given(o, OPTION_MODE))
         config->modes = modes[o->mode];

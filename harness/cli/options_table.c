@@ -26,7 +26,7 @@
 #define SERVICE "Service"
 #define GENERAL "General"
 
-static const char *const mode_choices[] = {"offline", "server", "both", NULL};
+static const char *const mode_choices[] = {"offline", "server", "both", "chain", NULL};
 static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
 /* Those of `report` first: an index is its enum report_format. */
 #define FORMAT_NAME(id, name, ...) name,
@@ -35,7 +35,7 @@ const char *const format_choices[] = {REPORT_FORMATS(FORMAT_NAME) "junit", NULL}
 /* What the other commands know of them; compare --agreement has tables. */
 static const char *const compare_formats[] = {"text", "markdown", "json", "junit", "html", NULL};
 static const char *const verify_formats[] = {"text", "json", NULL};
-static const char *const table_words[] = {"1", "2", "3", "4", "5", "6", NULL};
+static const char *const table_words[] = {"1", "2", "3", "4", "5", "6", "7", NULL};
 static const char *const arch_words[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a", NULL};
 static const char *const shell_choices[] = {"bash", "zsh", NULL};
 
@@ -73,7 +73,9 @@ const struct option_info option_table[OPTION_COUNT] = {
                        "shapes, contenders and settings: a path, the name of an installed config (smoke, grid, llm), "
                        "or - for standard input"},
     [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, mode_choices,
-                     AT(mode), MEASUREMENT, "launches back to back, after idle gaps, or both; default: the config's"},
+                     AT(mode), MEASUREMENT,
+                     "launches back to back, after idle gaps, both, or in a chain of layers with a plain kernel behind "
+                     "each; default: the config's"},
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
                          AT(protocol), MEASUREMENT,
                          "stop at a stated interval, or keep the fixed times of the CUDA-L2 paper"},
@@ -84,7 +86,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
                            NULL, accumulate_names, AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
     [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, cache_state_names,
-                      AT(cache), MEASUREMENT, "state of the device's cache before a launch, in both modes"},
+                      AT(cache), MEASUREMENT, "state of the device's cache before a launch, offline and server"},
     [OPTION_CHOICE] = {"choice", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, kernel_choice_names,
                        AT(choice), MEASUREMENT,
                        "kernel for a problem that no table has: race for it, first choice, table's alone"},

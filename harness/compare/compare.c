@@ -40,7 +40,7 @@ static double log_of_loss(double share)
 
 double compare_delta_wanted(enum mode mode)
 {
-    static const double floors[MODE_COUNT] = {COMPARE_DELTA_OFFLINE, COMPARE_DELTA_SERVER};
+    static const double floors[MODE_COUNT] = {COMPARE_DELTA_OFFLINE, COMPARE_DELTA_SERVER, COMPARE_DELTA_SERVER};
     return floors[mode];
 }
 

@@ -219,9 +219,17 @@ static int check_roles(const struct config *c, struct error *err)
     return 0;
 }
 
+/* The paper's loop times single launches. */
+static int check_modes(const struct config *c, struct error *err)
+{
+    if (c->protocol == PROTOCOL_PAPER && (c->modes & CUDAL2_BIT(MODE_CHAIN)))
+        return error_set(err, EXIT_CODE_DATA, "$.modes: chain is not for the paper's protocol");
+    return 0;
+}
+
 int config_check(const struct config *c, struct error *err)
 {
-    if (check_types(c, err) || check_roles(c, err))
+    if (check_types(c, err) || check_roles(c, err) || check_modes(c, err))
         return err->code;
     return check_stop(c, err);
 }
@@ -237,7 +245,7 @@ static void read_config(struct json_at root, struct config *c, struct faults *fa
 {
     static const struct step steps[] = {{read_head, NULL},         {config_read_shapes, NULL},
                                         {read_types, check_types}, {config_read_contenders, check_roles},
-                                        {read_fields, check_stop}, {read_rest, NULL}};
+                                        {read_fields, check_stop}, {read_rest, check_modes}};
     if (!read_kind(root, faults))
         return;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -34,6 +34,8 @@ const struct config_field config_fields[] = {
      "State of the device's cache before each launch: warm (the operands were just used), rotate (another set of "
      "operands each time, and emptied where those in between hold less than it), flush (emptied), left (all contenders "
      "share their operands, and a launch finds what the one before it left, as in the paper's loop)."},
+    {"chain", "layers", FIELD_COUNT, AT(chain_layers), 0, 64, 0, NULL,
+     "Timed layers of a chain, each with weights of its own; 0: 4 to 32, so that the weights of all hold two caches."},
     {"stop", "min_blocks", FIELD_COUNT, AT(stop.min_blocks), 2, 65536, 32, NULL,
      "Blocks before the first look; at least two groups."},
     {"stop", "look_every", FIELD_COUNT, AT(stop.look_every), 1, 65536, 8, NULL, "Blocks between looks."},
@@ -44,12 +46,16 @@ const struct config_field config_fields[] = {
      "Half-width of the log ratio that is enough offline (0.005: about 0.5%)."},
     {"stop", "server_half_width", FIELD_NUMBER, AT(stop.delta[MODE_SERVER]), 0.0001, 1, 0.02, NULL,
      "The same in server mode."},
+    {"stop", "chain_half_width", FIELD_NUMBER, AT(stop.delta[MODE_CHAIN]), 0.0001, 1, 0.01, NULL,
+     "The same in mode chain."},
     {"stop", "least_blocks", FIELD_COUNT, AT(stop.least_blocks), 0, 65536, 0, NULL,
      "Blocks that a cell gets that has not converged, even when its time is up; at most max_blocks."},
     {"stop", "max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_OFFLINE]), 0.01, DAY_SECONDS, 20, NULL,
      "Cap on the measuring of one cell, seconds."},
     {"stop", "server_max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_SERVER]), 0, DAY_SECONDS, 0, NULL,
      "The same in server mode, where most of a cell's time is gaps; 0: as max_cell_seconds."},
+    {"stop", "chain_max_cell_seconds", FIELD_NUMBER, AT(stop.max_cell_seconds[MODE_CHAIN]), 0, DAY_SECONDS, 0, NULL,
+     "The same in mode chain; 0: as max_cell_seconds."},
     {"stop", "hopeless_share", FIELD_NUMBER, AT(stop.hopeless_share), 0, 1, 0, NULL,
      "Share of that cap after which a cell ends that will not converge by then, if its widest interval narrows with "
      "the square root of the time; 0: never."},
@@ -106,7 +112,7 @@ const struct config_field config_fields[] = {
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
 
-const char *const config_sections[] = {"server", "offline", "stop", "limits", "paper", "verify", "tune", NULL};
+const char *const config_sections[] = {"server", "offline", "chain", "stop", "limits", "paper", "verify", "tune", NULL};
 
 /* Keys that a reader of their own takes care of. */
 static const char *const top_keys[] = {
@@ -241,6 +247,7 @@ void config_defaults(struct config *c)
     c->accumulates = CUDAL2_BIT(CUDAL2_ACC_F16);
     c->layouts = CUDAL2_BIT(CUDAL2_NN) | CUDAL2_BIT(CUDAL2_TN);
     c->modes = (1u << MODE_OFFLINE) | (1u << MODE_SERVER);
+    c->cache[MODE_CHAIN] = CACHE_ROTATE;
     c->headline = TIMING_DEVICE;
     c->timings = timing_defaults();
 }

@@ -284,18 +284,20 @@ bool bench_takes_beside(const struct bench *bench, enum timing timing)
            (info->modes & CUDAL2_BIT(bench->mode)) != 0 && !(info->overlaps && single);
 }
 
-static void release_row(struct bench *bench, struct prepared_row *row)
+static void release_segment(struct bench *bench, struct device_segment **segment)
 {
-    if (row->segment != NULL)
-        bench->device->ops->release_segment(bench->device, row->segment);
-    row->segment = NULL;
+    if (*segment != NULL)
+        bench->device->ops->release_segment(bench->device, *segment);
+    *segment = NULL;
 }
 
 void entrant_teardown(struct bench *bench, struct entrant *entrant)
 {
-    release_row(bench, &entrant->row);
-    for (int t = 0; t < TIMING_COUNT; t++)
-        release_row(bench, &entrant->beside[t]);
+    release_segment(bench, &entrant->row.segment);
+    for (int t = 0; t < TIMING_COUNT; t++) {
+        release_segment(bench, &entrant->beside[t].segment);
+        release_segment(bench, &entrant->chains[t]);
+    }
     if (entrant->has_graph_work)
         bench->device->ops->release_graph_work(bench->device, &entrant->graph_work);
     entrant->has_graph_work = false;

@@ -57,8 +57,9 @@ struct entrant {
     double estimate_ns;      /* of one launch, from a first look; decides the segment's length */
     double passes_ns;        /* sum of the headline times of this block's passes so far */
     struct device_work work;
-    struct prepared_row row;                  /* of bench_row_timing */
-    struct prepared_row beside[TIMING_COUNT]; /* of the other timings by segments, in groups that take them */
+    struct prepared_row row;                     /* of bench_row_timing */
+    struct prepared_row beside[TIMING_COUNT];    /* of the other timings by segments, in groups that take them */
+    struct device_segment *chains[TIMING_COUNT]; /* mode chain (measure/chain.h), else NULL */
     struct holding holding;
     unsigned threads; /* most that began in one of its setups or checks */
     bool grew;        /* the last check found more memory held after a segment than before (verify/honesty.h) */
@@ -92,6 +93,7 @@ struct bench {
     struct entrant entrants[RECORD_MAX_CONTENDERS];
     size_t n_entrants;
     struct device_segment *null_segment;
+    struct chain *chain;              /* mode chain (measure/chain.h), else NULL */
     const struct tuned_tables *tuned; /* NULL: none */
     struct ranker *ranker;            /* NULL: no model's choice */
     const cJSON *search;              /* cell_request.search (worker/cell.h); NULL: no search */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "measure/chain.h"
 #include "measure/segment.h"
 
 #define OTHERS_DEAR_NS 30e3
@@ -61,18 +62,50 @@ static int take(struct turn *turn, struct entrant *e, struct error *err)
     return keep(turn, e, ns, gap_ns, err);
 }
 
+/* Mode chain: what a layer took, product and plain kernel, in passes_ns until all have been timed. */
+static int take_chain(struct turn *turn, struct entrant *e, struct error *err)
+{
+    double ns = 0;
+    bench_stage(turn->bench, e, "measure", turn->bench->config->limits.launch_seconds);
+    int code = chain_time(turn->bench, e, turn->timing, &ns, err);
+    if (code != 0)
+        return entrant_fault(turn->bench, e, "measure", err);
+    if (bench_is_plausible(turn->bench, ns))
+        e->passes_ns = ns;
+    else
+        entrant_refuse_speed(turn->bench, e, turn->timing, ns);
+    return 0;
+}
+
+/* What the products have added: a layer with one, minus one without, by the median of those that this block has timed.
+ * Where the noise of a busy host is larger than a product, it has no value in this block. */
+static int keep_added(struct turn *turn, struct error *err)
+{
+    double without = chain_without(turn->bench, turn->timing);
+    for (size_t i = 0; i < turn->bench->n_entrants; i++) {
+        struct entrant *e = &turn->bench->entrants[i];
+        double added = e->passes_ns - without;
+        if (e->alive && added > 0 && series_add(&e->record->timings[turn->timing], turn->block, added) != 0)
+            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for samples");
+    }
+    return 0;
+}
+
 /* All living entrants once, in the given order; their digits go to text. */
 static int take_all(struct turn *turn, const unsigned *order, char **text, struct error *err)
 {
+    bool chained = turn->bench->chain != NULL;
     int code = 0;
+    for (size_t i = 0; i < turn->bench->n_entrants && chained; i++)
+        turn->bench->entrants[i].passes_ns = NAN;
     for (size_t i = 0; i < turn->bench->n_entrants && code == 0; i++) {
         struct entrant *e = &turn->bench->entrants[order[i]];
         if (!e->alive || !segment_is_ready(turn->bench, e, turn->timing))
             continue;
         *(*text)++ = ORDER_DIGITS[e->record - turn->bench->record->contenders];
-        code = take(turn, e, err);
+        code = chained ? take_chain(turn, e, err) : take(turn, e, err);
     }
-    return code;
+    return code == 0 && chained ? keep_added(turn, err) : code;
 }
 
 static bool is_sustained(const struct bench *bench)
@@ -182,7 +215,8 @@ bool block_takes_others(const struct bench *bench, unsigned block)
 
 static bool is_due(const struct bench *bench, enum timing timing, unsigned block)
 {
-    return bench_takes_beside(bench, timing) && block_takes_others(bench, block);
+    bool stream = bench->mode == MODE_CHAIN && timing_table[timing].way == TIMING_BY_EVENTS; /* the other half of it */
+    return bench_takes_beside(bench, timing) && (stream || block_takes_others(bench, block));
 }
 
 static int take_others(struct turn *turn, char **text, struct error *err)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "measure/block.h"
+#include "measure/chain.h"
 #include "measure/segment.h"
 #include "measure/stop.h"
 
@@ -84,6 +85,8 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
             code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
         if (e->alive && code == 0 && others)
             code = segment_prepare_beside(bench, e, err);
+        if (e->alive && code == 0 && bench->chain != NULL)
+            code = chain_prepare(bench, e, err);
         if (e->alive && code == 0)
             keep_segment(bench, e);
     }

@@ -58,6 +58,7 @@ static void racer_open(struct race *race, struct racer *racer)
     e->record = &racer->scratch;
     e->row.segment = NULL;
     memset(e->beside, 0, sizeof e->beside);
+    memset(e->chains, 0, sizeof e->chains);
     e->set_up = false;
     memcpy(racer->scratch.name, race->owner->record->name, sizeof racer->scratch.name);
     snprintf(racer->scratch.status, sizeof racer->scratch.status, "ok");
@@ -366,11 +367,11 @@ static struct race_terms terms_of(const struct bench *bench)
     const struct config *config = bench->config;
     bool paper = config->protocol == PROTOCOL_PAPER;
     bool flushed = config->cache[bench->mode] == CACHE_FLUSH;
-    return (struct race_terms){
-        .paper = paper,
-        .server = bench->mode == MODE_SERVER,
-        .segments = bench->mode == MODE_OFFLINE && timing_is_segment(bench->headline) && !flushed,
-        .rounds = paper ? config->paper.tune_warmup_rounds + config->paper.tune_rounds : config->tune_rounds};
+    return (struct race_terms){.paper = paper,
+                               .server = bench->mode == MODE_SERVER,
+                               .segments = bench->mode != MODE_SERVER && timing_is_segment(bench->headline) && !flushed,
+                               .rounds = paper ? config->paper.tune_warmup_rounds + config->paper.tune_rounds
+                                               : config->tune_rounds};
 }
 
 static int race_open(struct race *race, const struct cudal2_variant *variants, size_t n, struct error *err)

@@ -31,7 +31,8 @@ double bench_stage_patience(const struct bench *bench, const struct entrant *ent
 {
     double sets = entrant != NULL ? 1 : (double)bench->n_sets;
     double bytes = sets * problem_bytes(&bench->problem) + (double)bench_flush_bytes(bench);
-    return bench_patience(bench, bytes, PASSES * problem_flops(&bench->problem));
+    double products = bench->mode == MODE_CHAIN ? (double)bench->sets_each : 1;
+    return bench_patience(bench, bytes, PASSES * products * problem_flops(&bench->problem));
 }
 
 #define CHECK_POOL_BYTES (8ull << 20)

@@ -39,7 +39,7 @@ static bool do_sets_suffice(const struct bench *bench, double others)
 static double sets_between(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
     const struct device_shape *shape = &entrant->row.shape; /* those beside it are as long */
-    if (timing_is_segment(timing) && bench->mode == MODE_OFFLINE)
+    if (timing_is_segment(timing) && bench->mode != MODE_SERVER)
         return fmin((double)shape->n_sets, (double)(shape->launches + device_shape_untimed(shape))) - 1;
     return 0;
 }
@@ -81,7 +81,7 @@ cJSON *rotation_of(const struct bench *bench)
 {
     double sets = (double)bench->sets_each;
     bool known = cache_bytes(bench) > 0;
-    if (!is_rotated(bench))
+    if (!is_rotated(bench) || bench->mode == MODE_CHAIN) /* which says it in a form of its own */
         return NULL;
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "rotation", known ? "full" : "unknown");

@@ -151,7 +151,7 @@ static int prepare_null(struct bench *bench, const struct device_shape *shape, s
 static bool is_settled(const struct bench *bench, double fastest_ns, double own_ns)
 {
     bool between =
-        bench->mode == MODE_OFFLINE && fastest_ns >= SEGMENT_SETTLED_FROM_NS && fastest_ns < SEGMENT_SETTLED_BELOW_NS;
+        bench->mode != MODE_SERVER && fastest_ns >= SEGMENT_SETTLED_FROM_NS && fastest_ns < SEGMENT_SETTLED_BELOW_NS;
     return between || own_ns >= SEGMENT_TARGET_NS;
 }
 
@@ -228,14 +228,14 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant)
 {
     struct device *d = bench->device;
     struct error ignored;
-    if (d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
+    if (bench->mode == MODE_CHAIN || d->ops->graph_work == NULL || !entrant->has_variants || entrant->has_graph_work)
         return;
     entrant->has_graph_work = d->ops->graph_work(d, &entrant->work, &entrant->graph_work, &ignored) == 0;
 }
 
 bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
-    bool own_primers = timing_is_segment(timing) && bench->mode == MODE_OFFLINE;
+    bool own_primers = timing_is_segment(timing) && bench->mode != MODE_SERVER;
     return own_primers || entrant->estimate_ns >= SEGMENT_TARGET_NS;
 }
 

@@ -56,7 +56,8 @@ int segment_prepare_beside(struct bench *bench, struct entrant *entrant, struct 
 bool segment_is_ready(const struct bench *bench, struct entrant *entrant, enum timing timing);
 
 /* Captures the entrant's launch as a graph of one for the equal-launch-path figure (raced contenders only: AutoTuning
- * and the candidates that stand against it). Not capturable is no fault: the figure is then missing. */
+ * and the candidates that stand against it; not in mode chain). Not capturable is no fault: the figure is then missing.
+ */
 void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
 
 /* Whether a launch under this timing needs no untimed launch before it: an offline device segment carries its own

@@ -166,7 +166,7 @@ static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing
 }
 
 /* A trial (bench->renewed) has every C poisoned already. */
-static int disturb(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
+int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
 {
     struct timed *t = bench->timed;
     enum probe_spoil spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS);
@@ -193,7 +193,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
         t->since = start;
         return 0;
     }
-    int code = disturb(bench, entrant, alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets, err);
+    int code = timed_disturb_sets(bench, entrant, alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets, err);
     if (code == 0 && bench->renewed != NULL)
         code = bench->renewed(bench->renewed_context, err);
     t->since = now_ns(bench);
@@ -369,7 +369,7 @@ static int judge_row(struct look *l, struct error *err)
         return 0;
     int code = look_at_state(l, err) == 0 ? 0 : d->ops->settle(d, err);
     if (code == 0)
-        code = disturb(l->bench, l->entrant, l->entrant->row.shape.n_sets, err);
+        code = timed_disturb_sets(l->bench, l->entrant, l->entrant->row.shape.n_sets, err);
     if (code == 0)
         code = row_check_run(l->bench, l->entrant, random, &l->product.operands, err);
     l->entrant->timed.rows++;

@@ -51,6 +51,8 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
 /* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed) the
  * inputs of all sets are disturbed and every C is spoiled. */
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err);
+/* The same for its first n sets, without asking whether. bench->timed and probe_ops.disturb are not NULL. */
+int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err);
 /* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. Where
  * timed_renews says so. */
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);

@@ -36,7 +36,7 @@ struct stop_config {
     unsigned group_blocks;               /* blocks per group, each at other places and with fresh inputs */
     double delta[MODE_COUNT];            /* log units, about a relative half-width */
     unsigned least_blocks;               /* of a cell that has not converged, even when its time is up; 0: none */
-    double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in server mode 0: as offline */
+    double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in other modes 0: as offline */
     double hopeless_share;               /* of that cap, after which a cell that will not converge ends; 0: never */
     double hopeless_within[MODE_COUNT];  /* ... but not while its interval is so many times delta; 0: however wide */
 };
@@ -77,8 +77,9 @@ struct config {
     char *candidates[CONFIG_NAMES_MAX + 1];
     uint32_t optional_baselines, optional_candidates; /* bits of those that may be left out (optional.c) */
     struct gap_config gap;
-    enum cache_state cache[MODE_COUNT];
-    enum overlap overlap; /* of older configs: launches is timing device-row (config_check) */
+    enum cache_state cache[MODE_COUNT]; /* of chain: rotate, by the layers' weights */
+    unsigned chain_layers;              /* of a chain (measure/chain.h); 0: as many as suit the problem */
+    enum overlap overlap;               /* of older configs: launches is timing device-row (config_check) */
     uint64_t workspace_bytes;
     struct stop_config stop;
     struct limits_config limits;

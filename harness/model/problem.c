@@ -10,7 +10,7 @@
 const char *const dtype_names[] = {"f16", "bf16", "f32", NULL};
 const char *const accumulate_names[] = {"f16", "f32", NULL};
 const char *const layout_names[] = {"nn", "tn", NULL};
-const char *const mode_names[] = {"offline", "server", NULL};
+const char *const mode_names[] = {"offline", "server", "chain", NULL};
 const char *const cache_state_names[] = {"warm", "rotate", "flush", "left", NULL};
 
 size_t dtype_bytes(enum cudal2_dtype dtype)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum mode { MODE_OFFLINE = 0, MODE_SERVER = 1, MODE_COUNT = 2 };
+enum mode { MODE_OFFLINE = 0, MODE_SERVER = 1, MODE_CHAIN = 2, MODE_COUNT = 3 };
 enum cache_state { CACHE_WARM = 0, CACHE_ROTATE = 1, CACHE_FLUSH = 2, CACHE_LEFT = 3 };
 
 /* NULL-terminated, indexed by the enums: "f16","bf16","f32" / "f16","f32" / "nn","tn" / ... */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define ANY_MODE ((1u << MODE_OFFLINE) | (1u << MODE_SERVER))
+#define ANY_MODE ((1u << MODE_OFFLINE) | (1u << MODE_SERVER) | (1u << MODE_CHAIN))
 
 #define TIMING_NAME(id, name) [TIMING_##id] = (name),
 const char *const timing_names[] = {TIMING_LIST(TIMING_NAME)[TIMING_COUNT] = NULL};

@@ -72,6 +72,7 @@ void record_free(struct cell_record *r)
     series_free(&r->null_graph);
     cJSON_Delete(r->paper_pairs);
     cJSON_Delete(r->rotation);
+    cJSON_Delete(r->chain);
     cJSON_Delete(r->verification);
     free(r->health);
     free(r);

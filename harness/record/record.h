@@ -85,6 +85,7 @@ struct cell_record {
     char **order;
     unsigned *group_of;
     cJSON *rotation;          /* owned; how --cache rotate did it (measure/rotation.h), or NULL */
+    cJSON *chain;             /* owned; what the chains were made of (measure/chain.h), or NULL */
     cJSON *paper_pairs;       /* owned; array filled under --protocol paper (measure/paper.h), or NULL */
     struct series null_graph; /* empty kernel in the same topology, ns */
     struct health_sample *health;

@@ -61,6 +61,7 @@ int form_cell_keys(struct json_at at, struct error *err)
                                        "null_graph",
                                        "paper_pairs",
                                        "rotation",
+                                       "chain",
                                        "health",
                                        "phase_seconds",
                                        "busy_seconds",

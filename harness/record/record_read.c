@@ -420,6 +420,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
     if (code == 0)
         code = form_take_tree(at, "rotation", &r->rotation, err);
     if (code == 0)
+        code = form_take_tree(at, "chain", &r->chain, err);
+    if (code == 0)
         code = read_health(json_member(at, "health"), r, err);
     if (code == 0)
         code = read_phases(json_member(at, "phase_seconds"), r, err);

@@ -362,6 +362,8 @@ cJSON *record_to_json(const struct cell_record *r)
         put_contenders(&w, r, base);
         if (r->rotation)
             tree_put(&w, "rotation", cJSON_Duplicate(r->rotation, true));
+        if (r->chain)
+            tree_put(&w, "chain", cJSON_Duplicate(r->chain, true));
         if (r->paper_pairs)
             tree_put(&w, "paper_pairs", cJSON_Duplicate(r->paper_pairs, true));
         if (r->n_health > 0)

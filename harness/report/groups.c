@@ -47,6 +47,15 @@ const struct line *group_line(const struct dataset *d, const struct line *group,
     return line && line->n > 0 ? line : NULL;
 }
 
+bool group_has_modes(const struct dataset *d, const struct line *group)
+{
+    for (size_t i = 0; i < d->n; i++)
+        for (size_t m = 0; m < GROUP_MODES; m++)
+            if (same_group(&d->lines[i], group) && strcmp(d->lines[i].mode, group_modes[m]) == 0)
+                return true;
+    return false;
+}
+
 size_t group_references(const struct dataset *d, const char **out, size_t capacity)
 {
     size_t n = 0;

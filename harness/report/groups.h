@@ -11,6 +11,8 @@ extern const char *const group_modes[GROUP_MODES]; /* "offline", "server" */
 
 /* A group is everything of a line's identity but mode and reference; any of its lines stands for it. */
 bool group_is_first(const struct dataset *d, size_t index);
+/* Whether any of its lines is of one of group_modes. */
+bool group_has_modes(const struct dataset *d, const struct line *group);
 
 /* The line of this group; NULL when there is none or it has no shapes. */
 const struct line *group_line(const struct dataset *d, const struct line *group, const char *mode,

@@ -1,10 +1,11 @@
 /*
- * tables.c - the paper's Tables 1 to 4 as tables, and 5 and 6 of time_tables.c. Relies on dataset.c and table_parts.c.
- * Called by report.c, which has them printed in any form.
+ * tables.c - the paper's Tables 1 to 4 as tables, 5 and 6 of time_tables.c, 7 of chain_table.c. Relies on dataset.c and
+ * table_parts.c. Called by report.c, which has them printed in any form.
  */
 #include "report/tables.h"
 
 #include "report/aa.h"
+#include "report/chain_table.h"
 #include "report/claimed.h"
 #include "report/estimates.h"
 #include "report/sizes.h"
@@ -236,10 +237,12 @@ int tables_make(const struct dataset *d, const struct result *result, int number
     int code = 0;
     if (number == 4)
         return result ? table4_make(result, sink, context) : 0;
+    if (number == 7)
+        return result ? chain_table_make(result, sink, context) : 0;
     if (number > 4)
         return result ? time_tables_make(result, number, sink, context) : 0;
     for (size_t i = 0; i < d->n && code == 0; i++)
-        if (group_is_first(d, i))
+        if (group_is_first(d, i) && group_has_modes(d, &d->lines[i]))
             code = makers[number](d, &d->lines[i], sink, context);
     if (code == 0 && number == 1)
         code = claimed_make(d, sink, context);

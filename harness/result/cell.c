@@ -230,6 +230,7 @@ static bool fill_course(const struct cell_record *r, const struct peak *peak, st
     cell->wall_seconds = wall_seconds(r);
     cell->verification = r->verification;
     cell->paper_pairs = r->paper_pairs;
+    cell->chain = r->chain;
     return fill_timing(r, &r->null_graph, false, &cell->null_graph);
 }
 

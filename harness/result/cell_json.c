@@ -212,6 +212,7 @@ cJSON *cell_to_json(const struct result_cell *cell)
     tree_put_copy(&t, "verification", cell->verification);
     tree_put(&t, "contenders", contenders(cell));
     tree_put_copy(&t, "paper_pairs", cell->paper_pairs);
+    tree_put_copy(&t, "chain", cell->chain);
     tree_put(&t, "speedups", pairs(cell->speedups, cell->n_speedups));
     if (cell->n_incomparable > 0)
         tree_put(&t, "incomparable", incomparable(cell));

@@ -160,6 +160,7 @@ const struct field result_cell_fields[] = {NEEDED(IS_NAME, result_cell, key),
                                            LIST(IS_LIST, result_cell, incomparable, incomparable),
                                            LIST(IS_LIST, result_cell, aa, aa),
                                            FIELD(IS_NODE, result_cell, paper_pairs),
+                                           FIELD(IS_NODE, result_cell, chain),
                                            FIELD(IS_NODE, result_cell, verification),
                                            END};
 

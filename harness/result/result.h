@@ -104,6 +104,7 @@ struct result_cell {
     double groups, blocks, visits, passes, dropped_blocks, worst_half_width, floor_ns, busy_seconds, wall_seconds;
     struct result_timing null_graph;
     const cJSON *paper_pairs;  /* NULL: not by the paper's protocol */
+    const cJSON *chain;        /* what chains were made of (measure/chain.h); NULL: another mode */
     const cJSON *verification; /* what deviations were held against; NULL: nothing */
     struct result_contender *contenders;
     struct result_pair *speedups, *equal_path;

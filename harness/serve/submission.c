@@ -216,11 +216,12 @@ static int read_numbers(struct json_at root, struct submission *out, struct erro
 
 static int read_choices(struct json_at root, struct submission *out, struct error *err)
 {
+    static const char *const modes[] = {"offline", "server", NULL}; /* no reward is for a chain */
     struct json_at mode = json_member(root, "mode"), accumulate = json_member(root, "accumulate"),
                    priority = json_member(root, "priority"), again = json_member(root, "again");
     int chosen = 0;
     int64_t number = 0;
-    if (mode.node && json_read_choice(mode, mode_names, &chosen, err))
+    if (mode.node && json_read_choice(mode, modes, &chosen, err))
         return err->code;
     out->mode = (enum mode)chosen;
     chosen = CUDAL2_ACC_F32;

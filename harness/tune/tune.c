@@ -82,6 +82,8 @@ int tune_adjust(struct config *config, struct error *err)
     if (f16 && __builtin_popcount(config->accumulates) != 1)
         return error_set(err, EXIT_CODE_USAGE,
                          "a table is for one accumulate type: choose with --accumulate f16 or --accumulate f32");
+    if (config->modes == CUDAL2_BIT(MODE_CHAIN))
+        return error_set(err, EXIT_CODE_USAGE, "mode chain has no tables of its own: it uses those of offline");
     if (__builtin_popcount(config->modes) != 1)
         config->modes = CUDAL2_BIT(MODE_OFFLINE);
     keep_yardstick(config);

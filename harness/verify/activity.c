@@ -362,7 +362,7 @@ static int run_looks(struct look *l, struct error *err)
         code = try_path(l, PATH_LAUNCH, err);
     if (code == 0 && l->segment != NULL && l->verdict == NULL && l->unavailable[0] == '\0')
         code = try_path(l, PATH_GRAPH, err);
-    if (code == 0 && l->done[PATH_GRAPH] && l->verdict == NULL && l->bench->mode == MODE_OFFLINE)
+    if (code == 0 && l->done[PATH_GRAPH] && l->verdict == NULL && l->bench->mode != MODE_SERVER)
         code = look_at_row(l, err);
     return code;
 }

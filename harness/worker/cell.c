@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "measure/cell_loop.h"
+#include "measure/chain.h"
 #include "measure/paper.h"
 #include "measure/race.h"
 #include "measure/room.h"
@@ -74,7 +75,7 @@ static uint64_t bytes_held(const struct bench *bench)
     struct operands_request request;
     bench_operands_request(bench, 0, &request);
     bool on_cuda = bench->device->info.device_bit == CUDAL2_ON_CUDA;
-    return operands_bytes(&request) + bench->config->workspace_bytes + bench_flush_bytes(bench) +
+    return operands_bytes(&request) + chain_bytes(bench) + bench->config->workspace_bytes + bench_flush_bytes(bench) +
            (on_cuda ? LIBRARY_BYTES_CUDA : LIBRARY_BYTES_CPU);
 }
 
@@ -205,6 +206,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
     if (code == 0)
         code = timed_open(bench, err);
     if (code == 0)
+        code = chain_open(bench, err);
+    if (code == 0)
         code = set_up_all(bench, races, &mark, err);
     if (code == 0)
         set_up_copy(bench);
@@ -214,6 +217,8 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         code = fence_check(bench, err);
     if (code == 0 && bench->config->verify)
         code = invariance_check(bench, err);
+    if (code == 0 && bench->config->verify)
+        code = chain_verify(bench, err);
     say_variants(bench);
     bench->judging = true;
     end_phase(bench, PHASE_VERIFY, &mark);
@@ -224,8 +229,10 @@ static int run_stages(struct bench *bench, struct race_result *races, struct err
         code = honesty_finish(bench, err);
     timed_note(bench);
     end_phase(bench, PHASE_MEASURE, &mark);
-    if (!bench->config->verify_only)
+    if (!bench->config->verify_only) {
         bench->record->rotation = rotation_of(bench);
+        bench->record->chain = chain_of(bench);
+    }
     return code;
 }
 
@@ -238,6 +245,7 @@ static void close_bench(struct bench *bench, struct race_result *races)
     if (bench->null_segment != NULL)
         bench->device->ops->release_segment(bench->device, bench->null_segment);
     timed_close(bench);
+    chain_close(bench);
     operands_free(bench->device, bench->operands);
     if (bench->workspace != NULL)
         bench->device->ops->release(bench->device, bench->workspace);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "measure/chain.h"
 #include "operands/operands.h"
 #include "record/record.h"
 
@@ -44,6 +45,13 @@ static double affordable_sets(const struct config *config, const struct device_i
     return least > 0 ? floor(OWN_MEMORY * least / (OWN_SETS * set_bytes(p))) : INFINITY;
 }
 
+/* One for each layer: all are there when the chain has run, and judged then. */
+static size_t sets_of_chain(const struct config *config, const struct device_info *info, const struct cudal2_problem *p)
+{
+    double wanted = chain_layers(config, info, p) + CHAIN_PRIMERS, most = OPERANDS_MAX_SETS / RECORD_MAX_CONTENDERS;
+    return (size_t)fmin(fmin(wanted, most), fmax(affordable_sets(config, info, p), CHAIN_LEAST_LAYERS));
+}
+
 /* Sets of operands one contender cycles through at each place: with cache rotate, so many that none is still cached
  * when it comes round again, or as many as a segment has launches and primers; then it empties the cache as well
  * (measure/rotation.h). */
@@ -53,6 +61,8 @@ static size_t sets_of_one(const struct config *config, const struct device_info 
     double l2 = (double)info->l2_bytes;
     double most = OPERANDS_MAX_SETS / RECORD_MAX_CONTENDERS;
     bool segments = timing_any_segment(info->timings);
+    if (mode == MODE_CHAIN)
+        return sets_of_chain(config, info, p);
     if (config->cache[mode] == CACHE_ROTATE)
         return (size_t)fmax(1,
                             fmin(fmin(ceil(2.0 * l2 / problem_bytes(p)) + 1, most), affordable_sets(config, info, p)));

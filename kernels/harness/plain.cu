@@ -1,7 +1,7 @@
 /*
- * plain.cu - the plain kernel of a chain (harness/device/device.h, struct device_plain): bias and clamp, one 16-byte piece
- * of the output for each thread, as an elementwise kernel of a library does it. No programmatic launch: what is behind it
- * begins when it has ended. -D DTYPE.
+ * plain.cu - the plain kernel of a chain (harness/device/device.h, struct device_plain): bias and clamp, one 16-byte
+ * piece of the output for each thread, as an elementwise kernel of a library does it. No programmatic launch: what is
+ * behind it begins when it has ended. -D DTYPE.
  */
 #include "harness/element.cuh"
 
@@ -47,7 +47,8 @@ static __device__ __forceinline__ element_t value_of(const step &s, u64 row, u64
     return settle(s, sum, s.bias[j]);
 }
 
-struct __align__(16) piece {
+struct __align__(16) piece
+{
     element_t value[LANE];
 };
 

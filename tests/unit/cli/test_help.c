@@ -157,9 +157,9 @@ static void test_bash_completion(void **state)
     (void)state;
     if (system("command -v bash >/dev/null 2>&1") != 0)
         skip();
-    offered("cudal2-bench --mode ''", 2, "both offline server");
-    offered("cudal2-bench --mode = ''", 3, "both offline server");
-    offered("cudal2-bench --mode =", 2, "both offline server");
+    offered("cudal2-bench --mode ''", 2, "both chain offline server");
+    offered("cudal2-bench --mode = ''", 3, "both chain offline server");
+    offered("cudal2-bench --mode =", 2, "both chain offline server");
     offered("cudal2-bench -m se", 2, "server");
     offered("cudal2-bench --tim", 1, "--time-anyway --timing");
     offered("cudal2-bench do", 1, "doctor");
@@ -170,7 +170,7 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench compare -f ''", 3, "html json junit markdown text");
     offered("cudal2-bench report -f j", 3, "json");
     offered("cudal2-bench verify --format = ''", 4, "json text");
-    offered("cudal2-bench report --table ''", 3, "1 2 3 4 5 6");
+    offered("cudal2-bench report --table ''", 3, "1 2 3 4 5 6 7");
     offered("cudal2-bench help rep", 2, "report");
     offered("cudal2-bench help --", 2, "--completion --help --man --no-color --version");
 }
@@ -246,13 +246,13 @@ static void test_zsh_completion(void **state)
     asked("help --completion zsh", &t);
     assert_memory_equal(t.bytes, "#compdef cudal2-bench\n", 22);
     assert_has(&t, "'--mode=[");
-    assert_has(&t, ":mode:(offline server both)'");
+    assert_has(&t, ":mode:(offline server both chain)'");
     assert_has(&t, "(auto cpu cuda cuda\\:0)");
     assert_has(&t, "'*--candidate=[");
     assert_has(&t, "config'\\''s");
     assert_has(&t, "]:candidate:_cudal2_bench_candidates'");
     assert_has(&t, "[[ $command == verify ]] && operands=_cudal2_bench_candidates");
-    assert_has(&t, ":table:(1 2 3 4 5 6)'");
+    assert_has(&t, ":table:(1 2 3 4 5 6 7)'");
     if (system("command -v zsh >/dev/null 2>&1") == 0)
         assert_int_equal(run_shell("zsh -n", t.bytes), 0);
     text_free(&t);

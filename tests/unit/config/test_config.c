@@ -261,8 +261,8 @@ static void test_refuses_unknown_keys(void **state)
     refuse_with("\"Stop\":{}", "c.json: $: unknown key \"Stop\" (did you mean stop?)");
     refuse_with("\"xyzzy\":{}", "c.json: $: unknown key \"xyzzy\" (expected $schema, schema, schema_version, name, "
                                 "description, grid, shapes, dtype, accumulate, layouts, modes, baselines, candidates, "
-                                "optional, timing, aa, seed, server, offline, stop, limits, paper, verify, tune, "
-                                "workspace_bytes, protocol, overlap, other_timings_every)");
+                                "optional, timing, aa, seed, server, offline, chain, stop, limits, paper, verify, "
+                                "tune, workspace_bytes, protocol, overlap, other_timings_every)");
     assert_refused("{" HEAD ",\"grid\":{\"m\":[1],\"n\":[1],\"k\":[1],\"K\":[1]}}",
                    "c.json: $.grid: keys \"k\" and \"K\" differ only in case");
     assert_refused("{" HEAD ",\"shapes\":[{\"m\":1,\"n\":1,\"k\":1,\"batch\":1}]}",
@@ -375,7 +375,7 @@ static void test_refuses_lists(void **state)
     refuse_with("\"layouts\":[\"nt\"]", "c.json: $.layouts[0]: expected one of nn, tn, found \"nt\"");
     refuse_with("\"layouts\":[\"nn\",\"nn\"]", "c.json: $.layouts[1]: \"nn\" is there twice");
     refuse_with("\"modes\":[]", "c.json: $.modes: expected an array of at least 1, found 0");
-    refuse_with("\"modes\":[null]", "c.json: $.modes[0]: expected one of offline, server, found null");
+    refuse_with("\"modes\":[null]", "c.json: $.modes[0]: expected one of offline, server, chain, found null");
     refuse_with("\"baselines\":[]", "c.json: $.baselines: expected an array of at least 1, found 0");
     refuse_with("\"baselines\":[\"a\",\"b\",\"a\"]", "c.json: $.baselines[2]: \"a\" is there twice");
     refuse_with("\"candidates\":[\"\"]", "c.json: $.candidates[0]: expected a non-empty string, found \"\"");
