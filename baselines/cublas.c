@@ -1,5 +1,6 @@
 /*
- * cublas.c - baseline: cublasGemmEx, NN and TN (paper, Listing 6), with every status checked.
+ * cublas.c - baselines: cublasGemmEx, NN and TN (paper, Listing 6), and the same with the algorithm that the library
+ * finds by timing its own (cublas-autotune), with every status checked.
  *
  * cuBLAS is column-major. A row-major C is the column-major C^T = B^T * A^T, so the operands are swapped: the library's
  * A is our B (N x K, leading dimension N for NN; transposed from K x N, leading dimension K, for TN) and its B is our
@@ -11,6 +12,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* CUBLAS_GEMM_AUTOTUNE, which headers before 13.0 lack. The first call of a size times algorithms on memory of its own
+ * and keeps the fastest in the handle; under capture the library takes what is kept, or refuses. */
+#define AUTOTUNE ((cublasGemmAlgo_t)999)
+#define AUTOTUNE_SINCE 13 /* major version */
 
 /* alpha and beta in the scale type that the compute type demands. */
 union scalar {
@@ -24,6 +30,7 @@ struct gemm {
     cublasOperation_t b_operation;
     cudaDataType_t type;
     cublasComputeType_t compute;
+    cublasGemmAlgo_t algorithm;
     union scalar alpha, beta;
     cudaStream_t stream;
     void *workspace;
@@ -103,7 +110,29 @@ static void choose_types(struct gemm *g, const struct cudal2_problem *p)
     }
 }
 
-static int cublas_setup(const struct cudal2_setup *setup, void **state, char *why)
+static cublasStatus_t multiply(const struct gemm *g, size_t set)
+{
+    const struct cudal2_operands *o = &g->sets[set];
+    return cublasGemmEx(shared.handle, g->b_operation, CUBLAS_OP_N, g->n, g->m, g->k, &g->alpha, o->b, g->type,
+                        g->b_stride, o->a, g->type, g->k, &g->beta, o->c, g->type, g->n, g->compute, g->algorithm);
+}
+
+/* The call that times the algorithms, where this process has not made it for this size. */
+static int autotune(const struct gemm *g, char *why)
+{
+    int major = 0;
+    if (cublasGetProperty(MAJOR_VERSION, &major) != CUBLAS_STATUS_SUCCESS || major < AUTOTUNE_SINCE) {
+        snprintf(why, CUDAL2_WHY, "CUBLAS_GEMM_AUTOTUNE needs cuBLAS %d, this is %d", AUTOTUNE_SINCE, major);
+        return CUDAL2_UNSUPPORTED;
+    }
+    cublasStatus_t status = multiply(g, 0);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return CUDAL2_OK;
+    failed(why, "cublasGemmEx(CUBLAS_GEMM_AUTOTUNE)", status);
+    return status == CUBLAS_STATUS_NOT_SUPPORTED ? CUDAL2_UNSUPPORTED : CUDAL2_LIBRARY_ERROR;
+}
+
+static int set_up(const struct cudal2_setup *setup, cublasGemmAlgo_t algorithm, void **state, char *why)
 {
     const struct cudal2_problem *p = &setup->problem;
     int status = check_problem(p, why);
@@ -122,12 +151,15 @@ static int cublas_setup(const struct cudal2_setup *setup, void **state, char *wh
     g->k = (int)p->k;
     g->b_operation = setup->layout == CUDAL2_NN ? CUBLAS_OP_N : CUBLAS_OP_T;
     g->b_stride = setup->layout == CUDAL2_NN ? g->n : g->k;
+    g->algorithm = algorithm;
     g->stream = setup->stream;
     g->workspace = setup->workspace;
     g->workspace_bytes = setup->workspace_bytes;
     choose_types(g, p);
     shared.workspace_bytes = SIZE_MAX; /* a stream's handle value may be used again for a new stream */
     status = bind_handle(g, why);
+    if (status == CUDAL2_OK && algorithm == AUTOTUNE)
+        status = autotune(g, why);
     if (status == CUDAL2_OK)
         *state = g;
     else
@@ -135,16 +167,23 @@ static int cublas_setup(const struct cudal2_setup *setup, void **state, char *wh
     return status;
 }
 
+static int cublas_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    return set_up(setup, CUBLAS_GEMM_DEFAULT_TENSOR_OP, state, why);
+}
+
+static int autotune_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    return set_up(setup, AUTOTUNE, state, why);
+}
+
 static int cublas_launch(void *state, size_t set, char *why)
 {
     const struct gemm *g = state;
-    const struct cudal2_operands *o = &g->sets[set];
     int bound = bind_handle(g, why);
     if (bound != CUDAL2_OK)
         return bound;
-    cublasStatus_t status = cublasGemmEx(shared.handle, g->b_operation, CUBLAS_OP_N, g->n, g->m, g->k, &g->alpha, o->b,
-                                         g->type, g->b_stride, o->a, g->type, g->k, &g->beta, o->c, g->type, g->n,
-                                         g->compute, CUBLAS_GEMM_DEFAULT_TENSOR_OP);
+    cublasStatus_t status = multiply(g, set);
     return status == CUBLAS_STATUS_SUCCESS ? CUDAL2_OK : failed(why, "cublasGemmEx", status);
 }
 
@@ -156,7 +195,8 @@ static void cublas_teardown(void *state)
 static int cublas_describe(void *state, char *out, size_t capacity)
 {
     const struct gemm *g = state;
-    snprintf(out, capacity, "{\"accumulates\":\"%s\"}", g->compute == CUBLAS_COMPUTE_16F ? "f16" : "f32");
+    snprintf(out, capacity, "{\"accumulates\":\"%s\"%s}", g->compute == CUBLAS_COMPUTE_16F ? "f16" : "f32",
+             g->algorithm == AUTOTUNE ? ",\"algorithm\":\"CUBLAS_GEMM_AUTOTUNE\"" : "");
     return CUDAL2_OK;
 }
 
@@ -184,18 +224,23 @@ static int cublas_probe(uint32_t device_bits, int device_ordinal, char *why)
     return device_bits & CUDAL2_ON_CUDA ? nvidia_check_mapped(why) : CUDAL2_OK;
 }
 
-#define CUBLAS(contender_name, contender_layout)                                                                       \
+#define CUBLAS(contender_name, contender_layout, setup_hook)                                                           \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
         .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
-        .min_cc = 70, .setup = cublas_setup, .launch = cublas_launch, .teardown = cublas_teardown,                     \
+        .min_cc = 70, .setup = setup_hook, .launch = cublas_launch, .teardown = cublas_teardown,                       \
         .describe = cublas_describe                                                                                    \
     }
 
-static const struct cudal2_contender contenders[] = {CUBLAS("cublas-nn", CUDAL2_NN), CUBLAS("cublas-tn", CUDAL2_TN)};
+static const struct cudal2_contender contenders[] = {
+    CUBLAS("cublas-nn", CUDAL2_NN, cublas_setup), CUBLAS("cublas-tn", CUDAL2_TN, cublas_setup),
+    CUBLAS("cublas-autotune-nn", CUDAL2_NN, autotune_setup), CUBLAS("cublas-autotune-tn", CUDAL2_TN, autotune_setup)};
 
-static const struct cudal2_plugin plugin = {
-    .name = "cublas", .contenders = contenders, .n_contenders = 2, .versions = cublas_versions, .probe = cublas_probe};
+static const struct cudal2_plugin plugin = {.name = "cublas",
+                                            .contenders = contenders,
+                                            .n_contenders = sizeof contenders / sizeof *contenders,
+                                            .versions = cublas_versions,
+                                            .probe = cublas_probe};
 
 const uint32_t cudal2_plugin_abi = CUDAL2_ABI;
 

@@ -1,7 +1,7 @@
 # tests.mk - unit tests, GPU tests, studies, and the plugins that they load.
 TEST_C := $(wildcard tests/unit/*/test_*.c)
-# This one is written against cuBLASLt's header.
-CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c
+# These are written against cuBLAS's headers.
+CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c tests/unit/contender/test_cublas.c
 ifeq ($(HAVE_CUBLAS),)
 TEST_C := $(filter-out $(CUBLASLT_TESTS),$(TEST_C))
 endif
@@ -45,6 +45,7 @@ test_of = $(addprefix $(BUILD)/tests/test_,$(1))
 $(call test_of,measure describe paper variants verify deviation honesty replay_check timed race rotation activity visits block block_others chain device_row held invariance): \
 	$(call fixture,bench_fixture)
 $(call test_of,enumerate): $(addprefix $(BUILD)/obj/baselines/,cublaslt_enumerate.o cublaslt_attributes.o)
+$(call test_of,cublas): $(addprefix $(BUILD)/obj/baselines/,cublas.o nvidia.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor crew loading resume audit alone): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)

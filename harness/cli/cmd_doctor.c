@@ -243,6 +243,7 @@ static const struct family baseline_families[] = {
     {"torch.matmul", "scripts/install-deps.sh, then make (or LIBTORCH=dir make)"},
     {"openblas", "apt-get install libopenblas-dev, then make"},
     {"cublas", "install the CUDA toolkit, set CUDA_HOME, then make"},
+    {"cublas-autotune", "install the CUDA toolkit 13, set CUDA_HOME, then make"},
     {"cublaslt-heuristic", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublaslt-autotuning", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublaslt-exhaustive", "install the CUDA toolkit, set CUDA_HOME, then make"},

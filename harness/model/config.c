@@ -11,4 +11,5 @@ const char *const activity_names[] = {"sample", "all", "off", NULL};
 const char *const kernel_choice_names[] = {"race", "zero", "table", NULL};
 const char *const protocol_names[] = {"adaptive", "paper", NULL};
 const char *const family_names[] = {
-    "torch.matmul", "cublas", "cublaslt-heuristic", "cublaslt-autotuning", "cublaslt-exhaustive", "openblas", NULL};
+    "torch.matmul", "cublas", "cublas-autotune", "cublaslt-heuristic", "cublaslt-autotuning", "cublaslt-exhaustive",
+    "openblas",     NULL};
