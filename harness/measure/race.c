@@ -391,10 +391,20 @@ static int race_open(struct race *race, const struct cudal2_variant *variants, s
     return failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for a race") : 0;
 }
 
+/* What it cost, for both sides: how many raced, in how long, and how much of it was their launches. */
+static void describe_cost(const struct race *race, double seconds, double busy_seconds)
+{
+    cJSON *tuning = race->owner->record->tuning;
+    json_put_number(tuning, "raced", (double)race->n);
+    json_put_number(tuning, "seconds", round(1e3 * seconds) / 1e3);
+    json_put_number(tuning, "busy_seconds", round(1e6 * busy_seconds) / 1e6);
+}
+
 static int race_variants(struct bench *bench, struct entrant *entrant, const struct cudal2_variant *variants, size_t n,
                          struct race_result *out, struct error *err)
 {
     struct race race = {.bench = bench, .owner = entrant};
+    double began = (double)bench->device->ops->now(bench->device), busy = bench->record->busy_seconds;
     int code = race_open(&race, variants, n, err);
     if (code == 0)
         code = run_all(&race, err);
@@ -402,6 +412,9 @@ static int race_variants(struct bench *bench, struct entrant *entrant, const str
         code = rank(&race, out, err);
     if (code == 0)
         describe_race(&race, entrant->record->tuning);
+    if (code == 0)
+        describe_cost(&race, 1e-9 * ((double)bench->device->ops->now(bench->device) - began),
+                      bench->record->busy_seconds - busy);
     if (code == 0 && entrant->contender->role == ROLE_CANDIDATE)
         describe_keys(&race, entrant->record->tuning);
     race_close(&race);

@@ -104,6 +104,23 @@ static void looks_count_as_busy(void **state)
     close_race();
 }
 
+/* Of this race alone, whatever the cell spent before it. */
+static void a_race_says_what_it_cost(void **state)
+{
+    const double ns[] = {300e3, 600e3, 900e3};
+    (void)state;
+    open_race(ns, 3);
+    f.bench.record->busy_seconds = 5;
+    race();
+    const cJSON *tuning = f.bench.record->contenders[0].tuning;
+    double busy = cJSON_GetObjectItemCaseSensitive(tuning, "busy_seconds")->valuedouble;
+    double seconds = cJSON_GetObjectItemCaseSensitive(tuning, "seconds")->valuedouble;
+    assert_int_equal(cJSON_GetObjectItemCaseSensitive(tuning, "raced")->valueint, 3);
+    assert_true(fabs(busy - (f.bench.record->busy_seconds - 5)) < 1e-6 && busy > 2e-3);
+    assert_true(seconds >= busy - 1e-3 && seconds < 1);
+    close_race();
+}
+
 static void rounds_end_with_the_rivals(void **state)
 {
     const double ns[] = {300e3, 306e3, 330e3, 360e3};
@@ -267,6 +284,7 @@ int main(void)
         cmocka_unit_test(only_candidates_keys_are_told),
         cmocka_unit_test(the_first_one_always_starts),
         cmocka_unit_test(looks_count_as_busy),
+        cmocka_unit_test(a_race_says_what_it_cost),
         cmocka_unit_test(rounds_end_with_the_rivals),
         cmocka_unit_test(loading_is_not_launching),
         cmocka_unit_test(a_lucky_first_look_is_doubted),

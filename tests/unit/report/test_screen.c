@@ -291,9 +291,38 @@ static void what_the_summary_lacks_is_counted(void **state)
     cJSON_Delete(tree);
 }
 
+/* Sums over the cells in which it raced; a remembered winner has cost nothing. */
+static void races_are_told_with_their_cost(void **state)
+{
+    static const char *const tunings[] = {"{\"variants\":5,\"raced\":4,\"seconds\":1.5,\"busy_seconds\":0.5}",
+                                          "{\"variants\":9,\"raced\":8,\"seconds\":2,\"busy_seconds\":1}",
+                                          "{\"variants\":9,\"cached\":true}"};
+    (void)state;
+    struct journal *j = begin();
+    for (int i = 0; i < 3; i++) {
+        struct cell_record *r = simple_cell(64 + 64 * i);
+        r->contenders[1].tuning = cJSON_Parse(tunings[i]);
+        put_cell(j, r);
+    }
+    char *text = screen_of_run(j);
+    line_of(text, "Algorithms raced before the blocks");
+    line_of(text, ": 12 in 2 cells, 6 in the median; 3.5 s, 1.5 s of it launches\n");
+    free(text);
+}
+
+static void without_races_there_is_no_cost(void **state)
+{
+    (void)state;
+    char *text = screen_of(1, 1);
+    assert_null(strstr(text, "Algorithms raced"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(several_devices_are_told),
+                                       TEST(races_are_told_with_their_cost),
+                                       TEST(without_races_there_is_no_cost),
                                        TEST(what_the_summary_lacks_is_counted),
                                        TEST(one_device_is_not),
                                        TEST(a_device_that_is_not_there_counts_for_nothing),
