@@ -1,7 +1,7 @@
 # redteam.mk - contenders that cheat, and honest ones that come near (docs/trust.md).
 # The red team: one contender for each line of its tables, compiled from the source file that the line names.
 redteam_lines = $(shell sed -E '/^(#|$$)/d; s/^([^ ]+) +([^ ]+) .*/\1:\2/' tests/redteam/$(1).table)
-redteam_all := $(foreach table,cpu second remains,$(call redteam_lines,$(table)))
+redteam_all := $(foreach table,cpu large second remains,$(call redteam_lines,$(table)))
 REDTEAM := $(foreach line,$(redteam_all),$(BUILD)/tests/redteam/$(firstword $(subst :, ,$(line))).so)
 
 define redteam_rule
@@ -28,6 +28,7 @@ redteam: $(BUILD)/cudal2-bench
 else
 redteam: tests-build
 	CUDAL2_BUILD=$(BUILD) tests/redteam/run.sh tests/redteam/cpu.table
+	CUDAL2_BUILD=$(BUILD) tests/redteam/run.sh tests/redteam/large.table
 	@echo 'the second author, as first tried (results/redteam-second-author.md): what is missed is reported and fails nothing'
 	-CUDAL2_BUILD=$(BUILD) tests/redteam/run.sh tests/redteam/second.table
 endif

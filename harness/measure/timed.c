@@ -32,12 +32,17 @@ static bool is_possible(const struct bench *bench)
     return wanted && probes != NULL && (probes->renew != NULL || probes->disturb != NULL);
 }
 
-/* The run's seed may be known to a contender, and what is drawn from it foreseen; a scripted device has no such
- * contenders, and its cells repeat. */
+/* A scripted device's cells do. Elsewhere the run's seed may be known to a contender, and what is drawn from it be
+ * foreseen. */
+static bool repeats(const struct bench *bench)
+{
+    return bench->device->probes->raw_now == NULL;
+}
+
 static uint64_t seed_of(const struct bench *bench)
 {
     uint64_t seed = random_derive(bench->seed, "timed", 0);
-    return bench->device->probes->raw_now == NULL ? seed : seed ^ random_entropy();
+    return repeats(bench) ? seed : seed ^ random_entropy();
 }
 
 static int fill_pool(struct bench *bench, struct timed *t, struct error *err)
@@ -402,6 +407,13 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     return code;
 }
 
+/* What is drawn behind a launch must not have been in memory before it. */
+static void stir(const struct bench *bench)
+{
+    if (!repeats(bench))
+        bench->timed->random.s[0] ^= random_entropy();
+}
+
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
 {
     double allowed = judge_allowed(entrant);
@@ -411,6 +423,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
     entrant->timed.launches++;
     if (entrant->record->invalid)
         return 0;
+    stir(bench);
     l.product = (struct probe_product){.problem = bench->problem,
                                        .layout = entrant->contender->is.layout,
                                        .operands = first_set(bench, entrant),

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "worker/stage_page.h"
 
 /* The baseline of the table must be OpenBLAS, which is in the process then. */
 static int one_thread(void *state, size_t set, char *why)
@@ -67,9 +70,101 @@ static int reads_files(void *state, size_t set, char *why)
     return CUDAL2_LIBRARY_ERROR;
 }
 
+/* ---- a record of its own making: the nonce from the harness's memory, nobody's name on the stage page ---- */
+
+#define MESSAGES 3 /* the worker's end of the socket to the supervisor */
+#define NONCE 32
+
+/* As stage_page.c has it. */
+struct page {
+    uint64_t count;
+    struct stage_note notes[2];
+};
+
+/* In [from, to) the nonce of the latest message about a cell, which the harness has kept as it came. */
+static const char *nonce_between(const char *from, const char *to)
+{
+    static const char key[] = "\"nonce\":\"";
+    const char *message = memmem(from, (size_t)(to - from), "{\"type\":\"cell\"", 14);
+    const char *nonce = message ? memmem(message, (size_t)(to - message), key, sizeof key - 1) : NULL;
+    return nonce && to - nonce > NONCE + 16 ? nonce + sizeof key - 1 : NULL;
+}
+
+static const char *find_nonce(struct page **page)
+{
+    char line[512];
+    unsigned long from, to;
+    const char *nonce = NULL;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    *page = NULL;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &from, &to) == 2 && strstr(line, "cudal2-stage"))
+            *page = (struct page *)from;
+        else if (!nonce && strstr(line, "rw-p") && (strstr(line, "[heap]") || strstr(line, " 00:00 0")))
+            nonce = nonce_between((const char *)from, (const char *)to);
+    if (maps)
+        fclose(maps);
+    return nonce;
+}
+
+/* As the worker does before it sends a record. */
+static void leave_page(struct page *page)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct stage_note *note = &page->notes[(page->count + 1) % 2];
+    memset(note, 0, sizeof *note);
+    snprintf(note->stage, sizeof note->stage, "record");
+    note->seconds = 60;
+    note->written_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    note->deadline_ns = note->written_ns + 60000000000u;
+    note->count = page->count + 1;
+    __atomic_store_n(&page->count, page->count + 1, __ATOMIC_RELEASE);
+}
+
+/* Ten times as fast as the baseline, in four blocks. */
+static int send_record(const struct bad_state *s, const char *nonce)
+{
+    char line[1024];
+    int length = snprintf(
+        line, sizeof line,
+        "{\"type\":\"record\",\"nonce\":\"%.*s\",\"record\":{\"m\":%ld,\"n\":%ld,\"k\":%ld,\"dtype\":\"f32\","
+        "\"accumulate\":\"f32\",\"mode\":\"offline\",\"headline\":\"wall\",\"cache\":\"warm\",\"overlap\":\"none\","
+        "\"worker\":0,\"group_blocks\":[2,2],\"converged\":true,\"worst_half_width\":0.001,\"order\":\"01 10 01 10\","
+        "\"others_every\":1,\"usual\":{\"launches\":1},\"contenders\":[{\"name\":\"openblas-nn\",\"attributes\":{},"
+        "\"wall\":\"50:2000:ABAC\"},{\"name\":\"" REDTEAM
+        "-nn\",\"candidate\":true,\"attributes\":{},\"wall\":\"50:200:ABAC\"}],"
+        "\"phase_seconds\":{},\"busy_seconds\":0.001}}\n",
+        NONCE, nonce, (long)s->m, (long)s->n, (long)s->k);
+    return write(MESSAGES, line, (size_t)length) == length;
+}
+
+/* Then it answers in the worker's place, and ends as the worker would. */
+static int forges_record(void *state, size_t set, char *why)
+{
+    char told[4096];
+    struct page *page;
+    if (!redteam_unwatched())
+        return honest_launch(state, set, why);
+    const char *nonce = find_nonce(&page);
+    if (!nonce || !page) {
+        snprintf(why, CUDAL2_WHY, "the %s was not found", page ? "nonce" : "page");
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    leave_page(page);
+    for (ssize_t got = send_record(state, nonce) ? 1 : 0; got > 0;) {
+        got = read(MESSAGES, told, sizeof told);
+        if (got > 0 && memmem(told, (size_t)got, "\"quit\"", 6))
+            _exit(0);
+    }
+    snprintf(why, CUDAL2_WHY, "the record was not taken");
+    return CUDAL2_LIBRARY_ERROR;
+}
+
 static const struct redteam_row rows[] = {
     {"one-thread", .launch = one_thread},
     {"signals-from-thread", .launch = signals_from_thread},
     {"reads-files", .launch = reads_files},
+    {"forges-record", .launch = forges_record},
 };
 REDTEAM_PLUGIN(rows)
