@@ -71,6 +71,9 @@ static const char *words_of(const struct seccomp_data *call)
         return "fcntl: signals from a descriptor to another process";
     case SYS_ioctl:
         return "ioctl: signals from a descriptor, or input for a terminal";
+    case SYS_ftruncate:
+    case SYS_fallocate:
+        return "the length of the page shared with the supervisor";
     case SYS_process_vm_writev:
     case SYS_ptrace:
         return "the memory of a process";

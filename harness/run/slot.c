@@ -28,6 +28,7 @@
 #define CLOCK_SHARE 1.1
 #define CLOCK_SLACK_SECONDS 0.05
 #define STAGE_MAX_SECONDS 86400.0
+#define ANSWERS_MOST 64 /* in one look: threads may ask without end */
 /* A note of the worker's was written between two looks of ours, by both clocks. A writer that loses the processor
  * between reading its clock and counting the note is late by that; nothing makes it early. */
 #define BRACKET_BEHIND_NS 1000000000u
@@ -371,7 +372,7 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
     struct listener_call call;
     char reason[RECORD_REASON_MAX];
     process_follow(&slot->process);
-    while (listener_answer(&slot->process.listener, &call)) {
+    for (int i = 0; i < ANSWERS_MOST && listener_answer(&slot->process.listener, &call); i++) {
         if (call.thread != slot->process.pid)
             continue;
         (void)refresh(slot); /* the page stands still: its writer waits for the answer, or has gone on with the error */

@@ -2,6 +2,7 @@
  * attack on the clocks, the supervisor or the filter itself. The allow-list behind this denies them too: here they get
  * a name. Hand-made, because libseccomp has no rule for a range of addresses and none for "all but this process". */
 #include "worker/confine_calls.h"
+#include "worker/stage_page.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +45,8 @@ static const struct named named[] = {
     {SYS_ioctl, IF_IS, 1, 0x5452}, /* FIOASYNC */
     {SYS_ioctl, IF_IS, 1, 0x8901}, /* FIOSETOWN */
     {SYS_ioctl, IF_IS, 1, 0x8902}, /* SIOCSPGRP */
+    {SYS_ftruncate, IF_IS, 0, STAGE_PAGE_FD},
+    {SYS_fallocate, IF_IS, 0, STAGE_PAGE_FD},
     {SYS_process_vm_writev, ALWAYS, 0, 0},
     {SYS_pidfd_send_signal, ALWAYS, 0, 0},
     {SYS_pidfd_getfd, ALWAYS, 0, 0},

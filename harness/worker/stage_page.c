@@ -5,6 +5,7 @@
 #include "worker/stage_page.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,8 @@
 #include "base/clock.h"
 
 #define READ_TRIES 1000
+/* A worker that made it shorter would have its reader die of SIGBUS. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* notes[count % 2] holds; the writer fills the other one and then counts. */
 struct stage_page {
@@ -31,8 +34,8 @@ static int map(int fd, struct stage_page **out)
 int stage_page_create(struct stage_page **out, int *fd, struct error *err)
 {
     *out = NULL;
-    *fd = memfd_create("cudal2-stage", MFD_CLOEXEC);
-    if (*fd >= 0 && ftruncate(*fd, sizeof **out) == 0 && map(*fd, out) == 0)
+    *fd = memfd_create("cudal2-stage", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*fd >= 0 && ftruncate(*fd, sizeof **out) == 0 && fcntl(*fd, F_ADD_SEALS, SEALS) == 0 && map(*fd, out) == 0)
         return 0;
     error_set(err, EXIT_CODE_UNAVAILABLE, "a page shared with the worker: %s", strerror(errno));
     if (*fd >= 0)

@@ -29,7 +29,8 @@ struct stage_note {
     uint64_t count;       /* notes up to this one */
 };
 
-/* A fresh page, and a descriptor of it for the worker (closed on exec; the caller closes it). EXIT_CODE_UNAVAILABLE. */
+/* A fresh page, and a descriptor of it for the worker (closed on exec; the caller closes it): its length cannot change.
+ * EXIT_CODE_UNAVAILABLE. */
 int stage_page_create(struct stage_page **out, int *fd, struct error *err);
 /* The page behind a descriptor. EXIT_CODE_USAGE when there is none. */
 int stage_page_map(int fd, struct stage_page **out, struct error *err);

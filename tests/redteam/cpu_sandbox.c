@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define SET_OWNER 0x8901 /* FIOSETOWN */
+#define STAGE_PAGE 5     /* the descriptor of the page shared with the supervisor */
 
 /* A filter that traps clock_gettime: with a handler for the trap and a changed vDSO, every clock is the contender's. */
 static struct sock_filter trap_clock[] = {
@@ -110,14 +111,32 @@ static void queue_signal(void)
     sigqueue(getppid(), SIGUSR1, value);
 }
 
+/* The supervisor reads that page after each turn: past the end of its file there is nothing to read. */
+static void cut_page(void)
+{
+    if (ftruncate(STAGE_PAGE, 0) != 0)
+        return;
+    sleep(1);
+}
+
 static const struct {
     const char *name;
     void (*attack)(void);
 } attacks[] = {
-    {"own-filter", own_filter},           {"old-filter", old_filter},         {"patch-vdso", patch_clock_page},
-    {"replace-vdso", replace_clock_page}, {"patch-libc", patch_libc},         {"no-time-stamps", no_time_stamps},
-    {"dispatch-calls", dispatch_calls},   {"owner-kill", owner_kill},         {"owner-stop", owner_stop},
-    {"owner-ioctl", owner_ioctl},         {"signal-stop", signal_supervisor}, {"queue-signal", queue_signal},
+    {"own-filter", own_filter},
+    {"old-filter", old_filter},
+    {"patch-vdso", patch_clock_page},
+    {"replace-vdso", replace_clock_page},
+    {"patch-libc", patch_libc},
+    {"no-time-stamps", no_time_stamps},
+    {"dispatch-calls", dispatch_calls},
+    {"owner-kill", owner_kill},
+    {"owner-stop", owner_stop},
+    {"owner-ioctl", owner_ioctl},
+    {"signal-stop", signal_supervisor},
+    {"queue-signal", queue_signal},
+    {"cut-page", cut_page},
+
 };
 
 static int attacking_launch(void *state, size_t set, char *why)

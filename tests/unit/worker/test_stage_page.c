@@ -147,6 +147,16 @@ static void writing_is_cheap(void **state)
     assert_true(each < 5000); /* a sanitized build on a busy machine included */
 }
 
+/* Its reader would die of SIGBUS. */
+static void it_cannot_be_cut(void **state)
+{
+    struct stage_note note;
+    (void)state;
+    assert_int_not_equal(ftruncate(page_fd, 0), 0);
+    assert_int_not_equal(ftruncate(page_fd, 1 << 20), 0);
+    assert_true(stage_page_read(page, &note));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -158,6 +168,7 @@ int main(void)
         TEST(what_is_scribbled_reads_as_text),
         TEST(notes_outlive_their_writer_and_are_never_mixed),
         TEST(other_descriptors_are_refused),
+        TEST(it_cannot_be_cut),
         TEST(writing_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
