@@ -45,19 +45,54 @@ static bool is_absent(unsigned phase)
 
 /* ---- judging ---- */
 
-bool alone_is_disturbed(const double ns[ALONE_PHASES])
+/* Of the phases of one kind. */
+struct phases {
+    double mean, squares; /* of logarithms */
+    size_t n;
+};
+
+static struct phases phases_of(const double ns[ALONE_PHASES], bool absent)
 {
-    if (!(ns[0] > 0 && ns[1] > 0 && ns[2] > 0 && ns[3] > 0))
-        return false;
-    double without = fmax(ns[0], ns[2]), with = fmin(ns[1], ns[3]);
-    return without <= ALONE_AGREE * fmin(ns[0], ns[2]) && with > ALONE_RATIO * without;
+    struct phases p = {0};
+    for (unsigned i = 0; i < ALONE_PHASES; i++)
+        if (is_absent(i) == absent) {
+            p.mean += log(ns[i]);
+            p.n++;
+        }
+    p.mean /= (double)p.n;
+    for (unsigned i = 0; i < ALONE_PHASES; i++)
+        if (is_absent(i) == absent)
+            p.squares += pow(log(ns[i]) - p.mean, 2);
+    return p;
+}
+
+bool alone_interval(const double ns[ALONE_PHASES], size_t rivals, struct alone_interval *out)
+{
+    for (unsigned i = 0; i < ALONE_PHASES; i++)
+        if (!(ns[i] > 0))
+            return false;
+    struct phases without = phases_of(ns, true), with = phases_of(ns, false);
+    double dof = (double)(without.n + with.n - 2);
+    double variance = (without.squares + with.squares) / dof * (1.0 / (double)without.n + 1.0 / (double)with.n);
+    double half = stats_t(2 * ALONE_ERROR / (double)(rivals > 0 ? rivals : 1), dof) * sqrt(variance);
+    *out = (struct alone_interval){expm1(with.mean - without.mean - half), expm1(with.mean - without.mean + half)};
+    return true;
+}
+
+static size_t count_baselines(const struct alone_cell *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += !c->list[i].candidate;
+    return n;
 }
 
 /* NULL: nobody was. */
-static const struct timed_name *disturbed_in(const struct alone_cell *c)
+static const struct timed_name *disturbed_in(const struct alone_cell *c, struct alone_interval *longer)
 {
+    size_t rivals = count_baselines(c);
     for (size_t i = 0; i < c->n; i++)
-        if (!c->list[i].candidate && alone_is_disturbed(c->list[i].ns))
+        if (!c->list[i].candidate && alone_interval(c->list[i].ns, rivals, longer) && longer->from > ALONE_MARGIN)
             return &c->list[i];
     return NULL;
 }
@@ -65,17 +100,26 @@ static const struct timed_name *disturbed_in(const struct alone_cell *c)
 /* Timed with the plugin and not without it. */
 static bool is_the_plugins(const struct timed_name *t)
 {
-    return t->candidate && t->ns[1] > 0 && t->ns[0] == 0 && t->ns[2] == 0;
+    bool absent = false, present = false;
+    for (unsigned i = 0; i < ALONE_PHASES; i++) {
+        absent = absent || (is_absent(i) && t->ns[i] > 0);
+        present = present || (!is_absent(i) && t->ns[i] > 0);
+    }
+    return t->candidate && present && !absent;
 }
 
-static int convict(struct alone *a, const struct alone_cell *c, const struct timed_name *rival, struct error *err)
+static int convict(struct alone *a, const struct alone_cell *c, struct error *err)
 {
+    struct alone_interval longer;
+    const struct timed_name *rival = disturbed_in(c, &longer);
+    if (!rival)
+        return 0;
     const struct plan_cell *cell = &a->request->ledger->plan.cells[c->cell];
     char key[RECORD_KEY_MAX], reason[RECORD_REASON_MAX];
     cJSON *line = cJSON_CreateObject(), *list = cJSON_CreateArray();
     record_key(&cell->problem, cell->mode, key);
-    snprintf(reason, sizeof reason, "%.60s takes %.3g and %.3g us beside this plugin, %.3g and %.3g us without it",
-             rival->name, rival->ns[1] * 1e-3, rival->ns[3] * 1e-3, rival->ns[0] * 1e-3, rival->ns[2] * 1e-3);
+    snprintf(reason, sizeof reason, "%.60s takes %.0f%% to %.0f%% longer beside this plugin than without it (%.3g us)",
+             rival->name, 100 * longer.from, 100 * longer.to, exp(phases_of(rival->ns, true).mean) * 1e-3);
     for (size_t i = 0; i < c->n; i++) {
         if (!is_the_plugins(&c->list[i]))
             continue;
@@ -93,9 +137,10 @@ static int convict(struct alone *a, const struct alone_cell *c, const struct tim
 static int judge(struct alone *a, struct error *err)
 {
     size_t disturbed = 0;
+    struct alone_interval longer;
     int code = 0;
     for (size_t i = 0; i < a->n_cells; i++)
-        disturbed += disturbed_in(&a->cells[i]) != NULL;
+        disturbed += disturbed_in(&a->cells[i], &longer) != NULL;
     if (2 * disturbed <= a->n_cells) {
         crew_note(a->request->crew, "baselines take the same time without the plugins that raced, in %zu cell%s",
                   a->n_cells, a->n_cells == 1 ? "" : "s");
@@ -104,10 +149,8 @@ static int judge(struct alone *a, struct error *err)
     crew_note(a->request->crew, "baselines are slower beside %s, in %zu of %zu cells",
               a->n_plugins == 1 ? a->plugins[0].name : "one of the plugins that raced (race each alone to see which)",
               disturbed, a->n_cells);
-    for (size_t i = 0; i < a->n_cells && !code && a->n_plugins == 1; i++) {
-        const struct timed_name *rival = disturbed_in(&a->cells[i]);
-        code = rival ? convict(a, &a->cells[i], rival, err) : 0;
-    }
+    for (size_t i = 0; i < a->n_cells && !code && a->n_plugins == 1; i++)
+        code = convict(a, &a->cells[i], err);
     return code;
 }
 

@@ -1,7 +1,7 @@
 /*
  * alone.h - a crew's task after measuring, where the config asks for it (verify.rivals): baselines are timed again in a
- * few cells, in workers that load no plugin that races, and in workers that do, in turn and twice each. A baseline that
- * takes clearly longer each time beside the plugin was disturbed by it, whatever the means.
+ * few cells, in workers that load no plugin that races, and in workers that do, in turn and three times each. A
+ * baseline whose interval says that it takes longer beside the plugin was disturbed by it, whatever the means.
  */
 #ifndef CUDAL2_RUN_ALONE_H
 #define CUDAL2_RUN_ALONE_H
@@ -10,12 +10,13 @@
 #include "run/ledger.h"
 
 /* Workers without and with, in turn. */
-#define ALONE_PHASES 4
-/* A baseline is disturbed where the shorter of its times beside the plugin is so much longer than the longer of its
- * times without, and those agree within the second. Between two workers of an honest run a time differs by a few per
- * cent, on a GPU by up to 45% where matrices lie badly: groups of a cell average that. */
-#define ALONE_RATIO 1.25
-#define ALONE_AGREE 1.1
+#define ALONE_PHASES 6
+/* A baseline's time in a phase is the median of its blocks. What three workers with the plugin and three without show,
+ * as a mean difference of logarithms, has Student's interval of four degrees of freedom: how workers differ from each
+ * other is in it, whatever they differ by. A baseline is disturbed where that interval lies above ALONE_MARGIN wholly.
+ * It is so wide that ALONE_ERROR of the cells at most have an honest plugin's baseline, any of them, above it. */
+#define ALONE_MARGIN 0.05
+#define ALONE_ERROR 1e-3
 
 struct alone_request {
     const struct config *config;
@@ -33,7 +34,11 @@ bool alone_is_due(const struct alone_request *request);
  * them did it. A stop leaves it out. Errors are those of the crew and the journal. */
 int alone_run(const struct alone_request *request, struct error *err);
 
-/* By a baseline's times in the phases; 0: none. */
-bool alone_is_disturbed(const double ns[ALONE_PHASES]);
+/* How much longer a baseline takes beside the plugin, by its times in the phases (0: none): from and to are shares, 0.1
+ * for 10%. `rivals` baselines of the cell are asked about. False where a time is missing. */
+struct alone_interval {
+    double from, to;
+};
+bool alone_interval(const double ns[ALONE_PHASES], size_t rivals, struct alone_interval *out);
 
 #endif

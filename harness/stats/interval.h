@@ -18,6 +18,8 @@ double stats_mean(const double *values, size_t n);
 double stats_sd(const double *values, size_t n);
 /* Student t quantile for two-sided 95%, dof >= 1. */
 double stats_t95(double dof);
+/* What |t| exceeds with probability `tail`, in (0, 1); dof >= 1. */
+double stats_t(double tail, double dof);
 /* Half the width of the 95% prediction interval around the mean: where one more value of the same normal distribution
  * lies, t95(n-1) * sd * sqrt(1 + 1/n). NaN below two values. */
 double stats_prediction(const double *values, size_t n);

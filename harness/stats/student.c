@@ -54,20 +54,31 @@ static double two_sided_tail(double t, double dof)
     return incomplete_beta(dof / 2, 0.5, dof / (dof + t * t));
 }
 
+/* Between bounds that hold it. */
+static double quantile(double tail, double dof, double low, double high)
+{
+    for (int i = 0; i < 60 && high - low > 1e-12; i++) {
+        double middle = (low + high) / 2;
+        if (two_sided_tail(middle, dof) > tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
 double stats_t95(double dof)
 {
     if (!(dof >= 1))
         return NAN;
     if (dof > 1e7) /* the normal limit: the difference is below 1e-7 */
         return 1.959963984540054;
-    double low = 1.9;
-    double high = 13;
-    for (int i = 0; i < 60 && high - low > 1e-12; i++) {
-        double middle = (low + high) / 2;
-        if (two_sided_tail(middle, dof) > 0.05)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (low + high) / 2;
+    return quantile(0.05, dof, 1.9, 13);
+}
+
+double stats_t(double tail, double dof)
+{
+    if (!(dof >= 1) || !(tail > 0 && tail < 1))
+        return NAN;
+    return quantile(tail, fmin(dof, 1e7), 0, 2 / tail); /* of one degree of freedom it is 2 / (pi tail) at most */
 }

@@ -13,6 +13,24 @@ verdict $? "what was timed again is in no cell"
 verdict $? "nobody is named" "$(grep rival_disturbed "$work/r.journal.jsonl" | head -c 300)"
 run --config "$work/c.json" --device cpu --output "$work/r.json" --resume
 expect_code 0 "--resume of it has nothing to do"
+
+# A baseline that takes much longer beside one plugin, and as long as ever beside another.
+for name in thief bystander; do
+    cp "$plugins/steady.so" "$work/$name.so"
+    config "$work/$name.json" "$shapes" '"offline"' "\"$work/$name.so\"" "$stop, \"verify\": {\"rivals\": 2}"
+    sed -i "s#\"baselines\": \[[^]]*\]#\"baselines\": [\"$plugins/swayed.so\"]#" "$work/$name.json"
+    run --config "$work/$name.json" --device cpu --output "$work/$name-out.json"
+    told=$(grep -o '"status":"rival_disturbed","reason":"[^"]*"' "$work/$name-out.journal.jsonl" | head -1)
+    if [ "$name" = thief ]; then
+        [[ $told == *swayed-nn*longer*beside* ]]
+        verdict $? "thief: who slows a baseline is named" "$told $(tail -3 "$work/err")"
+        grep -o '"kind":"activity".*' "$work/$name-out.journal.jsonl" | grep -q '"name":"steady-nn"'
+        verdict $? "thief: its contender has the verdict"
+    else
+        [ -z "$told" ]
+        verdict $? "bystander: who slows nobody is not" "$told"
+    fi
+done
 sed 's/"rivals": 2/"rivals": 17/' "$work/c.json" >"$work/bad.json"
 run --config "$work/bad.json" --device cpu --output "$work/b.json"
 [ "$code" -ne 0 ] && expect_text "$work/err" 'rivals' "a number out of range is named"

@@ -71,6 +71,11 @@ static void t_table(void **state)
     assert_true(stats_t95(3.5) < stats_t95(3) && stats_t95(3.5) > stats_t95(4));
     assert_true(isnan(stats_t95(0.5)));
     assert_true(isnan(stats_t95(NAN)));
+    close_to(stats_t(0.05, 7), 2.364624, 1e-6);
+    close_to(stats_t(0.002, 4), 7.173182, 1e-6);
+    close_to(stats_t(0.001, 1), 636.619249, 1e-4);
+    close_to(stats_t(0.5, 30), 0.682756, 1e-6);
+    assert_true(isnan(stats_t(0, 4)) && isnan(stats_t(1, 4)) && isnan(stats_t(0.05, 0.5)));
 }
 
 /* 2.364624 (7 degrees) * sqrt(32/7) * sqrt(9/8). */
