@@ -36,7 +36,8 @@ static int add_gpu(long ordinal, int gpus, struct devices *out, struct error *er
 
 static int bad_device(const char *text, struct error *err)
 {
-    return error_set(err, EXIT_CODE_USAGE, "--device %s: expected auto, cpu, cuda, cuda:N or cuda:N,N,...", text);
+    return error_set(err, EXIT_CODE_USAGE, "--device %s: expected auto, cpu, cuda, cuda:N, cuda:N,N,... or cuda:all",
+                     text);
 }
 
 static int resolve_list(const char *text, int gpus, struct devices *out, struct error *err)
@@ -55,6 +56,14 @@ static int resolve_list(const char *text, int gpus, struct devices *out, struct 
     }
 }
 
+static int add_all(int gpus, struct devices *out, struct error *err)
+{
+    int code = add_gpu(0, gpus, out, err);
+    for (int i = 1; i < gpus && code == 0; i++)
+        code = add_gpu(i, gpus, out, err);
+    return code;
+}
+
 int devices_resolve(const char *text, int gpus, struct devices *out, struct error *err)
 {
     *out = (struct devices){.on_cuda = true};
@@ -66,19 +75,23 @@ int devices_resolve(const char *text, int gpus, struct devices *out, struct erro
     }
     if (strcmp(text, "auto") == 0 || strcmp(text, "cuda") == 0)
         return add_gpu(0, gpus, out, err);
+    if (strcmp(text, CUDA "all") == 0)
+        return add_all(gpus, out, err);
     return strncmp(text, CUDA, strlen(CUDA)) == 0 ? resolve_list(text, gpus, out, err) : bad_device(text, err);
 }
 
-/* Without NVML the UUID is unknown before CUDA runs: the ordinal serves, as long as everybody sees the same GPUs. */
-static void name_lock(const char *spec, char lock[DEVICES_LOCK_MAX])
+/* Names its lock, and says where it is plugged in, which decides the cores that are near it (run/cores.h). Without NVML
+ * the UUID is unknown before CUDA runs: the ordinal serves, as long as everybody sees the same GPUs. */
+static void identify(const char *spec, char lock[DEVICES_LOCK_MAX], char bus[DEVICES_BUS_MAX])
 {
     struct error ignored;
-    char uuid[64] = "";
+    char uuid[64] = "", where[DEVICE_BUS] = "";
     int ordinal = (int)ordinal_of(spec);
-    if (device_gpu_uuid(ordinal, uuid, &ignored) || uuid[0] == '\0')
+    if (device_gpu_identity(ordinal, uuid, where, &ignored) || uuid[0] == '\0')
         snprintf(lock, DEVICES_LOCK_MAX, "cuda-%d", ordinal);
     else
         snprintf(lock, DEVICES_LOCK_MAX, "%.47s", uuid);
+    snprintf(bus, DEVICES_BUS_MAX, "%s", where);
 }
 
 int devices_find(const char *text, struct devices *out, struct error *err)
@@ -86,6 +99,6 @@ int devices_find(const char *text, struct devices *out, struct error *err)
     if (devices_resolve(text, device_count_gpus(), out, err))
         return err->code;
     for (int i = 0; i < out->count && out->on_cuda; i++)
-        name_lock(out->spec[i], out->lock[i]);
+        identify(out->spec[i], out->lock[i], out->bus[i]);
     return 0;
 }

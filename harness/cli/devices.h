@@ -7,9 +7,9 @@
 
 #include "run/devices.h"
 
-/* Of this machine. "auto" is cuda:0 where the driver shows a GPU, else cpu; "cuda" is cuda:0; "cuda:0,1" names two.
- * EXIT_CODE_USAGE for bad syntax or a GPU named twice, EXIT_CODE_UNAVAILABLE when a GPU is asked for that is not there;
- * out->on_cuda says which was meant even then. */
+/* Of this machine. "auto" is cuda:0 where the driver shows a GPU, else cpu; "cuda" is cuda:0; "cuda:0,1" names two,
+ * "cuda:all" all that the driver shows. EXIT_CODE_USAGE for bad syntax or a GPU named twice, EXIT_CODE_UNAVAILABLE when
+ * a GPU is asked for that is not there; out->on_cuda says which was meant even then. */
 int devices_find(const char *text, struct devices *out, struct error *err);
 
 /* The same of a machine that shows so many GPUs; locks are left without names. */

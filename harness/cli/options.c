@@ -69,12 +69,14 @@ static int bad_value(struct parser *p, const struct option_info *option, const c
                      value);
 }
 
-/* auto, cpu, cuda, cuda:N, cuda:N,M,... without repeats. */
+/* auto, cpu, cuda, cuda:all, cuda:N, cuda:N,M,... without repeats. */
 static bool device_valid(const char *text)
 {
     uint64_t seen = 0;
-    if (strcmp(text, "auto") == 0 || strcmp(text, "cpu") == 0 || strcmp(text, "cuda") == 0)
-        return true;
+    static const char *const words[] = {"auto", "cpu", "cuda", "cuda:all"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
     if (strncmp(text, "cuda:", 5) != 0)
         return false;
     for (const char *c = text + 4; *c == ':' || *c == ',';) {

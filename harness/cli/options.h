@@ -149,7 +149,7 @@ struct options {
     const char *candidates[CONFIG_NAMES_MAX + 1]; /* added to the config's; NULL-terminated */
     const char *plugins, *kernels;                /* directories; NULL: the defaults of contender.h */
     const char *tuned[CONFIG_NAMES_MAX + 1];      /* NULL-terminated; "none": no table */
-    const char *device;                           /* "auto"; checked: auto, cpu, cuda, cuda:N, cuda:N,M,... */
+    const char *device;                           /* "auto"; checked (options.c) */
     const char *shard;                            /* "I/N" or "none"; NULL: as the environment says (shard.h) */
     const char *output;                           /* NULL: the command's choice */
     int format;                                   /* index into format_choices; 0 is text */

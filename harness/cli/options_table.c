@@ -27,7 +27,7 @@
 #define GENERAL "General"
 
 static const char *const mode_choices[] = {"offline", "server", "both", "chain", NULL};
-static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", NULL};
+static const char *const device_words[] = {"auto", "cpu", "cuda", "cuda:0", "cuda:all", NULL};
 /* Those of `report` first: an index is its enum report_format. */
 #define FORMAT_NAME(id, name, ...) name,
 #define FORMAT_HELP(id, name, help, ...) name help
@@ -160,9 +160,9 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_TUNED] = {"tuned", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN), "FILE", NULL, AT(tuned), CONTENDERS,
                       "tuning table to choose variants by, or none; default: tuned/ of the kernel directory, for this "
                       "device; may be repeated"},
-    [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS, "auto|cpu|cuda:N[,M]",
-                       device_words, AT(device), DEVICE,
-                       "where to measure; auto is the first GPU, or the CPU without one"},
+    [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS,
+                       "auto|cpu|cuda:N[,M]|cuda:all", device_words, AT(device), DEVICE,
+                       "where to measure; auto is the first GPU, or the CPU without one; several GPUs share a run"},
     [OPTION_SHARD] =
         {"shard", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(RUN) | ON(TUNE), "I/N", NULL, AT(shard), DEVICE,
          "measure part I (from 0) of N, into FILE.shard-I-of-N.json, always as with --resume; default: what "

@@ -262,7 +262,9 @@ int device_open_cpu(struct device **out, struct error *err);
 int device_count_gpus(void);
 /* Its compute capability, 90 for sm_90, from NVML; 0 where that is not known. */
 int device_gpu_capability(int ordinal);
-/* UUID of GPU `ordinal` in the order CUDA uses, from NVML; used for the lock. */
-int device_gpu_uuid(int ordinal, char uuid[64], struct error *err);
+#define DEVICE_BUS 24
+/* UUID of GPU `ordinal` in the order CUDA uses, which names its lock, and where it is plugged in ("0000:3b:00.0"; ""
+ * where that is not known), from NVML. */
+int device_gpu_identity(int ordinal, char uuid[64], char bus[DEVICE_BUS], struct error *err);
 
 #endif

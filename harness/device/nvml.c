@@ -5,10 +5,18 @@
 #include "device/nvml.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct nvml_device_opaque *handle;
+
+/* nvmlPciInfo_t: where the GPU is plugged in. */
+struct pci_info {
+    char legacy[16];
+    unsigned domain, bus, device, ids[2];
+    char text[32];
+};
 
 /* The calls of nvml.h that are used here; a status is an int, 0 success. */
 struct library {
@@ -20,6 +28,7 @@ struct library {
     int (*by_index)(unsigned index, handle *device);
     int (*by_uuid)(const char *uuid, handle *device);
     int (*uuid)(handle device, char *uuid, unsigned length);
+    int (*pci)(handle device, struct pci_info *out);
     int (*clock)(handle device, int type, unsigned *mhz);
     int (*max_clock)(handle device, int type, unsigned *mhz);
     int (*power)(handle device, unsigned *milliwatts);
@@ -57,6 +66,7 @@ static bool bind_all(struct library *l)
     bind(l, "nvmlDeviceGetTemperature", &l->temperature);
     bind(l, "nvmlDeviceGetMemoryBusWidth", &l->bus_width);
     bind(l, "nvmlDeviceGetCudaComputeCapability", &l->capability);
+    bind(l, "nvmlDeviceGetPciInfo_v3", &l->pci);
     if (!bind(l, "nvmlDeviceGetEnforcedPowerLimit", &l->limit))
         bind(l, "nvmlDeviceGetPowerManagementLimit", &l->limit);
     if (!bind(l, "nvmlDeviceGetCurrentClocksEventReasons", &l->reasons))
@@ -164,7 +174,16 @@ void nvml_info(const struct nvml *n, struct device_info *info)
     replace(&info->memory_bus_bits, query(l->bus_width, n->device));
 }
 
-int nvml_uuids(char uuids[NVML_MAX_GPUS][64])
+/* As the kernel names it under /sys/bus/pci/devices. */
+static void read_bus(const struct library *l, handle device, char bus[DEVICE_BUS])
+{
+    struct pci_info info = {.domain = 0};
+    bus[0] = '\0';
+    if (l->pci && l->pci(device, &info) == 0)
+        snprintf(bus, DEVICE_BUS, "%04x:%02x:%02x.0", info.domain & 0xffffffu, info.bus & 0xffu, info.device & 0xffu);
+}
+
+int nvml_gpus(char uuids[NVML_MAX_GPUS][64], char (*buses)[DEVICE_BUS])
 {
     struct library l;
     struct error ignored;
@@ -176,8 +195,11 @@ int nvml_uuids(char uuids[NVML_MAX_GPUS][64])
         count = 0;
     for (unsigned i = 0; i < count && i < NVML_MAX_GPUS; i++) {
         handle device;
-        if (l.by_index(i, &device) == 0 && l.uuid(device, uuids[found], 64) == 0)
-            found++;
+        if (l.by_index(i, &device) != 0 || l.uuid(device, uuids[found], 64) != 0)
+            continue;
+        if (buses)
+            read_bus(&l, device, buses[found]);
+        found++;
     }
     library_close(&l);
     return found;

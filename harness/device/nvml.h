@@ -21,7 +21,8 @@ void nvml_info(const struct nvml *n, struct device_info *info);
 /* 90 for sm_90; 0 where NVML does not know. */
 int nvml_capability(const struct nvml *n);
 
-/* UUIDs of all GPUs in NVML's (PCI bus) order; returns how many, 0 without a driver. */
-int nvml_uuids(char uuids[NVML_MAX_GPUS][64]);
+/* UUIDs of all GPUs in NVML's (PCI bus) order, and where they are plugged in ("0000:3b:00.0"; "" where it is not known;
+ * NULL: nobody asks); returns how many, 0 without a driver. */
+int nvml_gpus(char uuids[NVML_MAX_GPUS][64], char (*buses)[DEVICE_BUS]);
 
 #endif

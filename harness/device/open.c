@@ -58,7 +58,7 @@ int device_count_gpus(void)
 {
     char uuids[NVML_MAX_GPUS][64] = {{0}};
     int order[NVML_MAX_GPUS];
-    int count = nvml_uuids(uuids);
+    int count = nvml_gpus(uuids, NULL);
     if (count == 0)
         count = count_in_proc();
     if (count > NVML_MAX_GPUS)
@@ -66,24 +66,25 @@ int device_count_gpus(void)
     return visible_devices(getenv("CUDA_VISIBLE_DEVICES"), (const char(*)[64])uuids, count, order);
 }
 
-int device_gpu_uuid(int ordinal, char uuid[64], struct error *err)
+int device_gpu_identity(int ordinal, char uuid[64], char bus[DEVICE_BUS], struct error *err)
 {
-    char uuids[NVML_MAX_GPUS][64] = {{0}};
+    char uuids[NVML_MAX_GPUS][64] = {{0}}, buses[NVML_MAX_GPUS][DEVICE_BUS] = {{0}};
     int order[NVML_MAX_GPUS];
-    int count = nvml_uuids(uuids);
+    int count = nvml_gpus(uuids, buses);
     int shown = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), (const char(*)[64])uuids, count, order);
     if (ordinal < 0 || ordinal >= shown)
         return error_set(err, EXIT_CODE_UNAVAILABLE, "there is no GPU %d: NVML shows %d", ordinal, shown);
     memcpy(uuid, uuids[order[ordinal]], 64);
+    memcpy(bus, buses[order[ordinal]], DEVICE_BUS);
     return 0;
 }
 
 int device_gpu_capability(int ordinal)
 {
-    char uuid[64];
+    char uuid[64], bus[DEVICE_BUS];
     struct nvml *gpu = NULL;
     struct error ignored;
-    if (device_gpu_uuid(ordinal, uuid, &ignored) || nvml_open(uuid, &gpu, &ignored))
+    if (device_gpu_identity(ordinal, uuid, bus, &ignored) || nvml_open(uuid, &gpu, &ignored))
         return 0;
     int capability = nvml_capability(gpu);
     nvml_close(gpu);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "run/cores.h"
 #include "run/memory.h"
 
 #define START_PAUSE_SECONDS 1.0 /* times the failures so far: a GPU may need a moment after a fault */
@@ -256,6 +257,15 @@ static void watch_memory(struct crew *crew)
             crew_note(crew, "%s", told);
 }
 
+/* States change in between alone, so what has passed belongs to the present ones. */
+static void count_time(struct crew *crew)
+{
+    uint64_t now = clock_now_ns();
+    for (int i = 0; i < crew->n; i++)
+        crew->slots[i].spent[crew->slots[i].state] += 1e-9 * (double)(now - crew->counted_ns);
+    crew->counted_ns = now;
+}
+
 /* One turn: something to do for everybody, a wait, and what was said meanwhile. */
 static int turn(struct crew *crew, bool *any, struct error *err)
 {
@@ -269,9 +279,11 @@ static int turn(struct crew *crew, bool *any, struct error *err)
     }
     if (*any) /* the time limit also bounds how late a signal or a deadline is seen */
         slots_wait(crew->slots, crew->n, task->wake_fd, POLL_MS);
+    count_time(crew);
     for (int i = 0; i < crew->n; i++)
         if (drain(crew, &crew->slots[i], err))
             return err->code;
+    count_time(crew);
     watch_memory(crew);
     return task->turn ? task->turn(task->turn_context ? task->turn_context : task->context, err) : 0;
 }
@@ -286,6 +298,7 @@ int crew_run(struct crew *crew, const struct crew_task *task, struct error *err)
         crew->slots[i].start_failures = 0;
         crew->slots[i].not_before_ns = 0;
     }
+    crew->counted_ns = clock_now_ns();
     for (bool any = true; any && !code && crew_stop_signal(crew) >= 0;)
         code = turn(crew, &any, err);
     crew->task = NULL;
@@ -303,6 +316,24 @@ void crew_init(struct crew *crew, const struct crew_setup *setup)
         crew->deadline_ns = clock_now_ns() + (uint64_t)(budget * 1e9);
 }
 
+/* Where the cores cannot be told apart the workers share them all. */
+static int deal_cores(struct crew *crew, struct error *err)
+{
+    struct cores_view *view = calloc(1, sizeof *view);
+    cpu_set_t *parts = calloc(DEVICES_MAX, sizeof *parts);
+    int code = view && parts ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the workers' cores");
+    if (!code && crew->n > 1)
+        cores_read("/sys", &crew->setup.spec->devices, view);
+    bool shared = !code && crew->setup.spec->devices.on_cuda && cores_share(view, parts);
+    for (int i = 0; i < crew->n && shared; i++) {
+        crew->slots[i].has_cores = true;
+        crew->slots[i].cores = parts[i];
+    }
+    free(view);
+    free(parts);
+    return code;
+}
+
 int crew_open(struct crew *crew, struct error *err)
 {
     const struct run_spec *spec = crew->setup.spec;
@@ -314,6 +345,8 @@ int crew_open(struct crew *crew, struct error *err)
     for (int i = 0; i < crew->n; i++)
         crew->slots[i] = (struct slot){
             .process.fd = -1, .reader.fd = -1, .lock_fd = -1, .work = -1, .env_index = -1, .device = devices->spec[i]};
+    if (deal_cores(crew, err))
+        return err->code;
     for (int i = 0; i < crew->n; i++)
         if (devices->lock[i][0] &&
             devices_lock(devices->lock[i], spec->lock_seconds, crew->setup.stop, &crew->slots[i].lock_fd, err))

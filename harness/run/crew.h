@@ -74,7 +74,7 @@ struct crew {
     struct slot *slots;           /* owned; n of them once it is open */
     const struct crew_task *task; /* of crew_run */
     struct start_request start;   /* of the latest worker; too large for a small stack */
-    uint64_t deadline_ns, memory_checked_ns;
+    uint64_t deadline_ns, memory_checked_ns, counted_ns;
     int n;
     bool over, was_up;
     struct error last; /* why the latest worker did not start */

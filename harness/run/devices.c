@@ -21,6 +21,7 @@ void devices_pick(const struct devices *from, int which, struct devices *out)
     *out = (struct devices){.count = 1, .on_cuda = from->on_cuda};
     memcpy(out->spec[0], from->spec[which], sizeof out->spec[0]);
     memcpy(out->lock[0], from->lock[which], sizeof out->lock[0]);
+    memcpy(out->bus[0], from->bus[which], sizeof out->bus[0]);
 }
 
 /* Opens, and makes the directory on the way. */

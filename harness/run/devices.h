@@ -11,12 +11,14 @@
 
 #define DEVICES_MAX 64
 #define DEVICES_LOCK_MAX 48
+#define DEVICES_BUS_MAX 24
 
 struct devices {
     int count;
     bool on_cuda;
     char spec[DEVICES_MAX][16];               /* "cpu" or "cuda:N", one for each worker */
     char lock[DEVICES_MAX][DEVICES_LOCK_MAX]; /* names the GPU's lock: its UUID; "" takes none (CPU) */
+    char bus[DEVICES_MAX][DEVICES_BUS_MAX];   /* where the GPU is plugged in, "0000:3b:00.0"; "" where not known */
 };
 
 /* One of them, for a run on that alone. */

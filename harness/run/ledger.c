@@ -413,7 +413,7 @@ static cJSON *memory_to_json(const struct memory_use *memory)
     return object;
 }
 
-int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct error *err)
+int ledger_finish(struct ledger *ledger, const struct memory_use *memory, const cJSON *spent, struct error *err)
 {
     char now[21];
     if (ledger->complete || ledger->n_done < ledger->plan.n_cells)
@@ -427,6 +427,8 @@ int ledger_finish(struct ledger *ledger, const struct memory_use *memory, struct
     cJSON_AddNumberToObject(end, "cells", (double)ledger->n_done);
     if (memory->worker_peak > 0)
         cJSON_AddItemToObject(end, "memory", memory_to_json(memory));
+    if (spent)
+        cJSON_AddItemToObject(end, "time_spent", cJSON_Duplicate(spent, true));
     int code = append(ledger, "end", end, err);
     ledger->complete = code == 0;
     return code;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/differences.h"
 #include "run/starting.h"
 
 #define START_TRIES 3
@@ -101,11 +102,39 @@ static int on_fail(void *context, struct slot *slot, const char *reason, struct 
     return code;
 }
 
-static long pending_cell(const struct measuring *m)
+struct dear_cell {
+    double seconds;
+    size_t cell;
+};
+
+static int by_seconds(const void *a, const void *b)
 {
-    for (size_t i = 0; i < m->ledger->plan.n_cells; i++)
-        if (!m->ledger->done[i] && !m->given[i])
-            return (long)i;
+    const struct dear_cell *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds > y->seconds ? -1 : 1;
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+/* Out of memory it is the plan's. */
+void measuring_order(const struct plan *plan, int workers, size_t *order)
+{
+    struct dear_cell *list = workers > 1 ? calloc(plan->n_cells + 1, sizeof *list) : NULL;
+    for (size_t i = 0; i < plan->n_cells && list; i++)
+        list[i] = (struct dear_cell){plan->cells[i].cost_seconds, i};
+    if (list)
+        qsort(list, plan->n_cells, sizeof *list, by_seconds);
+    for (size_t i = 0; i < plan->n_cells; i++)
+        order[i] = list ? list[i].cell : i;
+    free(list);
+}
+
+static long pending_cell(struct measuring *m)
+{
+    for (; m->next < m->ledger->plan.n_cells; m->next++) {
+        size_t cell = m->order[m->next];
+        if (!m->ledger->done[cell] && !m->given[cell])
+            return (long)cell;
+    }
     return -1;
 }
 
@@ -131,6 +160,7 @@ static void on_give_back(void *context, const struct slot *slot)
 {
     struct measuring *m = context;
     m->given[slot->work] = false;
+    m->next = 0;
 }
 
 static int on_send(void *context, struct slot *slot, struct error *err)
@@ -160,14 +190,17 @@ static int on_ready(void *context, struct slot *slot, const cJSON *env, struct e
 {
     struct measuring *m = context;
     const struct run_hooks *hooks = m->hooks;
+    char differences[DIFFERENCES_MAX];
     uint64_t resident = process_resident_bytes(&slot->process);
     if (resident > m->worker_ready_bytes)
         m->worker_ready_bytes = resident;
     if (hooks->admit && hooks->admit(hooks->admit_context, env, err))
         return err->code;
     refusals_say(&m->refusals, note_line, m);
+    if (m->ledger->env && differences_of(m->ledger->env, env, differences))
+        crew_note(m->crew, "%s is not like the first GPU: %s", slot->device, differences);
     if (ledger_add_env(m->ledger, env, &slot->env_index, err))
-        return err->code;
+        return m->crew->n > 1 ? error_wrap(err, "%s", slot->device) : err->code;
     return hooks->director ? hooks->director->ready(hooks->director->context, env, err) : 0;
 }
 
@@ -207,9 +240,11 @@ int measuring_open(struct measuring *m, struct error *err)
         if (!ledger->done[i])
             m->cost_left += ledger->plan.cells[i].cost_seconds;
     m->given = calloc(ledger->plan.n_cells, sizeof *m->given);
+    m->order = calloc(ledger->plan.n_cells, sizeof *m->order);
     m->config = config_to_json(m->spec->config);
-    if (!m->given || !m->config)
+    if (!m->given || !m->order || !m->config)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the cells");
+    measuring_order(&ledger->plan, m->spec->devices.count, m->order);
     if (observer && observer->started)
         observer->started(observer->context, ledger->plan.n_cells, ledger->n_done);
     return 0;
@@ -240,6 +275,7 @@ int measuring_run(struct measuring *m, struct error *err)
 void measuring_close(struct measuring *m)
 {
     free(m->given);
+    free(m->order);
     refusals_free(&m->refusals);
     cJSON_Delete(m->config);
 }

@@ -15,6 +15,8 @@ struct measuring {
     struct ledger *ledger;
     struct crew *crew;
     bool *given;   /* owned; cells handed to a slot */
+    size_t *order; /* owned; in which cells are handed out */
+    size_t next;   /* of it; everything ahead has been handed out */
     cJSON *config; /* owned; as workers are told */
     struct refusals refusals;
     uint64_t first_cell_ns;      /* when a worker got the first; 0 before */
@@ -25,6 +27,10 @@ struct measuring {
 
 /* Set spec, hooks, ledger, crew and `checking` in *m, everything else 0. measuring_close is due whatever comes back. */
 int measuring_open(struct measuring *m, struct error *err);
+
+/* The order of the plan, or with several workers the cells that take longest first, so that all end at about the same
+ * time. `order` has room for all cells. */
+void measuring_order(const struct plan *plan, int workers, size_t *order);
 
 /* Measures what is left; 0 also when a stop or the loss of every device leaves cells (crew->last, the ledger). */
 int measuring_run(struct measuring *m, struct error *err);

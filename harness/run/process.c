@@ -150,9 +150,11 @@ void process_environment_free(char **environment)
     free(environment);
 }
 
-static int usable_cpus(void)
+static int usable_cpus(const cpu_set_t *given)
 {
     cpu_set_t set;
+    if (given)
+        return CPU_COUNT(given);
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
@@ -164,6 +166,7 @@ struct launch {
     char **environment;
     int socket, lock_fd, page_fd, null_fd, listener;
     pid_t parent;
+    const cpu_set_t *cores;
 };
 
 /* Puts `fd` at place `to` without close-on-exec; dup2 onto itself would keep the flag. */
@@ -178,6 +181,8 @@ static void child_exec(const struct launch *l)
 {
     sigset_t none;
     sigemptyset(&none);
+    if (l->cores)
+        sched_setaffinity(0, sizeof *l->cores, l->cores);
     setsid(); /* a process group of its own, and no terminal whose input it could fake */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != l->parent)
         _exit(127); /* the parent died before the request took effect */
@@ -283,11 +288,12 @@ int process_spawn(const struct process_request *request, struct process *out, st
                        .page_fd = -1,
                        .null_fd = -1,
                        .listener = -1,
-                       .parent = getpid()};
+                       .parent = getpid(),
+                       .cores = request->cores};
     *out = none;
     if (check_files(err))
         return err->code;
-    l.environment = process_environment(environ, usable_cpus());
+    l.environment = process_environment(environ, usable_cpus(request->cores));
     l.arguments = arguments_of(request);
     out->directory = worker_directory_make();
     if (!l.environment || !l.arguments || !environment_point(l.environment, out->directory.path)) {

@@ -9,6 +9,7 @@
 #include "run/worker_directory.h"
 #include "worker/stage_page.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -25,6 +26,7 @@ struct process_request {
     const char *program;          /* executed as `program worker ARGUMENT...` */
     const char *const *arguments; /* NULL-terminated; NULL: none */
     int lock_fd;                  /* -1, or a descriptor the child keeps open as PROCESS_LOCK_FD */
+    const cpu_set_t *cores;       /* where it may run; NULL: where we may */
 };
 
 /* The child inherits the GPU's lock: after the death of the supervisor the lock stays held until the worker is gone

@@ -91,7 +91,10 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
 {
     const char *arguments[STARTING_ARGUMENTS];
     starting_arguments(start, slot->device, arguments);
-    struct process_request request = {.program = program, .arguments = arguments, .lock_fd = slot->lock_fd};
+    struct process_request request = {.program = program,
+                                      .arguments = arguments,
+                                      .lock_fd = slot->lock_fd,
+                                      .cores = slot->has_cores ? &slot->cores : NULL};
     if (process_spawn(&request, &slot->process, err))
         return err->code;
     renew_nonce(slot);

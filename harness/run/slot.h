@@ -14,7 +14,8 @@ enum slot_state {
     SLOT_IDLE,
     SLOT_BUSY,     /* with slot.request */
     SLOT_QUITTING, /* told to quit */
-    SLOT_RETIRED   /* given up, or finished */
+    SLOT_RETIRED,  /* given up, or finished */
+    SLOT_STATES
 };
 
 struct slot {
@@ -34,12 +35,15 @@ struct slot {
     bool up;                  /* the present process, or the last one, has said `ready` */
     bool sent;                /* the work has left for a worker at least once */
     bool warned_memory;
-    struct cell_request request;   /* of the work */
-    uint64_t sent_ns;              /* when it went to the worker, by our clock */
-    uint64_t started_ns;           /* when the process was, by our clock */
-    uint64_t oom_kills;            /* of the machine, by then */
-    uint64_t looked_ns;            /* at the worker's page, the last time */
-    double clock_ns;               /* not 0: so far the worker's clock was off ours */
+    struct cell_request request; /* of the work */
+    uint64_t sent_ns;            /* when it went to the worker, by our clock */
+    uint64_t started_ns;         /* when the process was, by our clock */
+    uint64_t oom_kills;          /* of the machine, by then */
+    uint64_t looked_ns;          /* at the worker's page, the last time */
+    double clock_ns;             /* not 0: so far the worker's clock was off ours */
+    bool has_cores;              /* of its own (run/cores.h): */
+    cpu_set_t cores;
+    double spent[SLOT_STATES];     /* seconds in each state (run/timeline.h) */
     struct stage_note clock_owner; /* of the hook that ran meanwhile; nobody's where that is not known */
 };
 

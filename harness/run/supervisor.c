@@ -13,6 +13,7 @@
 #include "run/end_record.h"
 #include "run/measuring.h"
 #include "run/memory.h"
+#include "run/timeline.h"
 
 struct run {
     const struct run_spec *spec;
@@ -22,6 +23,7 @@ struct run {
     struct measuring measuring;
     struct start_request start; /* of workers that audit */
     struct memory_use memory;   /* of measuring */
+    struct timeline timeline;
 };
 
 static int audit(struct run *run, struct error *err)
@@ -34,7 +36,10 @@ static int audit(struct run *run, struct error *err)
     if (!audit_is_due(request.config, request.ledger))
         return 0;
     measuring_tell(&run->measuring, &run->start);
-    return audit_run(&request, err);
+    timeline_mark(&run->timeline);
+    int code = audit_run(&request, err);
+    timeline_add(&run->timeline, "watch", &run->crew);
+    return code;
 }
 
 static int alone(struct run *run, struct error *err)
@@ -44,7 +49,10 @@ static int alone(struct run *run, struct error *err)
     if (!alone_is_due(&request))
         return 0;
     measuring_tell(&run->measuring, &run->start);
-    return alone_run(&request, err);
+    timeline_mark(&run->timeline);
+    int code = alone_run(&request, err);
+    timeline_add(&run->timeline, "alone", &run->crew);
+    return code;
 }
 
 /* Of a finished run, whether what it measured is what is here: it is asked to go on by somebody who may have another
@@ -52,7 +60,9 @@ static int alone(struct run *run, struct error *err)
 static int check_or_measure(struct run *run, struct error *err)
 {
     const struct crew *crew = &run->crew;
+    timeline_mark(&run->timeline);
     int code = measuring_run(&run->measuring, err);
+    timeline_add(&run->timeline, "measure", &run->crew);
     run->memory = memory_used(run->measuring.worker_ready_bytes);
     if (!code && run->measuring.checking && crew->slots[0].state == SLOT_RETIRED && crew->last.code)
         *err = crew->last, code = err->code;
@@ -81,6 +91,25 @@ static int work(struct run *run, struct error *err)
     return code;
 }
 
+/* GPU runs alone: on a CPU there is little but cells. */
+static void say_time(const struct run *run, const cJSON *spent)
+{
+    char line[512];
+    if (!spent || !run->spec->devices.on_cuda)
+        return;
+    timeline_say(spent, line, sizeof line);
+    crew_note(&run->crew, "where the time went: %s", line);
+}
+
+static int finish(struct run *run, struct error *err)
+{
+    cJSON *spent = timeline_finish(&run->timeline);
+    say_time(run, spent);
+    int code = ledger_finish(&run->ledger, &run->memory, spent, err);
+    cJSON_Delete(spent);
+    return code;
+}
+
 static int write_output(const struct run *run, struct error *err)
 {
     const struct run_director *director = run->hooks->director;
@@ -93,7 +122,7 @@ static int conclude(struct run *run, int code, struct error *err)
 {
     struct error second = {0};
     if (!code)
-        code = ledger_finish(&run->ledger, &run->memory, err);
+        code = finish(run, err);
     if (run->ledger.n_done > 0 && !run->ledger.lost && write_output(run, &second) && !code) {
         *err = second;
         return err->code;
@@ -124,7 +153,9 @@ int run_supervise(const struct run_spec *spec, const struct run_hooks *hooks, st
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
     run->spec = spec;
     run->hooks = hooks;
+    timeline_begin(&run->timeline);
     int code = supervise(run, err);
+    cJSON_Delete(run->timeline.parts);
     free(run);
     return code;
 }

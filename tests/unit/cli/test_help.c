@@ -247,7 +247,7 @@ static void test_zsh_completion(void **state)
     assert_memory_equal(t.bytes, "#compdef cudal2-bench\n", 22);
     assert_has(&t, "'--mode=[");
     assert_has(&t, ":mode:(offline server both chain)'");
-    assert_has(&t, "(auto cpu cuda cuda\\:0)");
+    assert_has(&t, "(auto cpu cuda cuda\\:0 cuda\\:all)");
     assert_has(&t, "'*--candidate=[");
     assert_has(&t, "config'\\''s");
     assert_has(&t, "]:candidate:_cudal2_bench_candidates'");

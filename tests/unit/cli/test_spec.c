@@ -35,6 +35,9 @@ static void test_devices(void **state)
     assert_int_equal(d.count, 2);
     assert_string_equal(d.spec[0], "cuda:3");
     assert_string_equal(d.spec[1], "cuda:0");
+    assert_int_equal(resolve("cuda:all", 3, &d), 0);
+    assert_int_equal(d.count, 3);
+    assert_string_equal(d.spec[2], "cuda:2");
     assert_string_equal(d.lock[0], ""); /* the UUID is another question */
 }
 
@@ -51,6 +54,7 @@ static void test_devices_refused(void **state)
     assert_int_equal(resolve("cuda", 0, &d), EXIT_CODE_UNAVAILABLE);
     assert_int_equal(resolve("cuda:0", 0, &d), EXIT_CODE_UNAVAILABLE);
     assert_int_equal(resolve("cuda:4", 4, &d), EXIT_CODE_UNAVAILABLE);
+    assert_int_equal(resolve("cuda:all", 0, &d), EXIT_CODE_UNAVAILABLE);
 }
 
 /* ---- the spec ---- */
