@@ -334,9 +334,14 @@ uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t i
     return random_derive(bench->seed, purpose, index) >> 8; /* sets count up from it */
 }
 
+int bench_begin_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err)
+{
+    return operands_fill(bench->device, bench->operands, FILL_NORMAL, bench_values(bench, purpose, index), 0, err);
+}
+
 int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err)
 {
-    int code = operands_fill(bench->device, bench->operands, FILL_NORMAL, bench_values(bench, purpose, index), 0, err);
+    int code = bench_begin_fill(bench, purpose, index, err);
     return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 

@@ -105,8 +105,9 @@ struct bench {
     void *report_context;
     struct host_threads *threads; /* whose they are; NULL: nobody asks (verify/rivals.h) */
     uint64_t threads_marked_ns;
-    struct timed *timed; /* checks of timed launches (measure/timed.h), or NULL */
-    bool judging;        /* verification is over: what timed launches compute is held against what is allowed */
+    struct timed *timed;                  /* checks of timed launches (measure/timed.h), or NULL */
+    double part_since_ns, part_checks_ns; /* at the last mark (measure/parts.h) */
+    bool judging; /* verification is over: what timed launches compute is held against what is allowed */
     /* NULL, or called when inputs have been renewed and the launch comes next. */
     int (*renewed)(void *context, struct error *err);
     void *renewed_context;
@@ -161,7 +162,9 @@ void bench_operands_request(const struct bench *bench, uint64_t seed, struct ope
  * only when the worker must end. */
 int bench_move(struct bench *bench, uint64_t seed, struct error *err);
 
-/* Fills all matrices with N(0,1), of a seed that follows from the cell's, and waits for it. */
+/* Fills all matrices with N(0,1), of a seed that follows from the cell's, and waits for it; or only begins to, ahead of
+ * what is put into the device's stream from here on. */
+int bench_begin_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
 int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
 /* That seed. */
 uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index);

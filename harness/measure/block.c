@@ -10,6 +10,7 @@
 
 #include "measure/arrivals.h"
 #include "measure/chain.h"
+#include "measure/parts.h"
 #include "measure/segment.h"
 
 #define OTHERS_DEAR_NS 30e3
@@ -194,6 +195,7 @@ static int take_headline(struct turn *turn, unsigned *order, char **text, struct
     int code = preheat(turn, order, err);
     if (code == 0)
         code = lead(turn, order, err);
+    parts_end(bench, PART_LOAD);
     for (turn->pass = 0; turn->pass < turn->passes && code == 0; turn->pass++) {
         char *nowhere = unwritten;
         code = take_all(turn, order, turn->pass == 0 ? text : &nowhere, err);
@@ -201,6 +203,7 @@ static int take_headline(struct turn *turn, unsigned *order, char **text, struct
     }
     turn->pass = 0;
     turn->passes = 1;
+    parts_end(bench, PART_HEADLINE);
     return code;
 }
 
@@ -320,6 +323,7 @@ int block_measure(struct bench *bench, unsigned block, struct order *order, stru
         code = take_equal_paths(&turn, err);
     if (code == 0)
         code = take_null(&turn, err);
+    parts_end(bench, PART_OTHERS);
     if (code != 0)
         return code;
     *text = '\0';

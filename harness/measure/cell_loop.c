@@ -11,16 +11,23 @@
 
 #include "measure/block.h"
 #include "measure/chain.h"
+#include "measure/parts.h"
 #include "measure/segment.h"
 #include "measure/stop.h"
 
 #define COOLED_AFTER_NS 3e6
 
+/* The first group's is waited for. From then on the device fills while the host sets contenders up and captures their
+ * launches, all of which come behind it in the stream; prepare_group waits for everything before anything is timed. */
 static int fill_group(struct bench *bench, unsigned group, struct error *err)
 {
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = group == 0 ? 0 : bench_move(bench, random_derive(bench->seed, "addresses", group), err);
-    return code == 0 ? bench_fill(bench, "group", group, err) : code;
+    parts_end(bench, PART_PLACES);
+    if (code == 0)
+        code = group == 0 ? bench_fill(bench, "group", group, err) : bench_begin_fill(bench, "group", group, err);
+    parts_end(bench, PART_FILL);
+    return code;
 }
 
 static double fastest_estimate(const struct bench *bench)
@@ -91,7 +98,10 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
             keep_segment(bench, e);
     }
     segment_note_held(bench);
-    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
+    if (code == 0)
+        code = bench->device->ops->sync(bench->device, err);
+    parts_end(bench, PART_GRAPHS);
+    return code;
 }
 
 static int open_group(struct bench *bench, unsigned group, struct error *err)
@@ -112,6 +122,7 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
             entrant_describe(bench, e);
     }
     bench->fastest_ns = fastest_estimate(bench);
+    parts_end(bench, PART_SETUP);
     return code == 0 ? prepare_group(bench, group, err) : code;
 }
 
@@ -186,8 +197,10 @@ static int run_group(struct bench *bench, struct order *order, double start, enu
         code = block_measure(bench, bench->record->blocks, order, err);
         if (code == 0)
             code = look_between(bench, err);
+        parts_skip(bench);
         if (code == 0)
             *decision = stop_decide(stop, bench->record);
+        parts_end(bench, PART_DECIDE);
     }
     if (code == 0)
         code = sample_health(bench, bench->record->blocks - 1, err);
@@ -206,6 +219,7 @@ int cell_loop_run(struct bench *bench, struct error *err)
     enum stop_decision decision = anyone_alive(bench) ? STOP_CONTINUE : STOP_CAPPED;
     double start = (double)bench->device->ops->now(bench->device);
     int code = 0;
+    parts_skip(bench);
     bench->in_blocks = true;
     bench->cooled = true;
     order_begin(&order, (unsigned)bench->n_entrants, random_derive(bench->seed, "order", 0));

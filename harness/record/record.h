@@ -60,6 +60,22 @@ struct health_sample {
 enum phase { PHASE_OPERANDS, PHASE_SETUP, PHASE_VERIFY, PHASE_TUNE, PHASE_MEASURE, PHASE_OTHER, PHASE_COUNT };
 extern const char *const phase_names[]; /* "operands", "setup", ..., NULL */
 
+/* What measuring's part of it goes to: matrices put elsewhere, filled; setups; graphs prepared; untimed load; headline
+ * times; those beside it; timed launches checked; the stop rule. */
+enum part {
+    PART_PLACES,
+    PART_FILL,
+    PART_SETUP,
+    PART_GRAPHS,
+    PART_LOAD,
+    PART_HEADLINE,
+    PART_OTHERS,
+    PART_CHECKS,
+    PART_DECIDE,
+    PART_COUNT
+};
+extern const char *const part_names[]; /* "places", "fill", ..., NULL */
+
 struct cell_record {
     struct cudal2_problem problem;
     char label[RECORD_NAME_MAX]; /* the config's name for the shape, or "" */
@@ -91,7 +107,8 @@ struct cell_record {
     struct health_sample *health;
     size_t n_health;
     double phase_seconds[PHASE_COUNT];
-    double busy_seconds; /* GPU time of contenders' launches, primers included (formula in method.md) */
+    double part_seconds[PART_COUNT]; /* of PHASE_MEASURE; all 0: not known */
+    double busy_seconds;             /* GPU time of contenders' launches, primers included (formula in method.md) */
 };
 
 int series_add(struct series *s, unsigned block, double ns); /* 0, or -1 out of memory */

@@ -64,6 +64,7 @@ int form_cell_keys(struct json_at at, struct error *err)
                                        "chain",
                                        "health",
                                        "phase_seconds",
+                                       "part_seconds",
                                        "busy_seconds",
                                        NULL};
     return json_only_keys(at, keys, err);

@@ -306,6 +306,14 @@ static int read_phases(struct json_at at, struct cell_record *r, struct error *e
     return code;
 }
 
+static int read_parts(struct json_at at, struct cell_record *r, struct error *err)
+{
+    int code = at.node ? json_only_keys(at, part_names, err) : 0;
+    for (int i = 0; part_names[i] && at.node && code == 0; i++)
+        code = form_take_number(at, part_names[i], 1e9, &r->part_seconds[i], err);
+    return code;
+}
+
 static int read_problem(struct json_at at, struct cell_record *r, struct error *err)
 {
     struct cudal2_problem *p = &r->problem;
@@ -425,6 +433,8 @@ static int read_cell(struct json_at at, struct cell_reader *cell, struct error *
         code = read_health(json_member(at, "health"), r, err);
     if (code == 0)
         code = read_phases(json_member(at, "phase_seconds"), r, err);
+    if (code == 0)
+        code = read_parts(json_member(at, "part_seconds"), r, err);
     if (code == 0)
         code = json_read_number(json_member(at, "busy_seconds"), 0, 1e9, &r->busy_seconds, err);
     return code;

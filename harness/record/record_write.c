@@ -298,6 +298,23 @@ static void put_phases(struct tree *w, const struct cell_record *r)
     tree_put(w, "phase_seconds", tree_finish(&phases));
 }
 
+/* Left out where nothing was measured in blocks. */
+static void put_parts(struct tree *w, const struct cell_record *r)
+{
+    struct tree parts = tree_begin();
+    double sum = 0;
+    for (int i = 0; part_names[i]; i++) {
+        sum += r->part_seconds[i];
+        if (!parts.failed)
+            tree_put_count(&parts, part_names[i], round_to(r->part_seconds[i], 1e3));
+    }
+    cJSON *object = tree_finish(&parts);
+    if (sum > 0)
+        tree_put(w, "part_seconds", object);
+    else
+        cJSON_Delete(object);
+}
+
 static void put_identity(struct tree *w, const struct cell_record *r)
 {
     tree_put_number(w, "m", (double)r->problem.m);
@@ -369,6 +386,7 @@ cJSON *record_to_json(const struct cell_record *r)
         if (r->n_health > 0)
             tree_put(&w, "health", health_to_json(r));
         put_phases(&w, r);
+        put_parts(&w, r);
         tree_put_number(&w, "busy_seconds", round_to(r->busy_seconds, 1e6));
     }
     free(base);

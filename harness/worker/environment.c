@@ -5,6 +5,7 @@
 #include "worker/environment.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,27 @@ static cJSON *environment_variables(void)
     return o;
 }
 
+/* "0-15,32-47": processors that this process may use; NULL where it may use all. */
+static cJSON *environment_cores(void)
+{
+    cpu_set_t usable;
+    struct text out = {0};
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0 || CPU_COUNT(&usable) == (int)sysconf(_SC_NPROCESSORS_ONLN))
+        return NULL;
+    for (size_t from = 0, to; from < CPU_SETSIZE; from = to + 1) {
+        to = from;
+        while (to < CPU_SETSIZE && CPU_ISSET(to, &usable))
+            to++;
+        if (to > from)
+            text_add(&out, "%s%zu", out.length > 0 ? "," : "", from);
+        if (to > from + 1)
+            text_add(&out, "-%zu", to - 1);
+    }
+    cJSON *cores = out.failed ? NULL : cJSON_CreateString(out.bytes);
+    text_free(&out);
+    return cores;
+}
+
 /* ---- device ---- */
 
 static void put_or_null(cJSON *o, const char *key, double value)
@@ -207,6 +229,9 @@ int environment_collect(const struct device *device, const struct registry *regi
     cJSON_AddItemToObject(*out, "named", environment_named(registry));
     add_unavailable(*out, registry);
     cJSON_AddItemToObject(*out, "host", environment_host());
+    cJSON *cores = environment_cores();
+    if (cores)
+        cJSON_AddItemToObject(*out, "cores", cores);
     cJSON_AddItemToObject(*out, "build", build);
     cJSON_AddItemToObject(*out, "variables", environment_variables());
     return 0;

@@ -5,11 +5,13 @@
 #include "worker/worker.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "choice/rank.h"
 #include "compile/kernels.h"
 #include "contender/module.h"
@@ -49,6 +51,8 @@ struct worker {
     struct process_state process;
     struct host_threads threads;
     char stage[STAGE_NAME_MAX]; /* what is on the page */
+    uint64_t marked_ns;         /* when the part of the start that is going on began */
+    cJSON *start_seconds;       /* owned until the environment has it; of the parts so far */
     bool send_failed;           /* the supervisor is gone */
 };
 
@@ -116,6 +120,16 @@ static int send_record(struct worker *w, const struct cell_record *record, struc
 
 /* ---- start ---- */
 
+/* A part of the start has ended. */
+static void end_part(struct worker *w, const char *part)
+{
+    uint64_t now = clock_now_ns();
+    if (!w->start_seconds)
+        w->start_seconds = cJSON_CreateObject();
+    cJSON_AddNumberToObject(w->start_seconds, part, (double)((now - w->marked_ns) / 1000000u) / 1000);
+    w->marked_ns = now;
+}
+
 /* One message; *out is NULL at the end of the stream. */
 static int receive(struct worker *w, cJSON **out, struct error *err)
 {
@@ -169,7 +183,8 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
 
 static unsigned compile_threads(void)
 {
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t usable;
+    int cpus = sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
     return cpus < 1 ? 1 : cpus > COMPILE_THREADS ? COMPILE_THREADS : (unsigned)cpus;
 }
 
@@ -228,6 +243,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     if (confine_parse(getenv(CONFINE_VARIABLE), &asked, err) || (start->audit && cuda_watcher_open(&w->watcher, err)) ||
         device_open(start->device, NULL, &w->device, err))
         return err->code;
+    end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (w->device->info.device_bit & CUDAL2_ON_CUDA)
@@ -238,6 +254,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
     check_loaded(w);
+    end_part(w, "contenders");
     return check_copied(w, err);
 }
 
@@ -308,6 +325,8 @@ static int send_ready(struct worker *w, struct error *err)
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     if (w->watcher)
         cJSON_AddItemToObject(env, "recorder", recorder_to_json(w->watcher));
+    cJSON_AddItemToObject(env, "start_seconds", w->start_seconds);
+    w->start_seconds = NULL;
     cJSON_AddItemToObject(message, "env", env);
     return message_send(w, message, err);
 }
@@ -317,6 +336,7 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
 {
     snprintf(w->nonce, sizeof w->nonce, "%s", start->nonce);
     w->index = start->worker;
+    w->marked_ns = clock_now_ns();
     int code = stage_page_map(STAGE_PAGE_FD, &w->page, err);
     if (!code)
         code = parse_config(w, start->config, err);
@@ -326,6 +346,7 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
         code = check_possible(w, start, err);
     if (!code && start->precompile && !start->audit)
         precompile(w);
+    end_part(w, "compile");
     return code ? code : send_ready(w, err);
 }
 

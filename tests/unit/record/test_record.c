@@ -91,6 +91,7 @@ static struct cell_record *full_record(double scale_ns)
     }
     for (int i = 0; i < PHASE_COUNT; i++)
         r->phase_seconds[i] = 0.1234567 * i;
+    r->part_seconds[PART_DECIDE] = 0.0832;
     r->busy_seconds = 0.4567891234;
     return r;
 }
@@ -212,6 +213,7 @@ static void assert_same_cell(const struct cell_record *back, const struct cell_r
     assert_true(back->health[2].health.slowdown && back->health[2].health.known);
     assert_false(back->health[3].health.known);
     assert_true(fabs(back->phase_seconds[PHASE_OTHER] - 0.617) < 1e-12);
+    assert_true(fabs(back->part_seconds[PART_DECIDE] - 0.083) < 1e-12);
 }
 
 static void assert_same_contender(const struct contender_record *d, const struct contender_record *c)
@@ -410,6 +412,7 @@ static const char *const changes[][3] = {
     {"\"gap\"", "\"gaps\"", "unknown key"},
     {"\"attributes\":{}", "\"attributes\":1", "attributes"},
     {"\"phase_seconds\":{", "\"phase_seconds\":{\"rest\":1,", "$.phase_seconds"},
+    {"\"part_seconds\":{", "\"part_seconds\":{\"rest\":1,", "$.part_seconds"},
     {"\"busy_seconds\":", "\"busy_seconds\":-", "$.busy_seconds"},
     {"\"worker\":1", "\"worker\":\"1\"", "$.worker"},
     {"\"block\":7,", "\"block\":-7,", "$.health[0].block"},

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Says where the time of a run went, from its journal.
+
+    scripts/time-spent.py JOURNAL...
+
+For each journal (.gz too): the run's parts and what each worker did in them (time_spent of its last line), what the
+start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders' launches, and the longest
+cells. Cells are given by worker where several measured.
+"""
+import collections
+import gzip
+import json
+import sys
+
+
+def read(path):
+    """The lines of a journal as (kind, data)."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as file:
+        for line in file:
+            entry = json.loads(line)
+            yield entry["kind"], entry.get("data", entry)
+
+
+def listed(seconds):
+    """Names with their seconds, in their order; those of less than 0.05 s are left out."""
+    return ", ".join(f"{name} {value:.1f}" for name, value in seconds.items() if value >= 0.05)
+
+
+def added(cells, key):
+    """The sum over cells of an object of seconds."""
+    total = collections.Counter()
+    for cell in cells:
+        total.update(cell.get(key, {}))
+    return total
+
+
+def say_cells(name, cells):
+    """Phases, parts and busy time of some cells."""
+    phases = added(cells, "phase_seconds")
+    whole = sum(phases.values())
+    busy = sum(cell.get("busy_seconds", 0) for cell in cells)
+    blocks = sum(len(cell.get("order", "").split()) for cell in cells)
+    print(f"  {name}: {len(cells)} cells, {blocks} blocks, {whole:.1f} s: {listed(phases)}")
+    print(f"    measuring: {listed(added(cells, 'part_seconds'))}; GPU in contenders' launches: {busy:.1f}")
+
+
+def say_longest(cells):
+    """The cells that took longest."""
+    taken = [(sum(cell["phase_seconds"].values()), cell) for cell in cells]
+    longest = sorted(taken, key=lambda pair: -pair[0])[:3]
+    print("  longest:", ", ".join(f"{c['mode']} {c['m']}x{c['n']}x{c['k']} {s:.1f} s" for s, c in longest))
+
+
+def say(path):
+    """One journal."""
+    cells, workers, spent = collections.defaultdict(list), [], None
+    for kind, data in read(path):
+        if kind == "cell":
+            cells[data.get("worker", 0)].append(data)
+        elif kind == "env":
+            workers.append(data)
+        elif kind == "end":
+            spent = data.get("time_spent")
+    print(path)
+    for part in spent["parts"] if spent else []:
+        print(f"  {part['part']}: {part['seconds']:.1f} s of {spent['seconds']:.1f} s")
+        for worker in part["workers"]:
+            print(f"    {worker['device']}: {listed({k: v for k, v in worker.items() if k != 'device'})}")
+    for index, env in enumerate(workers):
+        start = env.get("start_seconds", {})
+        print(f"  worker {index}: {env['device'].get('uuid', '')[:12]}, cores {env.get('cores', 'all')}, start: {listed(start)}")
+    for index in sorted(cells):
+        say_cells(f"worker {index}", cells[index])
+    everything = [cell for some in cells.values() for cell in some]
+    if len(cells) > 1:
+        say_cells("all", everything)
+    say_longest(everything)
+
+
+for journal in sys.argv[1:]:
+    say(journal)
