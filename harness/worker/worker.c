@@ -5,7 +5,6 @@
 #include "worker/worker.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +24,10 @@
 #include "worker/protocol.h"
 #include "worker/spaces.h"
 #include "worker/stage_page.h"
-#include "worker/precompile_list.h"
+#include "worker/precompile.h"
 
 #define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
-#define MAX_SETS 64u
-#define COMPILE_THREADS 32    /* 150 MB each */
 #define COMPILE_SECONDS 600.0 /* a thousand kernels on two slow cores */
 #define READY_SECONDS 60.0    /* from there to `ready` */
 #define LOAD_SETUPS 3.0       /* a library from a cold network disk takes longer than a contender's setup */
@@ -181,13 +178,6 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
     return config_dtype(&w->config, w->device->info.device_bit == CUDAL2_ON_CUDA);
 }
 
-static unsigned compile_threads(void)
-{
-    cpu_set_t usable;
-    int cpus = sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
-    return cpus < 1 ? 1 : cpus > COMPILE_THREADS ? COMPILE_THREADS : (unsigned)cpus;
-}
-
 /* The tuning tables; a machine without a kernel directory has none of its own. */
 static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
 {
@@ -247,7 +237,7 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (w->device->info.device_bit & CUDAL2_ON_CUDA)
-        w->ranker = ranker_open(&w->device->info, compile_threads());
+        w->ranker = ranker_open(&w->device->info, precompile_threads());
     host_state_read(&w->device->host);
     w->process.host = w->device->host;
     host_threads_begin(&w->threads);
@@ -273,36 +263,20 @@ static int check_possible(const struct worker *w, const struct start_request *st
     return code || !start->search ? code : preflight_search_check(&question, err);
 }
 
-/* Kernels for which NVRTC would otherwise run one by one inside the first races. */
-static void precompile(struct worker *w)
+static void compile_ahead(struct worker *w)
 {
+    const struct precompiling p = {.config = &w->config,
+                                   .tuned = &w->tuned,
+                                   .registry = w->registry,
+                                   .device = w->device,
+                                   .threads = precompile_threads(),
+                                   .turn = (unsigned)w->index,
+                                   .ranked = w->ranker != NULL};
     if (!(w->device->info.device_bit & CUDAL2_ON_CUDA))
         return;
-    const char *families[MAX_SETS];
-    size_t n_families = registry_sets(w->registry, families, MAX_SETS);
-    const struct precompile_list_request question = {&w->config,
-                                                     families,
-                                                     n_families,
-                                                     dtype_of(w),
-                                                     config_accumulates(&w->config, dtype_of(w)),
-                                                     &w->tuned,
-                                                     w->ranker != NULL && w->config.choice == CHOICE_RACE};
-    struct precompile_list wanted;
-    precompile_list_collect(&question, &wanted);
-    const struct precompile_request request = {
-        .dtype = question.dtype,
-        .accumulates = question.accumulates,
-        .layouts = w->config.layouts,
-        .threads = compile_threads(),
-        .turn = (unsigned)w->index,
-        .keys_only = !wanted.own && !w->config.verify_only, /* which verifies all that a set lists */
-        .keys = wanted.keys,
-        .n_keys = wanted.n,
-    };
     stage_page_write(w->page, "", STAGE_COMPILE, COMPILE_SECONDS);
-    registry_precompile(w->registry, &request);
+    precompile(&p);
     stage_page_write(w->page, "", "start", READY_SECONDS);
-    precompile_list_free(&wanted);
 }
 
 static cJSON *recorder_to_json(const struct watcher *watcher)
@@ -345,7 +319,7 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
     if (!code)
         code = check_possible(w, start, err);
     if (!code && start->precompile && !start->audit)
-        precompile(w);
+        compile_ahead(w);
     end_part(w, "compile");
     return code ? code : send_ready(w, err);
 }

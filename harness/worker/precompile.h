@@ -1,0 +1,27 @@
+/*
+ * precompile.h - what a run's cells will have compiled, compiled before the first cell by several threads, into the
+ * cache on disk.
+ */
+#ifndef CUDAL2_WORKER_PRECOMPILE_H
+#define CUDAL2_WORKER_PRECOMPILE_H
+
+#include "config/config.h"
+#include "contender/contender.h"
+#include "contender/tuned.h"
+
+struct precompiling {
+    const struct config *config;
+    const struct tuned_tables *tuned;
+    const struct registry *registry;
+    struct device *device;
+    unsigned threads, turn; /* turn: the worker's number, so that several begin at different kernels */
+    bool ranked;            /* there is a model that chooses */
+};
+
+/* Processors that this process may use, as many as compile at a time at most. */
+unsigned precompile_threads(void);
+
+/* Kernels for which NVRTC would otherwise run one by one inside the first races. */
+void precompile(const struct precompiling *p);
+
+#endif
