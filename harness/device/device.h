@@ -139,6 +139,8 @@ static inline bool device_shape_breaks(const struct device_shape *shape, unsigne
 
 /* The set of launch `i`, untimed ones included, of a visit: a visit's sets in turn, over and over. */
 size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsigned i);
+/* Whether a launch of the segment, timed or not, uses that set. */
+bool device_shape_uses(const struct device_shape *shape, size_t set);
 
 /* The plain kernel of a chain (measure/chain.h): bias and clamp between two products, as any library has them. It reads
  * all of C and makes A of the next product of it. Row i of A, column j: the sum of the columns of C that are j modulo k

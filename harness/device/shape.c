@@ -47,3 +47,16 @@ size_t device_shape_set(const struct device_shape *shape, unsigned visit, unsign
     size_t at = (shape->first_set + i) % own;
     return visit * own + (shape->order == 0 ? at : permuted(at, own, shape->order));
 }
+
+bool device_shape_uses(const struct device_shape *shape, size_t set)
+{
+    unsigned visits = device_shape_visits(shape);
+    size_t own = shape->n_sets > 0 ? shape->n_sets / visits : 1, visit = set / own;
+    if (visit >= visits)
+        return false;
+    unsigned total = (visit == 0 ? shape->primers : shape->again) + shape->launches / visits;
+    bool uses = total >= own; /* each has its turn */
+    for (unsigned i = 0; i < total && !uses; i++)
+        uses = device_shape_set(shape, (unsigned)visit, i) == set;
+    return uses;
+}

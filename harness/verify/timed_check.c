@@ -184,14 +184,10 @@ static uint64_t places_in_c(const struct bench *bench)
     return (elements_of_c(bench) + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
 }
 
-/* Sets that the timed segment writes: those of its launches and primers. */
-static size_t sets_written(const struct timed_check *t)
+/* Whether what is timed writes that set. */
+static bool is_written(const struct timed_check *t, size_t set)
 {
-    const struct entrant *e = t->entrant;
-    size_t launches = (size_t)e->row.shape.launches + device_shape_untimed(&e->row.shape);
-    if (!timing_is_segment(t->bench->headline))
-        return 1;
-    return launches < e->row.shape.n_sets ? launches : e->row.shape.n_sets;
+    return timing_is_segment(t->bench->headline) ? device_shape_uses(&t->entrant->row.shape, set) : set == 0;
 }
 
 int timed_check_judge_fresh(struct timed_check *t, struct error *err)
@@ -199,17 +195,17 @@ int timed_check_judge_fresh(struct timed_check *t, struct error *err)
     struct device *d = t->bench->device;
     char why[CUDAL2_WHY] = "";
     uint64_t nans = 0;
-    size_t written = sets_written(t);
     int status = CUDAL2_OK;
-    for (size_t s = 0; s < written && status == CUDAL2_OK; s++)
-        status = d->probes->count(d, operands_of(t, s)->c, t->bench->problem.dtype, elements_of_c(t->bench), why);
+    for (size_t s = 0; s < t->entrant->n_sets && status == CUDAL2_OK; s++)
+        if (is_written(t, s))
+            status = d->probes->count(d, operands_of(t, s)->c, t->bench->problem.dtype, elements_of_c(t->bench), why);
     if (status != CUDAL2_OK)
         return error_set(err, EXIT_CODE_INTERNAL, "counting unwritten elements: %s", why);
     int code = d->probes->read_count(d, &nans, err);
     if (code == 0 && nans > 0)
         timed_check_convict(t, "wrong_result", "the timed segment left %" PRIu64 " elements of C unwritten or NaN",
                             nans);
-    if (code != 0 || t->verdict != NULL || t->set >= written)
+    if (code != 0 || t->verdict != NULL || !is_written(t, t->set))
         return code;
     return timed_check_judge(t, t->set, err);
 }

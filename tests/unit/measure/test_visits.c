@@ -55,6 +55,26 @@ static void an_order_leaves_nobody_out(void **state)
     }
 }
 
+/* Which sets a segment writes is told by its launches, in whatever order. */
+static void what_a_segment_uses_is_told(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        const struct device_shape shape = {.visits = 1 + i % 3,
+                                           .launches = (1 + i % 3) * (1 + i % 7),
+                                           .primers = i % 5,
+                                           .again = i % 2,
+                                           .n_sets = (1 + i % 3) * (1 + i % 11),
+                                           .order = i % 4};
+        bool used[64] = {false};
+        for (unsigned v = 0; v < shape.visits; v++)
+            for (unsigned l = 0; l < (v == 0 ? shape.primers : shape.again) + shape.launches / shape.visits; l++)
+                used[device_shape_set(&shape, v, l)] = true;
+        for (size_t set = 0; set < 64; set++)
+            assert_int_equal(device_shape_uses(&shape, set), used[set]);
+    }
+}
+
 /* What the scripted device sees of a segment. */
 struct log {
     size_t sets[64];
@@ -365,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_of_a_visit),
         cmocka_unit_test(an_order_leaves_nobody_out),
+        cmocka_unit_test(what_a_segment_uses_is_told),
         cmocka_unit_test(the_scripted_device_visits),
         cmocka_unit_test(launches_are_a_multiple_of_visits),
         cmocka_unit_test(sets_shrink_with_visits),
