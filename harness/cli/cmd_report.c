@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include "cli/terminal.h"
+#include "compare/agree.h"
 #include "report/load.h"
 #include "report/outcome.h"
 #include "report/report.h"
 #include "report/screen.h"
+
+#define BETWEEN_MAX 320
 
 static struct screen_options screen_of_terminal(const struct options *options)
 {
@@ -63,8 +66,29 @@ static bool wants_screen(const struct options *o)
            !options_given(o, OPTION_TIMING) && !options_given(o, OPTION_PUBLISHED) && !o->output;
 }
 
+/* Nothing without --between. */
+static int read_between(const struct options *options, char *out, size_t capacity, struct error *err)
+{
+    struct agreement agreement;
+    out[0] = '\0';
+    if (!options->between)
+        return 0;
+    if (options->n_operands != 1)
+        return error_set(err, EXIT_CODE_USAGE, "report --between needs one RESULT to hold the other run against");
+    const struct agree_request request = {
+        .bases = &options->between, .n_bases = 1, .fresh = options->operands[0], .force = options->mixed};
+    if (agree_open(&request, &agreement, err))
+        return error_wrap(err, "--between");
+    agree_between(&agreement, out, capacity);
+    agree_free(&agreement);
+    return 0;
+}
+
 int command_report(const struct options *options, struct error *err)
 {
+    char between[BETWEEN_MAX];
+    if (read_between(options, between, sizeof between, err))
+        return err->code;
     struct report_request request = {
         .results = options->operands,
         .n_results = options->n_operands,
@@ -73,14 +97,19 @@ int command_report(const struct options *options, struct error *err)
         .format = (enum report_format)options->format, /* the parser let no other command's pass */
         .table = options->table > INT_MAX ? -1 : (int)options->table,
         .timing = options_given(options, OPTION_TIMING) ? timing_names[options->timing.first] : NULL,
+        .between = between,
         .mixed = options->mixed,
         .output = options->output && strcmp(options->output, "-") != 0 ? options->output : NULL,
         .stream = stdout,
         .notes = stderr,
     };
     const struct load_request load = {options->operands, options->n_operands, options->mixed, stderr, false};
-    if (wants_screen(options))
-        return print_screen(&load, options, err);
+    if (wants_screen(options)) {
+        int code = print_screen(&load, options, err);
+        if (between[0])
+            printf("%s\n", between);
+        return code;
+    }
     if (options_given(options, OPTION_TABLE) && request.table == 0)
         request.table = -1;
     if ((options->timing.bits & (options->timing.bits - 1)) != 0)

@@ -81,6 +81,7 @@ enum option_id {
     OPTION_FORMAT,
     OPTION_TABLE,
     OPTION_PUBLISHED,
+    OPTION_BETWEEN,
     OPTION_MIXED,
     OPTION_ALL,
     OPTION_AGREEMENT,
@@ -155,6 +156,7 @@ struct options {
     int format;                                   /* index into format_choices; 0 is text */
     uint64_t table;                               /* 0: all */
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
+    const char *between;                          /* report: another run; NULL: none */
     double delta_percent;                         /* of --delta; 0: compare's own */
     const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
     const char *listen;  /* serve: NULL: its own address */

@@ -312,6 +312,7 @@ static void add_group(struct agreement *a, int mode, int timing, double *differe
         return;
     g.median = stats_median(differences, g.n);
     g.p90 = stats_quantile(differences, g.n, 0.9);
+    g.p95 = stats_quantile(differences, g.n, 0.95);
     g.most = stats_quantile(differences, g.n, 1);
     a->groups[a->n_groups++] = g;
 }
@@ -352,6 +353,22 @@ void agree_free(struct agreement *a)
 {
     free(a->rows);
     *a = (struct agreement){0};
+}
+
+/* ---- in words ---- */
+
+void agree_between(const struct agreement *a, char *out, size_t capacity)
+{
+    size_t used = (size_t)snprintf(out, capacity, "between runs 95%% of speedups differ by up to");
+    int told = -1; /* groups of one mode follow each other */
+    for (size_t i = 0; i < a->n_groups && used < capacity; i++) {
+        const struct agree_group *g = &a->groups[i];
+        if ((int)g->mode == told)
+            continue;
+        used += (size_t)snprintf(out + used, capacity - used, "%s %.2f points (%s, %s time, %zu of them)",
+                                 told < 0 ? "" : ",", 100 * g->p95, mode_names[g->mode], timing_names[g->timing], g->n);
+        told = (int)g->mode;
+    }
 }
 
 /* ---- tables ---- */

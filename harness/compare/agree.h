@@ -38,7 +38,7 @@ struct agree_group {
     enum mode mode;
     enum timing timing;
     size_t n, with_interval, inside; /* inside: NEW's value lies in the row's interval */
-    double median, p90, most;        /* NaN without rows */
+    double median, p90, p95, most;   /* NaN without rows */
 };
 
 struct agreement {
@@ -62,6 +62,10 @@ void agree_free(struct agreement *a);
 #define AGREE_LISTED 40
 void agree_groups_table(const struct agreement *a, struct table *out);
 void agree_rows_table(const struct agreement *a, struct table *out);
+
+/* What a reader of one run should know of another: "between runs 95% of the 200 speedups by device time differ by up to
+ * 1.96 points (offline), ...", for each mode by the first timing that both have. */
+void agree_between(const struct agreement *a, char *out, size_t capacity);
 
 /* Whether NEW's value lies in the row's interval; false without one. */
 bool agree_is_inside(const struct agree_row *row);

@@ -17,6 +17,7 @@
 #include "report/outcome.h"
 #include "report/output.h"
 #include "report/page.h"
+#include "report/table_parts.h"
 #include "report/tables.h"
 #include "result/make.h"
 #include "result/thin.h"
@@ -124,12 +125,22 @@ static int add_csv(struct tables *tables, const struct table *table)
     return 0;
 }
 
+/* Whether it is of speedups that another run has as well. */
+static bool has_leads(int number)
+{
+    return number == 1 || number == 5 || number == 7;
+}
+
 static int add_table(void *context, int number, const struct table *table)
 {
     struct tables *tables = context;
-    (void)number;
+    const char *between = tables->in->request->between;
     tables->n++;
-    return tables->in->format->add(tables, table);
+    if (!between || !between[0] || !has_leads(number))
+        return tables->in->format->add(tables, table);
+    struct table noted = *table; /* whose cells stay the table's */
+    table_note(&noted, "%s", between);
+    return tables->in->format->add(tables, &noted);
 }
 
 /* Tables first to last in one file; as CSV in a directory, in one file for each name. */

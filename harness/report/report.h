@@ -24,7 +24,9 @@ struct report_request {
     enum report_format format;
     int table;          /* TABLES_FIRST to TABLES_LAST, or 0 for all */
     const char *timing; /* one of timing_names; NULL: each cell's headline */
-    bool mixed;         /* accept results of different devices or drivers */
+    const char
+        *between; /* what another run says of the speedups (compare/agree.h), a note of tables; NULL or "": nothing */
+    bool mixed;   /* accept results of different devices or drivers */
     const char *output; /* directory for table1.md, ... (made if need be); NULL: everything to stream */
     FILE *stream;
     FILE *notes; /* as load.h has it */

@@ -26,6 +26,12 @@ verdict $? "measures nothing twice"
 run compare --agreement "$work/check/adaptive.journal.jsonl" "$work/check/adaptive.json" --format markdown
 expect_code 0 "agreement of a journal and its result"
 expect_text "$work/out" '^\| offline \| wall \| [1-9][0-9]* \| 0\.00 \| 0\.00 \| 0\.00 \|' "is perfect"
+run report "$work/check/adaptive.json" --between "$work/check/adaptive.journal.jsonl" --table 1
+expect_text "$work/out" 'between runs 95% of speedups differ by up to 0\.00 points \(offline, ' "a table says what lies between two runs"
+run report "$work/check/adaptive.json" --between "$work/check/paper.json"
+expect_text "$work/out" '^between runs 95% of speedups differ by up to [0-9.]+ points \(offline, ' "so does the screen"
+run report "$work/check/adaptive.json" "$work/check/paper.json" --between "$work/check/paper.json"
+expect_code 64 "of one result only"
 run compare --agreement "$work/check/adaptive.json" "$work/check/paper.json" --format csv
 expect_code 64 "a format that agreement does not know"
 run compare --agreement "$work/check/adaptive.json"

@@ -108,12 +108,30 @@ static void differences_by_hand(void **state)
     /* a journal keeps times to 0.01% */
     assert_true(fabs(g->median - 0.004) < 3e-4);
     assert_true(fabs(g->p90 - (0.01 + 0.6 * 0.04)) < 3e-4); /* between the fourth and the fifth of five */
+    assert_true(fabs(g->p95 - (0.01 + 0.8 * 0.04)) < 3e-4);
     assert_true(fabs(g->most - 0.05) < 3e-4);
     /* the interval of four groups at +-0.2% is about +-0.37% */
     assert_true(g->with_interval == 5 && g->inside == 3);
     assert_string_equal(a.rows[0].key, "offline/f16-f32-1024x64x64");
     assert_false(agree_is_inside(&a.rows[0]));
     assert_true(a.seconds[0] == 10 && a.seconds[1] == 10);
+}
+
+/* 0.1, 0.4, 1, 5 and 0 points: the 95th percentile lies four fifths of the way from the fourth to the fifth. A second
+ * timing of the mode is not told. */
+static void another_run_in_words(void **state)
+{
+    char words[160], room[24];
+    (void)state;
+    const struct agreement said = {.groups = {{.mode = MODE_OFFLINE, .timing = TIMING_DEVICE, .n = 5, .p95 = 0.042},
+                                              {.mode = MODE_OFFLINE, .timing = TIMING_WALL, .n = 5, .p95 = 1},
+                                              {.mode = MODE_CHAIN, .timing = TIMING_EVENT, .n = 2, .p95 = 0.5}},
+                                   .n_groups = 3};
+    agree_between(&said, words, sizeof words);
+    assert_string_equal(words, "between runs 95% of speedups differ by up to 4.20 points (offline, device time, 5 of "
+                               "them), 50.00 points (chain, event time, 2 of them)");
+    agree_between(&said, room, sizeof room);
+    assert_int_equal(strlen(room), sizeof room - 1);
 }
 
 static void another_kernel_is_said(void **state)
@@ -436,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(differences_by_hand),
+        cmocka_unit_test(another_run_in_words),
         TEST(another_kernel_is_said),
         TEST(another_kernel_behind_a_max_is_said),
         TEST(the_host_in_one_of_them_is_said),
