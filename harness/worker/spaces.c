@@ -196,27 +196,76 @@ static _Noreturn void wait_for_ever(void)
 
 /* ---- trials ---- */
 
-static bool all_readable(char *const *paths)
+/* What is there before anything is entered: under the new /dev/shm, say, it would not be. */
+struct needs {
+    char program[PROGRAM_MAX], cache[PROGRAM_MAX];
+    const char **paths; /* owned; n of them */
+    size_t n;
+};
+
+static void need(struct needs *needs, const char *path)
 {
-    for (; paths && *paths; paths++) {
-        int fd = open(*paths, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 && errno != ENOENT)
-            return false;
-        if (fd >= 0)
-            close(fd);
-    }
-    return true;
+    if (path && path[0] && access(path, F_OK) == 0)
+        needs->paths[needs->n++] = path;
 }
 
-static int try_inside(const struct entry *e, const struct spaces_trial *t)
+/* The program, its directories and what the trial asks for. NULL out of memory. */
+static struct needs *list_needs(char *const *reads)
+{
+    struct error ignored;
+    size_t n = 0;
+    while (reads && reads[n])
+        n++;
+    struct needs *needs = calloc(1, sizeof *needs);
+    if (needs)
+        needs->paths = calloc(n + 3, sizeof *needs->paths);
+    if (!needs || !needs->paths) {
+        free(needs);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        need(needs, reads[i]);
+    if (readlink("/proc/self/exe", needs->program, sizeof needs->program - 1) > 0)
+        need(needs, needs->program);
+    if (file_cache_directory(needs->cache, sizeof needs->cache, &ignored) == 0)
+        need(needs, needs->cache);
+    need(needs, getenv("TMPDIR"));
+    return needs;
+}
+
+static void free_needs(struct needs *needs)
+{
+    if (needs)
+        free(needs->paths);
+    free(needs);
+}
+
+static bool all_readable(const struct needs *needs)
+{
+    for (size_t i = 0; needs && i < needs->n; i++) {
+        int fd = open(needs->paths[i], O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            return false;
+        close(fd);
+    }
+    return needs != NULL;
+}
+
+/* What must work inside. */
+struct demands {
+    const struct spaces_trial *trial;
+    const struct needs *needs;
+};
+
+static int try_inside(const struct entry *e, const struct demands *t)
 {
     signal(SIGALRM, SIG_DFL);
     alarm(TRIAL_SECONDS);
     if (!enter_inner(e))
         return TRIAL_DENIED;
-    if (!all_readable(t->reads))
+    if (!all_readable(t->needs))
         return TRIAL_UNREADABLE;
-    return t->works && !t->works(t->context) ? TRIAL_USELESS : TRIAL_GOOD;
+    return t->trial->works && !t->trial->works(t->trial->context) ? TRIAL_USELESS : TRIAL_GOOD;
 }
 
 /* Ends with its parent; the parent may be out of sight. */
@@ -237,7 +286,7 @@ static int wait_status(pid_t pid)
 }
 
 /* In the process that tries: as the worker will be, behind a process 1. */
-static int try_outside(struct entry *e, const struct spaces_trial *t)
+static int try_outside(struct entry *e, const struct demands *t)
 {
     if (!enter_outer(e))
         return TRIAL_DENIED;
@@ -256,7 +305,7 @@ static int try_outside(struct entry *e, const struct spaces_trial *t)
     return WIFEXITED(status) ? WEXITSTATUS(status) : second > 0 ? TRIAL_USELESS : TRIAL_DENIED;
 }
 
-static int status_of_trial(const struct entry *e, const struct spaces_trial *t)
+static int status_of_trial(const struct entry *e, const struct demands *t)
 {
     struct entry tried = *e;
     pid_t pid = fork_bound();
@@ -270,7 +319,7 @@ static const char *reason_of(int status)
 {
     static const char *const reasons[] = {
         [TRIAL_DENIED] = "the system does not allow it",
-        [TRIAL_UNREADABLE] = "a plugin or kernel directory cannot be read then",
+        [TRIAL_UNREADABLE] = "a file or directory that it needs cannot be read then",
         [TRIAL_USELESS] = "the device does not open then",
     };
     return status > TRIAL_GOOD && status <= TRIAL_USELESS ? reasons[status] : "a trial ended oddly";
@@ -285,7 +334,7 @@ static const char *reason_against(enum confine_part part)
                                                                     : NULL;
 }
 
-static void choose_one(struct confinement *c, struct entry *e, size_t i, const struct spaces_trial *t)
+static void choose_one(struct confinement *c, struct entry *e, size_t i, const struct demands *t)
 {
     e->on[layers[i].part] = true;
     int status = status_of_trial(e, t);
@@ -298,6 +347,8 @@ static void choose_one(struct confinement *c, struct entry *e, size_t i, const s
 void spaces_choose(struct confinement *c, const struct spaces_trial *trial)
 {
     struct entry all = {.user = own_user()}, chosen = all;
+    struct needs *needs = list_needs(trial->reads);
+    const struct demands demands = {trial, needs};
     bool any = false;
     for (size_t i = 0; i < LAYERS; i++) {
         enum confine_part part = layers[i].part;
@@ -308,14 +359,15 @@ void spaces_choose(struct confinement *c, const struct spaces_trial *trial)
         any = any || all.on[part];
     }
     /* All at once as a rule; one after another to find who is in the way. */
-    if (any && status_of_trial(&all, trial) == TRIAL_GOOD)
+    if (any && status_of_trial(&all, &demands) == TRIAL_GOOD)
         chosen = all;
     else
         for (size_t i = 0; i < LAYERS; i++)
             if (all.on[layers[i].part])
-                choose_one(c, &chosen, i, trial);
+                choose_one(c, &chosen, i, &demands);
     for (size_t i = 0; i < LAYERS; i++)
         c->in_force[layers[i].part] = chosen.on[layers[i].part];
+    free_needs(needs);
 }
 
 /* ---- for good ---- */

@@ -23,7 +23,8 @@
 struct spaces_trial {
     bool (*works)(void *context); /* NULL: nothing; called in a child, which is ended after 20 s */
     void *context;
-    char *const *reads; /* files and directories; NULL-terminated, or NULL for none */
+    char *const *reads; /* files and directories that must still be readable, where they are there; NULL-terminated, or
+                         * NULL for none. The program, its cache and TMPDIR are always among them */
 };
 
 /* Which of the wanted ones this system has, by trying: in c->in_force, as if they were, and c->note. Only while this

@@ -299,6 +299,29 @@ static void what_does_not_work_is_not_entered(void **state)
     spaces_enter(&c, -1); /* nothing to enter: comes back */
 }
 
+/* The new /dev/shm hides what lies in this one. */
+static void what_it_needs_must_be_seen_there(void **state)
+{
+    char place[] = "/dev/shm/cudal2-test-XXXXXX";
+    struct confinement c;
+    struct error err;
+    (void)state;
+    if (!mkdtemp(place))
+        skip();
+    char *needed[] = {place, NULL}, *absent[] = {(char *)"/nowhere", NULL};
+    assert_int_equal(confine_parse("processes", &c, &err), 0);
+    spaces_choose(&c, &(struct spaces_trial){.reads = absent});
+    bool possible = c.in_force[CONFINE_PROCESSES];
+    assert_int_equal(confine_parse("processes", &c, &err), 0);
+    spaces_choose(&c, &(struct spaces_trial){.reads = needed});
+    assert_false(c.in_force[CONFINE_PROCESSES]);
+    if (possible)
+        assert_non_null(strstr(c.note[CONFINE_PROCESSES], "cannot be read"));
+    rmdir(place);
+    if (!possible)
+        skip();
+}
+
 static void what_is_not_wanted_is_not_tried(void **state)
 {
     struct confinement c;
@@ -333,6 +356,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_early_end_leaves_nobody),
         cmocka_unit_test(what_does_not_work_is_not_entered),
         cmocka_unit_test(what_is_not_wanted_is_not_tried),
+        cmocka_unit_test(what_it_needs_must_be_seen_there),
         cmocka_unit_test(what_was_entered_is_read),
     };
     if (argc > 1 && strcmp(argv[1], "worker") == 0)
