@@ -22,6 +22,8 @@ struct parser {
     struct error *err;
 };
 
+_Static_assert(OPTION_COUNT <= 64, "each option has a bit in `given`");
+
 bool options_given(const struct options *o, enum option_id id)
 {
     return (o->given >> id) & 1u;

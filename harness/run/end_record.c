@@ -26,6 +26,14 @@ const char *end_record_advice(const struct run_spec *spec)
     return spec->temporary ? "" : "; the same command with --resume goes on";
 }
 
+/* A shard that lost its device in mid run is to be tried elsewhere; what never worked will not work there either. */
+static int code_of_loss(const struct ledger *ledger, const struct run_spec *spec, const struct error *last)
+{
+    if (spec->shard.count && ledger->n_done > 0 && last->code == EXIT_CODE_UNAVAILABLE)
+        return EXIT_CODE_TEMPORARY;
+    return last->code ? last->code : EXIT_CODE_INTERNAL;
+}
+
 int end_record_of(const struct ledger *ledger, const struct run_spec *spec, int signal_number, const struct error *last,
                   struct error *err)
 {
@@ -33,7 +41,7 @@ int end_record_of(const struct ledger *ledger, const struct run_spec *spec, int 
     if (ledger->n_done >= ledger->plan.n_cells)
         return ledger_verdict(ledger, spec->config, err);
     if (number == 0)
-        return error_set(err, last->code ? last->code : EXIT_CODE_INTERNAL, "%s", last->text);
+        return error_set(err, code_of_loss(ledger, spec, last), "%s", last->text);
     return error_set(err, number == SIGINT ? EXIT_CODE_INTERRUPTED : EXIT_CODE_TEMPORARY,
                      "%s with %zu of %zu cells done%s", word_for(number), ledger->n_done, ledger->plan.n_cells,
                      end_record_advice(spec));

@@ -296,11 +296,11 @@ static int resume_journal(struct opening *o, struct error *err)
     uint64_t deadline = clock_now_ns() + (uint64_t)(seconds * 1e9);
     int code;
     while ((code = journal_resume(l->journal_path, visit, o, &l->journal, err)) == EXIT_CODE_TEMPORARY) {
-        if (clock_now_ns() >= deadline)
+        bool told = usleep(LOCK_PAUSE_US) != 0; /* to stop, by a signal */
+        if (told || clock_now_ns() >= deadline)
             return seconds > 0 ? error_set(err, code, "%s: another task is writing this journal (waited %.0f s)",
                                            l->journal_path, seconds)
                                : code;
-        usleep(LOCK_PAUSE_US);
     }
     return code;
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Kubernetes and Ray: the manifests fit the API's schema, and Ray runs shards on this machine, one of which is killed. Skipped (77)
+# Kubernetes, Ray and the simulation: the page has its table, the manifests fit the API's schema, and Ray runs shards on this machine, one of which is killed. Skipped (77)
 # where neither kubernetes-validate nor Ray is installed (scripts/consumers.sh all gets both).
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
@@ -21,6 +21,9 @@ fi
 shards=$(sed -nE 's/^  completions: ([0-9]+)$/\1/p' scripts/kubernetes/shards.yaml)
 [ "$(grep -A1 CUDAL2_SHARDS scripts/kubernetes/shards.yaml | sed -nE 's/.*value: "([0-9]+)"/\1/p' | tail -1)" = "$shards" ]
 verdict $? "CUDAL2_SHARDS of the manifest is its completions"
+
+"$python" scripts/scale-out/simulate.py --check docs/scale-out.md >"$work/out" 2>&1
+verdict $? "the page has the table that the simulation prints" "$(tail -1 "$work/out")"
 
 if "$python" -c 'import ray' 2>/dev/null; then
     tried=1
