@@ -4,8 +4,9 @@
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --write kernels/spaces/cudal2.trees
     scripts/train-ranker.py [JOURNAL.jsonl.gz...] --evaluate [results/ranker.json]
 
-Data: the pooled searches of rl/data/h200.xz, and the journals of `tune --explore` that are named. Needs numpy and
-lightgbm (training alone: pip install numpy lightgbm), and build/tests/rank_features. The same data give the same bytes.
+Data: the pooled searches of rl/data/h200.xz, and the journals of `tune --explore` that are named, else those of
+results/*/explore. Needs numpy and lightgbm (training alone: pip install numpy lightgbm), and build/tests/rank_features.
+The same data give the same bytes.
 
 What is learned is log(time / model's time), within a problem: by how much the model is wrong of one configuration more
 than of the others. Configurations that are far from the fastest weigh little. --evaluate leaves out whole shapes, whole
@@ -30,6 +31,7 @@ from kernel_policy.served import parameters_of  # noqa: E402
 
 H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
 UNIT = 1e-4  # of a leaf
+UNASKED = ("log_m", "log_n", "log_k", "rows", "columns")  # by these, trees would learn shapes by heart
 TREES, LEAVES, RATE = 120, 40, 0.1
 FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
 NEW_WEIGHT = 3.0  # of a row of a named journal, over one of rl/data
@@ -145,7 +147,9 @@ def learn(data, chosen):
     import lightgbm
     chosen = thinned(data, chosen)
     weights = weights_of(data, chosen)
-    made = lightgbm.Dataset(data.X[chosen], target_of(data, chosen, weights), weight=weights,
+    asked = data.X[chosen].copy()
+    asked[:, [data.names.index(name) for name in UNASKED]] = 0
+    made = lightgbm.Dataset(asked, target_of(data, chosen, weights), weight=weights,
                             feature_name=data.names, params={"max_bin": 255, "verbose": -1})
     return lightgbm.train({"objective": "regression", "num_leaves": LEAVES, "learning_rate": RATE, "verbose": -1,
                            "min_data_in_leaf": 60, "lambda_l2": 1.0, "feature_fraction": 0.6, "bagging_fraction": 0.8,
@@ -290,7 +294,7 @@ def main():
     options = parser.parse_args()
     data = Data()
     add_records(data, records.DATA)
-    for path in options.journals:
+    for path in options.journals or sorted((ROOT / "results").glob("*/explore/*.jsonl.gz")):
         add_journal(data, path)
     data.finish(options.tool)
     print("%d rows, %d pools, %d new, %d rows dropped" % (len(data.times), len(data.pools), data.new.sum(), data.dropped))

@@ -156,26 +156,47 @@ static void interleave(struct choosing *c)
         }
 }
 
+/* Where the i-th of an entrant's own stands when others are dealt out between them, one by one. */
+static size_t place_of(size_t i, size_t others)
+{
+    return i < others ? 2 * i : i + others;
+}
+
+static size_t list_keys(struct choosing *c, const struct choose_member *others, size_t n_others,
+                        struct precompile_key *keys)
+{
+    const char *family = module_set_name(module_set_of(c->entrant->contender));
+    const enum cudal2_accumulate accumulate = c->bench->problem.accumulate;
+    for (size_t i = 0; i < c->n; i++)
+        keys[place_of(i, n_others)] =
+            (struct precompile_key){family, c->all[i].key, c->entrant->contender->is.layout, accumulate};
+    for (size_t i = 0; i < n_others; i++)
+        keys[i < c->n ? 2 * i + 1 : i + c->n] =
+            (struct precompile_key){family, others[i].variant.key, others[i].layout, accumulate};
+    return c->n + n_others;
+}
+
 /* Leaves those whose machine code is there; all of a contender that has none to compile. */
 static void compile(struct choosing *c)
 {
-    const struct module_set *set = module_set_of(c->entrant->contender);
-    struct precompile_key keys[MOST];
-    bool ready[MOST];
+    struct precompile_key keys[MOST + CHOOSE_OTHERS];
+    struct choose_member *others = calloc(CHOOSE_OTHERS, sizeof *others);
+    bool ready[MOST + CHOOSE_OTHERS];
     size_t kept = 0;
-    if (!set || !c->bench->ranker)
-        return;
-    for (size_t i = 0; i < c->n; i++)
-        keys[i] = (struct precompile_key){module_set_name(set), c->all[i].key, c->entrant->contender->is.layout,
-                                          c->bench->problem.accumulate};
-    const struct precompile_request request = {
-        .dtype = c->bench->problem.dtype, .threads = ranker_threads(c->bench->ranker), .keys = keys, .n_keys = c->n};
-    bench_stage(c->bench, c->entrant, "tune", c->bench->config->limits.tune_seconds);
-    module_set_compile_keys(set, &request, CHOOSE_SECONDS, ready);
-    for (size_t i = 0; i < c->n; i++)
-        if (ready[i])
-            c->all[kept++] = c->all[i];
-    c->n = kept;
+    if (ranks(c) && others) {
+        size_t n_others = choose_others(c->bench, c->entrant, c->table, others, CHOOSE_OTHERS);
+        const struct precompile_request request = {.dtype = c->bench->problem.dtype,
+                                                   .threads = ranker_threads(c->bench->ranker),
+                                                   .keys = keys,
+                                                   .n_keys = list_keys(c, others, n_others, keys)};
+        bench_stage(c->bench, c->entrant, "tune", c->bench->config->limits.tune_seconds);
+        module_set_compile_keys(module_set_of(c->entrant->contender), &request, CHOOSE_SECONDS, ready);
+        for (size_t i = 0; i < c->n; i++)
+            if (ready[place_of(i, n_others)])
+                c->all[kept++] = c->all[i];
+        c->n = kept;
+    }
+    free(others);
 }
 
 /* ---- what is taken ---- */
@@ -256,9 +277,35 @@ size_t choose_members(struct bench *bench, struct entrant *entrant, const struct
         gather(c);
     for (; c && n < c->n && n < most; n++) {
         out[n].origin = c->all[n].origin;
+        out[n].layout = entrant->contender->is.layout;
         memcpy(out[n].variant.key, c->all[n].key, sizeof out[n].variant.key);
     }
     free(c);
+    return n;
+}
+
+/* Of the same set, and not asked yet: whoever has chosen has a tuning object. What a table has of this very problem is
+ * no choice. */
+static bool is_still_to_choose(const struct bench *bench, const struct entrant *e, const struct module_set *set,
+                               const struct tuned_table *table)
+{
+    if (e->contender->role != ROLE_CANDIDATE || module_set_of(e->contender) != set || e->shares_ranking > 0 ||
+        e->record->tuning)
+        return false;
+    const struct tuned_query query = {e->contender->family, e->contender->is.layout, bench->problem};
+    return !table || !tuned_exact(table, &query);
+}
+
+size_t choose_others(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                     struct choose_member *out, size_t most)
+{
+    const struct module_set *set = module_set_of(entrant->contender);
+    size_t n = 0;
+    for (size_t i = 0; set && i < bench->n_entrants; i++) {
+        struct entrant *e = &bench->entrants[i];
+        if (e != entrant && is_still_to_choose(bench, e, set, table))
+            n += choose_members(bench, e, table, out + n, most - n);
+    }
     return n;
 }
 

@@ -12,7 +12,9 @@
 #define CHOOSE_NEIGHBOURS 4 /* different winners of a table... */
 #define CHOOSE_OF_TABLE 8   /* ...where nobody else is asked */
 #define CHOOSE_OWN 3        /* of the contender's own, beside those */
-#define CHOOSE_SECONDS 2.0  /* for compiling: with the race after it a new problem takes some 3 s */
+#define CHOOSE_OTHERS 16    /* of the other layout's, compiled with an entrant's own */
+#define CHOOSE_SECONDS 1.5  /* until which compiling begins, for both layouts: with the race after it some 3 s in all  \
+                             */
 
 /* Who proposed a variant. */
 enum choose_origin { CHOOSE_BY_RANKER, CHOOSE_BY_NEIGHBOUR, CHOOSE_BY_CONTENDER, CHOOSE_ORIGINS };
@@ -20,11 +22,17 @@ enum choose_origin { CHOOSE_BY_RANKER, CHOOSE_BY_NEIGHBOUR, CHOOSE_BY_CONTENDER,
 struct choose_member {
     struct cudal2_variant variant;
     enum choose_origin origin;
+    enum cudal2_layout layout;
 };
 
 /* Who would race, in this order, if all compile and can be set up; how many, at most `most`. Nothing is compiled. */
 size_t choose_members(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
                       struct choose_member *out, size_t most);
+
+/* The same of the entrants of its kernel set that are still to choose for this problem: the other layout's. They are
+ * compiled with its own, so that a new problem waits for compilers once. */
+size_t choose_others(struct bench *bench, struct entrant *entrant, const struct tuned_table *table,
+                     struct choose_member *out, size_t most);
 
 /* Fills `out` (RACE_MAX_VARIANTS) by config->choice; returns how many, 0 where there is nothing but the contender's own
  * list to go by. `table` may be NULL. Says in record->tuning where they come from. */

@@ -116,6 +116,30 @@ static void a_table_is_asked_alone(void **state)
     assert_int_equal(n, 5); /* of six winners, of which one is gone */
 }
 
+/* The other layout's are compiled with an entrant's own, until that has chosen itself. */
+static void both_layouts_are_compiled_at_once(void **state)
+{
+    struct choose_member own[MOST], others[MOST];
+    struct contender nn;
+    (void)state;
+    size_t n = members(4096, CHOICE_RACE, own);
+    module_set_contender(set, CUDAL2_NN, &nn);
+    contender.role = nn.role = ROLE_CANDIDATE;
+    bench.entrants[0] = entrant;
+    bench.entrants[1] = (struct entrant){.contender = &nn, .record = &record.contenders[1]};
+    bench.n_entrants = 2;
+    size_t n_others = choose_others(&bench, &bench.entrants[0], &table, others, CHOOSE_OTHERS);
+    assert_in_range(n, 8, 16);
+    assert_in_range(n_others, 8, 16);
+    for (size_t i = 0; i < n_others; i++)
+        assert_int_equal(others[i].layout, CUDAL2_NN);
+    assert_int_equal(choose_others(&bench, &bench.entrants[0], &table, others, 3), 3);
+    record.contenders[1].tuning = cJSON_CreateObject();
+    assert_int_equal(choose_others(&bench, &bench.entrants[0], &table, others, CHOOSE_OTHERS), 0);
+    cJSON_Delete(record.contenders[1].tuning);
+    record.contenders[1].tuning = NULL;
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -139,6 +163,7 @@ int main(void)
         cmocka_unit_test(everybody_proposes),
         cmocka_unit_test(neighbours_must_fit),
         cmocka_unit_test(a_table_is_asked_alone),
+        cmocka_unit_test(both_layouts_are_compiled_at_once),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
