@@ -32,13 +32,15 @@ static struct loaded_module *find_loaded(const struct module_set *set, const str
     return NULL;
 }
 
-/* M, N, K and the GPU's figures are run-time values: they never become part of the code, so that one module serves all.
+/* M, N, K, the GPU's figures and the terms of a plan are run-time values: they never become part of the code, so that
+ * one module serves all problems, and what is compiled ahead of them is found.
  */
 static size_t collect_defines(const struct manifest *m, const struct expr_scope *names, struct compile_define *out)
 {
+    const size_t terms = FIRST_PARAMETER + m->n_parameters + m->n_defines;
     size_t n = 0;
     static const char *const compiled[] = {"DTYPE", "ACC_F32", "LAYOUT_TN"};
-    for (size_t i = 0; i < names->count; i++) {
+    for (size_t i = 0; i < names->count && i < terms; i++) {
         bool is_parameter = i >= FIRST_PARAMETER && i - FIRST_PARAMETER < m->n_parameters;
         bool wanted = i >= FIRST_PARAMETER && !(is_parameter && m->parameters[i - FIRST_PARAMETER].launch);
         for (size_t j = 0; j < 3 && !wanted; j++)

@@ -22,7 +22,8 @@ static struct device *device;
     "{\"schema\":\"cudal2-bench/kernel\",\"schema_version\":1,\"name\":\"" name                                        \
     "\",\"source\":\"one.cu\",\"entry\":\"gemm\",\"dtypes\":[\"f16\"],\"accumulate\":[" accumulate "],"                \
     "\"layouts\":[" layouts "],\"parameters\":{\"BM\":{\"values\":[16,32,64],\"default\":16}},"                        \
-    "\"grid\":[\"ceildiv(M,BM)\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}"
+    "\"terms\":{\"TILES\":\"ceildiv(M,BM)\"},\"grid\":[\"TILES\",\"1\",\"1\"],\"block\":[\"32\",\"1\",\"1\"],"         \
+    "\"arguments\":[\"a\",\"b\",\"c\",\"m\"]}"
 
 /* `both` in every form at two values of BM (8 kernels; one entry says so twice), `narrow` in one (1). */
 static void write_set(const char *source)
@@ -53,7 +54,8 @@ static struct precompile_request request_all(unsigned threads)
     return (struct precompile_request){.dtype = CUDAL2_F16, .accumulates = 3, .layouts = 3, .threads = threads};
 }
 
-/* The kernel `both` with BM for one problem, compiled as setup would. */
+/* The kernel `both` with BM for one problem, compiled as setup does: with the names of a plan, the problem's own among
+ * them. */
 static void compile_one(const struct module_set *set, int layout, int64_t bm, struct compile_result *out)
 {
     struct module_identity identity = {.kernel = 0, .accumulate = CUDAL2_ACC_F32, .layout = layout, .values = {bm}};
@@ -61,11 +63,10 @@ static void compile_one(const struct module_set *set, int layout, int64_t bm, st
                                                    .layout = (enum cudal2_layout)layout,
                                                    .cc = device->info.cc,
                                                    .sm_count = device->info.sm_count};
-    struct expr_variable names[MANIFEST_MAX_NAMES];
-    struct expr_scope scope = {names, 0};
-    struct error err;
+    struct manifest_plan plan;
     char why[CUDAL2_WHY] = "";
-    assert_int_equal(manifest_names(set->kernels[0], &conditions, identity.values, names, &scope.count, &err), 0);
+    assert_int_equal(manifest_plan(set->kernels[0], &conditions, identity.values, &plan, why), CUDAL2_OK);
+    const struct expr_scope scope = {plan.names, plan.n_names};
     if (set_compile(set, &identity, &scope, out, why) != CUDAL2_OK)
         fail_msg("%s", why);
 }
