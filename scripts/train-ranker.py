@@ -34,7 +34,7 @@ UNIT = 1e-4  # of a leaf
 UNASKED = ("log_m", "log_n", "log_k", "rows", "columns")  # by these, trees would learn shapes by heart
 TREES, LEAVES, RATE = 120, 40, 0.1
 FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
-NEW_WEIGHT = 3.0  # of a row of a named journal, over one of rl/data
+NEW_WEIGHT = 10.0  # of a row of a journal, over one of rl/data, as long as these are half of all
 FASTEST = 32  # configurations of a pool, all of which are learned from
 FOLDS = 3
 MODEL_EVERY = 4  # RANK_MODEL_EVERY of harness/choice/rank.h
@@ -122,7 +122,9 @@ def weights_of(data, chosen):
     counts = np.bincount(data.pool[chosen], minlength=len(data.pools))
     near = np.exp(-np.log(data.slower[chosen]) / FAR)
     even = np.minimum(1.0, 64.0 / np.maximum(1, counts))[data.pool[chosen]]
-    return near * even * np.where(data.new[data.pool[chosen]], NEW_WEIGHT, 1.0)
+    weights, new = near * even, data.new[data.pool[chosen]]
+    most = weights[~new].sum() / max(weights[new].sum(), 1e-9)
+    return weights * np.where(new, min(NEW_WEIGHT, most), 1.0)
 
 
 def target_of(data, chosen, weights):

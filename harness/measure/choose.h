@@ -13,8 +13,7 @@
 #define CHOOSE_OF_TABLE 8   /* ...where nobody else is asked */
 #define CHOOSE_OWN 3        /* of the contender's own, beside those */
 #define CHOOSE_OTHERS 16    /* of the other layout's, compiled with an entrant's own */
-#define CHOOSE_SECONDS 1.5  /* until which compiling begins, for both layouts: with the race after it some 3 s in all  \
-                             */
+#define CHOOSE_SECONDS 1.5  /* until which compiling begins, for both layouts at once */
 
 /* Who proposed a variant. */
 enum choose_origin { CHOOSE_BY_RANKER, CHOOSE_BY_NEIGHBOUR, CHOOSE_BY_CONTENDER, CHOOSE_ORIGINS };
