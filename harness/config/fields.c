@@ -105,9 +105,9 @@ const struct config_field config_fields[] = {
      "Renew inputs before launches that are timed and judge their outputs: before each launch on the CPU, and before "
      "random segments on a GPU (sample); before all of them (all); or never (off). See docs/trust.md."},
     {"verify", "rivals", FIELD_COUNT, AT(rivals), 0, 16, 0, NULL,
-     "Cells in which baselines are timed again when everything has been timed, twice without the plugins that raced "
-     "and "
-     "twice beside them: who slows them is named (rival_disturbed)."},
+     "Cells in which baselines are timed again when everything has been timed, three times without the plugins "
+     "that raced and three times beside them, in fresh workers: who slows them by more than 5%, by an interval "
+     "of six workers, is named (rival_disturbed)."},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];
