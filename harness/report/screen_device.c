@@ -3,8 +3,11 @@
  */
 #include "report/screen_device.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "result/gpus.h"
 
 #define UUID_SHOWN 12 /* GPU-3bd7d89f: as much as tells one from another */
 
@@ -56,6 +59,33 @@ static void add_devices(struct screen *screen)
     free(counts);
 }
 
+static void say_apart(struct screen *screen, const char *first, const char *second, const struct gpus_apart *apart)
+{
+    struct text *out = &screen->text;
+    text_add(out, "Between GPUs, by %zu cell%s on each: %.*s takes %.1f%% %s than %.*s", apart->cells,
+             apart->cells == 1 ? "" : "s", UUID_SHOWN, second, 100 * fabs(expm1(apart->longer)),
+             apart->longer < 0 ? "less" : "longer", UUID_SHOWN, first);
+    if (!isnan(apart->speedups))
+        text_add(out, ", speedups are %+.2f%% apart", 100 * apart->speedups);
+    if (!isnan(apart->half_width))
+        text_add(out, " (95%%: ±%.2f)", 100 * apart->half_width);
+    if (!isnan(apart->repeats))
+        text_add(out, "; of one GPU measured twice %.2f%%", 100 * apart->repeats);
+    text_add(out, apart->apart ? ". MORE than repeats explain\n" : "\n");
+}
+
+/* Of each further GPU against the first. */
+static void add_between(struct screen *screen)
+{
+    const char *devices[GPUS_MOST];
+    struct gpus_apart apart;
+    const cJSON *looks = cJSON_GetObjectItemCaseSensitive(screen->result->run.end, "between_devices");
+    size_t n = gpus_list(looks, devices, GPUS_MOST);
+    for (size_t i = 1; i < n; i++)
+        if (gpus_compare(looks, devices[0], devices[i], &apart))
+            say_apart(screen, devices[0], devices[i], &apart);
+}
+
 void screen_device(struct screen *screen)
 {
     const struct result_device *device = result_device(screen->result, 0);
@@ -68,4 +98,5 @@ void screen_device(struct screen *screen)
                  peak / 1e12);
     text_add(&screen->text, "\n");
     add_devices(screen);
+    add_between(screen);
 }

@@ -237,6 +237,8 @@ int audit_run(const struct audit_request *request, struct error *err)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for an audit");
     a->request = request;
     int code = audit_jobs_make(request->ledger, request->config->activity, &a->jobs, err);
+    if (!code && request->crew->n > 1)
+        audit_jobs_sort(&a->jobs);
     if (!code)
         code = work(a, err);
     if (!code)

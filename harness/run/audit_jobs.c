@@ -200,7 +200,8 @@ static int take_jobs(struct gathering *g, struct audit_jobs *out, struct error *
         if (g->seen[i] || cJSON_GetArraySize(g->cells[i]) == 0)
             continue;
         cJSON_ArrayForEach(c, g->cells[i]) cJSON_DeleteItemFromObjectCaseSensitive(c, "candidate");
-        out->list[out->n++] = (struct audit_job){.cell = i, .contenders = g->cells[i]};
+        out->list[out->n++] =
+            (struct audit_job){.cell = i, .seconds = g->ledger->plan.cells[i].cost_seconds, .contenders = g->cells[i]};
         g->cells[i] = NULL;
     }
     return 0;
@@ -226,6 +227,20 @@ int audit_jobs_make(const struct ledger *ledger, enum activity_choice choice, st
     free(g.cells);
     free(g.seen);
     return code;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+    const struct audit_job *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds > y->seconds ? -1 : 1;
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+void audit_jobs_sort(struct audit_jobs *jobs)
+{
+    if (jobs->n > 1)
+        qsort(jobs->list, jobs->n, sizeof *jobs->list, by_seconds);
 }
 
 void audit_jobs_free(struct audit_jobs *jobs)

@@ -16,6 +16,7 @@
 /* One cell. */
 struct audit_job {
     size_t cell;       /* of the plan */
+    double seconds;    /* to measure it, modelled: long cells are long to watch, too */
     cJSON *contenders; /* owned; the array of worker/audit.h */
     bool given;        /* to a worker */
     bool done;         /* its line is in the journal */
@@ -25,6 +26,9 @@ struct audit_jobs {
     struct audit_job *list; /* owned; in the plan's order */
     size_t n;
 };
+
+/* The longest first, so that several workers end at about the same time. */
+void audit_jobs_sort(struct audit_jobs *jobs);
 
 /* What is left to look at: cells that the journal has a look at are done. Contenders that were not `ok` and A/A copies
  * are not looked at. *out is owned by the caller (audit_jobs_free), also after errors. */

@@ -413,7 +413,7 @@ static cJSON *memory_to_json(const struct memory_use *memory)
     return object;
 }
 
-int ledger_finish(struct ledger *ledger, const struct memory_use *memory, const cJSON *spent, struct error *err)
+int ledger_finish(struct ledger *ledger, const struct run_ending *ending, struct error *err)
 {
     char now[21];
     if (ledger->complete || ledger->n_done < ledger->plan.n_cells)
@@ -425,10 +425,12 @@ int ledger_finish(struct ledger *ledger, const struct memory_use *memory, const 
     cJSON *end = cJSON_CreateObject();
     cJSON_AddStringToObject(end, "time", now);
     cJSON_AddNumberToObject(end, "cells", (double)ledger->n_done);
-    if (memory->worker_peak > 0)
-        cJSON_AddItemToObject(end, "memory", memory_to_json(memory));
-    if (spent)
-        cJSON_AddItemToObject(end, "time_spent", cJSON_Duplicate(spent, true));
+    if (ending->memory.worker_peak > 0)
+        cJSON_AddItemToObject(end, "memory", memory_to_json(&ending->memory));
+    if (ending->spent)
+        cJSON_AddItemToObject(end, "time_spent", cJSON_Duplicate(ending->spent, true));
+    if (ending->looks)
+        cJSON_AddItemToObject(end, "between_devices", cJSON_Duplicate(ending->looks, true));
     int code = append(ledger, "end", end, err);
     ledger->complete = code == 0;
     return code;

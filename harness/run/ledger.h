@@ -64,9 +64,16 @@ struct memory_use {
     uint64_t supervisor_peak, worker_peak, worker_ready;
 };
 
-/* Journals `end`, with the memory used and where the time went (run/timeline.h; NULL: not known), if every cell is
- * there and it has not been said. The whole journal is compared with what was written to it first. */
-int ledger_finish(struct ledger *ledger, const struct memory_use *memory, const cJSON *spent, struct error *err);
+/* What the last line says of the run. */
+struct run_ending {
+    struct memory_use memory;
+    const cJSON *spent; /* where the time went (run/timeline.h); NULL: not known */
+    const cJSON *looks; /* of the check between devices (run/between.h); NULL: none */
+};
+
+/* Journals `end`, if every cell is there and it has not been said. The whole journal is compared with what was written
+ * to it first. */
+int ledger_finish(struct ledger *ledger, const struct run_ending *ending, struct error *err);
 
 /* The exit code of a run whose every cell is there, and its line: a contender refuted by verification, every cell
  * skipped, somebody named and measured nowhere, failed cells, no candidate measured, nothing to compare although the

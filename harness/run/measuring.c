@@ -22,9 +22,22 @@ static void note_line(void *context, const char *line)
     crew_note(m->crew, "%s", line);
 }
 
+/* Work from the number of cells on is the check between devices. */
+static bool is_check(const struct measuring *m, const struct slot *slot)
+{
+    return slot->work >= (long)m->ledger->plan.n_cells;
+}
+
+/* Of the plan. */
+static size_t cell_of(const struct measuring *m, const struct slot *slot)
+{
+    size_t work = (size_t)slot->work, n = m->ledger->plan.n_cells;
+    return work < n ? work : m->between.cells[work - n];
+}
+
 static void cell_key(const struct measuring *m, const struct slot *slot, char key[RECORD_KEY_MAX])
 {
-    const struct plan_cell *c = &m->ledger->plan.cells[slot->work];
+    const struct plan_cell *c = &m->ledger->plan.cells[cell_of(m, slot)];
     record_key(&c->problem, c->mode, key);
 }
 
@@ -78,7 +91,10 @@ static int finish_cell(struct measuring *m, struct slot *slot, struct cell_recor
 
 static int on_done(void *context, struct slot *slot, struct slot_event *event, struct error *err)
 {
-    return finish_cell(context, slot, event->record, err);
+    struct measuring *m = context;
+    bool again = is_check(m, slot);
+    between_add(&m->between, crew_number(m->crew, slot), cell_of(m, slot), again, event->record);
+    return again ? 0 : finish_cell(m, slot, event->record, err);
 }
 
 /* The record of a cell that the harness itself could not get through. */
@@ -86,6 +102,8 @@ static int on_fail(void *context, struct slot *slot, const char *reason, struct 
 {
     struct measuring *m = context;
     const struct config *config = m->spec->config;
+    if (is_check(m, slot))
+        return 0;
     struct cell_record *record = record_new();
     if (!record)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a record");
@@ -141,12 +159,18 @@ static long pending_cell(struct measuring *m)
 static enum crew_offer on_take(void *context, struct slot *slot)
 {
     struct measuring *m = context;
-    long cell = pending_cell(m);
+    int number = crew_number(m->crew, slot);
+    long cell = pending_cell(m), work = cell;
+    if (cell < 0 && slot->state == SLOT_IDLE) {
+        int check = between_next(&m->between, number);
+        cell = check < 0 ? -1 : (long)m->between.cells[check];
+        work = check < 0 ? -1 : (long)m->ledger->plan.n_cells + check;
+    }
     if (cell < 0) /* one worker is to be up, once, although there is no cell for it */
-        return m->checking && crew_number(m->crew, slot) == 0 && !slot->up ? CREW_LATER : CREW_NONE;
+        return m->checking && number == 0 && !slot->up ? CREW_LATER : CREW_NONE;
     const struct plan_cell *c = &m->ledger->plan.cells[cell];
     m->given[cell] = true;
-    slot->work = cell;
+    slot->work = work;
     memset(&slot->request, 0, sizeof slot->request);
     slot->request.problem = c->problem;
     slot->request.mode = c->mode;
@@ -159,6 +183,8 @@ static enum crew_offer on_take(void *context, struct slot *slot)
 static void on_give_back(void *context, const struct slot *slot)
 {
     struct measuring *m = context;
+    if (is_check(m, slot))
+        return;
     m->given[slot->work] = false;
     m->next = 0;
 }
@@ -186,6 +212,15 @@ static void on_tell(void *context, struct start_request *out)
     measuring_tell(context, out);
 }
 
+static void name_device(struct measuring *m, const struct slot *slot, const cJSON *env)
+{
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(env, "device");
+    const cJSON *uuid = cJSON_GetObjectItemCaseSensitive(device, "uuid");
+    char *name = m->between.device[crew_number(m->crew, slot)];
+    bool known = cJSON_IsString(uuid) && uuid->valuestring[0];
+    snprintf(name, sizeof m->between.device[0], "%.63s", known ? uuid->valuestring : slot->device);
+}
+
 static int on_ready(void *context, struct slot *slot, const cJSON *env, struct error *err)
 {
     struct measuring *m = context;
@@ -197,6 +232,7 @@ static int on_ready(void *context, struct slot *slot, const cJSON *env, struct e
     if (hooks->admit && hooks->admit(hooks->admit_context, env, err))
         return err->code;
     refusals_say(&m->refusals, note_line, m);
+    name_device(m, slot, env);
     if (m->ledger->env && differences_of(m->ledger->env, env, differences))
         crew_note(m->crew, "%s is not like the first GPU: %s", slot->device, differences);
     if (ledger_add_env(m->ledger, env, &slot->env_index, err))
@@ -245,6 +281,8 @@ int measuring_open(struct measuring *m, struct error *err)
     if (!m->given || !m->order || !m->config)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the cells");
     measuring_order(&ledger->plan, m->spec->devices.count, m->order);
+    if (!m->checking && !m->hooks->director)
+        between_choose(&m->between, m->order, ledger->plan.n_cells, m->spec->devices.count);
     if (observer && observer->started)
         observer->started(observer->context, ledger->plan.n_cells, ledger->n_done);
     return 0;
@@ -276,6 +314,7 @@ void measuring_close(struct measuring *m)
 {
     free(m->given);
     free(m->order);
+    between_free(&m->between);
     refusals_free(&m->refusals);
     cJSON_Delete(m->config);
 }

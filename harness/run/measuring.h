@@ -4,6 +4,7 @@
 #ifndef CUDAL2_RUN_MEASURING_H
 #define CUDAL2_RUN_MEASURING_H
 
+#include "run/between.h"
 #include "run/crew.h"
 #include "run/ledger.h"
 #include "run/refusals.h"
@@ -22,6 +23,7 @@ struct measuring {
     uint64_t first_cell_ns;      /* when a worker got the first; 0 before */
     uint64_t worker_ready_bytes; /* the most that one held when it had loaded its libraries */
     double cost_done, cost_left;
+    struct between between;
     bool checking; /* all was measured before: one worker is started for what it says of itself */
 };
 

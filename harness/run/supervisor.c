@@ -24,6 +24,7 @@ struct run {
     struct start_request start; /* of workers that audit */
     struct memory_use memory;   /* of measuring */
     struct timeline timeline;
+    cJSON *looks; /* owned; of the check between devices */
 };
 
 static int audit(struct run *run, struct error *err)
@@ -63,6 +64,7 @@ static int check_or_measure(struct run *run, struct error *err)
     timeline_mark(&run->timeline);
     int code = measuring_run(&run->measuring, err);
     timeline_add(&run->timeline, "measure", &run->crew);
+    run->looks = between_take(&run->measuring.between);
     run->memory = memory_used(run->measuring.worker_ready_bytes);
     if (!code && run->measuring.checking && crew->slots[0].state == SLOT_RETIRED && crew->last.code)
         *err = crew->last, code = err->code;
@@ -105,7 +107,8 @@ static int finish(struct run *run, struct error *err)
 {
     cJSON *spent = timeline_finish(&run->timeline);
     say_time(run, spent);
-    int code = ledger_finish(&run->ledger, &run->memory, spent, err);
+    const struct run_ending ending = {run->memory, spent, run->looks};
+    int code = ledger_finish(&run->ledger, &ending, err);
     cJSON_Delete(spent);
     return code;
 }
@@ -156,6 +159,7 @@ int run_supervise(const struct run_spec *spec, const struct run_hooks *hooks, st
     timeline_begin(&run->timeline);
     int code = supervise(run, err);
     cJSON_Delete(run->timeline.parts);
+    cJSON_Delete(run->looks);
     free(run);
     return code;
 }

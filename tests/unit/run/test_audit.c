@@ -376,6 +376,15 @@ static void test_few_cells_are_all(void **state)
     assert_int_equal(audit_jobs_make(&l, ACTIVITY_ALL, &jobs, &t.err), 0);
     assert_int_equal(jobs.n, 40);
     audit_jobs_free(&jobs);
+    l.plan.cells[7].cost_seconds = 2; /* for several workers the longest come first */
+    l.plan.cells[30].cost_seconds = 3;
+    assert_int_equal(audit_jobs_make(&l, ACTIVITY_ALL, &jobs, &t.err), 0);
+    assert_int_equal(jobs.list[0].cell, 0);
+    audit_jobs_sort(&jobs);
+    assert_int_equal(jobs.list[0].cell, 30);
+    assert_int_equal(jobs.list[1].cell, 7);
+    assert_int_equal(jobs.list[2].cell, 0);
+    audit_jobs_free(&jobs);
     free_ledger(&l);
 }
 

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "fake_worker.h"
 #include "record/journal.h"
+#include "run/between.h"
 #include "run/cores.h"
 #include "run/differences.h"
 #include "run/measuring.h"
@@ -216,6 +217,94 @@ static void test_time_spent_is_journaled(void **state)
     free_view(&v);
 }
 
+/* ---- the check between devices ---- */
+
+static void test_few_cells_are_chosen_of_the_shortest(void **state)
+{
+    size_t order[200];
+    struct between b = {.n = 0};
+    (void)state;
+    for (size_t i = 0; i < 200; i++)
+        order[i] = i;
+    between_choose(&b, order, 39, 2);
+    assert_int_equal(b.n, 0); /* it would cost too much */
+    between_choose(&b, order, 200, 1);
+    assert_int_equal(b.n, 0);
+    between_choose(&b, order, 200, 2);
+    assert_int_equal(b.n, BETWEEN_CELLS);
+    for (size_t i = 0; i < b.n; i++)
+        assert_in_range(b.cells[i], 150, 199);
+    assert_int_equal(between_next(&b, 1), 0);
+    assert_int_equal(between_next(&b, 0), 0);
+    assert_int_equal(between_next(&b, 1), 1);
+}
+
+#define FORTY                                                                                                          \
+    "{\"schema\":\"cudal2-bench/config\",\"schema_version\":1,\"name\":\"t\",\"grid\":{\"m\":[1,2,3,4,5,6,7,8],\"n\":" \
+    "[1,2,3,4,5],\"k\":[32]},\"dtype\":\"f32\",\"accumulate\":[\"f32\"],\"modes\":[\"offline\"],"                      \
+    "\"baselines\":[\"beta\"],\"candidates\":[\"alpha\"]}"
+
+static void test_each_device_measures_the_same_cell(void **state)
+{
+    int again = 0, first = 0;
+    const cJSON *look;
+    (void)state;
+    config_free(&t.config);
+    assert_int_equal(config_parse(FORTY, strlen(FORTY), "t.json", &t.config, &t.err), 0);
+    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
+    assert_int_equal(go("beside=even"), EXIT_CODE_INCOMPARABLE); /* a block alone tells nothing */
+    cJSON *end = read_end();
+    const cJSON *looks = cJSON_GetObjectItemCaseSensitive(end, "between_devices");
+    cJSON_ArrayForEach(look, looks)
+    {
+        const cJSON *candidates = cJSON_GetObjectItemCaseSensitive(look, "candidates_ns");
+        const cJSON *references = cJSON_GetObjectItemCaseSensitive(look, "references_ns");
+        assert_true(number_at(candidates, "alpha") == 1000);
+        assert_true(number_at(references, "beta") == 1000);
+        assert_string_equal(cJSON_GetObjectItemCaseSensitive(look, "cell")->valuestring,
+                            cJSON_GetObjectItemCaseSensitive(looks->child, "cell")->valuestring);
+        again += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(look, "again"));
+        first += cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(look, "again"));
+    }
+    assert_int_equal(first, 1);
+    assert_int_equal(again, 2);
+    assert_int_equal((int)number_at(end, "cells"), 40); /* it adds none to the result */
+    cJSON_Delete(end);
+}
+
+/* M of the cell that is chosen for the check. */
+static int64_t chosen_m(void)
+{
+    struct plan plan;
+    struct between b = {.n = 0};
+    size_t order[40];
+    assert_int_equal(plan_build(&t.config, false, 1, &plan, &t.err), 0);
+    assert_int_equal(plan.n_cells, 40);
+    measuring_order(&plan, 2, order);
+    between_choose(&b, order, 40, 2);
+    assert_int_equal(b.n, 1);
+    int64_t m = plan.cells[b.cells[0]].problem.m;
+    plan_free(&plan);
+    return m;
+}
+
+/* A check in which the harness dies is left out, and costs the run nothing. */
+static void test_a_check_that_fails_is_left_out(void **state)
+{
+    char script[64];
+    (void)state;
+    config_free(&t.config);
+    assert_int_equal(config_parse(FORTY, strlen(FORTY), "t.json", &t.config, &t.err), 0);
+    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
+    snprintf(script, sizeof script, "beside=even,harness@%d=exit", (int)chosen_m());
+    assert_int_equal(go(script), EXIT_CODE_INCOMPARABLE);
+    cJSON *end = read_end();
+    const cJSON *looks = cJSON_GetObjectItemCaseSensitive(end, "between_devices"), *look;
+    assert_int_equal((int)number_at(end, "cells"), 40);
+    cJSON_ArrayForEach(look, looks) assert_false(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(look, "again")));
+    cJSON_Delete(end);
+}
+
 /* ---- GPUs ---- */
 
 static void test_gpus_that_differ(void **state)
@@ -247,6 +336,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_nodes_are_read, set_up, tear_down),
         cmocka_unit_test(test_longest_cells_come_first),
         cmocka_unit_test_setup_teardown(test_time_spent_is_journaled, set_up, tear_down),
+        cmocka_unit_test(test_few_cells_are_chosen_of_the_shortest),
+        cmocka_unit_test_setup_teardown(test_each_device_measures_the_same_cell, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_check_that_fails_is_left_out, set_up, tear_down),
         cmocka_unit_test(test_gpus_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
