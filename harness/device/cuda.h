@@ -51,6 +51,10 @@ struct cuda_tensor_request {
     int64_t fetch;   /* bytes that the L2 fetches where one is missing: 0 (what is asked for), 64, 128, 256 */
 };
 
+/* Compiles the harness's own kernels for operands of this type into the cache on disk, by so many threads; nothing on
+ * another kind of device. What cannot be compiled says so where it is used. */
+void cuda_compile_own(struct device *d, enum cudal2_dtype dtype, unsigned threads);
+
 /* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows, a swizzle or a fetch that the hardware does not know.
  */
 int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *request, struct cuda_tensor_map *out,

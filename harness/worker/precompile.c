@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "contender/module.h"
+#include "device/cuda.h"
 #include "worker/precompile_list.h"
 
 #define MAX_SETS 64u
@@ -43,6 +44,7 @@ void precompile(const struct precompiling *p)
         .keys = wanted.keys,
         .n_keys = wanted.n,
     };
+    cuda_compile_own(p->device, dtype, p->threads);
     registry_precompile(p->registry, &request);
     precompile_list_free(&wanted);
 }

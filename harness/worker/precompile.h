@@ -21,7 +21,7 @@ struct precompiling {
 /* Processors that this process may use, as many as compile at a time at most. */
 unsigned precompile_threads(void);
 
-/* Kernels for which NVRTC would otherwise run one by one inside the first races. */
+/* Kernels for which NVRTC would otherwise run one by one inside the first cell and the first races. */
 void precompile(const struct precompiling *p);
 
 #endif
