@@ -57,7 +57,7 @@ static int first_free(void)
     return fd;
 }
 
-void host_process_read(struct host_process *out)
+void host_process_read_kept(struct host_process *out)
 {
     memset(out, 0, sizeof *out);
     sigemptyset(&out->blocked);
@@ -68,6 +68,11 @@ void host_process_read(struct host_process *out)
         (void)getrlimit(limits[i].id, &out->limits[i]);
     for (int i = 0; i < HOST_STREAMS; i++)
         out->flags[i] = fcntl(i, F_GETFL);
+}
+
+void host_process_read(struct host_process *out)
+{
+    host_process_read_kept(out);
     out->first_free = first_free();
     out->steering = digest_steering();
 }
@@ -92,20 +97,18 @@ static bool same_mask(const sigset_t *a, const sigset_t *b)
     return true;
 }
 
-void host_process_changes(const struct host_process *was, char what[128])
+void host_process_changes(const struct host_process *was, const struct host_process *now, char what[128])
 {
-    struct host_process now;
-    host_process_read(&now);
-    if (!same_mask(&was->blocked, &now.blocked))
+    if (!same_mask(&was->blocked, &now->blocked))
         snprintf(what, 128, "the signals that the launching thread blocks were changed");
     for (int i = 1; i < HOST_SIGNALS; i++)
-        if (!same_handler(&was->handlers[i], &now.handlers[i]))
+        if (!same_handler(&was->handlers[i], &now->handlers[i]))
             snprintf(what, 128, "the handler of signal %d (%.40s) was changed", i, strsignal(i));
     for (int i = 0; i < HOST_LIMITS; i++)
-        if (!same_limit(&was->limits[i], &now.limits[i]))
+        if (!same_limit(&was->limits[i], &now->limits[i]))
             snprintf(what, 128, "the process's limit on %s was changed", limits[i].name);
     for (int i = 0; i < HOST_STREAMS; i++)
-        if (was->flags[i] != now.flags[i])
+        if (was->flags[i] != now->flags[i])
             snprintf(what, 128, "descriptor %d, which the supervisor shares, was closed or its flags were changed", i);
 }
 
@@ -123,7 +126,7 @@ bool host_process_steered(const struct host_process *was)
 void host_process_restore(const struct host_process *was)
 {
     struct host_process now;
-    host_process_read(&now);
+    host_process_read_kept(&now);
     if (!same_mask(&was->blocked, &now.blocked))
         (void)pthread_sigmask(SIG_SETMASK, &was->blocked, NULL);
     for (int i = 1; i < HOST_SIGNALS; i++)

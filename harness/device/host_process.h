@@ -25,10 +25,12 @@ struct host_process {
 };
 
 void host_process_read(struct host_process *out);
+/* The part of it that can be put back, for it is read around every setup. */
+void host_process_read_kept(struct host_process *out);
 
-/* What is different now of all that host_process_restore puts back, one line in what (128 bytes), which is left alone
- * when nothing is. */
-void host_process_changes(const struct host_process *was, char what[128]);
+/* What is different of all that host_process_restore puts back, one line in what (128 bytes), which is left alone when
+ * nothing is. */
+void host_process_changes(const struct host_process *was, const struct host_process *now, char what[128]);
 void host_process_restore(const struct host_process *was);
 
 /* What cannot be put back. More than HOST_MANY_DESCRIPTORS are taken that were not: libraries keep some. */

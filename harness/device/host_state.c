@@ -118,7 +118,8 @@ unsigned host_state_threads(void)
 
 /* ---- together ---- */
 
-void host_state_read(struct host_state *out)
+/* All but what of the process is not put back. */
+static void read_kept(struct host_state *out)
 {
     struct itimerval timer;
     for (int i = 0; i < HOST_INTERVAL_TIMERS; i++)
@@ -126,6 +127,12 @@ void host_state_read(struct host_state *out)
                         (timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0);
     out->last_timer = last_timer();
     out->arithmetic = arithmetic_now();
+    host_process_read_kept(&out->process);
+}
+
+void host_state_read(struct host_state *out)
+{
+    read_kept(out);
     host_process_read(&out->process);
 }
 
@@ -133,8 +140,8 @@ void host_state_changes(const struct host_state *was, char what[128])
 {
     struct host_state now;
     what[0] = '\0';
-    host_state_read(&now);
-    host_process_changes(&was->process, what);
+    read_kept(&now);
+    host_process_changes(&was->process, &now.process, what);
     if (host_state_computes_otherwise(was))
         snprintf(what, 128, "rounding or the treatment of denormal numbers was changed for the launching thread");
     if (now.last_timer > was->last_timer)

@@ -170,11 +170,13 @@ int entrant_try_setup(struct bench *bench, struct entrant *entrant, const char *
     struct cudal2_setup setup = bench_setup(bench, entrant, variant[0] == '\0' ? NULL : variant);
     char changed[128];
     why[0] = '\0';
-    take_back(bench, changed); /* whoever it was, it was not this one */
+    if (!bench->in_row || !bench->state_seen)
+        take_back(bench, changed); /* whoever it was, it was not this one */
     int status = c->ops->setup(c, &setup, &entrant->state, why);
     entrant->set_up = status == CUDAL2_OK;
     entrant->work = (struct device_work){.launch = launch, .context = entrant, .flags = c->is.flags};
     take_back(bench, changed);
+    bench->state_seen = true;
     if (status != CUDAL2_OK || changed[0] == '\0')
         return status;
     entrant_teardown(bench, entrant);
@@ -305,6 +307,7 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
         /* Named, and un-named afterwards: the one before or after must not answer for a hang in here. */
         bench_stage(bench, entrant, "teardown", bench->config->limits.setup_seconds);
         leak_watch_teardown(&entrant->holding, bench->device, true);
+        bench->state_seen = false;
         entrant->contender->ops->teardown(entrant->contender, entrant->state);
         leak_watch_teardown(&entrant->holding, bench->device, false);
         bench_stage(bench, NULL, "teardown", bench->config->limits.setup_seconds);

@@ -107,7 +107,9 @@ struct bench {
     uint64_t threads_marked_ns;
     struct timed *timed;                  /* checks of timed launches (measure/timed.h), or NULL */
     double part_since_ns, part_checks_ns; /* at the last mark (measure/parts.h) */
-    bool judging; /* verification is over: what timed launches compute is held against what is allowed */
+    bool judging;    /* verification is over: what timed launches compute is held against what is allowed */
+    bool in_row;     /* contenders are set up one right after another */
+    bool state_seen; /* no contender's code has run since what it may leave changed was looked for */
     /* NULL, or called when inputs have been renewed and the launch comes next. */
     int (*renewed)(void *context, struct error *err);
     void *renewed_context;

@@ -104,6 +104,18 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
     return code;
 }
 
+/* Whoever is alive, set up on the group's matrices: one right behind the other, so that what a setup may leave changed
+ * is looked for once between two of them. */
+static void set_up_group(struct bench *bench)
+{
+    bench->in_row = true;
+    bench->state_seen = false;
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        if (bench->entrants[i].alive && !bench->entrants[i].set_up)
+            entrant_setup(bench, &bench->entrants[i]);
+    bench->in_row = false;
+}
+
 static int open_group(struct bench *bench, unsigned group, struct error *err)
 {
     int code = fill_group(bench, group, err);
@@ -112,10 +124,10 @@ static int open_group(struct bench *bench, unsigned group, struct error *err)
     bench->null_segment = NULL;
     bench->record->groups = group + 1;
     bench->warmed = group > 0;
+    if (code == 0)
+        set_up_group(bench);
     for (size_t i = 0; i < bench->n_entrants && code == 0; i++) {
         struct entrant *e = &bench->entrants[i];
-        if (e->alive && !e->set_up)
-            entrant_setup(bench, e);
         if (e->alive && group == 0)
             code = segment_estimate(bench, e, err);
         if (e->alive && code == 0)
