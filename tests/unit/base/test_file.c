@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -310,6 +311,49 @@ static void test_cache_does_not_wait(void **state)
 }
 
 /* Every single flipped byte and every truncation of an entry is a miss, not wrong content. */
+/* Several workers compile the same kernel at the same time: whoever reads finds nothing or all of it. */
+static void test_cache_with_many_writers(void **state)
+{
+    enum { WRITERS = 4, ROUNDS = 60, LENGTH = 200000 };
+    struct error err;
+    char *wanted = malloc(LENGTH), *found_bytes = NULL;
+    size_t length = 0;
+    bool found = false;
+    pid_t writers[WRITERS];
+    (void)state;
+    assert_non_null(wanted);
+    for (size_t i = 0; i < LENGTH; i++)
+        wanted[i] = (char)(i * 31 + i / 251);
+    for (int w = 0; w < WRITERS; w++) {
+        writers[w] = fork();
+        if (writers[w] == 0) {
+            int code = 0;
+            for (int i = 0; i < ROUNDS && code == 0; i++)
+                code = file_cache_put("many", "entry", wanted, LENGTH, &err);
+            _exit(code);
+        }
+        assert_true(writers[w] > 0);
+    }
+    int status, left = WRITERS, failed = 0, seen = 0;
+    while (left > 0) {
+        assert_int_equal(file_cache_get("many", "entry", &found_bytes, &length, &found, &err), 0);
+        seen += found;
+        assert_true(seen == 0 || found); /* once it is there it stays */
+        if (found) {
+            assert_int_equal(length, LENGTH);
+            assert_memory_equal(found_bytes, wanted, LENGTH);
+            free(found_bytes);
+        }
+        while (left > 0 && waitpid(-1, &status, WNOHANG) > 0) {
+            failed += status != 0;
+            left--;
+        }
+    }
+    assert_int_equal(failed, 0);
+    assert_true(seen > 0);
+    free(wanted);
+}
+
 static void test_cache_corruption(void **state)
 {
     char entry[600];
@@ -392,14 +436,23 @@ static void test_cache_unwritable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_read_cap),          TEST(test_read_huge),
-        TEST(test_read_without_size), TEST(test_read_refuses_others),
-        TEST(test_write_replaces),    TEST(test_write_faults),
-        TEST(test_write_targets),     TEST(test_write_relative),
-        TEST(test_directories),       TEST(test_executable_directory),
-        TEST(test_cache_round_trip),  TEST(test_cache_corruption),
-        TEST(test_cache_names),       TEST(test_cache_place),
-        TEST(test_cache_unwritable),  TEST(test_cache_does_not_wait),
+        TEST(test_read_cap),
+        TEST(test_read_huge),
+        TEST(test_read_without_size),
+        TEST(test_read_refuses_others),
+        TEST(test_write_replaces),
+        TEST(test_write_faults),
+        TEST(test_write_targets),
+        TEST(test_write_relative),
+        TEST(test_directories),
+        TEST(test_executable_directory),
+        TEST(test_cache_with_many_writers),
+        TEST(test_cache_round_trip),
+        TEST(test_cache_corruption),
+        TEST(test_cache_names),
+        TEST(test_cache_place),
+        TEST(test_cache_unwritable),
+        TEST(test_cache_does_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
