@@ -114,11 +114,11 @@ static uid_t own_user(void)
 }
 
 /* Of root's rights one is kept: to files, which are the user's who started the run. It passes to the program that is
- * executed next. */
+ * executed next. Without the first line access(2), which libraries ask before they open, would not know of it. */
 static bool become(uid_t user)
 {
-    bool kept = prctl(PR_SET_KEEPCAPS, 1) == 0 && setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 &&
-                setresuid(user, user, user) == 0 && set_rights(RIGHTS, RIGHTS) &&
+    bool kept = prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) == 0 && setgroups(0, NULL) == 0 &&
+                setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0 && set_rights(RIGHTS, RIGHTS) &&
                 prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0) == 0 &&
                 prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0) == 0;
     return kept && prctl(PR_SET_DUMPABLE, 1) == 0; /* /proc/self is its own again */
@@ -244,9 +244,11 @@ static bool all_readable(const struct needs *needs)
 {
     for (size_t i = 0; needs && i < needs->n; i++) {
         int fd = open(needs->paths[i], O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
+        bool readable = fd >= 0 && access(needs->paths[i], R_OK) == 0;
+        if (fd >= 0)
+            close(fd);
+        if (!readable)
             return false;
-        close(fd);
     }
     return needs != NULL;
 }

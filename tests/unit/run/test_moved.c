@@ -28,6 +28,7 @@
 
 #define MODE "CUDAL2_TEST_MODE"
 #define STRAY "CUDAL2_TEST_STRAY"
+#define CLOSED "CUDAL2_TEST_CLOSED"
 #define ALL "namespaces,processes,user,temporary"
 #define REAP_SECONDS 20.0
 
@@ -35,7 +36,8 @@
 struct facts {
     int pid, parent, seen, death_signal, temporary_is_own;
     uint32_t user;
-    int stray; /* whether it has left one */
+    int stray;    /* whether it has left one */
+    int readable; /* what lies in a directory that is its starter's alone */
 };
 
 /* ---- the worker ---- */
@@ -82,6 +84,7 @@ static void tell(void)
     prctl(PR_GET_PDEATHSIG, &f.death_signal);
     f.temporary_is_own = directory && stat(directory, &st) == 0 && st.st_uid == f.user;
     f.stray = leave_a_stray();
+    f.readable = access(getenv(CLOSED), R_OK) == 0;
     (void)!write(PROTOCOL_FD, &f, sizeof f);
 }
 
@@ -111,7 +114,27 @@ static int worker(char **arguments)
 /* ---- the supervisor ---- */
 
 static struct process process;
-static char stray[16];
+static char stray[16], closed[48];
+
+static int make_closed(void **state)
+{
+    char directory[] = "/tmp/cudal2-test-XXXXXX";
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(closed, sizeof closed, "%s/file", directory);
+    FILE *f = fopen(closed, "w");
+    setenv(CLOSED, closed, 1);
+    return !f || fclose(f) || chmod(closed, 0600);
+}
+
+static int remove_closed(void **state)
+{
+    (void)state;
+    unlink(closed);
+    *strrchr(closed, '/') = '\0';
+    return rmdir(closed);
+}
 
 static bool is_stray(const char *number)
 {
@@ -203,6 +226,7 @@ static void it_sees_itself_alone(void **state)
     assert_int_equal(f.seen, 2);
     assert_int_equal(f.death_signal, SIGKILL);
     assert_true(f.temporary_is_own);
+    assert_true(f.readable);
     if (getuid() == 0)
         assert_true(spaces_is_user(f.user));
     else
@@ -361,5 +385,5 @@ int main(int argc, char **argv)
     };
     if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return worker(argv + 2);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_closed, remove_closed);
 }
