@@ -201,3 +201,15 @@ bool ranker_takes(struct ranker *r, const struct rank_query *q, const char *key)
     const struct prune_request request = request_of(r, s, q);
     return space_read_key(&s->space, key, &c) && prune_takes(&request, &c);
 }
+
+bool ranker_knows(struct ranker *r, const struct rank_query *q, const char *key)
+{
+    const struct ranked_space *s = space_for(r, q);
+    const size_t length = strcspn(key, ":");
+    for (size_t i = 0; s && s->there && i < s->space.n_kernels; i++) {
+        const char *name = s->space.kernels[i]->name;
+        if (strlen(name) == length && strncmp(name, key, length) == 0)
+            return true;
+    }
+    return false;
+}

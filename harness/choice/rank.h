@@ -37,4 +37,8 @@ size_t ranker_choose(struct ranker *r, const struct rank_query *query, struct cu
  * the set has no space. */
 bool ranker_takes(struct ranker *r, const struct rank_query *query, const char *key);
 
+/* Whether the set's space has the key's kernel, so that ranker_choose would propose it if it were worth it. false also
+ * where there is no space. */
+bool ranker_knows(struct ranker *r, const struct rank_query *query, const char *key);
+
 #endif

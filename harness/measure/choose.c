@@ -145,6 +145,16 @@ static size_t most_of(const struct choosing *c, enum choose_origin origin)
     return origin == CHOOSE_BY_CONTENDER ? own : origin == CHOOSE_BY_RANKER ? CHOOSE_RANKED : neighbours;
 }
 
+/* Kernels that no space has: nobody ranks them, and the set's entry says when they are worth it. They come first. */
+static void put_unranked(struct choosing *c, const struct rank_query *query)
+{
+    for (size_t i = 0; ranks(c) && i < c->n_of[CHOOSE_BY_CONTENDER] && c->n < CHOOSE_OWN; i++) {
+        const struct proposal *p = &c->lists[CHOOSE_BY_CONTENDER][i];
+        if (!ranker_knows(c->bench->ranker, query, p->key))
+            c->all[c->n++] = *p;
+    }
+}
+
 /* In turn, so that what time cuts off is everybody's last. */
 static void interleave(struct choosing *c)
 {
@@ -257,6 +267,8 @@ static void gather(struct choosing *c)
         return;
     if (choice != CHOICE_TABLE || c->table->mode != c->bench->mode)
         propose_own(c);
+    if (c->n_of[CHOOSE_BY_RANKER] > 0)
+        put_unranked(c, &query);
     interleave(c);
 }
 

@@ -106,6 +106,16 @@ static void neighbours_must_fit(void **state)
     assert_in_range(n, 4, 16);
 }
 
+/* The space has no kernel `odd`, so nobody ranks it: where the set's entry names it, it comes first. */
+static void who_is_not_ranked_comes_first(void **state)
+{
+    struct choose_member all[MOST];
+    (void)state;
+    assert_in_range(members(1023, CHOICE_ZERO, all), 4, 16);
+    assert_int_equal(all[0].origin, CHOOSE_BY_CONTENDER);
+    assert_int_equal(strncmp(all[0].variant.key, "odd:", 4), 0);
+}
+
 /* `table` asks neighbours alone. */
 static void a_table_is_asked_alone(void **state)
 {
@@ -162,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everybody_proposes),
         cmocka_unit_test(neighbours_must_fit),
+        cmocka_unit_test(who_is_not_ranked_comes_first),
         cmocka_unit_test(a_table_is_asked_alone),
         cmocka_unit_test(both_layouts_are_compiled_at_once),
     };
