@@ -1,5 +1,6 @@
 /*
- * torch.cpp - baseline: torch.matmul through libtorch's C++ (at::matmul_out, no Python), on CUDA and on the CPU.
+ * torch.cpp - baselines: torch.matmul through libtorch's C++ (at::matmul_out, no Python), on CUDA and on the CPU, and
+ * on CUDA the same without reductions in half precision (torch.matmul-full).
  *
  * Tensors over the operands are made in setup; launch is one at::matmul_out into C. B is row-major. torch accumulates
  * in fp32 whatever the cell is billed as, unless told otherwise: declared by CUDAL2_ACC_WIDER and said in describe.
@@ -102,6 +103,7 @@ struct Gemm {
     std::vector<Operands> sets;
     Stream stream;
     bool cuda;
+    bool full; /* partial sums are added in fp32, whatever the process allows */
 };
 
 /* The device of this process; said by probe, which comes before any setup. */
@@ -147,15 +149,43 @@ at::Tensor tensor_over(const void *data, int64_t rows, int64_t columns, const at
         .make_tensor();
 }
 
+/* The setting was a bool before it became an enum whose first value allows everything. */
+[[maybe_unused]] bool allows_reduction(bool setting)
+{
+    return setting;
+}
+
+template <typename Option> [[maybe_unused]] bool allows_reduction(Option setting)
+{
+    return static_cast<int>(setting) == 0;
+}
+
+/* A setting of the process, so that whoever launches sees to it: what torch came with, or no reductions in half. */
+void choose_reduction(bool full)
+{
+    static const bool usual = allows_reduction(at::globalContext().allowFP16ReductionCuBLAS());
+    static bool allowed = usual;
+    bool wanted = usual && !full;
+    if (wanted == allowed)
+        return;
+    at::globalContext().setAllowFP16ReductionCuBLAS(wanted);
+#if TORCH_VERSION_MAJOR >= 2
+    at::globalContext().setAllowBF16ReductionCuBLAS(wanted);
+#endif
+    allowed = wanted;
+}
+
 void multiply(Gemm &g, size_t set)
 {
     c10::InferenceMode inference;
+    if (g.cuda)
+        choose_reduction(g.full);
     g.stream.use();
     Operands &o = g.sets[set];
     at::matmul_out(o.c, o.a, o.b);
 }
 
-std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup)
+std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup, bool full)
 {
     c10::InferenceMode inference;
     const struct cudal2_problem &p = setup.problem;
@@ -167,7 +197,7 @@ std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup)
         at::empty({1}, options); /* starts torch's CUDA side */
     else
         at::set_num_threads(setup.threads > 0 ? setup.threads : 1);
-    std::unique_ptr<Gemm> g(new Gemm{{}, Stream(setup.stream, device), cuda});
+    std::unique_ptr<Gemm> g(new Gemm{{}, Stream(setup.stream, device), cuda, full});
     for (size_t i = 0; i < setup.n_sets; i++)
         g->sets.push_back({tensor_over(setup.sets[i].a, p.m, p.k, options),
                            tensor_over(setup.sets[i].b, p.k, p.n, options),
@@ -176,10 +206,10 @@ std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup)
 }
 
 /* The first call on a thread and stream makes handles and workspaces, which must not happen under capture. */
-int torch_setup(const struct cudal2_setup *setup, void **state, char *why) noexcept
+int set_up(const struct cudal2_setup *setup, bool full, void **state, char *why) noexcept
 {
     int status = guarded(why, [&] {
-        std::unique_ptr<Gemm> g = make_gemm(*setup);
+        std::unique_ptr<Gemm> g = make_gemm(*setup, full);
         for (size_t i = 0; i < std::min<size_t>(g->sets.size(), 2); i++)
             multiply(*g, i);
         g->stream.wait();
@@ -189,6 +219,16 @@ int torch_setup(const struct cudal2_setup *setup, void **state, char *why) noexc
     /* Older libtorch multiplies no half on the CPU and says "not implemented": a skip, not a fault. */
     bool missing = status == CUDAL2_LIBRARY_ERROR && strstr(why, "not implemented") != nullptr;
     return missing ? static_cast<int>(CUDAL2_UNSUPPORTED) : status;
+}
+
+int torch_setup(const struct cudal2_setup *setup, void **state, char *why) noexcept
+{
+    return set_up(setup, false, state, why);
+}
+
+int torch_full_setup(const struct cudal2_setup *setup, void **state, char *why) noexcept
+{
+    return set_up(setup, true, state, why);
 }
 
 int torch_launch(void *state, size_t set, char *why) noexcept
@@ -212,17 +252,6 @@ void torch_teardown(void *state) noexcept
 const char *yes_no(bool value)
 {
     return value ? "true" : "false";
-}
-
-/* The setting was a bool before it became an enum whose first value allows everything. */
-[[maybe_unused]] bool allows_reduction(bool setting)
-{
-    return setting;
-}
-
-template <typename Option> [[maybe_unused]] bool allows_reduction(Option setting)
-{
-    return static_cast<int>(setting) == 0;
 }
 
 bool allows_bf16_reduction()
@@ -251,7 +280,7 @@ int torch_describe(void *state, char *out, size_t capacity) noexcept
         bool half = g.cuda && accumulates_in_half() && g.sets.at(0).a.scalar_type() == at::kHalf;
         int n = snprintf(out, capacity, "{\"accumulates\":\"%s\"", half ? "f16" : "f32");
         if (g.cuda)
-            snprintf(out + n, capacity - n, "}");
+            snprintf(out + n, capacity - n, "%s}", g.full ? ",\"reduced_precision_reduction\":false" : "");
         else
             snprintf(out + n, capacity - n, ",\"threads\":%d}", at::get_num_threads());
         return static_cast<int>(CUDAL2_OK);
@@ -336,7 +365,7 @@ int torch_versions(char *out, size_t capacity) noexcept
     });
 }
 
-extern struct cudal2_contender contender;
+extern struct cudal2_contender contenders[];
 
 /* Whether this libtorch multiplies the type on the CPU, found out by doing it: older ones do not know half there. */
 bool multiplies_on_cpu(enum cudal2_dtype dtype)
@@ -356,9 +385,9 @@ int torch_probe(uint32_t device_bits, int, char *why) noexcept
         device_bits_in_use = device_bits;
         for (enum cudal2_dtype dtype : {CUDAL2_F16, CUDAL2_BF16})
             if ((device_bits & CUDAL2_ON_CUDA) == 0 && !multiplies_on_cpu(dtype))
-                contender.dtypes &= ~CUDAL2_BIT(dtype);
-        if ((contender.dtypes & CUDAL2_BIT(CUDAL2_F16)) == 0)
-            contender.accumulates = CUDAL2_BIT(CUDAL2_ACC_F32); /* the other one is for f16 alone */
+                contenders[0].dtypes &= ~CUDAL2_BIT(dtype);
+        if ((contenders[0].dtypes & CUDAL2_BIT(CUDAL2_F16)) == 0)
+            contenders[0].accumulates = CUDAL2_BIT(CUDAL2_ACC_F32); /* the other one is for f16 alone */
         if ((device_bits & CUDAL2_ON_CUDA) == 0)
             return static_cast<int>(CUDAL2_OK);
 #ifdef TORCH_HAS_CUDA
@@ -388,9 +417,19 @@ struct cudal2_contender make_contender() noexcept
     return c;
 }
 
+struct cudal2_contender make_full() noexcept
+{
+    struct cudal2_contender c = make_contender();
+    c.name = "torch.matmul-full";
+    c.devices = CUDAL2_ON_CUDA;
+    c.dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16);
+    c.setup = torch_full_setup;
+    return c;
+}
+
 /* Not const: probe leaves what this library does here. */
-struct cudal2_contender contender = make_contender();
-const struct cudal2_plugin plugin = {"torch", &contender, 1, torch_versions, torch_probe};
+struct cudal2_contender contenders[] = {make_contender(), make_full()};
+const struct cudal2_plugin plugin = {"torch", contenders, 2, torch_versions, torch_probe};
 
 } // namespace
 

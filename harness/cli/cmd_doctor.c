@@ -241,6 +241,7 @@ struct family {
 
 static const struct family baseline_families[] = {
     {"torch.matmul", "scripts/install-deps.sh, then make (or LIBTORCH=dir make)"},
+    {"torch.matmul-full", "LIBTORCH=dir make, with a libtorch for CUDA"},
     {"openblas", "apt-get install libopenblas-dev, then make"},
     {"cublas", "install the CUDA toolkit, set CUDA_HOME, then make"},
     {"cublas-autotune", "install the CUDA toolkit 13, set CUDA_HOME, then make"},
