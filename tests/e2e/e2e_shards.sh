@@ -180,6 +180,26 @@ cp "$work/a/r.shard-2-of-4.journal.jsonl" "$work/a/r.shard-2-of-5.journal.jsonl"
 task "$work/a" --shard 2/5
 expect_code 65 "a shard does not go on with another's journal"
 
+# --- a search ---
+export CUDAL2_TUNABLE=plain,slow CUDAL2_KERNELS=$work/kernels
+mkdir -p "$CUDAL2_KERNELS" "$work/t"
+cp -R kernels/harness "$CUDAL2_KERNELS/"
+config "$work/t.json" '{"m": 32, "n": 64, "k": 64}, {"m": 128, "n": 64, "k": 64}, {"m": 128, "n": 64, "k": 128}' '"offline"' \
+    "\"$plugins/tunable.so\""
+for i in 0 1; do
+    run tune --config "$work/t.json" --device cpu --output "$work/t/x.json" --shard $i/2
+    expect_code 0 "tune, shard $i of 2"
+done
+[ ! -e "$work/t/x.json" ]
+verdict $? "no shard writes the table of all"
+run merge "$work/t/x.json"
+expect_code 0 "merge of a search"
+run tune --config "$work/t.json" --device cpu --output "$work/t/x.json" --shard none --resume
+expect_code 0 "tune makes the table of it"
+expect_text "$work/out" '3 entries from 3 problems' "with every shape"
+run tune --config "$work/t.json" --device cpu --output "$work/t/y.json" --shard 0/2 --update
+expect_code 64 "a shard has no table to --update"
+
 # --- no GPU, and no locks ---
 run run --config "$work/c.json" --output "$work/g.json" --shard 0/2
 if grep -q "no GPU is visible" "$work/err"; then
