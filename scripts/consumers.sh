@@ -1,9 +1,9 @@
 #!/bin/bash
 # consumers.sh [all]: puts programs that read our exports under $BUILD/consumers (build/consumers), for the tests that try them
-# (e2e_consumers.sh, e2e_parquet.sh): promtool and node_exporter out of their Debian packages, junitparser by pip, 23 MB in
-# all; with `all` also Google Benchmark's compare.py (with scipy), pandas, duckdb and pyarrow, 160 MB more, and for
-# e2e_scale_out.sh kubernetes-validate and Ray, 300 MB. Nothing is installed into the system. What cannot be had is said and left
-# out: its test skips. Called by .ci/run and by hand.
+# (e2e_consumers.sh, e2e_formats.sh, e2e_parquet.sh): promtool and node_exporter out of their Debian packages, junitparser by
+# pip, 23 MB in all; with `all` also Google Benchmark's compare.py (with scipy), nvbench's, pandas, duckdb and pyarrow, 160 MB
+# more, and for e2e_scale_out.sh kubernetes-validate and Ray, 300 MB. Nothing is installed into the system. What cannot be had is
+# said and left out: its test skips. Called by .ci/run and by hand.
 set -u
 cd "$(dirname "$0")/.." || exit
 to=${BUILD:-build}/consumers
@@ -42,13 +42,25 @@ python() { # python MODULE...
         echo "consumers: no$missing ($(tail -1 "$to/log"))"
 }
 
+# nvbench's scripts, out of the package of its Python side; that itself stays behind.
+nvbench() {
+    [ -n "$(find "$to/nvbench" -name nvbench_compare.py 2>/dev/null)" ] && return
+    local made
+    made=$(mktemp -d)
+    ("${PYTHON:-python3}" -m pip -q --disable-pip-version-check install --no-deps --target "$made/x" cuda-bench &&
+        mkdir -p "$to/nvbench" && cp -r "$made/x/cuda/bench/scripts/." "$to/nvbench/") >"$made/log" 2>&1 ||
+        echo "consumers: no nvbench_compare.py ($(tail -1 "$made/log"))"
+    rm -rf "$made"
+}
+
 debian prometheus promtool
 debian prometheus-node-exporter prometheus-node-exporter
 python junitparser kubernetes_validate
 if [ "${1:-}" = all ]; then
     benchmark
-    python scipy pandas duckdb pyarrow ray
+    nvbench
+    python scipy pandas duckdb pyarrow tabulate colorama jsondiff ray
 fi
-for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py python/junitparser python/kubernetes_validate python/ray python/pandas python/duckdb python/pyarrow; do
+for path in bin/promtool bin/prometheus-node-exporter benchmark/compare.py nvbench/nvbench_compare.py python/junitparser python/kubernetes_validate python/ray python/pandas python/duckdb python/pyarrow; do
     [ ! -e "$to/$path" ] || echo "consumers: $to/$path"
 done

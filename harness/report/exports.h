@@ -28,6 +28,10 @@ int export_bencher(const struct export_request *request, struct text *out, struc
  * time is not measured: cpu_time repeats real_time. */
 int export_google(const struct export_request *request, struct text *out, struct error *err);
 
+/* nvbench's JSON 1.0.0, for nvbench_compare.py: mean and relative deviation of the rounds; a result that is thin lacks
+ * the latter, a journal has it. */
+int export_nvbench(const struct export_request *request, struct text *out, struct error *err);
+
 /* github-action-benchmark: times for the tool customSmallerIsBetter, TFLOP/s and speedups for customBiggerIsBetter. */
 int export_github_smaller(const struct export_request *request, struct text *out, struct error *err);
 int export_github_bigger(const struct export_request *request, struct text *out, struct error *err);

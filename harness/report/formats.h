@@ -23,6 +23,7 @@
     ENTRY(HTML, "html", ": one page; ", 0, MADE_BY(make_html))                                                         \
     ENTRY(BENCHER, "bencher", ", ", 0, EXPORT("bencher.json", export_bencher))                                         \
     ENTRY(GOOGLE, "google-benchmark", ", ", 0, EXPORT("google-benchmark.json", export_google))                         \
+    ENTRY(NVBENCH, "nvbench", ", ", 0, EXPORT("nvbench.json", export_nvbench))                                         \
     ENTRY(GITHUB, "github-action", ", ", GIVES_FILES,                                                                  \
           EXPORTS("github-action-smaller.json", export_github_smaller, "github-action-bigger.json",                    \
                   export_github_bigger))                                                                               \
