@@ -6,6 +6,7 @@ The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (
 source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
 with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made."""
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -14,6 +15,7 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -38,6 +40,7 @@ def arguments():
     p.add_argument("--arch", default="sm_90a")
     p.add_argument("--accumulate", choices=["f16", "f32"], help="billed as (default: f16 where the name says F16F16F16F16)")
     p.add_argument("--cutlass", type=Path, help="a checkout of CUTLASS, or its headers (default: setup.sh cutlass)")
+    p.add_argument("--include", type=Path, action="append", default=[], help="headers that the files want besides; may be repeated")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--limit", type=int, help="files at most, spread over the directory")
     p.add_argument("--slice", default="0/1", help="I/N: every N-th file, from the I-th on: for several machines")
@@ -76,6 +79,10 @@ class Build:
         self.base.update(" ".join(self.flags).replace(str(HERE), "").encode() + version.encode())
         for include in self.includes[:1]:
             self.base.update((Path(include) / "cutlass/version.h").read_bytes())
+        for path in (p for include in options.include for p in sorted(include.rglob("*.h*"))):
+            self.base.update(path.read_bytes())
+        self.includes += [str(i.resolve()) for i in options.include]
+        self.locks = collections.defaultdict(threading.Lock)  # of keys: files may be alike
 
     def key(self, text):
         digest = self.base.copy()
@@ -117,9 +124,14 @@ def tiles_of(text):
 
 def build_one(build, path):
     """One file: from the cache, or compiled now. The record says what came of it."""
-    out = build.options.out
     text = path.read_text(errors="replace")
     key = build.key(text)
+    with build.locks[key]:
+        return build_text(build, path, text, key) | {"file": path.name}
+
+
+def build_text(build, path, text, key):
+    out = build.options.out
     record_path, log_path, made = out / f"{key}.json", out / f"{key}.log", out / f"{key}.so"
     if record_path.exists():
         record = json.loads(record_path.read_text())
