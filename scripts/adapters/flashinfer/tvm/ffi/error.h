@@ -1,0 +1,3 @@
+/* tvm/ffi/error.h of the stand-in: everything is in ffi.hpp. */
+#pragma once
+#include "../../ffi.hpp"

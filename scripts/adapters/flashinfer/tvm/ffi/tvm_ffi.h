@@ -1,0 +1,3 @@
+/* tvm/ffi/tvm_ffi.h of the stand-in: everything is in ffi.hpp. */
+#pragma once
+#include "../../ffi.hpp"
