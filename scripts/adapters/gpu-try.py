@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-CHECKED = ["256x256x256", "512x768x1024", "1024x128x2048"]
+CHECKED = ["256x256x256", "512x768x1024", "1024x1024x1024"]
 TIMED = ["1024x1024x1024", "4096x4096x4096"]
 STOP = {"min_blocks": 16, "look_every": 8, "max_blocks": 48, "group_blocks": 2, "offline_half_width": 0.01, "max_cell_seconds": 3}
 

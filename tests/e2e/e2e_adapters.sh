@@ -2,6 +2,7 @@
 # scripts/adapters: what is told without the tool; and, where scripts/adapters/setup.sh has installed it, its compile step: what
 # comes out fits its manifest. No tool is downloaded here (CUDAL2_ADAPTERS names where they are).
 without_plugins=yes
+# shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 installed=${CUDAL2_ADAPTERS:-${XDG_CACHE_HOME:-$HOME/.cache}/cudal2-bench/adapters}
@@ -67,6 +68,16 @@ END
     expect_text "$work/err" 'wrong_arguments: argument [0-9]+ is of [0-9]+ bytes in the kernel' "$tool: which names the argument"
 done
 
+# --- the heuristics: what is proposed, not built ---
+if has heuristics; then
+    adapter cutlass_heuristic.py --shape 4096x4096x4096 --shape 64x128x512 --count 2 --plan
+    expect_code 0 "cutlass-heuristic: proposals"
+    expect_text "$work/out" '^2 shapes, [2-8] kernel types: some [0-9]+ min where nothing is kept; cutlass-heuristic$' "cutlass-heuristic: say what there is to build"
+    adapter cutlass_heuristic.py --plan
+    expect_code 1 "cutlass-heuristic: no shape"
+    expect_text "$work/err" '^heuristics: no shape: --shape MxNxK or --config FILE$' "cutlass-heuristic: asks for one"
+fi
+
 # --- CUTLASS: minutes, so only where it is asked for ---
 if [ -n "${CUDAL2_SLOW:-}" ] && has cutlass; then
     timeout 3000 "$top/scripts/adapters/cutlass.py" "$top/examples/cutlass/gemm.cu" >"$work/out" 2>"$work/err"
@@ -74,5 +85,11 @@ if [ -n "${CUDAL2_SLOW:-}" ] && has cutlass; then
     expect_code 0 "cutlass: the example builds"
     [ "$(nm -D --defined-only gemm.so | grep -c ' [TDBR] ')" -eq 2 ]
     verdict $? "cutlass: and exports the two names alone" "$(nm -D --defined-only gemm.so | head -5)"
+    if has heuristics; then
+        timeout 3000 "$top/scripts/adapters/cutlass_heuristic.py" --shape 4096x4096x4096 --layouts tn --count 1 >"$work/out" 2>"$work/err"
+        code=$?
+        expect_code 0 "cutlass-heuristic: a proposal builds"
+        expect_text "$work/out" '^cutlass-heuristic/cutlass-heuristic.so: 1 of 1 types; ' "cutlass-heuristic: into a plugin"
+    fi
 fi
 finish
