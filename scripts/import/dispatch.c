@@ -108,6 +108,7 @@ static int warm_up(struct state *s, size_t n_sets, char *why)
         if (i == 0)
             s->kernel->counts(&s->first);
     }
+    s->kernel->counts(&s->each); /* of all the others: forgotten */
     if (status == CUDAL2_OK)
         status = call_set(s, 0, why);
     s->kernel->counts(&s->each);

@@ -2,6 +2,7 @@
 # scripts/import: a directory of torch extensions becomes a plugin, each file that does not build has its reason, and a second call
 # builds nothing again. Needs nvcc and no GPU: of the plugin only what it does before the first launch is seen.
 without_plugins=yes
+# shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 fixtures=$top/tests/fixtures/imports
@@ -44,6 +45,14 @@ END
 verdict $? "paddings as the published sets' scripts have them"
 
 gcc -std=c17 -D_GNU_SOURCE -I"$top/harness" "$fixtures/drive.c" -ldl -o drive || exit 1
+# What a kernel does beside launching, in its first call and in each later one, whatever the number of sets.
+mkdir counted
+gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -I"$top/scripts/import" "$fixtures/counting.c" -o counted/kernel.so || exit 1
+gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="counted"' -DIMPORT_CC=90 \
+    -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 "$top/scripts/import/dispatch.c" -ldl -o counted/counted.so || exit 1
+printf '16\t16\t16\t0\t0\t0\tkernel.so\tkernel.cu\n' >counted/counted.tsv
+./drive counted/counted.so tn 16 1 >told
+expect_text told '"first_call":\{"launches":1,"allocations":1,.*"each_call":\{"launches":1,"allocations":0,' "calls are counted one by one"
 ./drive out/mine.so tn 48 1 >told
 expect_text told '^mine-tn: 1: no kernel of the set is for this shape$' "a shape without a kernel is unsupported"
 ./drive out/mine.so nn 16 1 >told
