@@ -1,5 +1,6 @@
 """common.py: what the adapters share: the tool's own virtual environment, a kernel file's function, manifests and the
 kernel set that lists them. Standard library alone; read by scripts/adapters/*.py."""
+import argparse
 import importlib.util
 import json
 import os
@@ -122,3 +123,47 @@ def write_set(tool, out, name, kernels):
     write_json(path, {"schema": "cudal2-bench/kernel-set", "schema_version": 1, "name": name,
                       "entries": [{"kernel": k, "description": d} for k, d in kernels]})
     print(f"{path}: {len(kernels)} kernels; cudal2-bench verify {path}")
+
+
+# --- cute.py and cutile.py: one kernel of three matrices, in each layout ---
+
+ALIGNED = {"rule": "N % 8 == 0 && K % 8 == 0", "why": "rows are compiled as multiples of 16 bytes"}
+
+
+def layout_arguments(tool, doc, arch):
+    p = argparse.ArgumentParser(prog=f"{tool}.py", description=doc.split("\n\n")[0].split(": ", 1)[1])
+    p.add_argument("kernel", help="KERNEL.py:function")
+    p.add_argument("--out", type=Path, help="directory to write (default: the set's name)")
+    p.add_argument("--name", help=f"of the set (default: {tool}-FUNCTION)")
+    p.add_argument("--arch", default=arch)
+    p.add_argument("--layouts", default="nn,tn", help="default: nn,tn")
+    p.add_argument("--dtype", default="f16", choices=["f16", "bf16"])
+    return p.parse_args()
+
+
+def load_told(tool, options, needed):
+    """The function, and what its file says of the launch in `cudal2`, which has what is needed."""
+    module, function = load(tool, options.kernel)
+    told = getattr(module, "cudal2", {})
+    if not all(key in told for key in needed):
+        members = ", ".join(f'"{key}": [...]' for key in needed)
+        fail(tool, f"the file needs cudal2 = {{{members}}}, the launch")
+    return function, told
+
+
+def write_layouts(tool, options, told, text, compile_one):
+    """A cubin and a manifest for each layout, and their set. compile_one(layout) gives the cubin, its entry and the rest of the
+    manifest; `b` is the size of B there, rows and columns."""
+    name = word(options.name or f"{tool}-{options.kernel.rpartition(':')[2]}")
+    out, kernels = options.out or Path(name), []
+    out.mkdir(parents=True, exist_ok=True)
+    for layout in options.layouts.split(","):
+        kernel = word(f"{name}-{layout}")
+        cubin, entry, rest = compile_one(layout, ("N", "K") if layout == "tn" else ("K", "N"))
+        (out / f"{kernel}.cubin").write_bytes(cubin)
+        write_json(out / f"{kernel}.json",
+                   manifest(kernel, f"{kernel}.cubin", entry, description=text, arch_min=int(re.sub(r"\D", "", options.arch)),
+                            dtypes=[options.dtype], accumulate=["f32"], layouts=[layout],
+                            problem_constraints=[ALIGNED, *told.get("constraints", [])], grid=told["grid"], **rest))
+        kernels.append((kernel, text))
+    write_set(tool, out, name, kernels)

@@ -5,26 +5,14 @@
 The function is a @cute.jit f(a, b, c, tn), which launches one kernel. The launch is the harness's, so the file says it in a
 dictionary `cudal2`: "grid", "block", and "cluster", "shared_bytes", "constraints" where there are any. What the kernel takes is
 three tensors, unless "arguments" lists something else, as a manifest does. docs/any-kernel.md."""
-import argparse
 import os
 import re
-from pathlib import Path
+import tempfile
 
-from common import enter, fail, load, manifest, word, write_json, write_set
+from common import enter, fail, layout_arguments, load_told, write_layouts
 
 TOOL = "cute"
 TYPES = {"f16": "Float16", "bf16": "BFloat16"}
-
-
-def arguments():
-    p = argparse.ArgumentParser(prog="cute.py", description=__doc__.split("\n\n")[0].split(": ", 1)[1])
-    p.add_argument("kernel", help="KERNEL.py:function")
-    p.add_argument("--out", type=Path, help="directory to write (default: the set's name)")
-    p.add_argument("--name", help="of the set (default: cute-FUNCTION)")
-    p.add_argument("--arch", default="sm_90a")
-    p.add_argument("--layouts", default="nn,tn", help="default: nn,tn")
-    p.add_argument("--dtype", default="f16", choices=TYPES)
-    return p.parse_args()
 
 
 def tensor(which, rows, columns):
@@ -32,11 +20,11 @@ def tensor(which, rows, columns):
     return {"struct": [which, {"int32": rows}, {"int32": columns}, {"int64": columns}]}
 
 
-def compile_one(function, layout, options):
+def compile_one(function, layout, dtype):
     import cutlass
     import cutlass.cute as cute
     from cutlass.cute.runtime import make_fake_compact_tensor
-    element = getattr(cutlass, TYPES[options.dtype])
+    element = getattr(cutlass, TYPES[dtype])
 
     def fake():
         sizes = cute.sym_int(), cute.sym_int(divisibility=8)
@@ -50,31 +38,21 @@ def compile_one(function, layout, options):
 
 
 def main():
-    options = arguments()
+    options = layout_arguments(TOOL, __doc__, "sm_90a")
     os.environ["CUTE_DSL_ARCH"] = options.arch
     enter(TOOL, "cutlass")
-    import cutlass
-    module, function = load(TOOL, options.kernel)
-    told = getattr(module, "cudal2", {})
-    if "grid" not in told or "block" not in told:
-        fail(TOOL, 'the file needs cudal2 = {"grid": [...], "block": [...]}, the launch')
-    name = word(options.name or f"cute-{options.kernel.rpartition(':')[2]}")
-    out = options.out or Path(name)
-    out.mkdir(parents=True, exist_ok=True)
-    cc, kernels = int(re.sub(r"\D", "", options.arch)), []
-    for layout in options.layouts.split(","):
-        kernel, b = word(f"{name}-{layout}"), ("N", "K") if layout == "tn" else ("K", "N")
-        cubin, entry = compile_one(function, layout, options)
-        (out / f"{kernel}.cubin").write_bytes(cubin)
-        rest = {k: told[k] for k in ("grid", "block", "cluster", "shared_bytes", "workspace_bytes") if k in told}
-        rules = [{"rule": "N % 8 == 0 && K % 8 == 0", "why": "rows are compiled as multiples of 16 bytes"}]
-        text = f"CuTe DSL {cutlass.__version__}"
-        write_json(out / f"{kernel}.json",
-                   manifest(kernel, f"{kernel}.cubin", entry, description=text, arch_min=cc, arch_max=cc, dtypes=[options.dtype],
-                            accumulate=["f32"], layouts=[layout], problem_constraints=rules + told.get("constraints", []), **rest,
-                            arguments=told.get("arguments") or [tensor("a", "M", "K"), tensor("b", *b), tensor("c", "M", "N")]))
-        kernels.append((kernel, text))
-    write_set(TOOL, out, name, kernels)
+    with tempfile.TemporaryDirectory() as dumps:
+        os.environ["CUTE_DSL_DUMP_DIR"] = dumps  # else the cubins are left where the adapter is called, too
+        import cutlass
+        function, told = load_told(TOOL, options, ("grid", "block"))
+
+        def compiled(layout, b):
+            cubin, entry = compile_one(function, layout, options.dtype)
+            rest = {k: told[k] for k in ("block", "cluster", "shared_bytes", "workspace_bytes") if k in told}
+            given = told.get("arguments") or [tensor("a", "M", "K"), tensor("b", *b), tensor("c", "M", "N")]
+            return cubin, entry, {"arch_max": int(re.sub(r"\D", "", options.arch)), **rest, "arguments": given}
+
+        write_layouts(TOOL, options, told, f"CuTe DSL {cutlass.__version__}", compiled)
 
 
 if __name__ == "__main__":

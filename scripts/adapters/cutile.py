@@ -4,28 +4,15 @@ without a GPU, to a cubin with a manifest for each layout, and a kernel set that
 
 The function is a @ct.kernel f(a, b, c, tn). The file says the launch in a dictionary `cudal2`: "grid", and "constraints" where
 there are any; the block is the compiler's. docs/any-kernel.md."""
-import argparse
 import io
 import os
-import re
 import sys
 from pathlib import Path
 
-from common import enter, fail, launch_of, load, manifest, word, write_json, write_set
+from common import enter, launch_of, layout_arguments, load_told, write_layouts
 
 TOOL = "cutile"
 TYPES = {"f16": "float16", "bf16": "bfloat16"}
-
-
-def arguments():
-    p = argparse.ArgumentParser(prog="cutile.py", description=__doc__.split("\n\n")[0].split(": ", 1)[1])
-    p.add_argument("kernel", help="KERNEL.py:function")
-    p.add_argument("--out", type=Path, help="directory to write (default: the set's name)")
-    p.add_argument("--name", help="of the set (default: cutile-FUNCTION)")
-    p.add_argument("--arch", default="sm_90")
-    p.add_argument("--layouts", default="nn,tn", help="default: nn,tn")
-    p.add_argument("--dtype", default="f16", choices=TYPES)
-    return p.parse_args()
 
 
 def array(which, rows, columns):
@@ -48,32 +35,20 @@ def compile_one(function, entry, layout, options):
 
 
 def main():
-    options = arguments()
+    options = layout_arguments(TOOL, __doc__, "sm_90")
     enter(TOOL, "cuda.tile")
     os.environ["PATH"] = os.pathsep.join([*map(str, Path(sys.prefix).glob("lib/*/site-packages/nvidia/*/bin")), os.environ["PATH"]])
     import cuda.tile as ct
-    module, function = load(TOOL, options.kernel)
-    told = getattr(module, "cudal2", {})
-    if "grid" not in told:
-        fail(TOOL, 'the file needs cudal2 = {"grid": [...]}, the launch')
+    function, told = load_told(TOOL, options, ("grid",))
     entry = options.kernel.rpartition(":")[2]
-    name = word(options.name or f"cutile-{entry}")
-    out = options.out or Path(name)
-    out.mkdir(parents=True, exist_ok=True)
-    cc, kernels, text = int(re.sub(r"\D", "", options.arch)), [], f"cuTile {ct.__version__}"
-    for layout in options.layouts.split(","):
-        kernel, b = word(f"{name}-{layout}"), ("N", "K") if layout == "tn" else ("K", "N")
+
+    def compiled(layout, b):
         cubin = compile_one(function, entry, layout, options)
-        (out / f"{kernel}.cubin").write_bytes(cubin)
         block, cluster = launch_of(cubin, entry)
-        rules = [{"rule": "N % 8 == 0 && K % 8 == 0", "why": "rows are compiled as multiples of 16 bytes"}]
-        write_json(out / f"{kernel}.json",
-                   manifest(kernel, f"{kernel}.cubin", entry, description=text, arch_min=cc, dtypes=[options.dtype],
-                            accumulate=["f32"], layouts=[layout], problem_constraints=rules + told.get("constraints", []),
-                            grid=told["grid"], block=block or [128, 1, 1], cluster=cluster or [1, 1, 1],
-                            arguments=array("a", "M", "K") + array("b", *b) + array("c", "M", "N")))
-        kernels.append((kernel, text))
-    write_set(TOOL, out, name, kernels)
+        return cubin, entry, {"block": block or [128, 1, 1], "cluster": cluster or [1, 1, 1],
+                              "arguments": array("a", "M", "K") + array("b", *b) + array("c", "M", "N")}
+
+    write_layouts(TOOL, options, told, f"cuTile {ct.__version__}", compiled)
 
 
 if __name__ == "__main__":
