@@ -49,8 +49,8 @@ static bool is_one_layout(const cJSON *cell, const char *name)
 
 static bool keep_speedup(const cJSON *cell, const cJSON *item)
 {
-    /* The paper's pairs are all there is, so they stay. */
-    return in_headline(cell, item) &&
+    /* The paper's pairs are all there is, so they stay; a chain's stream is as much of it as its graph. */
+    return (in_headline(cell, item) || tree_member(cell, "chain")) &&
            (tree_member(cell, "paper_pairs") || !is_one_layout(cell, tree_text(item, "candidate")));
 }
 

@@ -167,6 +167,25 @@ static void the_file_has_the_headline_of_whole_candidates(void **state)
     cJSON_Delete(back);
 }
 
+/* Its stream of launches is the other half of what a chain says (Table 7). */
+static void of_chains_the_file_has_every_timing(void **state)
+{
+    (void)state;
+    struct cell_record *r = rich_cell();
+    r->mode = MODE_CHAIN;
+    r->chain = cJSON_Parse("{\"layers\":4}");
+    struct journal *j = begin();
+    put_cell(j, r);
+    journal_close(j);
+    cJSON *back = written_and_read();
+    const cJSON *kept = tree_member(back, "cells")->child;
+    assert_non_null(speedup(kept, "cudal2-max", "torch.matmul", "device"));
+    assert_non_null(speedup(kept, "cudal2-max", "torch.matmul", "event"));
+    assert_null(speedup(kept, "cudal2-nn", "torch.matmul", "event"));
+    assert_true(tree_number(tree_member(kept, "chain"), "layers") == 4);
+    cJSON_Delete(back);
+}
+
 static void same_contender(const struct result_contender *a, const struct result_contender *b)
 {
     assert_string_equal(a->name, b->name);
@@ -288,6 +307,7 @@ int main(void)
         TEST(journals_of_another_making_are_refused),
         TEST(results_are_checked_when_read),
         TEST(the_file_has_the_headline_of_whole_candidates),
+        TEST(of_chains_the_file_has_every_timing),
         TEST(what_the_file_leaves_out_is_put_back),
         TEST(what_tables_do_not_read_is_left_out),
         TEST(a_cell_is_read_as_it_was_made),
