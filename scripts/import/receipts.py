@@ -20,6 +20,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent.parent
 MODES = ["offline", "server"]
 TIMINGS = ["device", "device-row", "event", "wall"]
+FEW = 10  # means of fewer kernels have no interval
 # The references that a set's tables have, with the names that they have here.
 REFERENCES = {"torch.matmul": "torch.matmul", "cuBLAS-max": "cublas-max", "cuBLASLt-heuristic-max": "cublaslt-heuristic-max",
               "cuBLASLt-auto-tuning-max": "cublaslt-autotuning-max"}
@@ -155,10 +156,10 @@ def percent(x):
 
 
 def mean_with_half_width(values):
-    """ "+3.1% ±0.4": the 95% interval covers which shapes are in the set, not what differs between runs."""
+    """ "+3.1% ±0.4": the 95% interval covers which shapes are in the set, not what differs between runs. Few have none."""
     if not values:
         return "-"
-    half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    half = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) >= FEW else math.nan
     return f"{percent(statistics.mean(values))}{'' if math.isnan(half) else f' ±{100 * half:.1f}'}"
 
 
