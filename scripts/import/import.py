@@ -140,7 +140,7 @@ def build_text(build, path, text, key):
     entry, reason = entry_of(text)
     record = {"file": path.name, "key": key, "state": "failed", "reason": reason, "seconds": 0.0}
     if entry:
-        generated, partial = out / f"{key}.cu", out / f"{key}.part.{os.getpid()}.so"
+        generated, partial = out / f"{key}.{os.getpid()}.cu", out / f"{key}.part.{os.getpid()}.so"  # of this process alone
         generated.write_text(f'#include "{path.resolve()}"\n#include "{HERE}/wrapper.hpp"\n')
         start = time.monotonic()
         try:
@@ -156,7 +156,7 @@ def build_text(build, path, text, key):
             record |= {"state": "ok", "entry": entry, "tiles": tiles_of(text),
                        "source": hashlib.sha256(text.encode()).hexdigest()}
         partial.unlink(missing_ok=True)
-        generated.unlink()
+        generated.unlink(missing_ok=True)
     record_path.write_text(json.dumps(record, indent=1) + "\n")
     return record
 

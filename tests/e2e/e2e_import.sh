@@ -27,6 +27,12 @@ expect_text out/report.tsv '^64_16_16.cu	failed	0.0	2 functions of the form .*: 
 expect_text out/mine.tsv '^16	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "the index"
 import
 expect_text out.txt '^\[.*16_16_16.cu: ok \(kept\)' "a second call builds nothing again"
+for i in 1 2; do # two at the same directory, as slices of one set are
+    timeout -k 5 600 "$top/scripts/import/import.py" "$fixtures" --out both --name mine >"both.$i" 2>&1 </dev/null &
+    pids[i]=$!
+done
+wait "${pids[1]}" && wait "${pids[2]}"
+verdict $? "two at a time do not disturb each other" "$(tail -1 both.1); $(tail -1 both.2)"
 [ "$(nm -D --defined-only out/mine.so | grep -c ' [TDBR] ')" -eq 2 ]
 verdict $? "the plugin exports the two names alone" "$(nm -D --defined-only out/mine.so)"
 
