@@ -218,8 +218,8 @@ static void test_refusals(void **state)
         {"report a --confirm", "--confirm does not apply to \"report\" (see cudal2-bench report --help)"},
         {"report --format pdf r.json",
          "--format: expected "
-         "text|markdown|latex|csv|json|figures|html|bencher|google-benchmark|github-action|prometheus|"
-         "medians|shapes|pairs|result, found \"pdf\""},
+         "text|markdown|latex|csv|json|figures|html|bencher|google-benchmark|nvbench|github-action|"
+         "prometheus|medians|shapes|pairs|result, found \"pdf\""},
         {"report --table one r.json", "--table: expected 1..7, a whole number, found \"one\""},
         {"run -c c --table 1", "--table does not apply to \"run\" (see cudal2-bench run --help)"},
         {"doctor --mode server", "--mode does not apply to \"doctor\" (see cudal2-bench doctor --help)"},
