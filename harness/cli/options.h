@@ -143,7 +143,6 @@ struct options {
     double timeout_seconds;                       /* of each sanitizer run; 0: verify's own */
     const char *arch;                             /* NULL: the default of chips.h */
     uint64_t variants;                            /* of --compile-only; 0: its own choice */
-    bool explore;                                 /* tune */
     uint64_t breadth;                             /* tune: 0: its own choice */
     double budget_seconds;                        /* tune: 0: no limit */
     const char *baselines;                        /* comma-separated family names, replaces the config's */
@@ -166,7 +165,8 @@ struct options {
     int completion;      /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, invariance, memcheck, racecheck, in_process,
         compile_only; /* verification */
-    bool dry_run, update, mixed, all, agreement, force, resume, explain, once, quiet, no_color, man, help, version;
+    bool explore, dry_run, update, mixed, all, agreement, force, resume, explain, once, quiet, no_color, man, help,
+        version;
 
     const char *operands[OPTIONS_OPERANDS_MAX + 1]; /* what is neither option nor command; NULL-terminated */
     size_t n_operands;

@@ -75,7 +75,7 @@ static bool make_room(struct shard_files *files)
 /* `named`: by the user, and not found in a directory. */
 static int add(struct shard_files *files, const char *path, bool named, FILE *notes, struct error *err)
 {
-    struct first_line first;
+    struct first_line first = {.file = NULL};
     char *copy = make_room(files) ? strdup(path) : NULL;
     if (!copy)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the list of journals");

@@ -26,10 +26,10 @@ static int add(struct shard_paths *paths, const char *path, bool named, struct e
         paths->list = grown;
         paths->capacity = capacity;
     }
-    char *copy = strdup(path);
-    if (!copy)
+    paths->list[paths->n] = (struct shard_path){strdup(path), named};
+    if (!paths->list[paths->n].path)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the list of journals");
-    paths->list[paths->n++] = (struct shard_path){copy, named};
+    paths->n++;
     return 0;
 }
 
