@@ -21,6 +21,19 @@ run_long verify cudal2 --device cuda:0 --kernels "$kernels" --shape 64x64x64 --s
 expect_code 0 "every configuration of the set passes"
 sed 's/^/# /' "$work/out"
 
+run_long verify cudal2 --device cuda:0 --kernels "$kernels" --shape 1x1x1 --shape 65x3x9 --shape 333x555x1111 --shape 1501x2003x999 --quiet
+expect_code 0 "sizes that no tensor map takes too"
+sed 's/^/# /' "$work/out"
+
+# the set that promises the same bits for every M
+run_long verify cudal2-invariant --invariance --device cuda:0 --kernels "$kernels" --shape 96x512x4096 --shape 512x1024x2048 --shape 1024x3072x1024 \
+    --shape 333x555x1111 --quiet
+expect_code 0 "the set with one order of sums passes"
+sed 's/^/# /' "$work/out"
+expect_text "$work/out" ' cudal2-invariant-nn .*; batch-invariant; deterministic' "and has the same bits for every M, and every time"
+grep ' cudal2-invariant-' "$work/out" >"$work/own"
+expect_no_text "$work/own" 'NOT batch-invariant|NOT deterministic|unknown' "in every problem and layout"
+
 # multistage with half accumulators whatever it is billed as
 mkdir "$work/liar"
 { printf '#undef ACC_F32\n#define ACC_F32 0\n' && cat "$kernels/multistage.cu"; } >"$work/liar/liar.cu"
