@@ -24,7 +24,8 @@ import sys
 import tempfile
 
 ROOT = "results/h200"
-ALONE = "../h100/fifth-offline-f32"
+ALONE = "../h100/alone-f32"
+ALONE_BEFORE = "../h100/fifth-offline-f32"  # an earlier commit, on another host
 GRIDS = ("offline-f32", "server-f32", "offline-f16", "server-f16")
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -143,6 +144,17 @@ def alone():
     ours = sum(min(time_us(c, "cudal2-" + layout) for layout in LAYOUTS) for c in cells)
     rows.append(("all, by the sum of times", len(cells), percent(sum(map(autotuning_us, cells)) / ours - 1), "", "", ""))
     return table(("AutoTuning takes",) + CLASS_HEADS, rows)
+
+
+def alone_again():
+    """The same shapes in two runs on two hosts, over the strongest baseline."""
+    rows = []
+    for run in (ALONE, ALONE_BEFORE):
+        leads = [strongest_baseline(c) for c in cells_of(run)]
+        rows.append(("`%s`" % run[3:], len(leads), percent(geometric(leads)),
+                     percent(statistics.median(s["geomean"] for s in leads)), sum(s["geomean"] > 0 for s in leads),
+                     percent(min(s["geomean"] for s in leads))))
+    return table(("run", "shapes", "geometric mean", "median", "ahead", "worst"), rows)
 
 
 def unseen():

@@ -17,7 +17,7 @@
 #define ACTIVITY_STAGE "activity"
 
 /* How far the begin and end that CUPTI reads may be out: what overlaps by less stood alone. */
-#define ACTIVITY_CLOCK_NS 200.0
+#define ACTIVITY_CLOCK_NS 300.0
 
 /* EXIT_CODE_DATA with the JSON path unless it is one of the three. */
 int activity_check(struct json_at line, struct error *err);
