@@ -339,7 +339,7 @@ def off_grid():
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/c2e938c.txt"), ("H200", "redteam/a6c2973.txt")):
+    for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/a6c2973.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
             found = re.findall(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused", file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
