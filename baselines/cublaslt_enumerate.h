@@ -1,6 +1,6 @@
 /*
  * cublaslt_enumerate.h - more of cuBLASLt's algorithms for one problem than its heuristic tells: the heuristic's
- * answers and what the library itself accepts around them.
+ * answers and what the library itself accepts around them. For the family cublaslt-exhaustive. Called by cublaslt.c.
  */
 #ifndef CUDAL2_BASELINES_CUBLASLT_ENUMERATE_H
 #define CUDAL2_BASELINES_CUBLASLT_ENUMERATE_H
@@ -12,8 +12,8 @@
  *   2. every algorithm that differs from one of the first LT_SEEDS of them in one attribute,
  *   3. algorithms that differ in two, drawn at random by the problem's sizes, until the list is full or LT_DRAWS are
  *      drawn,
- * of those that cublasLtMatmulAlgoCheck accepts within workspace_bytes, without repetition, in this order. out holds
- * `capacity`. Returns as lt_heuristic. */
+ * of those that cublasLtMatmulAlgoCheck accepts within workspace_bytes, without repetition, in this order. At most
+ * `capacity` (512 in the harness) are written to out. Returns as lt_heuristic. */
 #define LT_SEEDS 8
 #define LT_DRAWS 8192
 int lt_enumerate(const struct lt_matmul *m, const struct cudal2_setup *setup, struct lt_algorithm *out, int capacity,

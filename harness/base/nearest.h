@@ -1,5 +1,6 @@
 /*
- * nearest.h - "did you mean": the known word that a misspelt one is closest to.
+ * nearest.h - "did you mean": the known word that a misspelt one is closest to. Called by json.c for keys, by cli/ for
+ * options, commands and names, and by serve/submission.c.
  */
 #ifndef CUDAL2_BASE_NEAREST_H
 #define CUDAL2_BASE_NEAREST_H

@@ -1,4 +1,5 @@
-/* form_html.c - a comparison as one HTML page that needs nothing else: what JSON has, for people. */
+/* form_html.c - a comparison as one HTML page that needs nothing else: what JSON has, for people. Called
+ * by forms.c. */
 #include "compare/forms.h"
 
 #include "report/assets.h"

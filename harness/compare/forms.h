@@ -1,6 +1,6 @@
 /*
- * forms.h - a comparison as text for a terminal, Markdown for a merge request, JSON, or JUnit XML for a CI system. One
- * small file per format.
+ * forms.h - a comparison as text for a terminal, Markdown for a merge request, JSON, JUnit XML for a CI system, or an
+ * HTML page. One small file per format. Called by cli/cmd_compare.c.
  */
 #ifndef CUDAL2_COMPARE_FORMS_H
 #define CUDAL2_COMPARE_FORMS_H

@@ -1,5 +1,6 @@
 /*
- * segment.h - one entrant timed once: the cells of mode x timing (docs/method.md, section 3).
+ * segment.h - one entrant timed once: the six ways of mode x timing (docs/method.md, section 3). Called by block.c,
+ * paper.c, race.c, race_plan.c, prescreen.c and cell_loop.c, and by verify/timed_check.c.
  */
 #ifndef CUDAL2_MEASURE_SEGMENT_H
 #define CUDAL2_MEASURE_SEGMENT_H
@@ -64,7 +65,8 @@ void segment_prepare_equal_path(struct bench *bench, struct entrant *entrant);
  * primers, and what runs for 200 us makes its own cache state. */
 bool segment_primed(const struct bench *bench, const struct entrant *entrant, enum timing timing);
 
-/* Takes one time of the entrant: flushes the cache when asked, else brings it to the state `warm` means where the
+/* Takes one time of the entrant: empties the cache where the config says flush, where contenders share
+ * their matrices in blocks, or where rotate needs it, else brings it to the state `warm` means where the
  * segment has no primer of its own (server mode, and event and wall in both modes): the entrant's own untimed launch,
  * of the very graph where a graph is timed, finished before the gap begins, so that no contender inherits what its
  * neighbour left (not under the paper's protocol, whose iterations are two timed launches and nothing else). Waits the

@@ -1,5 +1,5 @@
 /*
- * stop.h - when a cell has enough blocks.
+ * stop.h - when a cell has enough blocks. Called by cell_loop.c; settings from model/config.h.
  */
 #ifndef CUDAL2_MEASURE_STOP_H
 #define CUDAL2_MEASURE_STOP_H
@@ -7,7 +7,8 @@
 #include "config/config.h"
 #include "record/record.h"
 
-/* STOP_INCOMPARABLE: no pair can be compared; such a cell has not converged, it had nothing to converge. */
+/* STOP_CAPPED: max_blocks without converging (the time limits are cell_loop.c's).
+ * STOP_INCOMPARABLE: no pair can be compared; such a cell has not converged, it had nothing to converge. */
 enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARABLE };
 
 /* Looks at the record's headline series over every pair that decides (the faster layout and the -max of each candidate

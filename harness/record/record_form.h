@@ -1,5 +1,6 @@
 /*
- * record_form.h - what writer and reader of a record's JSON must agree on. Private to record_write.c and record_read.c.
+ * record_form.h - what writer and reader of a record's JSON must agree on. A form is how a value is written there.
+ * Private to record/: record_write.c and record_read.c use it, record_form.c and record_series.c hold it.
  */
 #ifndef CUDAL2_RECORD_RECORD_FORM_H
 #define CUDAL2_RECORD_RECORD_FORM_H

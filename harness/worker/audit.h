@@ -1,6 +1,7 @@
 /*
  * audit.h - one cell of an audit: its contenders are watched in one launch each, with the very variants that were timed
- * (verify/activity.h). Runs in a worker of its own, which times nothing.
+ * (verify/activity.h): what escapes the stream or differs from what was timed is found there. Runs in a worker of its
+ * own, which times nothing. Called by worker.c for requests of run/audit.c.
  */
 #ifndef CUDAL2_WORKER_AUDIT_H
 #define CUDAL2_WORKER_AUDIT_H
