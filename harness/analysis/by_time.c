@@ -1,7 +1,6 @@
 /*
- * by_time.c - sums of times, classes of time and percentiles of launches over many shapes: the numbers
- * of Tables 5 and 6. Relies on nothing. Called by
- * report/time_tables.c and the screen.
+ * by_time.c - sums of times, classes of time and percentiles of launches over many shapes: the numbers of Tables 5
+ * and 6. Relies on nothing. Called by report/time_tables.c and the screen.
  */
 #include "analysis/by_time.h"
 

@@ -1,7 +1,7 @@
 /*
  * json_scan.h - the strict half of json.h: RFC 8259 syntax and what cJSON lets through, checked on the text and on the
- * parsed tree. Used by json.c, json_parse.c and json_keys.c, which hold it or
- * call it.
+ * parsed tree. Used by json.c, json_parse.c and json_keys.c, which hold a
+ * part of it or call it.
  */
 #ifndef CUDAL2_BASE_JSON_SCAN_H
 #define CUDAL2_BASE_JSON_SCAN_H

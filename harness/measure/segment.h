@@ -1,6 +1,6 @@
 /*
  * segment.h - one entrant timed once: the six ways of mode x timing (docs/method.md, section 3). Called by block.c,
- * paper.c, race.c, race_plan.c, prescreen.c and cell_loop.c, and by verify/timed_check.c.
+ * paper.c, race.c, prescreen.c and cell_loop.c, and by verify/timed_check.c.
  */
 #ifndef CUDAL2_MEASURE_SEGMENT_H
 #define CUDAL2_MEASURE_SEGMENT_H

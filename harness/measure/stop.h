@@ -7,7 +7,8 @@
 #include "config/config.h"
 #include "record/record.h"
 
-/* STOP_CAPPED: max_blocks without converging (the time limits are cell_loop.c's).
+/* STOP_CAPPED: max_blocks without converging; cell_loop.c also sets it where the cell's time is up or will not do
+ * (stop_is_hopeless), or no contender is left.
  * STOP_INCOMPARABLE: no pair can be compared; such a cell has not converged, it had nothing to converge. */
 enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARABLE };
 
