@@ -153,8 +153,9 @@ def alone_again():
         leads = [strongest_baseline(c) for c in cells_of(run)]
         rows.append(("`%s`" % run[3:], len(leads), percent(geometric(leads)),
                      percent(statistics.median(s["geomean"] for s in leads)), sum(s["geomean"] > 0 for s in leads),
-                     percent(min(s["geomean"] for s in leads))))
-    return table(("run", "shapes", "geometric mean", "median", "ahead", "worst"), rows)
+                     percent(min(s["geomean"] for s in leads)), *(percent(summary(run, timing, "strongest")["geomean"])
+                                                                  for timing in ("event", "wall"))))
+    return table(("run", "shapes", "geometric mean", "median", "ahead", "worst", "by event", "by wall"), rows)
 
 
 def unseen():
@@ -166,6 +167,14 @@ def unseen():
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
         rows.append((name, *class_row("all of this run", cells)))
     return table(("choice", "class") + CLASS_HEADS, rows)
+
+
+UNSEEN = (("../h100/unseen-race", "raced at the first call"), ("../h100/unseen-zero", "first choice, no race"))
+
+
+def unseen_all():
+    """The same, a row for each way to choose."""
+    return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name in UNSEEN])
 
 
 def grids():

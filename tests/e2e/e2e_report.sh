@@ -169,7 +169,7 @@ refuse 73 "a directory that cannot be made" '/proc/no' "$work/a.json" --format c
 refuse 73 "a directory that is a file" 'a.json' "$work/a.json" --format csv --output "$work/a.json"
 refuse 64 "nothing" 'name a result, a journal or --published' --format csv
 refuse 64 "an empty name" 'argument 2 of report is empty' "$work/a.json" ""
-refuse 64 "a table that there is not" 'there are tables 1 to 6' "$work/a.json" --table 7
+refuse 64 "a table that there is not" 'there are tables 1 to 7' "$work/a.json" --table 8
 refuse 64 "a format that there is not" 'expected text.markdown.*found "gif"' "$work/a.json" --format gif
 refuse 64 "a format of compare" '--format: expected text.markdown.*result, found "junit"' "$work/a.json" --format junit
 refuse 64 "the result of two" 'the format result is of one' "$work/a.json" "$work/version.json" --format result
