@@ -243,7 +243,7 @@ static void free_needs(struct needs *needs)
 static bool all_readable(const struct needs *needs)
 {
     for (size_t i = 0; needs && i < needs->n; i++) {
-        int fd = open(needs->paths[i], O_RDONLY | O_CLOEXEC);
+        int fd = open(needs->paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO has nobody at its other end */
         bool readable = fd >= 0 && access(needs->paths[i], R_OK) == 0;
         if (fd >= 0)
             close(fd);

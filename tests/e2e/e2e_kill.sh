@@ -82,10 +82,17 @@ rm -f "$work"/r.*
 # --- the worker ---
 start
 kills=0
+seen=
 while [ "$kills" -lt 6 ] && kill -0 "$supervisor" 2>/dev/null; do # a sanitizer's worker takes its time to come up
-    nap 50 350
+    nap 100 400
     worker=$(worker_of "$supervisor")
-    [ -n "$worker" ] && kill -9 "$worker" 2>/dev/null && kills=$((kills + 1))
+    # Three in a row that are killed while they start end the run, and rightly: only who has been there for a while is killed.
+    if [ -n "$worker" ] && [ "$worker" = "$seen" ]; then
+        kill -9 "$worker" 2>/dev/null && kills=$((kills + 1))
+        seen=
+    else
+        seen=$worker
+    fi
 done
 wait "$supervisor"
 code=$?
