@@ -7,6 +7,7 @@ test: deps
 	@$(MAKE) $(JOBS) --no-print-directory tests-run
 
 # What takes longer: the packages, every fuzz target, every test under sanitizers, the second author's cheats.
+test-all: export CUDAL2_SLOW := 1
 test-all: test
 	PACKAGES=1 CUDAL2_BUILD=$(BUILD) bash tests/e2e/e2e_package.sh
 	SLURM=1 CUDAL2_BUILD=$(BUILD) bash tests/e2e/e2e_slurm.sh || [ $$? -eq 77 ]
