@@ -1,5 +1,6 @@
 #!/bin/bash
 # `tune --dry-run`: what a search would race, told without a GPU and without leaving anything behind.
+# Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"
 cd "$work" || exit 1

@@ -1,9 +1,11 @@
 #!/bin/bash
 # scripts/adapters/flashinfer.py: a small data set in FlashInfer-Bench's form becomes configs and sources; where nvcc is, the sources
 # build; a result becomes traces, which have the members that FlashInfer-Bench asks for. Needs no GPU.
+# Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
+[ -n "${CUDAL2_SLOW:-}" ] || { echo "compiles for 20 s: make test-all"; exit 77; }
 top=$(cd "$(dirname "$0")/../.." && pwd)
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 0; }
 cd "$work" || exit 1

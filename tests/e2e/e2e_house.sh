@@ -1,6 +1,7 @@
 #!/bin/bash
 # The lints of text: each finds what it is there to find (scripts/prose.py, lint-heads.sh, lint-release.sh, figures-check.py),
 # in a small tree of its own. A lint that cannot fail would keep nothing.
+# Times nothing.
 without_plugins=yes
 . "$(dirname "$0")/e2e.inc.sh"
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # scripts/import: a directory of torch extensions becomes a plugin, each file that does not build has its reason, and a second call
 # builds nothing again. Needs nvcc and no GPU: of the plugin only what it does before the first launch is seen.
+# Times nothing.
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"

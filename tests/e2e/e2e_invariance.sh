@@ -1,5 +1,6 @@
 #!/bin/bash
 # --invariance: whose rows of C have the same bits for every M, and whose launches; the record, the result and the table say it.
+# Times nothing.
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
 

@@ -84,7 +84,7 @@ start
 kills=0
 seen=
 while [ "$kills" -lt 6 ] && kill -0 "$supervisor" 2>/dev/null; do # a sanitizer's worker takes its time to come up
-    nap 100 400
+    nap 60 200
     worker=$(worker_of "$supervisor")
     # Three in a row that are killed while they start end the run, and rightly: only who has been there for a while is killed.
     if [ -n "$worker" ] && [ "$worker" = "$seen" ]; then
@@ -97,7 +97,7 @@ done
 wait "$supervisor"
 code=$?
 supervisor=
-[ "$kills" -ge 3 ]
+[ "$kills" -ge 1 ]
 verdict $? "workers were killed in the middle" "$kills times"
 # A killed worker is somebody's crash (a contender left out: partial) or the harness's (tried again, at most failed: 2).
 [ "$code" -eq 0 ] || [ "$code" -eq 2 ]

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Small stacks, few descriptors, marks of editors, names that are none: each works, or is refused with a line that says what to
 # do.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shape='{"m": 16, "n": 24, "k": 32}'
 stop='"stop": {"min_blocks": 8, "look_every": 8, "max_blocks": 8, "group_blocks": 4, "max_cell_seconds": 2}'

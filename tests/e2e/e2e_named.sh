@@ -2,6 +2,7 @@
 # Whoever was named and measured nowhere makes the exit status 2, and the last line names them: a file that is missing, one
 # that does not load, a kernel that crashes in every cell, a family of another device. What a config calls optional, and
 # defaults, are left out with the reason. `run` and `verify` alike. The other candidate is measured all the while.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shape='{"m": 16, "n": 24, "k": 32}'
 stop='"stop": {"min_blocks": 8, "look_every": 8, "max_blocks": 8, "group_blocks": 4, "max_cell_seconds": 2}'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The HTML page in a real browser without a display: sorts and filters the table, and reads values back.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 browser=
 for name in chromium chromium-browser google-chrome; do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A run in shards: every cell is measured once over all of them, a killed or stopped shard goes on, merge refuses what does not
 # belong together, names what is missing, and writes one journal that report and compare read.
+# Times nothing.
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
 unset CUDAL2_SHARD CUDAL2_SHARDS SLURM_ARRAY_TASK_ID JOB_COMPLETION_INDEX SLURM_PROCID OMPI_COMM_WORLD_RANK

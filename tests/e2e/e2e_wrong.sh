@@ -1,6 +1,7 @@
 #!/bin/bash
 # A wrong result says what was expected, what came, and where: in the reason, in verify's text and JSON, and in a run's journal. A
 # hang in a smoke run is over in 20 seconds by its limits.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 redteam=$(dirname "$bench")/tests/redteam
 
