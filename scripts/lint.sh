@@ -33,9 +33,13 @@ check_tidy() {
     [ -n "${CUDA_HOME:-}" ] && cuda=$CUDA_HOME/include
     sources=$(find harness kernels/plugins tests/fixtures/plugins baselines/openblas.c -name '*.c' | sort)
     [ -f "$cuda/cublasLt.h" ] && sources="$sources $(ls baselines/cublas*.c baselines/nvidia.c)"
+    if [ -n "${TIDY_SINCE:-}" ] && git rev-parse -q --verify "$TIDY_SINCE" >/dev/null; then
+        sources=$(comm -12 <(printf '%s\n' $sources | sort) <(git diff --name-only "$TIDY_SINCE" | sort))
+        echo "lint: clang-tidy of the files that changed since $TIDY_SINCE (make lint: all)"
+    fi
     # A process for each file: once, with four given to one, a call of error_set was taken for a va_start.
     # shellcheck disable=SC2086
-    printf '%s\n' $sources | xargs -P "$jobs" -n 1 sh -c \
+    printf '%s\n' $sources | xargs -r -P "$jobs" -n 1 sh -c \
         'clang-tidy --quiet "$@" -- -std=c17 -D_GNU_SOURCE -Iharness -Ibaselines -isystem '"$cuda"' -isystem /usr/include/$(gcc -print-multiarch)/openblas-pthread 2>/dev/null' tidy ||
         bad=1
 }
