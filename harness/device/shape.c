@@ -1,20 +1,11 @@
 /*
- * shape.c - which set of operands each launch of a segment uses. Relies on nothing. Called where a segment is enqueued
- * (cuda_enqueue.c, fake.c) and where its output is judged (measure/timed.c).
+ * shape.c - which set of operands each launch of a segment uses. Relies on fill.h's mixing. Called where a segment is
+ * enqueued (cuda_enqueue.c, fake.c) and where its output is judged (measure/timed.c, verify/timed_check.c).
  */
 #include "device/device.h"
+#include "device/fill.h"
 
 #define ROUNDS 4u
-
-/* The mixing step of splitmix64. */
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 static unsigned half_bits(size_t n)
 {
@@ -32,7 +23,7 @@ static size_t permuted(size_t at, size_t n, uint64_t order)
     do {
         uint64_t left = x >> bits, right = x & mask;
         for (unsigned round = 0; round < ROUNDS; round++) {
-            uint64_t next = left ^ (mix(order + round * 0x9e3779b97f4a7c15u + right) & mask);
+            uint64_t next = left ^ (fill_mix(order + round * FILL_GOLDEN + right) & mask);
             left = right;
             right = next;
         }
