@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 static const char *const top_keys[] = {"$schema", "schema", "schema_version", "name", "description", "kernels", NULL};
 static const char *const kernel_keys[] = {"kernel", "description", "model", "largest", "common", "grids", NULL};
 
@@ -101,14 +103,10 @@ static int take(struct expansion *x, struct json_at at, bool *legal, struct erro
         return 0;
     if (s->n_configurations == SPACE_MAX_CONFIGURATIONS)
         return json_fail(at, err, "more than %d configurations", SPACE_MAX_CONFIGURATIONS);
-    if (s->n_configurations == x->capacity) {
-        size_t capacity = x->capacity ? 2 * x->capacity : 256;
-        struct configuration *grown = realloc(s->configurations, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
-        s->configurations = grown;
-        x->capacity = capacity;
-    }
+    struct configuration *grown = grow_for_one(s->configurations, s->n_configurations, &x->capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
+    s->configurations = grown;
     x->now.kernel = x->kernel;
     if (compute_tile(s, &x->now, &figure, &inner))
         return json_fail(json_member(json_member(at, "model"), figure_keys[figure]), err, "%.500s", inner.text);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 
 #define HEAD "cudal2-bench/trees"
 #define VERSION 1
@@ -134,14 +135,10 @@ static int read_head(struct reader *r, struct error *err)
 /* Room for one more element of `size` bytes. */
 static int make_room(void **array, size_t n, size_t *capacity, size_t size, struct error *err)
 {
-    if (n < *capacity)
-        return 0;
-    size_t wanted = *capacity ? 2 * *capacity : 1024;
-    void *grown = realloc(*array, wanted * size);
+    void *grown = grow_for_one(*array, n, capacity, size);
     if (!grown)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for trees");
     *array = grown;
-    *capacity = wanted;
     return 0;
 }
 

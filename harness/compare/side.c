@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "compare/side_cell.h"
 #include "report/source.h"
 #include "record/journal.h"
@@ -54,14 +55,10 @@ static void note_wrong_results(struct side *s, const struct cell_record *r, cons
 
 static struct side_cell *next_cell(struct side *s)
 {
-    if (s->n_cells == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct side_cell *grown = realloc(s->cells, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        s->cells = grown;
-        s->capacity = capacity;
-    }
+    struct side_cell *grown = grow_for_one(s->cells, s->n_cells, &s->capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    s->cells = grown;
     return &s->cells[s->n_cells];
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "contender/module.h"
 #include "contender/plugin.h"
@@ -78,14 +79,10 @@ static int add(struct registry *r, const struct contender *c, struct error *err)
     for (size_t i = 0; i < r->n_contenders; i++)
         if (strcasecmp(r->contenders[i].name, c->name) == 0)
             return error_set(err, EXIT_CODE_DATA, "two contenders are called \"%s\": name each family once", c->name);
-    if (r->n_contenders == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 16;
-        struct contender *grown = realloc(r->contenders, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
-        r->contenders = grown;
-        r->capacity = capacity;
-    }
+    struct contender *grown = grow_for_one(r->contenders, r->n_contenders, &r->capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory");
+    r->contenders = grown;
     r->contenders[r->n_contenders] = *c;
     r->contenders[r->n_contenders++].asked = r->asked;
     return 0;

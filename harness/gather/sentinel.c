@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 #include "stats/interval.h"
 
@@ -16,14 +17,10 @@
 int sentinels_add(struct sentinels *s, const struct sentinel *where, const struct cell_record *record,
                   struct error *err)
 {
-    if (s->n == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct sentinel *grown = realloc(s->list, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the sentinel cells");
-        s->list = grown;
-        s->capacity = capacity;
-    }
+    struct sentinel *grown = grow_for_one(s->list, s->n, &s->capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the sentinel cells");
+    s->list = grown;
     struct sentinel *row = &s->list[s->n++];
     *row = *where;
     row->ratio = (double)NAN;

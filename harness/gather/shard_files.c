@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "gather/shard_paths.h"
 #include "record/journal.h"
 
@@ -59,24 +60,13 @@ static int read_first(struct shard_file *file, struct first_line *first, struct 
     return code;
 }
 
-static bool make_room(struct shard_files *files)
-{
-    if (files->n < files->capacity)
-        return true;
-    size_t capacity = files->capacity ? 2 * files->capacity : 64;
-    struct shard_file *grown = realloc(files->list, capacity * sizeof *grown);
-    if (!grown)
-        return false;
-    files->list = grown;
-    files->capacity = capacity;
-    return true;
-}
-
 /* `named`: by the user, and not found in a directory. */
 static int add(struct shard_files *files, const char *path, bool named, FILE *notes, struct error *err)
 {
     struct first_line first = {.file = NULL};
-    char *copy = make_room(files) ? strdup(path) : NULL;
+    struct shard_file *grown = grow_for_one(files->list, files->n, &files->capacity, sizeof *grown);
+    files->list = grown ? grown : files->list;
+    char *copy = grown ? strdup(path) : NULL;
     if (!copy)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the list of journals");
     struct shard_file *file = &files->list[files->n];

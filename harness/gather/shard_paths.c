@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 #define ENDING ".journal.jsonl"
@@ -18,14 +19,10 @@
 
 static int add(struct shard_paths *paths, const char *path, bool named, struct error *err)
 {
-    if (paths->n == paths->capacity) {
-        size_t capacity = paths->capacity ? 2 * paths->capacity : 64;
-        struct shard_path *grown = realloc(paths->list, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the list of journals");
-        paths->list = grown;
-        paths->capacity = capacity;
-    }
+    struct shard_path *grown = grow_for_one(paths->list, paths->n, &paths->capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the list of journals");
+    paths->list = grown;
     paths->list[paths->n] = (struct shard_path){strdup(path), named};
     if (!paths->list[paths->n].path)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the list of journals");

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/tree.h"
 #include "gather/shard_paths.h"
 #include "record/journal.h"
@@ -188,14 +189,10 @@ static struct watched *find(struct watch *w, const char *path)
 
 static struct watched *add(struct watch *w, const char *path)
 {
-    if (w->n == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 64;
-        struct watched *grown = realloc(w->list, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        w->list = grown;
-        w->capacity = capacity;
-    }
+    struct watched *grown = grow_for_one(w->list, w->n, &w->capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    w->list = grown;
     struct watched *j = &w->list[w->n];
     *j = (struct watched){.path = strdup(path)};
     w->n += j->path != NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "report/load.h"
 
 static bool same_line(const struct line *a, const struct line *b)
@@ -31,14 +32,10 @@ struct line *dataset_line(struct dataset *d, const struct line *like)
     for (size_t i = 0; i < d->n; i++)
         if (same_line(&d->lines[i], like))
             return &d->lines[i];
-    if (d->n == d->capacity) {
-        size_t capacity = d->capacity ? 2 * d->capacity : 64;
-        struct line *grown = realloc(d->lines, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        d->lines = grown;
-        d->capacity = capacity;
-    }
+    struct line *grown = grow_for_one(d->lines, d->n, &d->capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    d->lines = grown;
     struct line *line = &d->lines[d->n++];
     *line = *like;
     line->values = NULL;
@@ -48,14 +45,10 @@ struct line *dataset_line(struct dataset *d, const struct line *like)
 
 int line_add(struct line *line, const struct shape_value *value)
 {
-    if (line->n == line->capacity) {
-        size_t capacity = line->capacity ? 2 * line->capacity : 128;
-        struct shape_value *grown = realloc(line->values, capacity * sizeof *grown);
-        if (!grown)
-            return -1;
-        line->values = grown;
-        line->capacity = capacity;
-    }
+    struct shape_value *grown = grow_for_one(line->values, line->n, &line->capacity, sizeof *grown);
+    if (!grown)
+        return -1;
+    line->values = grown;
     line->values[line->n++] = *value;
     return 0;
 }

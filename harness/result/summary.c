@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "record/activity.h"
 #include "base/tree.h"
 #include "stats/interval.h"
@@ -46,16 +47,12 @@ static struct bucket *bucket_at(struct buckets *b, const char *key)
     for (size_t i = 0; i < b->n; i++)
         if (strcmp(b->list[i].key, key) == 0)
             return &b->list[i];
-    if (b->n == b->capacity) {
-        size_t capacity = b->capacity ? 2 * b->capacity : 64;
-        struct bucket *grown = realloc(b->list, capacity * sizeof *grown);
-        if (!grown) {
-            b->failed = true;
-            return NULL;
-        }
-        b->list = grown;
-        b->capacity = capacity;
+    struct bucket *grown = grow_for_one(b->list, b->n, &b->capacity, sizeof *grown);
+    if (!grown) {
+        b->failed = true;
+        return NULL;
     }
+    b->list = grown;
     struct bucket *new = &b->list[b->n++];
     *new = (struct bucket){0};
     snprintf(new->key, sizeof new->key, "%s", key);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 const char *const job_state_names[] = {"queued", "compiling", "queued", "measuring", "done", NULL};
 
 static size_t bucket_of(const char *id)
@@ -50,14 +52,10 @@ struct job *jobs_find(const struct jobs *j, const char *id)
 
 static bool open_one(struct jobs *j, struct job *job)
 {
-    if (j->n_open == j->capacity) {
-        size_t capacity = j->capacity ? 2 * j->capacity : 64;
-        struct job **grown = realloc(j->open, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        j->open = grown;
-        j->capacity = capacity;
-    }
+    struct job **grown = grow_for_one(j->open, j->n_open, &j->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    j->open = grown;
     j->open[j->n_open++] = job;
     return true;
 }

@@ -4,6 +4,7 @@
  */
 #include "tune/family.h"
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "base/random.h"
 #include "choice/cudal2/figures.h"
@@ -301,14 +302,10 @@ static int add_job(struct compilation *c, enum cudal2_layout layout, const char 
     for (size_t i = 0; i < c->n; i++)
         if (c->jobs[i].hash == hash && c->jobs[i].layout == layout && strcmp(c->jobs[i].variant.key, key) == 0)
             return 0;
-    if (c->n == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 256;
-        struct job *grown = realloc(c->jobs, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
-        c->jobs = grown;
-        c->capacity = capacity;
-    }
+    struct job *grown = grow_for_one(c->jobs, c->n, &c->capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
+    c->jobs = grown;
     struct job *job = &c->jobs[c->n++];
     *job = (struct job){.hash = hash, .layout = layout};
     snprintf(job->variant.key, sizeof job->variant.key, "%s", key);

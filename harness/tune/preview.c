@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/plain.h"
 #include "base/text.h"
 #include "tune/cudal2/cost.h"
@@ -28,14 +29,10 @@ static uint64_t number_of(const char *key, int layout)
 
 static int count_key(struct counted *c, const char *key, int layout, struct error *err)
 {
-    if (c->n == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 1024;
-        uint64_t *grown = realloc(c->keys, capacity * sizeof *grown);
-        if (!grown)
-            return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
-        c->keys = grown;
-        c->capacity = capacity;
-    }
+    uint64_t *grown = grow_for_one(c->keys, c->n, &c->capacity, sizeof *grown);
+    if (!grown)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of kernels");
+    c->keys = grown;
     c->keys[c->n++] = number_of(key, layout);
     return 0;
 }
