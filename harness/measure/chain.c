@@ -21,7 +21,6 @@ struct layer {
 
 struct chain {
     struct device_shape shape;
-    struct random random;
     void *bias, *c, *a, *end; /* of plain kernels alone: C and A; of the last layer: its output */
     struct layer layers[RECORD_MAX_CONTENDERS];
     struct device_segment *without[TIMING_COUNT]; /* chains of plain kernels */
@@ -64,7 +63,7 @@ static int fill_normal_matrix(struct bench *bench, void *memory, int64_t rows, i
 {
     const struct fill fill = {.kind = FILL_NORMAL,
                               .dtype = bench->problem.dtype,
-                              .seed = random_next(&bench->chain->random) >> 8,
+                              .seed = timed_draw(bench) >> 8,
                               .rows = rows,
                               .cols = columns};
     return bench->device->ops->fill(bench->device, memory, &fill, err);
@@ -98,13 +97,6 @@ static int warm_plain(struct bench *bench, struct error *err)
     return bench->device->ops->sync(bench->device, err);
 }
 
-static uint64_t seed_of(const struct bench *bench)
-{
-    uint64_t seed = random_derive(bench->seed, "chain", 0);
-    const struct probe_ops *probes = bench->device->probes;
-    return probes == NULL || probes->raw_now == NULL ? seed : seed ^ random_entropy();
-}
-
 int chain_open(struct bench *bench, struct error *err)
 {
     const struct cudal2_problem *p = &bench->problem;
@@ -115,7 +107,6 @@ int chain_open(struct bench *bench, struct error *err)
     struct chain *chain = bench->chain = calloc(1, sizeof *bench->chain);
     if (chain == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a chain");
-    random_seed(&chain->random, seed_of(bench));
     unsigned layers = (unsigned)bench->sets_each - CHAIN_PRIMERS;
     chain->shape = (struct device_shape){
         .visits = 1, .launches = layers, .primers = CHAIN_PRIMERS, .n_sets = bench->sets_each, .overlap = true};
@@ -274,7 +265,7 @@ static int judge_product_of(struct bench *bench, struct entrant *e, size_t set, 
     const struct probe_product product = {.problem = bench->problem,
                                           .layout = e->contender->is.layout,
                                           .operands = sets_of(bench, e) + set,
-                                          .seed = random_next(&bench->chain->random),
+                                          .seed = timed_draw(bench),
                                           .floor = judge_floor(bench->problem.dtype, allowed)};
     struct probe_difference difference;
     char why[CUDAL2_WHY] = "";
@@ -354,7 +345,7 @@ int chain_verify(struct bench *bench, struct error *err)
 /* ---- time ---- */
 
 /* What checks cost is bounded as it is of segments (timed.h). */
-static bool is_chosen(const struct bench *bench, const struct entrant *e)
+static bool is_chosen(struct bench *bench, const struct entrant *e)
 {
     struct chain *chain = bench->chain;
     if (bench->timed == NULL || !bench->judging || e->record->invalid)
@@ -362,7 +353,7 @@ static bool is_chosen(const struct bench *bench, const struct entrant *e)
     if (bench->config->timed == TIMED_ALL || chain->checks < 1 || chain->chains < 1)
         return true;
     double share = TIMED_SEGMENT_SHARE * (chain->chains_ns / chain->chains) / fmax(chain->checks_ns / chain->checks, 1);
-    return random_unit(&chain->random) < fmax(share, TIMED_SEGMENT_LEAST);
+    return (double)(timed_draw(bench) >> 11) * 0x1p-53 < fmax(share, TIMED_SEGMENT_LEAST);
 }
 
 /* Weights of its own and of others have been used since a chain began last: none of what it begins with is cached. */
@@ -414,6 +405,7 @@ int chain_time(struct bench *bench, struct entrant *entrant, enum timing timing,
     if (code == 0)
         code = run_once(bench, entrant, timing, ns, err);
     ended = now_ns(bench);
+    timed_stir(bench);
     if (code == 0 && chosen)
         code = judge_layers(bench, entrant, err);
     chain->chains++;

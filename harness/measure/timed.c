@@ -81,6 +81,12 @@ uint64_t timed_draw(struct bench *bench)
     return random_next(bench->timed == NULL ? &bench->random : &bench->timed->random);
 }
 
+void timed_stir(struct bench *bench)
+{
+    if (bench->timed != NULL && !repeats(bench))
+        bench->timed->random.s[0] ^= random_entropy();
+}
+
 void timed_close(struct bench *bench)
 {
     if (bench->timed != NULL && bench->timed->pool != NULL)
@@ -407,13 +413,6 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     return code;
 }
 
-/* What is drawn behind a launch must not have been in memory before it. */
-static void stir(const struct bench *bench)
-{
-    if (!repeats(bench))
-        bench->timed->random.s[0] ^= random_entropy();
-}
-
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err)
 {
     double allowed = judge_allowed(entrant);
@@ -423,7 +422,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
     entrant->timed.launches++;
     if (entrant->record->invalid)
         return 0;
-    stir(bench);
+    timed_stir(bench);
     l.product = (struct probe_product){.problem = bench->problem,
                                        .layout = entrant->contender->is.layout,
                                        .operands = first_set(bench, entrant),

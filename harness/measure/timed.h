@@ -42,6 +42,9 @@ void timed_close(struct bench *bench);
 
 /* 64 bits that a contender cannot foresee, where the cell's timed launches are checked; else of the run's seed. */
 uint64_t timed_draw(struct bench *bench);
+/* What is drawn behind a launch must not have been in memory before it: to be called between the launch and the draw.
+ */
+void timed_stir(struct bench *bench);
 
 /* Whether a launch that is timed by itself has new inputs each time: not on every device (probe_ops.renew). */
 bool timed_renews(const struct bench *bench);
