@@ -71,8 +71,18 @@ static bool others_computed(const struct host_threads *t)
 static struct host_thread make(const struct host_threads *t, int id, bool several)
 {
     struct host_thread thread = {.id = id};
-    snprintf(thread.owner, sizeof thread.owner, "%s", several && t->turn[0] ? HOST_THREADS_NOBODY : t->turn);
+    bool nobodys = !t->complete || (several && t->turn[0]);
+    snprintf(thread.owner, sizeof thread.owner, "%s", nobodys ? HOST_THREADS_NOBODY : t->turn);
     return thread;
+}
+
+static bool any_ended(const struct host_threads *t)
+{
+    struct timespec unused;
+    for (size_t i = 0; i < t->n; i++)
+        if (clock_gettime(clock_of(t->list[i].id), &unused) != 0)
+            return true;
+    return false;
 }
 
 /* Makes the list anew: who has ended is out, who is new belongs to the turn. */
@@ -101,7 +111,7 @@ static void list_threads(struct host_threads *t)
 
 void host_threads_begin(struct host_threads *t)
 {
-    *t = (struct host_threads){.directory = -1};
+    *t = (struct host_threads){.directory = -1, .complete = true};
     t->count = count_threads(t);
     list_threads(t);
 }
@@ -115,13 +125,15 @@ static void look(struct host_threads *t)
 void host_threads_turn(struct host_threads *t, const char *name, bool quick)
 {
     uint64_t count = count_threads(t);
-    if (count != t->count) {
+    bool all = !quick || t->n <= QUICK_THREADS, changed = count != t->count || (all && any_ended(t));
+    if (changed) {
         t->count = count;
         list_threads(t);
     }
     if (strcmp(name, t->turn) == 0 && t->looked)
         return;
     snprintf(t->turn, sizeof t->turn, "%s", name);
+    t->complete = all || changed;
     t->looked = !quick || t->n <= QUICK_THREADS;
     if (t->looked)
         look(t);
@@ -156,6 +168,31 @@ uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREAD
         }
     }
     return most;
+}
+
+/* "ID (NAME) STATE ..."; a name may hold brackets (proc(5)). */
+static bool is_runnable(int id)
+{
+    char path[64], line[256] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", id);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    size_t n = fread(line, 1, sizeof line - 1, f);
+    fclose(f);
+    line[n] = '\0';
+    const char *end = strrchr(line, ')');
+    return end && strncmp(end, ") R", 3) == 0;
+}
+
+bool host_threads_runnable(const struct host_threads *t, const char *owner)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const char *whose = t->list[i].owner;
+        if (whose[0] && (!owner[0] || strcmp(whose, owner) == 0) && is_runnable(t->list[i].id))
+            return true;
+    }
+    return false;
 }
 
 void host_threads_end(struct host_threads *t)

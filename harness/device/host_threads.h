@@ -30,14 +30,16 @@ struct host_threads {
     uint64_t count;               /* of threads, when the list was made */
     char turn[HOST_THREADS_NAME]; /* whose it is; "": the harness's */
     bool looked;                  /* turn_ns are of this turn */
+    bool complete;                /* the list was, when the turn began */
     bool disturbed;               /* found out: the worker ends (worker.c) */
 };
 
 /* The threads there are now are the harness's. */
 void host_threads_begin(struct host_threads *t);
 
-/* The turn goes over to `name`: threads that are new belong to whose turn it was. Under a microsecond when there are
- * none; between `quick` turns, which are timed, no more than eight threads are looked at. */
+/* The turn goes over to `name`: threads that are new belong to whose turn it was, also where as many have ended (a pool
+ * made anew). Under a microsecond when there are none; between `quick` turns, which are timed, no more than eight
+ * threads are looked at: of more only their number, and who may have appeared in an earlier turn is nobody's. */
 void host_threads_turn(struct host_threads *t, const char *name, bool quick);
 
 /* Notes the processor time of every thread. */
@@ -46,6 +48,10 @@ void host_threads_mark(struct host_threads *t);
 /* Processor time since the mark, ns, of that owner's threads that took the most; 0 with "" when no contender's threads
  * computed. */
 uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREADS_NAME]);
+
+/* True when a thread of that owner's, of any contender's for "", runs or waits for a processor: on a busy machine one
+ * that computes may get none for long. */
+bool host_threads_runnable(const struct host_threads *t, const char *owner);
 
 void host_threads_end(struct host_threads *t);
 

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 
-#define GRACE_NS 10000000u  /* pools of threads spin before they sleep: OpenBLAS's 2^4 cycles, others' 1 to 5 ms */
 #define WINDOW_NS 10000000u /* many ticks of the scheduler */
 #define LONGEST 20u         /* windows of a machine so busy that this thread hardly runs */
 /* Of the time that passed; and of what this thread had, for a busy machine gives both less. A pool that asks every 100
@@ -17,8 +16,11 @@
 #define SHARE 0.2
 #define SHARE_OF_OWN 0.5
 #define SUSPICIOUS 0.02 /* of a processor, over the cell so far: worth a look */
-#define TRIES 4
-#define NAMED 2 /* contenders in whose name it is tried */
+/* Of processor time, in one look. Pools of threads spin before they sleep, by a count of turns: 2^4 cycles in OpenBLAS,
+ * 1 to 5 ms in others, 15 to 60 ms in libpthreadpool, whose 1000000 pauses take 40 to 140 cycles each. */
+#define LONGEST_SPIN_NS 300000000u
+#define LONGEST_LOOK_NS 5000000000u /* then nothing is proved: a machine that hardly runs this thread */
+#define NAMED 2                     /* contenders in whose name it is tried */
 
 /* Work that no contender's thread has a part in, until this thread has had so much of a processor. What it computes is
  * of no use. Returns what it had: a busy machine gives both less. */
@@ -55,7 +57,6 @@ struct seen {
 static struct seen look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
     struct seen seen = {0};
-    compute(GRACE_NS);
     host_threads_mark(threads);
     uint64_t start = clock_raw_ns();
     seen.had = compute(WINDOW_NS);
@@ -69,14 +70,22 @@ static bool is_much(const struct seen *seen)
     return (double)seen->taken > SHARE * (double)seen->passed || (double)seen->taken > SHARE_OF_OWN * (double)seen->had;
 }
 
-/* Every window must show it by itself: a thread that a busy machine has kept waiting ends its work in the first. */
+/* Every window must show it by itself, or end with a thread that waits for a processor; and all together more than any
+ * pool spins, for on a busy machine that takes much longer than its processor time. The first window is given to those
+ * that are just about to sleep. */
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
     char other[HOST_THREADS_NAME] = "";
-    for (int i = 0; i < TRIES; i++) {
-        const struct seen seen = look(threads, i == 0 ? owner : other);
-        if (!is_much(&seen) || (i > 0 && strcmp(owner, other) != 0))
+    uint64_t end = clock_raw_ns() + LONGEST_LOOK_NS, taken = look(threads, owner).taken;
+    while (taken < LONGEST_SPIN_NS) {
+        const struct seen seen = look(threads, other);
+        if (clock_raw_ns() > end || (!is_much(&seen) && !host_threads_runnable(threads, other)))
             return false;
+        if (other[0] && strcmp(owner, other) != 0) {
+            taken = 0;
+            snprintf(owner, HOST_THREADS_NAME, "%s", other);
+        }
+        taken += seen.taken;
     }
     return true;
 }

@@ -18,8 +18,9 @@ void rivals_begin(struct bench *bench);
  * ends at the next stage: rivals are measured again without them. */
 void rivals_check(struct bench *bench);
 
-/* Computes some 20 ms, three times so long where there is something to see. True when threads of one contender took a
- * fifth of a processor beside it, over all tries and the same one's in each: *owner. */
+/* Computes some 20 ms, longer where there is something to see. True when threads of one contender took a fifth of a
+ * processor beside it, or waited for one, in each window of 10 ms, and more processor time in all than any pool spins:
+ * *owner. */
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME]);
 
 #endif

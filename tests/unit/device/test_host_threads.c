@@ -6,10 +6,13 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -54,6 +57,49 @@ static void stop_and_join(pthread_t thread)
     atomic_store(&stop, false);
 }
 
+static bool is_asleep(const char *id)
+{
+    char path[300], state = '?';
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", id);
+    FILE *f = fopen(path, "r");
+    if (f) {
+        if (fscanf(f, "%*d %*s %c", &state) != 1)
+            state = '?';
+        fclose(f);
+    }
+    return state == 'S';
+}
+
+/* Threads besides this one; in *asleep how many of them sleep. */
+static int count(int *asleep)
+{
+    int n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    *asleep = 0;
+    for (const struct dirent *e = readdir(tasks); e; e = readdir(tasks))
+        if (atoi(e->d_name) > 0 && atoi(e->d_name) != getpid()) {
+            n++;
+            *asleep += is_asleep(e->d_name);
+        }
+    closedir(tasks);
+    return n;
+}
+
+/* A thread that was started has yet to run, and one that was joined to leave the list. */
+static void wait_for(int n, int n_asleep)
+{
+    int asleep;
+    while (count(&asleep) != n || asleep != n_asleep)
+        usleep(1000);
+}
+
+static void begin(void)
+{
+    wait_for(0, 0);
+    host_threads_begin(&threads);
+}
+
 static const char *owner_of_last(void)
 {
     return threads.n > 0 ? threads.list[threads.n - 1].owner : "none";
@@ -62,7 +108,7 @@ static const char *owner_of_last(void)
 static void a_new_thread_is_whose_turn_it_was(void **state)
 {
     (void)state;
-    host_threads_begin(&threads);
+    begin();
     assert_int_equal(threads.n, 0);
     host_threads_turn(&threads, "first", false);
     pthread_t thread = start(sleep_until_woken);
@@ -70,7 +116,7 @@ static void a_new_thread_is_whose_turn_it_was(void **state)
     assert_int_equal(threads.n, 1);
     assert_string_equal(owner_of_last(), "first");
     wake_and_join(thread);
-    usleep(50000);
+    wait_for(0, 0);
     host_threads_turn(&threads, "", true);
     assert_int_equal(threads.n, 0);
     host_threads_end(&threads);
@@ -80,12 +126,13 @@ static void a_new_thread_is_whose_turn_it_was(void **state)
 static void others_that_sleep_make_no_threads(void **state)
 {
     (void)state;
-    host_threads_begin(&threads);
+    begin();
     host_threads_turn(&threads, "first", false);
     pthread_t one = start(sleep_until_woken);
-    usleep(50000);
+    wait_for(1, 1);
     host_threads_turn(&threads, "second", false);
     pthread_t two = start(sleep_until_woken);
+    wait_for(2, 2);
     host_threads_turn(&threads, "", false);
     assert_int_equal(threads.n, 2);
     assert_string_equal(threads.list[0].owner, "first");
@@ -100,7 +147,7 @@ static void others_that_sleep_make_no_threads(void **state)
 static void a_thread_that_two_may_have_made_is_nobodys(void **state)
 {
     (void)state;
-    host_threads_begin(&threads);
+    begin();
     host_threads_turn(&threads, "first", false);
     pthread_t one = start(compute_until_stopped);
     host_threads_turn(&threads, "second", false);
@@ -118,7 +165,7 @@ static void a_thread_that_two_may_have_made_is_nobodys(void **state)
 static void the_directory_is_opened_again(void **state)
 {
     (void)state;
-    host_threads_begin(&threads);
+    begin();
     host_threads_turn(&threads, "first", false);
     close(threads.directory);
     int other = open("/dev/null", O_RDONLY);
@@ -135,9 +182,10 @@ static void who_computes_out_of_turn_is_seen(void **state)
 {
     char owner[HOST_THREADS_NAME] = "";
     (void)state;
-    host_threads_begin(&threads);
+    begin();
     host_threads_turn(&threads, "quiet", false);
     pthread_t quiet = start(sleep_until_woken);
+    wait_for(1, 1);
     host_threads_turn(&threads, "", false);
     assert_false(rivals_look(&threads, owner));
     host_threads_turn(&threads, "loud", false);
@@ -151,6 +199,117 @@ static void who_computes_out_of_turn_is_seen(void **state)
     host_threads_end(&threads);
 }
 
+/* A pool made anew: as many threads as before. */
+static void a_thread_in_anothers_place_is_whose_turn_it_was(void **state)
+{
+    (void)state;
+    begin();
+    host_threads_turn(&threads, "first", false);
+    pthread_t old = start(sleep_until_woken);
+    host_threads_turn(&threads, "second", false);
+    wait_for(1, 1);
+    host_threads_turn(&threads, "first", false);
+    wake_and_join(old);
+    wait_for(0, 0);
+    pthread_t new = start(sleep_until_woken);
+    wait_for(1, 1);
+    host_threads_turn(&threads, "second", true);
+    pthread_t more = start(sleep_until_woken);
+    wait_for(2, 2);
+    host_threads_turn(&threads, "", true);
+    assert_int_equal(threads.n, 2);
+    assert_string_equal(threads.list[0].owner, "first");
+    assert_string_equal(threads.list[1].owner, "second");
+    sem_post(&wake); /* whoever of them takes it */
+    sem_post(&wake);
+    pthread_join(new, NULL);
+    pthread_join(more, NULL);
+    host_threads_end(&threads);
+}
+
+/* Of more than eight threads the number alone is looked at between timed turns. */
+static void whose_turn_is_not_known_is_nobodys(void **state)
+{
+    pthread_t many[10];
+    (void)state;
+    begin();
+    host_threads_turn(&threads, "first", false);
+    for (int i = 0; i < 9; i++)
+        many[i] = start(sleep_until_woken);
+    wait_for(9, 9);
+    host_threads_turn(&threads, "second", true);
+    host_threads_turn(&threads, "third", true);
+    many[9] = start(sleep_until_woken);
+    wait_for(10, 10);
+    host_threads_turn(&threads, "", false);
+    assert_int_equal(threads.n, 10);
+    assert_string_equal(threads.list[0].owner, "first");
+    assert_string_equal(owner_of_last(), HOST_THREADS_NOBODY);
+    for (int i = 0; i < 10; i++)
+        sem_post(&wake);
+    for (int i = 0; i < 10; i++)
+        pthread_join(many[i], NULL);
+    host_threads_end(&threads);
+}
+
+static uint64_t spin_ns;
+
+static void *spin_and_sleep(void *unused)
+{
+    (void)unused;
+    uint64_t end = clock_thread_ns() + spin_ns;
+    while (clock_thread_ns() < end && !atomic_load(&stop))
+        ;
+    sem_wait(&wake);
+    return NULL;
+}
+
+/* libpthreadpool's threads spin for up to 60 ms of processor time, which on a busy machine takes them much longer. */
+static void a_pool_that_spins_before_it_sleeps_is_honest(void **state)
+{
+    char owner[HOST_THREADS_NAME] = "";
+    (void)state;
+    begin();
+    host_threads_turn(&threads, "", false);
+    pthread_t busy[6]; /* what else the machine does */
+    for (int i = 0; i < 6; i++)
+        busy[i] = start(compute_until_stopped);
+    host_threads_turn(&threads, "spins", false);
+    spin_ns = 120000000;
+    pthread_t thread = start(spin_and_sleep);
+    host_threads_turn(&threads, "", false);
+    assert_false(rivals_look(&threads, owner));
+    sem_post(&wake);
+    pthread_join(thread, NULL);
+    atomic_store(&stop, true);
+    for (int i = 0; i < 6; i++)
+        pthread_join(busy[i], NULL);
+    atomic_store(&stop, false);
+    host_threads_end(&threads);
+}
+
+/* On a busy machine it may get no processor for a whole window. */
+static void who_computes_is_seen_on_a_busy_machine(void **state)
+{
+    char owner[HOST_THREADS_NAME] = "";
+    pthread_t busy[6];
+    (void)state;
+    begin();
+    for (int i = 0; i < 6; i++)
+        busy[i] = start(compute_until_stopped);
+    host_threads_turn(&threads, "", false);
+    host_threads_turn(&threads, "loud", false);
+    pthread_t loud = start(compute_until_stopped);
+    host_threads_turn(&threads, "", false);
+    assert_true(rivals_look(&threads, owner));
+    assert_string_equal(owner, "loud");
+    atomic_store(&stop, true);
+    for (int i = 0; i < 6; i++)
+        pthread_join(busy[i], NULL);
+    stop_and_join(loud);
+    host_threads_end(&threads);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +318,10 @@ int main(void)
         cmocka_unit_test(a_thread_that_two_may_have_made_is_nobodys),
         cmocka_unit_test(the_directory_is_opened_again),
         cmocka_unit_test(who_computes_out_of_turn_is_seen),
+        cmocka_unit_test(a_thread_in_anothers_place_is_whose_turn_it_was),
+        cmocka_unit_test(whose_turn_is_not_known_is_nobodys),
+        cmocka_unit_test(who_computes_is_seen_on_a_busy_machine),
+        cmocka_unit_test(a_pool_that_spins_before_it_sleeps_is_honest),
     };
     sem_init(&wake, 0, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
