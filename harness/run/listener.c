@@ -91,18 +91,23 @@ static const char *words_of(const struct seccomp_data *call)
     }
 }
 
-bool listener_answer(const struct listener *l, struct listener_call *call)
+bool listener_hear(const struct listener *l, struct listener_call *call)
 {
     struct pollfd ready = {.fd = l->fd, .events = POLLIN};
     struct seccomp_notif asked = {0};
     if (l->fd <= 0 || poll(&ready, 1, 0) != 1 || !(ready.revents & POLLIN) ||
         ioctl(l->fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0)
         return false;
-    struct seccomp_notif_resp answer = {.id = asked.id, .error = -EPERM};
-    (void)ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* the thread may be gone */
+    call->id = asked.id;
     call->thread = (pid_t)asked.pid;
     snprintf(call->what, sizeof call->what, "%s", words_of(&asked.data));
     return true;
+}
+
+void listener_refuse(const struct listener *l, const struct listener_call *call)
+{
+    struct seccomp_notif_resp answer = {.id = call->id, .error = -EPERM};
+    (void)ioctl(l->fd, SECCOMP_IOCTL_NOTIF_SEND, &answer); /* the thread may be gone */
 }
 
 void listener_close(struct listener *l)

@@ -6,6 +6,7 @@
 #define CUDAL2_RUN_LISTENER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct listener {
@@ -21,13 +22,17 @@ void listener_take(struct listener *l);
 /* A descriptor to wait for; -1: none. */
 int listener_wait_fd(const struct listener *l);
 
-/* Answers one call, if one waits: true, with who made it and its words in what (96 bytes), such as "fcntl: the owner of
- * a descriptor's signals". */
+/* A call that waits for its answer. Until then its thread stands still, and so does the stage page where that is the
+ * launching one. */
 struct listener_call {
+    uint64_t id;
     pid_t thread;
-    char what[96];
+    char what[96]; /* "fcntl: the owner of a descriptor's signals" */
 };
-bool listener_answer(const struct listener *l, struct listener_call *call);
+/* Takes one, if one waits. */
+bool listener_hear(const struct listener *l, struct listener_call *call);
+/* Answers it: its thread goes on with EPERM. */
+void listener_refuse(const struct listener *l, const struct listener_call *call);
 
 void listener_close(struct listener *l);
 

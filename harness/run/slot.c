@@ -29,10 +29,9 @@
 #define CLOCK_SLACK_SECONDS 0.05
 #define STAGE_MAX_SECONDS 86400.0
 #define ANSWERS_MOST 64 /* in one look: threads may ask without end */
-/* A note of the worker's was written between two looks of ours, by both clocks. A writer that loses the processor
- * between reading its clock and counting the note is late by that; nothing makes it early. */
-#define BRACKET_BEHIND_NS 1000000000u
-#define BRACKET_AHEAD_NS 50000000u
+/* A note of the worker's was counted between two looks of ours. It reads its clock before and after that, so however
+ * long it lost the processor meanwhile, no more than this can lie between the clocks. */
+#define BRACKET_NS 50000000u
 
 void slot_event_free(struct slot_event *event)
 {
@@ -50,19 +49,31 @@ static void set_stage(struct slot *slot, const char *stage, double seconds)
     stage_page_write(slot->process.page, "", stage, seconds);
     (void)stage_page_read(slot->process.page, &slot->now);
     slot->looked_ns = clock_now_ns();
+    slot->since_ns = 0; /* our own */
 }
 
-/* The worker's clock against ours, in both directions: what it wrote since the last look cannot be older than that, nor
- * newer than this. Exact blame only where no note lies between. */
-static void bracket(struct slot *slot, const struct stage_note *before, uint64_t latest)
+/* A note that is new: what was between the look before and this one, and who ran until it was written. Exact blame only
+ * where no note lies between. */
+static void bracket_open(struct slot *slot, const struct stage_note *before)
 {
-    uint64_t written = slot->now.written_ns;
-    bool early = (written + BRACKET_BEHIND_NS) < slot->looked_ns;
-    bool late = written > (latest + BRACKET_AHEAD_NS);
-    if (slot->now.count == before->count || slot->clock_ns != 0 || (!early && !late))
-        return;
-    slot->clock_ns = early ? -(double)(slot->looked_ns - written) : (double)(written - latest);
+    slot->since_ns = slot->looked_ns;
     slot->clock_owner = slot->now.count == before->count + 1 ? *before : (struct stage_note){0};
+}
+
+/* The worker's clock against ours, in both directions: what was counted after a look cannot have been over before it by
+ * the worker's clock, nor begun after the next. `latest`: by our clock the note was there. Where the worker has not
+ * read its clock again yet, a later look judges. */
+static void bracket(struct slot *slot, uint64_t latest)
+{
+    uint64_t began = slot->now.written_ns, over = slot->now.counted_ns;
+    bool late = began > latest + BRACKET_NS;
+    bool early = over != 0 && over + BRACKET_NS < slot->since_ns;
+    if (slot->since_ns == 0 || slot->clock_ns != 0)
+        return;
+    if (late || early)
+        slot->clock_ns = early ? -(double)(slot->since_ns - over) : (double)(began - latest);
+    if (late || over != 0)
+        slot->since_ns = 0;
 }
 
 /* Takes over what the worker has written; true when contender or stage is another. */
@@ -72,7 +83,9 @@ static bool refresh(struct slot *slot)
     uint64_t look_ns = clock_now_ns(), latest = look_ns + (uint64_t)(STAGE_MAX_SECONDS * 1e9);
     if (!stage_page_read(slot->process.page, &slot->now))
         return false;
-    bracket(slot, &before, clock_now_ns());
+    if (slot->now.count != before.count && slot->clock_ns == 0)
+        bracket_open(slot, &before);
+    bracket(slot, clock_now_ns());
     slot->looked_ns = look_ns;
     if (slot->now.deadline_ns > latest)
         slot->now.deadline_ns = latest;
@@ -375,10 +388,12 @@ static bool hears_tampering(struct slot *slot, struct slot_event *event)
     struct listener_call call;
     char reason[RECORD_REASON_MAX];
     process_follow(&slot->process);
-    for (int i = 0; i < ANSWERS_MOST && listener_answer(&slot->process.listener, &call); i++) {
-        if (call.thread != slot->process.pid)
+    for (int i = 0; i < ANSWERS_MOST && listener_hear(&slot->process.listener, &call); i++) {
+        if (call.thread != slot->process.pid) {
+            listener_refuse(&slot->process.listener, &call);
             continue;
-        (void)refresh(slot); /* the page stands still: its writer waits for the answer, or has gone on with the error */
+        }
+        (void)refresh(slot); /* the page stands still: its writer waits for an answer, and gets none */
         snprintf(reason, sizeof reason, "asked the system for what no library needs, and was denied: %s", call.what);
         slot_condemn(slot, event, "tamper_suspected", reason);
         return true;

@@ -40,11 +40,12 @@ struct slot {
     uint64_t started_ns;         /* when the process was, by our clock */
     uint64_t oom_kills;          /* of the machine, by then */
     uint64_t looked_ns;          /* at the worker's page, the last time */
+    uint64_t since_ns;           /* the look before the present note, until it is held against it; 0: done */
     double clock_ns;             /* not 0: so far the worker's clock was off ours */
     bool has_cores;              /* of its own (run/cores.h): */
     cpu_set_t cores;
     double spent[SLOT_STATES];     /* seconds in each state (run/timeline.h) */
-    struct stage_note clock_owner; /* of the hook that ran meanwhile; nobody's where that is not known */
+    struct stage_note clock_owner; /* of the hook that ran until the note; nobody's where that is not known */
 };
 
 /* What one look at a slot found. Strings and trees are valid until the slot is looked at again. */

@@ -68,8 +68,10 @@ void stage_page_write(struct stage_page *page, const char *contender, const char
     note->seconds = seconds;
     note->written_ns = clock_now_ns();
     note->deadline_ns = note->written_ns + (uint64_t)(seconds * 1e9);
+    note->counted_ns = 0;
     note->count = count + 1;
     atomic_store_explicit(&page->count, count + 1, memory_order_release);
+    note->counted_ns = clock_now_ns(); /* a writer may lose the processor before it counts, for however long */
 }
 
 /* A contender could scribble on the page: what is read must still be a line of text. */

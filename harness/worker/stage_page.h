@@ -1,7 +1,7 @@
 /*
  * stage_page.h - one page shared by supervisor and worker: who is running, in which stage, and by when it must be over.
  *
- * The worker writes it before every segment, several thousand times a second, so writing is a copy of 88 bytes and no
+ * The worker writes it before every segment, several thousand times a second, so writing is a copy of 96 bytes and no
  * system call; nobody is woken beside the contender that is about to be timed. The supervisor reads it when it looks,
  * and when the worker has died: the page outlives its writer, so the blame is exact. A note is complete or it is the
  * one before: there are two places, and the count that says which one holds is written last.
@@ -26,6 +26,7 @@ struct stage_note {
     uint64_t deadline_ns; /* of clock_now_ns(), which both processes share */
     double seconds;       /* how long it was given */
     uint64_t written_ns;  /* when, by the same clock as its writer has it */
+    uint64_t counted_ns;  /* when it had been counted, by that clock; 0: not yet */
     uint64_t count;       /* notes up to this one */
 };
 

@@ -119,6 +119,7 @@ static void leave_page(struct page *page)
     note->written_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     note->deadline_ns = note->written_ns + 60000000000u;
     note->count = page->count + 1;
+    note->counted_ns = note->written_ns;
     __atomic_store_n(&page->count, page->count + 1, __ATOMIC_RELEASE);
 }
 

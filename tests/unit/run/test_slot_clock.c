@@ -1,17 +1,25 @@
-/* run/slot: the worker's clock against the supervisor's, between two looks; and the directory that a worker is given.
- */
+/* run/slot: the worker's clock against the supervisor's, between two looks; who is named for a call that was denied;
+ * and the directory that a worker is given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -56,12 +64,25 @@ static int close_slot(void **state)
     return close(page_fd);
 }
 
+static struct stage_note *latest(void)
+{
+    struct page *page = (struct page *)(void *)slot.process.page;
+    return &page->notes[page->count % 2];
+}
+
 /* A note as the worker writes it, `seconds` off our clock. */
 static void write_note(const char *contender, double seconds)
 {
     stage_page_write(slot.process.page, contender, "measure", 60);
-    struct page *page = (struct page *)(void *)slot.process.page;
-    page->notes[page->count % 2].written_ns += (uint64_t)(int64_t)(seconds * 1e9);
+    latest()->written_ns += (uint64_t)(int64_t)(seconds * 1e9);
+    latest()->counted_ns += (uint64_t)(int64_t)(seconds * 1e9);
+}
+
+/* A note of a worker that lost the processor for so long before it had counted it. */
+static void write_note_late(double seconds)
+{
+    stage_page_write(slot.process.page, "a-nn", "measure", 60);
+    latest()->written_ns -= (uint64_t)(seconds * 1e9);
 }
 
 static void look(struct slot_event *event)
@@ -75,9 +96,31 @@ static void honest_notes_pass(void **state)
     struct slot_event event;
     (void)state;
     for (int i = 0; i < 100; i++) {
-        write_note(i % 2 ? "a-nn" : "b-nn", i % 3 ? 0 : -0.5); /* a writer that was interrupted comes late */
+        if (i % 3)
+            write_note(i % 2 ? "a-nn" : "b-nn", 0);
+        else
+            write_note_late(i);
         look(&event);
         assert_int_not_equal(event.kind, SLOT_LOST);
+    }
+}
+
+/* It has not read its clock a second time when it is looked at: a later look judges, by what was known then. */
+static void a_note_is_judged_when_it_is_whole(void **state)
+{
+    struct slot_event event;
+    (void)state;
+    for (int honest = 1; honest >= 0; honest--) {
+        write_note_late(5);
+        latest()->counted_ns = 0;
+        for (int i = 0; i < 3; i++) {
+            look(&event);
+            assert_int_not_equal(event.kind, SLOT_LOST);
+        }
+        latest()->counted_ns = clock_now_ns() - (honest ? 0 : 3000000000u);
+        slot_look(&slot, &event);
+        assert_int_equal(event.kind == SLOT_LOST, !honest);
+        slot_event_free(&event);
     }
 }
 
@@ -103,7 +146,7 @@ static void expect_lost(double seconds, unsigned notes, const char *words, const
 static void a_slow_clock_is_seen(void **state)
 {
     (void)state;
-    expect_lost(-3, 1, "3000 ms behind", "a-nn");
+    expect_lost(-0.2, 1, "behind", "a-nn");
 }
 
 static void a_fast_clock_is_seen(void **state)
@@ -117,6 +160,87 @@ static void nobody_is_named_where_several_ran(void **state)
     (void)state;
     expect_lost(-3, 2, "behind", NULL);
 }
+
+/* ---- a call that is denied ---- */
+
+/* ptrace stops its thread until the answer comes, in this process and its children. -1: not on this system. */
+static int listen_to_ptrace(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -1;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+}
+
+/* Whoever is busy when its call comes is named, however late the supervisor looks and whoever would run next. */
+static void who_made_a_denied_call_is_named(void **state)
+{
+    struct slot_event event;
+    struct exclusion out;
+    (void)state;
+    int fd = listen_to_ptrace();
+    if (fd < 0)
+        skip();
+    slot_kill(&slot);
+    for (int i = 0; i < 20; i++) {
+        struct error err;
+        assert_int_equal(stage_page_create(&slot.process.page, &page_fd, &err), 0);
+        slot.process.listener = (struct listener){.fd = dup(fd)};
+        slot.process.pid = fork();
+        if (slot.process.pid == 0) {
+            stage_page_write(slot.process.page, "cheat-nn", "measure", 60);
+            ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+            stage_page_write(slot.process.page, "honest-nn", "measure", 60);
+            for (;;)
+                pause();
+        }
+        slot.process.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        slot.state = SLOT_BUSY;
+        struct pollfd asked = {.fd = fd, .events = POLLIN};
+        assert_int_equal(poll(&asked, 1, 10000), 1);
+        slot_look(&slot, &event);
+        assert_string_equal(event.verdict, "tamper_suspected");
+        assert_true(slot_culprit(&slot, &event, &out));
+        assert_string_equal(out.name, "cheat-nn");
+        slot_event_free(&event);
+    }
+    close(fd);
+}
+
+/* Its thread stands still until it is answered. */
+static void a_call_waits_for_its_answer(void **state)
+{
+    struct listener_call call;
+    int written[2], fd = listen_to_ptrace();
+    struct pollfd asked = {.fd = fd, .events = POLLIN};
+    (void)state;
+    if (fd < 0)
+        skip();
+    assert_int_equal(pipe(written), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1 && errno == EPERM && write(written[1], "x", 1) == 1 ? 0 : 1);
+    const struct listener l = {.fd = fd};
+    assert_int_equal(poll(&asked, 1, 10000), 1);
+    assert_true(listener_hear(&l, &call));
+    assert_int_equal(call.thread, pid);
+    struct pollfd gone_on = {.fd = written[0], .events = POLLIN};
+    assert_int_equal(poll(&gone_on, 1, 30), 0);
+    listener_refuse(&l, &call);
+    assert_int_equal(poll(&gone_on, 1, 10000), 1);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(written[0]);
+    close(written[1]);
+    close(fd);
+}
+
+/* ---- directories ---- */
 
 /* Whatever the worker left there, links included, is gone, and nothing that a link leads to. */
 static void directories_go_with_their_workers(void **state)
@@ -176,9 +300,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SLOT(honest_notes_pass),
+        ON_SLOT(a_note_is_judged_when_it_is_whole),
         ON_SLOT(a_slow_clock_is_seen),
         ON_SLOT(a_fast_clock_is_seen),
         ON_SLOT(nobody_is_named_where_several_ran),
+        ON_SLOT(who_made_a_denied_call_is_named),
+        cmocka_unit_test(a_call_waits_for_its_answer),
         cmocka_unit_test(directories_go_with_their_workers),
         cmocka_unit_test(abandoned_directories_are_removed),
     };

@@ -53,6 +53,8 @@ static void the_latest_note_holds(void **state)
     assert_string_equal(note.contender, "cublaslt-autotuning-nn");
     assert_string_equal(note.stage, "measure");
     assert_in_range(note.deadline_ns, before + 2500000000u, clock_now_ns() + 2500000000u);
+    assert_in_range(note.written_ns, before, note.counted_ns);
+    assert_in_range(note.counted_ns, note.written_ns, clock_now_ns());
     stage_page_write(page, "a", "setup", 0); /* nothing of the longer name stays */
     stage_page_write(page, "", "verify", 1);
     assert_true(stage_page_read(page, &note));
