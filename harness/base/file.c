@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -242,6 +243,15 @@ static bool make_directory(const char *path, mode_t mode)
         return false;
     errno = ENOTDIR;
     return S_ISDIR(st.st_mode);
+}
+
+bool file_lock_holds(const char *path)
+{
+    int second = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool granted = second >= 0 && flock(second, LOCK_EX | LOCK_NB) == 0;
+    if (second >= 0)
+        close(second);
+    return !granted;
 }
 
 int file_make_directories(const char *path, struct error *err)

@@ -29,6 +29,10 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
  * neither. For what carries a checksum and can be made again. */
 int file_write_passing(const char *path, const void *bytes, size_t length, struct error *err);
 
+/* Whether a lock (flock) that this process holds on the file keeps others out: some network file systems say yes to
+ * everybody. */
+bool file_lock_holds(const char *path);
+
 /* mkdir -p. */
 int file_make_directories(const char *path, struct error *err);
 

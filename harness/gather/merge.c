@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/tree.h"
 #include "gather/merge_run.h"
+#include "gather/skew.h"
 #include "record/activity.h"
 #include "record/journal.h"
 #include "record/journal_line.h"
@@ -32,12 +34,14 @@ struct merging {
     cJSON *env;       /* the first of all */
     int n_env;        /* in the journals before this one */
     char ended[32];   /* the latest end */
+    char now[SKEW_TEXT];
     /* Of the journal that is being read: */
     const struct shard_file *file;
     struct planned *plan; /* by key */
     cJSON *keys;          /* owned; what plan points into */
     cJSON *devices;       /* owned; what each env is on */
     char node[64];
+    struct skew skew;
 };
 
 /* ---- writing ---- */
@@ -91,10 +95,20 @@ static int visit_run(struct merging *m, struct json_at data, struct error *err)
     return 0;
 }
 
+/* Nothing depends on dates; who reads them is to know. */
+static void check_date(struct merging *m, const cJSON *data)
+{
+    const char *date = tree_text(data, "time"), *wrong = skew_see(&m->skew, date, m->now);
+    if (wrong && m->request->notes)
+        fprintf(m->request->notes, "note: shard %u: the clock of %s is off: %.20s %s; times are not affected\n",
+                m->file->shard.index, m->node[0] ? m->node : "its host", date, wrong);
+}
+
 static int visit_sitting(struct merging *m, struct json_at data, struct error *err)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(data.node, "node");
     snprintf(m->node, sizeof m->node, "%s", cJSON_IsString(node) ? node->valuestring : "");
+    check_date(m, data.node);
     return put(m, "sitting", copy_with_shard(m, data), err);
 }
 
@@ -176,6 +190,7 @@ static int visit_activity(struct merging *m, struct json_at data, struct error *
 static int visit_end(struct merging *m, struct json_at data)
 {
     const char *time = tree_text(data.node, "time");
+    check_date(m, data.node);
     if (strcmp(time, m->ended) > 0)
         snprintf(m->ended, sizeof m->ended, "%s", time);
     return 0;
@@ -212,6 +227,7 @@ static int take_journal(struct merging *m, const struct shard_file *file, struct
     bool torn = false;
     m->file = file;
     m->node[0] = '\0';
+    m->skew = (struct skew){.told = false};
     int code = journal_read(file->path, visit, m, &torn, err);
     if (!code)
         code = check_cells(m, err);
@@ -354,6 +370,7 @@ int merge_shards(const struct merge_request *request, struct merge_outcome *out,
 {
     struct merging m = {.request = request, .out = out};
     memset(out, 0, sizeof *out);
+    clock_utc(m.now);
     int code = shard_files_find(request->sources, request->notes, &m.files, err);
     if (!code)
         code = shard_files_check(&m.files, err);

@@ -160,16 +160,6 @@ static int sync_directory_of(const char *path)
     return failed;
 }
 
-/* Some network file systems say yes to everybody: a second open file of ours must be refused. */
-static bool lock_holds(const struct journal *j)
-{
-    int second = open(j->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool granted = second >= 0 && flock(second, LOCK_EX | LOCK_NB) == 0;
-    if (second >= 0)
-        close(second);
-    return !granted;
-}
-
 static int take_lock(struct journal *j, struct error *err)
 {
     static const char *const advice = "another task could write it too: choose an --output on a local disk, or mount "
@@ -180,7 +170,7 @@ static int take_lock(struct journal *j, struct error *err)
         return error_set(err, EXIT_CODE_IO, "%s: this file system has no locks (flock: %s), so %s", j->path,
                          strerror(errno), advice);
     }
-    if (lock_holds(j))
+    if (file_lock_holds(j->path))
         return 0;
     return error_set(err, EXIT_CODE_IO, "%s: locks of this file system (flock) keep nobody out, so %s", j->path,
                      advice);

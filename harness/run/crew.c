@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/tree.h"
 #include "run/cores.h"
 #include "run/memory.h"
 
@@ -87,7 +88,10 @@ static int retire_stuck(struct crew *crew, struct slot *slot, const struct slot_
 static void keep_reason(struct crew *crew, const struct slot *slot, const struct slot_event *event)
 {
     int code = event->code ? event->code : EXIT_CODE_UNAVAILABLE;
-    if (code == EXIT_CODE_USAGE || code == EXIT_CODE_DATA) /* of what it was told, on whichever device */
+    if (slot->gpu[0] && code == EXIT_CODE_UNAVAILABLE)
+        error_set(&crew->last, code, "%s (%s) has worked in this run and does not any more: %s (dmesg may name an Xid)",
+                  slot->device, slot->gpu, event->reason);
+    else if (code == EXIT_CODE_USAGE || code == EXIT_CODE_DATA) /* of what it was told, on whichever device */
         error_set(&crew->last, code, "%s", event->reason);
     else
         error_set(&crew->last, code, "%s: worker did not start: %s%s%s", slot->device,
@@ -145,11 +149,30 @@ static int worker_lost(struct crew *crew, struct slot *slot, const struct slot_e
 
 /* ---- what workers say ---- */
 
-static int worker_ready(struct crew *crew, struct slot *slot, const cJSON *env, struct error *err)
+/* Where a GPU falls off the bus, the driver gives its number to the next one, which another worker may have. */
+static bool is_another_gpu(struct slot *slot, struct slot_event *event)
 {
+    const char *uuid = tree_text(cJSON_GetObjectItemCaseSensitive(event->env, "device"), "uuid");
+    bool another = slot->gpu[0] && strncmp(slot->gpu, uuid, sizeof slot->gpu - 1) != 0;
+    if (another) {
+        event->verdict = "infrastructure";
+        event->code = EXIT_CODE_UNAVAILABLE;
+        snprintf(event->reason, sizeof event->reason, "its number is %.60s's now", uuid);
+    } else {
+        snprintf(slot->gpu, sizeof slot->gpu, "%s", uuid);
+    }
+    return another;
+}
+
+static int worker_ready(struct crew *crew, struct slot *slot, struct slot_event *event, struct error *err)
+{
+    if (is_another_gpu(slot, event)) {
+        slot_kill(slot);
+        return lost_at_start(crew, slot, event, err);
+    }
     slot->up = crew->was_up = true;
     slot->start_failures = 0;
-    return crew->task->ready(crew->task->context, slot, env, err);
+    return crew->task->ready(crew->task->context, slot, event->env, err);
 }
 
 static int work_done(struct crew *crew, struct slot *slot, struct slot_event *event, struct error *err)
@@ -163,7 +186,7 @@ static int handle(struct crew *crew, struct slot *slot, struct slot_event *event
 {
     switch (event->kind) {
     case SLOT_READY:
-        return worker_ready(crew, slot, event->env, err);
+        return worker_ready(crew, slot, event, err);
     case SLOT_RECORD:
     case SLOT_ACTIVITY:
         return work_done(crew, slot, event, err);
@@ -334,6 +357,19 @@ static int deal_cores(struct crew *crew, struct error *err)
     return code;
 }
 
+/* Whoever has to wait is told for whom. */
+static int take_lock(const struct crew *crew, const char *name, int *fd, struct error *err)
+{
+    char holder[DEVICES_HOLDER_MAX];
+    double seconds = crew->setup.spec->lock_seconds;
+    int code = devices_lock(name, 0, crew->setup.stop, fd, err);
+    if (code != EXIT_CODE_TEMPORARY || seconds <= 0)
+        return code;
+    devices_holder(name, holder);
+    crew_note(crew, "%s measures on %s: waiting for it, %.0f s at most", holder, name, seconds);
+    return devices_lock(name, seconds, crew->setup.stop, fd, err);
+}
+
 int crew_open(struct crew *crew, struct error *err)
 {
     const struct run_spec *spec = crew->setup.spec;
@@ -348,8 +384,7 @@ int crew_open(struct crew *crew, struct error *err)
     if (deal_cores(crew, err))
         return err->code;
     for (int i = 0; i < crew->n; i++)
-        if (devices->lock[i][0] &&
-            devices_lock(devices->lock[i], spec->lock_seconds, crew->setup.stop, &crew->slots[i].lock_fd, err))
+        if (devices->lock[i][0] && take_lock(crew, devices->lock[i], &crew->slots[i].lock_fd, err))
             return err->code;
     return 0;
 }

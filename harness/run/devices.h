@@ -12,6 +12,7 @@
 #define DEVICES_MAX 64
 #define DEVICES_LOCK_MAX 48
 #define DEVICES_BUS_MAX 24
+#define DEVICES_HOLDER_MAX 128
 
 struct devices {
     int count;
@@ -24,9 +25,12 @@ struct devices {
 /* One of them, for a run on that alone. */
 void devices_pick(const struct devices *from, int which, struct devices *out);
 
-/* Takes an exclusive lock of this name in the cache directory, waiting up to `seconds`; EXIT_CODE_TEMPORARY when
- * another run keeps it. *stop non-zero ends the wait too (NULL: nothing does). *fd is the caller's to close; -1 after
- * an error. */
+/* Takes an exclusive lock of this name in the cache directory, waiting up to `seconds`; EXIT_CODE_TEMPORARY with who
+ * holds it when another run keeps it, EXIT_CODE_IO where the file system has no locks or they keep nobody out. *stop
+ * non-zero ends the wait too (NULL: nothing does). *fd is the caller's to close; -1 after an error. */
 int devices_lock(const char *name, double seconds, const volatile int *stop, int *fd, struct error *err);
+
+/* Who has taken the lock, in words ("process 4711 on node7"); "another run" where that is not known. */
+void devices_holder(const char *name, char out[DEVICES_HOLDER_MAX]);
 
 #endif

@@ -26,10 +26,11 @@ const char *end_record_advice(const struct run_spec *spec)
     return spec->temporary ? "" : "; the same command with --resume goes on";
 }
 
-/* A shard that lost its device in mid run is to be tried elsewhere; what never worked will not work there either. */
+/* A shard that lost a device on which a worker was up is to be tried elsewhere; what never worked will not work there
+ * either. */
 static int code_of_loss(const struct ledger *ledger, const struct run_spec *spec, const struct error *last)
 {
-    if (spec->shard.count && ledger->n_done > 0 && last->code == EXIT_CODE_UNAVAILABLE)
+    if (spec->shard.count && ledger->n_env > 0 && last->code == EXIT_CODE_UNAVAILABLE)
         return EXIT_CODE_TEMPORARY;
     return last->code ? last->code : EXIT_CODE_INTERNAL;
 }

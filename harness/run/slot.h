@@ -23,17 +23,18 @@ struct slot {
     struct process process;
     struct line_reader reader;
     char nonce[PROTOCOL_NONCE];
-    const char *device;       /* "cpu", "cuda:0" */
-    int lock_fd;              /* -1 on the CPU */
-    int env_index;            /* of the present process in the run's env[]; -1 unknown */
-    struct stage_note now;    /* who would be to blame, in what, and by when it must be over */
-    struct stage_note writer; /* who was running when the first byte of the message that is being read was there */
-    uint64_t not_before_ns;   /* the next start */
-    int start_failures;       /* in a row */
-    int harness_deaths;       /* in this work, nobody to blame */
-    long work;                /* a number of the task's (crew.h); -1 none. Stays while the worker is replaced */
-    bool up;                  /* the present process, or the last one, has said `ready` */
-    bool sent;                /* the work has left for a worker at least once */
+    char gpu[RECORD_NAME_MAX]; /* UUID that its first worker told; "" none yet */
+    const char *device;        /* "cpu", "cuda:0" */
+    int lock_fd;               /* -1 on the CPU */
+    int env_index;             /* of the present process in the run's env[]; -1 unknown */
+    struct stage_note now;     /* who would be to blame, in what, and by when it must be over */
+    struct stage_note writer;  /* who was running when the first byte of the message that is being read was there */
+    uint64_t not_before_ns;    /* the next start */
+    int start_failures;        /* in a row */
+    int harness_deaths;        /* in this work, nobody to blame */
+    long work;                 /* a number of the task's (crew.h); -1 none. Stays while the worker is replaced */
+    bool up;                   /* the present process, or the last one, has said `ready` */
+    bool sent;                 /* the work has left for a worker at least once */
     bool warned_memory;
     struct cell_request request; /* of the work */
     uint64_t sent_ns;            /* when it went to the worker, by our clock */

@@ -201,13 +201,60 @@ expect_text "$work/out" '3 entries from 3 problems' "with every shape"
 run tune --config "$work/t.json" --device cpu --output "$work/t/y.json" --shard 0/2 --update
 expect_code 64 "a shard has no table to --update"
 
-# --- no GPU, and no locks ---
-run run --config "$work/c.json" --output "$work/g.json" --shard 0/2
-if grep -q "no GPU is visible" "$work/err"; then
-    expect_code 75 "a task without a GPU ends with 75"
-    [ "$(wc -l <"$work/err")" -eq 1 ]
-    verdict $? "and one line" "$(cat "$work/err")"
+# --- clocks that do not agree: a host a year ahead, one a year behind, a shard that goes on where the clock is behind ---
+cat >"$work/clock.c" <<'END'
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    long status = syscall(SYS_clock_gettime, clock, t);
+    if (clock == CLOCK_REALTIME && getenv("CUDAL2_TEST_AHEAD"))
+        t->tv_sec += atol(getenv("CUDAL2_TEST_AHEAD"));
+    return (int)status;
+}
+time_t time(time_t *out)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return out ? (*out = t.tv_sec) : t.tv_sec;
+}
+END
+if cc -shared -fPIC -o "$work/clock.so" "$work/clock.c"; then
+    skewed() { # skewed SECONDS OPTION...: a task on a host whose clock is so far ahead
+        CUDAL2_TEST_AHEAD=$1 LD_PRELOAD=$work/clock.so task "$work/k" "${@:2}"
+    }
+    year=31536000
+    skewed $year --shard 0/3
+    skewed -$year --shard 1/3
+    task "$work/k" --shard 2/3
+    head -n -2 "$work/k/r.shard-2-of-3.journal.jsonl" >"$work/begun"
+    mv "$work/begun" "$work/k/r.shard-2-of-3.journal.jsonl"
+    run watch "$work/k"
+    expect_text "$work/out" '2 of 3 done, 0 running, 1 stopped, 0 waiting' "watch asks no clock"
+    skewed -$year --shard 2/3
+    expect_code 0 "goes on where the clock is a year behind"
+    run merge "$work/k"
+    expect_code 0 "merge of hosts whose clocks do not agree"
+    [ "$(journal_cells "$work/k/r.journal.jsonl" | sort | uniq -c | awk '$1 == 1' | wc -l)" -eq 20 ]
+    verdict $? "has each cell once"
+    expect_text "$work/err" '^note: shard 0: the clock of .+ is off: [0-9TZ:-]+ is in the future here; times' "names a clock that is ahead"
+    expect_text "$work/err" '^note: shard 2: the clock of .+ is off: [0-9TZ:-]+ is before the one ahead of it' "and one that goes back"
+    [ "$(grep -c '^note:' "$work/err")" -eq 2 ]
+    verdict $? "each once" "$(cat "$work/err")"
+    run report "$work/k/r.json"
+    expect_code 0 "report reads the result"
 fi
+
+# --- no GPU, and no locks ---
+for command in run tune; do
+    CUDA_VISIBLE_DEVICES= run $command --config "$work/c.json" --output "$work/g.json" --shard 0/2
+    expect_code 75 "$command in a task without a GPU ends with 75"
+    expect_text "$work/err" 'shard 0/2: no GPU is visible in this task on .+ \(CUDA_VISIBLE_DEVICES is \)' "says so, and where"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && ! ls "$work"/g.* >/dev/null 2>&1
+    verdict $? "in one line, and leaves nothing" "$(cat "$work/err")"
+done
 for kind in "errno = ENOSYS; return -1;" "return 0;"; do
     printf '#include <errno.h>\nint flock(int fd, int op) { (void)fd; (void)op; %s }\n' "$kind" >"$work/flock.c"
     cc -shared -fPIC -o "$work/flock.so" "$work/flock.c" || continue

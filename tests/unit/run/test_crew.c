@@ -252,6 +252,19 @@ static void test_a_device_without_workers(void **state)
     assert_non_null(strstr(f.crew.last.text, "cpu: worker did not start: early_exit"));
 }
 
+/* The one of that number is another worker's, or nobody's that was asked for. */
+static void test_a_gpu_that_is_another_one(void **state)
+{
+    (void)state;
+    assert_int_equal(feed(3, "gpu=gone"), 0);
+    assert_string_equal(f.order, "");
+    assert_int_equal(f.retired, 1);
+    assert_int_equal(f.given_back, 1);
+    assert_int_equal(f.crew.last.code, EXIT_CODE_UNAVAILABLE);
+    assert_string_equal(f.crew.last.text, "cpu (GPU-first) has worked in this run and does not any more: its number is "
+                                          "GPU-second's now (dmesg may name an Xid)");
+}
+
 /* ---- ends ---- */
 
 static void test_an_error_ends_it(void **state)
@@ -298,11 +311,23 @@ static void test_a_budget(void **state)
     assert_int_equal(crew_stop_signal(&crew), SIGALRM);
 }
 
-/* Two crews do not share a GPU. */
+struct notes {
+    char last[300];
+};
+
+static void keep_note(void *context, const char *line)
+{
+    struct notes *notes = context;
+    snprintf(notes->last, sizeof notes->last, "%s", line);
+}
+
+/* Two crews do not share a GPU: the second says for whom it waits, and who it was. */
 static void test_a_lock(void **state)
 {
-    const struct crew_setup setup = {.spec = &t.spec};
+    struct notes notes = {{""}};
+    const struct crew_setup setup = {.spec = &t.spec, .note = keep_note, .note_context = &notes};
     struct crew first, second;
+    char expected[300], node[64] = "";
     (void)state;
     setenv("CUDAL2_CACHE", t.directory, 1);
     snprintf(t.spec.devices.lock[0], sizeof t.spec.devices.lock[0], "GPU-1");
@@ -310,10 +335,20 @@ static void test_a_lock(void **state)
     crew_init(&first, &setup);
     crew_init(&second, &setup);
     assert_int_equal(crew_open(&first, &t.err), 0);
+    assert_string_equal(notes.last, "");
     assert_int_equal(crew_open(&second, &t.err), EXIT_CODE_TEMPORARY);
+    assert_int_equal(gethostname(node, sizeof node - 1), 0);
+    snprintf(expected, sizeof expected, "process %ld on %s measures on GPU-1: waiting for it, 0 s at most",
+             (long)getpid(), node);
+    assert_string_equal(notes.last, expected);
+    snprintf(expected, sizeof expected, "process %ld on %s measures on GPU-1 (waited 0 s): give each task a GPU",
+             (long)getpid(), node);
+    assert_non_null(strstr(t.err.text, expected));
     crew_close(&second);
     crew_close(&first);
+    notes.last[0] = '\0';
     assert_int_equal(crew_open(&second, &t.err), 0);
+    assert_string_equal(notes.last, "");
     crew_close(&second);
     unsetenv("CUDAL2_CACHE");
 }
@@ -333,6 +368,7 @@ int main(int argc, char **argv)
         TEST(test_who_hangs_is_left_out),
         TEST(test_nobody_is_to_blame),
         TEST(test_a_device_without_workers),
+        TEST(test_a_gpu_that_is_another_one),
         TEST(test_an_error_ends_it),
         TEST(test_a_signal),
         TEST(test_a_second_signal),

@@ -3,8 +3,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -188,6 +191,35 @@ static void test_nothing_to_measure(void **state)
 
 /* ---- devices ---- */
 
+/* What the file system does: locks as it should, says that it has none, or says yes to everybody. */
+static enum { LOCKS, NO_LOCKS, VAIN_LOCKS } locking;
+
+int flock(int fd, int operation)
+{
+    if (locking == LOCKS)
+        return (int)syscall(SYS_flock, fd, operation);
+    errno = ENOSYS;
+    return locking == NO_LOCKS ? -1 : 0;
+}
+
+static void test_a_file_system_without_locks(void **state)
+{
+    static const char *const told[] = {
+        [NO_LOCKS] = "(flock: Function not implemented)", [VAIN_LOCKS] = "(flock: granted to two at once)"};
+    struct error err;
+    int fd = -1;
+    (void)state;
+    for (locking = NO_LOCKS; locking <= VAIN_LOCKS; locking++) {
+        assert_int_equal(devices_lock("GPU-3", 60, NULL, &fd, &err), EXIT_CODE_IO);
+        assert_int_equal(fd, -1);
+        assert_non_null(strstr(err.text, told[locking]));
+        assert_non_null(strstr(err.text, "set CUDAL2_CACHE to a directory on a local disk"));
+    }
+    locking = LOCKS;
+    assert_int_equal(devices_lock("GPU-3", 0.1, NULL, &fd, &err), 0);
+    close(fd);
+}
+
 static void test_lock_keeps_a_second_run_out(void **state)
 {
     struct error err;
@@ -221,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_server_costs_its_gaps),
         cmocka_unit_test(test_eta_leaves_the_model_for_the_measured),
         cmocka_unit_test(test_nothing_to_measure),
+        cmocka_unit_test_setup_teardown(test_a_file_system_without_locks, scratch_make_cache, scratch_remove),
         cmocka_unit_test_setup_teardown(test_lock_keeps_a_second_run_out, scratch_make_cache, scratch_remove),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

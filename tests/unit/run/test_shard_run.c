@@ -28,6 +28,15 @@ static int cells(void)
     return n;
 }
 
+static void assert_all_ok(void)
+{
+    struct journal_view v = view();
+    for (int i = 0; i < N_CELLS; i++)
+        for (size_t j = 0; v.records[i] && j < v.records[i]->n_contenders; j++)
+            assert_string_equal(v.records[i]->contenders[j].status, "ok");
+    free_view(&v);
+}
+
 /* Six cells: the sentinel, and five dealt to two. */
 static void test_parts(void **state)
 {
@@ -78,6 +87,28 @@ static void test_a_lost_gpu_is_tried_again(void **state)
     assert_int_equal(go(""), 0);
 }
 
+/* In its first cell, with nothing measured. Who was running has done nothing. */
+static void test_a_gpu_that_falls_off_the_bus(void **state)
+{
+    (void)state;
+    shard(0, 2);
+    assert_int_equal(go("gpu=gone"), EXIT_CODE_TEMPORARY);
+    assert_non_null(strstr(t.err.text, "cpu (GPU-first) has worked in this run and does not any more"));
+    assert_int_not_equal(access(t.journal, F_OK), 0);
+    assert_int_equal(go("gpu=gone"), 0);
+    assert_all_ok();
+}
+
+/* The other GPU of the host measures what is left. */
+static void test_one_of_two_gpus_falls_off_the_bus(void **state)
+{
+    (void)state;
+    t.spec.devices = (struct devices){.count = 2, .spec = {"cpu", "cpu"}};
+    assert_int_equal(go("gpu=gone"), 0);
+    assert_int_equal(cells(), N_CELLS);
+    assert_all_ok();
+}
+
 /* A task that was killed may have left its run behind. */
 static void test_waits_for_the_journal(void **state)
 {
@@ -106,6 +137,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_goes_on_with_its_own_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_lost_gpu_is_tried_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_gpu_that_falls_off_the_bus, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_of_two_gpus_falls_off_the_bus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_for_the_journal, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
