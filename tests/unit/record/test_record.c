@@ -462,40 +462,14 @@ static void slowdown_drops_its_group(void **state)
     record_free(r);
 }
 
-static void keys(void **state)
-{
-    char key[RECORD_KEY_MAX];
-    struct cudal2_problem p = {64, 128, 16384, CUDAL2_F16, CUDAL2_ACC_F32};
-    (void)state;
-    record_key(&p, MODE_OFFLINE, key);
-    assert_string_equal(key, "offline/f16-f32-64x128x16384");
-}
-
-static void what_refutes(void **state)
-{
-    (void)state;
-    assert_true(record_is_refuted("wrong_result") && record_is_refuted("precision_class"));
-    assert_true(record_is_refuted("stream_escape") && record_is_refuted("implausible_speed"));
-    assert_true(record_is_refuted("tamper_suspected") && record_is_refuted("leak"));
-    assert_false(record_is_refuted("ok") || record_is_refuted("crash") || record_is_refuted("wrong"));
-    assert_false(record_is_refuted("unsupported") || record_is_refuted("left_out"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_after_one_rounding),
-        cmocka_unit_test(keeps_every_field),
-        cmocka_unit_test(numbers_print_short),
-        cmocka_unit_test(differences_from_the_usual_are_kept),
-        cmocka_unit_test(a_cell_stays_under_5_kb),
-        cmocka_unit_test(odd_series_keep_their_blocks),
-        cmocka_unit_test(a_cell_without_blocks),
-        cmocka_unit_test(refuses_what_it_did_not_write),
-        cmocka_unit_test(gaps_are_of_every_block),
-        cmocka_unit_test(slowdown_drops_its_group),
-        cmocka_unit_test(keys),
-        cmocka_unit_test(what_refutes),
+        cmocka_unit_test(same_after_one_rounding), cmocka_unit_test(keeps_every_field),
+        cmocka_unit_test(numbers_print_short),     cmocka_unit_test(differences_from_the_usual_are_kept),
+        cmocka_unit_test(a_cell_stays_under_5_kb), cmocka_unit_test(odd_series_keep_their_blocks),
+        cmocka_unit_test(a_cell_without_blocks),   cmocka_unit_test(refuses_what_it_did_not_write),
+        cmocka_unit_test(gaps_are_of_every_block), cmocka_unit_test(slowdown_drops_its_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,37 @@
+/* record/record: what a cell is called in text, and which statuses refute. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record/record.h"
+
+static void keys(void **state)
+{
+    char key[RECORD_KEY_MAX];
+    struct cudal2_problem p = {64, 128, 16384, CUDAL2_F16, CUDAL2_ACC_F32};
+    (void)state;
+    record_key(&p, MODE_OFFLINE, key);
+    assert_string_equal(key, "offline/f16-f32-64x128x16384");
+}
+
+static void what_refutes(void **state)
+{
+    (void)state;
+    assert_true(record_is_refuted("wrong_result") && record_is_refuted("precision_class"));
+    assert_true(record_is_refuted("stream_escape") && record_is_refuted("implausible_speed"));
+    assert_true(record_is_refuted("tamper_suspected") && record_is_refuted("leak"));
+    assert_false(record_is_refuted("ok") || record_is_refuted("crash") || record_is_refuted("wrong"));
+    assert_false(record_is_refuted("unsupported") || record_is_refuted("left_out"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys),
+        cmocka_unit_test(what_refutes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
