@@ -9,21 +9,7 @@
 #include <math.h>
 
 #include "h200_fixture.h"
-
-static const struct model_tile plain = {.m = 128,
-                                        .n = 128,
-                                        .step_k = 64,
-                                        .stages = 6,
-                                        .split = 1,
-                                        .cluster = 1,
-                                        .per_sm = 1,
-                                        .warps = 8,
-                                        .a_readers = 1,
-                                        .b_readers = 1,
-                                        .slices = 1,
-                                        .band = 8,
-                                        .wgmma = true,
-                                        .overlaps = 1};
+#include "tile_fixture.h"
 
 static double seconds(int64_t m, int64_t n, int64_t k, const struct model_tile *t)
 {

@@ -12,6 +12,7 @@
 
 #include "choice/cudal2/features.h"
 #include "h200_fixture.h"
+#include "tile_fixture.h"
 
 static const char *const names[] = {"tile", "size", NULL};
 
@@ -108,21 +109,8 @@ static void features_are_finite(void **state)
 
 static float feature(const struct model_machine *machine, int64_t m, const char *name)
 {
-    static const struct model_tile tile = {.m = 128,
-                                           .n = 128,
-                                           .step_k = 64,
-                                           .stages = 6,
-                                           .split = 1,
-                                           .cluster = 1,
-                                           .per_sm = 1,
-                                           .warps = 8,
-                                           .a_readers = 1,
-                                           .b_readers = 1,
-                                           .slices = 1,
-                                           .band = 8,
-                                           .wgmma = true,
-                                           .overlaps = 1,
-                                           .early = true};
+    struct model_tile tile = plain;
+    tile.early = true;
     const struct feature_query query = {machine, {m, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_TN, false, true};
     float out[FEATURES_COUNT];
     features_of(&query, &tile, 1e-4, out);
