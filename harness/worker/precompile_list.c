@@ -60,7 +60,7 @@ static void add_family(struct collection *c, const char *family)
 {
     struct tuned_query query = {.family = family, .problem = {.dtype = c->request->dtype}};
     for (int accumulate = 0; accumulate < 2; accumulate++)
-        for (int mode = 0; mode < 2; mode++) {
+        for (int mode = 0; mode < MODE_COUNT; mode++) {
             query.problem.accumulate = (enum cudal2_accumulate)accumulate;
             if ((c->request->accumulates & CUDAL2_BIT(accumulate)) && (c->request->config->modes & CUDAL2_BIT(mode)))
                 add_problems(c, query, (enum mode)mode);

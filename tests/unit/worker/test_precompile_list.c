@@ -140,12 +140,25 @@ static void a_mode_takes_its_own_table(void **state)
     precompile_list_free(&w);
 }
 
+/* A chain has no table of its own: what offline's says, and the set's own beside it. */
+static void a_chain_takes_the_offline_table(void **state)
+{
+    (void)state;
+    config.modes = CUDAL2_BIT(MODE_CHAIN);
+    struct precompile_list w = collect();
+    assert_true(w.own);
+    assert_int_equal(w.n, 3);
+    check(&w, 0, "v0", CUDAL2_NN);
+    precompile_list_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_the_table_says_of_the_runs_problems, start),
         cmocka_unit_test_setup(a_gap_in_the_table_asks_for_the_sets_own, start),
         cmocka_unit_test_setup(a_mode_takes_its_own_table, start),
+        cmocka_unit_test_setup(a_chain_takes_the_offline_table, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
