@@ -32,7 +32,7 @@ static int no_algorithm(char *why)
     return CUDAL2_UNSUPPORTED;
 }
 
-/* Lists the algorithms of one problem, at most `capacity`. As lt_heuristic. */
+/* Lists the algorithms of one problem, at most `capacity` or LT_MAX_ALGORITHMS. As lt_heuristic. */
 typedef int (*lister)(const struct lt_matmul *m, const struct cudal2_setup *setup, struct lt_algorithm *out,
                       int capacity, char *why);
 
@@ -63,7 +63,7 @@ static int list_keys(const struct cudal2_setup *setup, lister ask, struct cudal2
         snprintf(why, CUDAL2_WHY, "out of host memory");
         return -CUDAL2_NO_MEMORY;
     }
-    int n = list(setup, ask, found, room, why);
+    int n = list(setup, ask, found, (int)capacity, why);
     if (n > 0 && (size_t)n > capacity)
         n = (int)capacity;
     for (int i = 0; i < n; i++)
