@@ -24,8 +24,9 @@ measure() { # measure NAME
     ! grep '"kind":"cell"' "$work/$1.journal.jsonl" | grep -qE '"status":"(crash|cuda_error|unavailable|unsupported|infrastructure)"'
     verdict $? "$1: everybody is measured"
     if "$bench" doctor 2>/dev/null | grep -q '^ok *CUPTI'; then
-        grep '"kind":"activity"' "$work/$1.journal.jsonl" | grep -q '"kernel"' && ! grep -q '"unavailable"' "$work/$1.journal.jsonl"
-        verdict $? "$1: launches are watched" "$(grep -o '"unavailable":"[^"]*"' "$work/$1.journal.jsonl" | head -1)"
+        grep '"kind":"activity"' "$work/$1.journal.jsonl" >"$work/seen"
+        grep -q '"kernel"' "$work/seen" && ! grep -q '"unavailable"' "$work/seen"
+        verdict $? "$1: launches are watched" "$(grep -o '"unavailable":"[^"]*"' "$work/seen" | head -1)"
     fi
 }
 
