@@ -224,7 +224,20 @@ static int start_worker(struct crew *crew, struct slot *slot, struct error *err)
     start->worker = crew_number(crew, slot);
     slot->up = false;
     slot->env_index = -1;
-    return slot_start(slot, crew->setup.spec->program, start, err);
+    if (!crew->task->warm || !crew->setup.warm || !warm_take(crew->setup.warm, slot))
+        return slot_start(slot, crew->setup.spec->program, start, err);
+    slot_start_again(slot, start);
+    return 0;
+}
+
+/* Nothing more for a worker that waits: it is kept for another run, or goes. Whether it is still this run's. */
+static bool dismiss(struct crew *crew, struct slot *slot)
+{
+    bool keep = crew->task->warm && crew->setup.warm && !is_stopping(crew);
+    if (keep && warm_keep(crew->setup.warm, slot))
+        return false;
+    slot_send_quit(slot);
+    return true;
 }
 
 /* Work is taken before its worker is up, and may need what only a worker knows: it is completed when it leaves, and
@@ -258,7 +271,7 @@ static int advance(struct crew *crew, struct slot *slot, bool *active, struct er
     if (slot->state == SLOT_IDLE && offer == CREW_WORK)
         return send_work(crew, slot, err);
     if (slot->state == SLOT_IDLE && offer == CREW_NONE)
-        slot_send_quit(slot);
+        *active = dismiss(crew, slot);
     else if (slot->state == SLOT_STARTING && is_stopping(crew))
         slot_kill(slot); /* nothing is lost, and it may take a minute to come up */
     else if (slot->state == SLOT_EMPTY && offer != CREW_NONE && clock_now_ns() >= slot->not_before_ns)
@@ -383,8 +396,11 @@ int crew_open(struct crew *crew, struct error *err)
             .process.fd = -1, .reader.fd = -1, .lock_fd = -1, .work = -1, .env_index = -1, .device = devices->spec[i]};
     if (deal_cores(crew, err))
         return err->code;
+    if (crew->setup.warm)
+        crew->slots[0].lock_fd = warm_lock(crew->setup.warm);
     for (int i = 0; i < crew->n; i++)
-        if (devices->lock[i][0] && take_lock(crew, devices->lock[i], &crew->slots[i].lock_fd, err))
+        if (devices->lock[i][0] && crew->slots[i].lock_fd < 0 &&
+            take_lock(crew, devices->lock[i], &crew->slots[i].lock_fd, err))
             return err->code;
     return 0;
 }

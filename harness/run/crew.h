@@ -11,6 +11,7 @@
 
 #include "run/run_spec.h"
 #include "run/slot.h"
+#include "run/warm.h"
 
 /* A piece of work in which the harness itself dies so often, with nobody to blame, has failed. */
 #define CREW_HARNESS_DEATHS 2
@@ -59,6 +60,7 @@ struct crew_task {
     void *turn_context; /* NULL: `context` */
     int start_tries;    /* starts in a row that may fail before a device gets no worker any more */
     int wake_fd;        /* readable: there is work for who was told CREW_LATER; the task reads it empty. 0: none */
+    bool warm;          /* its workers may be crew_setup.warm's, and are kept there in the end */
     bool proven; /* such a worker has been up before this task: one that says why it cannot start is tried again */
 };
 
@@ -67,6 +69,7 @@ struct crew_setup {
     const volatile int *stop;                      /* as run_supervise's *stop; NULL: nobody asks for an end */
     void (*note)(void *context, const char *line); /* NULL: nobody reads it */
     void *note_context;
+    struct warm *warm; /* of a run with one device; NULL: every worker is a new process and ends with its task */
 };
 
 struct crew {

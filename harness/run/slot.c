@@ -100,6 +100,21 @@ static void renew_nonce(struct slot *slot)
     snprintf(slot->nonce, sizeof slot->nonce, "%016" PRIx64 "%016" PRIx64, random_entropy(), random_entropy());
 }
 
+void slot_start_again(struct slot *slot, struct start_request *start)
+{
+    struct error ignored;
+    renew_nonce(slot);
+    slot->state = SLOT_STARTING;
+    slot->started_ns = clock_now_ns();
+    slot->clock_ns = 0;
+    set_stage(slot, "start", READY_SECONDS);
+    start->nonce = slot->nonce;
+    start->device = slot->device;
+    cJSON *message = start_request_to_json(start);
+    line_write(slot->process.fd, message, &ignored); /* a worker that is already dead is seen at the next look */
+    cJSON_Delete(message);
+}
+
 int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err)
 {
     const char *arguments[STARTING_ARGUMENTS];
@@ -110,20 +125,10 @@ int slot_start(struct slot *slot, const char *program, struct start_request *sta
                                       .cores = slot->has_cores ? &slot->cores : NULL};
     if (process_spawn(&request, &slot->process, err))
         return err->code;
-    renew_nonce(slot);
     slot->reader = (struct line_reader){.fd = slot->process.fd};
-    slot->state = SLOT_STARTING;
     slot->warned_memory = false;
-    slot->started_ns = clock_now_ns();
-    slot->clock_ns = 0;
     slot->oom_kills = memory_oom_kills();
-    set_stage(slot, "start", READY_SECONDS);
-    start->nonce = slot->nonce;
-    start->device = slot->device;
-    cJSON *message = start_request_to_json(start);
-    struct error ignored;
-    line_write(slot->process.fd, message, &ignored); /* a worker that is already dead is seen at the next look */
-    cJSON_Delete(message);
+    slot_start_again(slot, start);
     return 0;
 }
 

@@ -72,6 +72,8 @@ void slot_event_free(struct slot_event *event);
 
 /* Starts a process and sends it `start` (nonce and worker are filled in here). */
 int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err);
+/* The same for a slot that has got an idle process already (warm.h): it is told to start anew. */
+void slot_start_again(struct slot *slot, struct start_request *start);
 
 /* Sends slot->request, a cell to measure or, with its `audit`, to watch; SLOT_BUSY. A failure means that the worker is
  * gone: the next look says so. */

@@ -138,6 +138,7 @@ static int supervise(struct run *run, struct error *err)
     const struct run_observer *observer = run->hooks->observer;
     const struct crew_setup setup = {.spec = run->spec,
                                      .stop = run->hooks->stop,
+                                     .warm = run->hooks->warm,
                                      .note = observer ? observer->note : NULL,
                                      .note_context = observer ? observer->context : NULL};
     if (ledger_open(run->spec, &run->ledger, err))

@@ -9,6 +9,7 @@
 #include "run/run_spec.h"
 
 struct cell_request;
+struct warm;
 
 /* Who decides what a run does beyond measuring its plan: the tuner, whose spec has `search`. Every member is called in
  * the supervisor's process and may fail, which ends the run. */
@@ -44,6 +45,8 @@ struct run_hooks {
      *   positive  the cells in flight are finished, the journal is closed cleanly
      *   negative  the workers are killed; the cells in flight are lost and measured again by --resume */
     const volatile int *stop;
+    /* A worker that this run may take over and leaves behind for the next one (warm_begin first; one device). */
+    struct warm *warm;
 };
 
 /* Runs to the end, or until hooks->stop becomes non-zero or the budget is spent: EXIT_CODE_INTERRUPTED (INT) or

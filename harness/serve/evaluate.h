@@ -9,6 +9,8 @@
 #include "serve/store.h"
 #include "serve/submission.h"
 
+struct warm;
+
 struct evaluation {
     const struct store *store;
     const char *id; /* of the job: its directory holds the run */
@@ -18,12 +20,13 @@ struct evaluation {
     int device_index;              /* which of them measures */
     const char *plugins, *kernels; /* directories; NULL: defaults */
     const volatile int *stop;      /* non-zero: ends the run (run/supervisor.h) */
+    struct warm *warm;             /* the device's worker between jobs; NULL: each job has one of its own */
 };
 
-/* Measures and makes the outcome, owned by the caller. Whatever is the candidate's fault is an outcome with a verdict.
- * Otherwise a code:
- *   EXIT_CODE_INTERRUPTED  *stop asked for it; the job is as it was
- *   any other              the device, the disk or the machine failed; another try may do better */
+/* Measures and makes the outcome, owned by the caller. What fails in a worker that has measured before is measured
+ * again in a new one: no candidate has the blame for what another left behind. Whatever is the candidate's fault is an
+ * outcome with a verdict. Otherwise a code: EXIT_CODE_INTERRUPTED  *stop asked for it; the job is as it was any other
+ * the device, the disk or the machine failed; another try may do better */
 int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err);
 
 /* Where the kernel of a submission lies once it was compiled: a manifest, or for CANDIDATE_KERNEL a kernel set; for

@@ -14,11 +14,13 @@
 
 #include "base/clock.h"
 #include "base/tree.h"
+#include "run/warm.h"
 #include "serve/compiling.h"
 #include "serve/outcome.h"
 
 #define COMPILERS_MAX 8
-#define LOOK_SECONDS 1.0 /* a job that waits for its next try is seen this late */
+#define LOOK_SECONDS 1.0  /* a job that waits for its next try is seen this late */
+#define WARM_SECONDS 10.0 /* so long a worker is kept without a job */
 #define STACK_BYTES ((size_t)1 << 20)
 
 void server_say(const struct server *s, const char *format, ...)
@@ -99,22 +101,29 @@ static void postpone(struct server *s, struct job *job, enum job_state back, con
 
 /* ---- one step of a job ---- */
 
-static struct evaluation evaluation_of(struct server *s, const struct job *job, int device)
+struct duty {
+    struct server *server;
+    struct warm *warm; /* owned; of the device */
+    int device;        /* -1: compiles only */
+};
+
+static struct evaluation evaluation_of(struct server *s, const struct job *job, const struct duty *duty)
 {
     return (struct evaluation){.store = &s->store,
                                .id = job->id,
                                .submission = job->submission,
                                .code = job->code,
                                .devices = s->options.devices,
-                               .device_index = device,
+                               .device_index = duty ? duty->device : 0,
                                .plugins = s->options.plugins,
                                .kernels = s->options.kernels,
-                               .stop = &s->stop};
+                               .stop = &s->stop,
+                               .warm = duty ? duty->warm : NULL};
 }
 
 static void compile_job(struct server *s, struct job *job)
 {
-    const struct evaluation e = evaluation_of(s, job, 0);
+    const struct evaluation e = evaluation_of(s, job, NULL);
     const struct compiling c = {
         .job = &e, .arch = s->options.arch, .program = "/proc/self/exe", .seconds = COMPILE_SECONDS};
     cJSON *code = NULL, *outcome = NULL;
@@ -148,9 +157,9 @@ static int try_job(struct server *s, const struct evaluation *e, cJSON **outcome
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
-static void measure_job(struct server *s, struct job *job, int device)
+static void measure_job(struct server *s, struct job *job, const struct duty *duty)
 {
-    const struct evaluation e = evaluation_of(s, job, device);
+    const struct evaluation e = evaluation_of(s, job, duty);
     cJSON *outcome = NULL;
     struct error err;
     uint64_t began = clock_now_ns();
@@ -168,11 +177,6 @@ static void measure_job(struct server *s, struct job *job, int device)
 }
 
 /* ---- threads ---- */
-
-struct duty {
-    struct server *server;
-    int device; /* -1: compiles only */
-};
 
 /* On the CPU device a compiler beside a measurement would be in its way: its one thread does both. */
 static struct job *take(struct server *s, int device)
@@ -197,42 +201,72 @@ static void wait_for_work(struct server *s)
     pthread_cond_timedwait(&s->work, &s->lock, &until);
 }
 
+static void duty_free(struct duty *duty)
+{
+    if (duty)
+        free(duty->warm);
+    free(duty);
+}
+
+static struct duty *duty_new(struct server *s, int device)
+{
+    struct duty *duty = calloc(1, sizeof *duty);
+    if (!duty)
+        return NULL;
+    *duty = (struct duty){.server = s, .warm = calloc(1, sizeof *duty->warm), .device = device};
+    if (duty->warm)
+        return duty;
+    duty_free(duty);
+    return NULL;
+}
+
+/* A worker that waits holds memory of the device, and its lock from who measures by hand. */
+static void rest(struct server *s, struct warm *warm)
+{
+    wait_for_work(s);
+    if (!warm->held || (double)(clock_now_ns() - warm->kept_ns) * 1e-9 < WARM_SECONDS)
+        return;
+    pthread_mutex_unlock(&s->lock);
+    warm_end(warm);
+    pthread_mutex_lock(&s->lock);
+}
+
 static void *serve_duty(void *context)
 {
-    struct duty duty = *(struct duty *)context;
-    struct server *s = duty.server;
-    free(context);
+    struct duty *duty = context;
+    struct server *s = duty->server;
     pthread_mutex_lock(&s->lock);
     while (!s->draining) {
-        struct job *job = take(s, duty.device);
+        struct job *job = take(s, duty->device);
         if (!job) {
-            wait_for_work(s);
+            rest(s, duty->warm);
             continue;
         }
         pthread_cond_broadcast(&s->news);
         if (job->state == JOB_COMPILING)
             compile_job(s, job);
         else
-            measure_job(s, job, duty.device);
+            measure_job(s, job, duty);
         pthread_cond_broadcast(&s->work);
     }
     pthread_mutex_unlock(&s->lock);
+    warm_end(duty->warm);
+    duty_free(duty);
     return NULL;
 }
 
 static int start_thread(struct server *s, int device, struct error *err)
 {
     pthread_attr_t attributes;
-    struct duty *duty = malloc(sizeof *duty);
+    struct duty *duty = duty_new(s, device);
     if (!duty)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a thread");
-    *duty = (struct duty){s, device};
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     int failed = pthread_create(&s->threads[s->n_threads], &attributes, serve_duty, duty);
     pthread_attr_destroy(&attributes);
     if (failed) {
-        free(duty);
+        duty_free(duty);
         return error_set(err, EXIT_CODE_UNAVAILABLE, "serve: no thread: %s", strerror(failed));
     }
     s->n_threads++;

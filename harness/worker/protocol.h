@@ -9,6 +9,7 @@
  *                                                                     from the tuner also "search":{...},"finalists":3
  *                                                                     to an audit worker also "audit":[...]
  *                       {"type":"quit"}
+ *                       a worker that is kept for another run (run/warm.h) gets another "start" in place of "quit"
  * worker -> supervisor: {"type":"ready","env":{...}}            env: device info, driver, library versions, host
  *                       {"type":"record","record":{...}}
  *                       {"type":"activity","contenders":[...]}    an audit worker's, in place of a record

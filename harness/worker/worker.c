@@ -4,7 +4,6 @@
  */
 #include "worker/worker.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +21,9 @@
 #include "worker/preflight.h"
 #include "worker/process_state.h"
 #include "worker/protocol.h"
-#include "worker/spaces.h"
+#include "worker/settle.h"
 #include "worker/stage_page.h"
 #include "worker/precompile.h"
-
-#define LOCK_FD 4 /* the GPU's lock, held open and never used (run/process.h) */
 
 #define COMPILE_SECONDS 600.0 /* a thousand kernels on two slow cores */
 #define READY_SECONDS 60.0    /* from there to `ready` */
@@ -42,6 +39,7 @@ struct worker {
     struct device *device;
     struct registry *registry;
     struct tuned_tables tuned;
+    char tuned_key[DIGEST_HEX]; /* what they were asked for with; "" before */
     struct ranker *ranker;
     struct watcher *watcher; /* of an audit worker */
     struct confinement confinement;
@@ -178,10 +176,25 @@ static enum cudal2_dtype dtype_of(const struct worker *w)
     return config_dtype(&w->config, w->device->info.device_bit == CUDAL2_ON_CUDA);
 }
 
-/* The tuning tables; a machine without a kernel directory has none of its own. */
+/* All that the tables depend on, but for what is in their files. */
+static void digest_tuned(const struct tuned_request *request, char hex[DIGEST_HEX])
+{
+    struct digest d;
+    const uint32_t numbers[] = {request->none, request->force, (uint32_t)request->dtype, request->accumulates,
+                                request->modes};
+    digest_start(&d);
+    digest_add(&d, numbers, sizeof numbers);
+    digest_add_string(&d, request->directory ? request->directory : "");
+    for (size_t i = 0; request->files && request->files[i]; i++)
+        digest_add_string(&d, request->files[i]);
+    digest_finish(&d, hex);
+}
+
+/* The tuning tables; a machine without a kernel directory has none of its own. They are some megabytes of JSON: a
+ * worker that starts again keeps those that it has. */
 static int open_tuned(struct worker *w, const struct start_request *start, struct error *err)
 {
-    char directory[4096];
+    char directory[4096], key[DIGEST_HEX];
     struct error ignored;
     bool found = kernel_directory_find(start->kernel_directory, directory, sizeof directory, &ignored) == 0;
     const struct tuned_request request = {
@@ -194,6 +207,11 @@ static int open_tuned(struct worker *w, const struct start_request *start, struc
         .accumulates = config_accumulates(&w->config, dtype_of(w)),
         .modes = w->config.modes,
     };
+    digest_tuned(&request, key);
+    if (strcmp(key, w->tuned_key) == 0)
+        return 0;
+    tuned_tables_close(&w->tuned);
+    memcpy(w->tuned_key, key, sizeof key);
     return tuned_tables_open(&request, &w->tuned, err);
 }
 
@@ -209,6 +227,24 @@ static void check_loaded(struct worker *w)
         return;
     tell_loading(w, strcmp(owner, HOST_THREADS_NOBODY) == 0 ? "" : owner);
     _exit(PROTOCOL_DISTURBED);
+}
+
+/* Once in a worker's life. */
+static int open_machine(struct worker *w, const struct start_request *start, struct error *err)
+{
+    struct confinement asked; /* in worker_main there was nobody to tell of a fault in it */
+    if (confine_parse(getenv(CONFINE_VARIABLE), &asked, err) || (start->audit && cuda_watcher_open(&w->watcher, err)) ||
+        device_open(start->device, NULL, &w->device, err))
+        return err->code;
+    end_part(w, "device");
+    w->confinement.listener_socket = CONFINE_LISTENER_FD;
+    confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
+    if (w->device->info.device_bit & CUDAL2_ON_CUDA)
+        w->ranker = ranker_open(&w->device->info, precompile_threads());
+    host_state_read(&w->device->host);
+    w->process.host = w->device->host;
+    host_threads_begin(&w->threads);
+    return 0;
 }
 
 static int open_contenders(struct worker *w, const struct start_request *start, struct error *err)
@@ -229,18 +265,6 @@ static int open_contenders(struct worker *w, const struct start_request *start, 
         .refused = refused,
         .n_refused = start->n_refused,
     };
-    struct confinement asked; /* in worker_main there was nobody to tell of a fault in it */
-    if (confine_parse(getenv(CONFINE_VARIABLE), &asked, err) || (start->audit && cuda_watcher_open(&w->watcher, err)) ||
-        device_open(start->device, NULL, &w->device, err))
-        return err->code;
-    end_part(w, "device");
-    w->confinement.listener_socket = CONFINE_LISTENER_FD;
-    confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
-    if (w->device->info.device_bit & CUDAL2_ON_CUDA)
-        w->ranker = ranker_open(&w->device->info, precompile_threads());
-    host_state_read(&w->device->host);
-    w->process.host = w->device->host;
-    host_threads_begin(&w->threads);
     if (open_tuned(w, start, err) || registry_open(&request, w->device, &w->registry, err))
         return err->code;
     check_loaded(w);
@@ -308,12 +332,14 @@ static int send_ready(struct worker *w, struct error *err)
 /* What the start message asks for, until the worker is ready. */
 static int start_as(struct worker *w, const struct start_request *start, struct error *err)
 {
+    int code = w->page ? 0 : stage_page_map(STAGE_PAGE_FD, &w->page, err);
     snprintf(w->nonce, sizeof w->nonce, "%s", start->nonce);
     w->index = start->worker;
     w->marked_ns = clock_now_ns();
-    int code = stage_page_map(STAGE_PAGE_FD, &w->page, err);
     if (!code)
         code = parse_config(w, start->config, err);
+    if (!code && !w->device)
+        code = open_machine(w, start, err);
     if (!code)
         code = open_contenders(w, start, err);
     if (!code)
@@ -324,24 +350,46 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
     return code ? code : send_ready(w, err);
 }
 
-static int worker_start(struct worker *w, struct error *err)
+static int start_with(struct worker *w, const cJSON *message, struct error *err)
 {
-    cJSON *message = NULL;
-    if (receive(w, &message, err))
-        return err->code;
-    if (!message || !message_is(message, "start")) {
-        cJSON_Delete(message);
-        return error_set(err, EXIT_CODE_USAGE, "no start message on descriptor %d (`cudal2-bench run` starts workers)",
-                         PROTOCOL_FD);
-    }
     struct start_request *start = calloc(1, sizeof *start);
     int code = start ? start_request_from_json(json_root(message, "start"), start, err)
                      : error_set(err, EXIT_CODE_INTERNAL, "out of memory");
     if (!code)
         code = start_as(w, start, err);
     free(start);
+    return code;
+}
+
+static int worker_start(struct worker *w, struct error *err)
+{
+    cJSON *message = NULL;
+    if (receive(w, &message, err))
+        return err->code;
+    int code = message && message_is(message, "start")
+                   ? start_with(w, message, err)
+                   : error_set(err, EXIT_CODE_USAGE,
+                               "no start message on descriptor %d (`cudal2-bench run` starts workers)", PROTOCOL_FD);
     cJSON_Delete(message);
     return code;
+}
+
+/* What a start message decides. */
+static void forget_start(struct worker *w)
+{
+    registry_close(w->registry);
+    config_free(&w->config);
+    w->registry = NULL;
+    w->config = (struct config){0};
+}
+
+/* The worker was kept for another run (run/warm.h): device, confinement, loaded libraries and
+ * tuning tables stay. */
+static int start_again(struct worker *w, const cJSON *message, struct error *err)
+{
+    tell_stage(w, "", "start", READY_SECONDS);
+    forget_start(w);
+    return start_with(w, message, err);
 }
 
 /* ---- cells ---- */
@@ -407,56 +455,10 @@ static int worker_serve(struct worker *w, struct error *err)
         code = receive(w, &message, err);
         more = !code && message && !message_is(message, "quit") && !w->send_failed;
         if (more)
-            code = serve_cell(w, message, err);
+            code = message_is(message, "start") ? start_again(w, message, err) : serve_cell(w, message, err);
         cJSON_Delete(message);
     }
     return code;
-}
-
-/* What a contender prints on stdout goes nowhere, and nothing it starts may inherit our descriptors. */
-static void guard_descriptors(void)
-{
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(nowhere, STDOUT_FILENO);
-    close(nowhere);
-    fcntl(PROTOCOL_FD, F_SETFD, FD_CLOEXEC);
-    fcntl(LOCK_FD, F_SETFD, FD_CLOEXEC);
-    fcntl(STAGE_PAGE_FD, F_SETFD, FD_CLOEXEC);
-    fcntl(CONFINE_LISTENER_FD, F_SETFD, FD_CLOEXEC);
-}
-
-/* ---- where it lives ---- */
-
-struct place {
-    const char *device;
-    bool watches;
-};
-
-/* Whether the GPU's driver, and its recorder, work where the worker is about to go. */
-static bool opens(void *context)
-{
-    const struct place *place = context;
-    struct watcher *watcher = NULL;
-    struct device *device = NULL;
-    struct error ignored;
-    return strcmp(place->device, "cpu") == 0 || ((!place->watches || cuda_watcher_open(&watcher, &ignored) == 0) &&
-                                                 device_open(place->device, NULL, &device, &ignored) == 0);
-}
-
-/* `at DEVICE timing|watching PATH...`, `in ...`. Returns in the process that goes on. */
-static void settle(struct confinement *c, char *const arguments[])
-{
-    struct error ignored;
-    if (confine_parse(getenv(CONFINE_VARIABLE), c, &ignored) || !arguments[0])
-        return;
-    if (strcmp(arguments[0], "in") == 0 && !spaces_entered(c, arguments + 1))
-        _exit(EXIT_CODE_USAGE);
-    if (strcmp(arguments[0], "at") != 0 || !arguments[1] || !arguments[2])
-        return;
-    struct place place = {arguments[1], strcmp(arguments[2], "watching") == 0};
-    const struct spaces_trial trial = {opens, &place, arguments + 3};
-    spaces_choose(c, &trial);
-    spaces_enter(c, CONFINE_LISTENER_FD);
 }
 
 int worker_main(char *const arguments[])
@@ -467,7 +469,7 @@ int worker_main(char *const arguments[])
         return EXIT_CODE_INTERNAL;
     settle(&w->confinement, arguments);
     w->reader.fd = PROTOCOL_FD;
-    guard_descriptors();
+    settle_descriptors();
     process_state_begin(&w->process, PROTOCOL_FD);
     int code = worker_start(w, &err);
     if (!code)
@@ -476,8 +478,7 @@ int worker_main(char *const arguments[])
         send_fatal(w, &err);
         _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
     }
-    if (w->registry)
-        registry_close(w->registry);
+    forget_start(w);
     if (w->watcher) /* while the context that it records is there */
         w->watcher->close(w->watcher);
     if (w->device)
@@ -485,7 +486,6 @@ int worker_main(char *const arguments[])
     host_threads_end(&w->threads);
     tuned_tables_close(&w->tuned);
     ranker_close(w->ranker);
-    config_free(&w->config);
     line_reader_free(&w->reader);
     stage_page_unmap(w->page);
     free(w);

@@ -86,6 +86,17 @@ finish_job steady 16x48x64 '"screen":1000'
 expect_text "$work/body" '"verdict":"ok".*"screened":true' "a quick look is enough for what cannot reach the ratio"
 finish_job steady 16x48x64 '"screen":0.0001'
 expect_no_text "$work/body" '"screened"' "and not for what can"
+
+# --- warm workers ---
+finish_job steady 16x48x72
+finish_job steady 16x48x80
+expect_text "$work/body" '"verdict":"ok".*"worker":"warm"' "warm: the worker of a job measures the next one of the same code"
+touch "$work/plugins/steady.so"
+finish_job steady 16x48x88
+expect_text "$work/body" '"verdict":"ok".*"worker":"new"' "warm: a plugin that was installed anew gets a new worker"
+finish_job half-sums 16x48x88
+finish_job steady 16x48x96
+expect_text "$work/body" '"verdict":"ok".*"worker":"new"' "warm: and so does what comes after another candidate"
 id=$first
 post /v1/jobs "$(job steady 32x48x64)"
 expect_status 200 "the same content is not measured again"
@@ -145,6 +156,8 @@ caught half-sums 'wrong_result|precision_class'
 caught write-2-bytes oob_write
 caught segfault 'crash|early_exit' # the latter under a sanitizer, which makes an exit of it
 caught close-messages 'tamper_suspected|crash'
+finish_job close-messages 48x40x104
+expect_text "$work/body" '"worker":"new"' "red team: no worker is kept of a job that failed"
 finish_job steady 40x40x40
 expect_text "$work/body" '"verdict":"ok"' "the queue goes on after a worker died"
 
