@@ -1,5 +1,5 @@
 /*
- * api.c - routes a request to the server and words its reply. Relies on server.h, submission.h and gym.h. Called by
+ * api.c - routes a request to the server and words its reply. Relies on server.h, submission.h and api_gym.h. Called by
  * http.c.
  */
 #include "serve/api.h"
@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include "base/tree.h"
-#include "serve/gym.h"
+#include "serve/api_gym.h"
 
 #define JSON_TYPE "application/json"
 
 /* ---- replies ---- */
 
-/* Takes the tree over. */
-static void answer(int status, cJSON *tree, struct api_reply *out)
+void api_answer(int status, cJSON *tree, struct api_reply *out)
 {
     *out = (struct api_reply){.status = tree ? status : 500, .type = JSON_TYPE};
     out->body = tree ? json_print(tree, false) : NULL;
@@ -27,13 +26,15 @@ void api_refuse(int status, const char *why, struct api_reply *out)
 {
     struct tree t = tree_begin();
     tree_put_text(&t, "error", why);
-    answer(status, tree_finish(&t), out);
+    api_answer(status, tree_finish(&t), out);
 }
 
 void api_reply_free(struct api_reply *reply)
 {
     free(reply->body);
+    events_close(reply->events);
     reply->body = NULL;
+    reply->events = NULL;
 }
 
 static cJSON *view_tree(const struct server_view *view)
@@ -53,7 +54,7 @@ static cJSON *view_tree(const struct server_view *view)
 
 /* ---- /v1/jobs ---- */
 
-static int parse_body(const struct api_request *request, cJSON **out, struct error *err)
+int api_parse(const struct api_request *request, cJSON **out, struct error *err)
 {
     return json_parse(request->body ? request->body : "", request->length, SUBMISSION_BODY_BYTES, "request", out, err);
 }
@@ -100,7 +101,7 @@ static void submit_batch(struct server *server, const char *client, struct json_
             told = NULL;
     }
     tree_put(&t, "jobs", told);
-    answer(202, tree_finish(&t), out);
+    api_answer(202, tree_finish(&t), out);
 }
 
 static void post_jobs(struct server *server, const struct api_request *request, struct api_reply *out)
@@ -108,7 +109,7 @@ static void post_jobs(struct server *server, const struct api_request *request, 
     cJSON *tree = NULL, *told = NULL;
     struct error err;
     int count = 0;
-    if (parse_body(request, &tree, &err)) {
+    if (api_parse(request, &tree, &err)) {
         api_refuse(400, err.text, out);
         return;
     }
@@ -122,7 +123,7 @@ static void post_jobs(struct server *server, const struct api_request *request, 
         submit_batch(server, request->client, list, out);
     else {
         int status = submit_one(server, request->client, root, &told);
-        answer(status, told, out);
+        api_answer(status, told, out);
     }
     cJSON_Delete(tree);
 }
@@ -139,7 +140,7 @@ static void get_job(struct server *server, const struct api_request *request, co
     struct error err;
     int status = server_look(server, request->client, id, wait_of(request), &view, &err);
     if (status == 200)
-        answer(200, view_tree(&view), out);
+        api_answer(200, view_tree(&view), out);
     else
         api_refuse(status, err.text, out);
     server_view_free(&view);
@@ -155,69 +156,25 @@ static void delete_job(struct server *server, const struct api_request *request,
         api_refuse(status, err.text, out);
 }
 
-/* ---- KernelGYM ---- */
-
-static void answer_gym(const char *task, const struct server_view *view, struct api_reply *out)
+/* "ID/events". */
+static bool is_events(const char *id)
 {
-    cJSON *outcome = NULL;
-    struct error ignored;
-    if (view->outcome)
-        json_parse(view->outcome, strlen(view->outcome), SUBMISSION_BODY_BYTES, "outcome", &outcome, &ignored);
-    answer(200, gym_response(task, view->state, outcome), out);
-    cJSON_Delete(outcome);
+    return strlen(id) == DIGEST_HEX - 1 + strlen("/events") && strcmp(id + DIGEST_HEX - 1, "/events") == 0;
 }
 
-static void get_task(struct server *server, const struct api_request *request, const char *task, double seconds,
-                     struct api_reply *out)
+static void get_events(struct server *server, const struct api_request *request, const char *path,
+                       struct api_reply *out)
 {
-    const struct server_client who = {.name = request->client, .task = task};
-    struct server_view view;
-    struct error err;
     char id[DIGEST_HEX];
-    server_task_id(&who, id);
-    int status = server_look(server, request->client, id, seconds, &view, &err);
-    if (status == 200)
-        answer_gym(task, &view, out);
-    else
-        api_refuse(status, err.text, out);
-    server_view_free(&view);
-}
-
-static int submit_task(struct server *server, const struct api_request *request, struct gym_request *gym,
-                       struct error *err)
-{
-    struct server_view view;
-    const struct server_client who = {.name = request->client, .task = gym->task};
-    struct submission *submission = malloc(sizeof *submission);
-    if (!submission) {
-        submission_free(&gym->submission);
-        error_set(err, EXIT_CODE_INTERNAL, "out of memory");
-        return 500;
-    }
-    *submission = gym->submission;
-    int status = server_submit(server, &who, submission, &view, err);
-    server_view_free(&view);
-    return status;
-}
-
-/* Waits for the outcome, as KernelGYM does; what is not done by then is asked for at /results. */
-static void post_evaluate(struct server *server, const struct api_request *request, struct api_reply *out)
-{
-    cJSON *tree = NULL;
     struct error err;
-    struct gym_request *gym = calloc(1, sizeof *gym);
-    const struct submission_rules rules = server_rules(server);
-    int status = gym ? 400 : 500;
-    snprintf(err.text, sizeof err.text, "out of memory");
-    if (gym && parse_body(request, &tree, &err) == 0 && gym_read(json_root(tree, "request"), &rules, gym, &err) == 0)
-        status = submit_task(server, request, gym, &err);
-    cJSON_Delete(tree);
-    if (status < 300)
-        get_task(server, request, gym->task,
-                 gym->timeout_seconds > API_WAIT_SECONDS ? API_WAIT_SECONDS : gym->timeout_seconds, out);
-    else
+    snprintf(id, sizeof id, "%s", path);
+    int status = events_open(server, request->client, id, &out->events, &err);
+    if (status != 200) {
         api_refuse(status, err.text, out);
-    free(gym);
+        return;
+    }
+    out->status = 200;
+    out->type = "text/event-stream";
 }
 
 /* ---- monitoring ---- */
@@ -254,10 +211,12 @@ static void get(struct server *server, const struct api_request *request, struct
     const char *results = behind(request->path, "/results/");
     if (strcmp(request->path, "/metrics") == 0)
         get_metrics(server, out);
+    else if (id && is_events(id))
+        get_events(server, request, id, out);
     else if (id)
         get_job(server, request, id, out);
     else if (status || results)
-        get_task(server, request, status ? status : results, wait_of(request), out);
+        api_gym_look(server, request, status ? status : results, wait_of(request), out);
     else
         api_refuse(404, "there is no such path (docs/serve.md has them)", out);
 }
@@ -270,7 +229,9 @@ static void route(struct server *server, const struct api_request *request, stru
     else if (is(request, "POST") && strcmp(request->path, "/v1/jobs") == 0)
         post_jobs(server, request, out);
     else if (is(request, "POST") && strcmp(request->path, "/evaluate") == 0)
-        post_evaluate(server, request, out);
+        api_gym_evaluate(server, request, out);
+    else if (is(request, "POST") && strcmp(request->path, "/evaluate/batch") == 0)
+        api_gym_batch(server, request, out);
     else if (is(request, "DELETE") && id)
         delete_job(server, request, id, out);
     else if (is(request, "POST"))

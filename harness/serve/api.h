@@ -5,6 +5,7 @@
 #ifndef CUDAL2_SERVE_API_H
 #define CUDAL2_SERVE_API_H
 
+#include "serve/events.h"
 #include "serve/server.h"
 
 #define API_WAIT_SECONDS 300 /* a request waits no longer for an outcome */
@@ -19,13 +20,20 @@ struct api_request {
 
 struct api_reply {
     int status;
-    const char *type; /* of the body */
-    char *body;       /* owned */
+    const char *type;      /* of the body */
+    char *body;            /* owned */
+    struct events *events; /* owned; in place of a body, sent as they come */
 };
 
-/* Always gives a reply; its body is NULL only out of memory. */
+/* Always gives a reply; without events its body is NULL only out of memory. */
 void api_handle(struct server *server, const struct api_request *request, struct api_reply *out);
 void api_reply_free(struct api_reply *reply);
+
+/* The request's body as JSON, at most 8 MiB; *out is the caller's. EXIT_CODE_DATA. */
+int api_parse(const struct api_request *request, cJSON **out, struct error *err);
+
+/* The tree, taken over, with the status; 500 for NULL. */
+void api_answer(int status, cJSON *tree, struct api_reply *out);
 
 /* {"error": "..."} with the status. */
 void api_refuse(int status, const char *why, struct api_reply *out);

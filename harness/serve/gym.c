@@ -132,3 +132,33 @@ cJSON *gym_response(const char *task, const char *state, const cJSON *outcome)
         put_outcome(&t, outcome);
     return tree_finish(&t);
 }
+
+cJSON *gym_refusal(const char *task, const char *why)
+{
+    struct tree t = tree_begin();
+    tree_put_text(&t, "task_id", task);
+    tree_put_text(&t, "status", "failed");
+    tree_put_text(&t, "error_message", why);
+    return tree_finish(&t);
+}
+
+/* What is still open makes the batch a "processing" one: its tasks are asked for one by one. */
+cJSON *gym_batch_response(const char *batch, cJSON *results)
+{
+    int completed = 0, failed = 0, total = cJSON_GetArraySize(results);
+    const cJSON *one;
+    struct tree t = tree_begin();
+    cJSON_ArrayForEach(one, results)
+    {
+        const char *status = tree_text(one, "status");
+        completed += strcmp(status, "completed") == 0;
+        failed += strcmp(status, "failed") == 0 || strcmp(status, "cancelled") == 0;
+    }
+    tree_put_text(&t, "batch_id", batch);
+    tree_put_number(&t, "total_tasks", total);
+    tree_put_number(&t, "completed_tasks", completed);
+    tree_put_number(&t, "failed_tasks", failed);
+    tree_put_text(&t, "batch_status", completed + failed == total ? "completed" : "processing");
+    tree_put(&t, "results", results);
+    return tree_finish(&t);
+}

@@ -19,6 +19,12 @@ struct gym_request {
 /* EXIT_CODE_DATA with the JSON path. *out is to be freed (its submission) only after success. */
 int gym_read(struct json_at at, const struct submission_rules *rules, struct gym_request *out, struct error *err);
 
+/* The response for a task that was refused. */
+cJSON *gym_refusal(const char *task, const char *why);
+
+/* The response for a batch. Takes the array of its tasks' responses over; NULL out of memory. */
+cJSON *gym_batch_response(const char *batch, cJSON *results);
+
 /* The response for a job in this state; outcome is NULL until it is done. Owned by the caller; NULL out of memory. */
 cJSON *gym_response(const char *task, const char *state, const cJSON *outcome);
 

@@ -35,6 +35,7 @@ static int check_address(const struct http_options *options, struct http_address
 #define IDLE_SECONDS 30u  /* a client that sends nothing for so long is gone */
 #define BODY_SECONDS 60.0 /* of a body, from its first byte to its last */
 #define FORGOTTEN_BYTES (64u << 20)
+#define STREAM_BYTES ((size_t)4 << 10)
 #define STACK_BYTES ((size_t)512 << 10)
 
 static struct {
@@ -44,6 +45,7 @@ static struct {
     __typeof__(&MHD_get_daemon_info) get_daemon_info;
     __typeof__(&MHD_lookup_connection_value) lookup_connection_value;
     __typeof__(&MHD_create_response_from_buffer) create_response_from_buffer;
+    __typeof__(&MHD_create_response_from_callback) create_response_from_callback;
     __typeof__(&MHD_add_response_header) add_response_header;
     __typeof__(&MHD_queue_response) queue_response;
     __typeof__(&MHD_destroy_response) destroy_response;
@@ -66,6 +68,7 @@ static int load_library(struct error *err)
                   {"MHD_get_daemon_info", &lib.get_daemon_info},
                   {"MHD_lookup_connection_value", &lib.lookup_connection_value},
                   {"MHD_create_response_from_buffer", &lib.create_response_from_buffer},
+                  {"MHD_create_response_from_callback", &lib.create_response_from_callback},
                   {"MHD_add_response_header", &lib.add_response_header},
                   {"MHD_queue_response", &lib.queue_response},
                   {"MHD_destroy_response", &lib.destroy_response}};
@@ -100,13 +103,64 @@ struct exchange {
     int status; /* of the refusal that follows the body; 0: none */
 };
 
-static enum MHD_Result reply(struct MHD_Connection *connection, struct api_reply *with)
+/* Of a stream: what of an event the client has not got yet. */
+struct sending {
+    struct events *events; /* owned */
+    const char *rest;
+};
+
+/* The connection's own thread waits in here. */
+static ssize_t send_events(void *context, uint64_t position, char *to, size_t capacity)
+{
+    struct sending *s = context;
+    (void)position;
+    if (!s->rest || !*s->rest)
+        s->rest = events_next(s->events);
+    if (!s->rest)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    size_t n = strnlen(s->rest, capacity);
+    memcpy(to, s->rest, n);
+    s->rest += n;
+    return (ssize_t)n;
+}
+
+/* After the last event, or when the client is gone. */
+static void end_events(void *context)
+{
+    struct sending *s = context;
+    events_close(s->events);
+    free(s);
+}
+
+static struct MHD_Response *stream_of(struct api_reply *with)
+{
+    struct sending *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (struct sending){.events = with->events};
+    struct MHD_Response *response =
+        lib.create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BYTES, send_events, s, end_events);
+    if (!response) {
+        free(s);
+        return NULL;
+    }
+    with->events = NULL;
+    lib.add_response_header(response, "Cache-Control", "no-store");
+    lib.add_response_header(response, "X-Accel-Buffering", "no"); /* a proxy that collects would hold events back */
+    return response;
+}
+
+static struct MHD_Response *body_of(struct api_reply *with)
 {
     static const char nothing[] = "";
     bool owned = with->body != NULL;
     void *body = owned ? with->body : (void *)nothing;
-    struct MHD_Response *response =
-        lib.create_response_from_buffer(strlen(body), body, owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    return lib.create_response_from_buffer(strlen(body), body, owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result reply(struct MHD_Connection *connection, struct api_reply *with)
+{
+    struct MHD_Response *response = with->events ? stream_of(with) : body_of(with);
     if (!response) {
         api_reply_free(with);
         return MHD_NO;

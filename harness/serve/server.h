@@ -59,6 +59,18 @@ int server_look(struct server *s, const char *client, const char *id, double sec
                 struct error *err);
 void server_view_free(struct server_view *view);
 
+/* The same for a client that is told each step: back as soon as the state is unlike the one it knows. 503 when it knows
+ * the state and the server ends. */
+struct server_wait {
+    double seconds;
+    const char *unlike; /* "" : it knows none */
+};
+int server_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,
+                 struct server_view *out, struct error *err);
+
+/* One more stream of events is open, or one less. */
+void server_count_stream(struct server *s, int change);
+
 /* Takes a job back that nobody has begun with. 200, 404, or 409 when it is begun or done. */
 int server_cancel(struct server *s, const char *client, const char *id, struct error *err);
 

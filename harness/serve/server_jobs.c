@@ -259,21 +259,38 @@ static int not_there(struct error *err)
     return 404;
 }
 
-int server_look(struct server *s, const char *client, const char *id, double seconds, struct server_view *out,
-                struct error *err)
+/* Jobs stay in the table until the end. The lock is held. */
+static void wait_for(struct server *s, const struct job *job, const struct server_wait *wait)
 {
     struct timespec until;
+    int waited = 0;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)seconds;
+    until.tv_sec += (time_t)wait->seconds;
+    while (job->state != JOB_DONE && wait->seconds > 0 && !s->draining && waited != ETIMEDOUT &&
+           (!wait->unlike || strcmp(job_state_names[job->state], wait->unlike) == 0))
+        waited = pthread_cond_timedwait(&s->news, &s->lock, &until);
+}
+
+int server_watch(struct server *s, const char *client, const char *id, const struct server_wait *wait,
+                 struct server_view *out, struct error *err)
+{
     *out = (struct server_view){.state = ""};
     pthread_mutex_lock(&s->lock);
     struct job *job = find_own(s, client, id);
-    int waited = 0;
-    while (job && job->state != JOB_DONE && seconds > 0 && !s->draining && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&s->news, &s->lock, &until);
+    if (job)
+        wait_for(s, job, wait);
+    bool known = job && wait->unlike && strcmp(job_state_names[job->state], wait->unlike) == 0;
+    bool ends = s->draining && known && job->state != JOB_DONE;
     int status = job ? view(s, job, out, err) : not_there(err);
     pthread_mutex_unlock(&s->lock);
-    return status;
+    return status == 200 && ends ? 503 : status;
+}
+
+int server_look(struct server *s, const char *client, const char *id, double seconds, struct server_view *out,
+                struct error *err)
+{
+    const struct server_wait wait = {.seconds = seconds};
+    return server_watch(s, client, id, &wait, out, err);
 }
 
 int server_cancel(struct server *s, const char *client, const char *id, struct error *err)

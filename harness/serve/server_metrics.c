@@ -65,6 +65,7 @@ static void add_all(struct text *out, const struct server *s)
     add_metric(out, "devices", "gauge", s->options.devices->count);
     add_metric(out, "measuring_seconds_total", "counter", c->measuring_seconds);
     add_metric(out, "compiling_seconds_total", "counter", c->compiling_seconds);
+    add_metric(out, "streams", "gauge", (double)c->streams);
     add_metric(out, "draining", "gauge", s->draining);
     text_add(out, "# TYPE cudal2_serve_outcomes_total counter\n");
     for (size_t i = 0; i < SERVER_VERDICTS && c->verdicts[i].n; i++)
@@ -88,5 +89,12 @@ void server_count_refusal(struct server *s, int status)
 {
     pthread_mutex_lock(&s->lock);
     s->counts.refused += status >= 400;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void server_count_stream(struct server *s, int change)
+{
+    pthread_mutex_lock(&s->lock);
+    s->counts.streams += change;
     pthread_mutex_unlock(&s->lock);
 }

@@ -24,6 +24,7 @@ struct verdict_count {
 
 struct server_counts {
     uint64_t submitted, repeated, refused;
+    long streams; /* of events, that are open */
     double measuring_seconds, compiling_seconds;
     struct verdict_count verdicts[SERVER_VERDICTS];
 };

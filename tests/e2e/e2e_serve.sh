@@ -204,6 +204,40 @@ expect_text "$work/body" '"kernel_runtime":[0-9.e-]+' "KernelGYM: results"
 post /evaluate '{"task_id":"t-1","kernel_code":"other","cudal2":{"candidate":"steady","problem":"8x8x8"}}'
 expect_status 409 "KernelGYM: a task_id is not used twice"
 
+post /evaluate/batch '{"batch_id":"b-1","tasks":[
+ {"task_id":"t-2","reference_code":"class Model: pass","kernel_code":"see below","cudal2":{"candidate":"steady","problem":"24x24x32","half_width":0.5,"seconds":0.1}},
+ {"task_id":"t-3","reference_code":"class Model: pass","kernel_code":"see below","cudal2":{"candidate":"steady","problem":"24x24x40","half_width":0.5,"seconds":0.1}}]}'
+expect_text "$work/body" '"batch_id":"b-1","total_tasks":2,"completed_tasks":2,"failed_tasks":0,"batch_status":"completed".*"task_id":"t-2".*"task_id":"t-3"' "KernelGYM: a batch"
+
+# --- events ---
+post /v1/jobs "{\"jobs\":[$(job steady 24x16x8),$(job steady 24x16x16)]}"
+id=$(grep -o '"id":"[0-9a-f]*"' "$work/body" | tail -1 | cut -d'"' -f4)
+ask -N "$url/v1/jobs/$id/events"
+expect_status 200 "events: a stream that ends"
+expect_text "$work/body" '^event: state$' "events: the state at once"
+tail -3 "$work/body" >"$work/last"
+expect_text "$work/last" '^data: \{"verdict":"ok","reward":' "events: the outcome at last"
+streams() { # streams N: waits until so many are open
+    for _ in $(seq 300); do
+        ask "$url/metrics"
+        grep -q "^cudal2_serve_streams $1\$" "$work/body" && return
+        sleep 0.1
+    done
+    return 1
+}
+post /v1/jobs "{\"candidate\":\"steady\",\"problem\":\"24x16x24\",\"half_width\":0.0005,\"seconds\":12}"
+id=$(field id)
+curl -sN "$url/v1/jobs/$id/events" >"$work/stream" &
+reader=$!
+streams 1
+verdict $? "events: a reader is counted"
+kill -9 "$reader"
+wait "$reader" 2>/dev/null
+streams 0
+verdict $? "events: a reader that vanishes is forgotten"
+ask "$url/v1/jobs/$id?wait=60"
+expect_text "$work/body" '"verdict":"ok"' "events: and its job is measured all the same"
+
 # --- source, where there is a compiler ---
 kernels=$(dirname "$bench")/../kernels
 if "$bench" verify --compile-only --shape 64x64x64 --variants 1 "$kernels/skeleton.json" >/dev/null 2>&1; then

@@ -127,6 +127,63 @@ static void taken_back(void **state)
     submit("alice", 1, 202); /* nothing was learnt of it: it waits again */
 }
 
+static struct events *open_events(const char *client, const char *path)
+{
+    char events[80];
+    struct api_reply reply;
+    snprintf(events, sizeof events, "%s/events", path);
+    const struct api_request request = {.method = "GET", .path = events, .client = client, .body = ""};
+    api_handle(server, &request, &reply);
+    struct events *e = reply.events;
+    assert_int_equal(reply.status, e ? 200 : 404);
+    assert_string_equal(reply.type, e ? "text/event-stream" : "application/json");
+    reply.events = NULL;
+    api_reply_free(&reply);
+    return e;
+}
+
+static void assert_streams(int n)
+{
+    char expected[64];
+    char *text = server_metrics(server);
+    snprintf(expected, sizeof expected, "\ncudal2_serve_streams %d\n", n);
+    assert_non_null(strstr(text, expected));
+    free(text);
+}
+
+static void streams(void **state)
+{
+    char path[64];
+    (void)state;
+    snprintf(path, sizeof path, "%s", submit("alice", 1, 202));
+    assert_null(open_events("bob", path));
+    assert_null(open_events("alice", "/v1/jobs/00000000000000000000000000000000"));
+    struct events *e = open_events("alice", path);
+    assert_streams(1);
+    const char *first = events_next(e);
+    assert_memory_equal(first, "event: state\ndata: {\"id\":\"", 26);
+    assert_non_null(strstr(first, "\"state\":\"queued\",\"ahead\":0}\n\n"));
+    assert_int_equal(ask("alice", "DELETE", path, "", NULL), 200);
+    const char *last = events_next(e);
+    assert_memory_equal(last, "event: outcome\ndata: {\"verdict\":\"cancelled\"", 43);
+    assert_string_equal(strchr(strstr(last, "data:"), '\n'), "\n\n"); /* one line */
+    assert_null(events_next(e));
+    events_close(e);
+    assert_streams(0);
+}
+
+/* Who waits is not waited for. */
+static void streams_end_with_the_server(void **state)
+{
+    (void)state;
+    struct events *e = open_events("alice", submit("alice", 1, 202));
+    server_drain(server, false);
+    assert_non_null(events_next(e)); /* the state, once */
+    assert_null(events_next(e));
+    assert_null(events_next(e));
+    events_close(e);
+}
+
 static void restarts(void **state)
 {
     char waits[64], gone[64];
@@ -175,6 +232,36 @@ static void tasks(void **state)
     assert_int_equal(ask("bob", "POST", "/evaluate", text, NULL), 200);
 }
 
+/* KernelGYM's batch: results in order, also of what was refused. */
+static void task_batches(void **state)
+{
+    static const char task[] = "{\"task_id\":\"%s\",\"kernel_code\":\"code\",\"timeout\":0,"
+                               "\"cudal2\":{\"candidate\":\"%s\",\"problem\":\"8x8x8\"}}";
+    char text[1024];
+    cJSON *told = NULL;
+    (void)state;
+    int used = snprintf(text, sizeof text, "{\"batch_id\":\"b\",\"tasks\":[");
+    used += snprintf(text + used, sizeof text - (size_t)used, task, "t1", "blocked");
+    used += snprintf(text + used, sizeof text - (size_t)used, ",");
+    used += snprintf(text + used, sizeof text - (size_t)used, task, "t2", "blokced");
+    snprintf(text + used, sizeof text - (size_t)used, "]}");
+    assert_int_equal(ask("alice", "POST", "/evaluate/batch", text, &told), 200);
+    assert_string_equal(tree_text(told, "batch_id"), "b");
+    assert_string_equal(tree_text(told, "batch_status"), "processing");
+    assert_true(tree_number(told, "total_tasks") == 2 && tree_number(told, "completed_tasks") == 0);
+    assert_true(tree_number(told, "failed_tasks") == 1);
+    const cJSON *results = tree_member(told, "results");
+    assert_string_equal(tree_text(cJSON_GetArrayItem(results, 0), "task_id"), "t1");
+    assert_string_equal(tree_text(cJSON_GetArrayItem(results, 0), "status"), "pending");
+    assert_string_equal(tree_text(cJSON_GetArrayItem(results, 1), "task_id"), "t2");
+    assert_string_equal(tree_text(cJSON_GetArrayItem(results, 1), "status"), "failed");
+    assert_non_null(strstr(tree_text(cJSON_GetArrayItem(results, 1), "error_message"), "did you mean blocked"));
+    cJSON_Delete(told);
+    assert_int_equal(ask("alice", "GET", "/results/t1", "", NULL), 200);
+    assert_int_equal(ask("alice", "POST", "/evaluate/batch", "{\"batch_id\":\"b\",\"tasks\":[]}", NULL), 400);
+    assert_int_equal(ask("alice", "POST", "/evaluate/batch", "{\"tasks\":[1]}", NULL), 400);
+}
+
 static void batches(void **state)
 {
     cJSON *told = NULL;
@@ -217,6 +304,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(drains, begin_test, end_test),
         cmocka_unit_test_setup_teardown(tasks, begin_test, end_test),
         cmocka_unit_test_setup_teardown(batches, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(task_batches, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(streams, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(streams_end_with_the_server, begin_test, end_test),
         cmocka_unit_test_setup_teardown(routes, begin_test, end_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
