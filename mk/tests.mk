@@ -42,12 +42,12 @@ $(foreach source,$(TEST_C) $(GPU_C) $(STUDY_C),$(eval $(call test_program,$(sour
 # What tests link beside their own file.
 fixture = $(patsubst %,$(BUILD)/obj/tests/fixtures/%.o,$(1))
 test_of = $(addprefix $(BUILD)/tests/test_,$(1))
-$(call test_of,measure describe paper variants verify deviation honesty replay_check timed race rotation activity visits block block_others chain device_row held invariance parts): \
+$(call test_of,measure describe paper variants verify deviation honesty honesty_load replay_check timed race rotation activity visits block block_others chain device_row held invariance parts): \
 	$(call fixture,bench_fixture)
 $(call test_of,enumerate): $(addprefix $(BUILD)/obj/baselines/,cublaslt_enumerate.o cublaslt_attributes.o)
 $(call test_of,cublas): $(addprefix $(BUILD)/obj/baselines/,cublas.o nvidia.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
-$(call test_of,supervisor crew loading resume audit alone sharing shard_run): $(call fixture,fake_worker run_fixture)
+$(call test_of,supervisor killed crew loading resume audit alone sharing shard_run): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
 $(call test_of,architectures binary compare_again compare_failure compile deviation effects family gzip_read hostile inspect store server manifest merge merge_stay \
 	module module_maps mutated plan precompile rank space table tune tuned variants verify): $(call fixture,scratch_fixture)

@@ -130,17 +130,22 @@ static void host_unfence(struct device *d, struct probe_fence *fence)
 
 /* ---- the process ---- */
 
+/* Memory that is the process's own, in the machine or swapped out. Pages of files, code above all, come and go as
+ * others need memory; swapped pages come back when they are touched. Neither is taken by whoever runs then. */
 static uint64_t host_held(struct device *d)
 {
-    unsigned long long size = 0, resident = 0;
+    static const char *const own[] = {"RssAnon:", "RssShmem:", "VmSwap:"};
+    uint64_t kilobytes = 0;
+    char line[128];
     (void)d;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%llu %llu", &size, &resident) != 2)
-        resident = 0;
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file))
+        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+            if (strncmp(line, own[i], strlen(own[i])) == 0)
+                kilobytes += strtoull(line + strlen(own[i]), NULL, 10);
+    if (file)
+        fclose(file);
+    return kilobytes << 10;
 }
 
 static void host_changes(struct device *d, char what[128])

@@ -61,8 +61,8 @@ struct entrant {
     struct prepared_row beside[TIMING_COUNT];    /* of the other timings by segments, in groups that take them */
     struct device_segment *chains[TIMING_COUNT]; /* mode chain (measure/chain.h), else NULL */
     struct holding holding;
+    unsigned grew;    /* of the latest segments under check, so many in a row that left more memory held */
     unsigned threads; /* most that began in one of its setups or checks */
-    bool grew;        /* the last check found more memory held after a segment than before (verify/honesty.h) */
     bool has_graph_work;
     struct device_work graph_work; /* one launch as a graph: the equal launch path; only where has_graph_work */
     double

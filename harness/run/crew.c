@@ -116,6 +116,16 @@ static void finish_work(struct slot *slot)
     slot->work = -1;
     slot->sent = false;
     slot->harness_deaths = 0;
+    slot->killed = false;
+}
+
+/* A kill from outside, as the kernel's when others have filled the memory, may have met anybody: the work is done again
+ * with all of them. Whoever it meets again is left out. */
+static bool was_chance(struct slot *slot, const struct slot_event *event)
+{
+    bool first = strcmp(event->verdict, "killed") == 0 && !slot->killed;
+    slot->killed = slot->killed || first;
+    return first;
 }
 
 static int lost_in_work(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
@@ -123,8 +133,9 @@ static int lost_in_work(struct crew *crew, struct slot *slot, const struct slot_
     const struct crew_task *task = crew->task;
     struct exclusion blamed;
     char reason[RECORD_REASON_MAX + 64];
-    bool excluded = slot_culprit(slot, event, &blamed) && task->blame(task->context, slot, &blamed);
-    if (excluded || ++slot->harness_deaths < CREW_HARNESS_DEATHS)
+    bool forgiven = was_chance(slot, event);
+    bool excluded = !forgiven && slot_culprit(slot, event, &blamed) && task->blame(task->context, slot, &blamed);
+    if (forgiven || excluded || ++slot->harness_deaths < CREW_HARNESS_DEATHS)
         return 0;
     snprintf(reason, sizeof reason, "worker lost %d times, last in stage %s: %s", slot->harness_deaths, slot->now.stage,
              event->reason);

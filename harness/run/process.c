@@ -4,6 +4,7 @@
  */
 #include "run/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -440,4 +441,32 @@ unsigned long long process_resident_bytes(const struct process *p)
         resident = 0;
     fclose(f);
     return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
+}
+
+static unsigned long long waited_of(pid_t pid, const char *thread)
+{
+    char path[96];
+    unsigned long long ran = 0, waited = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%.16s/schedstat", (int)pid, thread);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%llu %llu", &ran, &waited) != 2)
+        waited = 0;
+    fclose(f);
+    return waited;
+}
+
+unsigned long long process_waited_ns(const struct process *p)
+{
+    char path[64];
+    unsigned long long sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
+    DIR *tasks = opendir(path);
+    for (const struct dirent *d; tasks && (d = readdir(tasks));)
+        if (d->d_name[0] != '.')
+            sum += waited_of(p->pid, d->d_name);
+    if (tasks)
+        closedir(tasks);
+    return sum;
 }

@@ -70,6 +70,9 @@ void process_forget(struct process *p);
 /* Resident memory, bytes; 0 when unknown. */
 unsigned long long process_resident_bytes(const struct process *p);
 
+/* For how long its threads have waited for a processor that others had, ns, all together; 0 when unknown. */
+unsigned long long process_waited_ns(const struct process *p);
+
 /* The environment of a child: a few variables of `from` (all, with CUDAL2_ISOLATION=off in it) and ours. Owned,
  * NULL-terminated, one allocation per string. NULL when out of memory. */
 char **process_environment(char *const from[], int threads);

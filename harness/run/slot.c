@@ -50,6 +50,7 @@ static void set_stage(struct slot *slot, const char *stage, double seconds)
     (void)stage_page_read(slot->process.page, &slot->now);
     slot->looked_ns = clock_now_ns();
     slot->since_ns = 0; /* our own */
+    slot->patience = (struct patience){0};
 }
 
 /* A note that is new: what was between the look before and this one, and who ran until it was written. Exact blame only
@@ -379,7 +380,7 @@ static void check_deadline(struct slot *slot, struct slot_event *event)
     char reason[RECORD_REASON_MAX];
     const struct stage_note *now = &slot->now;
     const char *key = limit_of(now);
-    if (clock_now_ns() < now->deadline_ns)
+    if (!patience_ends(&slot->patience, now, &slot->process))
         return;
     snprintf(reason, sizeof reason, "no sign of life for %.3g s in stage %s%s%s%s", now->seconds, now->stage,
              key[0] ? " (more time: limits." : "", key, key[0] ? " in the config)" : "");

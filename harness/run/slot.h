@@ -5,6 +5,7 @@
 #ifndef CUDAL2_RUN_SLOT_H
 #define CUDAL2_RUN_SLOT_H
 
+#include "run/patience.h"
 #include "run/process.h"
 #include "worker/protocol.h"
 
@@ -29,6 +30,7 @@ struct slot {
     int env_index;             /* of the present process in the run's env[]; -1 unknown */
     struct stage_note now;     /* who would be to blame, in what, and by when it must be over */
     struct stage_note writer;  /* who was running when the first byte of the message that is being read was there */
+    struct patience patience;  /* with it */
     uint64_t not_before_ns;    /* the next start */
     int start_failures;        /* in a row */
     int harness_deaths;        /* in this work, nobody to blame */
@@ -36,6 +38,7 @@ struct slot {
     bool up;                   /* the present process, or the last one, has said `ready` */
     bool sent;                 /* the work has left for a worker at least once */
     bool warned_memory;
+    bool killed;                 /* once in this work, from outside */
     struct cell_request request; /* of the work */
     uint64_t sent_ns;            /* when it went to the worker, by our clock */
     uint64_t started_ns;         /* when the process was, by our clock */

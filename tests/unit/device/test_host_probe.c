@@ -3,7 +3,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/half.h"
@@ -158,6 +161,34 @@ static void products_are_told_apart(void **state)
     }
 }
 
+/* What a leak would take, and not what the system brings and takes by itself: pages of a file. */
+static void what_is_held_is_the_process_own(void **state)
+{
+    const size_t bytes = 8u << 20;
+    char path[] = "/tmp/cudal2-test-held-XXXXXX";
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0 && unlink(path) == 0 && ftruncate(fd, (off_t)bytes) == 0);
+    uint64_t before = device->probes->held(device);
+    volatile char *file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    assert_true(file != MAP_FAILED);
+    for (size_t i = 0; i < bytes; i += 4096)
+        (void)file[i];
+    assert_in_range(device->probes->held(device), 1, before + (1u << 20));
+    char *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(own != MAP_FAILED);
+    memset(own, 1, bytes);
+    uint64_t after = device->probes->held(device);
+    assert_true(after >= before + bytes);
+#ifdef MADV_PAGEOUT
+    (void)madvise(own, bytes, MADV_PAGEOUT); /* swapped out, where there is swap */
+    assert_true(device->probes->held(device) >= before + bytes);
+#endif
+    munmap(own, bytes);
+    munmap((void *)(uintptr_t)file, bytes);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +197,7 @@ int main(void)
         cmocka_unit_test(upsets_are_counted_until_they_are_written),
         cmocka_unit_test(nan_is_what_the_dtype_calls_nan),
         cmocka_unit_test(products_are_told_apart),
+        cmocka_unit_test(what_is_held_is_the_process_own),
     };
     const struct fake_script script = {0};
     struct error err;

@@ -161,6 +161,22 @@ static void nobody_is_named_where_several_ran(void **state)
     expect_lost(-3, 2, "behind", NULL);
 }
 
+/* A deadline that passed while nobody looked. */
+static void a_machine_that_stood_still_is_no_hang(void **state)
+{
+    struct slot_event event;
+    (void)state;
+    write_note("a-nn", 0);
+    latest()->deadline_ns = clock_now_ns() - 5000000000u;
+    slot.patience.looked_ns = clock_now_ns() - 20000000000u;
+    look(&event);
+    assert_int_not_equal(event.kind, SLOT_LOST);
+    slot.patience = (struct patience){0};
+    slot_look(&slot, &event);
+    assert_string_equal(event.verdict, "hang");
+    slot_event_free(&event);
+}
+
 /* ---- a call that is denied ---- */
 
 /* ptrace stops its thread until the answer comes, in this process and its children. -1: not on this system. */
@@ -304,6 +320,7 @@ int main(void)
         ON_SLOT(a_slow_clock_is_seen),
         ON_SLOT(a_fast_clock_is_seen),
         ON_SLOT(nobody_is_named_where_several_ran),
+        ON_SLOT(a_machine_that_stood_still_is_no_hang),
         ON_SLOT(who_made_a_denied_call_is_named),
         cmocka_unit_test(a_call_waits_for_its_answer),
         cmocka_unit_test(directories_go_with_their_workers),
