@@ -84,23 +84,37 @@ static struct cudal2_setup widened(const struct cudal2_setup *setup)
     return wide;
 }
 
+/* One of each in turn, so that a race that ends early has seen both. */
+static int deal(const struct cudal2_variant *narrow, int n, const struct cudal2_variant *wide, int n_wide,
+                struct cudal2_variant *out)
+{
+    int total = 0;
+    for (int i = 0; i < n || i < n_wide; i++) {
+        if (i < n)
+            out[total++] = narrow[i];
+        if (i < n_wide)
+            snprintf(out[total++].key, sizeof out->key, WIDE "%.*s", (int)(sizeof out->key - sizeof WIDE), wide[i].key);
+    }
+    return total;
+}
+
 /* Half of the room for each of the two that compete where fp16 accumulation is allowed. */
 static int lt_list_exhaustive(const struct cudal2_setup *setup, struct cudal2_variant *out, size_t capacity, char *why)
 {
     if (setup->problem.accumulate == CUDAL2_ACC_F32)
         return list_keys(setup, lt_enumerate, out, capacity, why);
-    int narrow = list_keys(setup, lt_enumerate, out, capacity / 2, why);
-    size_t n = narrow > 0 ? (size_t)narrow : 0;
-    const struct cudal2_setup wide = widened(setup);
-    int more = list_keys(&wide, lt_enumerate, out + n, capacity - n, why);
-    for (int i = 0; i < more; i++) {
-        char key[sizeof out->key - sizeof WIDE];
-        snprintf(key, sizeof key, "%s", out[n + (size_t)i].key);
-        snprintf(out[n + (size_t)i].key, sizeof out->key, WIDE "%s", key);
+    struct cudal2_variant *both = calloc(capacity, sizeof *both);
+    if (!both) {
+        snprintf(why, CUDAL2_WHY, "out of host memory");
+        return -CUDAL2_NO_MEMORY;
     }
-    if (n == 0)
-        return more;
-    return narrow + (more > 0 ? more : 0);
+    const struct cudal2_setup wide = widened(setup);
+    size_t half = capacity / 2;
+    int n = list_keys(setup, lt_enumerate, both, half, why);
+    int n_wide = list_keys(&wide, lt_enumerate, both + half, capacity - half, why);
+    int total = n <= 0 && n_wide <= 0 ? n_wide : deal(both, n, both + half, n_wide, out);
+    free(both);
+    return total;
 }
 
 static bool is_wide(const char *variant)

@@ -1,7 +1,7 @@
 # tests.mk - unit tests, GPU tests, studies, and the plugins that they load.
 TEST_C := $(wildcard tests/unit/*/test_*.c)
 # These are written against cuBLAS's headers.
-CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c tests/unit/contender/test_cublas.c
+CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c tests/unit/contender/test_cublas.c tests/unit/contender/test_cublaslt.c
 ifeq ($(HAVE_CUBLAS),)
 TEST_C := $(filter-out $(CUBLASLT_TESTS),$(TEST_C))
 endif
@@ -46,6 +46,7 @@ $(call test_of,measure describe paper variants verify deviation honesty honesty_
 	$(call fixture,bench_fixture)
 $(call test_of,enumerate): $(addprefix $(BUILD)/obj/baselines/,cublaslt_enumerate.o cublaslt_attributes.o)
 $(call test_of,cublas): $(addprefix $(BUILD)/obj/baselines/,cublas.o nvidia.o)
+$(call test_of,cublaslt): $(addprefix $(BUILD)/obj/baselines/,cublaslt.o nvidia.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor killed crew loading resume audit alone sharing shard_run): $(call fixture,fake_worker run_fixture)
 $(call test_of,blocked openblas baselines): $(call fixture,plugin_fixture)
