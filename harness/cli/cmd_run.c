@@ -214,7 +214,8 @@ static int make_spec(const struct options *options, const struct run_config *mad
     if (check_timing(options, made, err) || spec_make(options, made, output, out, err) || shard_apply(shard, *out, err))
         return err->code;
     (*out)->tuned = options->tuned;
-    (*out)->no_tuned = options->tuned[0] && strcmp(options->tuned[0], "none") == 0;
+    bool equal = options_given(options, OPTION_EQUAL_BUDGET); /* a table is hours of racing */
+    (*out)->no_tuned = options->tuned[0] ? strcmp(options->tuned[0], "none") == 0 : equal;
     (*out)->force_tuned = options->force;
     return 0;
 }

@@ -47,6 +47,7 @@ enum option_id {
     OPTION_ACCUMULATE,
     OPTION_CACHE,
     OPTION_CHOICE,
+    OPTION_EQUAL_BUDGET,
     OPTION_RATE,
     OPTION_GAP,
     OPTION_SEED,
@@ -132,6 +133,7 @@ struct options {
     int accumulate;            /* enum cudal2_accumulate */
     int cache;                 /* enum cache_state, offline and in server mode */
     int choice;                /* enum choice */
+    double equal_budget;       /* seconds */
     double rate_hz;            /* server launches a second: the mean gap is 1/rate */
     int gap;                   /* enum gap_kind */
     uint64_t seed;

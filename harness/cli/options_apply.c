@@ -64,6 +64,14 @@ static int apply_rate(double rate_hz, struct config *config, struct error *err)
     return 0;
 }
 
+static int apply_budget(double seconds, struct config *config, struct error *err)
+{
+    if (!(seconds > 0 && seconds <= 86400)) /* the range of tune.seconds */
+        return error_set(err, EXIT_CODE_USAGE, "--equal-budget: expected over 0 to 86400 seconds, found %g", seconds);
+    config->race_seconds = seconds;
+    return 0;
+}
+
 /* Settings that cannot fail. */
 static void apply_plain(const struct options *o, struct config *config)
 {
@@ -113,6 +121,8 @@ static int apply_all(const struct options *o, struct config *config, struct erro
     apply_plain(o, config);
     if (options_given(o, OPTION_RATE))
         code = apply_rate(o->rate_hz, config, err);
+    if (!code && options_given(o, OPTION_EQUAL_BUDGET))
+        code = apply_budget(o->equal_budget, config, err);
     if (!code && options_given(o, OPTION_AA))
         code = apply_aa(o->aa, config, err);
     if (!code && options_given(o, OPTION_BASELINES))

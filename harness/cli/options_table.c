@@ -90,6 +90,10 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_CHOICE] = {"choice", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, kernel_choice_names,
                        AT(choice), MEASUREMENT,
                        "kernel for a problem that no table has: race for it, first choice, table's alone"},
+    [OPTION_EQUAL_BUDGET] =
+        {"equal-budget", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(RUN), "SECONDS", NULL, AT(equal_budget), MEASUREMENT,
+         "so long for every contender, baselines too, to race its variants for a problem; no tuning "
+         "table but one named by --tuned"},
     [OPTION_RATE] = {"rate", 'r', OPTION_KIND_REAL, OPTION_HINT_NONE, ON(RUN) | ON(TUNE), "HZ", NULL, AT(rate_hz),
                      MEASUREMENT, "server mode: launches per second, so that the mean gap is 1/HZ"},
     [OPTION_GAP] = {"gap", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, gap_names, AT(gap),

@@ -108,6 +108,10 @@ const struct config_field config_fields[] = {
      "Cells in which baselines are timed again when everything has been timed, three times without the plugins "
      "that raced and three times beside them, in fresh workers: who slows them by more than 5%, by an interval "
      "of six workers, is named (rival_disturbed)."},
+    {"tune", "seconds", FIELD_NUMBER, AT(race_seconds), 0, DAY_SECONDS, 0, NULL,
+     "Seconds that each contender may take for a problem to list its variants, compile them and race them; who has "
+     "more "
+     "than that looks at the first. 0: as long as it takes."},
     {"tune", "rounds", FIELD_COUNT, AT(tune_rounds), 1, 10000, 12, NULL, "Timed rounds."},
 };
 const size_t config_n_fields = sizeof config_fields / sizeof config_fields[0];

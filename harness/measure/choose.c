@@ -186,6 +186,13 @@ static size_t list_keys(struct choosing *c, const struct choose_member *others, 
     return c->n + n_others;
 }
 
+/* Half of a contender's own limit at most: the rest is for the race. */
+static double compile_seconds(const struct bench *bench)
+{
+    double limit = bench->config->race_seconds;
+    return limit > 0 ? fmin(CHOOSE_SECONDS, limit / 2) : CHOOSE_SECONDS;
+}
+
 /* Leaves those whose machine code is there; all of a contender that has none to compile. */
 static void compile(struct choosing *c)
 {
@@ -200,7 +207,7 @@ static void compile(struct choosing *c)
                                                    .keys = keys,
                                                    .n_keys = list_keys(c, others, n_others, keys)};
         bench_stage(c->bench, c->entrant, "tune", c->bench->config->limits.tune_seconds);
-        module_set_compile_keys(module_set_of(c->entrant->contender), &request, CHOOSE_SECONDS, ready);
+        module_set_compile_keys(module_set_of(c->entrant->contender), &request, compile_seconds(c->bench), ready);
         for (size_t i = 0; i < c->n; i++)
             if (ready[place_of(i, n_others)])
                 c->all[kept++] = c->all[i];

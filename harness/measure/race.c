@@ -37,10 +37,23 @@ struct race {
     size_t n;
     struct race_terms terms;
     struct race_plan plan;
+    double began_ns;    /* listing and compiling included */
     unsigned discarded; /* first rounds, not counted */
     double fastest_ns;  /* look */
     enum timing timing;
 };
+
+/* Of a limited race (tune.seconds): from here on no further variant is looked at, and the rest goes to the rounds. */
+#define LOOKS_SHARE 0.5
+
+/* Whether a share of the time that the config gives each contender is over. */
+static bool is_spent(const struct race *race, double share)
+{
+    const struct bench *bench = race->bench;
+    double limit_ns = 1e9 * bench->config->race_seconds;
+    return limit_ns > 0 && !race->terms.paper &&
+           (double)bench->device->ops->now(bench->device) >= race->began_ns + share * limit_ns;
+}
 
 static void racer_set_up(struct race *race, struct racer *racer)
 {
@@ -235,11 +248,23 @@ static int doubt_fastest(struct race *race, struct error *err)
     return code;
 }
 
-/* Sets every variant up and looks at it. */
+/* Those from here on do not race. */
+static void cut_off(struct race *race, size_t n)
+{
+    for (size_t i = n; i < race->n; i++)
+        free(race->racers[i].ns);
+    race->n = n;
+}
+
+/* Sets every variant up and looks at it: the first ones, where time is short. */
 static int look_at_all(struct race *race, struct error *err)
 {
     int code = 0;
     for (size_t i = 0; i < race->n && code == 0; i++) {
+        if (i > 0 && is_spent(race, LOOKS_SHARE))
+            cut_off(race, i);
+        if (i == race->n)
+            break;
         racer_open(race, &race->racers[i]);
         if (race->racers[i].entrant.alive)
             code = prescreen_first(race->bench, &race->racers[i].entrant, err);
@@ -273,7 +298,7 @@ static int run_all(struct race *race, struct error *err)
 {
     int code = line_up(race, err);
     unsigned rounds = race->plan.heats + race->plan.finals;
-    for (unsigned round = 0; round < rounds && code == 0; round++) {
+    for (unsigned round = 0; round < rounds && code == 0 && (round == 0 || !is_spent(race, 1)); round++) {
         if (race->plan.heats > 0 && round == race->plan.heats)
             code = start_final(race, err);
         if (code == 0 && round > 0 && round == race->plan.moves_at)
@@ -400,24 +425,25 @@ static void describe_cost(const struct race *race, double seconds, double busy_s
     json_put_number(tuning, "busy_seconds", round(1e6 * busy_seconds) / 1e6);
 }
 
-static int race_variants(struct bench *bench, struct entrant *entrant, const struct cudal2_variant *variants, size_t n,
-                         struct race_result *out, struct error *err)
+static int race_variants(struct race *race, const struct cudal2_variant *variants, size_t n, struct race_result *out,
+                         struct error *err)
 {
-    struct race race = {.bench = bench, .owner = entrant};
+    struct bench *bench = race->bench;
+    struct entrant *entrant = race->owner;
     double began = (double)bench->device->ops->now(bench->device), busy = bench->record->busy_seconds;
-    int code = race_open(&race, variants, n, err);
+    int code = race_open(race, variants, n, err);
     if (code == 0)
-        code = run_all(&race, err);
+        code = run_all(race, err);
     if (code == 0)
-        code = rank(&race, out, err);
+        code = rank(race, out, err);
     if (code == 0)
-        describe_race(&race, entrant->record->tuning);
+        describe_race(race, entrant->record->tuning);
     if (code == 0)
-        describe_cost(&race, 1e-9 * ((double)bench->device->ops->now(bench->device) - began),
+        describe_cost(race, 1e-9 * ((double)bench->device->ops->now(bench->device) - began),
                       bench->record->busy_seconds - busy);
     if (code == 0 && entrant->contender->role == ROLE_CANDIDATE)
-        describe_keys(&race, entrant->record->tuning);
-    race_close(&race);
+        describe_keys(race, entrant->record->tuning);
+    race_close(race);
     return code;
 }
 
@@ -425,6 +451,7 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
 {
     char why[CUDAL2_WHY] = "no variant could be set up";
     struct cudal2_variant *variants = calloc(RACE_MAX_VARIANTS, sizeof *variants);
+    struct race race = {.bench = bench, .owner = entrant, .began_ns = (double)bench->device->ops->now(bench->device)};
     int code = 0;
     *out = (struct race_result){0};
     if (variants == NULL)
@@ -436,7 +463,7 @@ int race_run(struct bench *bench, struct entrant *entrant, struct race_result *o
         return 0;
     }
     if (n > 1)
-        code = race_variants(bench, entrant, variants, (size_t)n, out, err);
+        code = race_variants(&race, variants, (size_t)n, out, err);
     free(variants);
     if (code == 0 && out->n == 0)
         entrant_fail(bench, entrant, n == 0 ? "unsupported" : "setup_error", "tune", why);

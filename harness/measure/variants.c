@@ -34,6 +34,10 @@ static void cache_key(const struct bench *bench, const struct entrant *entrant, 
     digest_add_string(&d, bench->identity);
     digest_add_string(&d, entrant->contender->name);
     digest_add_string(&d, text);
+    if (bench->config->race_seconds > 0) { /* another limit, another race */
+        snprintf(text, sizeof text, "%.9g s", bench->config->race_seconds);
+        digest_add_string(&d, text);
+    }
     /* What a candidate's variants were chosen from: without a table, or with another, it is another choice. */
     bool asks = bench->tuned != NULL && entrant->contender->role == ROLE_CANDIDATE;
     for (size_t i = 0; asks && i < bench->tuned->n; i++)

@@ -93,6 +93,7 @@ struct config {
     enum timed_choice timed;       /* default sample */
     unsigned rivals;               /* cells in which baselines are timed without plugins too (run/alone.h), default 0 */
     uint64_t seed;
+    double race_seconds;          /* of choosing among variants, each contender, adaptive protocol; 0: no limit */
     enum choice choice;           /* default race */
     unsigned tune_rounds;         /* race length of variants, adaptive protocol */
     unsigned other_timings_every; /* non-headline timings in every n-th block, later ones rarer (measure/block.h);

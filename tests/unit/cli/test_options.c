@@ -188,6 +188,7 @@ static void test_refusals(void **state)
         {"--mode server --mode server", "--mode is given twice"},
         {"-m server --mode=both", "--mode is given twice"},
         {"--resume=yes", "--resume takes no value"},
+        {"--equal-budget 0", "--equal-budget: expected SECONDS, a number above 0, found \"0\""},
         {"--rate 0", "--rate: expected HZ, a number above 0, found \"0\""},
         {"--rate -5", "--rate: expected HZ, a number above 0, found \"-5\""},
         {"--rate nan", "--rate: expected HZ, a number above 0, found \"nan\""},
@@ -296,7 +297,7 @@ static void test_apply_everything(void **state)
     (void)state;
     assert_int_equal(apply("-c c --mode offline --protocol paper --timing event --accumulate f32 --cache rotate --rate "
                            "1000 --gap uniform --seed 7 --aa=openblas --no-verify --activity off --baselines "
-                           "openblas,torch.matmul --candidate tiny",
+                           "openblas,torch.matmul --candidate tiny --equal-budget 2.5",
                            "", &c, &err),
                      0);
     assert_int_equal(c.modes, 1u << MODE_OFFLINE);
@@ -309,6 +310,7 @@ static void test_apply_everything(void **state)
     assert_true(c.gap.mean_ns == 1e6);
     assert_int_equal(c.gap.kind, GAP_UNIFORM);
     assert_true(c.seed_given && c.seed == 7);
+    assert_true(c.race_seconds == 2.5);
     assert_true(c.aa);
     assert_string_equal(c.aa_contender, "openblas");
     assert_false(c.verify);

@@ -99,7 +99,7 @@ static void test_defaults(void **state)
     assert_int_equal(c.verify_seeds, 2);
     assert_int_equal(c.activity, ACTIVITY_SAMPLE);
     assert_false(c.seed_given);
-    assert_int_equal(c.tune_rounds, 12);
+    assert_true(c.tune_rounds == 12 && c.race_seconds == 0);
     assert_int_equal(c.other_timings_every, 4);
     config_free(&c);
 }
@@ -116,7 +116,7 @@ static const char everything[] =
     "\"protocol\":\"paper\",\"paper\":{\"warmup_seconds\":0,\"pair_seconds\":0.5,\"tune_warmup_rounds\":1,"
     "\"tune_rounds\":2},\"timing\":\"event\",\"aa\":\"cublas-nn\",\"verify\":{\"enabled\":false,\"seeds\":9,"
     "\"activity\":\"all\"},"
-    "\"seed\":\"18446744073709551615\",\"tune\":{\"rounds\":7},\"other_timings_every\":1}";
+    "\"seed\":\"18446744073709551615\",\"tune\":{\"rounds\":7,\"seconds\":2.5},\"other_timings_every\":1}";
 
 static void check_everything(const struct config *c)
 {
@@ -153,7 +153,7 @@ static void check_everything(const struct config *c)
     assert_int_equal(c->verify_seeds, 9);
     assert_int_equal(c->activity, ACTIVITY_ALL);
     assert_true(c->seed_given && c->seed == UINT64_MAX);
-    assert_int_equal(c->tune_rounds, 7);
+    assert_true(c->tune_rounds == 7 && c->race_seconds == 2.5);
     assert_int_equal(c->other_timings_every, 1);
 }
 

@@ -277,6 +277,48 @@ static void a_failing_variant_leaves_the_others_racing(void **state)
     }
 }
 
+static double told(const char *key)
+{
+    const cJSON *tuning = f.bench.record->contenders[0].tuning;
+    return cJSON_GetObjectItemCaseSensitive(tuning, key)->valuedouble;
+}
+
+/* The fastest stands last in the list: within little time nobody comes to it, and what was looked at still races. */
+static void a_race_keeps_to_its_time(void **state)
+{
+    const double ns[] = {300e3, 302e3, 301e3, 303e3, 304e3, 305e3, 306e3, 290e3};
+    (void)state;
+    for (int limited = 0; limited < 2; limited++) {
+        open_race(ns, 8);
+        f.config.race_seconds = limited ? 3e-3 : 0;
+        double before = (double)f.device->ops->now(f.device);
+        race();
+        double took = (double)f.device->ops->now(f.device) - before;
+        assert_string_equal(result.ranked[0].key, limited ? "v0" : "v7");
+        assert_true(told("variants") == 8);
+        assert_true(limited ? told("raced") >= 3 && told("raced") < 8 : told("raced") == 8);
+        assert_int_equal(result.n, told("raced"));
+        assert_true(limited ? took < 2 * 3e6 : took > 2 * 3e6); /* a round that has begun ends */
+        close_race();
+    }
+}
+
+/* However little it is: the library's own choice. And the paper's rounds are what they are. */
+static void no_time_leaves_the_first_one(void **state)
+{
+    const double ns[] = {300e3, 100e3};
+    (void)state;
+    for (int paper = 0; paper < 2; paper++) {
+        open_race(ns, 2);
+        f.config.race_seconds = 1e-9;
+        f.config.protocol = paper ? PROTOCOL_PAPER : PROTOCOL_ADAPTIVE;
+        race();
+        assert_string_equal(result.ranked[0].key, paper ? "v1" : "v0");
+        assert_true(told("raced") == (paper ? 2 : 1));
+        close_race();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +327,8 @@ int main(void)
         cmocka_unit_test(the_first_one_always_starts),
         cmocka_unit_test(looks_count_as_busy),
         cmocka_unit_test(a_race_says_what_it_cost),
+        cmocka_unit_test(a_race_keeps_to_its_time),
+        cmocka_unit_test(no_time_leaves_the_first_one),
         cmocka_unit_test(rounds_end_with_the_rivals),
         cmocka_unit_test(loading_is_not_launching),
         cmocka_unit_test(a_lucky_first_look_is_doubted),
