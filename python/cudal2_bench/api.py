@@ -44,7 +44,8 @@ def run(config: Optional[Union[PathLike, Mapping[str, Any]]] = None, *, shapes: 
         options: Sequence[str] = ()) -> Result:
     """Measures a config (a path, or its content as a dict) or shapes like "512x512x512", and returns the result.
 
-    `options` are further options of `cudal2-bench run`. Without `output` the files are deleted again. An exception of
+    `options` are further options of `cudal2-bench run`. It measures everything, also in a task of a scheduler: a shard is
+    asked for by options=["--shard", "3/8"] and `output` alone, and has no result to return. Without `output` the files are deleted again. An exception of
     a run that measured something all the same (VerificationFailed, Incomparable) has it in its `result`."""
     with tempfile.TemporaryDirectory() as made:
         target = os.fspath(output) if output is not None else os.path.join(made, "result.json")
@@ -62,6 +63,8 @@ def run(config: Optional[Union[PathLike, Mapping[str, Any]]] = None, *, shapes: 
                 arguments += [name, str(value)]
         for candidate in candidates:
             arguments += ["--candidate", os.fspath(candidate)]
+        if not any(option.split("=")[0] == "--shard" for option in options):
+            arguments += ["--shard", "none"]
         done = call([*arguments, *(["--resume"] if resume else []), *options])
         result = None
         if os.path.exists(target):

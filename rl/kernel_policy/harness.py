@@ -113,7 +113,7 @@ class CpuHarness:
         for old in self.directory.glob("result*"):
             old.unlink()
         done = subprocess.run([str(self.program), "run", "--config", str(written), "--device", "cpu", "--quiet",
-                               "--no-color", "--output", str(result)], capture_output=True, text=True)
+                               "--shard", "none", "--no-color", "--output", str(result)], capture_output=True, text=True)
         self.runs += 1
         if not result.exists():
             raise RuntimeError("cudal2-bench run ended with %d and no result: %s" % (

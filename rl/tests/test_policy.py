@@ -1,15 +1,21 @@
 """The policy itself: that it writes only what may be written, that its likelihoods are right, and that it learns.
 Skipped where torch is not installed."""
 import importlib.util
+import json
+import os
 import random
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 if HAS_TORCH:
     import torch
 
     from kernel_policy import closed_loop, grpo, model
-    from kernel_policy.harness import Outcome, cpu_problem
+    from kernel_policy.harness import Outcome, cpu_problem, find_program
     from kernel_policy.prompt import N_NUMBERS
 
     torch.set_num_threads(1)  # the sizes are tiny, and threads that wait for each other are slow where others compute
@@ -75,6 +81,29 @@ class TestPolicy(unittest.TestCase):
             learner.learn(problem, tokens, [Outcome(reward(problem, line)) for line in lines])
         self.assertIn("KC=32 ", learner.first(problems[0]))
         self.assertIn("KC=512 ", learner.first(problems[1]))
+
+    @unittest.skipUnless(HAS_TORCH and find_program(), "no cudal2-bench is built: the shared loop is not tested")
+    def test_two_tasks_share_the_loop_and_go_on(self):
+        """Shard 0 learns, the other measures; the same command again measures nothing and comes to the same."""
+        environment = {**os.environ, "CUDAL2_BENCH": str(Path(find_program()).resolve())}
+        with tempfile.TemporaryDirectory() as made:
+            def task(index, name):
+                command = [sys.executable, "-m", "kernel_policy.closed_loop", "--shared", made + "/d", "--steps", "4", "--output",
+                           made + "/" + name, "--cell-seconds", "0.2", "--patience", "120", "--shard", "%d/2" % index]
+                return subprocess.Popen(command, cwd=Path(closed_loop.__file__).parents[1], env=environment,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+            tasks = [task(0, "first.json"), task(1, "none.json")]
+            told = [one.communicate(timeout=240) for one in tasks]
+            self.assertEqual([one.returncode for one in tasks], [0, 0], told)
+            again = task(0, "again.json")
+            self.assertIsNotNone(again.communicate(timeout=120))
+            first, second = (json.loads((Path(made) / name).read_text()) for name in ("first.json", "again.json"))
+        self.assertTrue(0 < first["summary"]["cells"] < 10)  # four of training, six at the end
+        self.assertEqual(first["summary"]["cells"] + json.loads(told[1][0])["cells"], 10)
+        self.assertEqual(second["summary"]["cells"], 0)
+        self.assertEqual([step["mean"] for step in first["steps"]], [step["mean"] for step in second["steps"]])
+        self.assertEqual(first["final"], second["final"])
 
 
 if __name__ == "__main__":

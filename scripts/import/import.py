@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--slice I/N] [--again]: builds torch extensions
+"""import.py DIR [--out OUT] [--name NAME] [--arch sm_90a] [--jobs N] [--limit N] [--shard I/N] [--again]: builds torch extensions
 of the form void f(torch::Tensor a, b, b_col_major, c), one file M_N_K.cu for each shape, into one plugin: OUT/NAME.so.
 
 The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (state, reason, seconds); the hash is of the
 source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
-with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made."""
+with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made.
+
+Several tasks share the work as `cudal2-bench run` does: --shard I/N, else CUDAL2_SHARD or what the scheduler says. Each builds
+its files into the same OUT and leaves OUT/report.shard-I-of-N.tsv; --shard none then makes the plugin of all of them."""
 import argparse
 import collections
 import concurrent.futures
@@ -13,6 +16,7 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -22,6 +26,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "adapters"))
+sys.path.insert(0, str(TOP / "python" / "cudal2_bench"))
+import shards  # noqa: E402
 from common import cutlass_includes, find_nvcc  # noqa: E402
 TENSOR = r"(?:const\s+)?(?:torch|at)::Tensor\s*&?\s*\w+\s*"
 ENTRY = re.compile(r"\bvoid\s+(\w+)\s*\(\s*" + r",\s*".join([TENSOR] * 4) + r"\)\s*\{")
@@ -43,7 +49,7 @@ def arguments():
     p.add_argument("--include", type=Path, action="append", default=[], help="headers that the files want besides; may be repeated")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--limit", type=int, help="files at most, spread over the directory")
-    p.add_argument("--slice", default="0/1", help="I/N: every N-th file, from the I-th on: for several machines")
+    p.add_argument("--shard", help="I/N: the I-th of N parts of like cost, or none (default: what the scheduler says)")
     p.add_argument("--timeout", type=float, default=1800, help="seconds for one file")
     p.add_argument("--again", action="store_true", help="build again what did not build")
     p.add_argument("--plan", action="store_true", help="say what there is to do, and end")
@@ -157,19 +163,19 @@ def build_text(build, path, text, key):
                        "source": hashlib.sha256(text.encode()).hexdigest()}
         partial.unlink(missing_ok=True)
         generated.unlink(missing_ok=True)
-    record_path.write_text(json.dumps(record, indent=1) + "\n")
+    whole = out / f"{key}.part.{os.getpid()}.json"  # another process may be reading
+    whole.write_text(json.dumps(record, indent=1) + "\n")
+    whole.replace(record_path)
     return record
 
 
 def chosen(options):
     files = sorted(options.dir.glob("*.cu"))
-    part, parts = (int(x) for x in options.slice.split("/"))
-    files = files[part::parts]
     if options.limit and options.limit < len(files):
         files = [files[i * len(files) // options.limit] for i in range(options.limit)]
     if not files:
         sys.exit(f"import: no .cu in {options.dir}")
-    return files
+    return [files[i] for i in shards.own(options.shard, [guess(f) for f in files])]
 
 
 def guess(path):
@@ -200,10 +206,65 @@ def show(i, total, record, left):
           + (f": {record['reason']}" if record["reason"] else ""), flush=True)
 
 
+def build_all(build, files, guesses, stop):
+    """The records by file; after a TERM those of the files that were begun."""
+    records, start = {}, time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(build.options.jobs) as pool:
+        work = {pool.submit(build_one, build, f): f for f in files}
+        stop.work = list(work)
+        for i, done in enumerate(concurrent.futures.as_completed(work), 1):
+            if done.cancelled():
+                continue
+            path = work[done]
+            records[path] = done.result()
+            fresh = sum(guesses[f] for f in records if not records[f].get("cached"))
+            rest = sum(guesses[f] for f in files if f not in records)
+            show(i, len(files), records[path], rest * (time.monotonic() - start) / fresh if fresh else 0)
+    return records
+
+
+class Stop:
+    """TERM (a preemption, the end of a job's time): files that nvcc has are finished, the others wait for the next call."""
+
+    def __init__(self):
+        self.asked, self.work = False, []
+        signal.signal(signal.SIGTERM, self.on_signal)
+
+    def on_signal(self, *_):
+        self.asked = True
+        for one in self.work:
+            one.cancel()
+
+
+def report(options, name, files, records):
+    """A shard's report is its own; the index and the plugin are made of all files, where all are there."""
+    part = f".shard-{options.shard.index}-of-{options.shard.count}" if options.shard else ""
+    path = options.out / f"report{part}.tsv"
+    path.write_text("file\tstate\tseconds\treason\n" + "".join(
+        f"{f.name}\t{records[f]['state']}\t{records[f]['seconds']}\t{records[f]['reason'] or ''}\n" for f in files))
+    good = [f for f in files if records[f]["state"] == "ok"]
+    shapes = [] if options.shard else [f for f in good if re.fullmatch(r"\d+_\d+_\d+", f.stem)]
+    if shapes:
+        (options.out / f"{name}.tsv").write_text("".join(line_of_index(f, records[f]) for f in shapes))
+        link_plugin(options, name)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    made = f"{options.out}/{name}.so, {path}" if shapes else f"{path}"
+    print(f"{len(good)} of {len(files)} built; {used.ru_utime + used.ru_stime:.0f} s of CPU time in this call; {made}")
+    return 0 if shapes or options.shard else 3
+
+
 def main():
     options = arguments()
     name = options.name or re.sub(r"[^A-Za-z0-9_.-]", "-", options.dir.resolve().name)
     options.out = options.out or Path("imported") / name
+    try:
+        options.shard = shards.resolve(options.shard)
+    except ValueError as error:
+        print(f"import: {error}", file=sys.stderr)
+        sys.exit(64)
+    if options.shard:
+        print(f"shard {options.shard.index} of {options.shard.count}, counted from 0 ({options.shard.source}); --shard none "
+              "builds everything", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     files = chosen(options)
     guesses = {f: guess(f) for f in files}
@@ -211,26 +272,12 @@ def main():
           f"kept; {options.out}", flush=True)
     if options.plan:
         return
-    build, records, start = Build(options, files), {}, time.monotonic()
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        work = {pool.submit(build_one, build, f): f for f in files}
-        for i, done in enumerate(concurrent.futures.as_completed(work), 1):
-            path = work[done]
-            records[path] = done.result()
-            fresh = sum(guesses[f] for f in records if not records[f].get("cached"))
-            rest = sum(guesses[f] for f in files if f not in records)
-            show(i, len(files), records[path], rest * (time.monotonic() - start) / fresh if fresh else 0)
-    good = [f for f in files if records[f]["state"] == "ok"]
-    (options.out / "report.tsv").write_text("file\tstate\tseconds\treason\n" + "".join(
-        f"{f.name}\t{records[f]['state']}\t{records[f]['seconds']}\t{records[f]['reason'] or ''}\n" for f in files))
-    shapes = [f for f in good if re.fullmatch(r"\d+_\d+_\d+", f.stem)]
-    (options.out / f"{name}.tsv").write_text("".join(line_of_index(f, records[f]) for f in shapes))
-    if shapes:
-        link_plugin(options, name)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{len(good)} of {len(files)} built; {used.ru_utime + used.ru_stime:.0f} s of CPU time in this call; "
-          f"{options.out}/{name}.so, {options.out}/report.tsv")
-    sys.exit(0 if shapes else 3)
+    stop = Stop()
+    records = build_all(Build(options, files), files, guesses, stop)
+    if stop.asked:
+        print(f"import: terminated with {len(records)} of {len(files)} files looked at; the same command goes on", file=sys.stderr)
+        sys.exit(75)
+    sys.exit(report(options, name, files, records))
 
 
 if __name__ == "__main__":

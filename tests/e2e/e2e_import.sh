@@ -9,6 +9,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 fixtures=$top/tests/fixtures/imports
 command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || { echo "skipped: no nvcc"; exit 0; }
 export CUDAL2_ADAPTERS=$work/none # CUTLASS is not needed here
+unset CUDAL2_SHARD CUDAL2_SHARDS SLURM_ARRAY_TASK_ID JOB_COMPLETION_INDEX SLURM_PROCID OMPI_COMM_WORLD_RANK
 cd "$work" || exit 1
 
 import() { # import ARGUMENT...
@@ -34,6 +35,46 @@ for i in 1 2; do # two at the same directory, as slices of one set are
 done
 wait "${pids[1]}" && wait "${pids[2]}"
 verdict $? "two at a time do not disturb each other" "$(tail -1 both.1); $(tail -1 both.2)"
+# --- in shards, as `run` has them ---
+mkdir parts
+cp out/????????????????????????????????.* parts # what is built is kept
+for i in 0 1; do
+    SLURM_ARRAY_TASK_ID=$i CUDAL2_SHARDS=2 timeout -k 5 600 "$top/scripts/import/import.py" "$fixtures" --out parts --name mine \
+        >"part.$i" 2>"part.$i.err" </dev/null
+    verdict $? "shard $i of 2" "$(tail -1 "part.$i.err")"
+    expect_text "part.$i.err" "^shard $i of 2, counted from 0 \(SLURM_ARRAY_TASK_ID\)" "and it says so"
+done
+[ "$(cat parts/report.shard-?-of-2.tsv | grep -c '_16_16.cu')" -eq 3 ] && [ ! -e parts/mine.so ] && [ ! -e parts/report.tsv ]
+verdict $? "each file is one shard's, and no shard makes the plugin" "$(ls parts)"
+CUDAL2_SHARD=1/2 timeout -k 5 600 "$top/scripts/import/import.py" "$fixtures" --out parts --name mine --shard none >out.txt 2>err </dev/null
+code=$?
+expect_code 0 "--shard none makes the plugin of all of them"
+[ "$(grep -c '(kept)' out.txt)" -eq 3 ] && cmp -s parts/mine.tsv out/mine.tsv
+verdict $? "builds nothing again, and has the same index" "$(cat out.txt)"
+import --shard 2/2
+expect_code 64 "shard 2/2 is none of 0 and 1"
+mkdir slow
+for i in 1 2; do
+    { echo "// $i"; cat "$fixtures/16_16_16.cu"; } >"slow/${i}_16_16.cu"
+done
+"$top/scripts/import/import.py" slow --out slow.out --jobs 1 --shard 0/1 >slow.txt 2>err </dev/null &
+task=$!
+for _ in $(seq 600); do
+    ls slow.out/*.cu >/dev/null 2>&1 && break
+    sleep 0.02
+done
+kill -TERM "$task"
+wait "$task"
+code=$?
+expect_code 75 "TERM ends a task with 75"
+expect_text err '^import: terminated with 1 of 2 files looked at; the same command goes on$' "when the file in hand is built"
+! ls slow.out/*.part.* slow.out/*.cu >/dev/null 2>&1
+verdict $? "and leaves no part of another" "$(ls slow.out)"
+timeout -k 5 600 "$top/scripts/import/import.py" slow --out slow.out >out.txt 2>"$work/err" </dev/null
+code=$?
+expect_code 0 "the same command goes on"
+expect_text out.txt '\(kept\)' "from there"
+
 [ "$(nm -D --defined-only out/mine.so | grep -c ' [TDBR] ')" -eq 2 ]
 verdict $? "the plugin exports the two names alone" "$(nm -D --defined-only out/mine.so)"
 

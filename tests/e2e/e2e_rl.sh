@@ -8,7 +8,7 @@ if ! command -v "$python" >/dev/null; then
     echo "no python3 here (apt-get install python3)"
     exit 77
 fi
-CUDAL2_BENCH=$bench PYTHONDONTWRITEBYTECODE=1 timeout 300 "$python" -m unittest discover -v -s rl/tests -t rl >"$work/out" 2>&1 </dev/null
+CUDAL2_BENCH=$bench PYTHONDONTWRITEBYTECODE=1 timeout 600 "$python" -m unittest discover -v -s rl/tests -t rl >"$work/out" 2>&1 </dev/null
 verdict $? "rl/tests pass" "$(tail -3 "$work/out")"
 expect_text "$work/out" '^Ran [1-9][0-9]* tests' "tests were found"
 expect_no_text "$work/out" 'live environment is not tested' "the live environment was tested"
