@@ -3,7 +3,7 @@
     from cudal2_bench.gym import TuningEnv, by_run
     env = TuningEnv({"KC": [64, 128, 256]}, ["256x256x256"], by_run(build, baseline="openblas", device="cpu"))
 
-Relies on gymnasium and numpy (`pip install cudal2-bench[gym]`) and on api.py. Not imported by the package itself."""
+Relies on gymnasium and numpy (`pip install cudal2-bench[gym]`), on api.py and served.py. Not imported by the package itself."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,8 @@ import gymnasium
 import numpy
 
 from .api import run
-from .errors import BenchError
+from .errors import BenchError, DataError
+from .served import Client
 
 Parameters = Mapping[str, int]
 # What a measurement gives: the reward, or None where there is no valid time, and what else is known ("why").
@@ -92,4 +93,19 @@ def by_run(candidate: Callable[[Parameters], Union[str, "os.PathLike[str]"]], *,
             return None, {"why": "; ".join("%s: %s" % (c.name, c.reason or c.status) for c in cell.contenders.values()
                                            if c.status != "ok") or cell.reason}
         return math.log(min(times[True]) / min(times[False])), {"why": "", "time_ns": min(times[False])}
+    return measure
+
+
+def by_server(submission: Callable[[Parameters], Mapping[str, Any]], client: Client, **common: Any) -> Measure:
+    """Measures by a running `cudal2-bench serve`: `submission` gives the candidate of some parameters, as in
+    `lambda p: {"kernel": "multistage", "parameters": dict(p)}`; `common` are members of every submission.
+
+    The reward is the logarithm of Eq. 3's; info has the outcome. What failed has none, and info["why"] says why."""
+    def measure(shape: str, parameters: Parameters) -> Tuple[Optional[float], Dict[str, Any]]:
+        try:
+            outcome = client.measure({**common, **submission(parameters), "problem": shape})
+        except DataError as error:
+            return None, {"why": str(error)}
+        value = (outcome["reward"] or {}).get("value") or 0
+        return (math.log(value) if value > 0 else None), {"why": outcome.get("error", ""), "outcome": outcome}
     return measure
