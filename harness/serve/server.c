@@ -39,6 +39,25 @@ struct restore {
     size_t damaged;
 };
 
+/* Of a job that is done: what its client's later ones are told of it. */
+static void remember(struct server *s, const char *id, struct json_at at)
+{
+    struct submission *submission = NULL;
+    cJSON *outcome = NULL;
+    char *text = NULL;
+    struct error ignored;
+    if (read_again(at, &submission, &ignored))
+        return;
+    const struct measured_job is = {tree_text(at.node, "client"), id, submission};
+    if (store_get(&s->store, id, STORE_OUTCOME, &text, &ignored) == 0 &&
+        json_parse(text, strlen(text), STORE_FILE_BYTES, "outcome", &outcome, &ignored) == 0)
+        measured_add(&s->measured, &is, outcome);
+    cJSON_Delete(outcome);
+    free(text);
+    submission_free(submission);
+    free(submission);
+}
+
 static int restore_job(void *context, const char *id, struct json_at at, bool done, struct error *err)
 {
     struct restore *restore = context;
@@ -50,6 +69,8 @@ static int restore_job(void *context, const char *id, struct json_at at, bool do
         restore->damaged++;
         return 0;
     }
+    if (done)
+        remember(s, id, at);
     struct job *job = jobs_add(&s->jobs, id, submission);
     if (!job)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the jobs");
@@ -130,6 +151,7 @@ void server_close(struct server *s)
     for (size_t i = 0; i < s->n_threads; i++)
         pthread_join(s->threads[i], NULL);
     jobs_free(&s->jobs);
+    measured_free(&s->measured);
     store_close(&s->store);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->news);

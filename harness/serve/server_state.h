@@ -9,6 +9,7 @@
 
 #include "run/devices.h"
 #include "serve/jobs.h"
+#include "serve/measured.h"
 #include "serve/server.h"
 #include "serve/store.h"
 
@@ -36,6 +37,7 @@ struct server {
     pthread_mutex_t lock;       /* of all below */
     pthread_cond_t work, news;  /* there is a job to take; a job has gone on */
     struct jobs jobs;
+    struct measured measured;
     struct server_counts counts;
     uint64_t started_ns;
     size_t n_threads, n_compilers;

@@ -87,6 +87,7 @@ expect_text "$work/body" '"verdict":"ok".*"screened":true' "a quick look is enou
 finish_job steady 16x48x64 '"screen":0.0001'
 expect_no_text "$work/body" '"screened"' "and not for what can"
 
+expect_text "$work/body" '"neighbours":\[\{"problem":"16x48x64","distance":0,"ratio":[0-9.e-]+,"candidate":"steady","id":' "neighbours: what was measured of the nearest problems"
 # --- warm workers ---
 finish_job steady 16x48x72
 finish_job steady 16x48x80
@@ -190,6 +191,8 @@ for k in 8 16 24; do
 done
 ask "$url/v1/jobs/$first"
 expect_text "$work/body" '"verdict":"ok"' "kill -9: what was done is still there"
+finish_job steady 32x48x67
+expect_text "$work/body" '"neighbours":\[\{"problem":"32x48x64"' "kill -9: and still is a neighbour"
 ask "$url/metrics"
 expect_text "$work/body" '^cudal2_serve_outcomes_total\{verdict="ok"\} [0-9]' "metrics count outcomes"
 
