@@ -142,6 +142,12 @@ static bool cpu_held(const struct device_segment *segment)
     return false;
 }
 
+static void cpu_reorder(struct device_segment *segment, uint64_t order)
+{
+    (void)segment;
+    (void)order;
+}
+
 static int cpu_measure(struct device *d, struct device_segment *segment, double *ns, struct error *err)
 {
     (void)d;
@@ -234,6 +240,7 @@ static const struct device_ops cpu_ops = {
     .rung = cpu_rung,
     .rung_reason = cpu_rung_reason,
     .held = cpu_held,
+    .reorder = cpu_reorder,
     .measure = cpu_measure,
     .release_segment = cpu_release_segment,
     .time_event = cpu_time_event,

@@ -116,6 +116,7 @@ static const struct device_ops cuda_ops = {
     .rung = cuda_rung,
     .rung_reason = cuda_rung_reason,
     .held = cuda_segment_held,
+    .reorder = cuda_reorder,
     .early = cuda_segment_early,
     .measure = cuda_measure,
     .release_segment = cuda_release_segment,

@@ -186,6 +186,7 @@ void cuda_hand_over(struct cuda_device *c);
 /* Finds out by doing it whether a graph can be held: the driver may not have the call for this device, and one that
  * serialises launches (CUDA_LAUNCH_BLOCKING, a tool) would never come back from them. Says it in info.holds. */
 int cuda_try_hold(struct cuda_device *c, struct error *err);
+void cuda_reorder(struct device_segment *segment, uint64_t order);
 bool cuda_segment_held(const struct device_segment *segment);
 bool cuda_segment_early(const struct device_segment *segment);
 /* One launch of its work, with a mark behind it where marks are kept. */

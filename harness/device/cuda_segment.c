@@ -155,6 +155,12 @@ const char *cuda_rung_reason(const struct device_segment *segment)
     return segment->reason;
 }
 
+void cuda_reorder(struct device_segment *segment, uint64_t order)
+{
+    if (segment->rung != RUNG_GRAPH)
+        segment->shape.order = order;
+}
+
 bool cuda_segment_held(const struct device_segment *segment)
 {
     return segment->held;

@@ -214,6 +214,9 @@ struct device_ops {
      * made full dependencies of them. Of launches that the harness does not make itself it is seen on the rung graph
      * alone. NULL: never. */
     bool (*early)(const struct device_segment *segment);
+    /* From now on launches use their sets in this order (device_shape.order). On the rung graph they stay as they were
+     * captured. */
+    void (*reorder)(struct device_segment *segment, uint64_t order);
     /* Runs the segment once and returns mean ns of one launch (elapsed / launches). */
     int (*measure)(struct device *d, struct device_segment *segment, double *ns, struct error *err);
     void (*release_segment)(struct device *d, struct device_segment *segment);

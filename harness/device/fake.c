@@ -293,6 +293,12 @@ static enum device_rung fake_rung(const struct device_segment *segment)
     return segment->rung;
 }
 
+static void fake_reorder(struct device_segment *segment, uint64_t order)
+{
+    if (segment->rung != RUNG_GRAPH)
+        segment->shape.order = order;
+}
+
 static const char *fake_rung_reason(const struct device_segment *segment)
 {
     return segment->reason;
@@ -414,6 +420,7 @@ static const struct device_ops fake_ops = {
     .prepare = fake_prepare,
     .rung = fake_rung,
     .rung_reason = fake_rung_reason,
+    .reorder = fake_reorder,
     .held = fake_held,
     .measure = fake_measure,
     .release_segment = fake_release_segment,

@@ -44,20 +44,36 @@ static double sets_between(const struct bench *bench, const struct entrant *entr
     return 0;
 }
 
+bool rotation_is_told(const struct bench *bench, const struct entrant *entrant)
+{
+    return is_rotated(bench) && entrant->row.segment != NULL &&
+           bench->device->ops->rung(entrant->row.segment) != RUNG_GRAPH;
+}
+
 bool rotation_empties(const struct bench *bench, const struct entrant *entrant, enum timing timing)
 {
     return is_rotated(bench) && !drives_itself_out(bench) &&
-           !do_sets_suffice(bench, sets_between(bench, entrant, timing));
+           (rotation_is_told(bench, entrant) || !do_sets_suffice(bench, sets_between(bench, entrant, timing)));
+}
+
+static void use_no_set_twice(struct device_shape *shape)
+{
+    unsigned sets = (unsigned)shape->n_sets;
+    unsigned most = sets > SEGMENT_LEAST_PRIMERS ? sets - SEGMENT_LEAST_PRIMERS : 1;
+    shape->launches = shape->launches < most ? shape->launches : most;
+    shape->primers = shape->primers < sets - shape->launches ? shape->primers : sets - shape->launches;
 }
 
 void rotation_limit(const struct bench *bench, struct device_shape *shape)
 {
-    unsigned sets = (unsigned)shape->n_sets;
-    if (!is_rotated(bench) || drives_itself_out(bench) || do_sets_suffice(bench, (double)sets - 1))
-        return;
-    unsigned most = sets > SEGMENT_LEAST_PRIMERS ? sets - SEGMENT_LEAST_PRIMERS : 1;
-    shape->launches = shape->launches < most ? shape->launches : most;
-    shape->primers = shape->primers < sets - shape->launches ? shape->primers : sets - shape->launches;
+    if (is_rotated(bench) && !drives_itself_out(bench) && !do_sets_suffice(bench, (double)shape->n_sets - 1))
+        use_no_set_twice(shape);
+}
+
+void rotation_limit_told(const struct bench *bench, const struct entrant *entrant, struct device_shape *shape)
+{
+    if (rotation_is_told(bench, entrant) && !drives_itself_out(bench))
+        use_no_set_twice(shape);
 }
 
 /* Drawn for each row: with an order that it could foresee a contender would fetch the next launch's operands in time.

@@ -61,10 +61,21 @@ static void add_busy(struct bench *bench, struct entrant *entrant, enum timing t
         bench_row(bench, entrant, timing)->replayed = false;
 }
 
+/* Ahead of each timing where host code could learn the order of the last one. */
+static void draw_order(struct bench *bench, const struct entrant *entrant, struct prepared_row *row)
+{
+    if (!rotation_is_told(bench, entrant))
+        return;
+    row->shape.order = rotation_order(bench);
+    bench->device->ops->reorder(row->segment, row->shape.order);
+}
+
 static int time_unwatched(struct bench *bench, struct entrant *entrant, enum timing timing, double *ns,
                           struct error *err)
 {
     struct device *d = bench->device;
+    if (timing_is_segment(timing))
+        draw_order(bench, entrant, bench_row(bench, entrant, timing));
     int code = timing_is_segment(timing) ? d->ops->measure(d, bench_row(bench, entrant, timing)->segment, ns, err)
                                          : device_time_single(d, timing, &entrant->work, 0, ns, err);
     if (code == 0)
@@ -173,6 +184,7 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
                     struct error *err)
 {
     struct device_shape shape = segment_shape(bench, target_ns, fastest_ns, entrant->estimate_ns);
+    rotation_limit_told(bench, entrant, &shape);
     shape.loaded = bench->warmed;
     shape.settled = bench->warmed && is_settled(bench, fastest_ns, entrant->estimate_ns);
     entrant->record->launches = timing_is_segment(bench->headline) ? shape.launches : 1;

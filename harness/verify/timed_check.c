@@ -12,6 +12,7 @@
 
 #include "measure/arrivals.h"
 #include "measure/judge.h"
+#include "measure/rotation.h"
 #include "measure/segment.h"
 #include "measure/timed.h"
 
@@ -321,6 +322,8 @@ static int run_segment_between(struct timed_check *t, const struct device_work *
     shape.loaded = shape.settled = true;
     shape.overlap = true; /* what begins early must wait itself, whether it is timed so or not */
     int code = d->ops->prepare(d, work, &shape, d->ops->rung(t->entrant->row.segment), &segment, err);
+    if (code == 0 && rotation_is_told(t->bench, t->entrant))
+        d->ops->reorder(segment, random_next(t->random) | 1);
     if (code == 0)
         code = d->ops->measure(d, segment, &ns, err);
     if (segment != NULL)

@@ -16,10 +16,31 @@
 
 static struct fixture f;
 
+/* Sets of the launches so far, as the contender's host code is told them. */
+static struct {
+    const struct contender_ops *ops;
+    uint32_t flags; /* of the next cell's contender */
+    size_t sets[512];
+    unsigned n;
+} told;
+
+static int launch_told(const struct contender *c, void *state, size_t set, char *why)
+{
+    if (told.n < sizeof told.sets / sizeof *told.sets)
+        told.sets[told.n++] = set;
+    return told.ops->launch(c, state, set, why);
+}
+
 static void open_rotating(enum mode mode, size_t sets, uint64_t cache_bytes, double duration_ns)
 {
+    static struct contender_ops ops;
     struct error err;
     fixture_open(&f, 1);
+    told.ops = f.contenders[0].ops;
+    ops = *told.ops;
+    ops.launch = launch_told;
+    f.contenders[0].ops = &ops;
+    f.contenders[0].is.flags |= told.flags;
     f.device->info.l2_bytes = cache_bytes;
     f.bench.mode = f.bench.record->mode = mode;
     f.config.cache[mode] = CACHE_ROTATE;
@@ -137,6 +158,37 @@ static void a_rows_order_is_drawn(void **state)
     fixture_close(&f);
 }
 
+/* Launches that are not captured are made one by one at each timing, and their host code is told each set: it learns
+ * nothing of the next row, and its row is as cold as one that is captured. */
+static void an_order_that_is_told_is_drawn_for_each_timing(void **state)
+{
+    const uint32_t flags[] = {CUDAL2_NO_CAPTURE, CUDAL2_SYNCS, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        unsigned same = 0, twice = 0, timings = 20;
+        size_t first[512];
+        told.flags = flags[i];
+        open_rotating(MODE_OFFLINE, 16, 8 * SET_BYTES, 1000);
+        const struct device_shape *shape = &f.bench.entrants[0].row.shape;
+        unsigned length = shape->launches + device_shape_untimed(shape);
+        for (unsigned t = 0; t < timings; t++) {
+            told.n = 0;
+            assert_timed(TIMING_DEVICE, flags[i] != 0, length);
+            for (unsigned j = 0; j < told.n; j++) {
+                assert_int_equal(told.sets[j], device_shape_set(shape, 0, j)); /* what judges and records go by */
+                for (unsigned k = 0; k < j; k++)
+                    twice += told.sets[j] == told.sets[k];
+            }
+            same += t > 0 && memcmp(first, told.sets, length * sizeof *first) == 0;
+            memcpy(first, told.sets, length * sizeof *first);
+        }
+        assert_int_equal(same, flags[i] == 0 ? timings - 1 : 0);
+        assert_int_equal(twice != 0, flags[i] == 0);
+        assert_said("full", flags[i] == 0 ? "sets" : "flush");
+    }
+    told.flags = 0;
+}
+
 static void a_cache_of_unknown_size_is_emptied(void **state)
 {
     (void)state;
@@ -158,10 +210,15 @@ static void other_states_say_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_sets_come_after_an_emptied_cache), cmocka_unit_test(few_sets_get_few_launches),
-        cmocka_unit_test(sets_that_hold_the_cache_suffice),       cmocka_unit_test(long_launches_are_rotated_too),
-        cmocka_unit_test(what_exceeds_the_cache_needs_nothing),   cmocka_unit_test(a_rows_order_is_drawn),
-        cmocka_unit_test(a_cache_of_unknown_size_is_emptied),     cmocka_unit_test(other_states_say_nothing),
+        cmocka_unit_test(small_sets_come_after_an_emptied_cache),
+        cmocka_unit_test(few_sets_get_few_launches),
+        cmocka_unit_test(sets_that_hold_the_cache_suffice),
+        cmocka_unit_test(long_launches_are_rotated_too),
+        cmocka_unit_test(what_exceeds_the_cache_needs_nothing),
+        cmocka_unit_test(a_rows_order_is_drawn),
+        cmocka_unit_test(an_order_that_is_told_is_drawn_for_each_timing),
+        cmocka_unit_test(a_cache_of_unknown_size_is_emptied),
+        cmocka_unit_test(other_states_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
