@@ -17,6 +17,7 @@
 #include "cli/name_check.h"
 #include "cli/run_config.h"
 #include "record/journal.h"
+#include "report/roofline.h"
 #include "run/plan.h"
 #include "worker/cell.h"
 #include "worker/environment.h"
@@ -62,7 +63,8 @@ static int fill_config(const struct options *options, struct run_config *made, s
     config->candidates_given = true;
     config->optional_candidates = 0;
     config->modes = CUDAL2_BIT(MODE_OFFLINE);
-    config->verify = config->verify_only = true;
+    config->verify = true;
+    config->verify_only = options->roofline == NULL;
     config->verify_cache = config->aa = config->time_anyway = false;
     int code = shapes_choose(options, config, err);
     if (code == 0)
@@ -274,6 +276,24 @@ static int check_compile_only(const struct options *options, struct error *err)
                : error_set(err, EXIT_CODE_USAGE, "verify: --arch and --variants go with --compile-only");
 }
 
+/* What would come out only after all is measured. */
+static int check_roofline(const struct options *options, struct error *err)
+{
+    char directory[PATH_MAX];
+    if (options->roofline == NULL)
+        return 0;
+    if (options->in_process || options->compile_only)
+        return error_set(err, EXIT_CODE_USAGE,
+                         "verify: --roofline times in a worker: without --in-process and "
+                         "--compile-only");
+    const char *slash = strrchr(options->roofline, '/');
+    snprintf(directory, sizeof directory, "%.*s", slash != NULL ? (int)(slash - options->roofline) + 1 : 1,
+             slash != NULL ? options->roofline : ".");
+    if (access(directory, W_OK) == 0)
+        return 0;
+    return error_set(err, EXIT_CODE_CANTCREATE, "--roofline %s: %s cannot be written to", options->roofline, directory);
+}
+
 static int check_format(const struct options *options, struct error *err)
 {
     const char *name = format_choices[options->format];
@@ -312,7 +332,8 @@ static int check_by_run(const struct options *options, const struct run_config *
     struct run_spec *spec = NULL;
     if (spec_make(options, made, desk->output, &spec, err) != 0)
         return err->code;
-    spec->no_tuned = spec->temporary = true;
+    spec->no_tuned = options->roofline == NULL;
+    spec->temporary = true;
     int code = check_in_worker(options, spec, f, err);
     free(spec);
     return code;
@@ -325,6 +346,8 @@ static int check_at(const struct desk *desk, const struct options *options, cons
     int code =
         options->in_process ? check_here(options, &made->config, f, err) : check_by_run(options, made, desk, f, err);
     findings_close(f, &made->config);
+    if (code == 0 && options->roofline != NULL && roofline_write(desk->journal, options->roofline, err) != 0)
+        f->undrawn = *err;
     return code != 0 ? code : sanitize(options, desk->directory, f, err);
 }
 
@@ -342,7 +365,13 @@ static int verify(const struct options *options, const struct run_config *made, 
     free(desk);
     if (code == 0)
         code = print(options, f, err);
-    return code == 0 ? findings_outcome(f, err) : code;
+    if (code == 0)
+        code = findings_outcome(f, err);
+    if (code == 0 && f->undrawn.code != 0) {
+        *err = f->undrawn;
+        code = err->code;
+    }
+    return code;
 }
 
 int command_verify(const struct options *options, struct error *err)
@@ -352,6 +381,8 @@ int command_verify(const struct options *options, struct error *err)
     int code = check_format(options, err);
     if (code == 0)
         code = check_compile_only(options, err);
+    if (code == 0)
+        code = check_roofline(options, err);
     if (code == 0 && options->compile_only)
         return compile_only(options, err);
     if (code == 0)

@@ -23,6 +23,7 @@ struct findings {
     cJSON *origins;                     /* owned; whose name brought it (environment_named) */
     char unchecked[768];                /* who was named and checked nowhere, and why; "" none */
     char unfinished[RECORD_REASON_MAX]; /* the first sanitizer that did not come to its end, and why; "" none */
+    struct error undrawn;               /* why there is no picture; code 0: nothing is wrong with it */
     char first[2 * RECORD_NAME_MAX + PROBLEM_KEY_MAX + RECORD_REASON_MAX];
 };
 

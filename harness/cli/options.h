@@ -60,6 +60,7 @@ enum option_id {
     OPTION_SHAPE,
     OPTION_WHERE,
     OPTION_LIMIT,
+    OPTION_ROOFLINE,
     OPTION_MEMCHECK,
     OPTION_RACECHECK,
     OPTION_TIMEOUT,
@@ -159,12 +160,13 @@ struct options {
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
     const char *between;                          /* report: another run; NULL: none */
     double delta_percent;                         /* of --delta; 0: compare's own */
-    const char *confirm; /* NULL: no second look; "" when --confirm has no file: measure it now */
-    const char *listen;  /* serve: NULL: its own address */
-    const char *tokens;  /* serve: NULL: no tokens */
-    uint64_t queue;      /* serve: 0: its own limit */
-    uint64_t quota;      /* serve: 0: as the queue */
-    int completion;      /* enum completion_shell */
+    const char *confirm;  /* NULL: no second look; "" when --confirm has no file: measure it now */
+    const char *roofline; /* verify: the picture's file; NULL: nothing is timed */
+    const char *listen;   /* serve: NULL: its own address */
+    const char *tokens;   /* serve: NULL: no tokens */
+    uint64_t queue;       /* serve: 0: its own limit */
+    uint64_t quota;       /* serve: 0: as the queue */
+    int completion;       /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, invariance, memcheck, racecheck, in_process,
         compile_only; /* verification */
     bool explore, dry_run, update, mixed, all, agreement, force, resume, explain, once, quiet, no_color, man, help,

@@ -37,6 +37,28 @@ run verify "$plugins/honest.so" --device cpu --config "$(dirname "$0")/../../con
 expect_code 0 "the problems of a config"
 expect_text "$work/out" '^8 passed' "all of them"
 
+# --- the roofline picture: the one thing for which verify times ---
+cp "$plugins/steady.so" "$work/mine.so"
+run verify "$work/mine.so" --device cpu --shape 32x32x64 --shape 64x64x64 --baselines "$plugins/honest.so" --roofline "$work/roof.svg" --quiet
+expect_code 0 "verify --roofline"
+expect_text "$work/out" '^2 passed, 0 failed' "verifies as without"
+python3 - "$work/roof.svg" <<'END'
+import sys, xml.dom.minidom
+tree = xml.dom.minidom.parse(sys.argv[1])
+names = [e.firstChild.data for e in tree.getElementsByTagName("title") if e.firstChild.data != "Roofline"]
+assert len(names) == 4 and all("FLOP/s" in name and "\u00b5s" in name for name in names), names
+assert len([n for n in names if n.startswith("steady-nn, ")]) == 2 and len([n for n in names if n.startswith("honest-nn, ")]) == 2, names
+END
+verdict $? "and each contender is a point with its name and time" "$(head -c 300 "$work/roof.svg")"
+run verify "$plugins/bad_wrong.so" --device cpu --shape 32x32x64 --baselines "$plugins/bad_crash_launch.so" --roofline "$work/none.svg" --quiet
+expect_code 3 "a kernel that fails keeps its exit status"
+[ ! -e "$work/none.svg" ]
+verdict $? "and has no point"
+run verify "$plugins/honest.so" --device cpu --shape 32x32x64 --roofline /nowhere/x.svg
+expect_code 73 "a picture that cannot be written is refused before anything is timed"
+run verify "$plugins/honest.so" --device cpu --shape 32x32x64 --roofline "$work/x.svg" --in-process
+expect_code 64 "and so is one without a worker"
+
 # --- command line ---
 run verify
 expect_code 64 "verify needs a kernel"
