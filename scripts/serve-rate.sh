@@ -1,11 +1,13 @@
 #!/bin/bash
-# serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]: how many rewards an hour `serve` gives on the CPU device for jobs of one candidate
-# and different problems, submitted as one batch. MORE: members of a submission (',"seconds":1'). Prints one line; needs curl.
-# docs/lab/serve-details.md has what it printed.
+# serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]: how many rewards an hour `serve` gives for jobs of one candidate and different
+# problems, submitted as one batch. CANDIDATE: a name, or members of a submission ('"kernel":"multistage","parameters":{"BM":128}');
+# MORE: further members (',"screen":1'). $DEVICE (cpu), $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line;
+# needs curl. docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)
-"$program" serve --listen 127.0.0.1:0 --device cpu --output "$work/jobs" --quiet >"$work/out" 2>"$work/err" </dev/null &
+case $candidate in '"'*) ;; *) candidate="\"candidate\":\"$candidate\"" ;; esac
+"$program" serve --listen 127.0.0.1:0 --device "${DEVICE:-cpu}" --output "$work/jobs" --quiet >"$work/out" 2>"$work/err" </dev/null &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" || true; rm -rf "$work"' EXIT
 for _ in $(seq 200); do
@@ -16,7 +18,7 @@ done
 url=$(sed -n 's/^listening on //p' "$work/out")
 list=
 for i in $(seq "$jobs"); do
-    list+=${list:+,}"{\"candidate\":\"$candidate\",\"problem\":\"64x64x$((56 + 8 * i))\",\"half_width\":0.5,\"seconds\":0.1$more}"
+    list+=${list:+,}"{$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (i + 7)))\",\"half_width\":0.5,\"seconds\":0.1$more}"
 done
 began=$(date +%s%N)
 ids=$(curl -sf "$url/v1/jobs" -H 'Content-Type: application/json' -d "{\"jobs\":[$list]}" | grep -o '"id":"[0-9a-f]*"' | cut -d'"' -f4)
