@@ -27,7 +27,7 @@ struct chain {
     double latest[RECORD_MAX_CONTENDERS];         /* what they took, a layer, since chain_without */
     size_t n_latest;
     struct series told[TIMING_COUNT]; /* its answers */
-    double chains, chains_ns, checks, checks_ns;
+    struct timed_cost cost;
 };
 
 static double weight_bytes(const struct cudal2_problem *p)
@@ -347,13 +347,8 @@ int chain_verify(struct bench *bench, struct error *err)
 /* What checks cost is bounded as it is of segments (timed.h). */
 static bool is_chosen(struct bench *bench, const struct entrant *e)
 {
-    struct chain *chain = bench->chain;
-    if (bench->timed == NULL || !bench->judging || e->record->invalid)
-        return false;
-    if (bench->config->timed == TIMED_ALL || chain->checks < 1 || chain->chains < 1)
-        return true;
-    double share = TIMED_SEGMENT_SHARE * (chain->chains_ns / chain->chains) / fmax(chain->checks_ns / chain->checks, 1);
-    return (double)(timed_draw(bench) >> 11) * 0x1p-53 < fmax(share, TIMED_SEGMENT_LEAST);
+    bool judged = bench->timed != NULL && bench->judging && !e->record->invalid;
+    return judged && timed_chooses(bench, &bench->chain->cost);
 }
 
 /* Weights of its own and of others have been used since a chain began last: none of what it begins with is cached. */
@@ -408,10 +403,10 @@ int chain_time(struct bench *bench, struct entrant *entrant, enum timing timing,
     timed_stir(bench);
     if (code == 0 && chosen)
         code = judge_layers(bench, entrant, err);
-    chain->chains++;
-    chain->chains_ns += ended - run;
-    chain->checks += chosen;
-    chain->checks_ns += chosen ? run - began + now_ns(bench) - ended : 0;
+    chain->cost.runs++;
+    chain->cost.runs_ns += ended - run;
+    chain->cost.checks += chosen;
+    chain->cost.checks_ns += chosen ? run - began + now_ns(bench) - ended : 0;
     entrant->timed.launches += bench->sets_each;
     entrant->timed.judged += chosen ? bench->sets_each : 0;
     return code;

@@ -20,7 +20,7 @@ struct timed {
     /* Of segments (timed_disturb): whether the latest is checked, with a row for certain, and since when it runs. */
     bool chosen, row_due;
     double since;
-    double segments, segments_ns, checks, checks_ns; /* so far */
+    struct timed_cost cost;
 };
 
 /* ---- the cell ---- */
@@ -142,14 +142,12 @@ static double now_ns(const struct bench *bench)
     return (double)bench->device->ops->now(bench->device);
 }
 
-/* By what checks and segments have taken so far. */
-static bool is_chosen(const struct bench *bench)
+bool timed_chooses(struct bench *bench, const struct timed_cost *cost)
 {
-    struct timed *t = bench->timed;
-    if (bench->config->timed == TIMED_ALL || t->checks < 1 || t->segments < 1)
+    if (bench->config->timed == TIMED_ALL || cost->checks < 1 || cost->runs < 1)
         return true;
-    double share = TIMED_SEGMENT_SHARE * (t->segments_ns / t->segments) / fmax(t->checks_ns / t->checks, 1);
-    return random_unit(&t->random) < fmax(share, TIMED_SEGMENT_LEAST);
+    double share = TIMED_SEGMENT_SHARE * (cost->runs_ns / cost->runs) / fmax(cost->checks_ns / cost->checks, 1);
+    return random_unit(&bench->timed->random) < fmax(share, TIMED_SEGMENT_LEAST);
 }
 
 /* A candidate's rows are judged at moments that are drawn one after the other, more densely at the beginning: a short
@@ -199,7 +197,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
         return 0;
     double start = now_ns(bench);
     t->row_due = !alone && is_row_due(bench, entrant);
-    t->chosen = is_chosen(bench) || t->row_due;
+    t->chosen = timed_chooses(bench, &t->cost) || t->row_due;
     if (!t->chosen) {
         t->since = start;
         return 0;
@@ -208,7 +206,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
     if (code == 0 && bench->renewed != NULL)
         code = bench->renewed(bench->renewed_context, err);
     t->since = now_ns(bench);
-    t->checks_ns += t->since - start;
+    t->cost.checks_ns += t->since - start;
     return code;
 }
 
@@ -396,8 +394,8 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     double start = now_ns(l->bench);
     bool chosen = t->chosen;
     if (t->since > 0) { /* else nothing was asked before it: a first estimate */
-        t->segments++;
-        t->segments_ns += start - t->since;
+        t->cost.runs++;
+        t->cost.runs_ns += start - t->since;
     }
     t->since = 0;
     t->chosen = false;
@@ -408,8 +406,8 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     int code = project(l, err);
     if (code == 0 && timing == bench_row_timing(l->bench) && l->bench->renewed == NULL)
         code = judge_row(l, err);
-    t->checks++;
-    t->checks_ns += now_ns(l->bench) - start;
+    t->cost.checks++;
+    t->cost.checks_ns += now_ns(l->bench) - start;
     return code;
 }
 
@@ -439,7 +437,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
 
 double timed_spent(const struct bench *bench)
 {
-    return bench->timed == NULL ? 0 : bench->timed->checks_ns;
+    return bench->timed == NULL ? 0 : bench->timed->cost.checks_ns;
 }
 
 /* ---- the record ---- */

@@ -35,6 +35,11 @@
 #define TIMED_BAND_EVERY 8u
 #define TIMED_BAND_MOST 16
 
+/* What segments (or chains) and the checks of some of them have taken so far. */
+struct timed_cost {
+    double runs, runs_ns, checks, checks_ns;
+};
+
 /* Keeps what the checks of a cell need in bench->timed, which stays NULL where config or device have none.
  * timed_close frees it. */
 int timed_open(struct bench *bench, struct error *err);
@@ -56,6 +61,8 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err);
 /* The same for its first n sets, without asking whether. bench->timed and probe_ops.disturb are not NULL. */
 int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err);
+/* Whether the next segment is checked, by what others and their checks cost: drawn. bench->timed is not NULL. */
+bool timed_chooses(struct bench *bench, const struct timed_cost *cost);
 /* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. Where
  * timed_renews says so. */
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
