@@ -394,6 +394,19 @@ static int take_lock(const struct crew *crew, const char *name, int *fd, struct 
     return devices_lock(name, seconds, crew->setup.stop, fd, err);
 }
 
+static int take_locks(struct crew *crew, const struct devices *devices, struct error *err)
+{
+    int order[DEVICES_MAX], code = 0;
+    devices_lock_order(devices, order);
+    for (int i = 0; i < crew->n && !code; i++) {
+        const char *name = devices->lock[order[i]];
+        struct slot *slot = &crew->slots[order[i]];
+        if (name[0] && slot->lock_fd < 0)
+            code = take_lock(crew, name, &slot->lock_fd, err);
+    }
+    return code;
+}
+
 int crew_open(struct crew *crew, struct error *err)
 {
     const struct run_spec *spec = crew->setup.spec;
@@ -409,11 +422,7 @@ int crew_open(struct crew *crew, struct error *err)
         return err->code;
     if (crew->setup.warm)
         crew->slots[0].lock_fd = warm_lock(crew->setup.warm);
-    for (int i = 0; i < crew->n; i++)
-        if (devices->lock[i][0] && crew->slots[i].lock_fd < 0 &&
-            take_lock(crew, devices->lock[i], &crew->slots[i].lock_fd, err))
-            return err->code;
-    return 0;
+    return take_locks(crew, devices, err);
 }
 
 void crew_close(struct crew *crew)

@@ -32,6 +32,16 @@ static int lock_path(const char *name, char path[PATH_BYTES], struct error *err)
     return file_cache_path("locks", name, path, PATH_BYTES, err);
 }
 
+void devices_lock_order(const struct devices *devices, int order[DEVICES_MAX])
+{
+    for (int i = 0; i < devices->count; i++) {
+        int at = i;
+        for (; at > 0 && strcmp(devices->lock[order[at - 1]], devices->lock[i]) > 0; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
 /* Opens, and makes the directory on the way. */
 static int lock_open(char path[PATH_BYTES], int *fd, struct error *err)
 {

@@ -25,6 +25,10 @@ struct devices {
 /* One of them, for a run on that alone. */
 void devices_pick(const struct devices *from, int which, struct devices *out);
 
+/* The devices by their locks' names: two runs that take the same GPUs' locks each in an order of its own would wait for
+ * each other. */
+void devices_lock_order(const struct devices *devices, int order[DEVICES_MAX]);
+
 /* Takes an exclusive lock of this name in the cache directory, waiting up to `seconds`; EXIT_CODE_TEMPORARY with who
  * holds it when another run keeps it, EXIT_CODE_IO where the file system has no locks or they keep nobody out. *stop
  * non-zero ends the wait too (NULL: nothing does). *fd is the caller's to close; -1 after an error. */

@@ -220,6 +220,16 @@ static void test_a_file_system_without_locks(void **state)
     close(fd);
 }
 
+static void test_locks_have_one_order(void **state)
+{
+    const struct devices devices = {.count = 4, .lock = {"GPU-c", "GPU-a", "GPU-d", "GPU-b"}};
+    static const int wanted[] = {1, 3, 0, 2};
+    int order[DEVICES_MAX];
+    (void)state;
+    devices_lock_order(&devices, order);
+    assert_memory_equal(order, wanted, sizeof wanted);
+}
+
 static void test_lock_keeps_a_second_run_out(void **state)
 {
     struct error err;
@@ -253,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_server_costs_its_gaps),
         cmocka_unit_test(test_eta_leaves_the_model_for_the_measured),
         cmocka_unit_test(test_nothing_to_measure),
+        cmocka_unit_test(test_locks_have_one_order),
         cmocka_unit_test_setup_teardown(test_a_file_system_without_locks, scratch_make_cache, scratch_remove),
         cmocka_unit_test_setup_teardown(test_lock_keeps_a_second_run_out, scratch_make_cache, scratch_remove),
     };
