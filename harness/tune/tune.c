@@ -101,6 +101,7 @@ int tune_adjust(struct config *config, struct error *err)
     config->limits.launch_seconds = least(config->limits.launch_seconds, LAUNCH_SECONDS);
     config->limits.tune_seconds = least(config->limits.tune_seconds, TUNE_SECONDS);
     config->other_timings_every = MAX_BLOCKS;
+    config->race_seconds = 0; /* what is compiled all races */
     return config_check(config, err);
 }
 

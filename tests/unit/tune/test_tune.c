@@ -41,7 +41,8 @@ static void a_measuring_config_is_adjusted(void **state)
     (void)state;
     parse("\"accumulate\":[\"f32\"],\"modes\":[\"offline\",\"server\"],\"aa\":true,\"baselines\":[\"torch.matmul\","
           "\"cublas\","
-          "\"cublaslt-autotuning\"],\"candidates\":[\"cudal2\"],\"limits\":{\"launch_seconds\":10,\"tune_seconds\":3}");
+          "\"cublaslt-autotuning\"],\"candidates\":[\"cudal2\"],\"limits\":{\"launch_seconds\":10,\"tune_seconds\":3},"
+          "\"tune\":{\"seconds\":2}");
     if (tune_adjust(&config, &err))
         fail_msg("%s", err.text);
     assert_string_equal(config.baselines[0], "cublaslt-autotuning");
@@ -53,6 +54,7 @@ static void a_measuring_config_is_adjusted(void **state)
     assert_true(config.stop.min_blocks / config.stop.group_blocks >= 12); /* half of the groups choose, half time */
     assert_true(config.limits.launch_seconds == 5);                       /* tightened */
     assert_true(config.limits.tune_seconds == 3);                         /* never loosened */
+    assert_true(config.race_seconds == 0);                                /* what was compiled all races */
     config_free(&config);
 }
 
