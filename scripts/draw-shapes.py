@@ -82,6 +82,12 @@ def shapes_of(seed, classes, seen):
     return out
 
 
+def mixed(of_classes):
+    """One list in which every class is spread evenly: who stops early has some of each."""
+    placed = [((i + 0.5) / len(shapes), c, s) for c, shapes in enumerate(of_classes) for i, s in enumerate(shapes)]
+    return [s for _, _, s in sorted(placed, key=lambda p: p[:2])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seed", type=int)
@@ -93,7 +99,8 @@ def main():
         test = json.loads((pathlib.Path(__file__).resolve().parent.parent / "configs" / "unseen.json").read_text())
         seen = {(s["m"], s["n"], s["k"]) for s in test["shapes"]}
     drawn_shapes = shapes_of(options.seed, EXPLORED if options.explore else CLASSES, seen)
-    shapes = [s for of_class in drawn_shapes for s in of_class[:: options.share]]
+    shares = [of_class[:: options.share] for of_class in drawn_shapes]
+    shapes = mixed(shares) if options.explore else [s for of_class in shares for s in of_class]
     kind, use = ("explore", "data for a ranker") if options.explore else ("unseen", "nothing is ever tuned on them")
     argument = f"{options.seed}{' --explore' if options.explore else ''}"
     lines = ",\n".join("    " + json.dumps(s) for s in shapes)

@@ -13,6 +13,9 @@
 #        accuse[:P/OF[:ACC]] is anybody honest accused: NVIDIA's baselines over 693 shapes, part P of OF (0/8; scripts/accuse.sh)
 #        tune:CONFIG:ACC:N a search over the config's shapes, N configurations a shape and layout; goes on likewise
 #        update:CONFIG:ACC:N[:MODE] the same, and what it finds goes into this device's table for the mode in the kernel directory
+#        explore[:ACC]     data for the ranker: configs/explore.json on all devices; goes on likewise
+#        unseen:CHOICE:N   every Nth problem that nobody searched; CHOICE is race or zero (results/README.md)
+#        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -71,6 +74,29 @@ run_tune() { # CONFIG ACC BREADTH
         --output "$base.json" $resume
 }
 
+run_explore() { # ACC
+    local base=$out/explore-$1 resume=
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout -s TERM "$limit" "$bench" tune --explore --config configs/explore.json --accumulate "$1" --device "$device" \
+        --output "$base.json" $resume
+}
+
+run_unseen() { # CHOICE N
+    local base=$out/unseen-$1 resume=
+    python3 scripts/draw-shapes.py 20261125 --share "$2" >"$out/unseen-$2.json" || return
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout -s TERM "$limit" "$bench" run --config "$out/unseen-$2.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
+        --output "$base.json" $resume
+}
+
+searched=torch.matmul,torch.matmul-full,cublas,cublas-autotune,cublaslt-heuristic,cublaslt-autotuning,cublaslt-exhaustive
+run_strongest() { # MODE ACC
+    local base=$out/strongest-$1-$2 resume=
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout -s TERM "$limit" "$bench" run --config configs/fifth.json --mode "$1" --accumulate "$2" --baselines $searched $aa \
+        --device "$device" --output "$base.json" $resume
+}
+
 run_update() { # CONFIG ACC BREADTH MODE; the journal lies where the program is started, that of a search that ended is put aside
     local config=$PWD/configs/$1.json journal=$out/cudal2-tune-$1-$2-$4.journal.jsonl program resume=
     program=$(realpath "$bench")
@@ -122,6 +148,9 @@ for step in "$@"; do
         sensitivity) scripts/sensitivity.sh -p "$bench" -o "$out/sensitivity" -d "$device" ;;
         tune:*:*:*) IFS=: read -r _ c a n <<<"$step" && run_tune "$c" "$a" "$n" ;;
         update:*:*:*) IFS=: read -r _ c a n m <<<"$step" && run_update "$c" "$a" "$n" "${m:-offline}" ;;
+        explore | explore:*) IFS=: read -r _ a <<<"$step" && run_explore "${a:-f32}" ;;
+        unseen:*:*) IFS=: read -r _ c n <<<"$step" && run_unseen "$c" "$n" ;;
+        strongest:*:*) IFS=: read -r _ m a <<<"$step" && run_strongest "$m" "$a" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
         accuse | accuse:*) IFS=: read -r _ c a <<<"$step" && scripts/accuse.sh "$bench" "$out" "$(first_of "$device")" "${c:-0/8}" "${a:-f32}" ;;
