@@ -19,8 +19,7 @@
 /* Of processor time, in one look. Pools of threads spin before they sleep, by a count of turns: 2^4 cycles in OpenBLAS,
  * 1 to 5 ms in others, 15 to 60 ms in libpthreadpool, whose 1000000 pauses take 40 to 140 cycles each. */
 #define LONGEST_SPIN_NS 300000000u
-#define LONGEST_LOOK_NS 5000000000u /* then nothing is proved: a machine that hardly runs this thread */
-#define NAMED 2                     /* contenders in whose name it is tried */
+#define NAMED 2 /* contenders in whose name it is tried */
 
 /* Work that no contender's thread has a part in, until this thread has had so much of a processor. What it computes is
  * of no use. Returns what it had: a busy machine gives both less. */
@@ -76,7 +75,7 @@ static bool is_much(const struct seen *seen)
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
     char other[HOST_THREADS_NAME] = "";
-    uint64_t end = clock_raw_ns() + LONGEST_LOOK_NS, taken = look(threads, owner).taken;
+    uint64_t end = clock_raw_ns() + RIVALS_LONGEST_NS, taken = look(threads, owner).taken;
     while (taken < LONGEST_SPIN_NS) {
         const struct seen seen = look(threads, other);
         if (clock_raw_ns() > end || (!is_much(&seen) && !host_threads_runnable(threads, other)))

