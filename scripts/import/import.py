@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import resource
 import signal
 import subprocess
@@ -192,7 +193,8 @@ def line_of_index(path, record):
 def link_plugin(options, name):
     accumulate = options.accumulate or ("f16" if "F16F16F16F16" in str(options.dir) else "f32")
     cc = re.sub(r"\D", "", options.arch)
-    command = [os.environ.get("CC", "gcc"), "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
+    compiler = shlex.split(os.environ.get("CC", "gcc"))  # "ccache gcc" too
+    command = [*compiler, "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
                "-shared", f"-I{TOP}/harness", f"-I{HERE}", f'-DIMPORT_NAME="{name}"', f"-DIMPORT_CC={cc}",
                f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", str(HERE / "dispatch.c"), "-ldl", "-o",
                str(options.out / f"{name}.so")]

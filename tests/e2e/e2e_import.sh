@@ -5,6 +5,7 @@
 without_plugins=yes
 # shellcheck source=tests/e2e/e2e.inc.sh
 . "$(dirname "$0")/e2e.inc.sh"
+export CC="env gcc" # make may hand on a compiler of two words, such as "ccache gcc"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 fixtures=$top/tests/fixtures/imports
 command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] || { echo "skipped: no nvcc"; exit 0; }
