@@ -11,11 +11,13 @@
 
 #include "base/digest.h"
 #include "measure/arrivals.h"
+#include "measure/ranges.h"
 #include "measure/room.h"
 
 void bench_stage(const struct bench *bench, const struct entrant *entrant, const char *stage, double deadline_seconds)
 {
     char tag[VARIANT_TAG_MAX], both[32];
+    ranges_turn(entrant == NULL ? "" : entrant->record->name, stage);
     if (bench->report == NULL)
         return;
     deadline_seconds += bench_stage_patience(bench, entrant);

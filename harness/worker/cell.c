@@ -13,6 +13,7 @@
 #include "measure/chain.h"
 #include "measure/paper.h"
 #include "measure/race.h"
+#include "measure/ranges.h"
 #include "measure/room.h"
 #include "measure/rotation.h"
 #include "measure/timed.h"
@@ -300,6 +301,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
 {
     struct bench *bench = calloc(1, sizeof *bench);
     enum timing headline = headline_of(context, request->mode);
+    char key[RECORD_KEY_MAX];
     int code = 0;
     *out = bench == NULL ? NULL : new_record(context, request, headline);
     if (*out == NULL) {
@@ -326,7 +328,10 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->ranker = context->ranker;
     bench->search = request->search;
     random_seed(&bench->random, random_derive(request->seed, "cell", 0));
+    record_key(&request->problem, request->mode, key);
+    ranges_begin_cell(key);
     code = conduct(context, request, bench, err);
+    ranges_end_cell();
 out:
     if (code != 0) {
         record_free(*out);

@@ -14,6 +14,7 @@
 #include "compile/kernels.h"
 #include "contender/module.h"
 #include "device/cuda_watch.h"
+#include "measure/ranges.h"
 #include "verify/rivals.h"
 #include "worker/audit.h"
 #include "worker/confine.h"
@@ -238,6 +239,7 @@ static int open_machine(struct worker *w, const struct start_request *start, str
         return err->code;
     end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
+    ranges_open();
     confine_process(&w->confinement); /* the driver is up; from here on strangers' code runs */
     if (w->device->info.device_bit & CUDAL2_ON_CUDA)
         w->ranker = ranker_open(&w->device->info, precompile_threads());
