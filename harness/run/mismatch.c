@@ -31,6 +31,8 @@ static const struct {
     {"baselines", "--baselines"},
     {"candidates", "--candidate"},
     {"verify.enabled", "--no-verify"},
+    {"tune.choice", "--choice"},
+    {"tune.seconds", "--equal-budget"},
 };
 
 struct list {
