@@ -76,6 +76,7 @@ static void racer_open(struct race *race, struct racer *racer)
     memcpy(racer->scratch.name, race->owner->record->name, sizeof racer->scratch.name);
     snprintf(racer->scratch.status, sizeof racer->scratch.status, "ok");
     memcpy(e->variant, racer->variant.key, sizeof e->variant);
+    e->blame_variant |= e->contender->role == ROLE_BASELINE; /* a library's list is long, and nobody answers for it */
     racer_set_up(race, racer);
 }
 

@@ -258,6 +258,8 @@ int variants_gather(struct bench *bench, struct entrant *entrant, struct cudal2_
     if (n == 0 && !has_source(entrant)) {
         remembered = recall(bench, entrant, &out[0]);
         n = remembered > 0 ? 1 : list_own(bench, entrant, out, why);
+        if (remembered == 0 && n > 0)
+            n = drop_skipped(bench, entrant, out, n);
     }
     cJSON_AddNumberToObject(entrant->record->tuning, "variants", remembered > 0 ? remembered : n > 0 ? n : 0);
     if (remembered > 0)

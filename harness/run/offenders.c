@@ -98,8 +98,12 @@ bool offenders_blame(struct offenders *o, struct cell_request *request, const st
 {
     if (is_excluded(request, blamed) || request->n_exclusions == CELL_MAX_EXCLUSIONS)
         return false;
-    request->exclusions[request->n_exclusions++] = *blamed;
-    if (strchr(blamed->stage, ':') && o->n_variants < OFFENDER_MAX_VARIANTS)
+    struct exclusion *e = &request->exclusions[request->n_exclusions++];
+    *e = *blamed;
+    char *tag = strchr(e->stage, ':');
+    if (tag && request->n_exclusions == CELL_MAX_EXCLUSIONS)
+        *tag = '\0'; /* in the last place the contender answers for all of its variants */
+    else if (tag && o->n_variants < OFFENDER_MAX_VARIANTS)
         o->variants[o->n_variants++] = *blamed;
     return true;
 }

@@ -31,7 +31,7 @@ struct offender {
 struct offenders {
     struct offender list[RECORD_MAX_CONTENDERS];
     size_t n;
-    /* Variants of a search that cost a worker: there are others to choose from, so once is enough. */
+    /* Variants of a search or of a baseline that cost a worker: there are others to choose from, so once is enough. */
     struct exclusion variants[OFFENDER_MAX_VARIANTS];
     size_t n_variants;
 };
@@ -40,8 +40,8 @@ struct offenders {
 void offenders_count(struct offenders *o, const struct cell_record *record);
 
 /* Adds the blamed one to the request's exclusions; with a variant's tag in its stage ("tune:1a2b3c") only that variant
- * is out, of this cell and, until the run is interrupted, of all others. False when it is already out, or no more fit.
- */
+ * is out, of this cell and, until the run is interrupted, of all others; where one more fits, all of the contender's
+ * are out of this cell. False when it is already out, or no more fit. */
 bool offenders_blame(struct offenders *o, struct cell_request *request, const struct exclusion *blamed);
 
 /* Adds an exclusion to the request for every contender that is to be left out: status "left_out", reason "left out

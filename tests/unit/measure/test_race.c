@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "bench_fixture.h"
 
@@ -90,6 +91,35 @@ static void the_first_one_always_starts(void **state)
     assert_true(time_of(0) == 600e3); /* of its segments, without the launch */
     assert_true(time_of(2) == 603e3); /* of the look after which it left */
     close_race();
+}
+
+static bool named;
+
+static void look_for_tag(void *context, const char *contender, const char *stage, double seconds)
+{
+    char tag[VARIANT_TAG_MAX], wanted[64];
+    (void)context, (void)contender, (void)seconds;
+    variant_tag("v1", tag);
+    snprintf(wanted, sizeof wanted, "tune:%s", tag);
+    named |= strcmp(stage, wanted) == 0;
+}
+
+/* Who costs the worker there is a baseline's variant, not the baseline; a candidate answers for all of its own. */
+static void stages_name_a_baselines_variant(void **state)
+{
+    const double ns[] = {20e3, 10e3};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        open_race(ns, 2);
+        f.contenders[0].role = i == 0 ? ROLE_CANDIDATE : ROLE_BASELINE;
+        f.bench.report = look_for_tag;
+        named = false;
+        race();
+        assert_int_equal(named, i == 1);
+        assert_false(f.bench.entrants[0].blame_variant); /* in blocks stages are short */
+        f.bench.report = NULL;
+        close_race();
+    }
 }
 
 /* Looks are launches of the contender's as well: all three, the fastest again, and what is raced. */
@@ -324,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hopeless_long_one_is_launched_once),
         cmocka_unit_test(only_candidates_keys_are_told),
+        cmocka_unit_test(stages_name_a_baselines_variant),
         cmocka_unit_test(the_first_one_always_starts),
         cmocka_unit_test(looks_count_as_busy),
         cmocka_unit_test(a_race_says_what_it_cost),

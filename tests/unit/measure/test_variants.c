@@ -306,6 +306,25 @@ static void a_variant_that_cost_a_worker_stays_out(void **state)
     cJSON_Delete(search);
 }
 
+/* In a run as in a search: a library's long list may hold one that hangs. */
+static void one_of_a_baselines_own_stays_out_too(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    struct skipped_variant skipped = {.contender = "a-nn", .reason = "crash in stage tune: signal 11"};
+    (void)state;
+    open_bench();
+    f.bench.tuned = NULL;
+    f.contenders[0].role = ROLE_BASELINE;
+    variant_tag("v0", skipped.tag);
+    f.bench.skipped = &skipped;
+    f.bench.n_skipped = 1;
+    assert_int_equal(gather(out), 2);
+    assert_string_equal(out[0].key, "v1");
+    const cJSON *rejected = cJSON_GetArrayItem(list("rejected"), 0);
+    assert_string_equal(cJSON_GetObjectItem(rejected, "key")->valuestring, "v0");
+    fixture_close(&f);
+}
+
 static char last_stage[64];
 
 static void keep_stage(void *context, const char *contender, const char *stage, double seconds)
@@ -349,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_choice_can_be_had_without_a_race),
         cmocka_unit_test(a_search_names_its_variants),
         cmocka_unit_test(a_variant_that_cost_a_worker_stays_out),
+        cmocka_unit_test(one_of_a_baselines_own_stays_out_too),
         cmocka_unit_test(a_stage_names_the_variant_to_blame),
     };
     return cmocka_run_group_tests(tests, scratch_make_cache, scratch_remove);

@@ -1,0 +1,57 @@
+/* run/offenders: what a variant that costs a worker costs its contender. */
+#include "run/offenders.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct exclusion crash_of(unsigned variant)
+{
+    struct exclusion e = {.name = "cublaslt-exhaustive-nn", .status = "crash", .reason = "signal 11"};
+    snprintf(e.stage, sizeof e.stage, "tune:%06x", variant);
+    return e;
+}
+
+/* One after the other is out alone; the last that fits takes the whole contender along, so that the cell has an end. */
+static void one_variant_is_out_until_they_are_too_many(void **state)
+{
+    static struct offenders o;
+    static struct cell_request request;
+    (void)state;
+    for (unsigned i = 0; i < CELL_MAX_EXCLUSIONS; i++) {
+        const struct exclusion blamed = crash_of(i);
+        assert_true(offenders_blame(&o, &request, &blamed));
+        assert_int_equal(request.n_exclusions, i + 1);
+        const char *stage = request.exclusions[i].stage;
+        assert_string_equal(stage, i + 1 < CELL_MAX_EXCLUSIONS ? blamed.stage : "tune");
+        assert_false(offenders_blame(&o, &request, &blamed));
+    }
+    assert_in_range(o.n_variants, 1, OFFENDER_MAX_VARIANTS);
+    const struct exclusion more = crash_of(1000);
+    assert_false(offenders_blame(&o, &request, &more));
+}
+
+static void a_variant_is_out_of_other_cells_too(void **state)
+{
+    struct offenders o = {0};
+    static struct cell_request first, second;
+    const struct exclusion blamed = crash_of(7);
+    (void)state;
+    assert_true(offenders_blame(&o, &first, &blamed));
+    offenders_exclude(&o, &second);
+    assert_int_equal(second.n_exclusions, 1);
+    assert_string_equal(second.exclusions[0].stage, blamed.stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_variant_is_out_until_they_are_too_many),
+        cmocka_unit_test(a_variant_is_out_of_other_cells_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
