@@ -26,7 +26,7 @@ union scalar {
 
 struct gemm {
     const struct cudal2_operands *sets;
-    int m, n, k, b_stride;
+    int m, n, k, lda, ldb, ldc;
     cublasOperation_t b_operation;
     cudaDataType_t type;
     cublasComputeType_t compute;
@@ -84,7 +84,7 @@ static int open_handle(char *why)
 
 static int check_problem(const struct cudal2_problem *p, char *why)
 {
-    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX) {
+    if (p->m > INT_MAX || p->lda > INT_MAX || p->ldb > INT_MAX || p->ldc > INT_MAX) {
         snprintf(why, CUDAL2_WHY, "cublasGemmEx takes sizes up to %d", INT_MAX);
         return CUDAL2_UNSUPPORTED;
     }
@@ -113,8 +113,8 @@ static void choose_types(struct gemm *g, const struct cudal2_problem *p)
 static cublasStatus_t multiply(const struct gemm *g, size_t set)
 {
     const struct cudal2_operands *o = &g->sets[set];
-    return cublasGemmEx(shared.handle, g->b_operation, CUBLAS_OP_N, g->n, g->m, g->k, &g->alpha, o->b, g->type,
-                        g->b_stride, o->a, g->type, g->k, &g->beta, o->c, g->type, g->n, g->compute, g->algorithm);
+    return cublasGemmEx(shared.handle, g->b_operation, CUBLAS_OP_N, g->n, g->m, g->k, &g->alpha, o->b, g->type, g->ldb,
+                        o->a, g->type, g->lda, &g->beta, o->c, g->type, g->ldc, g->compute, g->algorithm);
 }
 
 /* The call that times the algorithms, where this process has not made it for this size. */
@@ -150,7 +150,9 @@ static int set_up(const struct cudal2_setup *setup, cublasGemmAlgo_t algorithm, 
     g->n = (int)p->n;
     g->k = (int)p->k;
     g->b_operation = setup->layout == CUDAL2_NN ? CUBLAS_OP_N : CUBLAS_OP_T;
-    g->b_stride = setup->layout == CUDAL2_NN ? g->n : g->k;
+    g->lda = (int)p->lda;
+    g->ldb = (int)p->ldb;
+    g->ldc = (int)p->ldc;
     g->algorithm = algorithm;
     g->stream = setup->stream;
     g->workspace = setup->workspace;
@@ -228,8 +230,8 @@ static int cublas_probe(uint32_t device_bits, int device_ordinal, char *why)
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
         .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
-        .min_cc = 70, .setup = setup_hook, .launch = cublas_launch, .teardown = cublas_teardown,                       \
-        .describe = cublas_describe                                                                                    \
+        .flags = CUDAL2_STRIDES, .min_cc = 70, .setup = setup_hook, .launch = cublas_launch,                           \
+        .teardown = cublas_teardown, .describe = cublas_describe                                                       \
     }
 
 static const struct cudal2_contender contenders[] = {

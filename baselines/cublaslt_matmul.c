@@ -61,12 +61,12 @@ static int open_layouts(struct lt_matmul *m, const struct cudal2_problem *p, enu
     uint64_t rows = (uint64_t)p->m;
     uint64_t columns = (uint64_t)p->n;
     uint64_t depth = (uint64_t)p->k;
-    cublasStatus_t status = layout == CUDAL2_NN ? cublasLtMatrixLayoutCreate(&m->a, m->type, columns, depth, p->n)
-                                                : cublasLtMatrixLayoutCreate(&m->a, m->type, depth, columns, p->k);
+    cublasStatus_t status = layout == CUDAL2_NN ? cublasLtMatrixLayoutCreate(&m->a, m->type, columns, depth, p->ldb)
+                                                : cublasLtMatrixLayoutCreate(&m->a, m->type, depth, columns, p->ldb);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasLtMatrixLayoutCreate(&m->b, m->type, depth, rows, p->k);
+        status = cublasLtMatrixLayoutCreate(&m->b, m->type, depth, rows, p->lda);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasLtMatrixLayoutCreate(&m->c, m->type, columns, rows, p->n);
+        status = cublasLtMatrixLayoutCreate(&m->c, m->type, columns, rows, p->ldc);
     return status == CUBLAS_STATUS_SUCCESS ? CUDAL2_OK : lt_failed(why, "cublasLtMatrixLayoutCreate", status);
 }
 

@@ -13,7 +13,7 @@
 
 struct gemm {
     const struct cudal2_operands *sets;
-    blasint m, n, k, b_stride;
+    blasint m, n, k, lda, ldb, ldc;
     CBLAS_TRANSPOSE b_order;
     int threads;
 };
@@ -21,7 +21,7 @@ struct gemm {
 static int openblas_setup(const struct cudal2_setup *setup, void **state, char *why)
 {
     const struct cudal2_problem *p = &setup->problem;
-    if (p->m > INT_MAX || p->n > INT_MAX || p->k > INT_MAX) {
+    if (p->m > INT_MAX || p->lda > INT_MAX || p->ldb > INT_MAX || p->ldc > INT_MAX) {
         snprintf(why, CUDAL2_WHY, "cblas_sgemm takes sizes up to %d", INT_MAX);
         return CUDAL2_UNSUPPORTED;
     }
@@ -32,7 +32,9 @@ static int openblas_setup(const struct cudal2_setup *setup, void **state, char *
     }
     *g = (struct gemm){.sets = setup->sets, .m = (blasint)p->m, .n = (blasint)p->n, .k = (blasint)p->k};
     g->b_order = setup->layout == CUDAL2_NN ? CblasNoTrans : CblasTrans;
-    g->b_stride = setup->layout == CUDAL2_NN ? g->n : g->k;
+    g->lda = (blasint)p->lda;
+    g->ldb = (blasint)p->ldb;
+    g->ldc = (blasint)p->ldc;
     g->threads = setup->threads > 0 ? setup->threads : 1;
     openblas_set_num_threads(g->threads);
     *state = g;
@@ -44,8 +46,8 @@ static int openblas_launch(void *state, size_t set, char *why)
     const struct gemm *g = state;
     const struct cudal2_operands *o = &g->sets[set];
     (void)why; /* cblas_sgemm has no status */
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, g->b_order, g->m, g->n, g->k, 1.0f, o->a, g->k, o->b, g->b_stride, 0.0f,
-                o->c, g->n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, g->b_order, g->m, g->n, g->k, 1.0f, o->a, g->lda, o->b, g->ldb, 0.0f, o->c,
+                g->ldc);
     return CUDAL2_OK;
 }
 
@@ -70,8 +72,9 @@ static int openblas_versions(char *out, size_t capacity)
 #define OPENBLAS(contender_name, contender_layout)                                                                     \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CPU, .dtypes = CUDAL2_BIT(CUDAL2_F32),                            \
-        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout, .setup = openblas_setup,                \
-        .launch = openblas_launch, .teardown = openblas_teardown, .describe = openblas_describe                        \
+        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout, .flags = CUDAL2_STRIDES,                \
+        .setup = openblas_setup, .launch = openblas_launch, .teardown = openblas_teardown,                             \
+        .describe = openblas_describe                                                                                  \
     }
 
 static const struct cudal2_contender contenders[] = {OPENBLAS("openblas-nn", CUDAL2_NN),

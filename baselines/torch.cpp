@@ -141,9 +141,11 @@ at::ScalarType scalar_type(enum cudal2_dtype dtype)
     return dtype == CUDAL2_F16 ? at::kHalf : dtype == CUDAL2_BF16 ? at::kBFloat16 : at::kFloat;
 }
 
-at::Tensor tensor_over(const void *data, int64_t rows, int64_t columns, const at::TensorOptions &options)
+/* Row-major, `stride` elements from row to row. */
+at::Tensor tensor_over(const void *data, const int64_t (&size)[2], int64_t stride, const at::TensorOptions &options)
 {
-    return at::for_blob(const_cast<void *>(data), {rows, columns})
+    return at::for_blob(const_cast<void *>(data), {size[0], size[1]})
+        .strides({stride, 1})
         .options(options)
         .target_device(options.device())
         .make_tensor();
@@ -199,9 +201,9 @@ std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup, bool full)
         at::set_num_threads(setup.threads > 0 ? setup.threads : 1);
     std::unique_ptr<Gemm> g(new Gemm{{}, Stream(setup.stream, device), cuda, full});
     for (size_t i = 0; i < setup.n_sets; i++)
-        g->sets.push_back({tensor_over(setup.sets[i].a, p.m, p.k, options),
-                           tensor_over(setup.sets[i].b, p.k, p.n, options),
-                           tensor_over(setup.sets[i].c, p.m, p.n, options)});
+        g->sets.push_back({tensor_over(setup.sets[i].a, {p.m, p.k}, p.lda, options),
+                           tensor_over(setup.sets[i].b, {p.k, p.n}, p.ldb, options),
+                           tensor_over(setup.sets[i].c, {p.m, p.n}, p.ldc, options)});
     return g;
 }
 
@@ -409,7 +411,7 @@ struct cudal2_contender make_contender() noexcept
     c.dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16) | CUDAL2_BIT(CUDAL2_F32);
     c.accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32);
     c.layout = CUDAL2_NN;
-    c.flags = CUDAL2_ACC_WIDER;
+    c.flags = CUDAL2_ACC_WIDER | CUDAL2_STRIDES;
     c.setup = torch_setup;
     c.launch = torch_launch;
     c.teardown = torch_teardown;

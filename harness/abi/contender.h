@@ -27,7 +27,9 @@
 extern "C" {
 #endif
 
-#define CUDAL2_ABI 1u
+#define CUDAL2_ABI 2u
+/* Plugins of ABI 1 are taken too: theirs is the same but for what struct cudal2_problem holds behind `accumulate`. */
+#define CUDAL2_ABI_OLDEST 1u
 #define CUDAL2_WHY 256u
 
 enum cudal2_dtype { CUDAL2_F16 = 0, CUDAL2_BF16 = 1, CUDAL2_F32 = 2 };
@@ -40,10 +42,11 @@ enum cudal2_layout { CUDAL2_NN = 0, CUDAL2_TN = 1 };
 enum cudal2_device_bits { CUDAL2_ON_CPU = 1u, CUDAL2_ON_CUDA = 2u };
 
 enum cudal2_flags {
-    CUDAL2_SYNCS = 1u,      /* launch synchronises the stream or the device itself: raw events only */
-    CUDAL2_NO_CAPTURE = 2u, /* launch cannot be captured into a CUDA graph */
-    CUDAL2_ACC_WIDER = 4u,  /* may accumulate wider than billed (torch.matmul: fp32 in an f16 cell) */
-    CUDAL2_FIXED_SHAPE = 8u /* setup is expensive and for one shape only (informational) */
+    CUDAL2_SYNCS = 1u,       /* launch synchronises the stream or the device itself: raw events only */
+    CUDAL2_NO_CAPTURE = 2u,  /* launch cannot be captured into a CUDA graph */
+    CUDAL2_ACC_WIDER = 4u,   /* may accumulate wider than billed (torch.matmul: fp32 in an f16 cell) */
+    CUDAL2_FIXED_SHAPE = 8u, /* setup is expensive and for one shape only (informational) */
+    CUDAL2_STRIDES = 16u     /* minds lda, ldb and ldc: without it matrices are always packed */
 };
 
 enum cudal2_status {
@@ -54,14 +57,17 @@ enum cudal2_status {
     CUDAL2_BAD_VARIANT = 4 /* variant index or key not known */
 };
 
-/* One GEMM. m, n, k count elements and are never padded. */
+/* One GEMM. m, n, k count elements and are never padded. lda, ldb and ldc are elements from one row to the next (of B
+ * in layout TN: from one column to the next). Packed is lda = k, ldb = n (TN: k), ldc = n, and so it always is for
+ * contenders without CUDAL2_STRIDES. What lies between two rows is nobody's: not to be written, and it may be NaN. */
 struct cudal2_problem {
     int64_t m, n, k;
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
+    int64_t lda, ldb, ldc; /* setup gets them set, packed or not; within the harness 0 stands for packed */
 };
 
-/* One set of operands, device pointers (host pointers on the CPU), 256-byte aligned, densely packed.
+/* One set of operands, device pointers (host pointers on the CPU), 256-byte aligned.
  * `b` is already in the contender's layout. `c` holds garbage before each launch. */
 struct cudal2_operands {
     const void *a;

@@ -29,7 +29,8 @@ static int by_seconds(const void *a, const void *b)
 
 static struct cudal2_problem problem_of(const struct prune_request *r)
 {
-    return (struct cudal2_problem){r->m, r->n, r->k, r->conditions.dtype, r->conditions.accumulate};
+    return (struct cudal2_problem){
+        .m = r->m, .n = r->n, .k = r->k, .dtype = r->conditions.dtype, .accumulate = r->conditions.accumulate};
 }
 
 /* What the model is wrong by, as far as trees know, of at most TREES_BLOCK guesses. */

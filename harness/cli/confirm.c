@@ -35,7 +35,8 @@ static bool is_suspect_shape(const struct compare_runs *runs, const struct shape
 {
     for (size_t i = 0; i < runs->n_rows; i++) {
         const struct cudal2_problem *p = &runs->rows[i].problem;
-        if (judge_suspects(runs->rows[i].verdict) && p->m == shape->m && p->n == shape->n && p->k == shape->k)
+        const struct cudal2_problem asked = shape_problem(shape, p->dtype, p->accumulate);
+        if (judge_suspects(runs->rows[i].verdict) && problem_equal(p, &asked))
             return true;
     }
     return false;

@@ -20,7 +20,7 @@ static int take_shapes(const char *const *texts, struct config *config, struct e
     for (size_t i = 0; i < n && !code; i++) {
         code = shape_parse(texts[i], &shapes[i], err);
         for (size_t j = 0; j < i && !code; j++)
-            if (shapes[j].m == shapes[i].m && shapes[j].n == shapes[i].n && shapes[j].k == shapes[i].k)
+            if (shape_equal(&shapes[j], &shapes[i]))
                 code = error_set(err, EXIT_CODE_DATA, "%s is there twice", texts[i]);
     }
     if (code) {

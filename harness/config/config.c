@@ -8,6 +8,7 @@
 #include "config/comments.h"
 #include "config/fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,9 +228,33 @@ static int check_modes(const struct config *c, struct error *err)
     return 0;
 }
 
+/* Of B in each layout; A and C were checked when they were read. A chain makes A of C, and both are packed. */
+static int check_strides(const struct config *c, struct error *err)
+{
+    for (size_t i = 0; i < c->n_shapes; i++) {
+        const struct shape *s = &c->shapes[i];
+        bool strided = s->lda || s->ldb || s->ldc;
+        for (int layout = CUDAL2_NN; layout <= CUDAL2_TN && s->ldb; layout++) {
+            int64_t least = layout == CUDAL2_TN ? s->k : s->n;
+            if ((c->layouts & CUDAL2_BIT(layout)) && s->ldb < least)
+                return error_set(err, EXIT_CODE_DATA,
+                                 "$.shapes[%zu].ldb: layout %s needs %" PRId64 " or more, found %" PRId64, i,
+                                 layout_names[layout], least, s->ldb);
+        }
+        if (strided && (c->modes & CUDAL2_BIT(MODE_CHAIN)))
+            return error_set(err, EXIT_CODE_DATA, "$.shapes[%zu]: mode chain takes packed problems only", i);
+    }
+    return 0;
+}
+
+static int check_places(const struct config *c, struct error *err)
+{
+    return check_modes(c, err) || check_strides(c, err) ? err->code : 0;
+}
+
 int config_check(const struct config *c, struct error *err)
 {
-    if (check_types(c, err) || check_roles(c, err) || check_modes(c, err))
+    if (check_types(c, err) || check_roles(c, err) || check_places(c, err))
         return err->code;
     return check_stop(c, err);
 }
@@ -245,7 +270,7 @@ static void read_config(struct json_at root, struct config *c, struct faults *fa
 {
     static const struct step steps[] = {{read_head, NULL},         {config_read_shapes, NULL},
                                         {read_types, check_types}, {config_read_contenders, check_roles},
-                                        {read_fields, check_stop}, {read_rest, check_modes}};
+                                        {read_fields, check_stop}, {read_rest, check_places}};
     if (!read_kind(root, faults))
         return;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -35,7 +35,8 @@ void config_defaults(struct config *c);
  * then the baselines are CUDA's. */
 int config_settle(struct config *c, bool on_cuda, struct error *err);
 
-/* "4096x4096x1024" as M, N and K, without a label. EXIT_CODE_DATA with what was expected. */
+/* "4096x4096x1024" as M, N and K, without a label; "4096x4096x1024:lda=1040:ldc=4104" with leading dimensions
+ * (problem_args_parse). EXIT_CODE_DATA with what was expected. */
 int shape_parse(const char *text, struct shape *out, struct error *err);
 
 /* What no single key can tell: dtype against accumulate, stop rule, contenders. config_parse has called it; call it

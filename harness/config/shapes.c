@@ -58,20 +58,25 @@ static void fill_grid(struct config *c, const struct sizes axis[3])
 }
 
 struct numbered {
-    int64_t m, n, k;
+    struct shape shape; /* of a list of sizes only m */
     size_t index;
 };
+
+static int compare_sizes(const struct shape *a, const struct shape *b)
+{
+    const int64_t left[] = {a->m, a->n, a->k, a->lda, a->ldb, a->ldc};
+    const int64_t right[] = {b->m, b->n, b->k, b->lda, b->ldb, b->ldc};
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
 
 static int by_shape(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
-    if (x->m != y->m)
-        return x->m < y->m ? -1 : 1;
-    if (x->n != y->n)
-        return x->n < y->n ? -1 : 1;
-    if (x->k != y->k)
-        return x->k < y->k ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    int order = compare_sizes(&x->shape, &y->shape);
+    return order != 0 ? order : x->index < y->index ? -1 : x->index > y->index;
 }
 
 /* Finds two equal entries and their indices (first < second); sorts the list. Of several pairs the one whose second
@@ -82,7 +87,7 @@ static bool find_repeat(struct numbered *list, size_t count, size_t *first, size
     qsort(list, count, sizeof *list, by_shape);
     for (size_t i = 1; i < count; i++) {
         const struct numbered *x = &list[i - 1], *y = &list[i];
-        if (x->m != y->m || x->n != y->n || x->k != y->k || (found && *second < y->index))
+        if (!shape_equal(&x->shape, &y->shape) || (found && *second < y->index))
             continue;
         *first = x->index;
         *second = y->index;
@@ -100,7 +105,7 @@ static int check_sizes(struct json_at at, const struct sizes *axis, struct error
     if (!list)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu sizes", axis->count);
     for (size_t i = 0; i < axis->count; i++)
-        list[i] = (struct numbered){.m = axis->values[i], .index = i};
+        list[i] = (struct numbered){.shape.m = axis->values[i], .index = i};
     int code = 0;
     if (find_repeat(list, axis->count, &first, &second))
         code = json_fail(json_element(at, (int)second), err, "repeats %s[%zu] (%" PRId64 ")", at.path, first,
@@ -131,17 +136,29 @@ static void read_grid(struct json_at at, struct config *c, struct faults *faults
         free(axis[i].values);
 }
 
+/* Takes over what the problem's own check has left of the leading dimensions. */
+static int settle_strides(const char *args, struct shape *s, struct error *err)
+{
+    struct cudal2_problem p = shape_problem(s, CUDAL2_F16, CUDAL2_ACC_F16);
+    int code = args ? problem_args_parse(args, &p, err) : problem_args_check(&p, err);
+    s->lda = p.lda;
+    s->ldb = p.ldb;
+    s->ldc = p.ldc;
+    return code;
+}
+
 int shape_parse(const char *text, struct shape *out, struct error *err)
 {
     long long m = 0, n = 0, k = 0;
     int used = 0;
     *out = (struct shape){0};
-    bool good = sscanf(text, "%7lldx%7lldx%7lld%n", &m, &n, &k, &used) == 3 && text[used] == '\0';
+    bool good =
+        sscanf(text, "%7lldx%7lldx%7lld%n", &m, &n, &k, &used) == 3 && (text[used] == '\0' || text[used] == ':');
     if (!good || m < 1 || n < 1 || k < 1 || m > CONFIG_MAX_SIZE || n > CONFIG_MAX_SIZE || k > CONFIG_MAX_SIZE)
         return error_set(err, EXIT_CODE_DATA, "expected MxNxK, each from 1 to %d, found \"%.60s\"", CONFIG_MAX_SIZE,
                          config_text_plain(text) ? text : "(control characters)");
     *out = (struct shape){.m = m, .n = n, .k = k};
-    return 0;
+    return text[used] == '\0' ? 0 : settle_strides(text + used + 1, out, err);
 }
 
 static void read_text_shape(struct json_at at, struct shape *out, struct faults *faults)
@@ -152,9 +169,26 @@ static void read_text_shape(struct json_at at, struct shape *out, struct faults 
     faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
 }
 
+/* lda, ldb and ldc of an object, each of which may be absent. */
+static void read_strides(struct json_at at, struct shape *out, struct faults *faults)
+{
+    const char *const keys[] = {"lda", "ldb", "ldc"};
+    int64_t *const values[] = {&out->lda, &out->ldb, &out->ldc};
+    size_t before = faults->count;
+    struct error cause, err;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct json_at member = json_member(at, keys[i]);
+        if (member.node)
+            faults_none(faults, read_size(member, values[i], &err), &err);
+    }
+    if (faults->count == before && settle_strides(NULL, out, &cause))
+        faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
+}
+
 static void read_shape(struct json_at at, struct shape *out, struct faults *faults)
 {
     struct json_at label = json_member(at, "label");
+    size_t before = faults->count;
     struct error err;
     if (cJSON_IsString(at.node)) {
         read_text_shape(at, out, faults);
@@ -168,6 +202,8 @@ static void read_shape(struct json_at at, struct shape *out, struct faults *faul
     faults_none(faults, read_size(json_member(at, "m"), &out->m, &err), &err);
     faults_none(faults, read_size(json_member(at, "n"), &out->n, &err), &err);
     faults_none(faults, read_size(json_member(at, "k"), &out->k, &err), &err);
+    if (faults->count == before)
+        read_strides(at, out, faults);
     if (label.node)
         faults_none(faults, config_read_short(label, out->label, &err), &err);
 }
@@ -181,7 +217,7 @@ static int check_shapes(struct json_at at, const struct config *c, struct error 
     if (!list)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu shapes", c->n_shapes);
     for (size_t i = 0; i < c->n_shapes; i++)
-        list[i] = (struct numbered){c->shapes[i].m, c->shapes[i].n, c->shapes[i].k, i};
+        list[i] = (struct numbered){.shape = c->shapes[i], .index = i};
     int code = 0;
     if (find_repeat(list, c->n_shapes, &first, &second)) {
         const struct shape *s = &c->shapes[second];

@@ -20,6 +20,12 @@ static void put_names(cJSON *root, const char *key, char *const names[])
         cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
 }
 
+static void put_stride(cJSON *shape, const char *key, int64_t stride)
+{
+    if (stride != 0)
+        json_put_number(shape, key, (double)stride);
+}
+
 /* Always the list: the grid it came from is one way to write it. */
 static void put_shapes(cJSON *root, const struct config *c)
 {
@@ -30,6 +36,9 @@ static void put_shapes(cJSON *root, const struct config *c)
         json_put_number(item, "m", (double)s->m);
         json_put_number(item, "n", (double)s->n);
         json_put_number(item, "k", (double)s->k);
+        put_stride(item, "lda", s->lda);
+        put_stride(item, "ldb", s->ldb);
+        put_stride(item, "ldc", s->ldc);
         if (s->label[0])
             cJSON_AddStringToObject(item, "label", s->label);
         cJSON_AddItemToArray(array, item);

@@ -35,6 +35,7 @@ struct contender {
     const struct contender_ops *ops;
     const void *origin; /* the plugin's contender, or the kernel set and layout */
     bool available;
+    bool old_abi;            /* a plugin of ABI 1: its hooks are handed that ABI's setup */
     char reason[CUDAL2_WHY]; /* why not available */
     char verdict[32];        /* of a plugin that was the end of an earlier worker while loading; else "" */
 };

@@ -26,11 +26,59 @@ static int with_reason(int status, const char *hook, char *why)
     return status;
 }
 
+/* ---- what a hook is handed ---- */
+
+/* The setup of ABI 1, whose problem is shorter. */
+struct setup_abi1 {
+    struct {
+        int64_t m, n, k;
+        enum cudal2_dtype dtype;
+        enum cudal2_accumulate accumulate;
+    } problem;
+    enum cudal2_layout layout;
+    const struct cudal2_operands *sets;
+    size_t n_sets;
+    void *workspace;
+    size_t workspace_bytes;
+    void *stream;
+    int device_ordinal;
+    int threads;
+    const char *variant;
+};
+
+/* Either of them, for as long as the call lasts. */
+union handed {
+    struct cudal2_setup now;
+    struct setup_abi1 old;
+};
+
+static const struct cudal2_setup *hand(const struct contender *c, const struct cudal2_setup *s, union handed *out)
+{
+    const struct cudal2_problem *p = &s->problem;
+    if (!c->old_abi) {
+        out->now = *s;
+        out->now.problem = problem_full(p, s->layout);
+        return &out->now;
+    }
+    out->old = (struct setup_abi1){.problem = {p->m, p->n, p->k, p->dtype, p->accumulate},
+                                   .layout = s->layout,
+                                   .sets = s->sets,
+                                   .n_sets = s->n_sets,
+                                   .workspace = s->workspace,
+                                   .workspace_bytes = s->workspace_bytes,
+                                   .stream = s->stream,
+                                   .device_ordinal = s->device_ordinal,
+                                   .threads = s->threads,
+                                   .variant = s->variant};
+    return &out->now;
+}
+
 static int call_list_variants(const struct contender *c, const struct cudal2_setup *setup, struct cudal2_variant *out,
                               size_t capacity, char *why)
 {
     why[0] = '\0';
-    int n = hooks_of(c)->list_variants(setup, out, capacity, why);
+    union handed handed;
+    int n = hooks_of(c)->list_variants(hand(c, setup, &handed), out, capacity, why);
     if (n < 0)
         return with_reason(n, "list_variants", why);
     size_t count = (size_t)n > capacity ? capacity : (size_t)n;
@@ -43,7 +91,8 @@ static int call_setup(const struct contender *c, const struct cudal2_setup *setu
 {
     why[0] = '\0';
     *state = NULL;
-    return with_reason(hooks_of(c)->setup(setup, state, why), "setup", why);
+    union handed handed;
+    return with_reason(hooks_of(c)->setup(hand(c, setup, &handed), state, why), "setup", why);
 }
 
 /* The timed path: nothing but the call. */
@@ -135,14 +184,16 @@ static int open_object(const char *path, void **handle, struct error *err)
     return error_set(err, EXIT_CODE_UNAVAILABLE, "cannot be loaded: %.600s", reason ? reason : path);
 }
 
-static int check_abi(const char *path, void *handle, struct error *err)
+static int check_abi(const char *path, void *handle, uint32_t *out, struct error *err)
 {
     const uint32_t *abi = dlsym(handle, "cudal2_plugin_abi");
     if (!abi)
         return error_set(err, EXIT_CODE_DATA, "%s: no symbol cudal2_plugin_abi", path);
-    if (*abi != CUDAL2_ABI)
-        return error_set(err, EXIT_CODE_DATA, "%s: built for plugin ABI %u, this program speaks %u: rebuild the plugin",
-                         path, (unsigned)*abi, (unsigned)CUDAL2_ABI);
+    if (*abi < CUDAL2_ABI_OLDEST || *abi > CUDAL2_ABI)
+        return error_set(err, EXIT_CODE_DATA,
+                         "%s: built for plugin ABI %u, this program speaks %u to %u: rebuild the plugin", path,
+                         (unsigned)*abi, (unsigned)CUDAL2_ABI_OLDEST, (unsigned)CUDAL2_ABI);
+    *out = *abi;
     return 0;
 }
 
@@ -177,7 +228,7 @@ int plugin_open(const char *path, const struct device_info *device, struct plugi
     if (rc == 0)
         rc = open_object(path, &handle, err);
     if (rc == 0)
-        rc = check_abi(path, handle, err);
+        rc = check_abi(path, handle, &out->abi, err);
     if (rc == 0)
         rc = call_entry(path, handle, &out->is, err);
     if (rc == 0)
@@ -206,6 +257,9 @@ void plugin_contender(const struct plugin *plugin, size_t index, enum contender_
     out->has_layout_suffix = plugin_family(is, out->family);
     out->role = role;
     out->is = *is;
+    out->old_abi = plugin->abi < CUDAL2_ABI;
+    if (out->old_abi) /* what it could not know of it does not mean */
+        out->is.flags &= ~(uint32_t)CUDAL2_STRIDES;
     out->ops = is->list_variants ? &plugin_ops : &plugin_ops_single;
     out->origin = is;
     out->available = plugin->usable;

@@ -12,6 +12,7 @@
 struct plugin {
     const struct cudal2_plugin *is;
     char path[PLUGIN_PATH_MAX];
+    uint32_t abi;            /* that it was built for */
     bool usable;             /* its probe said yes */
     char reason[CUDAL2_WHY]; /* why not */
 };

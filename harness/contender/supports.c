@@ -64,6 +64,19 @@ static bool refuse_architecture(const struct contender *c, const struct device_i
     return false;
 }
 
+/* The GPU's own checks (kernels/harness/) know packed matrices only. */
+static bool refuse_strides(const struct contender *c, const struct device_info *device, const struct cudal2_problem *p,
+                           char *why)
+{
+    if (problem_is_packed(p))
+        return false;
+    if (device->device_bit == CUDAL2_ON_CUDA)
+        snprintf(why, CUDAL2_WHY, "leading dimensions are measured on the CPU device only");
+    else if (!(c->is.flags & CUDAL2_STRIDES))
+        snprintf(why, CUDAL2_WHY, "takes packed matrices only, and this problem has leading dimensions");
+    return why[0] != '\0';
+}
+
 static bool refuse_multiple(const char *name, int64_t value, int64_t multiple, char *why)
 {
     if (multiple <= 1 || value % multiple == 0)
@@ -80,8 +93,9 @@ bool contender_supports(const struct contender *c, const struct device_info *dev
         snprintf(why, CUDAL2_WHY, "%s", c->reason);
         return false;
     }
-    return contender_runs_on(c, device, why) && !(refuse_type(c, problem, why) || refuse_architecture(c, device, why) ||
-                                                  refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
-                                                  refuse_multiple("N", problem->n, c->is.n_multiple, why) ||
-                                                  refuse_multiple("K", problem->k, c->is.k_multiple, why));
+    return contender_runs_on(c, device, why) &&
+           !(refuse_type(c, problem, why) || refuse_architecture(c, device, why) ||
+             refuse_strides(c, device, problem, why) || refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
+             refuse_multiple("N", problem->n, c->is.n_multiple, why) ||
+             refuse_multiple("K", problem->k, c->is.k_multiple, why));
 }

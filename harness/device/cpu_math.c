@@ -81,16 +81,16 @@ static void fill_lines(void *context, int64_t first, int64_t last)
 {
     const struct fill_task *t = context;
     const struct fill *f = t->fill;
-    int64_t length = f->column_major ? f->rows : f->cols;
+    int64_t length = f->column_major ? f->rows : f->cols, stride = f->stride > 0 ? f->stride : length;
     for (int64_t line = first; line < last; line++) {
         if (f->kind == FILL_POISON) {
-            poison_line(t, line * length, length);
+            poison_line(t, line * stride, length);
             continue;
         }
         for (int64_t i = 0; i < length; i++) {
             int64_t index = f->column_major ? i * f->cols + line : line * f->cols + i;
             float value = fill_value(f, fill_bits(t->key, (uint64_t)index));
-            element_store(t->memory, f->dtype, (size_t)(line * length + i), value);
+            element_store(t->memory, f->dtype, (size_t)(line * stride + i), value);
         }
     }
 }
@@ -117,21 +117,24 @@ struct product {
 static void unpack_a(void *context, int64_t first, int64_t last)
 {
     const struct product *t = context;
-    size_t end = (size_t)(last * t->p->k), before = (size_t)(t->first_row * t->p->k);
-    for (size_t i = (size_t)(first * t->p->k); i < end; i++)
-        t->a[i] = element_load(t->operands->a, t->p->dtype, before + i);
+    const struct matrix_extent a = problem_a(t->p);
+    for (int64_t row = first; row < last; row++) {
+        size_t from = (size_t)((t->first_row + row) * a.stride), to = (size_t)(row * a.length);
+        for (size_t i = 0; i < (size_t)a.length; i++)
+            t->a[to + i] = element_load(t->operands->a, t->p->dtype, from + i);
+    }
 }
 
 static void pack_b(void *context, int64_t first, int64_t last)
 {
     const struct product *t = context;
-    int64_t k = t->p->k, n = t->p->n;
+    int64_t k = t->p->k, n = t->p->n, stride = problem_b(t->p, t->layout).stride;
     for (int64_t panel = first; panel < last; panel++) {
         float *to = t->panels + panel * k * PANEL;
         for (int64_t j = 0; j < PANEL; j++) {
             int64_t column = (t->first_panel + panel) * PANEL + j;
             for (int64_t i = 0; i < k; i++) {
-                int64_t index = t->layout == CUDAL2_TN ? column * k + i : i * n + column;
+                int64_t index = t->layout == CUDAL2_TN ? column * stride + i : i * stride + column;
                 to[i * PANEL + j] = column < n ? element_load(t->operands->b, t->p->dtype, (size_t)index) : 0.0f;
             }
         }
@@ -270,6 +273,7 @@ int cpu_reference_wide(int threads, const struct cudal2_problem *p, enum cudal2_
 struct compare_task {
     const struct cudal2_problem *p;
     const void *c;
+    struct matrix_extent extent; /* of c */
     struct expectation expected;
     struct comparison *out;
     pthread_mutex_t lock;
@@ -277,7 +281,7 @@ struct compare_task {
 
 static void compare_element(const struct compare_task *t, uint64_t index, struct comparison *out)
 {
-    double value = (double)element_load(t->c, t->p->dtype, index);
+    double value = (double)element_load(t->c, t->p->dtype, extent_place(&t->extent, index));
     double expected = t->expected.wide ? t->expected.wide[index] : (double)t->expected.reference[index];
     double difference = fabs(value - expected), limit = t->expected.limit;
     bool checked = limit <= 0 || (expected >= 0 && expected < limit);
@@ -323,7 +327,7 @@ static void compare_rows(void *context, int64_t first, int64_t last)
 void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, const struct expectation *expected,
                  struct comparison *out)
 {
-    struct compare_task task = {p, c, *expected, out, PTHREAD_MUTEX_INITIALIZER};
+    struct compare_task task = {p, c, problem_c(p), *expected, out, PTHREAD_MUTEX_INITIALIZER};
     *out = (struct comparison){.first_index = UINT64_MAX};
     cpu_parallel(threads, p->m, compare_rows, &task);
     pthread_mutex_destroy(&task.lock);

@@ -61,6 +61,7 @@ struct fill {
     double density;
     int64_t rows, cols;
     bool column_major;
+    int64_t stride; /* elements from one row (column, if column-major) to the next; 0: no gaps. What is in them stays */
 };
 
 struct fill_item {
@@ -68,15 +69,15 @@ struct fill_item {
     struct fill fill;
 };
 
-/* What an output is held against: a reference, row-major m x n, in fp32 or (wide, instead) in fp64. limit > 0: exact
- * match where 0 <= reference < limit; limit 0: error sums over all elements. */
+/* What an output is held against: a reference, row-major m x n without gaps, in fp32 or (wide, instead) in fp64. limit
+ * > 0: exact match where 0 <= reference < limit; limit 0: error sums over all elements. */
 struct expectation {
     const float *reference;
     double limit;
     const double *wide;
 };
 
-/* Comparison of an output with a reference, both row-major m x n. */
+/* Comparison of an output with a reference, both row-major m x n, the output as its problem says. */
 struct comparison {
     uint64_t checked; /* elements with 0 <= reference < limit, or all when limit is 0 */
     uint64_t covered; /* of those: elements with a reference above 0 */
@@ -183,7 +184,7 @@ struct device_ops {
     int (*sync)(struct device *d, struct error *err);
     /* Evicts the caches: reads more than the L2 holds. */
     int (*flush)(struct device *d, struct error *err);
-    /* fp32 reference of A*B (fp32 accumulate) into reference[m*n]; operands.b is in `layout`. */
+    /* fp32 reference of A*B (fp32 accumulate) into reference[m*n], which has no gaps; operands.b is in `layout`. */
     int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                      const struct cudal2_operands *operands, float *reference, struct error *err);
     /* The same, faster, for inputs that are all 0 or 1 and k <= 2^24, where every sum is a count. NULL where reference

@@ -41,6 +41,20 @@ static int host_pattern(struct device *d, const struct probe_region *regions, si
     return d->ops->sync(d, err);
 }
 
+static int host_gaps(struct device *d, const struct cudal2_problem *p, const void *c, uint64_t *written,
+                     struct error *err)
+{
+    const struct matrix_extent e = problem_c(p);
+    size_t bytes = dtype_bytes(p->dtype), gap = (size_t)(e.stride - e.length) * bytes;
+    *written = 0;
+    for (int64_t line = 0; line + 1 < e.lines; line++) {
+        const unsigned char *at = (const unsigned char *)c + (size_t)(line * e.stride + e.length) * bytes;
+        for (size_t i = 0; i < gap; i++)
+            *written += at[i] != PROBE_GUARD;
+    }
+    return d->ops->sync(d, err);
+}
+
 /* ---- NaN among elements ---- */
 
 /* One process has one device. */
@@ -156,6 +170,7 @@ static void host_changes(struct device *d, char what[128])
 const struct probe_ops probe_host = {
     .digest = host_digest,
     .pattern = host_pattern,
+    .gaps = host_gaps,
     .product = host_product,
     .spots = host_spots,
     .band = host_band,
@@ -179,6 +194,7 @@ const struct probe_ops probe_host = {
 const struct probe_ops probe_host_scripted = {
     .digest = host_digest,
     .pattern = host_pattern,
+    .gaps = host_gaps,
     .product = host_product,
     .spots = host_spots,
     .band = host_band,

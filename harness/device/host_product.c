@@ -48,15 +48,15 @@ static void add_piece(const float *values, const double *vector, int64_t n, stru
     }
 }
 
-/* Row `row` of a matrix with rows of `length` times a vector. */
-static struct sums row_times(const void *matrix, enum cudal2_dtype dtype, int64_t row, int64_t length,
+/* `length` elements of a matrix from `first` on times a vector. */
+static struct sums row_times(const void *matrix, enum cudal2_dtype dtype, int64_t first, int64_t length,
                              const double *vector)
 {
     float room[PIECE];
     struct sums sums = {0};
     for (int64_t at = 0; at < length; at += PIECE) {
         int64_t n = length - at < PIECE ? length - at : PIECE;
-        const float *values = floats_at(matrix, dtype, (size_t)(row * length + at), (size_t)n, room);
+        const float *values = floats_at(matrix, dtype, (size_t)(first + at), (size_t)n, room);
         add_piece(values, vector + at, n, &sums);
     }
     return sums;
@@ -76,17 +76,18 @@ static void multiply_b(void *context, int64_t first, int64_t last)
     const struct freivalds *f = context;
     const struct cudal2_problem *p = &f->product->problem;
     const void *b = f->product->operands->b;
+    int64_t stride = problem_b(p, f->product->layout).stride;
     float room[PIECE];
     if (f->product->layout != CUDAL2_TN) {
         for (int64_t k = first; k < last; k++)
-            f->y[k] = row_times(b, p->dtype, k, p->n, f->x).product;
+            f->y[k] = row_times(b, p->dtype, k * stride, p->n, f->x).product;
         return;
     }
     memset(f->y + first, 0, (size_t)(last - first) * sizeof *f->y);
     for (int64_t j = 0; j < p->n; j++)
         for (int64_t at = first; at < last; at += PIECE) {
             int64_t n = last - at < PIECE ? last - at : PIECE;
-            const float *values = floats_at(b, p->dtype, (size_t)(j * p->k + at), (size_t)n, room);
+            const float *values = floats_at(b, p->dtype, (size_t)(j * stride + at), (size_t)n, room);
             for (int64_t i = 0; i < n; i++)
                 f->y[at + i] += (double)values[i] * f->x[j];
         }
@@ -96,11 +97,12 @@ static void multiply_rows(void *context, int64_t first, int64_t last)
 {
     const struct freivalds *f = context;
     const struct cudal2_problem *p = &f->product->problem;
+    int64_t lda = problem_a(p).stride, ldc = problem_c(p).stride;
     for (int64_t i = first; i < last; i++) {
-        struct sums a = row_times(f->product->operands->a, p->dtype, i, p->k, f->y);
+        struct sums a = row_times(f->product->operands->a, p->dtype, i * lda, p->k, f->y);
         f->expected[i] = a.product;
         f->squares[i] = a.square;
-        f->found[i] = row_times(f->product->operands->c, p->dtype, i, p->n, f->x).product;
+        f->found[i] = row_times(f->product->operands->c, p->dtype, i * ldc, p->n, f->x).product;
     }
 }
 
@@ -168,12 +170,13 @@ int host_product(struct device *d, const struct probe_product *product, struct p
 static double factor(const struct probe_product *product, struct probe_spot *spot, bool is_b, uint64_t place)
 {
     const struct cudal2_problem *p = &product->problem;
-    uint64_t k = (uint64_t)p->k, line = is_b ? spot->column : spot->row;
+    const struct matrix_extent extent = is_b ? problem_b(p, product->layout) : problem_a(p);
+    uint64_t stride = (uint64_t)extent.stride, line = is_b ? spot->column : spot->row;
     bool across = is_b && product->layout != CUDAL2_TN;
     float value = 0;
     if (product->renewal == NULL)
         return (double)element_load(is_b ? product->operands->b : product->operands->a, p->dtype,
-                                    across ? place * (uint64_t)p->n + line : line * k + place);
+                                    across ? place * stride + line : line * stride + place);
     spot->mutated |= !host_renewed(product->renewal, is_b, line, place, &value);
     return (double)value;
 }
@@ -207,10 +210,11 @@ int host_spots(struct device *d, const struct probe_product *product, struct pro
 static void add_row(const struct probe_product *product, int64_t row, double factor, double *sums)
 {
     const struct cudal2_problem *p = &product->problem;
+    size_t first = (size_t)(row * problem_b(p, product->layout).stride);
     float room[PIECE];
     for (int64_t at = 0; at < p->n; at += PIECE) {
         int64_t n = p->n - at < PIECE ? p->n - at : PIECE;
-        const float *values = floats_at(product->operands->b, p->dtype, (size_t)(row * p->n + at), (size_t)n, room);
+        const float *values = floats_at(product->operands->b, p->dtype, first + (size_t)at, (size_t)n, room);
         for (int64_t i = 0; i < n; i++)
             sums[at + i] += factor * (double)values[i];
     }
@@ -220,16 +224,17 @@ static void add_row(const struct probe_product *product, int64_t row, double fac
 static double multiply_row(const struct probe_product *product, int64_t row, double *sums, double *a)
 {
     const struct cudal2_problem *p = &product->problem;
+    int64_t lda = problem_a(p).stride, ldb = problem_b(p, product->layout).stride;
     double square = 0;
     for (int64_t i = 0; i < p->k; i++) {
-        a[i] = (double)element_load(product->operands->a, p->dtype, (size_t)(row * p->k + i));
+        a[i] = (double)element_load(product->operands->a, p->dtype, (size_t)(row * lda + i));
         square += a[i] * a[i];
     }
     memset(sums, 0, (size_t)p->n * sizeof *sums);
     for (int64_t i = 0; i < p->k && product->layout != CUDAL2_TN; i++)
         add_row(product, i, a[i], sums);
     for (int64_t j = 0; j < p->n && product->layout == CUDAL2_TN; j++)
-        sums[j] = row_times(product->operands->b, p->dtype, j, p->k, a).product;
+        sums[j] = row_times(product->operands->b, p->dtype, j * ldb, p->k, a).product;
     return square;
 }
 
@@ -237,6 +242,7 @@ int host_band(struct device *d, const struct probe_product *product, int64_t fir
               struct probe_difference *out, struct error *err)
 {
     const struct cudal2_problem *p = &product->problem;
+    int64_t ldc = problem_c(p).stride;
     double *memory = malloc((size_t)(p->n + p->k) * sizeof *memory);
     (void)d;
     *out = (struct probe_difference){.first_row = UINT64_MAX};
@@ -245,7 +251,7 @@ int host_band(struct device *d, const struct probe_product *product, int64_t fir
     for (int64_t row = first; row < first + rows; row++) {
         double scale = hypot(sqrt(multiply_row(product, row, memory, memory + p->n)), product->floor);
         for (int64_t j = 0; j < p->n; j++) {
-            double error = (double)element_load(product->operands->c, p->dtype, (size_t)(row * p->n + j)) - memory[j];
+            double error = (double)element_load(product->operands->c, p->dtype, (size_t)(row * ldc + j)) - memory[j];
             if (!isfinite(error))
                 out->nan_rows++;
             else if (scale > 0)

@@ -21,6 +21,7 @@
 struct source {
     const struct probe_renewal *r;
     const void *memory;
+    struct matrix_extent extent;
     uint64_t key, places;      /* of the stretches, and of the single values */
     uint64_t lines, every, at; /* of the lines at + n * every one value is single */
     bool across;               /* the elements of a line lie `lines` apart */
@@ -31,6 +32,7 @@ static struct source source_of(const struct probe_renewal *r, bool is_b)
     uint64_t lines = (uint64_t)(is_b ? r->problem.n : r->problem.m), key = fill_key(r->seed + is_b);
     struct source s = {.r = r,
                        .memory = is_b ? r->operands->b : r->operands->a,
+                       .extent = is_b ? problem_b(&r->problem, r->layout) : problem_a(&r->problem),
                        .key = key,
                        .places = fill_key(key),
                        .lines = lines,
@@ -40,6 +42,7 @@ static struct source source_of(const struct probe_renewal *r, bool is_b)
     return s;
 }
 
+/* Of the matrix without gaps: what an element is does not depend on them. */
 static uint64_t index_of(const struct source *s, uint64_t line, uint64_t place)
 {
     return s->across ? place * s->lines + line : line * (uint64_t)s->r->problem.k + place;
@@ -99,7 +102,7 @@ bool host_renewed(const struct probe_renewal *r, bool is_b, uint64_t line, uint6
     else
         put_stretch(&s, index, 1, element);
     *value = element_load(element, r->problem.dtype, 0);
-    return memcmp(element, (const char *)s.memory + index * bytes, bytes) == 0;
+    return memcmp(element, (const char *)s.memory + extent_place(&s.extent, index) * bytes, bytes) == 0;
 }
 
 /* ---- writing them ---- */
@@ -107,15 +110,26 @@ bool host_renewed(const struct probe_renewal *r, bool is_b, uint64_t line, uint6
 /* Contenders must not write A and B; the memory is the harness's own. */
 static char *writable(const struct source *s, uint64_t index)
 {
-    return (char *)(uintptr_t)s->memory + index * dtype_bytes(s->r->problem.dtype);
+    return (char *)(uintptr_t)s->memory + extent_place(&s->extent, index) * dtype_bytes(s->r->problem.dtype);
+}
+
+/* Up to the end of a stretch, and of a line where a gap follows. */
+static uint64_t piece_at(const struct source *s, uint64_t done, uint64_t elements)
+{
+    uint64_t piece = STRETCH - done % STRETCH, length = (uint64_t)s->extent.length;
+    uint64_t in_line = extent_has_gaps(&s->extent) ? length - done % length : piece;
+    piece = in_line < piece ? in_line : piece;
+    return elements - done < piece ? elements - done : piece;
 }
 
 static void renew_matrix(const struct probe_renewal *r, bool is_b)
 {
     struct source s = source_of(r, is_b);
     uint64_t elements = s.lines * (uint64_t)r->problem.k;
-    for (uint64_t done = 0; done < elements; done += STRETCH)
-        put_stretch(&s, done, elements - done < STRETCH ? elements - done : STRETCH, writable(&s, done));
+    for (uint64_t done = 0, piece = 0; done < elements; done += piece) {
+        piece = piece_at(&s, done, elements);
+        put_stretch(&s, done, piece, writable(&s, done));
+    }
 }
 
 static void scatter(const struct probe_renewal *r, bool is_b)
@@ -148,16 +162,18 @@ static float likely(const struct probe_renewal *r, uint64_t bits)
     return element_load(r->pool, r->problem.dtype, bits % HOST_POOL_ELEMENTS) * sqrtf((float)r->problem.k);
 }
 
-static void spoil_one(const struct probe_renewal *r, uint64_t index, uint64_t bits)
+static void spoil_one(const struct probe_renewal *r, uint64_t place, uint64_t bits)
 {
+    const struct matrix_extent e = problem_c(&r->problem);
     void *c = r->operands->c;
     enum cudal2_dtype dtype = r->problem.dtype;
+    uint64_t index = extent_place(&e, place), other = bits % (uint64_t)(r->problem.m * r->problem.n);
     if (r->spoil == SPOIL_SOME_NAN)
         memset((char *)c + index * dtype_bytes(dtype), PROBE_POISON, dtype_bytes(dtype));
     else if (r->spoil == SPOIL_SOME_LIKELY)
         put_float(c, dtype, index, likely(r, bits));
     else if (r->spoil == SPOIL_MOVED)
-        put_float(c, dtype, index, element_load(c, dtype, bits % (uint64_t)(r->problem.m * r->problem.n)));
+        put_float(c, dtype, index, element_load(c, dtype, extent_place(&e, other)));
     else
         put_float(c, dtype, index, element_load(c, dtype, (size_t)index) * (bits >> 63 ? 1.03f : 0.97f));
 }
@@ -172,19 +188,27 @@ static void spoil_some(const struct probe_renewal *r, struct draw *draw)
 
 static void spoil_all_likely(const struct probe_renewal *r, struct draw *draw)
 {
+    const struct matrix_extent e = problem_c(&r->problem);
     uint64_t elements = (uint64_t)r->problem.m * (uint64_t)r->problem.n, at = next(draw);
     for (uint64_t i = 0; i < elements; i++)
-        put_float(r->operands->c, r->problem.dtype, i, likely(r, at + i));
+        put_float(r->operands->c, r->problem.dtype, extent_place(&e, i), likely(r, at + i));
+}
+
+static void spoil_all(const struct probe_renewal *r, unsigned char byte)
+{
+    const struct matrix_extent e = problem_c(&r->problem);
+    size_t bytes = dtype_bytes(r->problem.dtype);
+    for (int64_t line = 0; line < e.lines; line++)
+        memset((char *)r->operands->c + (size_t)(line * e.stride) * bytes, byte, (size_t)e.length * bytes);
 }
 
 static void spoil(const struct probe_renewal *r)
 {
     struct draw draw = {fill_key(r->seed + 2), 0};
-    size_t bytes = (size_t)(r->problem.m * r->problem.n) * dtype_bytes(r->problem.dtype);
     if (r->spoil == SPOIL_NAN)
-        memset(r->operands->c, PROBE_POISON, bytes);
+        spoil_all(r, PROBE_POISON);
     else if (r->spoil == SPOIL_ZERO)
-        memset(r->operands->c, 0, bytes);
+        spoil_all(r, 0);
     else if (r->spoil == SPOIL_LIKELY)
         spoil_all_likely(r, &draw);
     else if (r->spoil != SPOIL_NONE)
@@ -211,10 +235,11 @@ static bool evict(const void *memory, size_t bytes)
 static int make_cold(struct device *d, const struct probe_renewal *r, struct error *err)
 {
     const struct cudal2_problem *p = &r->problem;
+    const struct matrix_extent a = problem_a(p), b = problem_b(p, r->layout), c = problem_c(p);
     size_t bytes = dtype_bytes(p->dtype);
-    bool gone = evict(r->operands->a, (size_t)(p->m * p->k) * bytes) &&
-                evict(r->operands->b, (size_t)(p->k * p->n) * bytes) &&
-                evict(r->operands->c, (size_t)(p->m * p->n) * bytes);
+    bool gone = evict(r->operands->a, extent_elements(&a) * bytes) &&
+                evict(r->operands->b, extent_elements(&b) * bytes) &&
+                evict(r->operands->c, extent_elements(&c) * bytes);
     return gone ? 0 : d->ops->flush(d, err);
 }
 

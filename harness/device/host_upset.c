@@ -29,13 +29,14 @@ static void change_inputs(const struct probe_upset *u)
 {
     const struct cudal2_problem *p = &u->problem;
     uint64_t key = fill_key(u->seed), m = (uint64_t)p->m, n = (uint64_t)p->n, k = (uint64_t)p->k;
+    uint64_t lda = (uint64_t)problem_a(p).stride, ldb = (uint64_t)problem_b(p, u->layout).stride;
     if (u->lines == 0)
         return;
     for (uint64_t i = fill_bits(key, UINT64_MAX) % u->lines; i < m; i += u->lines)
-        put_input(u->operands->a, p->dtype, i * k + fill_bits(key, 4 * i) % k, fill_bits(key, 4 * i + 1));
+        put_input(u->operands->a, p->dtype, i * lda + fill_bits(key, 4 * i) % k, fill_bits(key, 4 * i + 1));
     for (uint64_t j = fill_bits(key, UINT64_MAX - 1) % u->lines; j < n; j += u->lines) {
         uint64_t at = fill_bits(key, 4 * j + 2) % k;
-        put_input(u->operands->b, p->dtype, u->layout == CUDAL2_TN ? j * k + at : at * n + j,
+        put_input(u->operands->b, p->dtype, u->layout == CUDAL2_TN ? j * ldb + at : at * ldb + j,
                   fill_bits(key, 4 * j + 3));
     }
 }
@@ -49,6 +50,7 @@ static float unlike(float was, float value, float size)
 
 static float spoiled(const struct probe_upset *u, uint64_t index, uint64_t bits)
 {
+    const struct matrix_extent e = problem_c(&u->problem);
     const void *c = u->operands->c;
     enum cudal2_dtype dtype = u->problem.dtype;
     float was = element_load(c, dtype, (size_t)index), size = sqrtf((float)u->problem.k);
@@ -56,7 +58,8 @@ static float spoiled(const struct probe_upset *u, uint64_t index, uint64_t bits)
     if (u->spoil == SPOIL_NUDGED)
         return was + (bits >> 63 ? nudge : -nudge);
     if (u->spoil == SPOIL_MOVED)
-        return unlike(was, element_load(c, dtype, bits % (uint64_t)(u->problem.m * u->problem.n)), size);
+        return unlike(was, element_load(c, dtype, extent_place(&e, bits % (uint64_t)(u->problem.m * u->problem.n))),
+                      size);
     return unlike(was, fill_normal(bits) * size, size);
 }
 
@@ -79,6 +82,7 @@ int host_upset(struct device *d, const struct probe_upset *u, char *why)
 {
     uint64_t elements = (uint64_t)(u->problem.m * u->problem.n), of_c = fill_mix(fill_key(u->seed));
     size_t bytes = dtype_bytes(u->problem.dtype), n = 0;
+    const struct matrix_extent e = problem_c(&u->problem);
     unsigned char *c = u->operands->c;
     (void)d;
     change_inputs(u);
@@ -87,7 +91,7 @@ int host_upset(struct device *d, const struct probe_upset *u, char *why)
     if (!room_for(elements, why))
         return CUDAL2_LIBRARY_ERROR;
     for (uint64_t first = 0; first < elements; first += PROBE_SPRINKLE, n++) {
-        uint64_t at = probe_place(of_c, first, elements);
+        uint64_t at = extent_place(&e, probe_place(of_c, first, elements));
         if (u->spoil == SPOIL_SOME_NAN)
             memset(c + at * bytes, PROBE_POISON, bytes);
         else
@@ -101,13 +105,14 @@ int host_count_kept(struct device *d, const struct probe_upset *u, char *why)
 {
     uint64_t elements = (uint64_t)(u->problem.m * u->problem.n), of_c = fill_mix(fill_key(u->seed));
     size_t bytes = dtype_bytes(u->problem.dtype), n = 0;
+    const struct matrix_extent e = problem_c(&u->problem);
     const unsigned char *c = u->operands->c;
     (void)d, (void)why;
     if (u->spoil == SPOIL_NONE)
         return CUDAL2_OK;
     for (uint64_t first = 0; first < elements; first += PROBE_SPRINKLE, n++)
-        upset_memory.kept +=
-            memcmp(upset_memory.put + n * bytes, c + probe_place(of_c, first, elements) * bytes, bytes) == 0;
+        upset_memory.kept += memcmp(upset_memory.put + n * bytes,
+                                    c + extent_place(&e, probe_place(of_c, first, elements)) * bytes, bytes) == 0;
     return CUDAL2_OK;
 }
 

@@ -119,6 +119,9 @@ struct probe_ops {
     /* Sets every byte of the regions. */
     int (*pattern)(struct device *d, const struct probe_region *regions, size_t n, unsigned char byte,
                    struct error *err);
+    /* Bytes between the rows of C that are not PROBE_GUARD, with which they were filled (operands/operands.h). NULL
+     * where there are no such problems. */
+    int (*gaps)(struct device *d, const struct cudal2_problem *p, const void *c, uint64_t *written, struct error *err);
     int (*product)(struct device *d, const struct probe_product *product, struct probe_difference *out,
                    struct error *err);
     /* Elements against their sums in fp64. NULL where the device has no such check. */
@@ -136,7 +139,7 @@ struct probe_ops {
     int (*disturb)(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
     /* The next two are enqueued on the device's stream, can be captured, and write their reason to why (CUDAL2_WHY)
      * when they fail. sprinkle makes one element of every PROBE_SPRINKLE a NaN, at places drawn from the seed; count
-     * adds the NaN elements of c to a counter that read_count reads and clears. */
+     * adds the NaN elements of c, gaps included, to a counter that read_count reads and clears. */
     int (*sprinkle)(struct device *d, void *c, enum cudal2_dtype dtype, uint64_t elements, uint64_t seed, char *why);
     int (*count)(struct device *d, const void *c, enum cudal2_dtype dtype, uint64_t elements, char *why);
     int (*read_count)(struct device *d, uint64_t *nans, struct error *err);

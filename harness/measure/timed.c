@@ -259,12 +259,13 @@ static int read_spots(struct look *l, struct probe_spot *spots, double *found, s
     struct device *d = l->bench->device;
     struct random *random = &l->bench->timed->random;
     size_t bytes = dtype_bytes(p->dtype);
+    uint64_t ldc = (uint64_t)problem_c(p).stride;
     unsigned char raw[TIMED_SPOTS_MOST][sizeof(float)];
     int code = 0;
     for (size_t i = 0; i < n && code == 0; i++) {
         spots[i] = (struct probe_spot){random_below(random, (uint64_t)p->m), random_below(random, (uint64_t)p->n), 0, 0,
                                        false};
-        size_t at = (size_t)(spots[i].row * (uint64_t)p->n + spots[i].column);
+        size_t at = (size_t)(spots[i].row * ldc + spots[i].column);
         code = d->ops->download(d, raw[i], (const char *)l->product.operands->c + at * bytes, bytes, err);
     }
     for (size_t i = 0; i < n && code == 0; i++)

@@ -1,6 +1,6 @@
 /*
- * config.c - the names of what a config chooses among, each list in the order of its enum. Constants only. Called by
- * the reader and the writer of configs, by options and by messages.
+ * config.c - the names of what a config chooses among, each list in the order of its enum. Called by
+ * the reader and the writer of configs, by options and by messages; and a shape as a problem.
  */
 #include "model/config.h"
 
@@ -13,3 +13,23 @@ const char *const protocol_names[] = {"adaptive", "paper", NULL};
 const char *const family_names[] = {"torch.matmul",        "torch.matmul-full",  "cublas",
                                     "cublas-autotune",     "cublaslt-heuristic", "cublaslt-autotuning",
                                     "cublaslt-exhaustive", "openblas",           NULL};
+
+struct cudal2_problem shape_problem(const struct shape *shape, enum cudal2_dtype dtype,
+                                    enum cudal2_accumulate accumulate)
+{
+    return (struct cudal2_problem){.m = shape->m,
+                                   .n = shape->n,
+                                   .k = shape->k,
+                                   .dtype = dtype,
+                                   .accumulate = accumulate,
+                                   .lda = shape->lda,
+                                   .ldb = shape->ldb,
+                                   .ldc = shape->ldc};
+}
+
+bool shape_equal(const struct shape *a, const struct shape *b)
+{
+    const struct cudal2_problem left = shape_problem(a, CUDAL2_F16, CUDAL2_ACC_F16),
+                                right = shape_problem(b, CUDAL2_F16, CUDAL2_ACC_F16);
+    return problem_equal(&left, &right);
+}

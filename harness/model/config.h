@@ -15,8 +15,15 @@
 
 struct shape {
     int64_t m, n, k;
+    int64_t lda, ldb, ldc;        /* as in struct cudal2_problem; 0: packed */
     char label[CONFIG_LABEL_MAX]; /* "" when the config gives none */
 };
+
+/* As a problem of these types. */
+struct cudal2_problem shape_problem(const struct shape *shape, enum cudal2_dtype dtype,
+                                    enum cudal2_accumulate accumulate);
+/* Whether two shapes are the same, whatever their labels. */
+bool shape_equal(const struct shape *a, const struct shape *b);
 
 /* Every baseline family the project has, built here or not; NULL-terminated. */
 extern const char *const family_names[];

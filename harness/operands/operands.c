@@ -8,9 +8,20 @@
 
 #include "base/random.h"
 
-static uint64_t matrix_bytes(const struct cudal2_problem *p, int64_t rows, int64_t cols)
+enum matrix { MATRIX_A, MATRIX_C, MATRIX_B_NN, MATRIX_B_TN, MATRICES };
+
+static struct matrix_extent extent_of(const struct cudal2_problem *p, unsigned matrix)
 {
-    return (uint64_t)rows * (uint64_t)cols * dtype_bytes(p->dtype);
+    if (matrix == MATRIX_A)
+        return problem_a(p);
+    return matrix == MATRIX_C ? problem_c(p) : problem_b(p, matrix == MATRIX_B_TN ? CUDAL2_TN : CUDAL2_NN);
+}
+
+/* Gaps included. */
+static uint64_t matrix_bytes(const struct cudal2_problem *p, unsigned matrix)
+{
+    const struct matrix_extent e = extent_of(p, matrix);
+    return extent_elements(&e) * dtype_bytes(p->dtype);
 }
 
 static bool wants(const struct operands_request *request, size_t set, enum cudal2_layout layout)
@@ -23,7 +34,7 @@ static uint64_t slack_of(const struct operands_request *request)
     const struct cudal2_problem *p = &request->problem;
     if (request->tight)
         return 0;
-    uint64_t set = matrix_bytes(p, p->m, p->k) + matrix_bytes(p, p->k, p->n) + matrix_bytes(p, p->m, p->n);
+    uint64_t set = matrix_bytes(p, MATRIX_A) + matrix_bytes(p, MATRIX_B_NN) + matrix_bytes(p, MATRIX_C);
     uint64_t slack = set * request->n_sets / 4;
     slack = slack < OPERANDS_SLACK ? OPERANDS_SLACK : slack > OPERANDS_MOST_SLACK ? OPERANDS_MOST_SLACK : slack;
     slack /= request->n_sets;
@@ -42,31 +53,26 @@ static uint64_t round_up(uint64_t bytes)
 }
 
 /* Room for one matrix: its bytes rounded up, the slack its offset is drawn from, and the guards. */
-static uint64_t room_for(const struct operands_request *request, int64_t rows, int64_t cols)
+static uint64_t room_for(const struct operands_request *request, unsigned matrix)
 {
-    uint64_t bytes = matrix_bytes(&request->problem, rows, cols);
+    uint64_t bytes = matrix_bytes(&request->problem, matrix);
     return round_up(bytes) + slack_of(request) + 2 * guard_of(request);
 }
 
 uint64_t operands_bytes(const struct operands_request *request)
 {
-    const struct cudal2_problem *p = &request->problem;
-    uint64_t a_and_c = room_for(request, p->m, p->k) + room_for(request, p->m, p->n);
-    uint64_t b = room_for(request, p->k, p->n);
+    uint64_t a_and_c = room_for(request, MATRIX_A) + room_for(request, MATRIX_C);
+    uint64_t nn = room_for(request, MATRIX_B_NN), tn = room_for(request, MATRIX_B_TN);
     uint64_t total = 0;
     for (size_t s = 0; s < request->n_sets; s++)
-        total += a_and_c + b * ((uint64_t)wants(request, s, CUDAL2_NN) + (uint64_t)wants(request, s, CUDAL2_TN));
+        total += a_and_c + (wants(request, s, CUDAL2_NN) ? nn : 0) + (wants(request, s, CUDAL2_TN) ? tn : 0);
     return total;
 }
-
-enum matrix { MATRIX_A, MATRIX_C, MATRIX_B_NN, MATRIX_B_TN, MATRICES };
 
 /* Cuts the next matrix from the arena at a random offset into its room. */
 static void place(struct operands *o, struct random *random, char **next, unsigned which)
 {
     const struct operands_request *request = &o->request;
-    const struct cudal2_problem *p = &request->problem;
-    const int64_t sizes[MATRICES][2] = {{p->m, p->k}, {p->m, p->n}, {p->k, p->n}, {p->k, p->n}};
     size_t set = which / MATRICES;
     unsigned matrix = which % MATRICES;
     if ((matrix == MATRIX_B_NN && !wants(request, set, CUDAL2_NN)) ||
@@ -74,7 +80,7 @@ static void place(struct operands *o, struct random *random, char **next, unsign
         return;
     char *at = *next + guard_of(request) +
                random_below(random, slack_of(request) / OPERANDS_ALIGNMENT + 1) * OPERANDS_ALIGNMENT;
-    *next += room_for(request, sizes[matrix][0], sizes[matrix][1]);
+    *next += room_for(request, matrix);
     if (matrix == MATRIX_A)
         o->nn[set].a = o->tn[set].a = at;
     else if (matrix == MATRIX_C)
@@ -102,28 +108,6 @@ static int place_all(struct operands *o, struct random *random)
     return 0;
 }
 
-int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
-                   struct error *err)
-{
-    struct random random;
-    struct operands *o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
-    o->request = *request;
-    int code = device->ops->alloc(device, (size_t)operands_bytes(request), &o->arena, err);
-    if (code != 0) {
-        free(o);
-        return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
-    }
-    random_seed(&random, request->seed);
-    if (place_all(o, &random) != 0) {
-        operands_free(device, o);
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
-    }
-    *out = o;
-    return 0;
-}
-
 void operands_free(struct device *device, struct operands *operands)
 {
     if (operands == NULL)
@@ -147,8 +131,8 @@ static size_t list_set(const struct operands *operands, const struct operands_va
 {
     const struct cudal2_problem *p = &operands->request.problem;
     uint64_t seed = values->seed + 2 * (set % operands->request.period);
-    const struct fill a = {values->kind, p->dtype, seed, values->density, p->m, p->k, false};
-    struct fill b = {values->kind, p->dtype, seed + 1, values->density, p->k, p->n, false};
+    const struct fill a = {values->kind, p->dtype, seed, values->density, p->m, p->k, false, p->lda};
+    struct fill b = {values->kind, p->dtype, seed + 1, values->density, p->k, p->n, false, p->ldb};
     size_t n = 0;
     out[n++] = (struct fill_item){writable(operands->nn[set].a), a};
     if (operands->nn[set].b != NULL)
@@ -216,7 +200,7 @@ int operands_fill_alike(struct device *device, struct operands *operands, const 
 int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err)
 {
     const struct cudal2_problem *p = &operands->request.problem;
-    struct fill poison = {.kind = FILL_POISON, .dtype = p->dtype, .rows = p->m, .cols = p->n};
+    struct fill poison = {.kind = FILL_POISON, .dtype = p->dtype, .rows = p->m, .cols = p->n, .stride = p->ldc};
     return device->ops->fill(device, operands->nn[set].c, &poison, err);
 }
 
@@ -228,7 +212,7 @@ const struct cudal2_operands *operands_sets(const struct operands *operands, enu
 struct probe_region operands_output(const struct operands *operands, size_t set)
 {
     const struct cudal2_problem *p = &operands->request.problem;
-    return (struct probe_region){operands->nn[set].c, matrix_bytes(p, p->m, p->n)};
+    return (struct probe_region){operands->nn[set].c, matrix_bytes(p, MATRIX_C)};
 }
 
 static struct probe_region region_of(const void *memory, uint64_t bytes)
@@ -241,10 +225,10 @@ size_t operands_inputs(const struct operands *operands, size_t set, struct probe
     const struct cudal2_problem *p = &operands->request.problem;
     const void *const b[] = {operands->nn[set].b, operands->tn[set].b};
     size_t n = 0;
-    out[n++] = region_of(operands->nn[set].a, matrix_bytes(p, p->m, p->k));
+    out[n++] = region_of(operands->nn[set].a, matrix_bytes(p, MATRIX_A));
     for (int i = 0; i < 2; i++)
         if (b[i] != NULL)
-            out[n++] = region_of(b[i], matrix_bytes(p, p->k, p->n));
+            out[n++] = region_of(b[i], matrix_bytes(p, i == 0 ? MATRIX_B_NN : MATRIX_B_TN));
     return n;
 }
 
@@ -260,4 +244,48 @@ size_t operands_guards(const struct operands *operands, size_t set, struct probe
         out[2 * i + 1] = (struct probe_region){end, round_up(matrices[i].bytes) - matrices[i].bytes + guard};
     }
     return 2 * n;
+}
+
+/* Nobody writes them again: NaN between the rows of A and B, which no sum may take in, and a pattern between those of
+ * C, which no launch may touch. */
+static int fill_gaps(struct device *device, struct operands *o, struct error *err)
+{
+    struct probe_region region;
+    int code = 0;
+    if (problem_is_packed(&o->request.problem) || device->probes == NULL)
+        return 0;
+    for (size_t s = 0; s < o->request.n_sets && code == 0; s++) {
+        struct probe_region inputs[OPERANDS_INPUTS];
+        region = operands_output(o, s);
+        code = device->probes->pattern(device, &region, 1, PROBE_GUARD, err);
+        if (code == 0)
+            code = device->probes->pattern(device, inputs, operands_inputs(o, s, inputs), PROBE_POISON, err);
+    }
+    return code;
+}
+
+int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
+                   struct error *err)
+{
+    struct random random;
+    struct operands *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
+    o->request = *request;
+    int code = device->ops->alloc(device, (size_t)operands_bytes(request), &o->arena, err);
+    if (code != 0) {
+        free(o);
+        return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
+    }
+    random_seed(&random, request->seed);
+    if (place_all(o, &random) != 0) {
+        operands_free(device, o);
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
+    }
+    code = fill_gaps(device, o, err);
+    if (code != 0)
+        operands_free(device, o);
+    else
+        *out = o;
+    return code;
 }

@@ -46,7 +46,8 @@ struct operands {
 /* Bytes that operands_alloc takes on the device, slack and guards included. */
 uint64_t operands_bytes(const struct operands_request *request);
 
-/* Allocates all sets on the device (contents undefined). *out is owned by the caller (operands_free).
+/* Allocates all sets on the device (contents undefined, but for gaps between rows: NaN in A and B, PROBE_GUARD in C,
+ * and no fill writes there). *out is owned by the caller (operands_free).
  * EXIT_CODE_UNAVAILABLE when the device has too little memory. */
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
                    struct error *err);
@@ -75,8 +76,8 @@ int operands_poison(struct device *device, struct operands *operands, size_t set
 /* The sets as a contender of this layout sees them. */
 const struct cudal2_operands *operands_sets(const struct operands *operands, enum cudal2_layout layout);
 
-/* Where the matrices of a set lie: C; A and the copies of B; and the guards on both sides of all of them, what rounding
- * left included. Return the number. */
+/* Where the matrices of a set lie, gaps included: C; A and the copies of B; and the guards on both sides of all of
+ * them, what rounding left included. Return the number. */
 #define OPERANDS_INPUTS 3
 #define OPERANDS_GUARDS (2 * (OPERANDS_INPUTS + 1))
 struct probe_region operands_output(const struct operands *operands, size_t set);

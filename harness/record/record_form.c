@@ -33,6 +33,7 @@ int form_cell_keys(struct json_at at, struct error *err)
     static const char *const keys[] = {"m",
                                        "n",
                                        "k",
+                                       "args",
                                        "dtype",
                                        "accumulate",
                                        "mode",

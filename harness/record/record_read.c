@@ -320,6 +320,8 @@ static int read_problem(struct json_at at, struct cell_record *r, struct error *
     int dtype = 0;
     int accumulate = 0;
     int mode = 0;
+    struct error cause;
+    char args[PROBLEM_ARGS_MAX] = "";
     int code = json_read_int(json_member(at, "m"), 1, INT64_MAX, &p->m, err);
     if (code == 0)
         code = json_read_int(json_member(at, "n"), 1, INT64_MAX, &p->n, err);
@@ -331,6 +333,10 @@ static int read_problem(struct json_at at, struct cell_record *r, struct error *
         code = json_read_choice(json_member(at, "accumulate"), accumulate_names, &accumulate, err);
     if (code == 0)
         code = json_read_choice(json_member(at, "mode"), mode_names, &mode, err);
+    if (code == 0)
+        code = form_take_text(at, "args", args, sizeof args, err);
+    if (code == 0 && problem_args_parse(args, p, &cause) != 0)
+        code = json_fail(json_member(at, "args"), err, "%s", cause.text);
     p->dtype = (enum cudal2_dtype)dtype;
     p->accumulate = (enum cudal2_accumulate)accumulate;
     r->mode = (enum mode)mode;

@@ -317,9 +317,12 @@ static void put_parts(struct tree *w, const struct cell_record *r)
 
 static void put_identity(struct tree *w, const struct cell_record *r)
 {
+    char args[PROBLEM_ARGS_MAX];
+    problem_args(&r->problem, args);
     tree_put_number(w, "m", (double)r->problem.m);
     tree_put_number(w, "n", (double)r->problem.n);
     tree_put_number(w, "k", (double)r->problem.k);
+    tree_put_text(w, "args", args);
     tree_put_text(w, "dtype", dtype_names[r->problem.dtype]);
     tree_put_text(w, "accumulate", accumulate_names[r->problem.accumulate]);
     tree_put_text(w, "mode", mode_names[r->mode]);

@@ -11,8 +11,10 @@ static int add_round(void *context, const struct round *r, struct error *err)
 {
     const struct cudal2_problem *p = &r->cell->problem;
     struct text *out = context;
-    text_add(out, "%s,%s,%s,%u,%u,%u,", mode_names[r->cell->mode], dtype_names[p->dtype],
-             accumulate_names[p->accumulate], (unsigned)p->m, (unsigned)p->n, (unsigned)p->k);
+    char args[PROBLEM_ARGS_MAX];
+    problem_args(p, args);
+    text_add(out, "%s,%s,%s,%u,%u,%u%s%s,", mode_names[r->cell->mode], dtype_names[p->dtype],
+             accumulate_names[p->accumulate], (unsigned)p->m, (unsigned)p->n, (unsigned)p->k, args[0] ? ":" : "", args);
     csv_add(out, r->contender->name);
     text_add(out, ",%s,%u,%zu,%.9g,%d\n", timing_names[r->timing], r->group, r->blocks, r->median_ns, r->slowed);
     return out->failed ? error_set(err, EXIT_CODE_INTERNAL, "out of memory for the report") : 0;

@@ -73,8 +73,8 @@ static cJSON *state_of(const struct nvbench *x, const struct export_time *time)
 {
     char name[TEXT_MAX];
     struct tree t = tree_begin();
-    snprintf(name, sizeof name, "Device=%d M=%.0f N=%.0f K=%.0f", x->device, time->cell->m, time->cell->n,
-             time->cell->k);
+    snprintf(name, sizeof name, "Device=%d M=%.0f N=%.0f K=%.0f%s%s", x->device, time->cell->m, time->cell->n,
+             time->cell->k, time->cell->args[0] ? " " : "", time->cell->args);
     tree_put_text(&t, "name", name);
     tree_put_number(&t, "device", x->device);
     tree_put_number(&t, "type_config_index", 0);

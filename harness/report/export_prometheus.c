@@ -82,6 +82,10 @@ static void add_cell_labels(struct prometheus *p, const struct result_cell *cell
 {
     add_group_labels(p, cell);
     text_add(p->out, ",m=\"%.0f\",n=\"%.0f\",k=\"%.0f\",", cell->m, cell->n, cell->k);
+    if (cell->args[0]) {
+        add_label(p->out, "args", cell->args);
+        text_add(p->out, ",");
+    }
     add_label(p->out, "timing", timing);
     text_add(p->out, ",");
 }

@@ -104,11 +104,12 @@ void export_add_number(struct text *out, double value)
 
 void export_add_cell(struct text *out, const struct result_cell *cell)
 {
+    char label[RESULT_LABEL_MAX];
     export_add_word(out, cell->group.mode);
     export_add_word(out, cell->group.dtype);
     export_add_word(out, cell->group.accumulate);
     text_add(out, "%.0f,%.0f,%.0f,", cell->m, cell->n, cell->k);
-    export_add_word(out, cell->label);
+    export_add_word(out, result_cell_label(cell, label));
 }
 
 int export_print(cJSON *tree, struct text *out, struct error *err)

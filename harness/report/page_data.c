@@ -269,10 +269,11 @@ static void add_cell_numbers(struct text *out, const struct result_cell *cell)
 
 static void add_cell_texts(struct text *out, const struct result_cell *cell)
 {
+    char room[RESULT_LABEL_MAX];
+    const char *label = result_cell_label(cell, room);
     const struct {
         const char *as, *value, *usual;
-    } texts[] = {
-        {"l", cell->label, ""}, {"s", cell->status, "ok"}, {"r", cell->reason, ""}, {"ro", cell->rotation, ""}};
+    } texts[] = {{"l", label, ""}, {"s", cell->status, "ok"}, {"r", cell->reason, ""}, {"ro", cell->rotation, ""}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!texts[i].value[0] || strcmp(texts[i].value, texts[i].usual) == 0)
             continue;

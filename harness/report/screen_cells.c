@@ -31,8 +31,8 @@ void screen_add_shape(struct table *s, const struct result_cell *cell)
 {
     struct text shown = {0};
     width_add_cut(&shown, cell->label, LABEL_COLUMNS);
-    table_add(s, NAN, "%.0fx%.0fx%.0f%s%s%s", cell->m, cell->n, cell->k, screen_rotation_mark(cell),
-              cell->label[0] ? " " : "", shown.bytes ? shown.bytes : "");
+    table_add(s, NAN, "%.0fx%.0fx%.0f%s%s%s%s%s", cell->m, cell->n, cell->k, cell->args[0] ? ":" : "", cell->args,
+              screen_rotation_mark(cell), cell->label[0] ? " " : "", shown.bytes ? shown.bytes : "");
     s->failed |= shown.failed;
     text_free(&shown);
 }

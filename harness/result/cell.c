@@ -191,6 +191,8 @@ static void fill_identity(const struct cell_record *r, struct made_cell *m)
     cell->m = (double)r->problem.m;
     cell->n = (double)r->problem.n;
     cell->k = (double)r->problem.k;
+    problem_args(&r->problem, m->args);
+    cell->args = m->args;
     cell->group = (struct result_group){mode_names[r->mode], dtype_names[r->problem.dtype],
                                         accumulate_names[r->problem.accumulate]};
     cell->label = r->label;

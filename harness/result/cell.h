@@ -21,7 +21,7 @@ struct made_cell {
     struct result_cell cell;
     char **texts; /* owned: names that no record has, as cublas-max */
     size_t n_texts;
-    char key[RECORD_KEY_MAX];
+    char key[RECORD_KEY_MAX], args[PROBLEM_ARGS_MAX];
     bool failed; /* out of memory, some time */
 };
 

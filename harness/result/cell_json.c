@@ -173,6 +173,7 @@ static void put_identity(struct tree *t, const struct result_cell *cell)
     tree_put_number(t, "m", cell->m);
     tree_put_number(t, "n", cell->n);
     tree_put_number(t, "k", cell->k);
+    tree_put_text(t, "args", cell->args);
     tree_put_text(t, "dtype", cell->group.dtype);
     tree_put_text(t, "accumulate", cell->group.accumulate);
     tree_put_text(t, "mode", cell->group.mode);

@@ -4,6 +4,7 @@
 #include "result/result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const result_role_names[] = {"baseline", "candidate", "copy", NULL};
@@ -22,6 +23,14 @@ const char *result_timing_name(enum timing timing)
 const char *result_role_name(enum result_role role)
 {
     return role < RESULT_ROLE_COUNT ? result_role_names[role] : "";
+}
+
+const char *result_cell_label(const struct result_cell *cell, char *room)
+{
+    if (!cell->args[0])
+        return cell->label;
+    snprintf(room, RESULT_LABEL_MAX, "%s%s%s", cell->args, cell->label[0] ? " " : "", cell->label);
+    return room;
 }
 
 const struct result_contender *result_contender(const struct result_cell *cell, const char *name)

@@ -98,6 +98,7 @@ struct result_aa {
 struct result_cell {
     const char *key, *label, *status, *reason, *cache, *overlap, *worst_pair;
     const char *rotation; /* record_rotation's word */
+    const char *args;     /* problem_args: "lda=72", "" of a packed problem */
     struct result_group group;
     double m, n, k;
     double env; /* index into the result's; -1: no worker measured it */
@@ -259,6 +260,10 @@ bool result_same_group(const struct result_group *a, const struct result_group *
 /* "" for TIMING_COUNT and RESULT_ROLE_COUNT. */
 const char *result_timing_name(enum timing timing);
 const char *result_role_name(enum result_role role);
+#define RESULT_LABEL_MAX (PROBLEM_ARGS_MAX + 80)
+/* What a person is to know the cell by beside its sizes: its args and its label. `room` must hold
+ * RESULT_LABEL_MAX bytes; lives as long as that and the cell. */
+const char *result_cell_label(const struct result_cell *cell, char *room);
 /* NULL when the cell has none of this name. */
 const struct result_contender *result_contender(const struct result_cell *cell, const char *name);
 /* In the cell's headline timing; one that was not taken where there is none. */

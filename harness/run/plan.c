@@ -81,11 +81,10 @@ static void plan_fill(struct plan *p, const struct config *config, bool on_cuda,
                     continue;
                 const struct shape *shape = &config->shapes[i];
                 struct plan_cell *cell = &p->cells[p->n_cells++];
-                *cell =
-                    (struct plan_cell){.problem = {shape->m, shape->n, shape->k, dtype, (enum cudal2_accumulate)acc},
-                                       .mode = (enum mode)mode,
-                                       .place = p->n_cells - 1,
-                                       .label = shape->label};
+                *cell = (struct plan_cell){.problem = shape_problem(shape, dtype, (enum cudal2_accumulate)acc),
+                                           .mode = (enum mode)mode,
+                                           .place = p->n_cells - 1,
+                                           .label = shape->label};
                 cell_fill(cell, config, on_cuda, seed);
             }
 }

@@ -165,6 +165,8 @@ static int read_problem(struct json_at at, struct submission *out, struct error 
         return err->code;
     if (shape_parse(text, next, &cause))
         return json_fail(at, err, "%s", cause.text);
+    if (next->lda || next->ldb || next->ldc)
+        return json_fail(at, err, "expected MxNxK alone: the server takes packed problems");
     for (size_t i = 0; i < out->n_problems; i++)
         if (out->problems[i].m == next->m && out->problems[i].n == next->n && out->problems[i].k == next->k)
             return json_fail(at, err, "this problem is there twice");

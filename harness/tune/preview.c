@@ -79,7 +79,8 @@ static int add_family(struct text *out, const struct family *f, const struct con
     int code = 0;
     for (size_t i = 0; i < config->n_shapes && !code; i++) {
         const struct shape *s = &config->shapes[i];
-        const struct cudal2_problem problem = {s->m, s->n, s->k, f->dtype, f->accumulate};
+        const struct cudal2_problem problem = {
+            .m = s->m, .n = s->n, .k = s->k, .dtype = f->dtype, .accumulate = f->accumulate};
         for (int layout = 0; layout < 2 && !code; layout++)
             if (f->layouts & CUDAL2_BIT(layout))
                 code = add_ranking(out, f, layout, &problem, counted, err);

@@ -251,9 +251,11 @@ static int list_problems(struct tuner *t, const struct family *f, struct error *
     t->problems = calloc(config->n_shapes, sizeof *t->problems);
     if (!t->problems)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of problems");
-    for (size_t i = 0; i < config->n_shapes; i++)
-        t->problems[i] = (struct cudal2_problem){config->shapes[i].m, config->shapes[i].n, config->shapes[i].k,
-                                                 f->dtype, f->accumulate};
+    for (size_t i = 0; i < config->n_shapes; i++) {
+        t->problems[i] = shape_problem(&config->shapes[i], f->dtype, f->accumulate);
+        if (!problem_is_packed(&t->problems[i]))
+            return error_set(err, EXIT_CODE_DATA, "$.shapes[%zu]: a search takes packed problems only", i);
+    }
     return 0;
 }
 

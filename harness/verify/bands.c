@@ -24,9 +24,9 @@ uint64_t bands_bytes(const struct cudal2_problem *p)
     return (uint64_t)band_count(p) * (uint64_t)band_rows(p) * (uint64_t)p->n * sizeof(double);
 }
 
-static const void *row_of(const void *matrix, enum cudal2_dtype dtype, int64_t row, int64_t length)
+static const void *row_of(const void *matrix, enum cudal2_dtype dtype, int64_t row, const struct matrix_extent *e)
 {
-    return (const char *)matrix + (size_t)(row * length) * dtype_bytes(dtype);
+    return (const char *)matrix + (size_t)(row * e->stride) * dtype_bytes(dtype);
 }
 
 /* One band in each quarter of the rows. */
@@ -48,10 +48,11 @@ int bands_make(struct device *d, const struct bands_request *request, struct ban
     int code = d->ops->alloc(d, (size_t)bands_bytes(p), &memory, err);
     out->reference = memory;
     struct cudal2_problem band = *p;
+    const struct matrix_extent a = problem_a(p);
     band.m = out->rows;
     for (size_t i = 0; i < out->n && code == 0; i++) {
         struct cudal2_operands operands = *request->operands;
-        operands.a = row_of(operands.a, p->dtype, out->first[i], p->k);
+        operands.a = row_of(operands.a, p->dtype, out->first[i], &a);
         code = d->ops->reference_wide(d, &band, request->layout, &operands,
                                       out->reference + (int64_t)i * out->rows * p->n, err);
     }
@@ -68,13 +69,14 @@ void bands_free(struct device *d, struct bands *bands)
 int bands_compare(struct device *d, const struct bands *bands, const void *c, struct comparison *out, struct error *err)
 {
     struct cudal2_problem band = bands->problem;
+    const struct matrix_extent extent = problem_c(&band);
     int code = 0;
     band.m = bands->rows;
     *out = (struct comparison){.first_index = UINT64_MAX};
     for (size_t i = 0; i < bands->n && code == 0; i++) {
         struct comparison part;
         const struct expectation expected = {.wide = bands->reference + (int64_t)i * bands->rows * band.n};
-        code = d->ops->compare(d, &band, row_of(c, band.dtype, bands->first[i], band.n), &expected, &part, err);
+        code = d->ops->compare(d, &band, row_of(c, band.dtype, bands->first[i], &extent), &expected, &part, err);
         if (code != 0)
             break;
         if (part.first_index != UINT64_MAX)

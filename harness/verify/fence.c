@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/room.h"
+#include "verify/timed_check.h"
 
 /* A, B and C of one set, each with fences of its own. */
 enum { FENCED_A, FENCED_B, FENCED_C, FENCED };
@@ -25,10 +26,22 @@ static void open_up(struct enclosure *e)
         d->probes->unfence(d, &e->fences[i]);
 }
 
-static uint64_t bytes_of(const struct cudal2_problem *p, int matrix)
+static uint64_t bytes_of(const struct cudal2_problem *p, enum cudal2_layout layout, int matrix)
 {
-    const int64_t elements[] = {p->m * p->k, p->k * p->n, p->m * p->n};
-    return (uint64_t)elements[matrix] * dtype_bytes(p->dtype);
+    const struct matrix_extent extents[] = {problem_a(p), problem_b(p, layout), problem_c(p)};
+    return extent_elements(&extents[matrix]) * dtype_bytes(p->dtype);
+}
+
+/* NaN in the gaps of all three: what is done to those of C the guards have shown. */
+static int open_matrix(struct enclosure *e, int matrix, bool at_end, struct error *err)
+{
+    struct device *d = e->bench->device;
+    uint64_t bytes = bytes_of(&e->bench->problem, e->entrant->contender->is.layout, matrix);
+    int code = d->probes->fence(d, bytes, at_end, &e->fences[matrix], err);
+    const struct probe_region region = {e->fences[matrix].memory, bytes};
+    if (code != 0 || problem_is_packed(&e->bench->problem))
+        return code;
+    return d->probes->pattern(d, &region, 1, PROBE_POISON, err);
 }
 
 static int enclose(struct enclosure *e, bool at_end, struct error *err)
@@ -36,12 +49,12 @@ static int enclose(struct enclosure *e, bool at_end, struct error *err)
     struct device *d = e->bench->device;
     const struct cudal2_problem *p = &e->bench->problem;
     bool tn = e->entrant->contender->is.layout == CUDAL2_TN;
-    const struct fill fills[] = {{FILL_NORMAL, p->dtype, 1, 0, p->m, p->k, false},
-                                 {FILL_NORMAL, p->dtype, 2, 0, p->k, p->n, tn},
-                                 {FILL_POISON, p->dtype, 0, 0, p->m, p->n, false}};
+    const struct fill fills[] = {{FILL_NORMAL, p->dtype, 1, 0, p->m, p->k, false, p->lda},
+                                 {FILL_NORMAL, p->dtype, 2, 0, p->k, p->n, tn, p->ldb},
+                                 {FILL_POISON, p->dtype, 0, 0, p->m, p->n, false, p->ldc}};
     int code = 0;
     for (int i = 0; i < FENCED && code == 0; i++)
-        code = d->probes->fence(d, bytes_of(p, i), at_end, &e->fences[i], err);
+        code = open_matrix(e, i, at_end, err);
     for (int i = 0; i < FENCED && code == 0; i++)
         code = d->ops->fill(d, e->fences[i].memory, &fills[i], err);
     e->operands =
@@ -85,6 +98,18 @@ static int try_fences(struct bench *bench, struct entrant *entrant, bool at_end,
     return 0;
 }
 
+/* After every launch so far. */
+static int try_gaps(struct bench *bench, struct entrant *entrant, struct error *err)
+{
+    const struct probe_region c = operands_output(bench->operands, entrant->first_set);
+    char why[RECORD_REASON_MAX];
+    uint64_t written = 0;
+    int code = gaps_check(bench, c.memory, &written, why, err);
+    if (code == 0 && written > 0)
+        entrant_refute(bench, entrant, "oob_write", STAGE_FENCE, why);
+    return code;
+}
+
 /* One launch on the entrant's first set between patterned guards. */
 static int try_guards(struct bench *bench, struct entrant *entrant, struct error *err)
 {
@@ -105,14 +130,14 @@ static int try_guards(struct bench *bench, struct entrant *entrant, struct error
     if (memcmp(before, after, n * sizeof *before) != 0)
         entrant_refute(bench, entrant, "oob_write", STAGE_FENCE,
                        "bytes that border on a matrix are not what they were");
-    return 0;
+    return entrant->alive && !entrant->record->invalid ? try_gaps(bench, entrant, err) : 0;
 }
 
 static bool has_room(struct bench *bench)
 {
     uint64_t wanted = 0;
     for (int i = 0; i < FENCED; i++)
-        wanted += bytes_of(&bench->problem, i);
+        wanted += bytes_of(&bench->problem, CUDAL2_NN, i);
     return wanted < bench_room(bench) / 2;
 }
 

@@ -77,10 +77,22 @@ static int note_before(void *context, struct error *err)
     return w->device->probes->digest(w->device, w->kept, w->n_kept, w->before, err);
 }
 
+/* NaN in every C, but not in the gaps between its rows, whose own pattern is looked for (timed_check.c). */
+static int poison(const struct timed_check *t, const struct watch *w, struct error *err)
+{
+    struct device *d = t->bench->device;
+    int code = 0;
+    if (problem_is_packed(&t->bench->problem))
+        return d->probes->pattern(d, w->outputs, w->n_outputs, PROBE_POISON, err);
+    for (size_t s = 0; s < w->n_outputs && code == 0; s++)
+        code = operands_poison(d, t->bench->operands, t->entrant->first_set + s, err);
+    return code == 0 ? d->ops->sync(d, err) : code;
+}
+
 static int prepare(const struct timed_check *t, struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
-    int code = d->probes->pattern(d, w->outputs, w->n_outputs, PROBE_POISON, err);
+    int code = poison(t, w, err);
     if (code == 0)
         code = d->probes->pattern(d, w->kept + w->n_inputs, w->n_kept - w->n_inputs, PROBE_GUARD, err);
     return code == 0 ? note_before(w, err) : code;

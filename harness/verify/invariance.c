@@ -103,6 +103,19 @@ static void hold_against_kept(struct proof *p)
 
 /* ---- launches ---- */
 
+static int read_rows(const struct proof *p, const void *c, char *output, struct error *err)
+{
+    struct device *d = p->bench->device;
+    const struct matrix_extent e = problem_c(&p->problem);
+    size_t stride = (size_t)e.stride * dtype_bytes(p->problem.dtype);
+    int code = 0;
+    if (!extent_has_gaps(&e))
+        return d->ops->download(d, output, c, (size_t)rows_of(p) * row_bytes(p), err);
+    for (size_t i = 0; i < (size_t)rows_of(p) && code == 0; i++)
+        code = d->ops->download(d, output + i * row_bytes(p), (const char *)c + i * stride, row_bytes(p), err);
+    return code;
+}
+
 static int launch_once(struct proof *p, void *state, char *output, bool *done, struct error *err)
 {
     struct bench *bench = p->bench;
@@ -118,7 +131,7 @@ static int launch_once(struct proof *p, void *state, char *output, bool *done, s
     if (*done)
         code = d->ops->sync(d, err);
     if (*done && code == 0)
-        code = d->ops->download(d, output, set->c, (size_t)rows_of(p) * row_bytes(p), err);
+        code = read_rows(p, set->c, output, err);
     return code;
 }
 

@@ -57,7 +57,7 @@ static int look_at_row(struct gaze *g, int64_t row, struct error *err)
 {
     const struct picture_request *q = g->request;
     size_t n = (size_t)q->problem.n, width = dtype_bytes(q->problem.dtype);
-    const char *from = (const char *)q->c + (size_t)row * n * width;
+    const char *from = (const char *)q->c + (size_t)(row * problem_c(&q->problem).stride) * width;
     int code = g->d->ops->download(g->d, g->row, from, n * width, err);
     if (code == 0)
         code = g->d->ops->download(g->d, g->expected, q->reference + (size_t)row * n, n * sizeof *g->expected, err);

@@ -187,15 +187,17 @@ static const struct cudal2_operands *operands_of(const struct timed_check *t, si
     return operands_sets(t->bench->operands, t->entrant->contender->is.layout) + t->entrant->first_set + set;
 }
 
+/* Gaps included, where nothing is NaN. */
 static uint64_t elements_of_c(const struct bench *bench)
 {
-    return (uint64_t)bench->problem.m * (uint64_t)bench->problem.n;
+    const struct matrix_extent e = problem_c(&bench->problem);
+    return extent_elements(&e);
 }
 
 /* Elements of C that an upset changes. */
 static uint64_t places_in_c(const struct bench *bench)
 {
-    return (elements_of_c(bench) + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
+    return ((uint64_t)bench->problem.m * (uint64_t)bench->problem.n + PROBE_SPRINKLE - 1) / PROBE_SPRINKLE;
 }
 
 /* Whether what is timed writes that set. */
@@ -224,6 +226,28 @@ int timed_check_judge_fresh(struct timed_check *t, struct error *err)
     return timed_check_judge(t, t->set, err);
 }
 
+int gaps_check(const struct bench *bench, const void *c, uint64_t *written, char *why, struct error *err)
+{
+    const struct matrix_extent e = problem_c(&bench->problem);
+    const struct probe_ops *probes = bench->device->probes;
+    *written = 0;
+    if (!extent_has_gaps(&e) || probes->gaps == NULL)
+        return 0;
+    int code = probes->gaps(bench->device, &bench->problem, c, written, err);
+    snprintf(why, RECORD_REASON_MAX, "%" PRIu64 " bytes between the rows of C are not what they were", *written);
+    return code;
+}
+
+static int judge_gaps(struct timed_check *t, size_t set, struct error *err)
+{
+    char why[RECORD_REASON_MAX];
+    uint64_t written = 0;
+    int code = gaps_check(t->bench, operands_of(t, set)->c, &written, why, err);
+    if (code == 0 && written > 0)
+        timed_check_convict(t, "oob_write", "%s", why);
+    return code;
+}
+
 int timed_check_judge(struct timed_check *t, size_t set, struct error *err)
 {
     struct device *d = t->bench->device;
@@ -238,7 +262,7 @@ int timed_check_judge(struct timed_check *t, size_t set, struct error *err)
     int code = d->probes->product(d, &product, &difference, err);
     if (code == 0 && judge_product(&difference, product.problem.m, allowed, why) != NULL)
         timed_check_convict(t, "wrong_result", "%.200s", why);
-    return code;
+    return code == 0 ? judge_gaps(t, set, err) : code;
 }
 
 /* ---- between ---- */

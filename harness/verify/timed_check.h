@@ -33,6 +33,10 @@ int timed_check_judge_fresh(struct timed_check *t, struct error *err);
  * the contender is allowed (measure/judge.h). */
 int timed_check_judge(struct timed_check *t, size_t set, struct error *err);
 
+/* Bytes between the rows of C that a launch has written, with the words for them in why (RECORD_REASON_MAX); 0 for a
+ * packed problem. */
+int gaps_check(const struct bench *bench, const void *c, uint64_t *written, char *why, struct error *err);
+
 /* honesty.h, `between`: on the group's own inputs. */
 int timed_check_between(struct timed_check *t, struct error *err);
 /* honesty.h, `escape`. */

@@ -24,7 +24,7 @@ static bool is_remembered(const struct bench *bench, const struct entrant *entra
 
 static void make_key(const struct bench *bench, const struct entrant *entrant, char hex[DIGEST_HEX])
 {
-    char problem[PROBLEM_KEY_MAX], text[128];
+    char problem[PROBLEM_KEY_MAX], text[PROBLEM_KEY_MAX + 80];
     struct digest d;
     problem_key(&bench->problem, problem);
     snprintf(text, sizeof text, "%s %llu %u %zu", problem, (unsigned long long)bench->config->workspace_bytes,

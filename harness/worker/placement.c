@@ -30,10 +30,14 @@ _Static_assert(WARM_PLACES <= DEVICE_MAX_VISITS, "a segment can visit every plac
 #define OWN_SETS 12.0
 #define OWN_MEMORY 0.25
 
-/* A, B in both layouts, C. */
+/* A, B in both layouts, C, with their gaps. */
 static double set_bytes(const struct cudal2_problem *p)
 {
-    return problem_bytes(p) + (double)p->k * (double)p->n * (double)dtype_bytes(p->dtype);
+    const struct matrix_extent all[] = {problem_a(p), problem_b(p, CUDAL2_NN), problem_b(p, CUDAL2_TN), problem_c(p)};
+    double elements = 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        elements += (double)extent_elements(&all[i]);
+    return elements * (double)dtype_bytes(p->dtype);
 }
 
 /* Of a contender where all have sets of their own: a dozen of them are to fit. */

@@ -15,8 +15,11 @@
 static bool can(const struct possible_question *q, const struct contender *c, char *why)
 {
     for (int accumulate = CUDAL2_ACC_F16; accumulate <= CUDAL2_ACC_F32; accumulate++) {
-        struct cudal2_problem problem = {ROUND_SIZE, ROUND_SIZE, ROUND_SIZE, q->dtype,
-                                         (enum cudal2_accumulate)accumulate};
+        struct cudal2_problem problem = {.m = ROUND_SIZE,
+                                         .n = ROUND_SIZE,
+                                         .k = ROUND_SIZE,
+                                         .dtype = q->dtype,
+                                         .accumulate = (enum cudal2_accumulate)accumulate};
         if ((q->accumulates & CUDAL2_BIT(accumulate)) && contender_supports(c, q->device, &problem, why))
             return true;
     }

@@ -129,19 +129,24 @@ int line_write(int fd, const cJSON *message, struct error *err)
 
 static cJSON *problem_to_json(const struct cudal2_problem *p)
 {
+    char args[PROBLEM_ARGS_MAX];
     cJSON *o = cJSON_CreateObject();
     cJSON_AddNumberToObject(o, "m", (double)p->m);
     cJSON_AddNumberToObject(o, "n", (double)p->n);
     cJSON_AddNumberToObject(o, "k", (double)p->k);
     cJSON_AddStringToObject(o, "dtype", dtype_names[p->dtype]);
     cJSON_AddStringToObject(o, "accumulate", accumulate_names[p->accumulate]);
+    problem_args(p, args);
+    if (args[0])
+        cJSON_AddStringToObject(o, "args", args);
     return o;
 }
 
 static int problem_from_json(struct json_at at, struct cudal2_problem *out, struct error *err)
 {
-    static const char *const keys[] = {"m", "n", "k", "dtype", "accumulate", NULL};
+    static const char *const keys[] = {"m", "n", "k", "dtype", "accumulate", "args", NULL};
     int dtype = 0, accumulate = 0;
+    struct json_at args = json_member(at, "args");
     const int64_t huge = (int64_t)1 << 40;
     if (json_only_keys(at, keys, err) || json_read_int(json_member(at, "m"), 1, huge, &out->m, err) ||
         json_read_int(json_member(at, "n"), 1, huge, &out->n, err) ||
@@ -151,7 +156,9 @@ static int problem_from_json(struct json_at at, struct cudal2_problem *out, stru
         return err->code;
     out->dtype = (enum cudal2_dtype)dtype;
     out->accumulate = (enum cudal2_accumulate)accumulate;
-    return 0;
+    if (args.node && !cJSON_IsString(args.node))
+        return json_expected(args, err, "a string");
+    return args.node ? problem_args_parse(args.node->valuestring, out, err) : 0;
 }
 
 static cJSON *exclusion_to_json(const struct exclusion *e)

@@ -66,7 +66,7 @@ struct share {
 struct gemm {
     const struct cudal2_operands *sets;
     const struct isa *isa;
-    int64_t m, n, k;
+    int64_t m, n, k, lda, ldb, ldc;
     enum cudal2_layout layout;
     struct share *shares;
     int n_shares, n_started;
@@ -176,20 +176,20 @@ static void multiply_share(const struct share *s, const struct cudal2_operands *
 {
     const struct gemm *g = s->gemm;
     bool nn = g->layout == CUDAL2_NN;
-    int64_t b_along_n = nn ? 1 : g->k;
-    int64_t b_along_k = nn ? g->n : 1;
+    int64_t b_along_n = nn ? 1 : g->ldb;
+    int64_t b_along_k = nn ? g->ldb : 1;
     for (int64_t j = s->n0; j < s->n1; j += NC) {
-        struct block block = {.stride = g->n, .columns = at_most(NC, s->n1 - j)};
+        struct block block = {.stride = g->ldc, .columns = at_most(NC, s->n1 - j)};
         for (int64_t p = 0; p < g->k; p += KC) {
             block.k = at_most(KC, g->k - p);
             block.accumulate = p > 0;
             const float *b = (const float *)o->b + j * b_along_n + p * b_along_k;
             pack((struct view){b, b_along_n, b_along_k}, block.columns, block.k, g->isa->nr, s->packed_b);
             for (int64_t i = s->m0; i < s->m1; i += MC) {
-                const float *a = (const float *)o->a + i * g->k + p;
+                const float *a = (const float *)o->a + i * g->lda + p;
                 block.rows = at_most(MC, s->m1 - i);
-                block.c = (float *)o->c + i * g->n + j;
-                pack((struct view){a, g->k, 1}, block.rows, block.k, g->isa->mr, s->packed_a);
+                block.c = (float *)o->c + i * g->ldc + j;
+                pack((struct view){a, g->lda, 1}, block.rows, block.k, g->isa->mr, s->packed_a);
                 multiply_block(g->isa, s->packed_a, s->packed_b, &block);
             }
         }
@@ -312,6 +312,9 @@ static int blocked_setup(const struct cudal2_setup *setup, void **state, char *w
     g->m = setup->problem.m;
     g->n = setup->problem.n;
     g->k = setup->problem.k;
+    g->lda = setup->problem.lda;
+    g->ldb = setup->problem.ldb;
+    g->ldc = setup->problem.ldc;
     g->layout = setup->layout;
     g->shares = shares;
     g->n_shares = n_shares;
@@ -362,8 +365,8 @@ static int blocked_describe(void *state, char *out, size_t capacity)
 #define BLOCKED(contender_name, contender_layout)                                                                      \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CPU, .dtypes = CUDAL2_BIT(CUDAL2_F32),                            \
-        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout, .setup = blocked_setup,                 \
-        .launch = blocked_launch, .teardown = blocked_teardown, .describe = blocked_describe                           \
+        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout, .flags = CUDAL2_STRIDES,                \
+        .setup = blocked_setup, .launch = blocked_launch, .teardown = blocked_teardown, .describe = blocked_describe   \
     }
 
 static const struct cudal2_contender contenders[] = {BLOCKED(BLOCKED_NAME "-nn", CUDAL2_NN),

@@ -7,10 +7,25 @@
 #include "contender/manifest.h"
 
 static const struct manifest_conditions conditions[] = {
-    {{1, 1, 1, CUDAL2_F16, CUDAL2_ACC_F16}, CUDAL2_NN, 80, 108, 40 << 20, false},
-    {{16384, 16384, 16384, CUDAL2_BF16, CUDAL2_ACC_F32}, CUDAL2_TN, 90, 132, 50 << 20, false},
-    {{64, 4096, 128, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, 90, 132, 50 << 20, true},
-    {{1048576, 1, 1048576, CUDAL2_F16, CUDAL2_ACC_F16}, CUDAL2_TN, 120, 1, 0, false},
+    {{.m = 1, .n = 1, .k = 1, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16}, CUDAL2_NN, 80, 108, 40 << 20, false},
+    {{.m = 16384, .n = 16384, .k = 16384, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32},
+     CUDAL2_TN,
+     90,
+     132,
+     50 << 20,
+     false},
+    {{.m = 64, .n = 4096, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+     CUDAL2_NN,
+     90,
+     132,
+     50 << 20,
+     true},
+    {{.m = 1048576, .n = 1, .k = 1048576, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16},
+     CUDAL2_TN,
+     120,
+     1,
+     0,
+     false},
 };
 
 static void check_promises(const struct manifest *m)

@@ -22,7 +22,8 @@ static void reset_slot(enum slot_state state)
         close(fd);
     require(page != NULL);
     slot = (struct slot){.state = state, .process = {.fd = -1, .page = page}, .nonce = "n", .work = 0};
-    slot.request.problem = (struct cudal2_problem){16, 24, 32, CUDAL2_F32, CUDAL2_ACC_F32};
+    slot.request.problem =
+        (struct cudal2_problem){.m = 16, .n = 24, .k = 32, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     slot.request.mode = MODE_OFFLINE;
 }
 

@@ -92,7 +92,8 @@ struct chain {
 
 static struct chain open_chain(int64_t m, int64_t k, enum cudal2_accumulate accumulate)
 {
-    struct chain c = {.problem = {m, k, k, CUDAL2_F16, accumulate}, .bytes = (size_t)(m * k) * 2};
+    struct chain c = {.problem = {.m = m, .n = k, .k = k, .dtype = CUDAL2_F16, .accumulate = accumulate},
+                      .bytes = (size_t)(m * k) * 2};
     void *x = take(c.bytes), *y = take(c.bytes), *b = take((size_t)(k * k) * 2);
     c.sets[0] = (struct cudal2_operands){x, b, y};
     c.sets[1] = (struct cudal2_operands){y, b, x};

@@ -220,7 +220,8 @@ static int run(const char *plugins, unsigned rounds, double *worst, struct error
     if (code == 0)
         code = bench.device->ops->alloc(bench.device, (size_t)config.workspace_bytes, &bench.workspace, err);
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0] && code == 0; i++) {
-        bench.problem = (struct cudal2_problem){shapes[i][0], shapes[i][1], shapes[i][2], CUDAL2_F16, CUDAL2_ACC_F16};
+        bench.problem = (struct cudal2_problem){
+            .m = shapes[i][0], .n = shapes[i][1], .k = shapes[i][2], .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
         code = run_shape(&bench, registry, rounds, worst, err);
     }
     record_free(bench.record);

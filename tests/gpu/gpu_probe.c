@@ -59,7 +59,7 @@ static void many_fills_are_the_hosts(void **state)
     for (int i = 0; i < MANY; i++)
         items[i] = (struct fill_item){
             take(sizeof here),
-            {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)(i % 45), 0.3, 1 + 2 * (i % 45), 67, i % 2}};
+            {i % 3 ? FILL_BINARY : FILL_POISON, CUDAL2_BF16, (uint64_t)(i % 45), 0.3, 1 + 2 * (i % 45), 67, i % 2, 0}};
     check(gpu->ops->fill_many(gpu, items, MANY, &err), &err);
     check(gpu->ops->sync(gpu, &err), &err);
     for (int i = 0; i < MANY; i++) {
@@ -101,7 +101,8 @@ static void a_veil_is_lifted(void **state)
         for (int j = 0; j < 2; j++)
             check(gpu->ops->download(gpu, here[j], at[j], bytes[j], &err), &err);
         const struct cudal2_operands operands = {at[0], at[1], at[2]};
-        const struct probe_veil veil = {{m, n, k, dtype, CUDAL2_ACC_F32}, &operands, 11};
+        const struct probe_veil veil = {
+            {.m = m, .n = n, .k = k, .dtype = dtype, .accumulate = CUDAL2_ACC_F32}, &operands, 11};
         assert_int_equal(gpu->probes->veil(gpu, &veil, why), CUDAL2_OK);
         assert_int_equal(gpu->probes->count(gpu, at[2], dtype, (uint64_t)(m * n), why), CUDAL2_OK);
         check(gpu->probes->read_count(gpu, &nans, &err), &err);
@@ -132,7 +133,7 @@ static void upsets_are_counted(void **state)
     for (int i = 0; i < 12; i++) {
         enum cudal2_dtype dtype = (enum cudal2_dtype)(i / 4);
         size_t size = dtype_bytes(dtype), changed = 0;
-        const struct probe_upset u = {{M, N, K, dtype, CUDAL2_ACC_F32},
+        const struct probe_upset u = {{.m = M, .n = N, .k = K, .dtype = dtype, .accumulate = CUDAL2_ACC_F32},
                                       (enum cudal2_layout)(i % 2),
                                       &operands,
                                       kinds[i % 4],
@@ -197,9 +198,9 @@ static void products_are_exact(void **state)
         enum cudal2_dtype dtype = (enum cudal2_dtype)(variant / 2);
         enum cudal2_layout layout = (enum cudal2_layout)(variant % 2);
         size_t size = dtype_bytes(dtype);
-        const struct cudal2_problem problem = {M, N, K, dtype, CUDAL2_ACC_F32};
-        const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false};
-        const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN};
+        const struct cudal2_problem problem = {.m = M, .n = N, .k = K, .dtype = dtype, .accumulate = CUDAL2_ACC_F32};
+        const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false, 0};
+        const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN, 0};
         const struct cudal2_operands here = {a, b, c}, there = {da, db, dc};
         const struct probe_product product = {problem, layout, &there, 77, 0, NULL};
         struct probe_difference difference;
@@ -235,7 +236,7 @@ static int nothing(void *context, size_t set, char *why)
  */
 static int fill_in_stream(void *context, size_t set, char *why)
 {
-    const struct fill fill = {FILL_NORMAL, CUDAL2_F16, 9, 0, 64, 64, false};
+    const struct fill fill = {FILL_NORMAL, CUDAL2_F16, 9, 0, 64, 64, false, 0};
     struct error err;
     (void)set, (void)why;
     return gpu->ops->fill(gpu, context, &fill, &err) == 0 ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;

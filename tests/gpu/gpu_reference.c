@@ -51,8 +51,8 @@ static void work_open(struct work *w, enum fill_kind kind)
 {
     for (int i = 0; i < 3; i++)
         w->memory[i] = take(size_of(w, i));
-    fill(w->memory[0], &(struct fill){kind, w->p.dtype, 11, 0.4, w->p.m, w->p.k, false});
-    fill(w->memory[1], &(struct fill){kind, w->p.dtype, 12, 0.4, w->p.k, w->p.n, w->layout == CUDAL2_TN});
+    fill(w->memory[0], &(struct fill){kind, w->p.dtype, 11, 0.4, w->p.m, w->p.k, false, 0});
+    fill(w->memory[1], &(struct fill){kind, w->p.dtype, 12, 0.4, w->p.k, w->p.n, w->layout == CUDAL2_TN, 0});
     w->on_gpu = (struct cudal2_operands){w->memory[0], w->memory[1], w->memory[2]};
 }
 
@@ -130,8 +130,11 @@ static void counts_are_sums(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int dtype = 0; dtype < 3; dtype++)
             for (int layout = 0; layout < 2; layout++) {
-                const struct cudal2_problem p = {sizes[i][0], sizes[i][1], sizes[i][2], (enum cudal2_dtype)dtype,
-                                                 CUDAL2_ACC_F32};
+                const struct cudal2_problem p = {.m = sizes[i][0],
+                                                 .n = sizes[i][1],
+                                                 .k = sizes[i][2],
+                                                 .dtype = (enum cudal2_dtype)dtype,
+                                                 .accumulate = CUDAL2_ACC_F32};
                 counted(&p, (enum cudal2_layout)layout);
             }
 }
@@ -142,8 +145,11 @@ static void small_problems_agree_to_the_bit(void **state)
     for (size_t i = 0; i + 1 < sizeof sizes / sizeof sizes[0]; i++) /* the last takes the CPU too long */
         for (int dtype = 0; dtype < 3; dtype++)
             for (int layout = 0; layout < 2; layout++) {
-                const struct cudal2_problem p = {sizes[i][0], sizes[i][1], sizes[i][2], (enum cudal2_dtype)dtype,
-                                                 CUDAL2_ACC_F32};
+                const struct cudal2_problem p = {.m = sizes[i][0],
+                                                 .n = sizes[i][1],
+                                                 .k = sizes[i][2],
+                                                 .dtype = (enum cudal2_dtype)dtype,
+                                                 .accumulate = CUDAL2_ACC_F32};
                 whole(&p, (enum cudal2_layout)layout);
             }
 }
@@ -152,7 +158,7 @@ static void small_problems_agree_to_the_bit(void **state)
 static void comparison_agrees(void **state)
 {
     struct error err;
-    struct work w = {.p = {150, 70, 96, CUDAL2_F16, CUDAL2_ACC_F32}};
+    struct work w = {.p = {.m = 150, .n = 70, .k = 96, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}};
     size_t n = 150 * 70;
     (void)state;
     work_open(&w, FILL_BINARY);
@@ -226,7 +232,8 @@ static void largest_problem_in_time(void **state)
 {
     static const int64_t places[][2] = {{0, 0}, {1, 16383}, {8191, 8192}, {16383, 0}, {16383, 16383}, {127, 128}};
     struct error err;
-    struct work w = {.p = {LARGE, LARGE, LARGE, CUDAL2_F16, CUDAL2_ACC_F32}, .layout = CUDAL2_TN};
+    struct work w = {.p = {.m = LARGE, .n = LARGE, .k = LARGE, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+                     .layout = CUDAL2_TN};
     size_t n = (size_t)LARGE * LARGE;
     (void)state;
     if (gpu->info.memory_bytes < (uint64_t)8 << 30)

@@ -27,8 +27,8 @@ static int take(struct device *d, struct cudal2_operands *out, struct error *err
         return code;
     out->a = a;
     out->b = b;
-    const struct fill_item items[] = {{a, {FILL_NORMAL, CUDAL2_F16, 1, 0, 256, 256, false}},
-                                      {b, {FILL_NORMAL, CUDAL2_F16, 2, 0, 256, 256, false}}};
+    const struct fill_item items[] = {{a, {FILL_NORMAL, CUDAL2_F16, 1, 0, 256, 256, false, 0}},
+                                      {b, {FILL_NORMAL, CUDAL2_F16, 2, 0, 256, 256, false, 0}}};
     for (int i = 0; i < 2 && code == 0; i++)
         code = d->ops->fill(d, items[i].memory, &items[i].fill, err);
     return code == 0 ? d->ops->sync(d, err) : code;
@@ -82,12 +82,13 @@ static int run_kind(struct bench *b, const struct module_set *kernels, bool earl
         return code;
     snprintf(key, sizeof key, "tiny:BM=16,BN=32,WARPS=4,EARLY=%d", early);
     snprintf(name, sizeof name, "%s%s", early ? "early" : "late", edges ? " and asked" : "");
-    const struct cudal2_setup setup = {.problem = {256, 256, 256, CUDAL2_F16, CUDAL2_ACC_F32},
-                                       .layout = CUDAL2_TN,
-                                       .sets = &operands,
-                                       .n_sets = 1,
-                                       .stream = b->device->stream,
-                                       .variant = key};
+    const struct cudal2_setup setup = {
+        .problem = {.m = 256, .n = 256, .k = 256, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .layout = CUDAL2_TN,
+        .sets = &operands,
+        .n_sets = 1,
+        .stream = b->device->stream,
+        .variant = key};
     module_set_contender(kernels, CUDAL2_TN, &contender);
     if (contender.ops->setup(&contender, &setup, &s.state, why) != CUDAL2_OK)
         return error_set(err, EXIT_CODE_INTERNAL, "%s: %s", key, why);

@@ -31,7 +31,8 @@ static bool read_line(const char *line, struct asked *a)
     if (sscanf(line, "%ld %ld %ld %7s %7s %15s %d %255s", &m, &n, &k, layout, accumulate, mode, &alone, a->key) != 8)
         return false;
     bool f32 = strcmp(accumulate, "f32") == 0;
-    a->problem = (struct cudal2_problem){m, n, k, CUDAL2_F16, f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
+    a->problem = (struct cudal2_problem){
+        .m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = f32 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
     a->layout = strcmp(layout, "nn") == 0 ? CUDAL2_NN : CUDAL2_TN;
     a->idle = strcmp(mode, "server") == 0;
     a->alone = alone != 0;

@@ -14,14 +14,14 @@
 static double seconds(int64_t m, int64_t n, int64_t k, const struct model_tile *t)
 {
     const struct model_machine machine = figures_machine(&h200.info);
-    const struct cudal2_problem p = {m, n, k, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct cudal2_problem p = {.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     return model_seconds(&machine, &p, CUDAL2_TN, t);
 }
 
 static double waves(int64_t m, int64_t n, int64_t k, const struct model_tile *t)
 {
     const struct model_machine machine = figures_machine(&h200.info);
-    const struct cudal2_problem p = {m, n, k, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct cudal2_problem p = {.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     return model_waves(&machine, &p, t);
 }
 

@@ -30,7 +30,11 @@ static bool read_timed(FILE *file, struct timed *t)
         return false;
     t->layout = strcmp(layout, "tn") == 0 ? CUDAL2_TN : CUDAL2_NN;
     t->problem =
-        (struct cudal2_problem){m, n, k, CUDAL2_F16, strcmp(accumulate, "f32") == 0 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
+        (struct cudal2_problem){.m = m,
+                                .n = n,
+                                .k = k,
+                                .dtype = CUDAL2_F16,
+                                .accumulate = strcmp(accumulate, "f32") == 0 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
     snprintf(t->variant.key, sizeof t->variant.key, "%s", key);
     return true;
 }

@@ -20,12 +20,13 @@ static size_t choose_of(struct ranker *by, const struct module_set *of, const in
                         struct cudal2_variant *out)
 {
     const int64_t m = sizes[0], n = sizes[1], k = sizes[2];
-    const struct rank_query query = {.set = of,
-                                     .problem = {m, n, k, CUDAL2_BF16, CUDAL2_ACC_F32},
-                                     .layout = CUDAL2_TN,
-                                     .workspace_bytes = 64 << 20,
-                                     .breadth = 8,
-                                     .alone = true};
+    const struct rank_query query = {
+        .set = of,
+        .problem = {.m = m, .n = n, .k = k, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32},
+        .layout = CUDAL2_TN,
+        .workspace_bytes = 64 << 20,
+        .breadth = 8,
+        .alone = true};
     return ranker_choose(by, &query, out);
 }
 
@@ -84,10 +85,11 @@ static void what_takes_nothing_has_none(void **state)
 /* A table's winner is asked for whether it takes the problem before it is compiled. */
 static void a_key_takes_a_problem_or_not(void **state)
 {
-    struct rank_query query = {.set = set,
-                               .problem = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32},
-                               .layout = CUDAL2_TN,
-                               .workspace_bytes = 64 << 20};
+    struct rank_query query = {
+        .set = set,
+        .problem = {.m = 4096, .n = 4096, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .layout = CUDAL2_TN,
+        .workspace_bytes = 64 << 20};
     (void)state;
     assert_true(ranker_takes(ranker, &query, "persistent:BM=128,BN=128,EARLY=1"));
     assert_true(ranker_takes(ranker, &query, "tiny:BM=32,BN=32,ALIGNED=0"));

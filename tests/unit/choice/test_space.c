@@ -356,7 +356,8 @@ static void keys_are_read_back(void **state)
     struct module_set *set = open_cudal2();
     const struct space_conditions on = h200_conditions(CUDAL2_ACC_F32, CUDAL2_TN);
     const struct model_machine machine = figures_machine(&h200.info);
-    const struct cudal2_problem problem = {4384, 5096, 1392, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem problem = {
+        .m = 4384, .n = 5096, .k = 1392, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     struct space s;
     struct configuration c;
     struct cudal2_variant key;

@@ -91,7 +91,11 @@ static void features_are_finite(void **state)
         const int64_t *s = sizes[i % 4];
         const struct model_tile *tile = &space.configurations[i / 4].tile;
         const struct feature_query query = {
-            &machine, {s[0], s[1], s[2], CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, false, true};
+            &machine,
+            {.m = s[0], .n = s[1], .k = s[2], .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+            CUDAL2_NN,
+            false,
+            true};
         float out[FEATURES_COUNT];
         double seconds = model_seconds(&machine, &query.problem, query.layout, tile);
         features_of(&query, tile, seconds, out);
@@ -111,7 +115,12 @@ static float feature(const struct model_machine *machine, int64_t m, const char 
 {
     struct model_tile tile = plain;
     tile.early = true;
-    const struct feature_query query = {machine, {m, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_TN, false, true};
+    const struct feature_query query = {
+        machine,
+        {.m = m, .n = 4096, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        CUDAL2_TN,
+        false,
+        true};
     float out[FEATURES_COUNT];
     features_of(&query, &tile, 1e-4, out);
     for (size_t f = 0; f < FEATURES_COUNT; f++)

@@ -39,7 +39,8 @@ static void add_contender(struct cell_record *r, const char *name, bool candidat
 static struct cell_record *sample(void)
 {
     struct cell_record *r = record_new();
-    r->problem = (struct cudal2_problem){64, 128, 256, CUDAL2_F16, CUDAL2_ACC_F32};
+    r->problem =
+        (struct cudal2_problem){.m = 64, .n = 128, .k = 256, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     r->headline = TIMING_WALL;
     snprintf(r->status, sizeof r->status, "ok");
     r->blocks = 3;

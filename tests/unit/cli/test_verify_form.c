@@ -24,7 +24,7 @@ static struct cell_record *cell(void)
 {
     struct cell_record *r = record_new();
     assert_non_null(r);
-    r->problem = (struct cudal2_problem){64, 32, 128, CUDAL2_F16, CUDAL2_ACC_F32};
+    r->problem = (struct cudal2_problem){.m = 64, .n = 32, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     snprintf(r->status, sizeof r->status, "ok");
     return r;
 }

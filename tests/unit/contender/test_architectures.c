@@ -34,7 +34,7 @@ static bool compiles(const char *kernel, int cc)
     bool taken = cc >= m->arch_min && (m->arch_max == 0 || cc <= m->arch_max);
     struct module_identity job = {.dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32, .layout = CUDAL2_TN};
     memcpy(job.values, set->entries[0].values, sizeof job.values);
-    const struct cudal2_problem any = {1, 1, 1, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem any = {.m = 1, .n = 1, .k = 1, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     const struct manifest_conditions conditions = manifest_conditions_on(&device.info, &any, CUDAL2_TN);
     struct expr_variable names[MANIFEST_MAX_NAMES];
     struct expr_scope scope = {names, 0};

@@ -38,10 +38,16 @@ static void torch_multiplies_single_and_bfloat(void **unused)
     assert_string_equal(c.family, "torch.matmul");
     assert_false(c.has_layout_suffix);
     assert_int_equal(c.is.flags & CUDAL2_ACC_WIDER, CUDAL2_ACC_WIDER);
-    assert_int_equal(fixture_multiply(&c, (struct cudal2_problem){33, 65, 17, CUDAL2_F32, CUDAL2_ACC_F32}, 2, why),
-                     CUDAL2_OK);
-    assert_int_equal(fixture_multiply(&c, (struct cudal2_problem){16, 24, 16, CUDAL2_BF16, CUDAL2_ACC_F32}, 1, why),
-                     CUDAL2_OK);
+    assert_int_equal(
+        fixture_multiply(
+            &c, (struct cudal2_problem){.m = 33, .n = 65, .k = 17, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32},
+            2, why),
+        CUDAL2_OK);
+    assert_int_equal(
+        fixture_multiply(
+            &c, (struct cudal2_problem){.m = 16, .n = 24, .k = 16, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32},
+            1, why),
+        CUDAL2_OK);
     assert_versions(&plugin, "torch");
 }
 
@@ -54,7 +60,9 @@ static void torch_half_is_right_or_unsupported(void **unused)
     if (!fixture_open("torch", CUDAL2_ON_CPU, &plugin))
         skip();
     struct contender c = fixture_contender(&plugin, "torch.matmul");
-    int status = fixture_multiply(&c, (struct cudal2_problem){16, 24, 16, CUDAL2_F16, CUDAL2_ACC_F32}, 1, why);
+    int status = fixture_multiply(
+        &c, (struct cudal2_problem){.m = 16, .n = 24, .k = 16, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}, 1,
+        why);
     if (status != CUDAL2_OK) {
         assert_int_equal(status, CUDAL2_UNSUPPORTED);
         assert_non_null(strstr(why, "not implemented"));
@@ -72,7 +80,7 @@ static void cublas_declares_itself(void **unused)
     assert_true(plugin.usable);
     struct contender c = fixture_contender(&plugin, "cublas-tn");
     assert_string_equal(c.family, "cublas");
-    struct cudal2_problem half = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_problem half = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     assert_true(contender_supports(&c, &gpu, &half, why));
     assert_false(contender_supports(&c, &cpu, &half, why));
     assert_string_equal(why, "runs on a CUDA GPU only");
@@ -83,7 +91,8 @@ static void bfloat_with_half_accumulation_is_unsupported(void **unused)
 {
     (void)unused;
     static const char *const names[] = {"cublas", "cublas-nn", "cublaslt", "cublaslt-heuristic-nn"};
-    struct cudal2_setup setup = {.problem = {64, 64, 64, CUDAL2_BF16, CUDAL2_ACC_F16}};
+    struct cudal2_setup setup = {
+        .problem = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F16}};
     for (size_t i = 0; i < 4; i += 2) {
         struct plugin plugin;
         char why[CUDAL2_WHY] = "";
@@ -102,7 +111,10 @@ static void failures_name_call_and_status(void **unused)
     (void)unused;
     static const char *const names[] = {"cublas", "cublas-nn", "cublaslt", "cublaslt-heuristic-tn"};
     struct cudal2_operands set = {0};
-    struct cudal2_setup setup = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .sets = &set, .n_sets = 1};
+    struct cudal2_setup setup = {
+        .problem = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .sets = &set,
+        .n_sets = 1};
     if (device_count_gpus() > 0)
         skip();
     for (size_t i = 0; i < 4; i += 2) {

@@ -271,13 +271,14 @@ static void ptx_is_assembled(void **state)
 static int set_up(struct module_set **set, struct contender *c, void **made, char *why)
 {
     static struct cudal2_operands operands = {(void *)0x10000, (void *)0x20000, (void *)0x30000};
-    const struct cudal2_setup setup = {.problem = {64, 96, 128, CUDAL2_F16, CUDAL2_ACC_F16},
-                                       .layout = CUDAL2_NN,
-                                       .sets = &operands,
-                                       .n_sets = 1,
-                                       .workspace = (void *)0x40000,
-                                       .workspace_bytes = 4096,
-                                       .threads = 1};
+    const struct cudal2_setup setup = {
+        .problem = {.m = 64, .n = 96, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16},
+        .layout = CUDAL2_NN,
+        .sets = &operands,
+        .n_sets = 1,
+        .workspace = (void *)0x40000,
+        .workspace_bytes = 4096,
+        .threads = 1};
     struct error err;
     if (module_set_open(scratch_path("one.json"), getenv("CUDAL2_KERNELS"), d, set, &err) != 0)
         fail_msg("%s", err.text);

@@ -13,7 +13,7 @@ static void multiply(const char *name, int64_t m, int64_t n, int64_t k, int thre
 {
     char why[CUDAL2_WHY] = "";
     struct contender c = fixture_contender(&plugin, name);
-    struct cudal2_problem problem = {m, n, k, CUDAL2_F32, CUDAL2_ACC_F32};
+    struct cudal2_problem problem = {.m = m, .n = n, .k = k, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     if (fixture_multiply(&c, problem, threads, why) != CUDAL2_OK)
         fail_msg("%s", why);
 }
@@ -38,6 +38,26 @@ static void wider_than_a_panel(void **unused)
     (void)unused;
     multiply("blocked-nn", 3, 2048 + 17, 300, 1);
     multiply("blocked-tn", 3, 2048 + 17, 300, 1);
+}
+
+static void leading_dimensions(void **unused)
+{
+    const char *const names[] = {"blocked-nn", "blocked-tn"};
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        char why[CUDAL2_WHY] = "";
+        struct contender c = fixture_contender(&plugin, names[i]);
+        struct cudal2_problem problem = {.m = 97,
+                                         .n = 35,
+                                         .k = 259,
+                                         .dtype = CUDAL2_F32,
+                                         .accumulate = CUDAL2_ACC_F32,
+                                         .lda = 300,
+                                         .ldb = 261,
+                                         .ldc = 36};
+        assert_true((c.is.flags & CUDAL2_STRIDES) != 0);
+        assert_int_equal(fixture_multiply(&c, problem, 2, why), CUDAL2_OK);
+    }
 }
 
 static void several_threads(void **unused)
@@ -66,8 +86,8 @@ static void declares_what_it_can(void **unused)
     struct device_info gpu = {.device_bit = CUDAL2_ON_CUDA, .cc = 90};
     struct device_info cpu = {.device_bit = CUDAL2_ON_CPU};
     struct contender c = fixture_contender(&plugin, "blocked-nn");
-    struct cudal2_problem half = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32};
-    struct cudal2_problem single = {64, 64, 64, CUDAL2_F32, CUDAL2_ACC_F32};
+    struct cudal2_problem half = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
+    struct cudal2_problem single = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     assert_true(contender_supports(&c, &cpu, &single, why));
     assert_false(contender_supports(&c, &gpu, &single, why));
     assert_string_equal(why, "runs on the CPU only");
@@ -84,9 +104,9 @@ static int open_plugin(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_of_every_tile),  cmocka_unit_test(wider_than_a_panel),
-        cmocka_unit_test(several_threads),      cmocka_unit_test(thread_counts_out_of_range),
-        cmocka_unit_test(declares_what_it_can),
+        cmocka_unit_test(edges_of_every_tile),        cmocka_unit_test(wider_than_a_panel),
+        cmocka_unit_test(leading_dimensions),         cmocka_unit_test(several_threads),
+        cmocka_unit_test(thread_counts_out_of_range), cmocka_unit_test(declares_what_it_can),
     };
     return cmocka_run_group_tests(tests, open_plugin, NULL);
 }

@@ -84,8 +84,17 @@ static const struct cudal2_operands sets[] = {{&memory[0], &memory[1], &memory[2
 
 static int set_up(const char *name, void **state, char *why)
 {
-    const struct cudal2_setup setup = {
-        .problem = {16, 32, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .layout = CUDAL2_NN, .sets = sets, .n_sets = 2};
+    const struct cudal2_setup setup = {.problem = {.m = 16,
+                                                   .n = 32,
+                                                   .k = 64,
+                                                   .dtype = CUDAL2_F16,
+                                                   .accumulate = CUDAL2_ACC_F32,
+                                                   .lda = 64,
+                                                   .ldb = 32,
+                                                   .ldc = 32},
+                                       .layout = CUDAL2_NN,
+                                       .sets = sets,
+                                       .n_sets = 2};
     why[0] = '\0';
     return find(name)->setup(&setup, state, why);
 }

@@ -73,8 +73,11 @@ static void order_follows_from_n_and_k(void **state)
                 struct cudal2_setup setup = {.layout = way % 2 ? CUDAL2_TN : CUDAL2_NN,
                                              .workspace_bytes = (size_t)1 << 26};
                 for (size_t m = 0; m < SIZES; m++) {
-                    setup.problem = (struct cudal2_problem){sizes[m], sizes[n], sizes[k], CUDAL2_F16,
-                                                            way / 2 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
+                    setup.problem = (struct cudal2_problem){.m = sizes[m],
+                                                            .n = sizes[n],
+                                                            .k = sizes[k],
+                                                            .dtype = CUDAL2_F16,
+                                                            .accumulate = way / 2 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16};
                     same_order(set, setup, &known);
                 }
             }

@@ -48,11 +48,12 @@ static void assert_refused(const char *from, const char *to, const char *says)
     free(text);
 }
 
-static const struct manifest_conditions here = {.problem = {1000, 130, 64, CUDAL2_F16, CUDAL2_ACC_F32},
-                                                .layout = CUDAL2_TN,
-                                                .cc = 90,
-                                                .sm_count = 132,
-                                                .l2_bytes = 1 << 20};
+static const struct manifest_conditions here = {
+    .problem = {.m = 1000, .n = 130, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    .layout = CUDAL2_TN,
+    .cc = 90,
+    .sm_count = 132,
+    .l2_bytes = 1 << 20};
 
 static void reads_everything(void **state)
 {

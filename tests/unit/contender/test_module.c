@@ -57,7 +57,7 @@ static struct cudal2_operands operand_set;
 
 static struct cudal2_setup setup_for(int64_t m, int64_t n, int64_t k, enum cudal2_layout layout)
 {
-    return (struct cudal2_setup){.problem = {m, n, k, CUDAL2_F16, CUDAL2_ACC_F16},
+    return (struct cudal2_setup){.problem = {.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16},
                                  .layout = layout,
                                  .sets = &operand_set,
                                  .n_sets = 1,

@@ -37,12 +37,13 @@ static void write_kernel(const char *map)
 static int set_up(const char *variant, char *why)
 {
     struct cudal2_operands operands = {(void *)0x10000, (void *)0x20000, (void *)0x30000};
-    struct cudal2_setup setup = {.problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F16},
-                                 .layout = CUDAL2_NN,
-                                 .sets = &operands,
-                                 .n_sets = 1,
-                                 .variant = variant,
-                                 .threads = 1};
+    struct cudal2_setup setup = {
+        .problem = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16},
+        .layout = CUDAL2_NN,
+        .sets = &operands,
+        .n_sets = 1,
+        .variant = variant,
+        .threads = 1};
     struct module_set *set;
     struct contender c;
     struct error err;

@@ -14,7 +14,7 @@ static void multiply(const char *name, int64_t m, int64_t n, int64_t k, int thre
 {
     char why[CUDAL2_WHY] = "";
     struct contender c = fixture_contender(&plugin, name);
-    struct cudal2_problem problem = {m, n, k, CUDAL2_F32, CUDAL2_ACC_F32};
+    struct cudal2_problem problem = {.m = m, .n = n, .k = k, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     if (fixture_multiply(&c, problem, threads, why) != CUDAL2_OK)
         fail_msg("%s", why);
 }
@@ -38,7 +38,8 @@ static void sizes_beyond_int_are_unsupported(void **unused)
     char why[CUDAL2_WHY] = "";
     void *state;
     struct contender c = fixture_contender(&plugin, "openblas-nn");
-    struct cudal2_setup setup = {.problem = {1, 1, (int64_t)1 << 31, CUDAL2_F32, CUDAL2_ACC_F32}};
+    struct cudal2_setup setup = {
+        .problem = {.m = 1, .n = 1, .k = (int64_t)1 << 31, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32}};
     assert_int_equal(c.ops->setup(&c, &setup, &state, why), CUDAL2_UNSUPPORTED);
     assert_string_equal(why, "cblas_sgemm takes sizes up to 2147483647");
 }

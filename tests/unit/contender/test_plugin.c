@@ -56,7 +56,9 @@ static void honest_plugin_multiplies(void **unused)
     float b[] = {1, 0, 2, 1, 0, 3};
     float out[4] = {-1, -1, -1, -1};
     struct cudal2_operands set = {a, b, out};
-    struct cudal2_setup setup = {.problem = {2, 2, 3, CUDAL2_F32, CUDAL2_ACC_F32}, .sets = &set, .n_sets = 1};
+    struct cudal2_setup setup = {.problem = {.m = 2, .n = 2, .k = 3, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32},
+                                 .sets = &set,
+                                 .n_sets = 1};
     char why[CUDAL2_WHY];
     char json[64];
     void *state;
@@ -75,7 +77,8 @@ static void setup_error_keeps_its_reason(void **unused)
     struct plugin plugin;
     struct error err;
     struct contender c;
-    struct cudal2_setup setup = {.problem = {1, 1, 1, CUDAL2_F32, CUDAL2_ACC_F32}};
+    struct cudal2_setup setup = {
+        .problem = {.m = 1, .n = 1, .k = 1, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32}};
     char why[CUDAL2_WHY];
     void *state = &setup;
     assert_int_equal(open_named("bad_setup", &plugin, &err), 0);
@@ -104,7 +107,7 @@ static void other_abi_is_refused(void **unused)
     struct plugin plugin;
     struct error err;
     assert_int_equal(open_named("bad_abi", &plugin, &err), EXIT_CODE_DATA);
-    assert_says(&err, "built for plugin ABI 1001, this program speaks 1");
+    assert_says(&err, "built for plugin ABI 1002, this program speaks 1 to 2");
 }
 
 static void missing_symbol_is_refused(void **unused)
@@ -248,7 +251,7 @@ static void supports_says_what_is_wrong(void **unused)
     (void)unused;
     struct device_info gpu = {.device_bit = CUDAL2_ON_CUDA, .cc = 90};
     struct contender c = gpu_contender();
-    struct cudal2_problem p = {128, 100, 64, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct cudal2_problem p = {.m = 128, .n = 100, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     assert_refused(&c, &gpu, &p, "");
     assert_refused(&c, &cpu, &p, "runs on a CUDA GPU only");
     p.dtype = CUDAL2_F32;
@@ -274,6 +277,46 @@ static void supports_says_what_is_wrong(void **unused)
     assert_refused(&c, &gpu, &p, "not built");
 }
 
+static void supports_asks_about_leading_dimensions(void **unused)
+{
+    (void)unused;
+    struct device_info gpu = {.device_bit = CUDAL2_ON_CUDA, .cc = 90};
+    struct contender c = gpu_contender();
+    struct cudal2_problem p = {
+        .m = 128, .n = 100, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32, .ldc = 104};
+    c.is.devices |= CUDAL2_ON_CPU;
+    c.is.min_cc = c.is.max_cc = 0;
+    assert_refused(&c, &cpu, &p, "takes packed matrices only, and this problem has leading dimensions");
+    c.is.flags |= CUDAL2_STRIDES;
+    assert_refused(&c, &cpu, &p, "");
+    assert_refused(&c, &gpu, &p, "leading dimensions are measured on the CPU device only");
+}
+
+/* It is handed the setup that it knows, and no bit means what it could not know of. */
+static void old_plugin_is_taken_as_it_is(void **unused)
+{
+    (void)unused;
+    struct plugin plugin;
+    struct contender c;
+    struct error err;
+    char why[CUDAL2_WHY];
+    float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 0, 0, 1, 1, 1}, out[4] = {0};
+    const struct cudal2_operands set = {a, b, out};
+    const struct cudal2_setup setup = {
+        .problem = {.m = 2, .n = 2, .k = 3, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32},
+        .sets = &set,
+        .n_sets = 1,
+        .threads = 1};
+    void *made = NULL;
+    assert_int_equal(open_named("old_abi", &plugin, &err), 0);
+    plugin_contender(&plugin, 0, ROLE_CANDIDATE, &c);
+    assert_int_equal(c.is.flags, 0);
+    assert_int_equal(c.ops->setup(&c, &setup, &made, why), CUDAL2_OK);
+    assert_int_equal(c.ops->launch(&c, made, 0, why), CUDAL2_OK);
+    c.ops->teardown(&c, made);
+    assert_true(out[0] == 4 && out[1] == 5 && out[2] == 10 && out[3] == 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +332,8 @@ int main(void)
         cmocka_unit_test(damaged_plugin_does_no_harm),
         cmocka_unit_test(family_is_the_name_without_its_own_layout),
         cmocka_unit_test(supports_says_what_is_wrong),
+        cmocka_unit_test(supports_asks_about_leading_dimensions),
+        cmocka_unit_test(old_plugin_is_taken_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

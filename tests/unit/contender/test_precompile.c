@@ -59,10 +59,11 @@ static struct precompile_request request_all(unsigned threads)
 static void compile_one(const struct module_set *set, int layout, int64_t bm, struct compile_result *out)
 {
     struct module_identity identity = {.kernel = 0, .accumulate = CUDAL2_ACC_F32, .layout = layout, .values = {bm}};
-    const struct manifest_conditions conditions = {.problem = {512, 256, 128, CUDAL2_F16, CUDAL2_ACC_F32},
-                                                   .layout = (enum cudal2_layout)layout,
-                                                   .cc = device->info.cc,
-                                                   .sm_count = device->info.sm_count};
+    const struct manifest_conditions conditions = {
+        .problem = {.m = 512, .n = 256, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .layout = (enum cudal2_layout)layout,
+        .cc = device->info.cc,
+        .sm_count = device->info.sm_count};
     struct manifest_plan plan;
     char why[CUDAL2_WHY] = "";
     assert_int_equal(manifest_plan(set->kernels[0], &conditions, identity.values, &plan, why), CUDAL2_OK);

@@ -82,7 +82,7 @@ static void plugin_by_path_gives_all_its_contenders(void **unused)
     assert_int_equal(registry_at(r, 0)->role, ROLE_CANDIDATE);
     assert_string_equal(registry_at(r, 1)->name, "bad_abi");
     assert_false(registry_at(r, 1)->available);
-    assert_says(registry_at(r, 1)->reason, "ABI 1001");
+    assert_says(registry_at(r, 1)->reason, "ABI 1002");
     assert_string_equal(registry_at(r, 2)->name, "none");
     assert_says(registry_at(r, 2)->reason, "cannot be read");
     registry_close(r);

@@ -26,7 +26,8 @@ static void between_1_and_12(const struct module_set *set, int64_t m, int64_t n,
 {
     for (int i = 0; i < 4; i++) {
         struct cudal2_setup setup = {
-            .problem = {m, n, k, CUDAL2_F16, i / 2 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16},
+            .problem =
+                {.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = i / 2 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16},
             .layout = i % 2 ? CUDAL2_TN : CUDAL2_NN,
             .workspace_bytes = (size_t)1 << 26,
         };
@@ -44,7 +45,8 @@ static void between_1_and_12(const struct module_set *set, int64_t m, int64_t n,
 static void taken(const struct module_set *set, const struct tuned_table *t, const struct tuned_entry *e,
                   const char *key)
 {
-    const struct cudal2_problem problem = {e->m, e->n, e->k, t->dtype, t->accumulate};
+    const struct cudal2_problem problem = {
+        .m = e->m, .n = e->n, .k = e->k, .dtype = t->dtype, .accumulate = t->accumulate};
     const struct manifest_conditions conditions = manifest_conditions_on(&h200.info, &problem, e->layout);
     char kernel[MANIFEST_NAME_MAX], why[CUDAL2_WHY] = "not of the set";
     int64_t values[MANIFEST_MAX_PARAMETERS];
@@ -117,8 +119,9 @@ static void other_shapes(void **state)
 /* Adds to `keys` those of the entries of `set` that take the problem, each once. */
 static void add_takers(const struct module_set *set, const struct shape *s, const char *keys[], size_t *n)
 {
-    const struct cudal2_setup setup = {.problem = {s->m, s->n, s->k, CUDAL2_F16, CUDAL2_ACC_F32},
-                                       .workspace_bytes = (size_t)1 << 26};
+    const struct cudal2_setup setup = {
+        .problem = {.m = s->m, .n = s->n, .k = s->k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .workspace_bytes = (size_t)1 << 26};
     struct cudal2_variant variants[MOST_WAYS];
     struct contender c;
     char why[CUDAL2_WHY] = "";

@@ -109,7 +109,8 @@ static void bad_tables_name_the_place(void **state)
 
 static struct tuned_query query_of(int64_t m, int64_t n, int64_t k, enum cudal2_layout layout)
 {
-    return (struct tuned_query){"cudal2", layout, {m, n, k, CUDAL2_F16, CUDAL2_ACC_F16}};
+    return (struct tuned_query){
+        "cudal2", layout, {.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16}};
 }
 
 static void the_nearest_comes_first(void **state)

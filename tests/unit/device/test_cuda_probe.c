@@ -96,7 +96,8 @@ static void sprinkle_and_count_can_be_captured(void **state)
 {
     static uint16_t c[1000];
     const struct cudal2_operands operands = {c, c, c};
-    const struct probe_veil veil = {{20, 50, 20, CUDAL2_F16, CUDAL2_ACC_F32}, &operands, 3};
+    const struct probe_veil veil = {
+        {.m = 20, .n = 50, .k = 20, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}, &operands, 3};
     char why[CUDAL2_WHY];
     uint64_t nans = 9;
     struct error err;
@@ -123,7 +124,12 @@ static void an_upset_can_be_captured(void **state)
 {
     static uint16_t c[1000];
     const struct cudal2_operands operands = {c, c, c};
-    struct probe_upset upset = {{20, 50, 20, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &operands, SPOIL_NUDGED, 4, 3};
+    struct probe_upset upset = {{.m = 20, .n = 50, .k = 20, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+                                CUDAL2_NN,
+                                &operands,
+                                SPOIL_NUDGED,
+                                4,
+                                3};
     char why[CUDAL2_WHY];
     uint64_t kept = 9;
     struct error err;
@@ -149,7 +155,12 @@ static void an_upset_can_be_captured(void **state)
 static int count_breaks(void *context, size_t set, char *why)
 {
     const struct cudal2_operands operands = {c_matrix, c_matrix, c_matrix};
-    const struct probe_upset upset = {{2, 4, 4, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &operands, SPOIL_NUDGED, 0, 3};
+    const struct probe_upset upset = {{.m = 2, .n = 4, .k = 4, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+                                      CUDAL2_NN,
+                                      &operands,
+                                      SPOIL_NUDGED,
+                                      0,
+                                      3};
     assert_int_equal(set, 0);
     ++*(unsigned *)context;
     return d->probes->upset(d, &upset, why);
@@ -204,7 +215,8 @@ static void regions_are_digested_in_one_call(void **state)
 static void a_product_takes_three_kernels(void **state)
 {
     struct cudal2_operands o = {c_matrix, c_matrix, c_matrix};
-    struct probe_product p = {{2, 3, 4, CUDAL2_F16, CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1, 0, NULL};
+    struct probe_product p = {
+        {.m = 2, .n = 3, .k = 4, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1, 0, NULL};
     struct probe_difference difference;
     struct error err;
     (void)state;
@@ -222,7 +234,8 @@ static void a_product_takes_three_kernels(void **state)
 static void a_disturbance_is_one_kernel_for_all_sets(void **state)
 {
     static struct cudal2_operands sets[CUDA_DISTURB_SETS + 1];
-    struct probe_renewal r = {.problem = {20, 30, 40, CUDAL2_BF16, CUDAL2_ACC_F32}, .operands = sets};
+    struct probe_renewal r = {
+        .problem = {.m = 20, .n = 30, .k = 40, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32}, .operands = sets};
     struct error err;
     (void)state;
     for (int spoil = SPOIL_NONE; spoil < SPOIL_KINDS; spoil++) {

@@ -154,7 +154,7 @@ static void reference_is_right(void **state)
         for (int dtype = 0; dtype < 3; dtype++) {
             int64_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2];
             enum cudal2_dtype t = (enum cudal2_dtype)dtype;
-            struct cudal2_problem p = {m, n, k, t, CUDAL2_ACC_F32};
+            struct cudal2_problem p = {.m = m, .n = n, .k = k, .dtype = t, .accumulate = CUDAL2_ACC_F32};
             void *a = get((size_t)(m * k) * 4), *nn = get((size_t)(k * n) * 4), *tn = get((size_t)(k * n) * 4);
             float *c0 = get((size_t)(m * n) * 4), *c1 = get((size_t)(m * n) * 4);
             struct fill fb = {.kind = FILL_NORMAL, .dtype = t, .seed = 2, .rows = k, .cols = n};
@@ -187,7 +187,7 @@ static void reference_is_right(void **state)
 static void wide_reference_keeps_what_fp32_loses(void **state)
 {
     (void)state;
-    struct cudal2_problem p = {5, 3, 2, CUDAL2_F32, CUDAL2_ACC_F32};
+    struct cudal2_problem p = {.m = 5, .n = 3, .k = 2, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     float a[10], nn[6], tn[6], narrow[15], c[15];
     double wide[2][15];
     struct comparison out;
@@ -216,7 +216,7 @@ static void wide_reference_keeps_what_fp32_loses(void **state)
 static void comparison_counts_exactly(void **state)
 {
     (void)state;
-    struct cudal2_problem p = {2, 3, 1, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_problem p = {.m = 2, .n = 3, .k = 1, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     float reference[6] = {0, 1, 2047, 2048, 5, 7};
     uint16_t c[6];
     struct comparison out;
@@ -357,15 +357,15 @@ static int close_device(void **state)
 /* Packed operands beyond CPU_PACKED_BYTES: the product goes by slabs of rows and of columns. */
 static void reference_by_slabs(void **state)
 {
-    const struct cudal2_problem p = {36, 40, 1 << 18, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {.m = 36, .n = 40, .k = 1 << 18, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     uint16_t *a = get((size_t)(p.m * p.k) * 2), *b = get((size_t)(p.k * p.n) * 2);
     float *narrow = get((size_t)(p.m * p.n) * sizeof *narrow);
     double *wide = get((size_t)(p.m * p.n) * sizeof *wide);
     struct error err;
     (void)state;
     assert_true(cpu_reference_scratch(&p) <= CPU_PACKED_BYTES && 4 * (p.m + p.n) * p.k > (int64_t)CPU_PACKED_BYTES);
-    fill(a, (struct fill){FILL_BINARY, CUDAL2_F16, 3, 0.5, p.m, p.k, false});
-    fill(b, (struct fill){FILL_BINARY, CUDAL2_F16, 4, 0.5, p.k, p.n, false});
+    fill(a, (struct fill){FILL_BINARY, CUDAL2_F16, 3, 0.5, p.m, p.k, false, 0});
+    fill(b, (struct fill){FILL_BINARY, CUDAL2_F16, 4, 0.5, p.k, p.n, false, 0});
     const struct cudal2_operands on = {a, b, NULL};
     assert_int_equal(d->ops->reference(d, &p, CUDAL2_NN, &on, narrow, &err), 0);
     assert_int_equal(d->ops->reference_wide(d, &p, CUDAL2_NN, &on, wide, &err), 0);

@@ -78,7 +78,7 @@ static void upsets_are_counted_until_they_are_written(void **state)
     uint64_t kept;
     (void)state;
     for (size_t i = 0; i < 4 * 8; i++) {
-        struct probe_upset u = {.problem = {M, N, K, CUDAL2_F16, CUDAL2_ACC_F32},
+        struct probe_upset u = {.problem = {.m = M, .n = N, .k = K, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
                                 .operands = &operands,
                                 .spoil = kinds[i % 4],
                                 .lines = i / 4 % 3 * 4,
@@ -136,10 +136,14 @@ static void products_are_told_apart(void **state)
     for (uint64_t seed = 0; seed < 50; seed++) {
         for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
             struct cudal2_operands o = {a, b[layout], c};
-            struct probe_product p = {
-                {M, N, K, CUDAL2_F16, CUDAL2_ACC_F32}, (enum cudal2_layout)layout, &o, seed, 0, NULL};
-            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false};
-            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN};
+            struct probe_product p = {{.m = M, .n = N, .k = K, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+                                      (enum cudal2_layout)layout,
+                                      &o,
+                                      seed,
+                                      0,
+                                      NULL};
+            struct fill fa = {FILL_BINARY, CUDAL2_F16, seed, 0.5, M, K, false, 0};
+            struct fill fb = {FILL_BINARY, CUDAL2_F16, seed + 99, 0.5, K, N, layout == CUDAL2_TN, 0};
             float reference[M * N];
             device->ops->fill(device, a, &fa, &err);
             device->ops->fill(device, b[layout], &fb, &err);

@@ -54,7 +54,8 @@ static int plan_problem(const struct manifest *m, const char *key, const struct 
 static int plan_tiles(const struct manifest *m, const char *key, const int tiles[2], struct manifest_plan *plan,
                       char *why)
 {
-    const struct cudal2_problem p = {tiles[0] * TILE, tiles[1] * TILE, 512, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {
+        .m = tiles[0] * TILE, .n = tiles[1] * TILE, .k = 512, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     return plan_problem(m, key, &p, plan, why);
 }
 
@@ -178,7 +179,7 @@ static void check_tail(const char *more, int64_t m, int64_t n, int64_t k, bool l
 {
     char key[128];
     snprintf(key, sizeof key, "persistent:BM=128,BN=128,CONSUMERS=2,STAGES=6,TAIL=3%s", more);
-    check_plan(key, &(struct cudal2_problem){m, n, k, CUDAL2_F16, CUDAL2_ACC_F32},
+    check_plan(key, &(struct cudal2_problem){.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
                legal ? NULL : "a consumer that has the next tile's last stage");
 }
 
@@ -200,7 +201,10 @@ static int64_t check_keep(const char *more, int64_t steps, const char *refused)
 {
     char key[160];
     snprintf(key, sizeof key, "persistent:BM=128,BN=128,CONSUMERS=2,PINGPONG=1,STAGES=4,%s", more);
-    return check_plan(key, &(struct cudal2_problem){8192, 8192, steps * 64 - 8, CUDAL2_F16, CUDAL2_ACC_F32}, refused);
+    return check_plan(key,
+                      &(struct cudal2_problem){
+                          .m = 8192, .n = 8192, .k = steps * 64 - 8, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+                      refused);
 }
 
 static void what_is_kept_is_for_the_same_k(void **state)
@@ -235,8 +239,10 @@ static void what_is_kept_is_of_the_walks_lane(void **state)
     check_keep("KEEP=2", 1, lane);                 /* four tiles, four stages */
     check_keep("KEEP=2,RASTER=4", 2, lane);        /* two of two steps */
     check_keep("KEEP=2,HOLD=2,RASTER=2", 2, lane); /* 132 CTAs, bands of 128 tiles */
-    check_plan("persistent:BM=128,BN=64,CONSUMERS=2,STAGES=4,CLUSTER_M=4,RASTER=64,KEEP=2", /* 33 clusters */
-               &(struct cudal2_problem){4096, 4096, 128, CUDAL2_F16, CUDAL2_ACC_F32}, lane);
+    check_plan(
+        "persistent:BM=128,BN=64,CONSUMERS=2,STAGES=4,CLUSTER_M=4,RASTER=64,KEEP=2", /* 33 clusters */
+        &(struct cudal2_problem){.m = 4096, .n = 4096, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        lane);
 }
 
 /* Of the tiles that follow another in their CTA, all have its rows (columns) as long as a band goes on. */

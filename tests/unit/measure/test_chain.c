@@ -213,18 +213,22 @@ static void layers_follow_the_cache_and_the_peak(void **state)
 {
     const struct config config = {0}, asked = {.chain_layers = 7};
     struct device_info info = {.l2_bytes = 50u << 20, .peak_flops = 1e15};
-    struct cudal2_problem p = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct cudal2_problem p = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     (void)state;
     assert_int_equal(chain_layers(&config, &info, &p), CHAIN_MOST_LAYERS);
-    p = (struct cudal2_problem){64, 2048, 2048, CUDAL2_F16, CUDAL2_ACC_F32}; /* 8 MiB of weights: 12.5 of them */
+    p = (struct cudal2_problem){.m = 64,
+                                .n = 2048,
+                                .k = 2048,
+                                .dtype = CUDAL2_F16,
+                                .accumulate = CUDAL2_ACC_F32}; /* 8 MiB of weights: 12.5 of them */
     assert_int_equal(chain_layers(&config, &info, &p), 13);
-    p = (struct cudal2_problem){16384, 2048, 2048, CUDAL2_F16, CUDAL2_ACC_F32};
+    p = (struct cudal2_problem){.m = 16384, .n = 2048, .k = 2048, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     assert_int_equal(chain_layers(&config, &info, &p), 13);
     info.peak_flops = 1e14; /* 1.4 ms a product */
     assert_int_equal(chain_layers(&config, &info, &p), 13);
     p.m = 65536; /* 5.5 ms */
     assert_int_equal(chain_layers(&config, &info, &p), CHAIN_LEAST_LAYERS);
-    p = (struct cudal2_problem){64, 8192, 8192, CUDAL2_F16, CUDAL2_ACC_F32};
+    p = (struct cudal2_problem){.m = 64, .n = 8192, .k = 8192, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     assert_int_equal(chain_layers(&config, &info, &p), CHAIN_LEAST_LAYERS);
     assert_int_equal(chain_layers(&asked, &info, &p), 7);
 }

@@ -51,12 +51,13 @@ static struct tuned_table table = {.name = "nvidia-h200-f32",
 static size_t members(int64_t k, enum choice choice, struct choose_member *out)
 {
     config = (struct config){.choice = choice, .workspace_bytes = 64 << 20};
-    bench = (struct bench){.config = &config,
-                           .device = &h200,
-                           .problem = {4100, 4096, k, CUDAL2_BF16, CUDAL2_ACC_F32},
-                           .ranker = ranker,
-                           .operands = &operands,
-                           .record = &record};
+    bench =
+        (struct bench){.config = &config,
+                       .device = &h200,
+                       .problem = {.m = 4100, .n = 4096, .k = k, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32},
+                       .ranker = ranker,
+                       .operands = &operands,
+                       .record = &record};
     entrant = (struct entrant){.contender = &contender, .record = &record.contenders[0]};
     return choose_members(&bench, &entrant, &table, out, MOST);
 }

@@ -36,7 +36,7 @@ static double wide(const struct cudal2_problem *p)
 static void open_problem(struct cudal2_problem problem, enum cudal2_layout layout, double allowed)
 {
     struct error err;
-    const struct fill fill = {FILL_NORMAL, problem.dtype, 5, 0, HOST_POOL_ELEMENTS, 1, false};
+    const struct fill fill = {FILL_NORMAL, problem.dtype, 5, 0, HOST_POOL_ELEMENTS, 1, false, 0};
     if (!s.filled || s.dtype != problem.dtype)
         assert_int_equal(s.device->ops->fill(s.device, s.pool, &fill, &err), 0);
     s.filled = true;
@@ -141,8 +141,8 @@ static void expect_wrong(void)
 }
 
 static const struct cudal2_problem shapes[] = {
-    {1, 1, 1, 0, 0}, {1, 300, 7, 0, 0},  {300, 1, 1, 0, 0},   {33, 17, 1, 0, 0},
-    {7, 5, 2, 0, 0}, {3, 129, 61, 0, 0}, {50, 31, 200, 0, 0}, {1, 1, 4000, 0, 0},
+    {.m = 1, .n = 1, .k = 1}, {.m = 1, .n = 300, .k = 7},  {.m = 300, .n = 1, .k = 1},   {.m = 33, .n = 17, .k = 1},
+    {.m = 7, .n = 5, .k = 2}, {.m = 3, .n = 129, .k = 61}, {.m = 50, .n = 31, .k = 200}, {.m = 1, .n = 1, .k = 4000},
 };
 
 /* Whoever computes in floats and stores in the dtype is right, whatever the shape: no seed accuses him. */
@@ -167,7 +167,8 @@ static void half_sums_pass_where_they_are_billed(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        const struct cudal2_problem p = {20, 30, seed % 2 ? 96 : 1000, CUDAL2_F16, CUDAL2_ACC_F16};
+        const struct cudal2_problem p = {
+            .m = 20, .n = 30, .k = seed % 2 ? 96 : 1000, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
         open_problem(p, CUDAL2_NN, MODEL_RMS_MARGIN * model_honest(&p));
         renew(seed);
         multiply(p.m, p.k, 8);
@@ -187,7 +188,8 @@ static void less_than_the_work_is_found(void **state)
     (void)state;
     for (int dtype = CUDAL2_F16; dtype <= CUDAL2_F32; dtype++)
         for (uint64_t seed = 0; seed < 20; seed++) {
-            struct cudal2_problem p = {40, 30, 100, (enum cudal2_dtype)dtype, CUDAL2_ACC_F32};
+            struct cudal2_problem p = {
+                .m = 40, .n = 30, .k = 100, .dtype = (enum cudal2_dtype)dtype, .accumulate = CUDAL2_ACC_F32};
             open_problem(p, seed % 2 ? CUDAL2_TN : CUDAL2_NN, wide(&p));
             renew(seed);
             multiply(p.m, p.k - 5, 0); /* of K */
@@ -215,7 +217,7 @@ static void less_than_the_work_is_found(void **state)
 /* fp32 with operands of bf16, all of it or a single row. */
 static void fewer_bits_are_found(void **state)
 {
-    const struct cudal2_problem p = {24, 20, 150, CUDAL2_F32, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {.m = 24, .n = 20, .k = 150, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     (void)state;
     for (int rows = 1; rows <= 24; rows += 23) {
         open_problem(p, CUDAL2_NN, wide(&p));
@@ -236,7 +238,7 @@ static void fewer_bits_are_found(void **state)
 /* Nothing times nothing is nothing: elements are held against what the inputs were. */
 static void changed_inputs_are_found(void **state)
 {
-    const struct cudal2_problem p = {24, 20, 150, CUDAL2_F32, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {.m = 24, .n = 20, .k = 150, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     (void)state;
     open_problem(p, CUDAL2_NN, wide(&p));
     renew(3);
@@ -249,7 +251,7 @@ static void changed_inputs_are_found(void **state)
 /* A gross error is found before anything is known of a contender, and nothing finer is held against it. */
 static void what_is_unknown_must_not_be_gross(void **state)
 {
-    const struct cudal2_problem p = {24, 20, 150, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {.m = 24, .n = 20, .k = 150, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     struct entrant e = {0};
     (void)state;
     assert_float_equal(judge_allowed(&e), JUDGE_GROSS, 0);
@@ -268,7 +270,7 @@ static void what_is_unknown_must_not_be_gross(void **state)
 static void renewed_inputs_are_new_and_normal(void **state)
 {
     static float before[MOST];
-    const struct cudal2_problem p = {50, 60, 333, CUDAL2_F32, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {.m = 50, .n = 60, .k = 333, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     const size_t n = (size_t)(p.m * p.k);
     double sum = 0, square = 0;
     size_t same = 0;
@@ -294,7 +296,8 @@ static void every_element_is_known(void **state)
     float value;
     (void)state;
     for (int tn = 0; tn < 2; tn++) {
-        const struct cudal2_problem p = {9, 1500, 23, CUDAL2_BF16, CUDAL2_ACC_F32};
+        const struct cudal2_problem p = {
+            .m = 9, .n = 1500, .k = 23, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32};
         open_problem(p, tn ? CUDAL2_TN : CUDAL2_NN, 1);
         renew(8);
         for (int64_t j = 0; j < p.n; j++)
@@ -316,7 +319,7 @@ static void each_kind_spoils(void **state)
         int64_t nans, changed;
     } rows[] = {{SPOIL_NONE, 0, 0},        {SPOIL_NAN, 1000, 1000}, {SPOIL_SOME_NAN, 4, 4}, {SPOIL_LIKELY, 0, 1000},
                 {SPOIL_SOME_LIKELY, 0, 4}, {SPOIL_NUDGED, 0, 4},    {SPOIL_MOVED, 0, 4},    {SPOIL_ZERO, 0, 1000}};
-    const struct cudal2_problem p = {20, 50, 30, CUDAL2_F32, CUDAL2_ACC_F32};
+    const struct cudal2_problem p = {.m = 20, .n = 50, .k = 30, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     (void)state;
     assert_int_equal(sizeof rows / sizeof *rows, SPOIL_KINDS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

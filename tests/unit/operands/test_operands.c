@@ -48,7 +48,10 @@ static struct span span_of(const void *memory, int64_t elements)
 static void matrices_lie_apart(void **state)
 {
     struct operands_request request = {
-        .problem = {48, 80, 112, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 3, .period = 3, .layouts = {3, 3, 3}};
+        .problem = {.m = 48, .n = 80, .k = 112, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 3,
+        .period = 3,
+        .layouts = {3, 3, 3}};
     (void)state;
     for (request.seed = 0; request.seed < 50; request.seed++) {
         struct error err;
@@ -79,7 +82,10 @@ static void matrices_lie_apart(void **state)
 static void guards_enclose_every_matrix(void **state)
 {
     struct operands_request request = {
-        .problem = {5, 7, 3, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 2, .period = 2, .layouts = {3, 1}};
+        .problem = {.m = 5, .n = 7, .k = 3, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 2,
+        .period = 2,
+        .layouts = {3, 1}};
     const size_t expected[] = {8, 6};
     (void)state;
     for (request.seed = 0; request.seed < 20; request.seed++) {
@@ -121,7 +127,10 @@ static void guards_enclose_every_matrix(void **state)
 static void first_set_is_not_always_first(void **state)
 {
     struct operands_request request = {
-        .problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 2, .period = 1, .layouts = {1, 1}};
+        .problem = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 2,
+        .period = 1,
+        .layouts = {1, 1}};
     unsigned before = 0;
     (void)state;
     for (request.seed = 0; request.seed < 100; request.seed++) {
@@ -138,7 +147,10 @@ static void first_set_is_not_always_first(void **state)
 static void too_large_says_how_much(void **state)
 {
     struct operands_request request = {
-        .problem = {65536, 65536, 65536, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 1, .period = 1, .layouts = {1}};
+        .problem = {.m = 65536, .n = 65536, .k = 65536, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 1,
+        .period = 1,
+        .layouts = {1}};
     struct error err;
     struct operands *o = NULL;
     (void)state;
@@ -149,7 +161,10 @@ static void too_large_says_how_much(void **state)
 static void owners_hold_the_same_values(void **state)
 {
     struct operands_request request = {
-        .problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 4, .period = 2, .layouts = {1, 1, 2, 2}};
+        .problem = {.m = 4, .n = 6, .k = 10, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 4,
+        .period = 2,
+        .layouts = {1, 1, 2, 2}};
     struct error err;
     struct operands *o = NULL;
     (void)state;
@@ -166,7 +181,10 @@ static void owners_hold_the_same_values(void **state)
 static void alike_sets_are_filled_and_no_others(void **state)
 {
     struct operands_request request = {
-        .problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 6, .period = 3, .layouts = {1, 1, 1, 1, 1, 1}};
+        .problem = {.m = 4, .n = 6, .k = 10, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 6,
+        .period = 3,
+        .layouts = {1, 1, 1, 1, 1, 1}};
     const struct operands_values values = {FILL_NORMAL, 11, 0};
     struct error err;
     struct operands *whole = NULL, *part = NULL;
@@ -187,7 +205,10 @@ static void alike_sets_are_filled_and_no_others(void **state)
 static void layouts_hold_the_same_matrix(void **state)
 {
     struct operands_request request = {
-        .problem = {4, 6, 10, CUDAL2_F16, CUDAL2_ACC_F32}, .n_sets = 1, .period = 1, .layouts = {3}};
+        .problem = {.m = 4, .n = 6, .k = 10, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 1,
+        .period = 1,
+        .layouts = {3}};
     struct error err;
     struct operands *o = NULL;
     (void)state;

@@ -56,7 +56,8 @@ static struct cell_record *full_record(double scale_ns)
     struct random random;
     char name[RECORD_NAME_MAX];
     random_seed(&random, 3);
-    r->problem = (struct cudal2_problem){4096, 8192, 16384, CUDAL2_F16, CUDAL2_ACC_F32};
+    r->problem =
+        (struct cudal2_problem){.m = 4096, .n = 8192, .k = 16384, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     r->mode = MODE_SERVER;
     r->worker = 1;
     strcpy(r->status, "ok");
@@ -336,7 +337,7 @@ static void odd_series_keep_their_blocks(void **state)
 {
     (void)state;
     struct cell_record *r = record_new();
-    r->problem = (struct cudal2_problem){1, 1, 1, CUDAL2_F32, CUDAL2_ACC_F32};
+    r->problem = (struct cudal2_problem){.m = 1, .n = 1, .k = 1, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     strcpy(r->status, "ok");
     add_contender(r, "a", "a", CUDAL2_NN);
     add_blocks(r, 2, 8);
@@ -362,7 +363,8 @@ static void a_cell_without_blocks(void **state)
 {
     (void)state;
     struct cell_record *r = record_new();
-    r->problem = (struct cudal2_problem){1 << 30, 1 << 30, 1, CUDAL2_BF16, CUDAL2_ACC_F32};
+    r->problem =
+        (struct cudal2_problem){.m = 1 << 30, .n = 1 << 30, .k = 1, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32};
     strcpy(r->status, "skipped");
     strcpy(r->reason, "needs 2305843009213693952 bytes");
     r->worst_half_width = INFINITY;

@@ -45,7 +45,7 @@ static void who_says_nothing_is_not_ok(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct cell_record *r = record_new();
-        r->problem = (struct cudal2_problem){8, 8, 8, CUDAL2_F32, CUDAL2_ACC_F32};
+        r->problem = (struct cudal2_problem){.m = 8, .n = 8, .k = 8, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
         strcpy(r->status, heads[i]);
         strcpy(r->reason, "needs 9 bytes");
         r->n_contenders = 2;
@@ -86,9 +86,33 @@ static void rotation_in_a_word(void **state)
     assert_rotation("{\"rotation\":\"\\u001b[2J\",\"by\":7}", "unknown");
 }
 
+/* A packed problem's record is what it always was. */
+static void leading_dimensions_are_kept(void **state)
+{
+    struct cell_record *r = record_new(), *out = NULL;
+    struct error err = {0};
+    (void)state;
+    r->problem = (struct cudal2_problem){.m = 8, .n = 9, .k = 8, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
+    cJSON *plain = record_to_json(r);
+    assert_null(cJSON_GetObjectItemCaseSensitive(plain, "args"));
+    r->problem.ldc = 12;
+    cJSON *tree = record_to_json(r);
+    assert_string_equal(cJSON_GetObjectItemCaseSensitive(tree, "args")->valuestring, "ldc=12");
+    assert_int_equal(record_from_json(json_root(tree, "test"), &out, &err), 0);
+    assert_true(problem_equal(&r->problem, &out->problem));
+    record_free(out);
+    cJSON_ReplaceItemInObject(tree, "args", cJSON_CreateString("ldc=8"));
+    assert_int_equal(record_from_json(json_root(tree, "test"), &out, &err), EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "$.args: ldc: expected 9 or more"));
+    cJSON_Delete(tree);
+    cJSON_Delete(plain);
+    record_free(r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_in_a_word),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(leading_dimensions_are_kept),
+                                       cmocka_unit_test(rotation_in_a_word),
                                        cmocka_unit_test(who_says_nothing_is_not_ok)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

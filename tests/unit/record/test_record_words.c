@@ -11,7 +11,7 @@
 static void keys(void **state)
 {
     char key[RECORD_KEY_MAX];
-    struct cudal2_problem p = {64, 128, 16384, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct cudal2_problem p = {.m = 64, .n = 128, .k = 16384, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     (void)state;
     record_key(&p, MODE_OFFLINE, key);
     assert_string_equal(key, "offline/f16-f32-64x128x16384");

@@ -297,7 +297,7 @@ static void test_stop_half_way(void **state)
 /* A journal of n cells with two contenders each, of which the candidate has `variants` different kernels. */
 static void write_cells(struct ledger *l, size_t n, int variants)
 {
-    struct cudal2_problem problem = {1, 32, 32, CUDAL2_F16, CUDAL2_ACC_F32};
+    struct cudal2_problem problem = {.m = 1, .n = 32, .k = 32, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     l->plan.cells = calloc(n, sizeof *l->plan.cells);
     l->plan.n_cells = n;
     l->seed = 5;

@@ -17,7 +17,7 @@
 #include "run/plan.h"
 #include "scratch_fixture.h"
 
-static struct shape shapes[] = {{64, 128, 256, "tall"}, {32, 32, 32, ""}};
+static struct shape shapes[] = {{.m = 64, .n = 128, .k = 256, .label = "tall"}, {.m = 32, .n = 32, .k = 32}};
 
 static struct config make_config(void)
 {

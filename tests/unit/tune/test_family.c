@@ -61,7 +61,8 @@ static bool has(const cJSON *list, const char *key)
 static void some_are_drawn_at_random(void **state)
 {
     struct family f = family_on_h200(24);
-    const struct cudal2_problem p = {1000, 2056, 3000, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct cudal2_problem p = {
+        .m = 1000, .n = 2056, .k = 3000, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     struct error err;
     bool has_space = false;
     int news = 0;
@@ -90,7 +91,8 @@ static void some_are_drawn_at_random(void **state)
 static void trees_have_a_say_in_a_search(void **state)
 {
     struct family f = family_on_h200(24);
-    const struct cudal2_problem p = {1000, 2056, 3000, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct cudal2_problem p = {
+        .m = 1000, .n = 2056, .k = 3000, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     struct error err;
     bool has_space = false;
     int same = 0;
@@ -132,7 +134,7 @@ static void known_winners_compete(void **state)
         OTHERWISE("2", "1", "256", "0"),  OTHERWISE("4", "1", "256", "0")};
     const size_t n_otherwise = sizeof otherwise / sizeof *otherwise;
     struct family f = family_on_h200(46);
-    struct cudal2_problem p = {1024, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_problem p = {.m = 1024, .n = 1024, .k = 1024, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     struct tuned_table *known;
     struct error err;
     bool has_space = false;
@@ -183,7 +185,8 @@ static void known_winners_compete(void **state)
 static void own_entries_compete(void **state)
 {
     struct family f = family_on_h200(16);
-    const struct cudal2_problem p = {1024, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct cudal2_problem p = {
+        .m = 1024, .n = 1024, .k = 1024, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     struct cudal2_setup setup = {.problem = p, .layout = CUDAL2_TN, .workspace_bytes = 64 << 20};
     struct cudal2_variant own[64];
     struct contender c;
@@ -255,7 +258,7 @@ static void write_toy(void)
 static void bad_kernels_make_room(void **state)
 {
     struct family f = family_on_h200(4);
-    const struct cudal2_problem p = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F16};
+    const struct cudal2_problem p = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     const struct family_problems problems = {&p, 1};
     const struct pool_request pool = {.workers = 2, .seconds = 60};
     struct family_compiled compiled;

@@ -57,7 +57,8 @@ static void it_tells_what_the_search_asks_for(void **state)
     assert_non_null(strstr(text, "mine.so: has no search space, and races what it lists on the GPU\n"));
     struct cell_request *cell = calloc(1, sizeof *cell);
     assert_non_null(cell);
-    cell->problem = (struct cudal2_problem){512, 1024, 256, CUDAL2_F16, CUDAL2_ACC_F32};
+    cell->problem =
+        (struct cudal2_problem){.m = 512, .n = 1024, .k = 256, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     const struct run_director *director = tune_director(tuner);
     assert_int_equal(director->request(director->context, cell, &err), 0);
     for (int layout = 0; layout < 2; layout++) {

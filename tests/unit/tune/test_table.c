@@ -155,7 +155,9 @@ static void more_variants_than_a_reader_takes_are_refused(void **state)
     cJSON *head = cJSON_CreateObject();
     for (int i = 0; i <= TUNED_MAX_VARIANTS; i++) {
         snprintf(keys[i], sizeof keys[i], "k:%d", i);
-        struct table_line line = {.problem = {i + 1, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32}, .family = "x"};
+        struct table_line line = {
+            .problem = {.m = i + 1, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+            .family = "x"};
         line.variant = keys[i];
         assert_int_equal(lines_add(&lines, &line, &err), 0);
     }

@@ -96,7 +96,8 @@ static int ready(const struct run_director *director, const char *env)
 /* A candidate without a search space races what it lists itself; each cell says so. */
 static void a_plain_candidate_is_sent_off_alone(void **state)
 {
-    struct cell_request cell = {.problem = {32, 32, 32, CUDAL2_F16, CUDAL2_ACC_F16}};
+    struct cell_request cell = {
+        .problem = {.m = 32, .n = 32, .k = 32, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16}};
     struct tune_request request = {.config = &config, .kernel_directory = "kernels"};
     struct tuner *tuner;
     (void)state;
@@ -325,7 +326,8 @@ static void an_offline_winner_races_from_idle(void **state)
                                "\"max_sm_clock_mhz\":1980,\"l2_bytes\":62914560,\"peak_flops\":1.07e15,"
                                "\"peak_bytes_per_s\":4.8e12}}";
     struct tune_request request = {.config = &config, .kernel_directory = "kernels", .breadth = 1};
-    struct cell_request cell = {.problem = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32}};
+    struct cell_request cell = {
+        .problem = {.m = 4096, .n = 4096, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}};
     const struct tuned_query query = {.family = "cudal2", .layout = CUDAL2_TN, .problem = cell.problem};
     struct tuned_table *table;
     struct tuner *tuner;

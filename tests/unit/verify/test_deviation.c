@@ -25,7 +25,7 @@ static struct race_result races[RECORD_MAX_CONTENDERS];
 static void open_cell(int64_t k, enum cudal2_accumulate accumulate)
 {
     fixture_open(&f, 3);
-    f.bench.problem = (struct cudal2_problem){48, 40, k, CUDAL2_F16, accumulate};
+    f.bench.problem = (struct cudal2_problem){.m = 48, .n = 40, .k = k, .dtype = CUDAL2_F16, .accumulate = accumulate};
     for (size_t i = 0; i < 3; i++) {
         struct cudal2_contender *is = &f.contenders[i].is;
         is->devices = CUDAL2_ON_CUDA;
@@ -98,7 +98,7 @@ static void model_is_what_rounding_does(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         double k = sizes[i];
-        struct cudal2_problem p = {64, 64, sizes[i], CUDAL2_F16, CUDAL2_ACC_F16};
+        struct cudal2_problem p = {.m = 64, .n = 64, .k = sizes[i], .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
         assert_true(fabs(simulate(sizes[i], 0) / model_wide(CUDAL2_F16, k) - 1) < 0.1);
         assert_true(fabs(simulate(sizes[i], 16) / model_narrow(CUDAL2_F16, k) - 1) < 0.1);
         assert_true(fabs(simulate(sizes[i], 8) / model_honest(&p) - 1) < 0.1);

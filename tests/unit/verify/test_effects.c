@@ -17,10 +17,13 @@
 #define STRIDE 7   /* through the space */
 
 static const struct cudal2_problem problems[] = {
-    {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32}, {512, 512, 4096, CUDAL2_F16, CUDAL2_ACC_F32},
-    {64, 8192, 8192, CUDAL2_F16, CUDAL2_ACC_F32},   {8192, 64, 8192, CUDAL2_F16, CUDAL2_ACC_F32},
-    {64, 64, 4096, CUDAL2_F16, CUDAL2_ACC_F32},     {8192, 8192, 256, CUDAL2_F16, CUDAL2_ACC_F32},
-    {8192, 8192, 128, CUDAL2_F16, CUDAL2_ACC_F32},
+    {.m = 4096, .n = 4096, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    {.m = 512, .n = 512, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    {.m = 64, .n = 8192, .k = 8192, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    {.m = 8192, .n = 64, .k = 8192, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    {.m = 64, .n = 64, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    {.m = 8192, .n = 8192, .k = 256, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+    {.m = 8192, .n = 8192, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
 };
 
 struct pair {
@@ -127,7 +130,8 @@ static bool shows_in_space(struct trial *t, const struct space *s)
 
 static struct trial trial_of(const struct module_set *set, const struct manifest *m, size_t parameter)
 {
-    const struct cudal2_problem problem = {64, 64, 64, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem problem = {
+        .m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     return (struct trial){
         .pair = {.set = set, .manifest = m, .conditions = manifest_conditions_on(&h200.info, &problem, CUDAL2_NN)},
         .parameter = parameter,
@@ -163,7 +167,8 @@ static void every_parameter_counts(void **state)
 /* What is said to be of the launch alone must not be what the code is made with: its values share a cubin. */
 static void a_parameter_of_the_launch_leaves_the_code_alone(void **state)
 {
-    const struct cudal2_problem problem = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F32};
+    const struct cudal2_problem problem = {
+        .m = 4096, .n = 4096, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32};
     struct module_set *set = open_cudal2();
     const struct manifest *m = module_set_manifest(set, "persistent");
     struct pair p = {.set = set, .manifest = m, .conditions = manifest_conditions_on(&h200.info, &problem, CUDAL2_NN)};

@@ -21,7 +21,7 @@ static int plain_config(void **state)
 
 static struct placement choose(int64_t m, int64_t n, int64_t k)
 {
-    struct cudal2_problem p = {m, n, k, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_problem p = {.m = m, .n = n, .k = k, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     return placement_choose(&config, &h200, &p, MODE_OFFLINE, TIMING_DEVICE);
 }
 
@@ -83,7 +83,7 @@ static void places_never_exceed_eight_nor_the_cache(void **state)
 /* What cannot visit has the sets it had, and one visit. */
 static void assert_stays(enum mode mode, enum timing headline, size_t sets)
 {
-    struct cudal2_problem p = {64, 1024, 1024, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_problem p = {.m = 64, .n = 1024, .k = 1024, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     struct placement got = placement_choose(&config, &h200, &p, mode, headline);
     assert_int_equal(got.visits, 1);
     assert_int_equal(got.sets_each, sets);
@@ -135,7 +135,7 @@ static void a_device_without_segments_has_one_set(void **state)
 {
     (void)state;
     struct device_info cpu = {.timings = CUDAL2_BIT(TIMING_WALL), .l2_bytes = 1 << 20, .memory_bytes = 1 << 30};
-    struct cudal2_problem p = {64, 64, 64, CUDAL2_F32, CUDAL2_ACC_F32};
+    struct cudal2_problem p = {.m = 64, .n = 64, .k = 64, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
     struct placement got = placement_choose(&config, &cpu, &p, MODE_OFFLINE, TIMING_WALL);
     assert_int_equal(got.visits, 1);
     assert_int_equal(got.sets_each, 1);
@@ -152,7 +152,7 @@ static void what_is_not_cached_is_shared(void **state)
     assert_false(choose(4096, 4096, 3754).shared); /* two L2s are 120 MiB */
     assert_true(choose(4096, 4096, 3755).shared);
     assert_true(choose(16384, 16384, 16384).shared);
-    struct cudal2_problem p = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F16};
+    struct cudal2_problem p = {.m = 4096, .n = 4096, .k = 4096, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
     assert_true(placement_choose(&config, &h200, &p, MODE_SERVER, TIMING_DEVICE).shared);
     config.protocol = PROTOCOL_PAPER;
     assert_true(choose(64, 64, 64).shared);
@@ -163,7 +163,11 @@ static void without_segments_who_fits_has_its_own(void **state)
 {
     (void)state;
     struct device_info cpu = h200;
-    struct cudal2_problem p = {4096, 4096, 4096, CUDAL2_F16, CUDAL2_ACC_F16}; /* 128 MiB: 8 MiB more than two L2s */
+    struct cudal2_problem p = {.m = 4096,
+                               .n = 4096,
+                               .k = 4096,
+                               .dtype = CUDAL2_F16,
+                               .accumulate = CUDAL2_ACC_F16}; /* 128 MiB: 8 MiB more than two L2s */
     cpu.timings = CUDAL2_BIT(TIMING_WALL);
     cpu.memory_bytes = (uint64_t)6 << 30; /* twelve are exactly a quarter of it */
     assert_false(placement_choose(&config, &cpu, &p, MODE_OFFLINE, TIMING_WALL).shared);

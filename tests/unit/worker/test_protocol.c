@@ -139,12 +139,13 @@ static void test_write_to_nobody(void **state)
 
 static struct cell_request sample(void)
 {
-    struct cell_request r = {.problem = {64, 16384, 7, CUDAL2_BF16, CUDAL2_ACC_F32},
-                             .mode = MODE_SERVER,
-                             .label = "qkv \"projection\"",
-                             .seed = UINT64_MAX - 1,
-                             .nonce = "0123",
-                             .n_exclusions = 2};
+    struct cell_request r = {
+        .problem = {.m = 64, .n = 16384, .k = 7, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32},
+        .mode = MODE_SERVER,
+        .label = "qkv \"projection\"",
+        .seed = UINT64_MAX - 1,
+        .nonce = "0123",
+        .n_exclusions = 2};
     r.exclusions[0] = (struct exclusion){"cublas-nn", "crash", "setup", "killed by signal 11"};
     r.exclusions[1] = (struct exclusion){"x-tn", "hang", "measure", ""};
     return r;

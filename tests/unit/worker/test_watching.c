@@ -82,7 +82,9 @@ static int set_up(void **state)
                                       .report = on_stage,
                                       .watcher = &t.watcher};
     t.request =
-        (struct cell_request){.problem = {64, 16, 32, CUDAL2_F32, CUDAL2_ACC_F32}, .mode = MODE_OFFLINE, .seed = 3};
+        (struct cell_request){.problem = {.m = 64, .n = 16, .k = 32, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32},
+                              .mode = MODE_OFFLINE,
+                              .seed = 3};
     return 0;
 }
 
