@@ -19,7 +19,9 @@
 /* Of processor time, in one look. Pools of threads spin before they sleep, by a count of turns: 2^4 cycles in OpenBLAS,
  * 1 to 5 ms in others, 15 to 60 ms in libpthreadpool, whose 1000000 pauses take 40 to 140 cycles each. */
 #define LONGEST_SPIN_NS 300000000u
-#define NAMED 2 /* contenders in whose name it is tried */
+#define LOOK_SECONDS 30.0 /* for one, with its last window: nobody's launch hangs meanwhile */
+#define NAMED 2           /* contenders in whose name it is tried */
+#define OWNERS 32         /* told apart in one look */
 
 /* Work that no contender's thread has a part in, until this thread has had so much of a processor. What it computes is
  * of no use. Returns what it had: a busy machine gives both less. */
@@ -69,22 +71,48 @@ static bool is_much(const struct seen *seen)
     return (double)seen->taken > SHARE * (double)seen->passed || (double)seen->taken > SHARE_OF_OWN * (double)seen->had;
 }
 
-/* Every window must show it by itself, or end with a thread that waits for a processor; and all together more than any
- * pool spins, for on a busy machine that takes much longer than its processor time. The first window is given to those
- * that are just about to sleep. */
+/* What each owner's threads have taken in the windows in which they took the most. */
+struct tallies {
+    struct {
+        char owner[HOST_THREADS_NAME];
+        uint64_t taken;
+    } list[OWNERS];
+    size_t n;
+};
+
+/* The owner's sum; what one more than there is room for takes is not kept. What is nobody's counts a third: where there
+ * is somebody to name beside it, that one comes first. */
+static uint64_t add(struct tallies *t, const char *owner, uint64_t taken)
+{
+    size_t i = 0;
+    while (i < t->n && strcmp(t->list[i].owner, owner) != 0)
+        i++;
+    if (i == OWNERS || owner[0] == '\0')
+        return 0;
+    if (i == t->n)
+        snprintf(t->list[t->n++].owner, HOST_THREADS_NAME, "%s", owner);
+    t->list[i].taken += taken;
+    return strcmp(owner, HOST_THREADS_NOBODY) == 0 ? t->list[i].taken / 3 : t->list[i].taken;
+}
+
+/* Every window must show somebody, or end with a thread that waits for a processor; and one owner in all of them more
+ * than any pool spins, for on a busy machine that takes much longer than its processor time. Threads of several owners
+ * that take turns are found so too. The first window is given to those that are just about to sleep. */
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
     char other[HOST_THREADS_NAME] = "";
-    uint64_t end = clock_raw_ns() + RIVALS_LONGEST_NS, taken = look(threads, owner).taken;
-    while (taken < LONGEST_SPIN_NS) {
+    struct tallies tallies = {0};
+    uint64_t end = clock_raw_ns() + RIVALS_LONGEST_NS, most = 0;
+    owner[0] = '\0';
+    for (bool first = true; most < LONGEST_SPIN_NS; first = false) {
         const struct seen seen = look(threads, other);
-        if (clock_raw_ns() > end || (!is_much(&seen) && !host_threads_runnable(threads, other)))
+        if (!first && (clock_raw_ns() > end || (!is_much(&seen) && !host_threads_runnable(threads, ""))))
             return false;
-        if (other[0] && strcmp(owner, other) != 0) {
-            taken = 0;
+        uint64_t sum = add(&tallies, other, seen.taken);
+        if (sum > most) {
+            most = sum;
             snprintf(owner, HOST_THREADS_NAME, "%s", other);
         }
-        taken += seen.taken;
     }
     return true;
 }
@@ -120,7 +148,7 @@ void rivals_check(struct bench *bench)
         const struct entrant *named = &bench->entrants[i];
         if (!named->alive || tried++ >= NAMED)
             continue;
-        bench_stage(bench, named, "measure", bench->config->limits.launch_seconds);
+        bench_stage(bench, named, "measure", bench->config->limits.launch_seconds + LOOK_SECONDS);
         bench->threads->disturbed = rivals_look(bench->threads, owner);
     }
     if (bench->threads->disturbed) { /* a turn of the culprit's, or of nobody's, that ends the worker */

@@ -11,7 +11,7 @@
 
 #include "measure/bench.h"
 
-#define RIVALS_LONGEST_NS 10000000000u /* of one look; then nothing is proved: the machine hardly runs anybody */
+#define RIVALS_LONGEST_NS 20000000000u /* of one look; then nothing is proved: the machine hardly runs anybody */
 
 /* Marks what threads have computed so far; at the beginning of a cell. */
 void rivals_begin(struct bench *bench);

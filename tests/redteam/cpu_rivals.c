@@ -39,6 +39,30 @@ static void *burn_in_turns(void *unused)
     return NULL;
 }
 
+#define TURN_NS 25000000L
+
+/* Burns in every other turn of 25 ms; which ones says whoever made it. */
+static void *burn_by_the_clock(void *odd)
+{
+    struct timespec now;
+    for (;;) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_nsec / TURN_NS % 2 == (odd != NULL))
+            for (volatile int i = 0; i < 200000; i++)
+                ;
+        else
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return NULL;
+}
+
+static void start_by_the_clock(void *odd)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, burn_by_the_clock, odd) == 0)
+        pthread_detach(thread);
+}
+
 static void start(void *(*body)(void *))
 {
     pthread_t thread;
@@ -72,6 +96,17 @@ __attribute__((constructor)) static void when_loaded(void)
 {
     if (strcmp(REDTEAM, "burns-from-load") == 0)
         start(burn);
+    if (strcmp(REDTEAM, "burns-by-two") == 0)
+        start_by_the_clock(NULL);
+}
+
+/* This thread is the contender's, that one the plugin's. */
+static int second_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    static int started;
+    if (!started++)
+        start_by_the_clock(&started);
+    return honest_setup(setup, state, why);
 }
 
 /* ---- honest: a pool of one that spins for 2 ms after its work, as OpenMP's do ---- */
@@ -130,6 +165,7 @@ static const struct redteam_row rows[] = {
     {"burns-later", .launch = burning_launch},
     {"burns-in-turns", .setup = burning_setup, .launch = counting_launch},
     {"burns-from-load", .launch = honest_launch},
+    {"burns-by-two", .setup = second_setup},
     {"spins-briefly", .setup = pool_setup, .launch = pool_launch},
 };
 REDTEAM_PLUGIN(rows)

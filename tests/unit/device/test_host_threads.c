@@ -311,6 +311,50 @@ static void a_pool_that_spins_before_it_sleeps_is_honest(void **state)
     atomic_store(&stop, false);
 }
 
+#define TURN_NS 30000000u
+
+/* Computes in every other turn. */
+static void *compute_in_turns(void *odd)
+{
+    while (!atomic_load(&stop))
+        if (clock_raw_ns() / TURN_NS % 2 != (odd != NULL))
+            usleep(1000);
+    return NULL;
+}
+
+/* Neither stands out in every look. Of the other it cannot be told whose it is; who is known is named. Where this
+ * thread hardly runs that proves nothing, and then nobody is named. */
+static void threads_of_two_that_take_turns_are_seen(void **state)
+{
+    char owner[HOST_THREADS_NAME] = "", nobody[HOST_THREADS_NAME] = "";
+    pthread_t loud[2];
+    int asleep;
+    (void)state;
+    begin();
+    for (size_t i = 0; i < 2; i++) {
+        host_threads_turn(&threads, i == 0 ? "first" : "second", false);
+        assert_int_equal(pthread_create(&loud[i], NULL, compute_in_turns, i == 0 ? NULL : loud), 0);
+        while (count(&asleep) != (int)i + 1)
+            usleep(1000);
+    }
+    host_threads_turn(&threads, "", false);
+    assert_int_equal(threads.n, 2);
+    snprintf(threads.list[0].owner, HOST_THREADS_NAME, "first"); /* whichever it is */
+    snprintf(threads.list[1].owner, HOST_THREADS_NAME, HOST_THREADS_NOBODY);
+    uint64_t since = clock_raw_ns(), ran = clock_thread_ns();
+    bool seen = rivals_look(&threads, owner);
+    double share = (double)(clock_thread_ns() - ran) / (double)(clock_raw_ns() - since);
+    atomic_store(&stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(loud[i], NULL);
+    atomic_store(&stop, false);
+    assert_false(rivals_look(&threads, nobody));
+    if (!seen && share < 0.8)
+        skip();
+    assert_true(seen);
+    assert_string_equal(owner, "first");
+}
+
 /* On a busy machine it may get no processor for a whole window. */
 static void who_computes_is_seen_on_a_busy_machine(void **state)
 {
@@ -342,6 +386,7 @@ int main(void)
         cmocka_unit_test_teardown(who_computes_out_of_turn_is_seen, end),
         cmocka_unit_test_teardown(a_thread_in_anothers_place_is_whose_turn_it_was, end),
         cmocka_unit_test_teardown(whose_turn_is_not_known_is_nobodys, end),
+        cmocka_unit_test_teardown(threads_of_two_that_take_turns_are_seen, end),
         cmocka_unit_test_teardown(who_computes_is_seen_on_a_busy_machine, end),
         cmocka_unit_test_teardown(a_pool_that_spins_before_it_sleeps_is_honest, end),
     };

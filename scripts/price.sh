@@ -1,0 +1,101 @@
+#!/bin/bash
+# price.sh: what the checks during timing cost. Runs SHAPES shapes of a config with verify.honesty on and off, in alternation, and
+# prints the share of wall time that the checks take: as it was, and for equal numbers of blocks (a run without checks may need more).
+#
+#   scripts/price.sh [-p PROGRAM] [-o DIR] [-d DEVICE] [-c CONFIG] [-n SHAPES] [-r ROUNDS] [-m MOST] [-- RUN_OPTION...]
+#
+# 200 shapes of configs/grid.json, 2 rounds and at most 10 percent unless told otherwise. DIR gets results, journals and price.txt.
+# Every run verifies anew (verify.cache false). Kernels that the first run must compile cost that one: run it twice where they do.
+# Exit 0: the share is at most MOST percent in the mean; 1: more; else a run failed. For a GPU; on the CPU every launch is checked.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 70
+bench=$root/build/cudal2-bench out=results/local/price device=auto config=$root/configs/grid.json shapes=200 rounds=2 most=10
+usage() {
+    sed -n 5p "$0" | cut -c5- >&2
+    exit 64
+}
+while getopts p:o:d:c:n:r:m: flag; do
+    case $flag in
+    p) bench=$OPTARG ;;
+    o) out=$OPTARG ;;
+    d) device=$OPTARG ;;
+    c) config=$OPTARG ;;
+    n) shapes=$OPTARG ;;
+    r) rounds=$OPTARG ;;
+    m) most=$OPTARG ;;
+    *) usage ;;
+    esac
+done
+shift $((OPTIND - 1))
+mkdir -p "$out" || exit 73
+
+configs() { # on.config.json and off.config.json: the same shapes, drawn evenly
+    python3 - "$config" "$out" "$shapes" <<'END'
+import itertools, json, sys
+
+path, out, wanted = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with open(path) as file:
+    config = json.load(file)
+grid = config.pop("grid", None)
+shapes = config.get("shapes", [])
+if grid:
+    shapes = [dict(zip("mnk", shape)) for shape in itertools.product(grid["m"], grid["n"], grid["k"])]
+step = max(len(shapes) / wanted, 1)
+config["shapes"] = [shapes[int(i * step)] for i in range(min(wanted, len(shapes)))]
+for arm in ("on", "off"):
+    config["verify"] = {**config.get("verify", {}), "honesty": arm == "on", "cache": False}
+    with open(f"{out}/{arm}.config.json", "w") as file:
+        json.dump(config, file, indent=1)
+END
+}
+
+run() { # run ROUND ARM OPTION...: "round arm seconds" to runs.txt
+    local name=$out/$1-$2 start code
+    local round=$1 arm=$2
+    shift 2
+    rm -f "$name.json" "$name.journal.jsonl"
+    start=${EPOCHREALTIME//[.,]/}
+    "$bench" run --config "$out/$arm.config.json" --device "$device" --output "$name.json" --quiet --seed "$round" "$@" \
+        >"$name.log" 2>&1 </dev/null
+    code=$?
+    [ "$code" -le 3 ] || { cat "$name.log" >&2 && exit "$code"; } # 2 and 3 are verdicts on contenders
+    echo "$round $arm $(((${EPOCHREALTIME//[.,]/} - start) / 1000))" >>"$out/runs.txt"
+}
+
+share() { # what the rounds say
+    python3 - "$out" "$most" <<'END'
+import json, sys
+
+out, most = sys.argv[1], float(sys.argv[2])
+rounds = {}
+with open(f"{out}/runs.txt") as file:
+    for line in file:
+        number, arm, milliseconds = line.split()
+        with open(f"{out}/{number}-{arm}.journal.jsonl") as journal:
+            lines = [json.loads(entry) for entry in journal]
+        cells = [entry["data"] for entry in lines if entry["kind"] == "cell"]
+        blocks = sum(sum(cell.get("group_blocks", [])) for cell in cells)
+        rounds.setdefault(number, {})[arm] = (int(milliseconds) / 1e3, len(cells), blocks)
+print("| round | cells | with checks, s | blocks | without, s | blocks | share of wall time | for equal blocks |")
+print("|---|---|---|---|---|---|---|---|")
+shares = []
+for number, arms in rounds.items():
+    (on, cells, blocks_on), (off, _, blocks_off) = arms["on"], arms["off"]
+    equal = 1 - off / max(blocks_off, 1) * max(blocks_on, 1) / on
+    shares.append((1 - off / on, equal))
+    print(f"| {number} | {cells} | {on:.1f} | {blocks_on} | {off:.1f} | {blocks_off} | {1 - off / on:.1%} | {equal:.1%} |")
+wall, equal = (sum(column) / len(shares) for column in zip(*shares))
+print(f"\nThe checks take {wall:.1%} of the wall time ({equal:.1%} for equal blocks); at most {most:g}% is wanted.")
+sys.exit(0 if max(wall, equal) <= most / 100 else 1)
+END
+}
+
+configs || exit
+: >"$out/runs.txt"
+for ((round = 1; round <= rounds; round++)); do
+    arms='on off'
+    ((round % 2)) || arms='off on'
+    for arm in $arms; do run "$round" "$arm" "$@"; done
+done
+set -o pipefail
+share | tee "$out/price.txt"
