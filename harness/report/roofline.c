@@ -140,7 +140,8 @@ static void add_ticks(const struct sheet *s, const struct ruler *ruler)
 {
     static const double steps[] = {1, 2, 5};
     bool all = log10(ruler->to / ruler->from) < 3;
-    for (double e = floor(log10(ruler->from)); e <= log10(ruler->to); e++)
+    int first = (int)floor(log10(ruler->from)), last = (int)floor(log10(ruler->to));
+    for (int e = first; e <= last; e++)
         for (size_t i = 0; i < 3; i++) {
             double value = steps[i] * pow(10, e);
             if (value >= ruler->from && value <= ruler->to)

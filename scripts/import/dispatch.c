@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef IMPORT_DEVICES /* tests have kernels for the CPU */
+#define IMPORT_DEVICES CUDAL2_ON_CUDA
+#endif
+
 #define PATH_BYTES 1024
 #define LINE_BYTES 512
 
@@ -193,7 +197,7 @@ static int import_describe(void *state, char *out, size_t capacity)
 
 #define CONTENDER(suffix, in)                                                                                          \
     {                                                                                                                  \
-        .name = IMPORT_NAME suffix, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16),                       \
+        .name = IMPORT_NAME suffix, .devices = IMPORT_DEVICES, .dtypes = CUDAL2_BIT(CUDAL2_F16),                       \
         .accumulates = CUDAL2_BIT(IMPORT_ACCUMULATE), .layout = in, .flags = CUDAL2_FIXED_SHAPE, .min_cc = IMPORT_CC,  \
         .max_cc = IMPORT_CC, .setup = import_setup, .launch = import_launch, .teardown = import_teardown,              \
         .describe = import_describe,                                                                                   \

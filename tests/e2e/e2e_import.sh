@@ -20,10 +20,10 @@ import() { # import ARGUMENT...
 
 import --plan
 expect_code 0 "a plan"
-expect_text out.txt '^3 files, [0-9]+ at a time: some [0-9]+ min' "says how long"
+expect_text out.txt '^4 files, [0-9]+ at a time: some [0-9]+ min' "says how long"
 import
 expect_code 0 "what builds makes a plugin"
-expect_text out.txt '^1 of 3 built' "of those that build"
+expect_text out.txt '^2 of 4 built' "of those that build"
 expect_text out/report.tsv '^16_16_16.cu	ok	[0-9.]+	$' "a line for the good one"
 expect_text out/report.tsv '^32_16_16.cu	failed	[0-9.]+	32_16_16.cu\(5\): error: identifier "nonsense" is undefined' "the compiler's reason"
 expect_text out/report.tsv '^64_16_16.cu	failed	0.0	2 functions of the form .*: first, second$' "two functions are named"
@@ -45,12 +45,12 @@ for i in 0 1; do
     verdict $? "shard $i of 2" "$(tail -1 "part.$i.err")"
     expect_text "part.$i.err" "^shard $i of 2, counted from 0 \(SLURM_ARRAY_TASK_ID\)" "and it says so"
 done
-[ "$(cat parts/report.shard-?-of-2.tsv | grep -c '_16_16.cu')" -eq 3 ] && [ ! -e parts/mine.so ] && [ ! -e parts/report.tsv ]
+[ "$(cat parts/report.shard-?-of-2.tsv | grep -c '_16_16.cu')" -eq 4 ] && [ ! -e parts/mine.so ] && [ ! -e parts/report.tsv ]
 verdict $? "each file is one shard's, and no shard makes the plugin" "$(ls parts)"
 CUDAL2_SHARD=1/2 timeout -k 5 600 "$top/scripts/import/import.py" "$fixtures" --out parts --name mine --shard none >out.txt 2>err </dev/null
 code=$?
 expect_code 0 "--shard none makes the plugin of all of them"
-[ "$(grep -c '(kept)' out.txt)" -eq 3 ] && cmp -s parts/mine.tsv out/mine.tsv
+[ "$(grep -c '(kept)' out.txt)" -eq 4 ] && cmp -s parts/mine.tsv out/mine.tsv
 verdict $? "builds nothing again, and has the same index" "$(cat out.txt)"
 import --shard 2/2
 expect_code 64 "shard 2/2 is none of 0 and 1"
@@ -76,6 +76,9 @@ code=$?
 expect_code 0 "the same command goes on"
 expect_text out.txt '\(kept\)' "from there"
 
+object=$(awk '$1 == 128 { print $7 }' out/mine.tsv)
+[ -n "$object" ] && [ "$(nm -D --defined-only "out/$object" | awk '{ print $3 }')" = cudal2_imported ]
+verdict $? "names of libtorch that a kernel brings along stay inside of it" "$(nm -D --defined-only "out/$object" | head -3)"
 [ "$(nm -D --defined-only out/mine.so | grep -c ' [TDBR] ')" -eq 2 ]
 verdict $? "the plugin exports the two names alone" "$(nm -D --defined-only out/mine.so)"
 
@@ -102,6 +105,38 @@ gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I
 printf '16\t16\t16\t0\t0\t0\tkernel.so\tkernel.cu\n' >counted/counted.tsv
 ./drive counted/counted.so tn 16 1 >told
 expect_text told '"first_call":\{"launches":1,"allocations":1,.*"each_call":\{"launches":1,"allocations":0,' "calls are counted one by one"
+# --- kernels at fault, on the CPU device: each has a verdict that names it, and the run goes on to the next ---
+mkdir faulty
+row=0
+for fault in throw load hang abi none; do
+    row=$((row + 16))
+    [ "$fault" = none ] || gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -I"$top/scripts/import" "-DFAULT=\"$fault\"" \
+        $([ "$fault" = abi ] && echo -DFAULT_ABI=99) "$fixtures/faulty.c" -o "faulty/$fault.so" || exit 1
+    printf '%s\t16\t16\t0\t0\t0\t%s.so\t%s.cu\n' "$row" "$fault" "$fault" >>faulty/faulty.tsv
+done
+gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="faulty"' -DIMPORT_CC=0 \
+    -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DEVICES=CUDAL2_ON_CPU "$top/scripts/import/dispatch.c" -ldl -o faulty/faulty.so || exit 1
+cat >faulty.json <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "faulty", "dtype": "f16", "accumulate": ["f32"], "layouts": ["tn"],
+ "modes": ["offline"], "shapes": ["16x16x16", "32x16x16", "48x16x16", "64x16x16", "80x16x16"], "baselines": ["openblas"],
+ "optional": ["openblas"], "candidates": ["$work/faulty/faulty.so"], "limits": {"setup_seconds": 3}}
+END
+timeout -k 5 120 "$bench" verify faulty/faulty.so --config faulty.json --device cpu --format json --quiet >faulty.out 2>"$work/err" </dev/null
+code=$?
+expect_code 3 "kernels at fault fail"
+python3 - faulty.out <<'END'
+import json, sys
+found = {p["problem"]: c for p in json.load(open(sys.argv[1]))["problems"] for c in p["contenders"] if c["name"] == "faulty-tn"}
+told = [(c["verdict"], c.get("stage"), c.get("reason", "")) for _, c in sorted(found.items())]
+wanted = [("setup_error", "it throws: no configuration fits"), ("crash", "SIGSEGV|signal 11"), ("hang", "no sign of life for 3"),
+          ("load_error", "load_error: not built by this import.py: abi.so"), ("load_error", "load_error: .*none.so: cannot open")]
+import re
+assert len(told) == 5, told
+for (verdict, stage, reason), (expected, words) in zip(told, wanted):
+    assert verdict == expected and stage == "setup" and re.search(words, reason), told
+END
+verdict $? "each with a verdict that names it" "$(head -c 1500 faulty.out)"
+
 ./drive out/mine.so tn 48 1 >told
 expect_text told '^mine-tn: 1: no kernel of the set is for this shape$' "a shape without a kernel is unsupported"
 ./drive out/mine.so nn 16 1 >told
