@@ -1,6 +1,6 @@
 #!/bin/bash
 # A wrong result says what was expected, what came, and where: in the reason, in verify's text and JSON, and in a run's journal. A
-# hang in a smoke run is over in 20 seconds by its limits.
+# hang in a smoke run is over in 20 seconds by its limits. An algorithm that crashes is out, and its baseline is not.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 redteam=$(dirname "$bench")/tests/redteam
@@ -31,4 +31,17 @@ expect_text "$work/w.out.journal.jsonl" '"wrong":\{"elements":\[\[' "its journal
 grep -o '"[a-z]*_seconds": [0-9.]*' "$(dirname "$0")/../../configs/smoke.json" | grep -E 'setup|verify|launch|tune' |
     awk '{ n++; if ($2 > 20) bad = 1 } END { exit bad || n != 4 }'
 verdict $? "no stage of a smoke run may take over 20 s"
+
+# A library's list of algorithms may hold one that takes the worker with it: that one is out of every cell, its baseline is not.
+config "$work/v.json" '{"m": 64, "n": 64, "k": 64}, {"m": 32, "n": 64, "k": 64}' '"offline"' "\"$plugins/honest.so\"" \
+    '"stop": {"min_blocks": 4, "look_every": 2, "max_blocks": 4, "group_blocks": 2}'
+sed -i "s|\"baselines\": [^]]*\]|\"baselines\": [\"$plugins/tunable.so\"]|" "$work/v.json"
+CUDAL2_TUNABLE=plain,crash,slow run --config "$work/v.json" --device cpu --output "$work/v.out.json"
+expect_code 0 "one algorithm of a baseline crashes"
+[ "$(grep -o '"rejected":\[{"key":"crash","reason":"crash in stage' "$work/v.out.journal.jsonl" | wc -l)" -eq 2 ]
+verdict $? "it alone is rejected, in both cells" "$(grep -o '"rejected":[^]]*' "$work/v.out.journal.jsonl" | head -2)"
+[ "$(grep -c 'worker lost' "$work/err")" -eq 1 ]
+verdict $? "and costs one worker" "$(grep 'worker lost' "$work/err")"
+! grep -q '"status":"crash"' "$work/v.out.journal.jsonl"
+verdict $? "its baseline is measured in both"
 finish
