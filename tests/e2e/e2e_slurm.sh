@@ -86,4 +86,22 @@ verdict $? "the merged journal has each of the 40 cells once" "$(journal_cells "
 verdict $? "and eight sentinels"
 run report "$merged"
 expect_code 0 "report reads it"
+
+# --- an import as an array: no GPU is asked for, each task builds its files, one call behind them makes the plugin ---
+top=$(cd "$(dirname "$0")/../.." && pwd)
+import=("$top/scripts/import/import.py" "$top/tests/fixtures/imports" --out "$work/imported" --name mine)
+if [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+    timeout 10 sbatch --array=0-1 --gres=none --output="$work/import-%a.log" "$top/scripts/slurm/shards.sbatch" \
+        "${import[@]}" >/dev/null
+    for i in 0 1; do
+        has "$work/import-$i.log" 'exit status' && expect_text "$work/import-$i.log" 'exit status 0' "import: task $i of the array ends well"
+        [ -e "$work/imported/report.shard-$i-of-2.tsv" ]
+        verdict $? "and leaves the report of its files"
+    done
+    CUDAL2_ADAPTERS=$work/none timeout 300 "${import[@]}" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    expect_code 0 "and one call behind them makes the plugin"
+    [ "$(grep -c '(kept)' "$work/out")" -eq 4 ]
+    verdict $? "and builds nothing again" "$(cat "$work/out")"
+fi
 finish
