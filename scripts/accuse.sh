@@ -7,7 +7,7 @@
 set -u
 program=${1:?usage: accuse.sh PROGRAM OUT DEVICE [PART/OF [ACC]]} out=${2:?} device=${3:?} part=${4:-0/8} accumulate=${5:-f32}
 configs=$(cd "$(dirname "$0")/../configs" && pwd) || exit 70
-verdicts='wrong_result|precision_class|input_mutated|oob_write|oob_read|stream_escape|late_work|leak|device_state_changed|tamper_suspected|implausible_speed|rival_disturbed'
+verdicts='wrong_result|precision_class|input_mutated|oob_write|oob_read|stream_escape|late_work|early_work|leak|device_state_changed|tamper_suspected|implausible_speed|rival_disturbed'
 baselines=${ACCUSE_BASELINES:-'"cublas", "cublaslt-heuristic", "cublaslt-autotuning"'} # and other contenders, for trying this script
 dtype=${ACCUSE_DTYPE:-f16}
 mkdir -p "$out" || exit 73

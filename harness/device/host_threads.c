@@ -145,14 +145,18 @@ void host_threads_mark(struct host_threads *t)
         t->list[i].marked_ns = processor_ns(t->list[i].id);
 }
 
+uint64_t host_threads_one_since(const struct host_thread *thread)
+{
+    uint64_t now = processor_ns(thread->id);
+    return now > thread->marked_ns ? now - thread->marked_ns : 0;
+}
+
 static uint64_t since_mark(const struct host_threads *t, const char *owner)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        uint64_t now = strcmp(t->list[i].owner, owner) == 0 ? processor_ns(t->list[i].id) : 0;
-        if (now > t->list[i].marked_ns)
-            sum += now - t->list[i].marked_ns;
-    }
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->list[i].owner, owner) == 0)
+            sum += host_threads_one_since(&t->list[i]);
     return sum;
 }
 

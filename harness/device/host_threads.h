@@ -53,6 +53,9 @@ uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREAD
  * that computes may get none for long. */
 bool host_threads_runnable(const struct host_threads *t, const char *owner);
 
+/* Processor time of one of the list since the mark, ns. */
+uint64_t host_threads_one_since(const struct host_thread *thread);
+
 void host_threads_end(struct host_threads *t);
 
 #endif

@@ -34,6 +34,12 @@ struct timed_counts {
     uint64_t due;        /* the launch behind which a row is judged whatever else is drawn */
 };
 
+/* How often its threads were looked at when its inputs were new, and computed (verify/ahead.h). */
+struct ahead_counts {
+    unsigned trials, hits;
+    double latest_ns;
+};
+
 /* A row of launches, prepared to be timed as one (device_ops.prepare). */
 struct prepared_row {
     struct device_segment *segment; /* NULL: none */
@@ -68,6 +74,7 @@ struct entrant {
     double
         error_allowed; /* RMS error of an output on N(0,1) inputs, relative to it; 0: not verified (measure/judge.h) */
     struct timed_counts timed;
+    struct ahead_counts ahead;
 };
 
 struct bench {

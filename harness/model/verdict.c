@@ -24,6 +24,7 @@ static const struct {
     [VERDICT_PRECISION_CLASS] = {"precision_class", true},
     [VERDICT_IMPLAUSIBLE_SPEED] = {"implausible_speed", true},
     [VERDICT_STREAM_ESCAPE] = {"stream_escape", true},
+    [VERDICT_EARLY_WORK] = {"early_work", true},
     [VERDICT_LATE_WORK] = {"late_work", true},
     [VERDICT_RIVAL_DISTURBED] = {"rival_disturbed", true},
     [VERDICT_INPUT_MUTATED] = {"input_mutated", true},

@@ -29,6 +29,7 @@ static const struct verdict_info table[] = {
     {"precision_class", true, false, "it accumulates in 16 bits although float was asked for"},
     {"implausible_speed", true, false, "faster than all of the work can be done: some launches do not do all of it"},
     {"stream_escape", true, false, "it worked on another stream than the one it was given"},
+    {"early_work", true, false, "it worked before it was launched"},
     {"late_work", true, false, "its output changed after the launch had ended"},
     {"rival_disturbed", true, false, "it computed in the turns of others"},
     {"input_mutated", true, false, "it changed an input matrix"},
@@ -67,9 +68,9 @@ bool verdict_is_earned(const char *verdict)
 
 bool verdict_is_cheat(const char *verdict, const char *stage)
 {
-    static const char *const cheats[] = {"implausible_speed",    "stream_escape",   "late_work",
-                                         "rival_disturbed",      "input_mutated",   "early_exit",
-                                         "device_state_changed", "tamper_suspected"};
+    static const char *const cheats[] = {"implausible_speed", "stream_escape",        "late_work",
+                                         "early_work",        "rival_disturbed",      "input_mutated",
+                                         "early_exit",        "device_state_changed", "tamper_suspected"};
     bool wrong = strcmp(verdict, "wrong_result") == 0 && strcmp(stage, "verify") != 0;
     for (size_t i = 0; i < sizeof cheats / sizeof cheats[0]; i++)
         wrong |= strcmp(verdict, cheats[i]) == 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "verify/ahead.h"
 #include "verify/replay_check.h"
 #include "verify/rivals.h"
 #include "verify/timed_check.h"
@@ -255,6 +256,8 @@ static int run_trials(struct timed_check *t, enum occasion occasion, struct erro
     int code = occasion == FIRST && !is_graph(t) ? timed_check_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
         code = check_fresh(t, err);
+    if (code == 0 && t->verdict == NULL)
+        code = ahead_check(t, err);
     if (code != 0)
         return code;
     return occasion == FIRST ? run_first_trials(t, err) : run_one_trial(t, occasion, err);

@@ -37,7 +37,7 @@ static uint64_t compute(uint64_t ns)
     return had;
 }
 
-static bool is_watched(const struct bench *bench)
+bool rivals_are_watched(const struct bench *bench)
 {
     return bench->threads != NULL && bench->config->honesty && (bench->device->info.device_bit & CUDAL2_ON_CPU) != 0 &&
            bench->device->probes != NULL && bench->device->probes->threads != NULL;
@@ -45,7 +45,7 @@ static bool is_watched(const struct bench *bench)
 
 void rivals_begin(struct bench *bench)
 {
-    if (!is_watched(bench))
+    if (!rivals_are_watched(bench))
         return;
     host_threads_mark(bench->threads);
     bench->threads_marked_ns = clock_raw_ns();
@@ -124,7 +124,13 @@ static bool loaded_from(const struct contender *c, const char *plugin)
     return file && length > 0 && strncmp(file, plugin, length) == 0 && (file[length] == '.' || file[length] == '\0');
 }
 
-/* Threads that a plugin's constructor made bear the plugin's name. NULL: nobody of this cell. */
+/* Threads that a plugin's constructor made bear the plugin's name. */
+bool rivals_is_of(const struct entrant *e, const char *owner)
+{
+    return strcmp(e->record->name, owner) == 0 || loaded_from(e->contender, owner);
+}
+
+/* The contender of that name goes before the one of that plugin. NULL: nobody of this cell. */
 static const struct entrant *owner_of(const struct bench *bench, const char *owner)
 {
     for (size_t i = 0; i < bench->n_entrants; i++)
@@ -140,7 +146,7 @@ void rivals_check(struct bench *bench)
 {
     char owner[HOST_THREADS_NAME];
     int tried = 0;
-    if (!is_watched(bench))
+    if (!rivals_are_watched(bench))
         return;
     double passed = (double)(clock_raw_ns() - bench->threads_marked_ns);
     bool suspicious = (double)host_threads_since(bench->threads, owner) > SUSPICIOUS * passed;

@@ -13,6 +13,12 @@
 
 #define RIVALS_LONGEST_NS 20000000000u /* of one look; then nothing is proved: the machine hardly runs anybody */
 
+/* Whether threads are looked at in this cell. */
+bool rivals_are_watched(const struct bench *bench);
+
+/* Whether threads of that owner are the entrant's: made in its turns, or by its plugin's constructor. */
+bool rivals_is_of(const struct entrant *e, const char *owner);
+
 /* Marks what threads have computed so far; at the beginning of a cell. */
 void rivals_begin(struct bench *bench);
 

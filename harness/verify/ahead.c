@@ -1,0 +1,98 @@
+/*
+ * ahead.c - gives a contender new inputs without a launch and looks whether its threads compute. Relies on
+ * device/host_threads.h and measure/timed.h. Called by honesty.c.
+ */
+#include "verify/ahead.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "measure/timed.h"
+#include "verify/rivals.h"
+
+#define WINDOW_LEAST_NS 2e6
+#define WINDOW_MOST_NS 20e6
+#define RESTS_NS 100e6
+#define REST_SHARE 0.2 /* of a window, at most: who asks every 100 us whether there is work is at rest */
+#define WORK_LEAST_NS 20e3
+#define WORK_SHARE 0.2      /* of a launch, beyond what was taken at rest */
+#define WORK_SHARE_REST 0.5 /* of what was: it varies */
+
+/* Also what is nobody's: no other contender's threads answer to this one's inputs, three times. */
+static bool may_be_of(const struct host_thread *thread, const struct entrant *e)
+{
+    return rivals_is_of(e, thread->owner) || strcmp(thread->owner, HOST_THREADS_NOBODY) == 0;
+}
+
+/* ns of processor time that the entrant's threads have had since the mark. */
+static double take(const struct bench *bench, const struct entrant *e)
+{
+    double sum = 0;
+    for (size_t i = 0; i < bench->threads->n; i++)
+        if (may_be_of(&bench->threads->list[i], e))
+            sum += (double)host_threads_one_since(&bench->threads->list[i]);
+    return sum;
+}
+
+/* What they take in a window that begins at the mark. */
+static double take_until(const struct bench *bench, const struct entrant *e, uint64_t end_ns)
+{
+    (void)clock_wait_until(end_ns);
+    return take(bench, e);
+}
+
+/* What they take in a window of nothing, in *taken; false: they do not come to rest. */
+static bool come_to_rest(const struct bench *bench, const struct entrant *e, double window_ns, double *taken)
+{
+    uint64_t end = clock_now_ns() + (uint64_t)fmax(RESTS_NS, 3 * window_ns);
+    do {
+        host_threads_mark(bench->threads);
+        *taken = take_until(bench, e, clock_now_ns() + (uint64_t)window_ns);
+    } while (*taken > REST_SHARE * window_ns && clock_now_ns() < end);
+    return *taken <= REST_SHARE * window_ns;
+}
+
+static int try_once(struct timed_check *t, struct error *err)
+{
+    struct bench *bench = t->bench;
+    struct entrant *e = t->entrant;
+    double window_ns = fmin(fmax(2 * e->estimate_ns, WINDOW_LEAST_NS), WINDOW_MOST_NS), at_rest;
+    if (!come_to_rest(bench, e, window_ns, &at_rest))
+        return 0;
+    host_threads_mark(bench->threads);
+    int code = timed_put(bench, e, 0, timed_draw(bench), err);
+    if (code != 0)
+        return code;
+    double taken = take_until(bench, e, clock_now_ns() + (uint64_t)window_ns) - at_rest;
+    e->ahead.trials++;
+    if (taken > fmax(WORK_SHARE * e->estimate_ns, WORK_LEAST_NS) && taken > WORK_SHARE_REST * at_rest) {
+        e->ahead.hits++;
+        e->ahead.latest_ns = taken;
+    }
+    return 0;
+}
+
+static bool has_threads(const struct bench *bench, const struct entrant *e)
+{
+    for (size_t i = 0; i < bench->threads->n; i++)
+        if (may_be_of(&bench->threads->list[i], e))
+            return true;
+    return false;
+}
+
+int ahead_check(struct timed_check *t, struct error *err)
+{
+    const struct ahead_counts *counts = &t->entrant->ahead;
+    int code = 0;
+    if (!rivals_are_watched(t->bench) || !timed_renews(t->bench) || !has_threads(t->bench, t->entrant))
+        return 0;
+    for (unsigned i = 0; i < AHEAD_TRIALS && code == 0; i++)
+        code = try_once(t, err);
+    if (code == 0 && counts->hits >= AHEAD_HITS && 4 * counts->hits >= counts->trials)
+        timed_check_convict(t, "early_work",
+                            "its threads computed for %.0f us when its inputs were new and nothing had been launched, "
+                            "%u times of %u",
+                            counts->latest_ns * 1e-3, counts->hits, counts->trials);
+    return code;
+}

@@ -1,0 +1,24 @@
+/*
+ * ahead.h - no contender works before it is launched: a helper that sees new inputs may multiply them while they are
+ * still written, and before the clock is started. Between two blocks, when the contender's threads sleep, one of its
+ * sets gets new inputs as before a timed launch, nothing is launched, and the processor time of its threads is looked
+ * at. Honest threads have no reason to wake.
+ *
+ * On the CPU device, where inputs are renewed before every timed launch.
+ */
+#ifndef CUDAL2_VERIFY_AHEAD_H
+#define CUDAL2_VERIFY_AHEAD_H
+
+#include "verify/timed_check.h"
+
+/* So often in each check of an entrant that has threads; in a cell, threads must have worked so often, and at a
+ * quarter of all. */
+#define AHEAD_TRIALS 3u
+#define AHEAD_HITS 3u
+
+/* Convicts (early_work) whose threads compute for a fifth of a launch, and 20 us, longer when inputs are new than in as
+ * long a time before. Nothing is found where they take a fifth of a processor all the time: that is for rivals.h to
+ * judge. C of the set is spoiled. */
+int ahead_check(struct timed_check *t, struct error *err);
+
+#endif
