@@ -139,10 +139,48 @@ void host_threads_turn(struct host_threads *t, const char *name, bool quick)
         look(t);
 }
 
+/* The text of one of a thread's files; "" where there is none. */
+static void read_file(int id, const char *name, char text[256])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", id, name);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, 255, f) : 0;
+    text[n] = '\0';
+    if (f)
+        fclose(f);
+}
+
+/* "ID (NAME) STATE ..."; a name may hold brackets (proc(5)). */
+bool host_threads_one_runnable(const struct host_thread *thread)
+{
+    char text[256];
+    read_file(thread->id, "stat", text);
+    const char *end = strrchr(text, ')');
+    return end && strncmp(end, ") R", 3) == 0;
+}
+
+/* "RAN WAITED TIMES". */
+static uint64_t waited_ns(int id)
+{
+    char text[256];
+    read_file(id, "schedstat", text);
+    const char *second = strchr(text, ' ');
+    return second ? strtoull(second, NULL, 10) : 0;
+}
+
+uint64_t host_threads_one_waited(const struct host_thread *thread)
+{
+    uint64_t now = waited_ns(thread->id);
+    return now > thread->waited_ns ? now - thread->waited_ns : 0;
+}
+
 void host_threads_mark(struct host_threads *t)
 {
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
+        t->list[i].waited_ns = waited_ns(t->list[i].id);
         t->list[i].marked_ns = processor_ns(t->list[i].id);
+    }
 }
 
 uint64_t host_threads_one_since(const struct host_thread *thread)
@@ -174,26 +212,11 @@ uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREAD
     return most;
 }
 
-/* "ID (NAME) STATE ..."; a name may hold brackets (proc(5)). */
-static bool is_runnable(int id)
-{
-    char path[64], line[256] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", id);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return false;
-    size_t n = fread(line, 1, sizeof line - 1, f);
-    fclose(f);
-    line[n] = '\0';
-    const char *end = strrchr(line, ')');
-    return end && strncmp(end, ") R", 3) == 0;
-}
-
 bool host_threads_runnable(const struct host_threads *t, const char *owner)
 {
     for (size_t i = 0; i < t->n; i++) {
         const char *whose = t->list[i].owner;
-        if (whose[0] && (!owner[0] || strcmp(whose, owner) == 0) && is_runnable(t->list[i].id))
+        if (whose[0] && (!owner[0] || strcmp(whose, owner) == 0) && host_threads_one_runnable(&t->list[i]))
             return true;
     }
     return false;

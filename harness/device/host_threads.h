@@ -19,6 +19,7 @@ struct host_thread {
     int id;
     char owner[HOST_THREADS_NAME]; /* "": the harness's and the driver's */
     uint64_t marked_ns;            /* of processor time, at the latest mark */
+    uint64_t waited_ns;            /* for a processor, likewise */
     uint64_t turn_ns;              /* the same at the beginning of the turn, where it was looked at */
 };
 
@@ -53,8 +54,11 @@ uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREAD
  * that computes may get none for long. */
 bool host_threads_runnable(const struct host_threads *t, const char *owner);
 
-/* Processor time of one of the list since the mark, ns. */
+/* Of one of the list: whether it runs or waits for a processor; ns of processor time since the mark; ns that it has
+ * waited for a processor since then, 0 where the kernel does not count that. */
+bool host_threads_one_runnable(const struct host_thread *thread);
 uint64_t host_threads_one_since(const struct host_thread *thread);
+uint64_t host_threads_one_waited(const struct host_thread *thread);
 
 void host_threads_end(struct host_threads *t);
 

@@ -11,13 +11,13 @@
 #include "measure/timed.h"
 #include "verify/rivals.h"
 
-#define WINDOW_LEAST_NS 2e6
+#define WINDOW_LEAST_NS 3e5
 #define WINDOW_MOST_NS 20e6
+#define WAIT_NS 100e6 /* longer than a window, for threads that a busy machine keeps waiting */
 #define RESTS_NS 100e6
-#define REST_SHARE 0.2 /* of a window, at most: who asks every 100 us whether there is work is at rest */
-#define WORK_LEAST_NS 20e3
-#define WORK_SHARE 0.2      /* of a launch, beyond what was taken at rest */
-#define WORK_SHARE_REST 0.5 /* of what was: it varies */
+#define REST_SHARE 0.2     /* of a window, at most: who asks every 100 us whether there is work is at rest */
+#define WORK_LEAST_NS 60e3 /* beyond what was taken at rest: three times what such a thread may have more by chance */
+#define WORK_SHARE 0.2     /* of a launch, likewise */
 
 /* Also what is nobody's: no other contender's threads answer to this one's inputs, three times. */
 static bool may_be_of(const struct host_thread *thread, const struct entrant *e)
@@ -35,22 +35,48 @@ static double take(const struct bench *bench, const struct entrant *e)
     return sum;
 }
 
-/* What they take in a window that begins at the mark. */
-static double take_until(const struct bench *bench, const struct entrant *e, uint64_t end_ns)
+static bool any_runnable(const struct bench *bench, const struct entrant *e)
 {
-    (void)clock_wait_until(end_ns);
-    return take(bench, e);
+    for (size_t i = 0; i < bench->threads->n; i++)
+        if (may_be_of(&bench->threads->list[i], e) && host_threads_one_runnable(&bench->threads->list[i]))
+            return true;
+    return false;
 }
 
-/* What they take in a window of nothing, in *taken; false: they do not come to rest. */
+/* What they take in a window of nothing, in *taken; false: they do not come to rest. On a busy machine work may be left
+ * of which no window has seen anything yet. */
 static bool come_to_rest(const struct bench *bench, const struct entrant *e, double window_ns, double *taken)
 {
     uint64_t end = clock_now_ns() + (uint64_t)fmax(RESTS_NS, 3 * window_ns);
+    bool rests;
     do {
         host_threads_mark(bench->threads);
-        *taken = take_until(bench, e, clock_now_ns() + (uint64_t)window_ns);
-    } while (*taken > REST_SHARE * window_ns && clock_now_ns() < end);
-    return *taken <= REST_SHARE * window_ns;
+        (void)clock_wait_until(clock_now_ns() + (uint64_t)window_ns);
+        *taken = take(bench, e);
+        rests = *taken <= REST_SHARE * window_ns && !any_runnable(bench, e);
+    } while (!rests && clock_now_ns() < end);
+    return rests;
+}
+
+/* Waits out a window that began at the mark, and longer for who has begun. Returns its end. */
+static uint64_t watch(const struct bench *bench, const struct entrant *e, double window_ns)
+{
+    uint64_t now = clock_wait_until(clock_now_ns() + (uint64_t)window_ns), end = now + (uint64_t)WAIT_NS;
+    while (now < end && any_runnable(bench, e))
+        now = clock_wait_until(now + (uint64_t)WINDOW_LEAST_NS);
+    return now;
+}
+
+/* Whether one of them took so much of a window, but for the time that it waited for a processor. */
+static bool takes_much(const struct bench *bench, const struct entrant *e, double passed)
+{
+    for (size_t i = 0; i < bench->threads->n; i++) {
+        const struct host_thread *thread = &bench->threads->list[i];
+        double could = passed - (double)host_threads_one_waited(thread);
+        if (may_be_of(thread, e) && (double)host_threads_one_since(thread) > REST_SHARE * could)
+            return true;
+    }
+    return false;
 }
 
 static int try_once(struct timed_check *t, struct error *err)
@@ -61,12 +87,13 @@ static int try_once(struct timed_check *t, struct error *err)
     if (!come_to_rest(bench, e, window_ns, &at_rest))
         return 0;
     host_threads_mark(bench->threads);
+    uint64_t start = clock_now_ns();
     int code = timed_put(bench, e, 0, timed_draw(bench), err);
     if (code != 0)
         return code;
-    double taken = take_until(bench, e, clock_now_ns() + (uint64_t)window_ns) - at_rest;
+    double passed = (double)(watch(bench, e, window_ns) - start), taken = take(bench, e);
     e->ahead.trials++;
-    if (taken > fmax(WORK_SHARE * e->estimate_ns, WORK_LEAST_NS) && taken > WORK_SHARE_REST * at_rest) {
+    if (taken - at_rest > fmax(WORK_SHARE * e->estimate_ns, WORK_LEAST_NS) && takes_much(bench, e, passed)) {
         e->ahead.hits++;
         e->ahead.latest_ns = taken;
     }
@@ -89,7 +116,7 @@ int ahead_check(struct timed_check *t, struct error *err)
         return 0;
     for (unsigned i = 0; i < AHEAD_TRIALS && code == 0; i++)
         code = try_once(t, err);
-    if (code == 0 && counts->hits >= AHEAD_HITS && 4 * counts->hits >= counts->trials)
+    if (code == 0 && counts->hits >= AHEAD_HITS && 2 * counts->hits >= counts->trials)
         timed_check_convict(t, "early_work",
                             "its threads computed for %.0f us when its inputs were new and nothing had been launched, "
                             "%u times of %u",
