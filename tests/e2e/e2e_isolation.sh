@@ -1,5 +1,6 @@
 #!/bin/bash
 # What a contender can do to a run from inside its worker: die or hang anywhere in its life, and reach for what is not its own.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
 shapes='{"m": 16, "n": 24, "k": 32}, {"m": 8, "n": 8, "k": 8}'

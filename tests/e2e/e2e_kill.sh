@@ -1,5 +1,6 @@
 #!/bin/bash
 # kill -9 of the supervisor and of workers at random moments, TERM and INT: after --resume every cell is there exactly once.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 shapes=
 for m in 8 16 24 32 40 48 56 64 72 80 88 96; do

@@ -2,6 +2,7 @@
 # The packages. Always: the version is one, `make install` gives a tree that runs from another place, and the Python module
 # runs the program, reads its results and raises its errors. With PACKAGES=1 (some minutes; .ci/run) also the .deb and the
 # wheel are built, put into a root and a venv of their own, and run there. A missing tool skips its part with the reason.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$(dirname "$bench")" && pwd)

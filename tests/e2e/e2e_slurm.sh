@@ -3,6 +3,7 @@
 # journal torn, one shard submitted twice; the merge behind them has each cell once. Skipped (77) where Slurm is not installed;
 # SLURM=1 installs it (Debian, root).
 # shellcheck source=tests/e2e/e2e.inc.sh
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 # shellcheck source=tests/e2e/slurm.inc.sh
 . "$(dirname "$0")/slurm.inc.sh"

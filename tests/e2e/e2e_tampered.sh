@@ -1,5 +1,6 @@
 #!/bin/bash
 # Somebody deletes, replaces or rewrites the journal of a run that is going on: it ends at once with one line, and nothing is lost.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 60000, "group_blocks": 2, "max_cell_seconds": 4}'
 shapes='{"m": 16, "n": 24, "k": 32}, {"m": 8, "n": 8, "k": 8}, {"m": 24, "n": 8, "k": 16}, {"m": 64, "n": 8, "k": 16}, {"m": 32, "n": 8, "k": 64}'
