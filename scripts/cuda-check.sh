@@ -1,6 +1,7 @@
 #!/bin/bash
 # cuda-check.sh: compiles all CUDA code with nvcc, which needs no GPU: the harness's own kernels, and every candidate in both layouts
 # and both accumulate types with its default parameters. (The tests compile the same sources through NVRTC, as a run does.)
+# CUDA_CHECK=pairs: of the harness's own six combinations a source, in which every two settings occur together.
 # Without nvcc it says so and succeeds.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -27,14 +28,15 @@ defaults() {
         sed -E 's/^"([A-Z0-9_]+)".*"default": *(-?[0-9]+)$/-D\1=\2/' | tr '\n' ' '
 }
 
+# DTYPE,LAYOUT_TN,WIDE
+combinations=$(echo {0,1,2},{0,1},{0,1})
+[ "${CUDA_CHECK:-}" != pairs ] || combinations='0,0,0 0,1,1 1,0,1 1,1,0 2,0,0 2,1,1'
+
 {
     for source in kernels/harness/*.cu; do
-        for dtype in 0 1 2; do
-            for layout in 0 1; do
-                for wide in 0 1; do
-                    compile "$source" -DDTYPE=$dtype -DLAYOUT_TN=$layout -DWIDE=$wide
-                done
-            done
+        for settings in $combinations; do
+            IFS=, read -r dtype layout wide <<<"$settings"
+            compile "$source" -DDTYPE="$dtype" -DLAYOUT_TN="$layout" -DWIDE="$wide"
         done
     done
     for manifest in kernels/*.json; do
