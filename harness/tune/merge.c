@@ -56,7 +56,7 @@ int merge_read(const char *path, const struct merge_kind *kind, struct tuned_tab
 static struct table_line line_of(const struct tuned_table *t, const struct tuned_entry *e)
 {
     return (struct table_line){
-        .problem = {e->m, e->n, e->k, t->dtype, t->accumulate},
+        .problem = {.m = e->m, .n = e->n, .k = e->k, .dtype = t->dtype, .accumulate = t->accumulate},
         .layout = e->layout,
         .family = t->families[e->family],
         .variant = t->variants[e->variant].key,
