@@ -5,6 +5,7 @@
 #include "device/host_plain.h"
 #include "device/probe.h"
 #include "base/clock.h"
+#include "base/stamp.h"
 
 #include <ctype.h>
 #include <sched.h>
@@ -175,12 +176,14 @@ static int cpu_time_wall(struct device *d, const struct device_work *work, size_
 {
     (void)d;
     char why[CUDAL2_WHY] = "";
-    uint64_t start = clock_now_ns();
+    struct stamp start;
+    stamp_take(&start);
     int status = work->launch(work->context, set, why);
     uint64_t end = clock_now_ns();
+    if (!stamp_until(&start, end, ns))
+        return error_set(err, EXIT_CODE_VERIFICATION, STAMP_MOVED);
     if (status != CUDAL2_OK)
         return error_set(err, EXIT_CODE_VERIFICATION, "launch failed with status %d: %s", status, why);
-    *ns = (double)(end - start);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "device/cuda_device.h"
 #include "base/clock.h"
+#include "base/stamp.h"
 
 /* The status of a launch hook becomes an error that carries the contender's own reason. */
 int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err)
@@ -49,13 +50,14 @@ int cuda_time_wall(struct device *d, const struct device_work *work, size_t set,
 {
     struct cuda_device *c = cuda_of(d);
     struct error launch_error, wait_error;
-    uint64_t start = clock_now_ns();
+    struct stamp start;
+    stamp_take(&start);
     int launched = cuda_run_work(c, work, set, &launch_error);
     int waited = device_wait(c, &wait_error);
     uint64_t end = clock_now_ns();
-    *ns = (double)(end - start);
+    bool kept = stamp_until(&start, end, ns);
     if (launched == 0 && waited == 0)
-        return 0;
+        return kept ? 0 : error_set(err, EXIT_CODE_VERIFICATION, STAMP_MOVED);
     *err = launched != 0 ? launch_error : wait_error;
     return err->code;
 }

@@ -354,8 +354,8 @@ int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct 
  * NULL for anything else, which is a launch error. */
 static const char *told_verdict(const char *text)
 {
-    static const char *const verdicts[] = {"wrong_result", "input_mutated", "late_work", DEVICE_STATE_CHANGED,
-                                           "stream_escape"};
+    static const char *const verdicts[] = {"wrong_result",       "input_mutated", "late_work",
+                                           DEVICE_STATE_CHANGED, "stream_escape", "tamper_suspected"};
     for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++)
         if (strncmp(text, verdicts[i], strlen(verdicts[i])) == 0)
             return verdicts[i];
