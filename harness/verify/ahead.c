@@ -4,22 +4,19 @@
  */
 #include "verify/ahead.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "measure/timed.h"
 #include "verify/rivals.h"
 
-#define WINDOW_LEAST_NS 3e5
-#define WINDOW_MOST_NS 20e6
+#define WINDOW_NS 3e5 /* work that is of use begins at once */
 #define WAIT_NS 100e6 /* longer than a window, for threads that a busy machine keeps waiting */
 #define RESTS_NS 100e6
 #define REST_SHARE 0.2     /* of a window, at most: who asks every 100 us whether there is work is at rest */
 #define WORK_LEAST_NS 60e3 /* beyond what was taken at rest: three times what such a thread may have more by chance */
-#define WORK_SHARE 0.2     /* of a launch, likewise */
 
-/* Also what is nobody's: no other contender's threads answer to this one's inputs, three times. */
+/* Also what is nobody's: no other contender's threads answer to this one's inputs, six times. */
 static bool may_be_of(const struct host_thread *thread, const struct entrant *e)
 {
     return rivals_is_of(e, thread->owner) || strcmp(thread->owner, HOST_THREADS_NOBODY) == 0;
@@ -45,25 +42,25 @@ static bool any_runnable(const struct bench *bench, const struct entrant *e)
 
 /* What they take in a window of nothing, in *taken; false: they do not come to rest. On a busy machine work may be left
  * of which no window has seen anything yet. */
-static bool come_to_rest(const struct bench *bench, const struct entrant *e, double window_ns, double *taken)
+static bool come_to_rest(const struct bench *bench, const struct entrant *e, double *taken)
 {
-    uint64_t end = clock_now_ns() + (uint64_t)fmax(RESTS_NS, 3 * window_ns);
+    uint64_t end = clock_now_ns() + (uint64_t)RESTS_NS;
     bool rests;
     do {
         host_threads_mark(bench->threads);
-        (void)clock_wait_until(clock_now_ns() + (uint64_t)window_ns);
+        (void)clock_wait_until(clock_now_ns() + (uint64_t)WINDOW_NS);
         *taken = take(bench, e);
-        rests = *taken <= REST_SHARE * window_ns && !any_runnable(bench, e);
+        rests = *taken <= REST_SHARE * WINDOW_NS && !any_runnable(bench, e);
     } while (!rests && clock_now_ns() < end);
     return rests;
 }
 
 /* Waits out a window that began at the mark, and longer for who has begun. Returns its end. */
-static uint64_t watch(const struct bench *bench, const struct entrant *e, double window_ns)
+static uint64_t watch(const struct bench *bench, const struct entrant *e)
 {
-    uint64_t now = clock_wait_until(clock_now_ns() + (uint64_t)window_ns), end = now + (uint64_t)WAIT_NS;
+    uint64_t now = clock_wait_until(clock_now_ns() + (uint64_t)WINDOW_NS), end = now + (uint64_t)WAIT_NS;
     while (now < end && any_runnable(bench, e))
-        now = clock_wait_until(now + (uint64_t)WINDOW_LEAST_NS);
+        now = clock_wait_until(now + (uint64_t)WINDOW_NS);
     return now;
 }
 
@@ -83,17 +80,17 @@ static int try_once(struct timed_check *t, struct error *err)
 {
     struct bench *bench = t->bench;
     struct entrant *e = t->entrant;
-    double window_ns = fmin(fmax(2 * e->estimate_ns, WINDOW_LEAST_NS), WINDOW_MOST_NS), at_rest;
-    if (!come_to_rest(bench, e, window_ns, &at_rest))
+    double at_rest;
+    if (!come_to_rest(bench, e, &at_rest))
         return 0;
     host_threads_mark(bench->threads);
     uint64_t start = clock_now_ns();
     int code = timed_put(bench, e, 0, timed_draw(bench), err);
     if (code != 0)
         return code;
-    double passed = (double)(watch(bench, e, window_ns) - start), taken = take(bench, e);
+    double passed = (double)(watch(bench, e) - start), taken = take(bench, e);
     e->ahead.trials++;
-    if (taken - at_rest > fmax(WORK_SHARE * e->estimate_ns, WORK_LEAST_NS) && takes_much(bench, e, passed)) {
+    if (taken - at_rest > WORK_LEAST_NS && takes_much(bench, e, passed)) {
         e->ahead.hits++;
         e->ahead.latest_ns = taken;
     }

@@ -16,8 +16,8 @@
 #define AHEAD_TRIALS 6u
 #define AHEAD_HITS 6u
 
-/* Convicts (early_work) whose threads compute for a fifth of a launch, and 60 us, longer when inputs are new than in as
- * long a time before. Nothing is found where they take a fifth of a processor all the time: that is for rivals.h to
+/* Convicts (early_work) whose threads compute for 60 us longer when inputs are new than in as long a time before, and a
+ * fifth of the time. Nothing is found where they take a fifth of a processor all the time: that is for rivals.h to
  * judge. C of the set is spoiled. */
 int ahead_check(struct timed_check *t, struct error *err);
 
