@@ -63,7 +63,7 @@ $(call test_of,baselines openblas blocked): | $(PLUGINS)
 tests-build: all $(TESTS) $(GPU_TESTS) $(TEST_PLUGINS) $(REDTEAM) $(STUDIES) $(if $(NVCC),$(BUILD)/tests/redteam/cuda.so)
 # So many tests at a time of those that time nothing; these do.
 TIMED_TESTS = test_pool test_stage_page test_device_cpu test_resume test_plan
-TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n + 1 : 8)))
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
 tests-run: tests-build
 	scripts/run-tests.sh -j $(TEST_JOBS) $(addprefix -a ,$(TIMED_TESTS)) $(BUILD) $(TESTS) $(wildcard tests/e2e/e2e_*.sh)
 

@@ -106,6 +106,7 @@ void slot_start_again(struct slot *slot, struct start_request *start)
     struct error ignored;
     renew_nonce(slot);
     slot->state = SLOT_STARTING;
+    slot->told_to_quit = false;
     slot->started_ns = clock_now_ns();
     slot->clock_ns = 0;
     set_stage(slot, "start", READY_SECONDS);
@@ -152,6 +153,7 @@ void slot_send_quit(struct slot *slot)
     cJSON *message = cJSON_CreateObject();
     cJSON_AddStringToObject(message, "type", "quit");
     slot->state = SLOT_QUITTING;
+    slot->told_to_quit = true;
     set_stage(slot, "quit", QUIT_SECONDS);
     line_write(slot->process.fd, message, &ignored);
     cJSON_Delete(message);
@@ -474,6 +476,6 @@ bool slot_culprit(const struct slot *slot, const struct slot_event *event, struc
 
 bool slot_ended_well(const struct slot *slot, const struct slot_event *event)
 {
-    return strcmp(slot->now.stage, "quit") == 0 && strcmp(event->verdict, "early_exit") == 0 &&
+    return slot->told_to_quit && !slot->now.contender[0] && strcmp(event->verdict, "early_exit") == 0 &&
            strcmp(event->reason, "exited with code 0") == 0;
 }
