@@ -11,8 +11,8 @@
 
 #include "verify/timed_check.h"
 
-/* So often in each check of an entrant that has threads; in a cell, threads must have worked so often, and at two thirds of
- * all: what wakes by itself for a tenth of the time is not told that. */
+/* So often in each check of an entrant that has threads; in a cell, threads must have worked so often, and at two
+ * thirds of all: what wakes by itself for a tenth of the time is not told that. */
 #define AHEAD_TRIALS 6u
 #define AHEAD_HITS 6u
 
