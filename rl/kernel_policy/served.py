@@ -5,17 +5,18 @@ What failed has the server's reward (0) and its error text; what the server coul
 """
 from __future__ import annotations
 
-import json
 import math
-import time
-import urllib.error
-import urllib.request
+import sys
+from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from .lines import values_of
-from .records import Problem
+sys.path.append(str(Path(__file__).resolve().parents[2] / "python"))
+from cudal2_bench.errors import BenchError  # noqa: E402
+from cudal2_bench.served import Client  # noqa: E402
 
-WAIT_SECONDS = 60
+from .lines import values_of  # noqa: E402
+from .records import Problem  # noqa: E402
+
 Submission = Mapping[str, Any]
 
 
@@ -49,7 +50,7 @@ class Server:
     """A running server; `token` as in its --tokens file."""
 
     def __init__(self, url: str = "http://127.0.0.1:8090", token: Optional[str] = None, patience: float = 3600.0):
-        self.url, self.token, self.patience = url.rstrip("/"), token, patience
+        self.client = Client(url, token, patience)
 
     def rewards(self, problem: Problem, lines: Sequence[str], usual: Dict[str, Dict[str, int]],
                 **more: Any) -> List[Optional[float]]:
@@ -61,31 +62,15 @@ class Server:
 
     def outcomes(self, submissions: Sequence[Submission]) -> List[Dict[str, Any]]:
         """Submits all and waits for each outcome. RuntimeError with the server's words where one is refused."""
-        jobs = self._ask("/v1/jobs", {"jobs": list(submissions)})["jobs"]
-        refused = [job for job in jobs if "id" not in job]
-        if refused:
-            raise RuntimeError("%s: a submission was refused: %s" % (self.url, refused[0].get("error", refused[0])))
-        return [self._wait(job["id"]) for job in jobs]
-
-    def _wait(self, name: str) -> Dict[str, Any]:
-        until = time.monotonic() + self.patience
-        while time.monotonic() < until:
-            found = self._ask("/v1/jobs/%s?wait=%d" % (name, WAIT_SECONDS))
-            if found["state"] == "done":
-                return found
-        raise RuntimeError("%s: job %s was not done after %d s" % (self.url, name, self.patience))
-
-    def _ask(self, path: str, body: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
-        headers = {"Content-Type": "application/json"} if body is not None else {}
-        if self.token:
-            headers["Authorization"] = "Bearer " + self.token
-        request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), headers)
         try:
-            with urllib.request.urlopen(request, timeout=WAIT_SECONDS + 30) as answer:
-                found: Dict[str, Any] = json.load(answer)
-                return found
-        except urllib.error.HTTPError as error:
-            raise RuntimeError("%s%s: %d: %s" % (self.url, path, error.code, error.read(2000).decode("utf-8", "replace"))) from error
+            jobs = self.client.ask("/v1/jobs", {"jobs": list(submissions)})["jobs"]
+            refused = [job for job in jobs if "id" not in job]
+            if refused:
+                said = refused[0].get("error", refused[0])
+                raise RuntimeError("%s: a submission was refused: %s" % (self.client.url, said))
+            return [self.client.outcome(job["id"]) for job in jobs]
+        except BenchError as error:
+            raise RuntimeError(str(error)) from error
 
 
 def log_reward(value: Optional[float], penalty: float = -3.0) -> float:
