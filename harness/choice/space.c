@@ -306,8 +306,7 @@ int space_open(const struct module_set *set, const char *path, const struct spac
     if (!x)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a search space");
     x->space = out;
-    const struct cudal2_problem any = {
-        .m = 1, .n = 1, .k = 1, .dtype = conditions->dtype, .accumulate = conditions->accumulate};
+    const struct cudal2_problem any = problem_any(conditions->dtype, conditions->accumulate);
     out->conditions = manifest_conditions_on(conditions->device, &any, conditions->layout);
     int code = json_read_file(path, SPACE_MAX_BYTES, &tree, err);
     if (!code)

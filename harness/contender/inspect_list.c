@@ -30,11 +30,8 @@ static bool can_take(const struct manifest *m, const struct module_identity *job
 
 static bool is_legal(const struct module_set *set, const struct module_identity *job, struct inspect_list *list)
 {
-    const struct cudal2_problem any = {.m = 1,
-                                       .n = 1,
-                                       .k = 1,
-                                       .dtype = (enum cudal2_dtype)job->dtype,
-                                       .accumulate = (enum cudal2_accumulate)job->accumulate};
+    const struct cudal2_problem any =
+        problem_any((enum cudal2_dtype)job->dtype, (enum cudal2_accumulate)job->accumulate);
     const struct manifest_conditions conditions =
         manifest_conditions_on(&set->device->info, &any, (enum cudal2_layout)job->layout);
     return manifest_check(set->kernels[job->kernel], &conditions, job->values, list->none) == CUDAL2_OK;

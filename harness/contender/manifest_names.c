@@ -83,7 +83,7 @@ static int check_constraints(const struct manifest *m, const struct expr_scope *
 
 int manifest_check_names(const struct manifest *m, struct json_at at, struct error *err)
 {
-    const struct manifest_conditions any = {.problem = {.m = 1, .n = 1, .k = 1}};
+    const struct manifest_conditions any = {.problem = problem_any(CUDAL2_F16, CUDAL2_ACC_F16)};
     struct expr_variable names[MANIFEST_MAX_NAMES];
     size_t n = name_parameters(m, false, names, manifest_fixed_names(&any, names));
     if (name_all(m->defines, m->n_defines, json_member(at, "defines"), names, &n, err) != 0)

@@ -72,11 +72,8 @@ static size_t add_key(struct precompilation *p, const struct precompile_key *key
 int set_compile_identity(const struct module_set *set, const struct module_identity *job, struct compile_result *out,
                          char *why)
 {
-    const struct cudal2_problem any = {.m = 1,
-                                       .n = 1,
-                                       .k = 1,
-                                       .dtype = (enum cudal2_dtype)job->dtype,
-                                       .accumulate = (enum cudal2_accumulate)job->accumulate};
+    const struct cudal2_problem any =
+        problem_any((enum cudal2_dtype)job->dtype, (enum cudal2_accumulate)job->accumulate);
     const struct manifest_conditions conditions =
         manifest_conditions_on(&set->device->info, &any, (enum cudal2_layout)job->layout);
     struct expr_variable names[MANIFEST_MAX_NAMES];

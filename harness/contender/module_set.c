@@ -103,7 +103,7 @@ static int kernel_index(struct module_set *set, struct json_at at, const char *s
 
 static int read_when(struct json_at at, struct expr **out, struct error *err)
 {
-    const struct manifest_conditions any = {.problem = {.m = 1, .n = 1, .k = 1}};
+    const struct manifest_conditions any = {.problem = problem_any(CUDAL2_F16, CUDAL2_ACC_F16)};
     struct expr_variable names[MANIFEST_FIXED_NAMES];
     const struct expr_scope scope = {names, manifest_fixed_names(&any, names)};
     const char *text;

@@ -32,6 +32,11 @@ double problem_bytes(const struct cudal2_problem *problem)
     return (m * k + k * n + m * n) * (double)dtype_bytes(problem->dtype);
 }
 
+struct cudal2_problem problem_any(enum cudal2_dtype dtype, enum cudal2_accumulate accumulate)
+{
+    return (struct cudal2_problem){.m = 1, .n = 1, .k = 1, .dtype = dtype, .accumulate = accumulate};
+}
+
 bool problem_equal(const struct cudal2_problem *a, const struct cudal2_problem *b)
 {
     return a->m == b->m && a->n == b->n && a->k == b->k && a->dtype == b->dtype && a->accumulate == b->accumulate &&

@@ -27,6 +27,8 @@ size_t dtype_bytes(enum cudal2_dtype dtype);
 double problem_flops(const struct cudal2_problem *problem);
 /* A, B and C once each, bytes. */
 double problem_bytes(const struct cudal2_problem *problem);
+/* The smallest: for what asks for a problem and depends on its types alone. */
+struct cudal2_problem problem_any(enum cudal2_dtype dtype, enum cudal2_accumulate accumulate);
 bool problem_equal(const struct cudal2_problem *a, const struct cudal2_problem *b);
 
 /* ---- where the matrices lie ---- */
