@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/waited.h"
+
 #define QUICK_THREADS 8
 
 /* The kernel keeps a clock for every thread; this is its number (CLOCK_THREAD_CPUTIME_ID of another one). */
@@ -139,46 +141,30 @@ void host_threads_turn(struct host_threads *t, const char *name, bool quick)
         look(t);
 }
 
-/* The text of one of a thread's files; "" where there is none. */
-static void read_file(int id, const char *name, char text[256])
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/%s", id, name);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, 255, f) : 0;
-    text[n] = '\0';
-    if (f)
-        fclose(f);
-}
-
 /* "ID (NAME) STATE ..."; a name may hold brackets (proc(5)). */
 bool host_threads_one_runnable(const struct host_thread *thread)
 {
-    char text[256];
-    read_file(thread->id, "stat", text);
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread->id);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    text[n] = '\0';
+    if (f)
+        fclose(f);
     const char *end = strrchr(text, ')');
     return end && strncmp(end, ") R", 3) == 0;
 }
 
-/* "RAN WAITED TIMES". */
-static uint64_t waited_ns(int id)
-{
-    char text[256];
-    read_file(id, "schedstat", text);
-    const char *second = strchr(text, ' ');
-    return second ? strtoull(second, NULL, 10) : 0;
-}
-
 uint64_t host_threads_one_waited(const struct host_thread *thread)
 {
-    uint64_t now = waited_ns(thread->id);
+    uint64_t now = waited_ns(0, thread->id);
     return now > thread->waited_ns ? now - thread->waited_ns : 0;
 }
 
 void host_threads_mark(struct host_threads *t)
 {
     for (size_t i = 0; i < t->n; i++) {
-        t->list[i].waited_ns = waited_ns(t->list[i].id);
+        t->list[i].waited_ns = waited_ns(0, t->list[i].id);
         t->list[i].marked_ns = processor_ns(t->list[i].id);
     }
 }

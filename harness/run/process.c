@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/waited.h"
 #include "run/worker_directory.h"
 #include "worker/confine.h"
 #include "worker/protocol.h"
@@ -443,20 +444,6 @@ unsigned long long process_resident_bytes(const struct process *p)
     return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-static unsigned long long waited_of(pid_t pid, const char *thread)
-{
-    char path[96];
-    unsigned long long ran = 0, waited = 0;
-    snprintf(path, sizeof path, "/proc/%d/task/%.16s/schedstat", (int)pid, thread);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return 0;
-    if (fscanf(f, "%llu %llu", &ran, &waited) != 2)
-        waited = 0;
-    fclose(f);
-    return waited;
-}
-
 unsigned long long process_waited_ns(const struct process *p)
 {
     char path[64];
@@ -465,7 +452,7 @@ unsigned long long process_waited_ns(const struct process *p)
     DIR *tasks = opendir(path);
     for (const struct dirent *d; tasks && (d = readdir(tasks));)
         if (d->d_name[0] != '.')
-            sum += waited_of(p->pid, d->d_name);
+            sum += waited_ns(p->pid, (pid_t)atoi(d->d_name));
     if (tasks)
         closedir(tasks);
     return sum;
