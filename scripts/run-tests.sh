@@ -64,6 +64,13 @@ begin() { # begin TEST
     began[$!]=${EPOCHREALTIME//[.,]/}
 }
 
+# What failed first, wherever it stands, then the end.
+show_failure() { # show_failure LOG
+    grep -A4 -E '^not ok |^\[  (ERROR |FAILED)' "$1" | head -60 | sed 's/^/    /'
+    echo "    ... it ends with:"
+    tail -15 "$1" | sed 's/^/    /'
+}
+
 judge() { # judge TEST STATUS SECONDS: counts and tells
     local name log ran bad missed good
     name=$(basename "$1" .sh)
@@ -95,8 +102,8 @@ judge() { # judge TEST STATUS SECONDS: counts and tells
     [ "$good" -lt 0 ] && good=0
     passed=$((passed + good))
     failed=$((failed + bad))
-    report FAILED "$name" "exit status $2, $3; $log ends with:"
-    tail -40 "$log" | sed 's/^/    /'
+    report FAILED "$name" "exit status $2, $3; $log"
+    show_failure "$log"
 }
 
 finish_one() { # waits for one of those that run

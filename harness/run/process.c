@@ -398,9 +398,11 @@ static bool has_ended(pid_t pid)
 /* Told before its end, which is none if it said that it has moved. */
 bool process_ended(struct process *p)
 {
-    if (has_ended(p->pid))
+    pid_t asked = p->pid;
+    bool ended = has_ended(asked);
+    if (ended)
         process_follow(p);
-    return has_ended(p->pid);
+    return ended && (p->pid == asked || has_ended(p->pid));
 }
 
 #define KERNEL_FLAG_EXITING 0x4u /* PF_EXITING, field 9 of /proc/<pid>/stat */

@@ -412,19 +412,38 @@ static _Noreturn void execute(const struct confinement *c, const struct entry *e
     _exit(EXIT_CODE_UNAVAILABLE);
 }
 
+/* Until the process that made this one has told its number: what this one says on the same socket must come second. */
+static void wait_until_told(const int told[2])
+{
+    char byte;
+    close(told[1]);
+    ssize_t got;
+    while ((got = read(told[0], &byte, 1)) < 0 && errno == EINTR)
+        continue;
+    if (got != 1)
+        _exit(EXIT_CODE_UNAVAILABLE); /* that process died */
+    close(told[0]);
+}
+
 static _Noreturn void move(const struct confinement *c, const struct entry *e, const char *program, int fd)
 {
+    int told[2];
+    if (pipe2(told, O_CLOEXEC) != 0)
+        _exit(EXIT_CODE_UNAVAILABLE);
     pid_t first = clone_beside();
     if (first == 0) {
         bind_to_supervisor();
         wait_for_ever();
     }
     pid_t second = first > 0 ? clone_beside() : -1;
-    if (second == 0)
+    if (second == 0) {
+        wait_until_told(told);
         execute(c, e, program);
+    }
     struct spaces_moved moved = {.kind = SPACES_MOVED, .pid = (int32_t)second};
-    bool told = second > 0 && send(fd, &moved, sizeof moved, MSG_NOSIGNAL) == (ssize_t)sizeof moved;
-    _exit(told ? 0 : EXIT_CODE_UNAVAILABLE);
+    bool good = second > 0 && send(fd, &moved, sizeof moved, MSG_NOSIGNAL) == (ssize_t)sizeof moved &&
+                write(told[1], "", 1) == 1;
+    _exit(good ? 0 : EXIT_CODE_UNAVAILABLE);
 }
 
 void spaces_enter(const struct confinement *c, int fd)

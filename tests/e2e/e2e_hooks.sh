@@ -2,6 +2,7 @@
 # What a plugin does in one of its hooks and leaves behind for the worker and its rivals (tests/fixtures/plugins/bad_hooks.c): another
 # locale, words on stdout, bytes in the worker's socket, closed descriptors. The honest plugin beside it is always measured, and
 # what is a fault is told under the name of who did it, whichever hook it was.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 stop='"stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 5}'
 journal=$work/r.journal.jsonl

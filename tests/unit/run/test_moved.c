@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,6 +89,13 @@ static void tell(void)
     (void)!write(PROTOCOL_FD, &f, sizeof f);
 }
 
+/* So that whoever tells of a move by this socket has to wait. */
+static void fill(int socket)
+{
+    while (send(socket, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+        continue;
+}
+
 static int worker(char **arguments)
 {
     struct confinement c;
@@ -97,6 +105,8 @@ static int worker(char **arguments)
         return 100;
     if (arguments[0] && strcmp(arguments[0], "at") == 0) {
         spaces_choose(&c, &(struct spaces_trial){.reads = arguments + 3});
+        if (mode && strcmp(mode, "late") == 0)
+            fill(CONFINE_LISTENER_FD);
         spaces_enter(&c, CONFINE_LISTENER_FD);
     } else if (!arguments[0] || !spaces_entered(&c, arguments + 1)) {
         return 101;
@@ -159,17 +169,22 @@ static pid_t find_stray(void)
     return found;
 }
 
-static struct facts start(const char *isolation, const char *mode)
+static void spawn(const char *isolation, const char *mode)
 {
     static const char *const arguments[] = {"at", "cpu", "timing", "/", NULL};
     const struct process_request request = {.program = "/proc/self/exe", .arguments = arguments, .lock_fd = -1};
-    struct facts f = {0};
     struct error err;
     snprintf(stray, sizeof stray, "stray-%d", (int)getpid() % 100000);
     setenv(STRAY, stray, 1);
     setenv(MODE, mode, 1);
     setenv(CONFINE_VARIABLE, isolation, 1);
     assert_int_equal(process_spawn(&request, &process, &err), 0);
+}
+
+static struct facts start(const char *isolation, const char *mode)
+{
+    struct facts f = {0};
+    spawn(isolation, mode);
     struct pollfd there = {.fd = process.fd, .events = POLLIN};
     assert_int_equal(poll(&there, 1, 60000), 1);
     assert_int_equal(read(process.fd, &f, sizeof f), (ssize_t)sizeof f);
@@ -266,6 +281,26 @@ static void its_memory_is_known(void **state)
     assert_false(process_ending(&process));
     process_kill(&process);
     reap(SIGKILL, true);
+    expect_nobody();
+}
+
+/* Otherwise the end of the process that moved could be taken for its own: it runs only once its number is told. */
+static void it_says_nothing_before_its_number(void **state)
+{
+    struct facts f;
+    struct spaces_moved said = {0};
+    (void)state;
+    need_to_move(ALL, "exit", &f);
+    reap(7, false);
+    spawn(ALL, "late");
+    struct pollfd there = {.fd = process.fd, .events = POLLIN};
+    assert_int_equal(poll(&there, 1, 700), 0);
+    while (said.kind != SPACES_MOVED)
+        assert_true(recv(process.listener.socket, &said, sizeof said, 0) > 0);
+    process.listener.moved = said.pid;
+    assert_int_equal(poll(&there, 1, 60000), 1);
+    assert_int_equal(read(process.fd, &f, sizeof f), (ssize_t)sizeof f);
+    reap(7, false);
     expect_nobody();
 }
 
@@ -376,6 +411,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(it_dies_of_its_own_signals),
         cmocka_unit_test(it_is_killed_while_it_is_stopped),
         cmocka_unit_test(its_memory_is_known),
+        cmocka_unit_test(it_says_nothing_before_its_number),
         cmocka_unit_test(without_it_a_stray_stays),
         cmocka_unit_test(an_early_end_leaves_nobody),
         cmocka_unit_test(what_does_not_work_is_not_entered),
