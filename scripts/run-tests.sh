@@ -143,8 +143,14 @@ beside=() alone=()
 for test in "$@"; do
     if [ "$jobs" -gt 1 ] && times_nothing "$test"; then beside+=("$test"); else alone+=("$test"); fi
 done
+program() { stat -c '%i %Y' "$build/cudal2-bench" 2>/dev/null; }
+before=$(program)
 run_all "$jobs" ${beside[@]+"${beside[@]}"}
 run_all 1 ${alone[@]+"${alone[@]}"}
+if [ "$(program)" != "$before" ]; then
+    failed=$((failed + 1))
+    report FAILED run-tests "$build/cudal2-bench was built again while it was tested: a test runs make in $build"
+fi
 [ "$skipped" -gt 0 ] && echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

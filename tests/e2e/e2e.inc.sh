@@ -3,7 +3,8 @@
 set -u
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
 case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
-plugins=$(dirname "$bench")/tests/plugins
+tested_build=$(dirname "$bench")
+plugins=$tested_build/tests/plugins
 work=$(mktemp -d /tmp/cudal2-e2e-XXXXXX) || exit 1
 export CUDAL2_CACHE=$work/cache
 failures=0
@@ -50,6 +51,12 @@ config() {
  "layouts": ["nn"], "modes": [$3], "baselines": ["$plugins/honest.so"], "candidates": [$4],
  "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": ${launch_seconds:-2}, "tune_seconds": 20}${5:+, $5}}
 END
+}
+
+# make in the build that is tested: another compiler than the one that made it would make it again, for the other tests too.
+make_built() { # make_built ARGUMENT...
+    make -C "$(dirname "${BASH_SOURCE[0]}")/../.." --no-print-directory BUILD="$tested_build" \
+        CC="$(sed 's/ -std=c17.*//' "$tested_build/flags")" "$@"
 }
 
 # "mode m n k" of every cell in a journal, one a line.

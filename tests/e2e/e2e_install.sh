@@ -4,11 +4,9 @@
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(dirname "$bench")
 root=$work/root
-compiler=$(sed 's/ -std=c17.*//' "$build/flags")
-installs() { # installs TARGET: nothing is built
-    make -C "$top" -o all "$1" BUILD="$build" CC="$compiler" DESTDIR="$root" PREFIX=/opt/bench >"$work/out" 2>"$work/err"
+installs() { # installs TARGET
+    make_built -o all "$1" DESTDIR="$root" PREFIX=/opt/bench >"$work/out" 2>"$work/err"
     code=$?
 }
 mkdir -p "$root/opt/bench/share/man/man1" "$root/opt/bench/bin" "$root/opt/bench/lib/cudal2-bench/plugins"
@@ -62,7 +60,7 @@ expect_text "$work/err" 'nothing to remove: there is no .*/installed' "and what 
 
 # --- a program without its directory ---
 mkdir "$work/moved"
-cp "$build/cudal2-bench" "$work/moved/"
+cp "$tested_build/cudal2-bench" "$work/moved/"
 bench=$work/moved/cudal2-bench
 run list --device cpu
 expect_text "$work/out" "^kernels: no kernel directory .*: tried $work/moved/../kernels, $work/moved/kernels; .*set CUDAL2_KERNELS" \

@@ -6,13 +6,13 @@
 build=$(cd "${CUDAL2_BUILD:-build}" && pwd)
 near=$(realpath --relative-to="$PWD" "$build")
 for name in "$build" "$build/." "$near" "./$near/"; do
-    make -n -W harness/stats/interval.h BUILD="$name" V=1 all >"$work/out" 2>"$work/err"
+    make_built -n -W harness/stats/interval.h BUILD="$name" V=1 all >"$work/out" 2>"$work/err"
     code=$?
     expect_code 0 "make with BUILD=${name/#$PWD/PWD}"
     expect_text "$work/out" 'harness/stats/interval\.c' "makes again what includes a header"
     expect_no_text "$work/out" 'harness/base/random\.c' "and nothing else"
 done
-make -n demo TORCH=0 >"$work/out" 2>"$work/err"
+make -n demo TORCH=0 BUILD="$work/demo" >"$work/out" 2>"$work/err"
 expect_text "$work/out" "TORCH='0' .*scripts/install-deps.sh --demo\$" "make demo installs what it needs, and TORCH=0 goes without torch"
 expect_text "$work/out" '--mode server --config configs/demo.json --explain' "and ends with what to type next"
 make probe TORCH=0 BUILD="$work/probed" >"$work/out" 2>"$work/err"

@@ -5,7 +5,6 @@
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 top=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "$(dirname "$bench")" && pwd)
 version=$(cat "$top/VERSION")
 "$top/scripts/lint-release.sh" >"$work/out" 2>&1
 verdict $? "one version in all files" "$(head -1 "$work/out")"
@@ -23,7 +22,7 @@ measures() { # measures PROGRAM NAME: outside of the source tree
     [ "$code" -eq 0 ] || [ "$code" -eq 2 ]
     verdict $? "$2" "exit $code: $(tail -2 "$work/err")"
 }
-make -C "$top" --no-print-directory BUILD="$build" PREFIX=/usr DESTDIR="$work/root" install >"$work/make" 2>&1
+make_built -o all install PREFIX=/usr DESTDIR="$work/root" >"$work/make" 2>&1
 verdict $? "make install" "$(tail -2 "$work/make")"
 measures "$work/root/usr/bin/cudal2-bench" "what it installs measures"
 [ -s "$work/root/usr/share/man/man1/cudal2-bench.1" ] && [ -e "$work/root/usr/include/cudal2/abi/contender.h" ]

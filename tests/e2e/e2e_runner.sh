@@ -14,6 +14,12 @@ code=$?
 expect_code 1 "a failed check"
 expect_text "$work/out" '^3 passed, 1 failed$' "is counted beside those that passed"
 expect_text "$work/out" '^skip +elsewhere +no such device$' "and what is not for here says why"
+write_test builder <<<"echo new >'$work/build/cudal2-bench.new' && mv '$work/build/cudal2-bench.new' '$work/build/cudal2-bench'; echo 'ok - one'"
+echo old >"$work/build/cudal2-bench"
+"$runner" "$work/build" "$work/builder.sh" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 1 "a test that builds the program again"
+expect_text "$work/out" 'was built again while it was tested' "is told of"
 
 # Two that wait for each other: only both at once can end. One that times something finds nobody else there, whatever its place.
 mark='# Times nothing.'
