@@ -40,7 +40,7 @@ def _type_of(arrow: Any, column: str) -> Any:
 def table(sources: Sequence[PathLike], options: Sequence[str] = ()) -> Any:
     """Results, journals or directories of them as one pyarrow.Table; `options` are further ones of `report`."""
     arrow = _arrow()
-    done = call(["report", *map(os.fspath, sources), "--format", "shapes", *options])
+    done = call(["report", *[os.fspath(source) for source in sources], "--format", "shapes", *options])
     if done.returncode != 0:
         raise error_of(done.returncode, done.stderr)
     names = done.stdout.split("\n", 1)[0].split(",")

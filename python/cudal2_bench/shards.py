@@ -9,12 +9,14 @@ from __future__ import annotations
 import heapq
 import os
 import re
-from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from dataclasses import dataclass
+from typing import List, Mapping, Optional, Sequence, Tuple
 
 MOST = 65536
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True)
+class Shard:
     """The index counts from 0; `source` is the word that said so."""
     index: int
     count: int
