@@ -42,6 +42,7 @@ int evaluate_candidate(const struct evaluation *e, char out[PATH_MAX], struct er
 
 struct effort {
     double half_width, seconds;
+    bool watch; /* launches, by a second worker when all is timed */
 };
 
 static bool put_list(cJSON *object, const char *key, const char *only)
@@ -64,11 +65,10 @@ static bool put_shapes(cJSON *object, const struct submission *s)
     return list != NULL;
 }
 
-/* Whose source is ours and whose parameters are numbers, nothing can be hidden in it: no second worker watches it. */
-static bool put_checks(cJSON *object, const struct submission *s)
+static bool put_checks(cJSON *object, bool watch)
 {
-    cJSON *verify = s->kind == CANDIDATE_KERNEL ? cJSON_AddObjectToObject(object, "verify") : NULL;
-    return s->kind != CANDIDATE_KERNEL || (verify && cJSON_AddStringToObject(verify, "activity", "off"));
+    cJSON *verify = cJSON_AddObjectToObject(object, "verify");
+    return verify && cJSON_AddStringToObject(verify, "activity", watch ? "sample" : "off");
 }
 
 static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode)
@@ -87,12 +87,13 @@ static bool put_rules(cJSON *object, const struct effort *effort, enum mode mode
 static cJSON *config_tree(const struct submission *s, const char *candidate, const struct effort *effort)
 {
     cJSON *object = cJSON_CreateObject();
-    bool good =
-        object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
-        cJSON_AddNumberToObject(object, "schema_version", 1) && cJSON_AddStringToObject(object, "name", "serve") &&
-        put_shapes(object, s) && put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
-        put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
-        put_list(object, "candidates", candidate) && put_checks(object, s) && put_rules(object, effort, s->mode);
+    bool good = object && cJSON_AddStringToObject(object, "schema", "cudal2-bench/config") &&
+                cJSON_AddNumberToObject(object, "schema_version", 1) &&
+                cJSON_AddStringToObject(object, "name", "serve") && put_shapes(object, s) &&
+                put_list(object, "accumulate", accumulate_names[s->accumulate]) &&
+                put_list(object, "modes", mode_names[s->mode]) && put_list(object, "baselines", s->baseline) &&
+                put_list(object, "candidates", candidate) && put_checks(object, effort->watch) &&
+                put_rules(object, effort, s->mode);
     if (good)
         return object;
     cJSON_Delete(object);
@@ -206,7 +207,7 @@ static int find_places(const struct evaluation *e, struct places *out, struct er
 /* Of a quick look, what is not promising is the outcome; anything else is measured again in full. */
 static int look_first(const struct evaluation *e, const struct places *at, cJSON **outcome, struct error *err)
 {
-    const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS};
+    const struct effort quick = {SCREEN_HALF_WIDTH, SCREEN_SECONDS, e->submission->kind != CANDIDATE_KERNEL};
     int code = run_once(e, &quick, at, outcome, err);
     if (code)
         return code;
@@ -223,7 +224,8 @@ static int look_first(const struct evaluation *e, const struct places *at, cJSON
 
 static int evaluate_once(const struct evaluation *e, cJSON **outcome, struct error *err)
 {
-    const struct effort full = {e->submission->half_width, e->submission->seconds};
+    const struct effort full = {e->submission->half_width, e->submission->seconds,
+                                e->watch || e->submission->kind != CANDIDATE_KERNEL};
     struct places *at = calloc(1, sizeof *at);
     *outcome = NULL;
     int code = at ? find_places(e, at, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");

@@ -21,6 +21,7 @@ struct evaluation {
     const char *plugins, *kernels; /* directories; NULL: defaults */
     const volatile int *stop;      /* non-zero: ends the run (run/supervisor.h) */
     struct warm *warm;             /* the device's worker between jobs; NULL: each job has one of its own */
+    bool watch;                    /* a kernel with parameters, under CUPTI; any other candidate always is */
 };
 
 /* Measures and makes the outcome, owned by the caller. What fails in a worker that has measured before is measured

@@ -258,6 +258,18 @@ static void put_no_reward(struct tree *t, const char *verdict)
 
 /* ---- the whole ---- */
 
+/* Whether a launch of the candidate was watched under CUPTI, for whichever problem. */
+static bool is_watched(const struct result *result)
+{
+    for (size_t i = 0; i < result->n_cells; i++)
+        for (size_t j = 0; j < result->cells[i].n_contenders; j++) {
+            const struct result_contender *c = &result->cells[i].contenders[j];
+            if (c->role == RESULT_CANDIDATE && c->activity.json && !c->activity.unavailable[0])
+                return true;
+        }
+    return false;
+}
+
 /* The problem that decides the verdict: one that failed by the candidate's fault, else any that failed; NULL: all are
  * ok. */
 static const cJSON *find_worst(const cJSON *problems)
@@ -300,6 +312,7 @@ cJSON *outcome_of_result(const struct outcome_input *in)
     put_verdict(&t, in, problems);
     tree_put(&t, "problems", problems);
     tree_put_copy(&t, "code", in->code);
+    tree_put_text(&t, "watched", is_watched(in->result) ? OUTCOME_WATCHED_NOW : OUTCOME_WATCHED_NO);
     tree_put_text(&t, "device", result_device(in->result, 0)->name);
     return tree_finish(&t);
 }

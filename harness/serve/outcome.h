@@ -22,6 +22,12 @@ struct outcome_input {
     const char *hide[2];         /* directories that no text may name; NULL: none */
 };
 
+/* Member "watched": a launch of the candidate was watched under CUPTI in this job, or of the same line of parameters in
+ * an earlier one, or none was. */
+#define OUTCOME_WATCHED_NOW "now"
+#define OUTCOME_WATCHED_BEFORE "before"
+#define OUTCOME_WATCHED_NO "no"
+
 /* Owned by the caller; NULL out of memory. */
 cJSON *outcome_of_result(const struct outcome_input *in);
 

@@ -152,6 +152,7 @@ void server_close(struct server *s)
         pthread_join(s->threads[i], NULL);
     jobs_free(&s->jobs);
     measured_free(&s->measured);
+    watched_free(&s->watched);
     store_close(&s->store);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->news);

@@ -12,6 +12,7 @@
 #include "serve/measured.h"
 #include "serve/server.h"
 #include "serve/store.h"
+#include "serve/watched.h"
 
 #define SERVER_VERDICTS 48
 #define SERVER_THREADS (DEVICES_MAX + 8)
@@ -38,6 +39,7 @@ struct server {
     pthread_cond_t work, news;  /* there is a job to take; a job has gone on */
     struct jobs jobs;
     struct measured measured;
+    struct watched_lines watched;
     struct server_counts counts;
     uint64_t started_ns;
     size_t n_threads, n_compilers;

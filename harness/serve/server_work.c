@@ -157,13 +157,59 @@ static void compile_job(struct server *s, struct job *job)
         server_finish(s, job, outcome);
 }
 
+/* ---- which lines of parameters are watched ---- */
+
+/* Of the job's line; `key` is "" where every job is watched. */
+struct look {
+    char key[DIGEST_HEX];
+    bool tried, seen; /* in an earlier job */
+};
+
+static void look_up(struct server *s, const struct evaluation *e, struct look *out)
+{
+    *out = (struct look){.key = ""};
+    if (!watched_key(e, out->key))
+        return;
+    pthread_mutex_lock(&s->lock);
+    const struct watched_line *line = watched_find(&s->watched, out->key);
+    out->tried = line != NULL;
+    out->seen = line && line->seen;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A quick look is not watched, and what failed has not come to it. */
+static void note_look(struct server *s, const struct look *look, cJSON *outcome)
+{
+    bool now = strcmp(tree_text(outcome, "watched"), OUTCOME_WATCHED_NOW) == 0;
+    bool due = s->options.devices->on_cuda && !tree_true(outcome, "screened");
+    if (look->seen && !now && cJSON_HasObjectItem(outcome, "watched"))
+        cJSON_ReplaceItemInObjectCaseSensitive(outcome, "watched", cJSON_CreateString(OUTCOME_WATCHED_BEFORE));
+    if (!look->key[0] || look->tried || !due || strcmp(tree_text(outcome, "verdict"), "ok") != 0)
+        return;
+    pthread_mutex_lock(&s->lock);
+    watched_add(&s->watched, look->key, now);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static int evaluate_watched(struct server *s, const struct evaluation *e, cJSON **outcome, struct error *err)
+{
+    struct look look;
+    struct evaluation with = *e;
+    look_up(s, e, &look);
+    with.watch = !look.tried;
+    int code = evaluate(&with, outcome, err);
+    if (code == 0)
+        note_look(s, &look, *outcome);
+    return code;
+}
+
 /* A job that takes the server with it each time must not do so for ever. */
 static int try_job(struct server *s, const struct evaluation *e, cJSON **outcome, struct error *err)
 {
     unsigned begun;
     store_attempt(&s->store, e->id, &begun);
     if (begun <= SERVER_ATTEMPTS)
-        return evaluate(e, outcome, err);
+        return evaluate_watched(s, e, outcome, err);
     const struct outcome_input in = {.submission = e->submission};
     const struct outcome_failure failure = {"failed", "serve", "the server ended several times while it was measured"};
     *outcome = outcome_of_failure(&in, &failure);

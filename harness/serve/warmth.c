@@ -41,7 +41,7 @@ static void add_plugins(struct digest *d, const char *given)
     add_directory(d, directory);
 }
 
-static void add_kernels(struct digest *d, const char *directory)
+void warmth_add_kernels(struct digest *d, const char *directory)
 {
     char tuned[PATH_MAX];
     add_directory(d, directory);
@@ -63,7 +63,7 @@ bool warmth_key(const struct evaluation *e, char key[DIGEST_HEX])
     digest_add_string(&d, mode_names[s->mode]);
     add_plugins(&d, e->plugins);
     if (e->kernels)
-        add_kernels(&d, e->kernels);
+        warmth_add_kernels(&d, e->kernels);
     digest_finish(&d, key);
     return true;
 }

@@ -12,4 +12,7 @@
  * both come from, by size and time. */
 bool warmth_key(const struct evaluation *e, char key[DIGEST_HEX]);
 
+/* Every file of a kernel directory and of its tuned/, by name, size and time. */
+void warmth_add_kernels(struct digest *d, const char *directory);
+
 #endif

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The server's warm workers on a GPU: kernels by parameters are measured by one worker, each with its own parameters; source gets a new
-# worker; and a worker that has nothing to do frees the GPU for who measures by hand. Prints rewards an hour for parameters.
+# The server's warm workers on a GPU: kernels by parameters are measured by one worker, each with its own parameters, and watched under
+# CUPTI once for each line of parameters; source gets a new worker; and a worker that has nothing to do frees the GPU for who measures by hand. Prints rewards an hour for parameters.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
@@ -32,6 +32,7 @@ measure() { # measure MEMBERS: the outcome in $work/outcome, $ratio and $worker 
     until curl -s -m 90 "$url/v1/jobs/$id?wait=60" >"$work/outcome" && grep -q '"state":"done"\|"error":"there is' "$work/outcome"; do :; done
     ratio=$(sed -n 's/.*"terms":{"ratio":\([0-9.e-]*\),.*/\1/p' "$work/outcome"; echo)
     worker=$(grep -o '"worker":"[a-z]*"' "$work/outcome" | cut -d'"' -f4)
+    watched=$(grep -o '"watched":"[a-z]*"' "$work/outcome" | cut -d'"' -f4)
 }
 kernel() { # kernel M N K PARAMETERS
     measure "\"kernel\":\"multistage\",\"parameters\":{$4},\"problem\":\"$1x$2x$3\""
@@ -42,12 +43,18 @@ kernel 4096 4096 1024 "$large"
 one=$ratio
 [ "$worker" = new ] && [ -n "$one" ]
 verdict $? "the first job has a new worker" "$(head -c 300 "$work/outcome")"
+[ "$watched" = now ]
+verdict $? "a line of parameters is watched in its first job" "watched: ${watched:-nothing}"
 kernel 4096 4096 1024 "$small"
+[ "$watched" = now ]
+verdict $? "and so is the next one" "watched: ${watched:-nothing}"
 [ "$worker" = warm ] && awk -v a="$one" -v b="$ratio" 'BEGIN { exit !(b > 0 && b < 0.8 * a) }'
 verdict $? "other parameters, of a warm worker, are measured and not the first ones again" "ratio $one with large tiles, ${ratio:-none} with small ones, worker $worker"
 kernel 4096 4096 1024 "$large"
 [ "$worker" = warm ] && awk -v a="$one" -v b="$ratio" 'BEGIN { exit !(b > 0.95 * a && b < 1.05 * a) }'
 verdict $? "a warm worker finds what a new one found, within 5%" "ratio $one of a new worker, ${ratio:-none} of a warm one, worker $worker"
+[ "$watched" = before ]
+verdict $? "and not again" "watched: ${watched:-nothing}"
 kernel 4096 4096 1024 '"BM":33'
 verdict "$(grep -q '"verdict":"ok"' "$work/outcome"; echo $((! $?)))" "wrong parameters have no speed" "$(head -c 200 "$work/outcome")"
 source=$(sed 's/\\/\\\\/g; s/"/\\"/g' "$kernels/skeleton.cu" | awk '{ printf "%s\\n", $0 }')

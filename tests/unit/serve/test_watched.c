@@ -1,0 +1,313 @@
+/* serve/watched and serve/evaluate: a line of parameters is watched in its first job, in a worker of its own, and what
+ * is seen there decides the outcome. Workers are scripted and say they have a GPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/tree.h"
+#include "fake_worker.h"
+#include "scratch_fixture.h"
+#include "serve/server.h"
+#include "serve/watched.h"
+
+#define ID "0123456789abcdef0123456789abcdef"
+
+static const struct devices gpu = {.count = 1, .on_cuda = true, .spec = {"cuda:0"}};
+static struct submission s;
+static struct store store;
+static volatile int stop;
+static char kernels[160];
+
+static void put(const char *leaf, const char *text)
+{
+    char path[256];
+    struct error err;
+    snprintf(path, sizeof path, "%s/%s", kernels, leaf);
+    assert_int_equal(file_write_atomic(path, text, strlen(text), &err), 0);
+}
+
+static int begin(void **state)
+{
+    struct error err;
+    char jobs[160], directory[PATH_MAX];
+    if (scratch_make(state))
+        return -1;
+    snprintf(kernels, sizeof kernels, "%s/kernels", scratch);
+    snprintf(jobs, sizeof jobs, "%s/jobs", scratch);
+    setenv("CUDAL2_FAKE_DIR", scratch, 1);
+    setenv("CUDAL2_FAKE_KIND", "cuda", 1);
+    setenv("CUDAL2_FAKE", "beside=slow", 1);
+    s = (struct submission){.kind = CANDIDATE_KERNEL, .name = "k", .baseline = "beta", .half_width = 0.5, .seconds = 1};
+    s.accumulate = CUDAL2_ACC_F32;
+    s.n_problems = 1;
+    s.parameters = cJSON_Parse("{\"BM\":64}");
+    if (file_make_directories(kernels, &err) || store_open(jobs, &store, &err) ||
+        shape_parse("64x32x32", &s.problems[0], &err) || store_path(&store, ID, "", directory, &err))
+        return -1;
+    put("k.cu", "one");
+    return file_make_directories(directory, &err);
+}
+
+static int end(void **state)
+{
+    submission_free(&s);
+    store_close(&store);
+    unsetenv("CUDAL2_FAKE");
+    unsetenv("CUDAL2_FAKE_KIND");
+    return scratch_remove(state);
+}
+
+static struct evaluation evaluation_of(bool watch)
+{
+    return (struct evaluation){.store = &store,
+                               .id = ID,
+                               .submission = &s,
+                               .devices = &gpu,
+                               .kernels = kernels,
+                               .stop = &stop,
+                               .watch = watch};
+}
+
+/* ---- keys ---- */
+
+/* Good until the next call but one. */
+static const char *key(void)
+{
+    static char keys[2][DIGEST_HEX];
+    static unsigned n;
+    const struct evaluation e = evaluation_of(false);
+    char *out = keys[n++ % 2];
+    out[0] = '\0';
+    bool has = watched_key(&e, out);
+    assert_int_equal(has, out[0] != 0);
+    return out;
+}
+
+static void change(const char *parameters)
+{
+    cJSON_Delete(s.parameters);
+    s.parameters = cJSON_Parse(parameters);
+}
+
+static void a_line(void **state)
+{
+    char first[DIGEST_HEX];
+    (void)state;
+    snprintf(first, sizeof first, "%s", key());
+    s.problems[0].m = 128;
+    s.half_width = 0.1;
+    assert_string_equal(key(), first); /* a line, not a problem */
+    change("{\"BM\":128}");
+    assert_string_not_equal(key(), first);
+    change("{\"BM\":64}");
+    assert_string_equal(key(), first);
+    s.accumulate = CUDAL2_ACC_F16;
+    assert_string_not_equal(key(), first);
+    s.accumulate = CUDAL2_ACC_F32;
+    put("k.cu", "another");
+    assert_string_not_equal(key(), first); /* other code */
+}
+
+static void other_candidates_have_no_key(void **state)
+{
+    (void)state;
+    s.kind = CANDIDATE_NAMED;
+    assert_string_equal(key(), "");
+    s.kind = CANDIDATE_SOURCE;
+    assert_string_equal(key(), "");
+}
+
+static void a_list_of_lines(void **state)
+{
+    struct watched_lines w = {0};
+    char name[DIGEST_HEX];
+    (void)state;
+    for (unsigned i = 0; i < 9; i++) {
+        snprintf(name, sizeof name, "%032x", i);
+        watched_add(&w, name, i % 2 == 0);
+        watched_add(&w, name, i % 2 == 1); /* the first answer stays */
+    }
+    assert_int_equal(w.n, 9);
+    assert_null(watched_find(&w, "no such line"));
+    snprintf(name, sizeof name, "%032x", 3);
+    assert_false(watched_find(&w, name)->seen);
+    watched_free(&w);
+    assert_null(watched_find(&w, name));
+}
+
+/* ---- jobs ---- */
+
+/* Workers that were started to watch. */
+static long audits(void)
+{
+    char path[256];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/audits", scratch);
+    return stat(path, &st) == 0 ? (long)st.st_size : 0;
+}
+
+/* "" where the outcome says nothing of it. */
+static cJSON *measure(bool watch)
+{
+    const struct evaluation e = evaluation_of(watch);
+    struct error err = {0};
+    cJSON *outcome = NULL;
+    if (evaluate(&e, &outcome, &err))
+        fail_msg("%s", err.text);
+    return outcome;
+}
+
+static void watched_or_not(void **state)
+{
+    (void)state;
+    cJSON *outcome = measure(false);
+    assert_int_equal(audits(), 0);
+    assert_string_equal(tree_text(outcome, "watched"), "no");
+    cJSON_Delete(outcome);
+    outcome = measure(true);
+    assert_int_equal(audits(), 1);
+    assert_string_equal(tree_text(outcome, "watched"), "now");
+    cJSON_Delete(outcome);
+}
+
+static void source_is_watched_in_every_job(void **state)
+{
+    (void)state;
+    s.kind = CANDIDATE_SOURCE;
+    cJSON_Delete(measure(false));
+    assert_int_equal(audits(), 1);
+}
+
+static void what_is_seen_decides(void **state)
+{
+    (void)state;
+    setenv("CUDAL2_FAKE", "alphawatched=escape", 1);
+    cJSON *outcome = measure(true);
+    assert_string_equal(tree_text(outcome, "verdict"), "stream_escape");
+    assert_true(tree_number(tree_member(outcome, "reward"), "value") == 0);
+    cJSON_Delete(outcome);
+}
+
+static void nobody_can_watch(void **state)
+{
+    (void)state;
+    setenv("CUDAL2_FAKE", "recorder=none", 1);
+    cJSON *outcome = measure(true);
+    assert_int_equal(audits(), 1);
+    assert_string_equal(tree_text(outcome, "watched"), "no");
+    cJSON_Delete(outcome);
+}
+
+/* ---- the server ---- */
+
+/* What the server's compiling child says: the test program is that, too. */
+static int fake_compiler(void)
+{
+    puts("{\"kernels\":[{\"variants\":[{\"verdict\":\"ok\"}]}]}");
+    return 0;
+}
+
+/* Submits and waits. What was said of watching, good until the next call. */
+static const char *serve(struct server *server, const char *parameters, int m)
+{
+    static char watched[16];
+    const struct server_client client = {"alice", NULL};
+    struct server_view view;
+    struct error err = {0};
+    char id[DIGEST_HEX];
+    struct submission *one = malloc(sizeof *one);
+    assert_non_null(one);
+    *one = s;
+    one->parameters = cJSON_Parse(parameters);
+    one->problems[0].m = m;
+    assert_int_equal(server_submit(server, &client, one, &view, &err), 202);
+    snprintf(id, sizeof id, "%s", view.id);
+    server_view_free(&view);
+    assert_int_equal(server_look(server, "alice", id, 60, &view, &err), 200);
+    assert_string_equal(view.state, "done");
+    cJSON *outcome = cJSON_Parse(view.outcome);
+    assert_string_equal(tree_text(outcome, "verdict"), "ok");
+    snprintf(watched, sizeof watched, "%s", tree_text(outcome, "watched"));
+    cJSON_Delete(outcome);
+    server_view_free(&view);
+    return watched;
+}
+
+static struct server *open_server(void)
+{
+    static const char *const names[] = {"beta", NULL};
+    static char jobs[160];
+    struct server *server = NULL;
+    struct error err = {0};
+    snprintf(jobs, sizeof jobs, "%s/served", scratch);
+    const struct server_options options = {.directory = jobs,
+                                           .devices = &gpu,
+                                           .kernels = kernels,
+                                           .candidates = names,
+                                           .baselines = names,
+                                           .baseline = "beta",
+                                           .queue = 9,
+                                           .quota = 9,
+                                           .quiet = true};
+    if (server_open(&options, &server, &err))
+        fail_msg("%s", err.text);
+    return server;
+}
+
+static void once_for_each_line(void **state)
+{
+    (void)state;
+    struct server *server = open_server();
+    assert_string_equal(serve(server, "{\"BM\":64}", 32), "now");
+    assert_string_equal(serve(server, "{\"BM\":64}", 64), "before");
+    assert_int_equal(audits(), 1);
+    assert_string_equal(serve(server, "{\"BM\":128}", 32), "now");
+    assert_string_equal(serve(server, "{\"BM\":128}", 64), "before");
+    assert_int_equal(audits(), 2);
+    put("k.cu", "changed");
+    assert_string_equal(serve(server, "{\"BM\":64}", 96), "now");
+    server_drain(server, false);
+    server_close(server);
+}
+
+/* It is not tried with every job of the line, and never said to have been. */
+static void no_recorder_is_met_once(void **state)
+{
+    (void)state;
+    setenv("CUDAL2_FAKE", "beside=slow,recorder=none", 1);
+    struct server *server = open_server();
+    assert_string_equal(serve(server, "{\"BM\":64}", 32), "no");
+    assert_string_equal(serve(server, "{\"BM\":64}", 64), "no");
+    assert_int_equal(audits(), 1);
+    server_drain(server, false);
+    server_close(server);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "worker") == 0)
+        return fake_worker();
+    if (argc > 1 && strcmp(argv[1], "verify") == 0)
+        return fake_compiler();
+    const struct CMUnitTest tests[] = {
+        TEST(a_line),
+        TEST(other_candidates_have_no_key),
+        TEST(a_list_of_lines),
+        TEST(watched_or_not),
+        TEST(source_is_watched_in_every_job),
+        TEST(what_is_seen_decides),
+        TEST(nobody_can_watch),
+        TEST(once_for_each_line),
+        TEST(no_recorder_is_met_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
