@@ -1,22 +1,24 @@
 #!/bin/bash
-# run-tests.sh [-j N] [-a NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not
+# run-tests.sh [-j N] [-a NAME]... [-f NAME]... BUILD TEST...: runs each test (a cmocka program, or a shell script that exits 0, or 77 for "not
 # here"), shows what failed, and ends with one line "N passed, N failed". Logs stay in BUILD/test-logs. Exit status 1 if any failed; on
 # TERM or INT the tests that run are ended with all that they started, which would otherwise keep a GPU from whoever comes next.
 # -j: first N at a time those that time nothing, which are the programs, but for each NAME of -a, and the scripts whose first lines have
-# "# Times nothing."; then the others, which see clocks and processors, one by one.
+# "# Times nothing."; then the others, which see clocks and processors, one by one. -f: begins before the others of its kind, for the
+# longest would otherwise run on alone at the end.
 set -u
 usage() {
-    echo "usage: run-tests.sh [-j N] [-a NAME]... BUILD TEST..." >&2
+    echo "usage: run-tests.sh [-j N] [-a NAME]... [-f NAME]... BUILD TEST..." >&2
     exit 64
 }
-jobs=1 timed=' '
-while getopts j:a: flag; do
+jobs=1 timed=' ' first=' '
+while getopts j:a:f: flag; do
     case $flag in
     j)
         [[ $OPTARG =~ ^[1-9][0-9]*$ ]] || usage
         jobs=$OPTARG
         ;;
     a) timed="$timed$OPTARG " ;;
+    f) first="$first$OPTARG " ;;
     *) usage ;;
     esac
 done
@@ -139,13 +141,23 @@ times_nothing() { # times_nothing TEST
     esac
 }
 
-beside=() alone=()
+begins_first() { # begins_first TEST
+    [ "${first#* "$(basename "$1" .sh)" }" != "$first" ]
+}
+
+long=() beside=() alone=()
 for test in "$@"; do
-    if [ "$jobs" -gt 1 ] && times_nothing "$test"; then beside+=("$test"); else alone+=("$test"); fi
+    if [ "$jobs" -eq 1 ] || ! times_nothing "$test"; then
+        alone+=("$test")
+    elif begins_first "$test"; then
+        long+=("$test")
+    else
+        beside+=("$test")
+    fi
 done
 program() { stat -c '%i %Y' "$build/cudal2-bench" 2>/dev/null; }
 before=$(program)
-run_all "$jobs" ${beside[@]+"${beside[@]}"}
+run_all "$jobs" ${long[@]+"${long[@]}"} ${beside[@]+"${beside[@]}"}
 run_all 1 ${alone[@]+"${alone[@]}"}
 if [ "$(program)" != "$before" ]; then
     failed=$((failed + 1))

@@ -54,6 +54,10 @@ expect_code 1 "a test that crashes among others"
 expect_text "$work/out" '^FAILED +crash +exit status 139' "is told of"
 expect_text "$work/out" '^5 passed, 1 failed$' "and what comes after it runs"
 rm -f "$work"/*.there "$work"/*.over
+for side in one two three four; do write_test $side <<<"$mark"$'\n'"echo $side >>'$work/order'; sleep 0.3; echo 'ok - one'"; done
+"$runner" -j 2 -f four "$work/build" "$work"/{one,two,three,four}.sh >"$work/out" 2>"$work/err"
+[ "$(head -2 "$work/order" | sort | xargs)" = "four one" ] && [ "$(wc -l <"$work/order")" -eq 4 ]
+verdict $? "what is named as long begins first" "$(xargs <"$work/order")"
 cp "$work/clock.sh" "$work/solo"
 "$runner" -j 3 -a solo "$work/build" "$work/solo" "$work/left.sh" "$work/right.sh" >"$work/out" 2>"$work/err"
 code=$?
