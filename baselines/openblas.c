@@ -14,6 +14,7 @@
 struct gemm {
     const struct cudal2_operands *sets;
     blasint m, n, k, lda, ldb, ldc;
+    float alpha, beta;
     CBLAS_TRANSPOSE b_order;
     int threads;
 };
@@ -35,6 +36,8 @@ static int openblas_setup(const struct cudal2_setup *setup, void **state, char *
     g->lda = (blasint)p->lda;
     g->ldb = (blasint)p->ldb;
     g->ldc = (blasint)p->ldc;
+    g->alpha = (float)p->alpha;
+    g->beta = (float)p->beta;
     g->threads = setup->threads > 0 ? setup->threads : 1;
     openblas_set_num_threads(g->threads);
     *state = g;
@@ -46,8 +49,8 @@ static int openblas_launch(void *state, size_t set, char *why)
     const struct gemm *g = state;
     const struct cudal2_operands *o = &g->sets[set];
     (void)why; /* cblas_sgemm has no status */
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, g->b_order, g->m, g->n, g->k, 1.0f, o->a, g->lda, o->b, g->ldb, 0.0f, o->c,
-                g->ldc);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, g->b_order, g->m, g->n, g->k, g->alpha, o->a, g->lda, o->b, g->ldb,
+                g->beta, o->c, g->ldc);
     return CUDAL2_OK;
 }
 
@@ -72,9 +75,9 @@ static int openblas_versions(char *out, size_t capacity)
 #define OPENBLAS(contender_name, contender_layout)                                                                     \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CPU, .dtypes = CUDAL2_BIT(CUDAL2_F32),                            \
-        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout, .flags = CUDAL2_STRIDES,                \
-        .setup = openblas_setup, .launch = openblas_launch, .teardown = openblas_teardown,                             \
-        .describe = openblas_describe                                                                                  \
+        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,                                         \
+        .flags = CUDAL2_STRIDES | CUDAL2_SCALES, .setup = openblas_setup, .launch = openblas_launch,                   \
+        .teardown = openblas_teardown, .describe = openblas_describe                                                   \
     }
 
 static const struct cudal2_contender contenders[] = {OPENBLAS("openblas-nn", CUDAL2_NN),

@@ -14,6 +14,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
@@ -102,6 +103,8 @@ void Stream::wait() const
 struct Gemm {
     std::vector<Operands> sets;
     Stream stream;
+    double alpha, beta;
+    bool scaled; /* else C is no input, and what it holds may be NaN */
     bool cuda;
     bool full; /* partial sums are added in fp32, whatever the process allows */
 };
@@ -184,7 +187,10 @@ void multiply(Gemm &g, size_t set)
         choose_reduction(g.full);
     g.stream.use();
     Operands &o = g.sets[set];
-    at::matmul_out(o.c, o.a, o.b);
+    if (g.scaled)
+        at::addmm_out(o.c, o.c, o.a, o.b, g.beta, g.alpha);
+    else
+        at::matmul_out(o.c, o.a, o.b);
 }
 
 std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup, bool full)
@@ -199,7 +205,8 @@ std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup, bool full)
         at::empty({1}, options); /* starts torch's CUDA side */
     else
         at::set_num_threads(setup.threads > 0 ? setup.threads : 1);
-    std::unique_ptr<Gemm> g(new Gemm{{}, Stream(setup.stream, device), cuda, full});
+    std::unique_ptr<Gemm> g(
+        new Gemm{{}, Stream(setup.stream, device), p.alpha, p.beta, p.alpha != 1 || p.beta != 0, cuda, full});
     for (size_t i = 0; i < setup.n_sets; i++)
         g->sets.push_back({tensor_over(setup.sets[i].a, {p.m, p.k}, p.lda, options),
                            tensor_over(setup.sets[i].b, {p.k, p.n}, p.ldb, options),
@@ -411,7 +418,7 @@ struct cudal2_contender make_contender() noexcept
     c.dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16) | CUDAL2_BIT(CUDAL2_F32);
     c.accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32);
     c.layout = CUDAL2_NN;
-    c.flags = CUDAL2_ACC_WIDER | CUDAL2_STRIDES;
+    c.flags = CUDAL2_ACC_WIDER | CUDAL2_STRIDES | CUDAL2_SCALES;
     c.setup = torch_setup;
     c.launch = torch_launch;
     c.teardown = torch_teardown;

@@ -11,7 +11,8 @@
  * of its structs is read. A plugin includes this header and nothing else of the project; docs/abi.md tells
  * the whole story and kernels/plugins/skeleton.c is a commented example.
  *
- * The matrices (paper 2.1 and Listing 6): C = A * B, C row-major M x N, A row-major M x K.
+ * The matrices (paper 2.1 and Listing 6): C = A * B, C row-major M x N, A row-major M x K; with CUDAL2_SCALES
+ * C = alpha * A * B + beta * C.
  * Layout NN: B row-major K x N. Layout TN: B column-major, that is N rows of K elements.
  *
  * Every hook that returns int returns CUDAL2_OK or one of enum cudal2_status, and then writes one line of
@@ -46,7 +47,8 @@ enum cudal2_flags {
     CUDAL2_NO_CAPTURE = 2u,  /* launch cannot be captured into a CUDA graph */
     CUDAL2_ACC_WIDER = 4u,   /* may accumulate wider than billed (torch.matmul: fp32 in an f16 cell) */
     CUDAL2_FIXED_SHAPE = 8u, /* setup is expensive and for one shape only (informational) */
-    CUDAL2_STRIDES = 16u     /* minds lda, ldb and ldc: without it matrices are always packed */
+    CUDAL2_STRIDES = 16u,    /* minds lda, ldb and ldc: without it matrices are always packed */
+    CUDAL2_SCALES = 32u      /* minds alpha and beta: without it they are always 1 and 0 */
 };
 
 enum cudal2_status {
@@ -57,18 +59,23 @@ enum cudal2_status {
     CUDAL2_BAD_VARIANT = 4 /* variant index or key not known */
 };
 
-/* One GEMM. m, n, k count elements and are never padded. lda, ldb and ldc are elements from one row to the next (of B
- * in layout TN: from one column to the next). Packed is lda = k, ldb = n (TN: k), ldc = n, and so it always is for
- * contenders without CUDAL2_STRIDES. What lies between two rows is nobody's: not to be written, and it may be NaN. */
+/* One GEMM: C = alpha * A * B + beta * C. m, n, k count elements and are never padded. lda, ldb and ldc are elements
+ * from one row to the next (of B in layout TN: from one column to the next). Packed is lda = k, ldb = n (TN: k), ldc =
+ * n, and so it always is for contenders without CUDAL2_STRIDES. What lies between two rows is nobody's: not to be
+ * written, and it may be NaN. alpha is 1 and beta 0 for contenders without CUDAL2_SCALES. Both are multiples of 1/8
+ * from -4 to 4, alpha never 0. With a beta of 0 C is not to be read: it may be NaN. With another one C is an input too,
+ * with other values at each launch.
+ */
 struct cudal2_problem {
     int64_t m, n, k;
     enum cudal2_dtype dtype;
     enum cudal2_accumulate accumulate;
     int64_t lda, ldb, ldc; /* setup gets them set, packed or not; within the harness 0 stands for packed */
+    double alpha, beta;    /* within the harness an alpha of 0 stands for 1 */
 };
 
 /* One set of operands, device pointers (host pointers on the CPU), 256-byte aligned.
- * `b` is already in the contender's layout. `c` holds garbage before each launch. */
+ * `b` is already in the contender's layout. `c` holds garbage before each launch, unless beta makes it an input. */
 struct cudal2_operands {
     const void *a;
     const void *b;
@@ -116,7 +123,7 @@ struct cudal2_contender {
     /* Everything expensive: handles, descriptors, algorithm choice, tensor maps, allocations. *state is owned by
      * the contender until teardown. On failure nothing is left behind and teardown is not called. */
     int (*setup)(const struct cudal2_setup *setup, void **state, char *why);
-    /* The timed part: enqueue C = A * B for operand set `set` on setup->stream and return. No allocation, no
+    /* The timed part: enqueue the product for operand set `set` on setup->stream and return. No allocation, no
      * synchronisation (unless CUDAL2_SYNCS), no other stream. May be called under stream capture. */
     int (*launch)(void *state, size_t set, char *why);
     /* Releases everything setup made. Never fails. */

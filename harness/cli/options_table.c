@@ -119,7 +119,7 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_SHAPE] = {"shape", 's', OPTION_KIND_MANY, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "MxNxK", NULL,
                       AT(shapes), MEASUREMENT,
                       "measure this shape, instead of the config's or without one; may be repeated; "
-                      "\"64x96x128:lda=136:ldc=100\" has leading dimensions"},
+                      "\"64x96x128:lda=136:ldc=100:alpha=0.5:beta=1\" has leading dimensions and scales"},
     [OPTION_WHERE] = {"where", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "EXPRESSION",
                       NULL, AT(where), MEASUREMENT, "only the shapes for which it holds: \"M<=1024 && K>=4096\""},
     [OPTION_LIMIT] = {"limit", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "N", NULL,

@@ -120,8 +120,7 @@ static size_t common_key(const struct compare_runs *c)
     const char *first = NULL;
     size_t common = 0;
     for (size_t i = 0; i < c->n_rows; i++) {
-        const char *dash = strrchr(c->rows[i].key, '-');
-        size_t length = dash ? (size_t)(dash - c->rows[i].key) + 1 : 0;
+        size_t length = (size_t)(problem_key_sizes(c->rows[i].key) - c->rows[i].key);
         if (!is_shown(c, i))
             continue;
         if (first && (length != common || strncmp(first, c->rows[i].key, length) != 0))

@@ -233,7 +233,7 @@ static int check_strides(const struct config *c, struct error *err)
 {
     for (size_t i = 0; i < c->n_shapes; i++) {
         const struct shape *s = &c->shapes[i];
-        bool strided = s->lda || s->ldb || s->ldc;
+        const struct cudal2_problem problem = shape_problem(s, CUDAL2_F16, CUDAL2_ACC_F16);
         for (int layout = CUDAL2_NN; layout <= CUDAL2_TN && s->ldb; layout++) {
             int64_t least = layout == CUDAL2_TN ? s->k : s->n;
             if ((c->layouts & CUDAL2_BIT(layout)) && s->ldb < least)
@@ -241,8 +241,9 @@ static int check_strides(const struct config *c, struct error *err)
                                  "$.shapes[%zu].ldb: layout %s needs %" PRId64 " or more, found %" PRId64, i,
                                  layout_names[layout], least, s->ldb);
         }
-        if (strided && (c->modes & CUDAL2_BIT(MODE_CHAIN)))
-            return error_set(err, EXIT_CODE_DATA, "$.shapes[%zu]: mode chain takes packed problems only", i);
+        if (!problem_is_plain(&problem) && (c->modes & CUDAL2_BIT(MODE_CHAIN)))
+            return error_set(err, EXIT_CODE_DATA,
+                             "$.shapes[%zu]: mode chain takes packed problems only, without alpha and beta", i);
     }
     return 0;
 }

@@ -123,7 +123,7 @@ static const char *const top_keys[] = {
     "$schema", "schema", "schema_version", "name",       "description", "grid",   "shapes", "dtype", "accumulate",
     "layouts", "modes",  "baselines",      "candidates", "optional",    "timing", "aa",     "seed",  NULL};
 static const char *const grid_keys[] = {"m", "n", "k", NULL};
-static const char *const shape_keys[] = {"m", "n", "k", "lda", "ldb", "ldc", "label", NULL};
+static const char *const shape_keys[] = {"m", "n", "k", "lda", "ldb", "ldc", "alpha", "beta", "label", NULL};
 
 static size_t copy_keys(const char *const from[], const char *keys[], size_t count)
 {

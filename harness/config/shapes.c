@@ -69,7 +69,9 @@ static int compare_sizes(const struct shape *a, const struct shape *b)
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
         if (left[i] != right[i])
             return left[i] < right[i] ? -1 : 1;
-    return 0;
+    if (a->alpha != b->alpha)
+        return a->alpha < b->alpha ? -1 : 1;
+    return a->beta != b->beta ? (a->beta < b->beta ? -1 : 1) : 0;
 }
 
 static int by_shape(const void *a, const void *b)
@@ -136,14 +138,16 @@ static void read_grid(struct json_at at, struct config *c, struct faults *faults
         free(axis[i].values);
 }
 
-/* Takes over what the problem's own check has left of the leading dimensions. */
-static int settle_strides(const char *args, struct shape *s, struct error *err)
+/* Takes over what the problem's own check has left of leading dimensions, alpha and beta. */
+static int settle_args(const char *args, struct shape *s, struct error *err)
 {
     struct cudal2_problem p = shape_problem(s, CUDAL2_F16, CUDAL2_ACC_F16);
     int code = args ? problem_args_parse(args, &p, err) : problem_args_check(&p, err);
     s->lda = p.lda;
     s->ldb = p.ldb;
     s->ldc = p.ldc;
+    s->alpha = p.alpha;
+    s->beta = p.beta;
     return code;
 }
 
@@ -158,7 +162,7 @@ int shape_parse(const char *text, struct shape *out, struct error *err)
         return error_set(err, EXIT_CODE_DATA, "expected MxNxK, each from 1 to %d, found \"%.60s\"", CONFIG_MAX_SIZE,
                          config_text_plain(text) ? text : "(control characters)");
     *out = (struct shape){.m = m, .n = n, .k = k};
-    return text[used] == '\0' ? 0 : settle_strides(text + used + 1, out, err);
+    return text[used] == '\0' ? 0 : settle_args(text + used + 1, out, err);
 }
 
 static void read_text_shape(struct json_at at, struct shape *out, struct faults *faults)
@@ -169,11 +173,17 @@ static void read_text_shape(struct json_at at, struct shape *out, struct faults 
     faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
 }
 
-/* lda, ldb and ldc of an object, each of which may be absent. */
-static void read_strides(struct json_at at, struct shape *out, struct faults *faults)
+static int read_scale(struct json_at at, double *out, struct error *err)
+{
+    return json_read_number(at, -PROBLEM_SCALE_MAX, PROBLEM_SCALE_MAX, out, err);
+}
+
+/* lda, ldb, ldc, alpha and beta of an object, each of which may be absent. */
+static void read_args(struct json_at at, struct shape *out, struct faults *faults)
 {
     const char *const keys[] = {"lda", "ldb", "ldc"};
     int64_t *const values[] = {&out->lda, &out->ldb, &out->ldc};
+    const struct json_at alpha = json_member(at, "alpha"), beta = json_member(at, "beta");
     size_t before = faults->count;
     struct error cause, err;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -181,7 +191,11 @@ static void read_strides(struct json_at at, struct shape *out, struct faults *fa
         if (member.node)
             faults_none(faults, read_size(member, values[i], &err), &err);
     }
-    if (faults->count == before && settle_strides(NULL, out, &cause))
+    if (alpha.node && faults_none(faults, read_scale(alpha, &out->alpha, &err), &err) && out->alpha == 0)
+        faults_none(faults, json_expected(alpha, &err, "another number than 0"), &err);
+    if (beta.node)
+        faults_none(faults, read_scale(beta, &out->beta, &err), &err);
+    if (faults->count == before && settle_args(NULL, out, &cause))
         faults_none(faults, json_fail(at, &err, "%s", cause.text), &err);
 }
 
@@ -203,7 +217,7 @@ static void read_shape(struct json_at at, struct shape *out, struct faults *faul
     faults_none(faults, read_size(json_member(at, "n"), &out->n, &err), &err);
     faults_none(faults, read_size(json_member(at, "k"), &out->k, &err), &err);
     if (faults->count == before)
-        read_strides(at, out, faults);
+        read_args(at, out, faults);
     if (label.node)
         faults_none(faults, config_read_short(label, out->label, &err), &err);
 }

@@ -20,10 +20,10 @@ static void put_names(cJSON *root, const char *key, char *const names[])
         cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
 }
 
-static void put_stride(cJSON *shape, const char *key, int64_t stride)
+static void put_unless_zero(cJSON *shape, const char *key, double value)
 {
-    if (stride != 0)
-        json_put_number(shape, key, (double)stride);
+    if (value != 0)
+        json_put_number(shape, key, value);
 }
 
 /* Always the list: the grid it came from is one way to write it. */
@@ -36,9 +36,11 @@ static void put_shapes(cJSON *root, const struct config *c)
         json_put_number(item, "m", (double)s->m);
         json_put_number(item, "n", (double)s->n);
         json_put_number(item, "k", (double)s->k);
-        put_stride(item, "lda", s->lda);
-        put_stride(item, "ldb", s->ldb);
-        put_stride(item, "ldc", s->ldc);
+        put_unless_zero(item, "lda", (double)s->lda);
+        put_unless_zero(item, "ldb", (double)s->ldb);
+        put_unless_zero(item, "ldc", (double)s->ldc);
+        put_unless_zero(item, "alpha", s->alpha);
+        put_unless_zero(item, "beta", s->beta);
         if (s->label[0])
             cJSON_AddStringToObject(item, "label", s->label);
         cJSON_AddItemToArray(array, item);

@@ -259,7 +259,7 @@ void plugin_contender(const struct plugin *plugin, size_t index, enum contender_
     out->is = *is;
     out->old_abi = plugin->abi < CUDAL2_ABI;
     if (out->old_abi) /* what it could not know of it does not mean */
-        out->is.flags &= ~(uint32_t)CUDAL2_STRIDES;
+        out->is.flags &= ~(uint32_t)(CUDAL2_STRIDES | CUDAL2_SCALES);
     out->ops = is->list_variants ? &plugin_ops : &plugin_ops_single;
     out->origin = is;
     out->available = plugin->usable;

@@ -77,6 +77,19 @@ static bool refuse_strides(const struct contender *c, const struct device_info *
     return why[0] != '\0';
 }
 
+/* Nor do they know what C was. */
+static bool refuse_scales(const struct contender *c, const struct device_info *device, const struct cudal2_problem *p,
+                          char *why)
+{
+    if (!problem_is_scaled(p))
+        return false;
+    if (device->device_bit == CUDAL2_ON_CUDA)
+        snprintf(why, CUDAL2_WHY, "alpha and beta are measured on the CPU device only");
+    else if (!(c->is.flags & CUDAL2_SCALES))
+        snprintf(why, CUDAL2_WHY, "takes an alpha of 1 and a beta of 0 only, and this problem has others");
+    return why[0] != '\0';
+}
+
 static bool refuse_multiple(const char *name, int64_t value, int64_t multiple, char *why)
 {
     if (multiple <= 1 || value % multiple == 0)
@@ -95,7 +108,8 @@ bool contender_supports(const struct contender *c, const struct device_info *dev
     }
     return contender_runs_on(c, device, why) &&
            !(refuse_type(c, problem, why) || refuse_architecture(c, device, why) ||
-             refuse_strides(c, device, problem, why) || refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
+             refuse_strides(c, device, problem, why) || refuse_scales(c, device, problem, why) ||
+             refuse_multiple("M", problem->m, c->is.m_multiple, why) ||
              refuse_multiple("N", problem->n, c->is.n_multiple, why) ||
              refuse_multiple("K", problem->k, c->is.k_multiple, why));
 }

@@ -148,6 +148,16 @@ static int64_t place_of(const struct product *t, int64_t row, int64_t panel, int
     return column < t->p->n ? (t->first_row + row) * t->p->n + column : -1;
 }
 
+/* alpha times the sum and, where C is an input, beta times what it holds there. */
+static double scaled(const struct product *t, double sum, int64_t place)
+{
+    double value = problem_alpha(t->p) * sum;
+    if (!problem_reads_c(t->p))
+        return value;
+    const struct matrix_extent c = problem_c(t->p);
+    return value + t->p->beta * (double)element_load(t->operands->c, t->p->dtype, extent_place(&c, (uint64_t)place));
+}
+
 /* ROWS x PANEL of C. Rows beyond the slab repeat its last one; their sums are not stored. */
 static void multiply_tile(const struct product *t, int64_t row, int64_t panel)
 {
@@ -168,8 +178,10 @@ static void multiply_tile(const struct product *t, int64_t row, int64_t panel)
         }
     }
     for (int r = 0; r < ROWS && row + r < m; r++)
-        for (int64_t j = 0; j < PANEL && place_of(t, row + r, panel, j) >= 0; j++)
-            t->out[place_of(t, row + r, panel, j)] = sum[r][j / 4][j % 4];
+        for (int64_t j = 0; j < PANEL && place_of(t, row + r, panel, j) >= 0; j++) {
+            int64_t place = place_of(t, row + r, panel, j);
+            t->out[place] = (float)scaled(t, (double)sum[r][j / 4][j % 4], place);
+        }
 }
 
 /* The same in fp64. */
@@ -183,8 +195,10 @@ static void multiply_tile_wide(const struct product *t, int64_t row, int64_t pan
         for (int64_t i = 0; i < k; i++)
             for (int j = 0; j < PANEL; j++)
                 sum[j] += (double)a[i] * (double)b[i * PANEL + j];
-        for (int64_t j = 0; j < PANEL && place_of(t, row + r, panel, j) >= 0; j++)
-            t->wide[place_of(t, row + r, panel, j)] = sum[j];
+        for (int64_t j = 0; j < PANEL && place_of(t, row + r, panel, j) >= 0; j++) {
+            int64_t place = place_of(t, row + r, panel, j);
+            t->wide[place] = scaled(t, sum[j], place);
+        }
     }
 }
 
@@ -284,11 +298,11 @@ static void compare_element(const struct compare_task *t, uint64_t index, struct
     double value = (double)element_load(t->c, t->p->dtype, extent_place(&t->extent, index));
     double expected = t->expected.wide ? t->expected.wide[index] : (double)t->expected.reference[index];
     double difference = fabs(value - expected), limit = t->expected.limit;
-    bool checked = limit <= 0 || (expected >= 0 && expected < limit);
+    bool checked = limit <= 0 || fabs(expected) < limit;
     bool nan = isnan(value);
     bool wrong = checked && (nan || (limit > 0 && difference > 0));
     out->checked += checked;
-    out->covered += checked && expected > 0;
+    out->covered += checked && fabs(expected) > 0;
     out->mismatched += wrong;
     out->nan_count += nan;
     if ((wrong || nan) && index < out->first_index)

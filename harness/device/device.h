@@ -70,7 +70,7 @@ struct fill_item {
 };
 
 /* What an output is held against: a reference, row-major m x n without gaps, in fp32 or (wide, instead) in fp64. limit
- * > 0: exact match where 0 <= reference < limit; limit 0: error sums over all elements. */
+ * > 0: exact match where |reference| < limit; limit 0: error sums over all elements. */
 struct expectation {
     const float *reference;
     double limit;
@@ -79,8 +79,8 @@ struct expectation {
 
 /* Comparison of an output with a reference, both row-major m x n, the output as its problem says. */
 struct comparison {
-    uint64_t checked; /* elements with 0 <= reference < limit, or all when limit is 0 */
-    uint64_t covered; /* of those: elements with a reference above 0 */
+    uint64_t checked; /* elements with |reference| < limit, or all when limit is 0 */
+    uint64_t covered; /* of those: elements whose reference is not 0 */
     uint64_t
         mismatched; /* of those checked: elements that differ from the reference (limit > 0), or are NaN (limit 0) */
     uint64_t nan_count;
@@ -184,7 +184,8 @@ struct device_ops {
     int (*sync)(struct device *d, struct error *err);
     /* Evicts the caches: reads more than the L2 holds. */
     int (*flush)(struct device *d, struct error *err);
-    /* fp32 reference of A*B (fp32 accumulate) into reference[m*n], which has no gaps; operands.b is in `layout`. */
+    /* fp32 reference of alpha*A*B + beta*C (fp32 accumulate, C as operands.c holds it now) into reference[m*n], which
+     * has no gaps; operands.b is in `layout`. */
     int (*reference)(struct device *d, const struct cudal2_problem *p, enum cudal2_layout layout,
                      const struct cudal2_operands *operands, float *reference, struct error *err);
     /* The same, faster, for inputs that are all 0 or 1 and k <= 2^24, where every sum is a count. NULL where reference

@@ -20,6 +20,11 @@ int host_renew(struct device *d, const struct probe_renewal *renewal, struct err
 /* probe_ops.disturb: the scripted device's segments, and chains. */
 int host_disturb(struct device *d, const struct probe_renewal *renewal, size_t n, struct error *err);
 
+/* All of C becomes what is kept of it, where it is an input; what is between its lines stays. */
+void host_put_back(const struct cudal2_problem *p, const void *input, void *c);
+/* What is asked for where C is an input: no NaN. */
+enum probe_spoil host_spoil_of_input(enum probe_spoil spoil);
+
 /* host_upset.c: probe_ops of these names. */
 int host_upset(struct device *d, const struct probe_upset *upset, char *why);
 int host_count_kept(struct device *d, const struct probe_upset *upset, char *why);

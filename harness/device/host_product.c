@@ -62,12 +62,21 @@ static struct sums row_times(const void *matrix, enum cudal2_dtype dtype, int64_
     return sums;
 }
 
+/* What beta times an input C adds to an element. */
+static double added(const struct probe_product *product, int64_t row, int64_t column)
+{
+    const struct cudal2_problem *p = &product->problem;
+    if (product->input == NULL)
+        return 0;
+    return p->beta * (double)element_load(product->input, p->dtype, (size_t)(row * problem_c(p).stride + column));
+}
+
 /* ---- the projection ---- */
 
 struct freivalds {
     const struct probe_product *product;
     double *x, *y;                      /* y = B x */
-    double *expected, *found, *squares; /* A y, C x and |a|^2 by rows */
+    double *expected, *found, *squares; /* what C x should be, C x, and the square of its scale, by rows */
 };
 
 /* Of B by rows; a column-major B is walked along its columns, of which every thread takes its part of each. */
@@ -98,10 +107,16 @@ static void multiply_rows(void *context, int64_t first, int64_t last)
     const struct freivalds *f = context;
     const struct cudal2_problem *p = &f->product->problem;
     int64_t lda = problem_a(p).stride, ldc = problem_c(p).stride;
+    double alpha = problem_alpha(p);
     for (int64_t i = first; i < last; i++) {
         struct sums a = row_times(f->product->operands->a, p->dtype, i * lda, p->k, f->y);
-        f->expected[i] = a.product;
-        f->squares[i] = a.square;
+        f->expected[i] = alpha * a.product;
+        f->squares[i] = alpha * alpha * a.square;
+        if (f->product->input != NULL) {
+            struct sums in = row_times(f->product->input, p->dtype, i * ldc, p->n, f->x);
+            f->expected[i] += p->beta * in.product;
+            f->squares[i] += p->beta * p->beta * in.square / (double)p->n;
+        }
         f->found[i] = row_times(f->product->operands->c, p->dtype, i * ldc, p->n, f->x).product;
     }
 }
@@ -190,8 +205,11 @@ static void expect_spot(const struct probe_product *product, struct probe_spot *
         a_square += a * a;
         b_square += b * b;
     }
-    spot->expected = sum;
-    spot->scale = hypot(sqrt(a_square * b_square / (double)product->problem.k), product->floor);
+    double alpha = problem_alpha(&product->problem);
+    double c = added(product, (int64_t)spot->row, (int64_t)spot->column);
+    double scale = fabs(alpha) * sqrt(a_square * b_square / (double)product->problem.k);
+    spot->expected = alpha * sum + c;
+    spot->scale = hypot(hypot(scale, c), product->floor);
 }
 
 int host_spots(struct device *d, const struct probe_product *product, struct probe_spot *spots, size_t n,
@@ -243,15 +261,18 @@ int host_band(struct device *d, const struct probe_product *product, int64_t fir
 {
     const struct cudal2_problem *p = &product->problem;
     int64_t ldc = problem_c(p).stride;
+    double alpha = problem_alpha(p);
     double *memory = malloc((size_t)(p->n + p->k) * sizeof *memory);
     (void)d;
     *out = (struct probe_difference){.first_row = UINT64_MAX};
     if (!memory)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory to check rows of an output");
     for (int64_t row = first; row < first + rows; row++) {
-        double scale = hypot(sqrt(multiply_row(product, row, memory, memory + p->n)), product->floor);
+        double size = fabs(alpha) * sqrt(multiply_row(product, row, memory, memory + p->n));
         for (int64_t j = 0; j < p->n; j++) {
-            double error = (double)element_load(product->operands->c, p->dtype, (size_t)(row * ldc + j)) - memory[j];
+            double c = added(product, row, j), scale = hypot(hypot(size, c), product->floor);
+            double found = (double)element_load(product->operands->c, p->dtype, (size_t)(row * ldc + j));
+            double error = found - (alpha * memory[j] + c);
             if (!isfinite(error))
                 out->nan_rows++;
             else if (scale > 0)

@@ -202,7 +202,7 @@ static void spoil_all(const struct probe_renewal *r, unsigned char byte)
         memset((char *)r->operands->c + (size_t)(line * e.stride) * bytes, byte, (size_t)e.length * bytes);
 }
 
-static void spoil(const struct probe_renewal *r)
+static void spoil_output(const struct probe_renewal *r)
 {
     struct draw draw = {fill_key(r->seed + 2), 0};
     if (r->spoil == SPOIL_NAN)
@@ -213,6 +213,38 @@ static void spoil(const struct probe_renewal *r)
         spoil_all_likely(r, &draw);
     else if (r->spoil != SPOIL_NONE)
         spoil_some(r, &draw);
+}
+
+enum probe_spoil host_spoil_of_input(enum probe_spoil spoil)
+{
+    if (spoil == SPOIL_NAN)
+        return SPOIL_LIKELY;
+    return spoil == SPOIL_SOME_NAN ? SPOIL_SOME_LIKELY : spoil;
+}
+
+void host_put_back(const struct cudal2_problem *p, const void *input, void *c)
+{
+    const struct matrix_extent e = problem_c(p);
+    size_t width = dtype_bytes(p->dtype);
+    for (int64_t line = 0; line < e.lines; line++) {
+        size_t at = (size_t)(line * e.stride) * width;
+        memcpy((char *)c + at, (const char *)input + at, (size_t)e.length * width);
+    }
+}
+
+static void spoil(const struct probe_renewal *r)
+{
+    if (r->input == NULL) {
+        spoil_output(r);
+        return;
+    }
+    struct probe_renewal kept = *r;
+    struct cudal2_operands operands = *r->operands;
+    operands.c = r->input;
+    kept.operands = &operands;
+    kept.spoil = host_spoil_of_input(r->spoil);
+    spoil_output(&kept);
+    host_put_back(&r->problem, r->input, r->operands->c);
 }
 
 /* ---- the caches ---- */

@@ -78,13 +78,12 @@ static bool room_for(uint64_t elements, char *why)
     return true;
 }
 
-int host_upset(struct device *d, const struct probe_upset *u, char *why)
+static int upset(const struct probe_upset *u, char *why)
 {
     uint64_t elements = (uint64_t)(u->problem.m * u->problem.n), of_c = fill_mix(fill_key(u->seed));
     size_t bytes = dtype_bytes(u->problem.dtype), n = 0;
     const struct matrix_extent e = problem_c(&u->problem);
     unsigned char *c = u->operands->c;
-    (void)d;
     change_inputs(u);
     if (u->spoil == SPOIL_NONE)
         return CUDAL2_OK;
@@ -99,6 +98,21 @@ int host_upset(struct device *d, const struct probe_upset *u, char *why)
         memcpy(upset_memory.put + n * bytes, c + at * bytes, bytes);
     }
     return CUDAL2_OK;
+}
+
+int host_upset(struct device *d, const struct probe_upset *u, char *why)
+{
+    struct probe_upset kept = *u;
+    struct cudal2_operands operands = *u->operands;
+    (void)d;
+    if (u->input == NULL)
+        return upset(u, why);
+    operands.c = u->input;
+    kept.operands = &operands;
+    kept.spoil = host_spoil_of_input(u->spoil);
+    int status = upset(&kept, why);
+    host_put_back(&u->problem, u->input, u->operands->c);
+    return status;
 }
 
 int host_count_kept(struct device *d, const struct probe_upset *u, char *why)

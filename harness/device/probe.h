@@ -25,8 +25,9 @@ struct probe_region {
 #define PROBE_POISON 0xffu
 
 /* One output in one place. x is drawn from the seed. Errors are also given in units of what they should scale with: of
- * row i of the projection |x| |a_i|, of element (i, j) |a_i| |b_j| / sqrt(k), where `floor` is added in quadrature for
- * |a_i| (and for |a_i| |b_j| / sqrt(k)): what the smallest numbers of a dtype cannot hold is no error. */
+ * row i of the projection |x| |a_i|, of element (i, j) |a_i| |b_j| / sqrt(k), both times |alpha|, where `floor` and
+ * what beta times an input C adds to the size of an element (or of the row's elements) are added in quadrature: what
+ * the smallest numbers of a dtype cannot hold is no error. */
 struct probe_renewal;
 struct probe_product {
     struct cudal2_problem problem;
@@ -35,6 +36,7 @@ struct probe_product {
     uint64_t seed;
     double floor;
     const struct probe_renewal *renewal; /* of spots: what A and B should hold; NULL: what they hold */
+    const void *input; /* where C is an input: what it held before the launch, lying as C does; else NULL */
 };
 
 /* One element of C: the caller says where, the device what it should be (in fp64), what its error scales with, and
@@ -45,7 +47,10 @@ struct probe_spot {
     bool mutated;
 };
 
-/* What C holds before a launch: what was there, NaN in every element or in one of PROBE_SPRINKLE, values of the right
+/* What C holds before a launch. Where C is an input no kind is NaN, for NaN in is NaN out: those two become values of
+ * the right size. The spoil is then put into what is kept of that input, and all of C is made that: every kind gives a
+ * known input, and what a launch before it has left in C is gone. */
+/* The kinds: what was there, NaN in every element or in one of PROBE_SPRINKLE, values of the right
  * size in every one or in some, what was there with some elements a little changed or with elements from elsewhere in
  * it, zeros. */
 enum probe_spoil {
@@ -69,6 +74,7 @@ struct probe_renewal {
     enum probe_spoil spoil;
     bool cold; /* what was written leaves the caches again */
     uint64_t seed;
+    void *input; /* where C is an input: what is kept of it (probe_product) */
 };
 
 /* One operand set, and the seed of the elements. */
@@ -86,6 +92,7 @@ struct probe_upset {
     enum probe_spoil spoil; /* one of those of some elements, or none */
     uint64_t lines;         /* of so many rows of A and columns of B one is changed; 0: inputs stay */
     uint64_t seed;
+    void *input; /* as in probe_renewal */
 };
 
 /* Rows of C x against rows of A (B x). */

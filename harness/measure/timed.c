@@ -102,17 +102,30 @@ static const struct cudal2_operands *first_set(const struct bench *bench, const 
     return operands_sets(bench->operands, e->contender->is.layout) + e->first_set;
 }
 
-static int renew(struct bench *bench, const struct entrant *entrant, size_t set, uint64_t seed, struct error *err)
+/* What is kept of C of a set, where it is an input. */
+static void *input_of(const struct bench *bench, const struct entrant *e, size_t set)
+{
+    return bench->operands->input[e->first_set + set];
+}
+
+static int renew(struct bench *bench, const struct entrant *entrant, size_t set, enum probe_spoil spoil, uint64_t seed,
+                 struct error *err)
 {
     struct timed *t = bench->timed;
     t->renewal = (struct probe_renewal){.problem = bench->problem,
                                         .layout = entrant->contender->is.layout,
                                         .operands = first_set(bench, entrant) + set,
                                         .pool = t->pool,
-                                        .spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS),
+                                        .spoil = spoil,
                                         .cold = t->cold,
-                                        .seed = seed};
+                                        .seed = seed,
+                                        .input = input_of(bench, entrant, set)};
     return bench->device->probes->renew(bench->device, &t->renewal, err);
+}
+
+static enum probe_spoil draw_spoil(struct timed *t)
+{
+    return (enum probe_spoil)random_below(&t->random, SPOIL_KINDS);
 }
 
 bool timed_renews(const struct bench *bench)
@@ -126,13 +139,23 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
     if (!timed_renews(bench))
         return 0;
     t->cold = cold;
-    int code = renew(bench, entrant, 0, random_next(&t->random), err);
+    uint64_t seed = random_next(&t->random);
+    int code = renew(bench, entrant, 0, draw_spoil(t), seed, err);
     return code == 0 && bench->renewed != NULL ? bench->renewed(bench->renewed_context, err) : code;
 }
 
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err)
 {
-    return renew(bench, entrant, set, seed, err);
+    bool all_of_c = problem_reads_c(&bench->problem); /* the other kinds leave some of what was there */
+    return renew(bench, entrant, set, all_of_c ? SPOIL_LIKELY : draw_spoil(bench->timed), seed, err);
+}
+
+int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, struct error *err)
+{
+    if (!problem_reads_c(&bench->problem))
+        return 0;
+    int code = operands_poison(bench->device, bench->operands, entrant->first_set + set, err);
+    return code == 0 ? bench->device->ops->sync(bench->device, err) : code;
 }
 
 /* ---- before a segment ---- */
@@ -426,7 +449,8 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
                                        .layout = entrant->contender->is.layout,
                                        .operands = first_set(bench, entrant),
                                        .floor = judge_floor(bench->problem.dtype, allowed),
-                                       .renewal = &bench->timed->renewal};
+                                       .renewal = &bench->timed->renewal,
+                                       .input = input_of(bench, entrant, 0)};
     if (timing_is_segment(timing) || bench->device->probes->renew == NULL)
         return judge_segment(&l, timing, err);
     entrant->timed.judged++;

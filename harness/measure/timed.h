@@ -63,9 +63,11 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
 int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err);
 /* Whether the next segment is checked, by what others and their checks cost: drawn. bench->timed is not NULL. */
 bool timed_chooses(struct bench *bench, const struct timed_cost *cost);
-/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values. Where
- * timed_renews says so. */
+/* timed_renew on another of its sets, with the values of `seed`: twice the same are the same values, of C too where it
+ * is an input. Where timed_renews says so. */
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err);
+/* Where C is an input: C of that set holds it again, whatever launches without a check have made of it. */
+int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, struct error *err);
 /* Behind it, once verification is over (a variant that races before is verified when it has won); it took `ns`.
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err);

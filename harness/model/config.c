@@ -24,7 +24,9 @@ struct cudal2_problem shape_problem(const struct shape *shape, enum cudal2_dtype
                                    .accumulate = accumulate,
                                    .lda = shape->lda,
                                    .ldb = shape->ldb,
-                                   .ldc = shape->ldc};
+                                   .ldc = shape->ldc,
+                                   .alpha = shape->alpha,
+                                   .beta = shape->beta};
 }
 
 bool shape_equal(const struct shape *a, const struct shape *b)

@@ -16,6 +16,7 @@
 struct shape {
     int64_t m, n, k;
     int64_t lda, ldb, ldc;        /* as in struct cudal2_problem; 0: packed */
+    double alpha, beta;           /* 0: 1 and 0 */
     char label[CONFIG_LABEL_MAX]; /* "" when the config gives none */
 };
 

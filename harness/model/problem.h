@@ -64,16 +64,43 @@ static inline bool extent_has_gaps(const struct matrix_extent *e)
 
 /* Whether the three matrices lie without gaps, in either layout. */
 bool problem_is_packed(const struct cudal2_problem *problem);
-/* The same sizes and types, packed. */
-struct cudal2_problem problem_packed(const struct cudal2_problem *problem);
-/* With lda, ldb and ldc as a contender of that layout is to see them: never 0. */
+
+/* ---- what they are multiplied by ---- */
+
+/* Bounds of alpha and beta, which are multiples of 1 / PROBLEM_SCALE_PARTS: products of {0,1} inputs then stay exact.
+ */
+#define PROBLEM_SCALE_MAX 4
+#define PROBLEM_SCALE_PARTS 8
+
+/* alpha, which is kept as 0 where it is 1. */
+static inline double problem_alpha(const struct cudal2_problem *problem)
+{
+    return problem->alpha == 0 ? 1 : problem->alpha;
+}
+
+/* Whether C is an input. */
+static inline bool problem_reads_c(const struct cudal2_problem *problem)
+{
+    return problem->beta != 0;
+}
+
+/* Whether alpha is not 1 or beta not 0. */
+bool problem_is_scaled(const struct cudal2_problem *problem);
+
+/* ---- both ---- */
+
+/* Neither gaps nor scaled. */
+bool problem_is_plain(const struct cudal2_problem *problem);
+/* The same sizes and types, plain. */
+struct cudal2_problem problem_plain(const struct cudal2_problem *problem);
+/* With lda, ldb, ldc and alpha as a contender of that layout is to see them: never 0. */
 struct cudal2_problem problem_full(const struct cudal2_problem *problem, enum cudal2_layout layout);
 
-/* What a problem has beside its sizes, as words: "lda=72:ldc=100", "" for a packed one. text must hold
+/* What a problem has beside its sizes, as words: "lda=72:ldc=100:alpha=-0.5:beta=1", "" for a plain one. text must hold
  * PROBLEM_ARGS_MAX bytes. */
 #define PROBLEM_ARGS_MAX 96
 void problem_args(const struct cudal2_problem *problem, char *text);
-/* Reads them into the problem, whose sizes are known; what is as in a packed problem becomes 0. "" changes nothing.
+/* Reads them into the problem, whose sizes are known; what is as in a plain problem becomes 0. "" changes nothing.
  * EXIT_CODE_DATA with what was expected; a leading dimension must fit one of the layouts. */
 int problem_args_parse(const char *text, struct cudal2_problem *problem, struct error *err);
 /* The same check of values that are there already. */
@@ -83,5 +110,7 @@ int problem_args_check(struct cudal2_problem *problem, struct error *err);
  * PROBLEM_KEY_MAX bytes. */
 #define PROBLEM_KEY_MAX (64 + PROBLEM_ARGS_MAX)
 void problem_key(const struct cudal2_problem *problem, char *key);
+/* In a text that ends with such a key, or with its sizes alone: where the sizes begin. */
+const char *problem_key_sizes(const char *key);
 
 #endif

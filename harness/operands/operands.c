@@ -8,13 +8,20 @@
 
 #include "base/random.h"
 
-enum matrix { MATRIX_A, MATRIX_C, MATRIX_B_NN, MATRIX_B_TN, MATRICES };
+enum matrix { MATRIX_A, MATRIX_C, MATRIX_B_NN, MATRIX_B_TN, MATRIX_INPUT };
+
+/* MATRIX_INPUT, last, is there where C is an input: what C holds before a launch. */
+static unsigned matrices_of(const struct operands_request *request)
+{
+    return problem_reads_c(&request->problem) ? MATRIX_INPUT + 1 : MATRIX_INPUT;
+}
 
 static struct matrix_extent extent_of(const struct cudal2_problem *p, unsigned matrix)
 {
     if (matrix == MATRIX_A)
         return problem_a(p);
-    return matrix == MATRIX_C ? problem_c(p) : problem_b(p, matrix == MATRIX_B_TN ? CUDAL2_TN : CUDAL2_NN);
+    return matrix == MATRIX_C || matrix == MATRIX_INPUT ? problem_c(p)
+                                                        : problem_b(p, matrix == MATRIX_B_TN ? CUDAL2_TN : CUDAL2_NN);
 }
 
 /* Gaps included. */
@@ -64,6 +71,8 @@ uint64_t operands_bytes(const struct operands_request *request)
     uint64_t a_and_c = room_for(request, MATRIX_A) + room_for(request, MATRIX_C);
     uint64_t nn = room_for(request, MATRIX_B_NN), tn = room_for(request, MATRIX_B_TN);
     uint64_t total = 0;
+    if (problem_reads_c(&request->problem))
+        a_and_c += room_for(request, MATRIX_INPUT);
     for (size_t s = 0; s < request->n_sets; s++)
         total += a_and_c + (wants(request, s, CUDAL2_NN) ? nn : 0) + (wants(request, s, CUDAL2_TN) ? tn : 0);
     return total;
@@ -73,8 +82,8 @@ uint64_t operands_bytes(const struct operands_request *request)
 static void place(struct operands *o, struct random *random, char **next, unsigned which)
 {
     const struct operands_request *request = &o->request;
-    size_t set = which / MATRICES;
-    unsigned matrix = which % MATRICES;
+    size_t set = which / matrices_of(request);
+    unsigned matrix = which % matrices_of(request);
     if ((matrix == MATRIX_B_NN && !wants(request, set, CUDAL2_NN)) ||
         (matrix == MATRIX_B_TN && !wants(request, set, CUDAL2_TN)))
         return;
@@ -85,6 +94,8 @@ static void place(struct operands *o, struct random *random, char **next, unsign
         o->nn[set].a = o->tn[set].a = at;
     else if (matrix == MATRIX_C)
         o->nn[set].c = o->tn[set].c = at;
+    else if (matrix == MATRIX_INPUT)
+        o->input[set] = at;
     else if (matrix == MATRIX_B_NN)
         o->nn[set].b = at;
     else
@@ -94,8 +105,8 @@ static void place(struct operands *o, struct random *random, char **next, unsign
 /* In a random order too, so that no set always lies first. */
 static int place_all(struct operands *o, struct random *random)
 {
-    unsigned *order = calloc(o->request.n_sets * MATRICES, sizeof *order);
-    unsigned n = (unsigned)o->request.n_sets * MATRICES;
+    unsigned n = (unsigned)o->request.n_sets * matrices_of(&o->request);
+    unsigned *order = calloc(n, sizeof *order);
     char *next = o->arena;
     if (order == NULL)
         return -1;
@@ -125,9 +136,12 @@ static void *writable(const void *memory)
     return pointer.owned;
 }
 
-/* A and the copies of B that the set has; returns their number. */
+/* One set: A, B twice, C and what it is to hold. */
+#define ITEMS 5
+
+/* A, the copies of B that the set has and, where it is an input, C; returns their number. */
 static size_t list_set(const struct operands *operands, const struct operands_values *values, size_t set,
-                       struct fill_item out[OPERANDS_INPUTS])
+                       struct fill_item out[ITEMS])
 {
     const struct cudal2_problem *p = &operands->request.problem;
     uint64_t seed = values->seed + 2 * (set % operands->request.period);
@@ -140,6 +154,11 @@ static size_t list_set(const struct operands *operands, const struct operands_va
     b.column_major = true;
     if (operands->tn[set].b != NULL)
         out[n++] = (struct fill_item){writable(operands->tn[set].b), b};
+    if (operands->input[set] == NULL)
+        return n;
+    const struct fill c = {values->kind, p->dtype, seed | OPERANDS_SEED_C, values->density, p->m, p->n, false, p->ldc};
+    out[n++] = (struct fill_item){operands->input[set], c};
+    out[n++] = (struct fill_item){operands->nn[set].c, c};
     return n;
 }
 
@@ -156,14 +175,14 @@ static int fill_list(struct device *device, const struct fill_item *items, size_
 int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
                       size_t set, struct error *err)
 {
-    struct fill_item items[OPERANDS_INPUTS];
+    struct fill_item items[ITEMS];
     return fill_list(device, items, list_set(operands, values, set, items), err);
 }
 
 int operands_fill_lesser(struct device *device, struct operands *operands, const struct operands_values *values,
                          size_t set, struct error *err)
 {
-    struct fill_item items[OPERANDS_INPUTS];
+    struct fill_item items[ITEMS];
     size_t n = list_set(operands, values, set, items);
     bool a = operands->request.problem.m <= operands->request.problem.n;
     return fill_list(device, a ? items : items + 1, a ? 1 : n - 1, err);
@@ -174,7 +193,7 @@ static int fill_sets(struct device *device, struct operands *operands, const str
                      const size_t range[2], struct error *err)
 {
     size_t n = 0, sets = operands->request.n_sets;
-    struct fill_item *items = calloc(OPERANDS_INPUTS * sets, sizeof *items);
+    struct fill_item *items = calloc(ITEMS * sets, sizeof *items);
     if (items == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of matrices");
     for (size_t s = range[0]; s < sets; s += range[1])
@@ -197,9 +216,26 @@ int operands_fill_alike(struct device *device, struct operands *operands, const 
     return fill_sets(device, operands, values, (const size_t[]){which, operands->request.period}, err);
 }
 
+/* Line by line: what is between two lines of C stays. */
+static int put_back(struct device *device, struct operands *operands, size_t set, struct error *err)
+{
+    const struct matrix_extent e = problem_c(&operands->request.problem);
+    size_t width = dtype_bytes(operands->request.problem.dtype);
+    const char *from = operands->input[set];
+    char *to = operands->nn[set].c;
+    int code = 0;
+    for (int64_t line = 0; line < e.lines && code == 0; line++) {
+        size_t at = (size_t)(line * e.stride) * width;
+        code = device->ops->upload(device, to + at, from + at, (size_t)e.length * width, err);
+    }
+    return code;
+}
+
 int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err)
 {
     const struct cudal2_problem *p = &operands->request.problem;
+    if (operands->input[set] != NULL)
+        return put_back(device, operands, set, err);
     struct fill poison = {.kind = FILL_POISON, .dtype = p->dtype, .rows = p->m, .cols = p->n, .stride = p->ldc};
     return device->ops->fill(device, operands->nn[set].c, &poison, err);
 }
@@ -207,6 +243,14 @@ int operands_poison(struct device *device, struct operands *operands, size_t set
 const struct cudal2_operands *operands_sets(const struct operands *operands, enum cudal2_layout layout)
 {
     return layout == CUDAL2_NN ? operands->nn : operands->tn;
+}
+
+struct cudal2_operands operands_before(const struct operands *operands, enum cudal2_layout layout, size_t set)
+{
+    struct cudal2_operands before = operands_sets(operands, layout)[set];
+    if (operands->input[set] != NULL)
+        before.c = operands->input[set];
+    return before;
 }
 
 struct probe_region operands_output(const struct operands *operands, size_t set)
@@ -229,6 +273,8 @@ size_t operands_inputs(const struct operands *operands, size_t set, struct probe
     for (int i = 0; i < 2; i++)
         if (b[i] != NULL)
             out[n++] = region_of(b[i], matrix_bytes(p, i == 0 ? MATRIX_B_NN : MATRIX_B_TN));
+    if (operands->input[set] != NULL)
+        out[n++] = region_of(operands->input[set], matrix_bytes(p, MATRIX_INPUT));
     return n;
 }
 

@@ -1,6 +1,7 @@
 /*
  * operands.h - the matrices of one group of blocks: A, B in the layouts raced, C, in one or more sets, and what fills
- * them.
+ * them. Where C is an input (beta) a set also keeps what C is to hold before each launch: a launch overwrites it, and
+ * whoever checks the launch must know it.
  *
  * Each contender has sets of its own, all holding the same values: with shared matrices a kernel's time depends on what
  * its neighbours left in the caches (on an H200 up to 7% at 128x512x1024), and an A/A copy could not be told from a
@@ -41,6 +42,7 @@ struct operands {
     void *arena;                                  /* holds every matrix */
     struct cudal2_operands nn[OPERANDS_MAX_SETS]; /* b is NULL where the set has no B in this layout */
     struct cudal2_operands tn[OPERANDS_MAX_SETS];
+    void *input[OPERANDS_MAX_SETS]; /* what C holds before a launch, lying as C does; NULL where C is no input */
 };
 
 /* Bytes that operands_alloc takes on the device, slack and guards included. */
@@ -53,7 +55,10 @@ int operands_alloc(struct device *device, const struct operands_request *request
                    struct error *err);
 void operands_free(struct device *device, struct operands *operands);
 
-/* Fills A and B of every set, by seed and s modulo the period. density is for FILL_BINARY. */
+/* Of what C holds before a launch, beside the seed of A; seeds of A and B do not come near this bit. */
+#define OPERANDS_SEED_C (1ull << 62)
+
+/* Fills A, B and, where it is an input, C of every set, by seed and s modulo the period. density is for FILL_BINARY. */
 int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
                   struct error *err);
 /* The same for one set. */
@@ -70,15 +75,18 @@ int operands_fill_lesser(struct device *device, struct operands *operands, const
 /* The same for every set that holds what set `which` of a contender holds, 0 <= which < period. */
 int operands_fill_alike(struct device *device, struct operands *operands, const struct operands_values *values,
                         size_t which, struct error *err);
-/* Writes NaN patterns over C of set `set`. */
+/* Writes NaN patterns over C of set `set` or, where C is an input, that input again. */
 int operands_poison(struct device *device, struct operands *operands, size_t set, struct error *err);
 
 /* The sets as a contender of this layout sees them. */
 const struct cudal2_operands *operands_sets(const struct operands *operands, enum cudal2_layout layout);
 
-/* Where the matrices of a set lie, gaps included: C; A and the copies of B; and the guards on both sides of all of
- * them, what rounding left included. Return the number. */
-#define OPERANDS_INPUTS 3
+/* The set as a launch finds it, which overwrites C: where C is an input, `c` is what is kept of it. */
+struct cudal2_operands operands_before(const struct operands *operands, enum cudal2_layout layout, size_t set);
+
+/* Where the matrices of a set lie, gaps included: C; A, the copies of B and what is kept of C; and the guards on both
+ * sides of all of them, what rounding left included. Return the number. */
+#define OPERANDS_INPUTS 4
 #define OPERANDS_GUARDS (2 * (OPERANDS_INPUTS + 1))
 struct probe_region operands_output(const struct operands *operands, size_t set);
 size_t operands_inputs(const struct operands *operands, size_t set, struct probe_region out[OPERANDS_INPUTS]);

@@ -222,8 +222,8 @@ static void add_speedups(struct data *d, const struct result_cell *cell)
 
 static const char *sizes_of_key(const char *key)
 {
-    const char *dash = strrchr(key, '-');
-    return dash ? dash : key + strlen(key);
+    const char *sizes = problem_key_sizes(key);
+    return sizes > key ? sizes - 1 : key + strlen(key);
 }
 
 /* Groups are told apart by what stands before the sizes in a key: "offline/f16-f32". */

@@ -165,8 +165,9 @@ static int read_problem(struct json_at at, struct submission *out, struct error 
         return err->code;
     if (shape_parse(text, next, &cause))
         return json_fail(at, err, "%s", cause.text);
-    if (next->lda || next->ldb || next->ldc)
-        return json_fail(at, err, "expected MxNxK alone: the server takes packed problems");
+    const struct cudal2_problem problem = shape_problem(next, CUDAL2_F16, CUDAL2_ACC_F16);
+    if (!problem_is_plain(&problem))
+        return json_fail(at, err, "expected MxNxK alone: the server takes packed problems, without alpha and beta");
     for (size_t i = 0; i < out->n_problems; i++)
         if (out->problems[i].m == next->m && out->problems[i].n == next->n && out->problems[i].k == next->k)
             return json_fail(at, err, "this problem is there twice");

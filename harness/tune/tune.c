@@ -253,8 +253,9 @@ static int list_problems(struct tuner *t, const struct family *f, struct error *
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a list of problems");
     for (size_t i = 0; i < config->n_shapes; i++) {
         t->problems[i] = shape_problem(&config->shapes[i], f->dtype, f->accumulate);
-        if (!problem_is_packed(&t->problems[i]))
-            return error_set(err, EXIT_CODE_DATA, "$.shapes[%zu]: a search takes packed problems only", i);
+        if (!problem_is_plain(&t->problems[i]))
+            return error_set(err, EXIT_CODE_DATA,
+                             "$.shapes[%zu]: a search takes packed problems only, without alpha and beta", i);
     }
     return 0;
 }

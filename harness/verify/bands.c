@@ -48,11 +48,13 @@ int bands_make(struct device *d, const struct bands_request *request, struct ban
     int code = d->ops->alloc(d, (size_t)bands_bytes(p), &memory, err);
     out->reference = memory;
     struct cudal2_problem band = *p;
-    const struct matrix_extent a = problem_a(p);
+    const struct matrix_extent a = problem_a(p), c = problem_c(p);
     band.m = out->rows;
     for (size_t i = 0; i < out->n && code == 0; i++) {
         struct cudal2_operands operands = *request->operands;
         operands.a = row_of(operands.a, p->dtype, out->first[i], &a);
+        if (problem_reads_c(p))
+            operands.c = (char *)operands.c + (size_t)(out->first[i] * c.stride) * dtype_bytes(p->dtype);
         code = d->ops->reference_wide(d, &band, request->layout, &operands,
                                       out->reference + (int64_t)i * out->rows * p->n, err);
     }

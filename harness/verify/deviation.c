@@ -17,10 +17,8 @@ int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, 
     enum cudal2_layout layout = any->contender->is.layout;
     void *memory = NULL;
     *out = (struct normal_case){.set = (size_t)(seed % bench->sets_each)};
-    const struct bands_request bands = {.problem = *p,
-                                        .layout = layout,
-                                        .operands = operands_sets(bench->operands, layout) + any->first_set + out->set,
-                                        .seed = seed};
+    const struct cudal2_operands before = operands_before(bench->operands, layout, any->first_set + out->set);
+    const struct bands_request bands = {.problem = *p, .layout = layout, .operands = &before, .seed = seed};
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
     const struct operands_values values = {FILL_NORMAL, seed, 0};
     int code = operands_fill_alike(d, bench->operands, &values, out->set, err);

@@ -19,13 +19,23 @@ double exact_limit(enum cudal2_dtype dtype)
     return limits[dtype];
 }
 
+/* Every value on the way is a multiple of the unit, and of |alpha| sum + |beta| C the least that a result may hide is
+ * what beta C took off and may have put on. */
+double exact_limit_of(const struct cudal2_problem *p)
+{
+    double unit = 1;
+    while (fmod(problem_alpha(p), unit) != 0 || fmod(p->beta, unit) != 0)
+        unit /= 2;
+    return exact_limit(p->dtype) * unit - 2 * fabs(p->beta);
+}
+
 /* P(sum = 0) = (1 - p^2)^K; half of the tenth that may lie outside. */
 #define ZERO_SHARE 0.05
 
-double exact_density(enum cudal2_dtype dtype, int64_t k)
+double exact_density(const struct cudal2_problem *p)
 {
-    double mean_at_half_limit = sqrt(0.5 * exact_limit(dtype) / (double)k);
-    double few_zeros = sqrt(1 - pow(ZERO_SHARE, 1 / (double)k));
+    double k = (double)p->k, mean_at_half_limit = sqrt(0.5 * exact_limit_of(p) / fabs(problem_alpha(p)) / k);
+    double few_zeros = sqrt(1 - pow(ZERO_SHARE, 1 / k));
     return fmin(mean_at_half_limit, fmax(0.5, few_zeros));
 }
 
@@ -44,7 +54,8 @@ static double true_sum(const struct cudal2_problem *p, const struct exact_case *
     for (uint64_t i = 0; i < (uint64_t)p->k; i++)
         sum += binary_at(exact->seed, exact->density, row * (uint64_t)p->k + i) *
                binary_at(exact->seed + 1, exact->density, i * (uint64_t)p->n + column);
-    return sum;
+    double c = binary_at(exact->seed | OPERANDS_SEED_C, exact->density, row * (uint64_t)p->n + column);
+    return problem_alpha(p) * sum + p->beta * c;
 }
 
 /* Inputs are a function of seed and place (device/fill.h), so the host can tell some sums without asking the device. */
@@ -80,17 +91,17 @@ static int make_reference(struct bench *bench, const struct exact_case *exact, s
     const struct cudal2_problem *p = &bench->problem;
     const struct entrant *any = &bench->entrants[0];
     enum cudal2_layout layout = any->contender->is.layout;
-    const struct cudal2_operands *set = operands_sets(bench->operands, layout) + any->first_set + exact->set;
+    const struct cudal2_operands set = operands_before(bench->operands, layout, any->first_set + exact->set);
     bool binary = d->ops->reference_binary != NULL && p->k <= BINARY_K_MAX;
-    return binary ? d->ops->reference_binary(d, p, layout, set, exact->reference, err)
-                  : d->ops->reference(d, p, layout, set, exact->reference, err);
+    return binary ? d->ops->reference_binary(d, p, layout, &set, exact->reference, err)
+                  : d->ops->reference(d, p, layout, &set, exact->reference, err);
 }
 
 int exact_prepare(struct bench *bench, uint64_t seed, struct exact_case *out, struct error *err)
 {
     struct device *d = bench->device;
     const struct cudal2_problem *p = &bench->problem;
-    *out = (struct exact_case){.density = exact_density(p->dtype, p->k), .limit = exact_limit(p->dtype)};
+    *out = (struct exact_case){.density = exact_density(p), .limit = exact_limit_of(p)};
     out->set = (size_t)(seed % bench->sets_each);
     out->seed = seed + 2 * out->set;
     void *memory = NULL;

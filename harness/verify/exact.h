@@ -11,16 +11,20 @@
 /* Largest sum (exclusive) that the dtype holds exactly together with every smaller integer. */
 double exact_limit(enum cudal2_dtype dtype);
 
+/* The same for a problem's elements with alpha and beta, in size: they are multiples of 1/8, so alpha times a sum and
+ * beta times a C of 0 or 1 stay exact below it, in whatever order. */
+double exact_limit_of(const struct cudal2_problem *problem);
+
 /* Probability of a 1, chosen from K so that at least 90% of the sums lie strictly between 0 and the limit: the mean sum
- * K p^2 is at most half the limit (at least ten standard deviations below it for fp16 and bf16 alike), 1/2 where K is
- * small enough, and more where so few products would leave many sums at 0 (K < 11). */
-double exact_density(enum cudal2_dtype dtype, int64_t k);
+ * K p^2, times |alpha|, is at most half the limit (at least ten standard deviations below it for fp16 and bf16 alike),
+ * 1/2 where K is small enough, and more where so few products would leave many sums at 0 (K < 11). */
+double exact_density(const struct cudal2_problem *problem);
 
 /* Inputs of one seed on the device and their reference, against which any number of entrants can be checked. Some of
  * its elements have been computed on the CPU too. */
 struct exact_case {
     double density, limit;
-    uint64_t seed;    /* of A in `set`; B has the next one */
+    uint64_t seed;    /* of A in `set`; B has the next one, C where it is an input OPERANDS_SEED_C beside it */
     float *reference; /* device memory, m*n floats */
     size_t set; /* which of an entrant's sets is checked: another one for each seed; the same values for everyone */
 };

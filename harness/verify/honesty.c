@@ -78,12 +78,13 @@ static int note_before(void *context, struct error *err)
     return w->device->probes->digest(w->device, w->kept, w->n_kept, w->before, err);
 }
 
-/* NaN in every C, but not in the gaps between its rows, whose own pattern is looked for (timed_check.c). */
+/* NaN in every C, but not in the gaps between its rows, whose own pattern is looked for (timed_check.c); or, where C is
+ * an input, that input. */
 static int poison(const struct timed_check *t, const struct watch *w, struct error *err)
 {
     struct device *d = t->bench->device;
     int code = 0;
-    if (problem_is_packed(&t->bench->problem))
+    if (problem_is_packed(&t->bench->problem) && !problem_reads_c(&t->bench->problem))
         return d->probes->pattern(d, w->outputs, w->n_outputs, PROBE_POISON, err);
     for (size_t s = 0; s < w->n_outputs && code == 0; s++)
         code = operands_poison(d, t->bench->operands, t->entrant->first_set + s, err);

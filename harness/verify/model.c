@@ -70,7 +70,8 @@ double model_honest(const struct cudal2_problem *p)
  * the RMS suggests. */
 double model_largest(const struct cudal2_problem *p)
 {
-    double sigma = sqrt((double)p->k), tail = sqrt(2 * log(2 * (double)p->m * (double)p->n));
+    double sigma = hypot(problem_alpha(p) * sqrt((double)p->k), p->beta),
+           tail = sqrt(2 * log(2 * (double)p->m * (double)p->n));
     double half_unit = ldexp(1, ilogb(sigma * tail) - significant_bits(p->dtype));
     return sigma * tail * model_honest(p) + half_unit;
 }

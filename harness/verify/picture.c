@@ -24,7 +24,7 @@ struct gaze {
 
 static bool is_wrong(double expected, double got, double limit)
 {
-    bool checked = limit <= 0 || (expected >= 0 && expected < limit);
+    bool checked = limit <= 0 || fabs(expected) < limit;
     return isnan(got) || (checked && fabs(got - expected) > 0);
 }
 

@@ -51,7 +51,7 @@ static void cut(struct cudal2_problem *p, uint64_t most)
 
 static struct cudal2_problem longer_than(const struct cudal2_problem *cell)
 {
-    struct cudal2_problem p = problem_packed(cell);
+    struct cudal2_problem p = problem_plain(cell);
     p.k = (MODEL_PROBE_K + cell->k - 1) / cell->k * cell->k;
     return p;
 }

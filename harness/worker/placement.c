@@ -37,6 +37,8 @@ static double set_bytes(const struct cudal2_problem *p)
     double elements = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         elements += (double)extent_elements(&all[i]);
+    if (problem_reads_c(p)) /* and what it is to hold */
+        elements += (double)extent_elements(&all[3]);
     return elements * (double)dtype_bytes(p->dtype);
 }
 

@@ -1,6 +1,7 @@
 /*
- * compare.cu - device_ops.compare, first stage: each block writes one struct comparison (harness/device/device.h has the same
- * layout) and the host adds them in order, so that the sums do not depend on timing. -D DTYPE, -D WIDE: the reference is double.
+ * compare.cu - device_ops.compare, first stage: each block writes one struct comparison (harness/device/device.h has
+ * the same layout) and the host adds them in order, so that the sums do not depend on timing. -D DTYPE, -D WIDE: the
+ * reference is double.
  */
 #include "harness/element.cuh"
 
@@ -23,11 +24,11 @@ struct comparison {
 static __device__ void look(comparison &out, u64 index, float value, double expected, double limit)
 {
     double difference = fabs((double)value - expected);
-    bool checked = limit <= 0 || (expected >= 0 && expected < limit);
+    bool checked = limit <= 0 || fabs(expected) < limit;
     bool nan = value != value;
     bool wrong = checked && (nan || (limit > 0 && difference > 0));
     out.checked += checked;
-    out.covered += checked && expected > 0;
+    out.covered += checked && fabs(expected) > 0;
     out.mismatched += wrong;
     out.nan_count += nan;
     if ((wrong || nan) && index < out.first_index)

@@ -67,6 +67,7 @@ struct gemm {
     const struct cudal2_operands *sets;
     const struct isa *isa;
     int64_t m, n, k, lda, ldb, ldc;
+    float alpha, beta;
     enum cudal2_layout layout;
     struct share *shares;
     int n_shares, n_started;
@@ -147,17 +148,18 @@ static void pack(struct view from, int64_t count, int64_t k, int64_t width, floa
 struct block {
     float *c;
     int64_t stride, rows, columns, k;
-    bool accumulate; /* false for the first k block: C holds garbage before */
+    float alpha, beta; /* beta 0: C holds garbage before; behind the first k block it is 1 */
 };
 
 static void store_tile(const float *tile, int64_t nr, float *c, const struct block *b, int64_t rows, int64_t columns)
 {
     for (int64_t i = 0; i < rows; i++, c += b->stride, tile += nr) {
-        if (b->accumulate)
+        if (b->beta != 0)
             for (int64_t j = 0; j < columns; j++)
-                c[j] += tile[j];
+                c[j] = b->beta * c[j] + b->alpha * tile[j];
         else
-            memcpy(c, tile, (size_t)columns * sizeof *c);
+            for (int64_t j = 0; j < columns; j++)
+                c[j] = b->alpha * tile[j];
     }
 }
 
@@ -179,10 +181,10 @@ static void multiply_share(const struct share *s, const struct cudal2_operands *
     int64_t b_along_n = nn ? 1 : g->ldb;
     int64_t b_along_k = nn ? g->ldb : 1;
     for (int64_t j = s->n0; j < s->n1; j += NC) {
-        struct block block = {.stride = g->ldc, .columns = at_most(NC, s->n1 - j)};
+        struct block block = {.stride = g->ldc, .alpha = g->alpha, .columns = at_most(NC, s->n1 - j)};
         for (int64_t p = 0; p < g->k; p += KC) {
             block.k = at_most(KC, g->k - p);
-            block.accumulate = p > 0;
+            block.beta = p > 0 ? 1 : g->beta;
             const float *b = (const float *)o->b + j * b_along_n + p * b_along_k;
             pack((struct view){b, b_along_n, b_along_k}, block.columns, block.k, g->isa->nr, s->packed_b);
             for (int64_t i = s->m0; i < s->m1; i += MC) {
@@ -315,6 +317,8 @@ static int blocked_setup(const struct cudal2_setup *setup, void **state, char *w
     g->lda = setup->problem.lda;
     g->ldb = setup->problem.ldb;
     g->ldc = setup->problem.ldc;
+    g->alpha = (float)setup->problem.alpha;
+    g->beta = (float)setup->problem.beta;
     g->layout = setup->layout;
     g->shares = shares;
     g->n_shares = n_shares;
@@ -365,8 +369,9 @@ static int blocked_describe(void *state, char *out, size_t capacity)
 #define BLOCKED(contender_name, contender_layout)                                                                      \
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CPU, .dtypes = CUDAL2_BIT(CUDAL2_F32),                            \
-        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout, .flags = CUDAL2_STRIDES,                \
-        .setup = blocked_setup, .launch = blocked_launch, .teardown = blocked_teardown, .describe = blocked_describe   \
+        .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,                                         \
+        .flags = CUDAL2_STRIDES | CUDAL2_SCALES, .setup = blocked_setup, .launch = blocked_launch,                     \
+        .teardown = blocked_teardown, .describe = blocked_describe                                                     \
     }
 
 static const struct cudal2_contender contenders[] = {BLOCKED(BLOCKED_NAME "-nn", CUDAL2_NN),

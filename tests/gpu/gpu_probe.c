@@ -138,7 +138,8 @@ static void upsets_are_counted(void **state)
                                       &operands,
                                       kinds[i % 4],
                                       (uint64_t)(i % 3) * 16,
-                                      (uint64_t)i};
+                                      (uint64_t)i,
+                                      NULL};
         draw_normal(c, dtype, M, N, 9);
         check(gpu->ops->download(gpu, was, c, size * M * N, &err), &err);
         assert_int_equal(gpu->probes->upset(gpu, &u, why), CUDAL2_OK);
@@ -202,7 +203,7 @@ static void products_are_exact(void **state)
         const struct fill fill_a = {FILL_BINARY, dtype, 3, 0.5, M, K, false, 0};
         const struct fill fill_b = {FILL_BINARY, dtype, 4, 0.5, K, N, layout == CUDAL2_TN, 0};
         const struct cudal2_operands here = {a, b, c}, there = {da, db, dc};
-        const struct probe_product product = {problem, layout, &there, 77, 0, NULL};
+        const struct probe_product product = {problem, layout, &there, 77, 0, NULL, NULL};
         struct probe_difference difference;
         check(host->ops->fill(host, a, &fill_a, &err), &err);
         check(host->ops->fill(host, b, &fill_b, &err), &err);

@@ -265,7 +265,7 @@ static void test_refuses_unknown_keys(void **state)
     assert_refused("{" HEAD ",\"grid\":{\"m\":[1],\"n\":[1],\"k\":[1],\"K\":[1]}}",
                    "c.json: $.grid: keys \"k\" and \"K\" differ only in case");
     assert_refused("{" HEAD ",\"shapes\":[{\"m\":1,\"n\":1,\"k\":1,\"batch\":1}]}",
-                   "c.json: $.shapes[0]: unknown key \"batch\" (expected m, n, k, lda, ldb, ldc, label)");
+                   "c.json: $.shapes[0]: unknown key \"batch\" (expected m, n, k, lda, ldb, ldc, alpha, beta, label)");
 }
 
 static void test_optional(void **state)

@@ -60,7 +60,7 @@ static void what_cannot_be_is_refused(void **state)
     expect_refused("\"64x96x128:ldb=95\"", ", \"layouts\": [\"nn\"]",
                    "c.json: $.shapes[0]: ldb: expected 96 or more elements, found 95");
     expect_refused("\"8x8x8:lda=16\"", ", \"modes\": [\"chain\"]",
-                   "c.json: $.shapes[0]: mode chain takes packed problems only");
+                   "c.json: $.shapes[0]: mode chain takes packed problems only, without alpha and beta");
     expect_refused("\"8x8x8:lda=16\", \"8x8x8\", \"8x8x8:lda=16\"", "",
                    "c.json: $.shapes[2]: repeats $.shapes[0] (8x8x8)");
 }

@@ -48,6 +48,18 @@ static void torch_multiplies_single_and_bfloat(void **unused)
             &c, (struct cudal2_problem){.m = 16, .n = 24, .k = 16, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32},
             1, why),
         CUDAL2_OK);
+    assert_int_equal(c.is.flags & CUDAL2_SCALES, CUDAL2_SCALES);
+    for (int i = 0; i < 2; i++) {
+        const struct cudal2_problem scaled = {.m = 17,
+                                              .n = 35,
+                                              .k = 33,
+                                              .dtype = CUDAL2_F32,
+                                              .accumulate = CUDAL2_ACC_F32,
+                                              .ldc = i == 0 ? 0 : 40,
+                                              .alpha = -0.5,
+                                              .beta = i * 1.25};
+        assert_int_equal(fixture_multiply(&c, scaled, 1, why), CUDAL2_OK);
+    }
     assert_versions(&plugin, "torch");
 }
 

@@ -60,6 +60,27 @@ static void leading_dimensions(void **unused)
     }
 }
 
+static void alpha_and_beta(void **unused)
+{
+    static const double scales[][2] = {{0.5, 0}, {1, 1}, {-1.25, -0.375}, {4, 0.125}};
+    const char *const names[] = {"blocked-nn", "blocked-tn"};
+    (void)unused;
+    for (size_t i = 0; i < 2 * sizeof scales / sizeof scales[0]; i++) {
+        char why[CUDAL2_WHY] = "";
+        struct contender c = fixture_contender(&plugin, names[i % 2]);
+        const struct cudal2_problem problem = {.m = 97,
+                                               .n = 35,
+                                               .k = 259, /* two blocks */
+                                               .dtype = CUDAL2_F32,
+                                               .accumulate = CUDAL2_ACC_F32,
+                                               .ldc = i % 2 ? 40 : 0,
+                                               .alpha = scales[i / 2][0],
+                                               .beta = scales[i / 2][1]};
+        assert_true((c.is.flags & CUDAL2_SCALES) != 0);
+        assert_int_equal(fixture_multiply(&c, problem, 2, why), CUDAL2_OK);
+    }
+}
+
 static void several_threads(void **unused)
 {
     (void)unused;
@@ -104,9 +125,10 @@ static int open_plugin(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edges_of_every_tile),        cmocka_unit_test(wider_than_a_panel),
-        cmocka_unit_test(leading_dimensions),         cmocka_unit_test(several_threads),
-        cmocka_unit_test(thread_counts_out_of_range), cmocka_unit_test(declares_what_it_can),
+        cmocka_unit_test(edges_of_every_tile),  cmocka_unit_test(wider_than_a_panel),
+        cmocka_unit_test(leading_dimensions),   cmocka_unit_test(alpha_and_beta),
+        cmocka_unit_test(several_threads),      cmocka_unit_test(thread_counts_out_of_range),
+        cmocka_unit_test(declares_what_it_can),
     };
     return cmocka_run_group_tests(tests, open_plugin, NULL);
 }

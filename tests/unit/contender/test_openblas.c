@@ -30,6 +30,27 @@ static void both_layouts(void **unused)
     multiply("openblas-tn", 3, 77, 129, 2);
 }
 
+static void alpha_and_beta(void **unused)
+{
+    const char *const names[] = {"openblas-nn", "openblas-tn"};
+    (void)unused;
+    if (!built)
+        skip();
+    for (int i = 0; i < 4; i++) {
+        char why[CUDAL2_WHY] = "";
+        struct contender c = fixture_contender(&plugin, names[i % 2]);
+        const struct cudal2_problem problem = {.m = 17,
+                                               .n = 35,
+                                               .k = 59,
+                                               .dtype = CUDAL2_F32,
+                                               .accumulate = CUDAL2_ACC_F32,
+                                               .alpha = -0.5,
+                                               .beta = i / 2 ? 1.125 : 0};
+        assert_true((c.is.flags & CUDAL2_SCALES) != 0);
+        assert_int_equal(fixture_multiply(&c, problem, 1, why), CUDAL2_OK);
+    }
+}
+
 static void sizes_beyond_int_are_unsupported(void **unused)
 {
     (void)unused;
@@ -65,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_layouts),
+        cmocka_unit_test(alpha_and_beta),
         cmocka_unit_test(sizes_beyond_int_are_unsupported),
         cmocka_unit_test(says_its_version),
     };

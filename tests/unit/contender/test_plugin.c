@@ -290,6 +290,15 @@ static void supports_asks_about_leading_dimensions(void **unused)
     c.is.flags |= CUDAL2_STRIDES;
     assert_refused(&c, &cpu, &p, "");
     assert_refused(&c, &gpu, &p, "leading dimensions are measured on the CPU device only");
+    p.ldc = p.lda = p.ldb = 0;
+    p.beta = 1;
+    assert_refused(&c, &cpu, &p, "takes an alpha of 1 and a beta of 0 only, and this problem has others");
+    c.is.flags |= CUDAL2_SCALES;
+    assert_refused(&c, &cpu, &p, "");
+    assert_refused(&c, &gpu, &p, "alpha and beta are measured on the CPU device only");
+    p.beta = 0;
+    p.alpha = -1;
+    assert_refused(&c, &gpu, &p, "alpha and beta are measured on the CPU device only");
 }
 
 /* It is handed the setup that it knows, and no bit means what it could not know of. */

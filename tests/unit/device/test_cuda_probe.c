@@ -129,7 +129,8 @@ static void an_upset_can_be_captured(void **state)
                                 &operands,
                                 SPOIL_NUDGED,
                                 4,
-                                3};
+                                3,
+                                NULL};
     char why[CUDAL2_WHY];
     uint64_t kept = 9;
     struct error err;
@@ -160,7 +161,8 @@ static int count_breaks(void *context, size_t set, char *why)
                                       &operands,
                                       SPOIL_NUDGED,
                                       0,
-                                      3};
+                                      3,
+                                      NULL};
     assert_int_equal(set, 0);
     ++*(unsigned *)context;
     return d->probes->upset(d, &upset, why);
@@ -216,7 +218,7 @@ static void a_product_takes_three_kernels(void **state)
 {
     struct cudal2_operands o = {c_matrix, c_matrix, c_matrix};
     struct probe_product p = {
-        {.m = 2, .n = 3, .k = 4, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1, 0, NULL};
+        {.m = 2, .n = 3, .k = 4, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32}, CUDAL2_NN, &o, 1, 0, NULL, NULL};
     struct probe_difference difference;
     struct error err;
     (void)state;

@@ -247,7 +247,8 @@ static void comparison_counts_exactly(void **state)
     assert_true(out.max_abs_error == 2048);
     assert_true(out.sum_sq_error == 2048.0 * 2048 + 4);
     assert_true(out.sum_sq_reference == 1 + 2047.0 * 2047 + 2048.0 * 2048 + 25);
-    reference[0] = -1; /* a negative sum is outside 0 <= reference < limit */
+    reference[0] = -1; /* the sign of a sum does not matter, its size does */
+    reference[1] = -2048;
     assert_int_equal(
         d->ops->compare(d, &p, c, &(struct expectation){.reference = reference, .limit = 2048}, &out, &err), 0);
     assert_int_equal(out.checked, 4);

@@ -98,7 +98,7 @@ struct both {
 static void make_both(struct both *both, int layout)
 {
     make(&both->with, strided, (enum cudal2_layout)layout);
-    make(&both->without, problem_packed(&strided), (enum cudal2_layout)layout);
+    make(&both->without, problem_plain(&strided), (enum cudal2_layout)layout);
     multiply(&both->with);
     multiply(&both->without);
 }
@@ -188,7 +188,7 @@ static void upsets_leave_gaps(void **state)
         make_both(&b, layout);
         for (int i = 0; i < 2; i++) {
             struct set *s = i == 0 ? &b.with : &b.without;
-            const struct probe_upset u = {s->problem, s->layout, &s->operands, SPOIL_MOVED, 1, 3};
+            const struct probe_upset u = {s->problem, s->layout, &s->operands, SPOIL_MOVED, 1, 3, NULL};
             uint64_t kept = 0;
             assert_int_equal(probe_host.upset(cpu, &u, why), CUDAL2_OK);
             assert_int_equal(probe_host.count_kept(cpu, &u, why), CUDAL2_OK);

@@ -77,6 +77,54 @@ static void matrices_lie_apart(void **state)
     assert_int_equal(fake_bytes_in_use(device), 0);
 }
 
+/* C as an input is kept beside C, apart from all else; launches overwrite C, and it is put back. */
+static void c_as_an_input_is_kept(void **state)
+{
+    struct operands_request request = {
+        .problem =
+            {.m = 6, .n = 10, .k = 14, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32, .ldc = 12, .beta = 0.5},
+        .n_sets = 4,
+        .period = 2,
+        .layouts = {1, 1, 1, 1}};
+    const size_t bytes = 2 * (5 * 12 + 10);
+    struct probe_region inputs[OPERANDS_INPUTS];
+    struct operands *o = NULL;
+    struct error err;
+    unsigned char gaps[2 * 2];
+    (void)state;
+    assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+    assert_int_equal(operands_fill(device, o, FILL_NORMAL, 5, 0, &err), 0);
+    memset(gaps, PROBE_GUARD, sizeof gaps);
+    for (size_t s = 0; s < 4; s++) {
+        unsigned char *c = o->nn[s].c, *kept = o->input[s];
+        assert_true(operands_before(o, CUDAL2_NN, s).c == kept && operands_before(o, CUDAL2_NN, s).a == o->nn[s].a);
+        assert_int_equal(operands_inputs(o, s, inputs), 3);
+        assert_true(inputs[2].memory == kept && inputs[2].bytes == bytes);
+        for (size_t row = 0; row < 6; row++)
+            assert_memory_equal(c + 24 * row, kept + 24 * row, 20);
+        memset(c, 0x11, 20);
+        memset(c + 2 * 24, 0x11, 20);
+        assert_int_equal(operands_poison(device, o, s, &err), 0);
+        for (size_t row = 0; row < 6; row++)
+            assert_memory_equal(c + 24 * row, kept + 24 * row, 20);
+        for (size_t row = 0; row < 5; row++)
+            assert_memory_equal(c + 24 * row + 20, gaps, sizeof gaps);
+    }
+    assert_memory_equal(o->nn[0].c, o->nn[2].c, 20); /* one period on */
+    assert_memory_not_equal(o->nn[0].c, o->nn[1].c, 20);
+    assert_memory_not_equal(o->nn[0].c, o->nn[0].a, 20);
+    memcpy(o->nn[3].c, o->nn[0].c, 20);
+    assert_int_equal(operands_fill(device, o, FILL_NORMAL, 6, 0, &err), 0);
+    assert_memory_not_equal(o->nn[0].c, o->nn[3].c, 20);
+    operands_free(device, o);
+    request.problem.beta = 0;
+    assert_int_equal(operands_alloc(device, &request, &o, &err), 0);
+    assert_null(o->input[0]);
+    assert_int_equal(operands_inputs(o, 0, inputs), 2);
+    operands_free(device, o);
+    assert_int_equal(fake_bytes_in_use(device), 0);
+}
+
 /* Guards touch their matrix on either side and nothing else: patterned, they leave every value, and one byte written
  * past an odd end shows. */
 static void guards_enclose_every_matrix(void **state)
@@ -226,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(matrices_lie_apart, open_device, close_device),
+        cmocka_unit_test_setup_teardown(c_as_an_input_is_kept, open_device, close_device),
         cmocka_unit_test_setup_teardown(guards_enclose_every_matrix, open_device, close_device),
         cmocka_unit_test_setup_teardown(first_set_is_not_always_first, open_device, close_device),
         cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),

@@ -87,7 +87,7 @@ static void rotation_in_a_word(void **state)
 }
 
 /* A packed problem's record is what it always was. */
-static void leading_dimensions_are_kept(void **state)
+static void what_a_problem_has_beside_sizes_is_kept(void **state)
 {
     struct cell_record *r = record_new(), *out = NULL;
     struct error err = {0};
@@ -101,6 +101,11 @@ static void leading_dimensions_are_kept(void **state)
     assert_int_equal(record_from_json(json_root(tree, "test"), &out, &err), 0);
     assert_true(problem_equal(&r->problem, &out->problem));
     record_free(out);
+    cJSON_ReplaceItemInObject(tree, "args", cJSON_CreateString("ldc=12:alpha=-0.5:beta=1"));
+    assert_int_equal(record_from_json(json_root(tree, "test"), &out, &err), 0);
+    assert_true(out->problem.alpha == -0.5 && out->problem.beta == 1);
+    assert_false(problem_equal(&r->problem, &out->problem));
+    record_free(out);
     cJSON_ReplaceItemInObject(tree, "args", cJSON_CreateString("ldc=8"));
     assert_int_equal(record_from_json(json_root(tree, "test"), &out, &err), EXIT_CODE_DATA);
     assert_non_null(strstr(err.text, "$.args: ldc: expected 9 or more"));
@@ -111,7 +116,7 @@ static void leading_dimensions_are_kept(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(leading_dimensions_are_kept),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_problem_has_beside_sizes_is_kept),
                                        cmocka_unit_test(rotation_in_a_word),
                                        cmocka_unit_test(who_says_nothing_is_not_ok)};
     return cmocka_run_group_tests(tests, NULL, NULL);

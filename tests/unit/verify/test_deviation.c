@@ -140,7 +140,7 @@ static void nine_sums_in_ten_are_covered(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             struct random r;
             int64_t k = sizes[i];
-            double density = exact_density((enum cudal2_dtype)dtype, k);
+            double density = exact_density(&(struct cudal2_problem){.k = k, .dtype = (enum cudal2_dtype)dtype});
             double limit = exact_limit((enum cudal2_dtype)dtype);
             int covered = 0;
             random_seed(&r, (uint64_t)k);

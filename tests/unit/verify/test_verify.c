@@ -1,4 +1,5 @@
 /* verify/ and the race on the scripted device: what is wrong never counts, and the fastest right variant wins. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,16 +41,41 @@ static void finish(void)
     fixture_close(&f);
 }
 
+static double density_of(enum cudal2_dtype dtype, int64_t k)
+{
+    return exact_density(&(struct cudal2_problem){.k = k, .dtype = dtype});
+}
+
 static void density_keeps_sums_exact(void **state)
 {
     (void)state;
-    assert_true(exact_density(CUDAL2_F16, 64) == 0.5);
+    assert_true(density_of(CUDAL2_F16, 64) == 0.5);
     for (int64_t k = 64; k <= 16384; k *= 2) {
-        double p = exact_density(CUDAL2_F16, k);
+        double p = density_of(CUDAL2_F16, k);
         double mean = (double)k * p * p;
         assert_true(mean <= 1024.001 && mean >= 1);
-        p = exact_density(CUDAL2_BF16, k);
+        p = density_of(CUDAL2_BF16, k);
         assert_true((double)k * p * p <= 128.001);
+    }
+}
+
+/* In parts of the least unit, below what the dtype holds exactly. */
+static void limit_of_scaled_problems(void **state)
+{
+    static const struct {
+        enum cudal2_dtype dtype;
+        double alpha, beta, limit;
+    } cases[] = {
+        {CUDAL2_F16, 0, 0, 2048},       {CUDAL2_F16, 0.5, 0, 1024},   {CUDAL2_F16, -3, 1, 2046},
+        {CUDAL2_F16, 4, 0.125, 255.75}, {CUDAL2_BF16, 3.875, -4, 24}, {CUDAL2_F32, 0.25, 2, 4194300},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct cudal2_problem p = {
+            .k = 512, .dtype = cases[i].dtype, .alpha = cases[i].alpha, .beta = cases[i].beta};
+        double density = exact_density(&p);
+        assert_true(exact_limit_of(&p) == cases[i].limit);
+        assert_true(fabs(problem_alpha(&p)) * 512 * density * density <= cases[i].limit / 2 + 1e-6);
     }
 }
 
@@ -278,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(density_keeps_sums_exact),
+        cmocka_unit_test(limit_of_scaled_problems),
         cmocka_unit_test(right_passes_and_wrong_fails),
         cmocka_unit_test(copy_is_checked_on_its_own_inputs),
         cmocka_unit_test(every_set_is_checked_in_turn),
