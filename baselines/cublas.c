@@ -18,12 +18,6 @@
 #define AUTOTUNE ((cublasGemmAlgo_t)999)
 #define AUTOTUNE_SINCE 13 /* major version */
 
-/* alpha and beta in the scale type that the compute type demands. */
-union scalar {
-    uint16_t half;
-    float single;
-};
-
 struct gemm {
     const struct cudal2_operands *sets;
     int m, n, k, lda, ldb, ldc;
@@ -31,7 +25,7 @@ struct gemm {
     cudaDataType_t type;
     cublasComputeType_t compute;
     cublasGemmAlgo_t algorithm;
-    union scalar alpha, beta;
+    union nvidia_scalar alpha, beta;
     cudaStream_t stream;
     void *workspace;
     size_t workspace_bytes;
@@ -95,19 +89,12 @@ static int check_problem(const struct cudal2_problem *p, char *why)
     return CUDAL2_OK;
 }
 
-/* 16F compute takes half scalars, 32F takes float: the other way round is INVALID_VALUE. */
 static void choose_types(struct gemm *g, const struct cudal2_problem *p)
 {
     g->type = p->dtype == CUDAL2_BF16 ? CUDA_R_16BF : CUDA_R_16F;
-    if (p->accumulate == CUDAL2_ACC_F16) {
-        g->compute = CUBLAS_COMPUTE_16F;
-        g->alpha.half = 0x3c00; /* 1.0 */
-        g->beta.half = 0;
-    } else {
-        g->compute = CUBLAS_COMPUTE_32F;
-        g->alpha.single = 1.0f;
-        g->beta.single = 0.0f;
-    }
+    g->compute = p->accumulate == CUDAL2_ACC_F16 ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F;
+    g->alpha = nvidia_scalar(p->alpha, p->accumulate);
+    g->beta = nvidia_scalar(p->beta, p->accumulate);
 }
 
 static cublasStatus_t multiply(const struct gemm *g, size_t set)
@@ -230,7 +217,7 @@ static int cublas_probe(uint32_t device_bits, int device_ordinal, char *why)
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
         .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
-        .flags = CUDAL2_STRIDES, .min_cc = 70, .setup = setup_hook, .launch = cublas_launch,                           \
+        .flags = CUDAL2_STRIDES | CUDAL2_SCALES, .min_cc = 70, .setup = setup_hook, .launch = cublas_launch,           \
         .teardown = cublas_teardown, .describe = cublas_describe                                                       \
     }
 

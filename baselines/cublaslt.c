@@ -219,8 +219,8 @@ static int lt_probe(uint32_t device_bits, int device_ordinal, char *why)
     {                                                                                                                  \
         .name = contender_name, .devices = CUDAL2_ON_CUDA, .dtypes = CUDAL2_BIT(CUDAL2_F16) | CUDAL2_BIT(CUDAL2_BF16), \
         .accumulates = CUDAL2_BIT(CUDAL2_ACC_F16) | CUDAL2_BIT(CUDAL2_ACC_F32), .layout = contender_layout,            \
-        .flags = (abilities) | CUDAL2_STRIDES, .min_cc = 70, .list_variants = variants, .setup = lt_setup,             \
-        .launch = lt_launch, .teardown = lt_teardown, .describe = lt_describe_state                                    \
+        .flags = (abilities) | CUDAL2_STRIDES | CUDAL2_SCALES, .min_cc = 70, .list_variants = variants,                \
+        .setup = lt_setup, .launch = lt_launch, .teardown = lt_teardown, .describe = lt_describe_state                 \
     }
 
 static const struct cudal2_contender contenders[] = {

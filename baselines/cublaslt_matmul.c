@@ -20,16 +20,15 @@ static int open_handle(cublasLtHandle_t *out, char *why)
     return status == CUBLAS_STATUS_SUCCESS ? CUDAL2_OK : lt_failed(why, "cublasLtCreate", status);
 }
 
-/* 32F compute takes scale type 32F and float scalars, 16F takes 16F and half: any other pairing gets INVALID_VALUE and
- * no algorithm at all. */
+/* 32F compute takes scale type 32F and 16F takes 16F: any other pairing gets INVALID_VALUE and no algorithm at all. */
 static int choose_types(struct lt_matmul *m, const struct cudal2_problem *p, char *why)
 {
     m->type = p->dtype == CUDAL2_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+    m->alpha = nvidia_scalar(p->alpha, p->accumulate);
+    m->beta = nvidia_scalar(p->beta, p->accumulate);
     if (p->accumulate == CUDAL2_ACC_F32) {
         m->compute = CUBLAS_COMPUTE_32F;
         m->scale_type = CUDA_R_32F;
-        m->alpha.single = 1.0f;
-        m->beta.single = 0.0f;
         return CUDAL2_OK;
     }
     if (p->dtype == CUDAL2_BF16) {
@@ -38,8 +37,6 @@ static int choose_types(struct lt_matmul *m, const struct cudal2_problem *p, cha
     }
     m->compute = CUBLAS_COMPUTE_16F;
     m->scale_type = CUDA_R_16F;
-    m->alpha.half = 0x3c00; /* 1.0 */
-    m->beta.half = 0;
     return CUDAL2_OK;
 }
 

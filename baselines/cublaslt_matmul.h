@@ -8,18 +8,13 @@
 
 #include <cublasLt.h>
 
-union lt_scalar {
-    uint16_t half;
-    float single;
-};
-
 struct lt_matmul {
     cublasLtHandle_t handle; /* the process's one; not owned */
     cublasLtMatmulDesc_t operation;
     cublasLtMatrixLayout_t a, b, c; /* the library's A is our B, its B is our A (column-major; see cublas.c) */
     cudaDataType_t type, scale_type;
     cublasComputeType_t compute;
-    union lt_scalar alpha, beta;
+    union nvidia_scalar alpha, beta;
 };
 
 /* "call: CUBLAS_STATUS_..." into why; returns CUDAL2_LIBRARY_ERROR. */

@@ -76,6 +76,23 @@ void nvidia_mapped_path(const void *symbol, char *out, size_t capacity)
     out[length] = '\0';
 }
 
+/* Bits of a half: a value of `eighths` / 8 has its leading bit at 2^(n - 3), of exponent n - 3. */
+static uint16_t half_of(unsigned eighths)
+{
+    unsigned n = 0;
+    while (eighths >> (n + 1) != 0)
+        n++;
+    return eighths == 0 ? 0 : (uint16_t)((n - 3 + 15) << 10 | (eighths - (1u << n)) << (10 - n));
+}
+
+union nvidia_scalar nvidia_scalar(double value, enum cudal2_accumulate accumulate)
+{
+    union nvidia_scalar scalar = {.single = (float)value};
+    if (accumulate == CUDAL2_ACC_F16)
+        scalar.half = (uint16_t)(half_of((unsigned)(value < 0 ? -8 * value : 8 * value)) | (value < 0 ? 0x8000 : 0));
+    return scalar;
+}
+
 int nvidia_failed(char *why, const char *call, const char *status)
 {
     snprintf(why, CUDAL2_WHY, "%s: %s", call, status);

@@ -1,5 +1,6 @@
 /*
- * nvidia.h - what the cuBLAS and cuBLASLt plugins share: which library is really mapped, and how its failures read.
+ * nvidia.h - what the cuBLAS and cuBLASLt plugins share: which library is really mapped, how its failures read, and
+ * alpha and beta as it wants them.
  */
 #ifndef CUDAL2_BASELINES_NVIDIA_H
 #define CUDAL2_BASELINES_NVIDIA_H
@@ -13,6 +14,14 @@ int nvidia_check_mapped(char *why);
 
 /* Real path of the object that holds `symbol`, escaped for a JSON string; "" when unknown. */
 void nvidia_mapped_path(const void *symbol, char *out, size_t capacity);
+
+/* alpha or beta in the scale type that a compute type demands: 16F takes half, 32F float, and the other way round is
+ * INVALID_VALUE. Exact for what a problem's may be: multiples of 1/8 up to 4. */
+union nvidia_scalar {
+    uint16_t half;
+    float single;
+};
+union nvidia_scalar nvidia_scalar(double value, enum cudal2_accumulate accumulate);
 
 /* "call: status text" into why; returns CUDAL2_LIBRARY_ERROR. */
 int nvidia_failed(char *why, const char *call, const char *status);

@@ -1,7 +1,8 @@
 # tests.mk - unit tests, GPU tests, studies, and the plugins that they load.
 TEST_C := $(wildcard tests/unit/*/test_*.c)
 # These are written against cuBLAS's headers.
-CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c tests/unit/contender/test_cublas.c tests/unit/contender/test_cublaslt.c
+CUBLASLT_TESTS := tests/unit/contender/test_enumerate.c tests/unit/contender/test_cublas.c tests/unit/contender/test_cublaslt.c \
+    tests/unit/contender/test_cublaslt_matmul.c
 ifeq ($(HAVE_CUBLAS),)
 TEST_C := $(filter-out $(CUBLASLT_TESTS),$(TEST_C))
 endif
@@ -47,6 +48,7 @@ $(call test_of,measure describe paper variants verify deviation honesty honesty_
 $(call test_of,enumerate): $(addprefix $(BUILD)/obj/baselines/,cublaslt_enumerate.o cublaslt_attributes.o)
 $(call test_of,cublas): $(addprefix $(BUILD)/obj/baselines/,cublas.o nvidia.o)
 $(call test_of,cublaslt): $(addprefix $(BUILD)/obj/baselines/,cublaslt.o nvidia.o)
+$(call test_of,cublaslt_matmul): $(addprefix $(BUILD)/obj/baselines/,cublaslt_matmul.o nvidia.o)
 $(CUBLASLT_TESTS:%.c=$(BUILD)/obj/%.o): CFLAGS_ALL += $(CUDA_CFLAGS)
 $(call test_of,supervisor killed crew loading resume audit alone sharing shard_run): $(call fixture,fake_worker run_fixture)
 $(call test_of,watched): $(call fixture,fake_worker scratch_fixture)

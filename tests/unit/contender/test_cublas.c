@@ -1,5 +1,5 @@
-/* baselines/cublas: which algorithm it asks for, and when the library is left to choose by timing, on a library that
- * notes its calls. Links the baseline's own object. */
+/* baselines/cublas: which algorithm it asks for, with which alpha and beta, and when the library is left to choose by
+ * timing, on a library that notes its calls. Links the baseline's own objects. */
 #include <cublas_v2.h>
 
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "abi/contender.h"
+#include "base/half.h"
 
 #define AUTOTUNE 999
 
@@ -21,6 +22,7 @@ static struct {
     unsigned calls, tuned; /* cublasGemmEx in all; those that asked for AUTOTUNE */
     const void *c;         /* of the latest */
     cublasStatus_t answer; /* to AUTOTUNE */
+    double alpha, beta;    /* of the latest, as its compute type reads them */
 } library;
 
 cublasStatus_t CUBLASWINAPI cublasCreate_v2(cublasHandle_t *handle)
@@ -53,14 +55,21 @@ const char *CUBLASWINAPI cublasGetStatusString(cublasStatus_t status)
     return status == CUBLAS_STATUS_NOT_SUPPORTED ? "not supported" : "another";
 }
 
+static double scalar_at(const void *scalar, cublasComputeType_t compute)
+{
+    return compute == CUBLAS_COMPUTE_16F ? (double)half_to_float(*(const uint16_t *)scalar)
+                                         : (double)*(const float *)scalar;
+}
+
 cublasStatus_t CUBLASWINAPI cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
                                          int m, int n, int k, const void *alpha, const void *a, cudaDataType a_type,
                                          int lda, const void *b, cudaDataType b_type, int ldb, const void *beta,
                                          void *c, cudaDataType c_type, int ldc, cublasComputeType_t compute,
                                          cublasGemmAlgo_t algorithm)
 {
-    (void)handle, (void)transa, (void)transb, (void)alpha, (void)a, (void)a_type, (void)b, (void)b_type, (void)beta;
-    (void)c_type, (void)compute;
+    (void)handle, (void)transa, (void)transb, (void)a, (void)a_type, (void)b, (void)b_type, (void)c_type;
+    library.alpha = scalar_at(alpha, compute);
+    library.beta = scalar_at(beta, compute);
     assert_true(m == 32 && n == 16 && k == 64 && lda == 32 && ldb == 64 && ldc == 32); /* C^T = B^T A^T */
     library.calls++;
     library.tuned += (int)algorithm == AUTOTUNE;
@@ -91,7 +100,8 @@ static int set_up(const char *name, void **state, char *why)
                                                    .accumulate = CUDAL2_ACC_F32,
                                                    .lda = 64,
                                                    .ldb = 32,
-                                                   .ldc = 32},
+                                                   .ldc = 32,
+                                                   .alpha = 1},
                                        .layout = CUDAL2_NN,
                                        .sets = sets,
                                        .n_sets = 2};
@@ -150,10 +160,40 @@ static void what_the_library_lacks_is_unsupported(void **unused)
     assert_null(state);
 }
 
+/* Each in the type that the compute type reads. */
+static void alpha_and_beta_are_handed_over(void **unused)
+{
+    static const double scales[][2] = {{1, 0}, {0.125, 4}, {-0.5, -0.875}, {3.875, 1.25}, {-4, 0.375}};
+    const struct cudal2_contender *c = find("cublas-nn");
+    (void)unused;
+    assert_int_equal(c->flags & CUDAL2_SCALES, CUDAL2_SCALES);
+    for (size_t i = 0; i < 2 * sizeof scales / sizeof scales[0]; i++) {
+        const struct cudal2_setup setup = {.problem = {.m = 16,
+                                                       .n = 32,
+                                                       .k = 64,
+                                                       .dtype = CUDAL2_F16,
+                                                       .accumulate = i % 2 ? CUDAL2_ACC_F32 : CUDAL2_ACC_F16,
+                                                       .lda = 64,
+                                                       .ldb = 32,
+                                                       .ldc = 32,
+                                                       .alpha = scales[i / 2][0],
+                                                       .beta = scales[i / 2][1]},
+                                           .layout = CUDAL2_NN,
+                                           .sets = sets,
+                                           .n_sets = 2};
+        char why[CUDAL2_WHY];
+        void *state = NULL;
+        assert_int_equal(c->setup(&setup, &state, why), CUDAL2_OK);
+        assert_int_equal(c->launch(state, 0, why), CUDAL2_OK);
+        assert_true(library.alpha == scales[i / 2][0] && library.beta == scales[i / 2][1]);
+        c->teardown(state);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cublas_is_its_default),
-                                       cmocka_unit_test(autotune_times_before_it_is_launched),
-                                       cmocka_unit_test(what_the_library_lacks_is_unsupported)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cublas_is_its_default), cmocka_unit_test(autotune_times_before_it_is_launched),
+        cmocka_unit_test(alpha_and_beta_are_handed_over), cmocka_unit_test(what_the_library_lacks_is_unsupported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
