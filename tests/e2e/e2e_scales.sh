@@ -61,4 +61,7 @@ run --shape 40x24x32:alpha=0 --device cpu
 expect_text "$work/err" 'alpha \(not 0\)' "so is an alpha of 0"
 run --shape $shape --mode chain --device cpu
 expect_text "$work/err" 'mode chain takes packed problems only' "chains have neither"
+# The test of NVIDIA's baselines, which needs a GPU, on those of the CPU.
+timeout 60 "$tested_build/tests/gpu_scales" cpu >"$work/out"
+verdict $? "gpu_scales finds the CPU's baselines right" "$(grep -v ', 0 wrong' "$work/out" | head -1)"
 finish
