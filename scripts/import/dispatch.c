@@ -5,6 +5,9 @@
  */
 #include "abi/contender.h"
 #include "imported.h"
+#ifdef IMPORT_TORCH /* built with this version of libtorch, of build ID IMPORT_TORCH_ID */
+#include "torch_loaded.h"
+#endif
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -77,9 +80,33 @@ static int find_line(const char *directory, const struct cudal2_problem *p, stru
     return found ? CUDAL2_OK : say(why, CUDAL2_UNSUPPORTED, "no kernel of the set is for this shape", "");
 }
 
+#ifdef IMPORT_TORCH
+/* Whether the process has the libtorch that the set was built with, or as yet none. */
+static int check_torch(char *why)
+{
+    struct torch_loaded loaded = torch_loaded();
+    if (!loaded.path[0] || strcmp(loaded.id, IMPORT_TORCH_ID) == 0)
+        return CUDAL2_OK;
+    snprintf(why, CUDAL2_WHY,
+             "load_error: built with libtorch " IMPORT_TORCH ", and this process has another, %.80s: build with that "
+             "one (LIBTORCH=), or run without who brings it (-b)",
+             loaded.path);
+    return CUDAL2_LIBRARY_ERROR;
+}
+#else
+static int check_torch(char *why)
+{
+    (void)why;
+    return CUDAL2_OK;
+}
+#endif
+
+/* A libtorch is looked at before the object runs any code, and again when the loader has found one for it. */
 static int open_kernel(const char *directory, const struct line *line, const struct imported **out, char *why)
 {
     char path[PATH_BYTES + 80];
+    if (check_torch(why) != CUDAL2_OK)
+        return CUDAL2_LIBRARY_ERROR;
     snprintf(path, sizeof path, "%s%s", directory, line->object);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
@@ -87,7 +114,7 @@ static int open_kernel(const char *directory, const struct line *line, const str
     *out = dlsym(handle, "cudal2_imported");
     if (!*out || (*out)->abi != IMPORTED_ABI)
         return say(why, CUDAL2_LIBRARY_ERROR, "load_error: not built by this import.py: ", line->object);
-    return CUDAL2_OK;
+    return check_torch(why);
 }
 
 static int call_set(struct state *s, size_t set, char *why)

@@ -6,6 +6,8 @@ The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (
 source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
 with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made.
 
+--real-torch compiles and links with a real libtorch (LIBTORCH=, else python3's torch), for files that the stand-in refuses.
+
 Several tasks share the work as `cudal2-bench run` does: --shard I/N, else CUDAL2_SHARD or what the scheduler says. Each builds
 its files into the same OUT and leaves OUT/report.shard-I-of-N.tsv; --shard none then makes the plugin of all of them."""
 import argparse
@@ -26,8 +28,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent / "adapters"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "adapters")]
 sys.path.insert(0, str(TOP / "python" / "cudal2_bench"))
+import real_torch  # noqa: E402
 import shards  # noqa: E402
 from common import cutlass_includes, find_nvcc  # noqa: E402
 TENSOR = r"(?:const\s+)?(?:torch|at)::Tensor\s*&?\s*\w+\s*"
@@ -37,6 +40,7 @@ FLAGS = ["-O3", "-std=c++17", "-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_
          "-U__CUDA_NO_HALF2_OPERATORS__", "-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "--expt-relaxed-constexpr",
          "--expt-extended-lambda", "--use_fast_math", "-diag-suppress", "177"]  # those that the published sets are built with
 SLOW, QUICK = 60.0, 25.0  # seconds of one file that uses CUTLASS's collective builder, and of one that does not: a first guess
+REAL = 40.0  # more with libtorch's headers
 
 
 def arguments():
@@ -48,6 +52,8 @@ def arguments():
     p.add_argument("--accumulate", choices=["f16", "f32"], help="billed as (default: f16 where the name says F16F16F16F16)")
     p.add_argument("--cutlass", type=Path, help="a checkout of CUTLASS, or its headers (default: setup.sh cutlass)")
     p.add_argument("--include", type=Path, action="append", default=[], help="headers that the files want besides; may be repeated")
+    p.add_argument("--real-torch", action="store_true",
+                   help="a real libtorch in place of the stand-in: LIBTORCH=DIR, else python3's torch, else the distribution's")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--limit", type=int, help="files at most, spread over the directory")
     p.add_argument("--shard", help="I/N: the I-th of N parts of like cost, or none (default: what the scheduler says)")
@@ -74,6 +80,7 @@ class Build:
     def __init__(self, options, files):
         self.options = options
         self.nvcc, version = find_nvcc("import")
+        self.torch = real_torch.find() if options.real_torch else None
         self.includes = headers(options, files)
         arch = options.arch.removeprefix("sm_")
         self.flags = [*FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-shared", "-Xcompiler",
@@ -81,9 +88,13 @@ class Build:
         for name in wrapped():
             self.flags += ["-Xlinker", f"--wrap={name}"]
         self.base = hashlib.sha256()
-        for path in sorted(p for p in HERE.rglob("*") if p.suffix in (".h", ".hpp", ".map")):
+        other = HERE / ("include" if self.torch else "real")  # what these files cannot see
+        for path in sorted(p for p in HERE.rglob("*") if p.suffix in (".h", ".hpp", ".map") and other not in p.parents):
             self.base.update(path.read_bytes())
         self.base.update(" ".join(self.flags).replace(str(HERE), "").encode() + version.encode())
+        if self.torch:
+            self.base.update(self.torch.identity.encode())
+            self.flags = [f for f in self.flags if not f.startswith("-std=")] + [self.torch.standard, *self.torch.flags]
         for include in self.includes[:1]:
             self.base.update((Path(include) / "cutlass/version.h").read_bytes())
         for path in (p for include in options.include for p in sorted(include.rglob("*.h*"))):
@@ -99,7 +110,10 @@ class Build:
     def command(self, generated, out, entry, text):
         libraries = ["-lcublas", "-lcublasLt"] if "cublas" in text.lower() else []
         driver = ["-lcuda", "-L" + str(Path(self.nvcc).resolve().parent.parent / "lib64/stubs")] if "cuTensorMap" in text else []
-        includes = [x for i in [str(HERE), str(HERE / "include"), *self.includes] for x in ("-I", i)]
+        own = HERE / ("real" if self.torch else "include")
+        includes = [x for i in [str(HERE), str(own), *self.includes] for x in ("-I", i)]
+        if self.torch:
+            libraries += self.torch.libraries
         return [self.nvcc, *self.flags, *includes, f"-DCUDAL2_ENTRY={entry}", str(generated), "-o", str(out), *libraries, *driver]
 
 
@@ -160,7 +174,7 @@ def build_text(build, path, text, key):
         record["seconds"] = round(time.monotonic() - start, 1)
         if record["reason"] is None:
             partial.replace(made)
-            record |= {"state": "ok", "entry": entry, "tiles": tiles_of(text),
+            record |= {"state": "ok", "entry": entry, "tiles": tiles_of(text), "torch": build.torch and build.torch.identity,
                        "source": hashlib.sha256(text.encode()).hexdigest()}
         partial.unlink(missing_ok=True)
         generated.unlink(missing_ok=True)
@@ -176,11 +190,11 @@ def chosen(options):
         files = [files[i * len(files) // options.limit] for i in range(options.limit)]
     if not files:
         sys.exit(f"import: no .cu in {options.dir}")
-    return [files[i] for i in shards.own(options.shard, [guess(f) for f in files])]
+    return [files[i] for i in shards.own(options.shard, [guess(options, f) for f in files])]
 
 
-def guess(path):
-    return SLOW if "collective_builder" in path.read_text(errors="replace") else QUICK
+def guess(options, path):
+    return (SLOW if "collective_builder" in path.read_text(errors="replace") else QUICK) + REAL * options.real_torch
 
 
 def line_of_index(path, record):
@@ -190,13 +204,22 @@ def line_of_index(path, record):
     return f"{m}\t{n}\t{k}\t{pads[0]}\t{pads[1]}\t{pads[2]}\t{record['key']}.so\t{path.name}\n"
 
 
-def link_plugin(options, name):
+def told_of(torch):
+    """What dispatch.c is told of libtorch; with one that has no CUDA the kernels are for the CPU device."""
+    if not torch:
+        return []
+    told = [f'-DIMPORT_TORCH="{torch.version}"', f'-DIMPORT_TORCH_ID="{torch.build_id}"']
+    return told if torch.cuda else [*told, "-DIMPORT_DEVICES=CUDAL2_ON_CPU"]
+
+
+def link_plugin(build, name):
+    options, torch = build.options, build.torch
     accumulate = options.accumulate or ("f16" if "F16F16F16F16" in str(options.dir) else "f32")
-    cc = re.sub(r"\D", "", options.arch)
+    cc = re.sub(r"\D", "", options.arch) if not torch or torch.cuda else 0
     compiler = shlex.split(os.environ.get("CC", "gcc"))  # "ccache gcc" too
     command = [*compiler, "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
                "-shared", f"-I{TOP}/harness", f"-I{HERE}", f'-DIMPORT_NAME="{name}"', f"-DIMPORT_CC={cc}",
-               f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", str(HERE / "dispatch.c"), "-ldl", "-o",
+               f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", *told_of(torch), str(HERE / "dispatch.c"), "-ldl", "-o",
                str(options.out / f"{name}.so")]
     subprocess.run(command, check=True)
 
@@ -238,8 +261,9 @@ class Stop:
             one.cancel()
 
 
-def report(options, name, files, records):
+def report(build, name, files, records):
     """A shard's report is its own; the index and the plugin are made of all files, where all are there."""
+    options = build.options
     part = f".shard-{options.shard.index}-of-{options.shard.count}" if options.shard else ""
     path = options.out / f"report{part}.tsv"
     path.write_text("file\tstate\tseconds\treason\n" + "".join(
@@ -248,7 +272,7 @@ def report(options, name, files, records):
     shapes = [] if options.shard else [f for f in good if re.fullmatch(r"\d+_\d+_\d+", f.stem)]
     if shapes:
         (options.out / f"{name}.tsv").write_text("".join(line_of_index(f, records[f]) for f in shapes))
-        link_plugin(options, name)
+        link_plugin(build, name)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     made = f"{options.out}/{name}.so, {path}" if shapes else f"{path}"
     print(f"{len(good)} of {len(files)} built; {used.ru_utime + used.ru_stime:.0f} s of CPU time in this call; {made}")
@@ -269,17 +293,19 @@ def main():
               "builds everything", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     files = chosen(options)
-    guesses = {f: guess(f) for f in files}
+    guesses = {f: guess(options, f) for f in files}
     print(f"{len(files)} files, {options.jobs} at a time: some {sum(guesses.values()) / options.jobs / 60:.0f} min where nothing is "
           f"kept; {options.out}", flush=True)
     if options.plan:
         return
-    stop = Stop()
-    records = build_all(Build(options, files), files, guesses, stop)
+    stop, build = Stop(), Build(options, files)
+    if build.torch:
+        print(f"libtorch {build.torch.version}, {'with CUDA' if build.torch.cuda else 'without CUDA: kernels of the CPU device'}", flush=True)
+    records = build_all(build, files, guesses, stop)
     if stop.asked:
         print(f"import: terminated with {len(records)} of {len(files)} files looked at; the same command goes on", file=sys.stderr)
         sys.exit(75)
-    sys.exit(report(options, name, files, records))
+    sys.exit(report(build, name, files, records))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,12 @@
 #pragma once
 
 #include "imported.h"
+#ifdef CUDAL2_REAL_TORCH
+#include "real_torch.hpp"
+#else
 #include "stand_in.hpp"
+#endif
+#include "memory.hpp"
 
 #define WRAPPED(type, name, ...)                                                                                       \
     extern "C" type __real_##name(__VA_ARGS__) __attribute__((weak));                                                  \
@@ -160,16 +165,14 @@ struct Padded {
     {
         if (memory && r == rows && c == columns)
             return;
-        drop();
-        const size_t bytes = static_cast<size_t>(r * c) * 2;
-        check(cudaMalloc(&memory, bytes), "no memory to pad");
-        check(cudaMemsetAsync(memory, 0, bytes, call().stream), "to pad");
+        release();
+        memory = take_zeroed(static_cast<size_t>(r * c) * 2);
         rows = r;
         columns = c;
     }
-    void drop()
+    void release()
     {
-        (void)cudaFree(memory);
+        drop(memory);
         memory = nullptr;
     }
 };
@@ -183,10 +186,8 @@ inline Padded *paddings()
 inline void copy_rows(void *to, int64_t to_columns, const void *from, int64_t from_columns, int64_t rows,
                       int64_t columns)
 {
-    check(cudaMemcpy2DAsync(to, static_cast<size_t>(to_columns) * 2, from, static_cast<size_t>(from_columns) * 2,
-                            static_cast<size_t>(columns) * 2, static_cast<size_t>(rows), cudaMemcpyDeviceToDevice,
-                            call().stream),
-          "a padded copy");
+    copy_bytes(to, static_cast<size_t>(to_columns) * 2, from, static_cast<size_t>(from_columns) * 2,
+               static_cast<size_t>(columns) * 2, static_cast<size_t>(rows));
 }
 
 /* The matrix in its padded form; `from` itself where nothing is padded. */
@@ -202,7 +203,6 @@ inline void *pad(Padded &p, const void *from, int64_t rows, int64_t columns, int
 
 inline void run(const imported_call &c)
 {
-    constexpr auto half = c10::ScalarType::Half;
     const int64_t m = c.m + c.pad_m, n = c.n + c.pad_n, k = c.k + c.pad_k;
     Padded *p = paddings();
     void *a = pad(p[0], c.a, c.m, c.k, c.pad_m, c.pad_k);
@@ -212,11 +212,10 @@ inline void run(const imported_call &c)
     if (padded)
         p[2].take(m, n);
     void *out = padded ? p[2].memory : c.c;
-    at::Tensor rows = c.b_rows ? at::Tensor(b, {k, n}, half)
-                               : at::Tensor(nullptr, {k, n}, half, "it reads B row-major: not in layout tn");
-    at::Tensor columns = c.b_columns ? at::Tensor(b, {k, n}, half)
-                                     : at::Tensor(nullptr, {k, n}, half, "it reads B column-major: not in layout nn");
-    CUDAL2_ENTRY(at::Tensor(a, {m, k}, half), rows, columns, at::Tensor(out, {m, n}, half));
+    with_stream(c.b_rows ? "it reads B column-major: not in layout nn" : "it reads B row-major: not in layout tn", [&] {
+        CUDAL2_ENTRY(tensor(a, m, k), tensor(b, k, n, c.b_rows != nullptr), tensor(b, k, n, c.b_columns != nullptr),
+                     tensor(out, m, n));
+    });
     if (padded)
         copy_rows(c.c, c.n, out, n, c.m, c.n);
 }
@@ -225,9 +224,9 @@ inline int guarded(const imported_call *c, char *why)
 {
     try {
         call().stream = static_cast<cudaStream_t>(c->stream);
-        call().next = 0;
+        call().begin();
         run(*c);
-        check(cudaPeekAtLastError(), "after the call");
+        check_launches();
         return IMPORTED_OK;
     } catch (const std::domain_error &e) {
         std::snprintf(why, IMPORTED_WHY, "%s", e.what());
@@ -237,7 +236,7 @@ inline int guarded(const imported_call *c, char *why)
     } catch (...) {
         std::snprintf(why, IMPORTED_WHY, "it throws what is no std::exception");
     }
-    (void)cudaGetLastError();
+    forget_error();
     return IMPORTED_THREW;
 }
 
@@ -249,11 +248,9 @@ inline void tell(imported_counts *out)
 
 inline void release()
 {
-    for (auto &block : call().blocks)
-        (void)cudaFree(block.memory);
-    call().blocks.clear();
+    call().drop();
     for (int i = 0; i < 3; i++)
-        paddings()[i].drop();
+        paddings()[i].release();
 }
 
 } // namespace cudal2_stand_in

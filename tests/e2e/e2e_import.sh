@@ -147,4 +147,55 @@ expect_text told '^mine-tn: 2: it throws: no stream$' "what it throws is told"
 if [ ! -e /dev/nvidiactl ]; then
     expect_text told '^mine-tn: 2: it throws: after the call: ' "and a launch without a GPU"
 fi
+
+# --- a real libtorch in place of the stand-in: for files that want what the stand-in does not have ---
+real() { # real OUT ARGUMENT...
+    timeout -k 5 600 "$top/scripts/import/import.py" "$top/tests/fixtures/imports_torch" --out "$1" --name aten "${@:2}" >out.txt 2>"$work/err" </dev/null
+    code=$?
+}
+# plugin DIRECTORY BUILD-ID: the plugin again, as with another libtorch
+plugin() {
+    gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="aten"' -DIMPORT_CC=0 \
+        -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DEVICES=CUDAL2_ON_CPU '-DIMPORT_TORCH="9.9"' "-DIMPORT_TORCH_ID=\"$2\"" \
+        "$top/scripts/import/dispatch.c" -ldl -o "$1/aten.so" || exit 1
+}
+verify_real() { # verify_real DIRECTORY BASELINE
+    sed "s|BASELINE|$2|g; s|PLUGIN|$work/$1/aten.so|" >aten.json <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "aten", "dtype": "f16", "accumulate": ["f32"], "layouts": ["nn", "tn"],
+ "modes": ["offline"], "shapes": ["16x32x16"], "baselines": ["BASELINE"], "optional": ["BASELINE"], "candidates": ["PLUGIN"]}
+END
+    timeout -k 5 120 "$bench" verify "$work/$1/aten.so" --config aten.json --device cpu --quiet >told 2>"$work/err" </dev/null
+    code=$?
+}
+LIBTORCH=$work/none real none --real-torch
+expect_code 69 "--real-torch where LIBTORCH is none"
+expect_text err "^import: not found in LIBTORCH=$work/none " "says where it looked"
+sh "$top/scripts/probe.sh" probe.mk >probed 2>&1
+if grep -q '^TORCH_VERSION' probe.mk; then
+    real plain
+    expect_code 3 "the stand-in refuses operators that it does not have"
+    expect_text plain/report.tsv '^16_32_16.cu	failed	[0-9.]+	.*error' "with the compiler's reason"
+    real built --real-torch
+    expect_code 0 "--real-torch builds them"
+    expect_text out.txt '^libtorch [0-9.]+, with' "and says with which libtorch"
+    object=$(awk '{ print $7 }' built/aten.tsv)
+    [ "$(nm -D --defined-only "built/$object" | awk '{ print $3 }')" = cudal2_imported ]
+    verdict $? "the object gives nobody libtorch's names" "$(nm -D --defined-only "built/$object" | head -3)"
+    real built --real-torch
+    expect_text out.txt '^\[1/1\] 16_32_16.cu: ok \(kept\)' "a second call builds nothing again"
+fi
+if grep -q '^TORCH_VERSION' probe.mk && ! grep -q TORCH_HAS_CUDA probe.mk; then
+    verify_real built openblas
+    expect_code 0 "without CUDA it is for the CPU device"
+    expect_text told '16x32x16 +aten-nn +passed ' "where it is right"
+    expect_text told '16x32x16 +aten-tn +unsupported .*it reads B row-major: not in layout tn' "and unsupported in the layout that it does not read"
+    for baseline in openblas torch.matmul; do # libtorch comes with the object; or it is there before
+        verify_real built $baseline
+        expect_code 0 "beside $baseline"
+        cp -r built "other-$baseline" && plugin "other-$baseline" 00
+        verify_real "other-$baseline" $baseline
+        expect_code 3 "beside $baseline, built with another libtorch"
+        expect_text told 'aten-nn +load_error .*built with libtorch 9.9, and this process has another, /.*libtorch_cpu' "says so"
+    done
+fi
 finish

@@ -34,7 +34,18 @@ struct Call {
     cudaStream_t stream = nullptr;
     std::vector<Block> blocks;
     size_t next = 0;
+    const char *missing = ""; /* of the matrix that this layout does not have */
 
+    void begin()
+    {
+        next = 0;
+    }
+    void drop()
+    {
+        for (auto &block : blocks)
+            (void)cudaFree(block.memory);
+        blocks.clear();
+    }
     void *give(size_t bytes)
     {
         if (next < blocks.size() && blocks[next].bytes >= bytes)
@@ -613,6 +624,20 @@ inline TensorOptions device(Device where)
 
 namespace cudal2_stand_in
 {
+/* A matrix of halves; one that this layout does not have throws a std::domain_error when its data is asked for. */
+inline at::Tensor tensor(void *memory, int64_t rows, int64_t columns, bool given = true)
+{
+    return at::Tensor(given ? memory : nullptr, {rows, columns}, c10::ScalarType::Half,
+                      given ? nullptr : call().missing);
+}
+
+/* Calls f; PyTorch's current stream is call().stream. */
+template <typename F> void with_stream(const char *missing, F f)
+{
+    call().missing = missing;
+    f();
+}
+
 /* m.def(...) binds nothing: the wrapper calls the function itself. */
 struct Module {
     template <typename... Anything> Module &def(Anything &&...)
