@@ -68,6 +68,23 @@ END
     expect_text "$work/err" 'wrong_arguments: argument [0-9]+ is of [0-9]+ bytes in the kernel' "$tool: which names the argument"
 done
 
+# --- TileLang: what it writes goes through nvcc ---
+if has tilelang; then
+    adapter tilelang.py "$top/tests/fixtures/adapters/tiles.py:under_jit"
+    expect_code 0 "tilelang: a kernel under @tilelang.jit compiles"
+    run verify --compile-only tilelang-under_jit/tilelang-under_jit.json --format json
+    expect_code 0 "tilelang: and fits its manifests in both layouts"
+    expect_text "$work/out" '"instructions": "hgmma.f32.f16"' "tilelang: with what it multiplies read from the machine code"
+    expect_text tilelang-under_jit/tilelang-under_jit-tn-0.json '"tensor_map": "a"' "tilelang: its tensor maps are the manifest's"
+    sed -i 's/"int32": "M"/"int64": "M"/' tilelang-under_jit/tilelang-under_jit-tn-0.json
+    run verify --compile-only tilelang-under_jit/tilelang-under_jit-tn-0.json
+    expect_code 3 "tilelang: and another manifest not"
+    expect_text "$work/err" 'wrong_arguments: ' "tilelang: which is said"
+    adapter tilelang.py "$top/tests/fixtures/adapters/tiles.py:with_bias" --layouts nn
+    expect_code 1 "tilelang: what is no product of two matrices"
+    expect_text "$work/err" '^tilelang-with_bias-nn-0: left out: it takes 4 tensors: ' "tilelang: is left out, with the reason"
+fi
+
 # --- the heuristics: what is proposed, not built ---
 if has heuristics; then
     adapter cutlass_heuristic.py --shape 4096x4096x4096 --shape 64x128x512 --count 2 --plan
