@@ -122,6 +122,7 @@ static const struct device_ops cuda_ops = {
     .release_segment = cuda_release_segment,
     .time_event = cuda_time_event,
     .time_wall = cuda_time_wall,
+    .profiled = cuda_profiled,
     .graph_work = cuda_graph_work,
     .release_graph_work = cuda_release_graph_work,
     .plain = cuda_plain,

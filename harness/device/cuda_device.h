@@ -144,6 +144,7 @@ void cuda_plain_close(struct cuda_device *c);
 int cuda_run_work(struct cuda_device *c, const struct device_work *work, size_t set, struct error *err);
 int cuda_time_event(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
 int cuda_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+int cuda_profiled(struct device *d, const struct device_work *work, size_t set, struct error *err);
 
 /* cuda_fence.c: as probe_ops.fence. What is given back may stay mapped for the next. */
 int cuda_fence(struct device *d, uint64_t bytes, bool at_end, struct probe_fence *out, struct error *err);

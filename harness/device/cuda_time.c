@@ -61,3 +61,24 @@ int cuda_time_wall(struct device *d, const struct device_work *work, size_t set,
     *err = launched != 0 ? launch_error : wait_error;
     return err->code;
 }
+
+/* What the calls say is of no use: without a profiler there is nothing to start. */
+int cuda_profiled(struct device *d, const struct device_work *work, size_t set, struct error *err)
+{
+    struct cuda_device *c = cuda_of(d);
+    const struct driver *cu = &c->driver;
+    struct error launch_error;
+    int rc = device_wait(c, err);
+    if (rc != 0)
+        return rc;
+    if (cu->profiler_start)
+        (void)cu->profiler_start();
+    int launched = cuda_run_work(c, work, set, &launch_error);
+    int waited = device_wait(c, err);
+    if (cu->profiler_stop)
+        (void)cu->profiler_stop();
+    if (launched == 0)
+        return waited;
+    *err = launch_error;
+    return launched;
+}

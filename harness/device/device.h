@@ -224,6 +224,9 @@ struct device_ops {
     void (*release_segment)(struct device *d, struct device_segment *segment);
     int (*time_event)(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
     int (*time_wall)(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err);
+    /* One launch that a profiler may profile alone: between its start and its stop, and waited for. NULL: there is no
+     * profiler for this device. */
+    int (*profiled)(struct device *d, const struct device_work *work, size_t set, struct error *err);
     /* One launch of `work` on set 0 captured as a graph, so that it can be timed by time_event and time_wall with the
      * launch path of a graph. *out launches it and is owned by the caller (release_graph_work). NULL op, or
      * EXIT_CODE_UNAVAILABLE, where the device or this work has no graph. */

@@ -40,23 +40,36 @@ int driver_find(driver_resolver *out, struct error *err)
     return 0;
 }
 
-/* All or none: an edge that is seen can be changed. */
-static void bind_edges(struct driver *d, driver_resolver resolve)
+/* Calls that a driver may lack. */
+struct optional_call {
+    const char *symbol;
+    void *member;
+};
+
+#define OPTIONAL_MOST 8
+
+/* All or none: an edge that is seen can be changed, and what is begun can be ended. */
+static void bind_together(const struct optional_call *calls, size_t n, int version, driver_resolver resolve)
 {
-#define EDGE_CALL(member, symbol, parameters) {symbol, (void *)&d->member},
-    const struct {
-        const char *symbol;
-        void *member;
-    } calls[] = {DRIVER_EDGE_CALLS(EDGE_CALL)};
-#undef EDGE_CALL
-    void *found[sizeof calls / sizeof *calls] = {0};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    void *found[OPTIONAL_MOST] = {0};
+    for (size_t i = 0; i < n; i++) {
         int status = 0;
-        if (resolve(calls[i].symbol, &found[i], DRIVER_EDGES_VERSION, 0, &status) != CU_OK || !found[i])
+        if (resolve(calls[i].symbol, &found[i], version, 0, &status) != CU_OK || !found[i])
             return;
     }
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (size_t i = 0; i < n; i++)
         memcpy(calls[i].member, &found[i], sizeof found[i]);
+}
+
+static void bind_optional(struct driver *d, driver_resolver resolve)
+{
+#define OPTIONAL_CALL(member, symbol, parameters) {symbol, (void *)&d->member},
+    const struct optional_call edges[] = {DRIVER_EDGE_CALLS(OPTIONAL_CALL)};
+    const struct optional_call profiler[] = {DRIVER_PROFILER_CALLS(OPTIONAL_CALL)};
+#undef OPTIONAL_CALL
+    _Static_assert(sizeof edges / sizeof *edges <= OPTIONAL_MOST, "room for the calls of edges");
+    bind_together(edges, sizeof edges / sizeof *edges, DRIVER_EDGES_VERSION, resolve);
+    bind_together(profiler, sizeof profiler / sizeof *profiler, DRIVER_VERSION, resolve);
 }
 
 int driver_bind(struct driver *d, driver_resolver resolve, struct error *err)
@@ -73,7 +86,7 @@ int driver_bind(struct driver *d, driver_resolver resolve, struct error *err)
                              symbol_names[i], DRIVER_VERSION / 1000, DRIVER_VERSION % 1000 / 10, result, status);
         memcpy(members[i], &symbol, sizeof symbol);
     }
-    bind_edges(d, resolve);
+    bind_optional(d, resolve);
     return 0;
 }
 

@@ -255,10 +255,16 @@ struct cu_edge {
     X(node_attribute_get, "cuGraphKernelNodeGetAttribute", (cu_node node, int id, union cu_launch_value *value))       \
     X(node_attribute_set, "cuGraphKernelNodeSetAttribute", (cu_node node, int id, const union cu_launch_value *value))
 
+/* Tell a profiler that waits for it (ncu --profile-from-start off) what to profile; without one they do nothing. */
+#define DRIVER_PROFILER_CALLS(X)                                                                                       \
+    X(profiler_start, "cuProfilerStart", (void))                                                                       \
+    X(profiler_stop, "cuProfilerStop", (void))
+
 #define DRIVER_MEMBER(member, symbol, parameters) cu_result(*member) parameters;
 struct driver {
     DRIVER_CALLS(DRIVER_MEMBER)
-    DRIVER_EDGE_CALLS(DRIVER_MEMBER) /* NULL, all of them, where the driver lacks one */
+    DRIVER_EDGE_CALLS(DRIVER_MEMBER)     /* NULL, all of them, where the driver lacks one */
+    DRIVER_PROFILER_CALLS(DRIVER_MEMBER) /* likewise */
 };
 #undef DRIVER_MEMBER
 
@@ -269,7 +275,7 @@ typedef cu_result (*driver_resolver)(const char *symbol, void **out, int version
 int driver_find(driver_resolver *out, struct error *err);
 
 /* Binds every call; no cuInit yet. EXIT_CODE_UNAVAILABLE names the first call that is missing, but for those
- * of edges. */
+ * of edges and of a profiler. */
 int driver_bind(struct driver *d, driver_resolver resolve, struct error *err);
 
 /* 0 for success. Otherwise "<what>: CUDA_ERROR_..." with EXIT_CODE_UNAVAILABLE when the status is sticky (the

@@ -55,6 +55,7 @@ struct cell_context {
     void *report_context;
     struct host_threads *threads; /* of the process; NULL: nobody asks whose they are */
     struct watcher *watcher;      /* of an audit worker; else NULL */
+    bool profile;                 /* an audit has each launched once for a profiler, instead of watched */
 };
 
 /* *out is owned by the caller (record_free). Contender faults are in the record and return 0; a non-zero return means

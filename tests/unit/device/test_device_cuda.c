@@ -259,6 +259,25 @@ static void single_launch_timings(void **state)
     assert_int_equal(mock.n, 0);
 }
 
+/* All of one launch and nothing else is between the profiler's start and its stop. */
+static void profiled_launch(void **state)
+{
+    (void)state;
+    struct work w = {.kernels = 3, .node_type = -1};
+    struct device_work work = {launch, &w, 0};
+    struct error err;
+    assert_int_equal(d->ops->profiled(d, &work, 1, &err), 0);
+    assert_int_equal(w.launches, 1);
+    assert_int_equal(w.sets[0], 1);
+    assert_int_equal(profiled.until - profiled.before, 3);
+    assert_int_equal(profiled.left, 0);
+    profiled.until = -1;
+    w = (struct work){.kernels = 1, .node_type = -1, .fail_at = 1};
+    assert_int_equal(d->ops->profiled(d, &work, 0, &err), EXIT_CODE_VERIFICATION);
+    assert_non_null(strstr(err.text, "NOT_SUPPORTED"));
+    assert_int_not_equal(profiled.until, -1); /* what was begun is ended */
+}
+
 static void a_lost_device_says_so(void **state)
 {
     (void)state;
@@ -466,6 +485,7 @@ int main(void)
         ON_MOCK(work_that_escapes_the_stream_is_an_error),
         ON_MOCK(launch_failures_carry_the_reason),
         ON_MOCK(single_launch_timings),
+        ON_MOCK(profiled_launch),
         ON_MOCK(a_lost_device_says_so),
         ON_MOCK(settle_undoes_what_was_changed),
         ON_MOCK(memory_errors_name_the_bytes),
