@@ -106,8 +106,7 @@ static bool environment_add(char **environment, size_t count, int threads)
     return true;
 }
 
-/* Owned by the environment; nothing for no directory. */
-static bool environment_point(char **environment, const char *directory)
+bool process_environment_point(char **environment, const char *directory)
 {
     size_t at = 0;
     char *entry = NULL;
@@ -298,7 +297,7 @@ int process_spawn(const struct process_request *request, struct process *out, st
     l.environment = process_environment(environ, usable_cpus(request->cores));
     l.arguments = arguments_of(request);
     out->directory = worker_directory_make();
-    if (!l.environment || !l.arguments || !environment_point(l.environment, out->directory.path)) {
+    if (!l.environment || !l.arguments || !process_environment_point(l.environment, out->directory.path)) {
         code = error_set(err, EXIT_CODE_INTERNAL, "out of memory");
         goto out;
     }

@@ -76,6 +76,8 @@ unsigned long long process_waited_ns(const struct process *p);
 /* The environment of a child: a few variables of `from` (all, with CUDAL2_ISOLATION=off in it) and ours. Owned,
  * NULL-terminated, one allocation per string. NULL when out of memory. */
 char **process_environment(char *const from[], int threads);
+/* Where temporary files go from then on; NULL: as before. False out of memory. Once for an environment. */
+bool process_environment_point(char **environment, const char *directory);
 void process_environment_free(char **environment);
 
 #endif
