@@ -14,10 +14,14 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/compile_only.h"
+#include "cli/here.h"
 #include "cli/name_check.h"
+#include "cli/one_launch.h"
 #include "cli/run_config.h"
+#include "cli/verify_counters.h"
 #include "record/journal.h"
 #include "report/roofline.h"
+#include "run/counters.h"
 #include "run/plan.h"
 #include "worker/cell.h"
 #include "worker/environment.h"
@@ -156,26 +160,16 @@ static int check_cells(const struct config *config, const struct cell_context *c
 
 static int check_here(const struct options *options, const struct config *config, struct findings *f, struct error *err)
 {
-    struct device *device = NULL;
-    struct registry *registry = NULL;
-    struct registry_request request = {.baselines = (const char *const *)config->baselines,
-                                       .candidates = (const char *const *)config->candidates,
-                                       .layouts = config->layouts,
-                                       .plugin_directory = options->plugins,
-                                       .kernel_directory = options->kernels};
-    int code = device_open(options->device, NULL, &device, err);
-    if (code == 0)
-        code = registry_open(&request, device, &registry, err);
+    struct here here;
+    int code = here_open(options, config, &here, err);
     if (code == 0) {
-        const struct cell_context context = {.config = config, .device = device, .registry = registry, .identity = ""};
-        snprintf(f->device, sizeof f->device, "%s", device->info.name);
-        f->origins = environment_named(registry);
+        const struct cell_context context = {
+            .config = config, .device = here.device, .registry = here.registry, .identity = ""};
+        snprintf(f->device, sizeof f->device, "%s", here.device->info.name);
+        f->origins = environment_named(here.registry);
         code = check_cells(config, &context, f, err);
     }
-    if (registry != NULL)
-        registry_close(registry);
-    if (device != NULL)
-        device->ops->close(device);
+    here_close(&here);
     return code;
 }
 
@@ -257,14 +251,14 @@ static int print(const struct options *options, const struct findings *f, struct
     return 0;
 }
 
-/* The sanitizer is another process of this program, which reads the config again. */
+/* What runs under a sanitizer or ncu is another process of this program, which reads the config again. */
 static int check_input(const struct options *options, struct error *err)
 {
-    bool twice = (options->memcheck || options->racecheck) && options->config;
+    bool twice = (options->memcheck || options->racecheck || options->counters != NULL) && options->config;
     if (!twice || strcmp(options->config, CONFIG_INPUT) != 0)
-        return 0;
+        return options->counters != NULL ? counters_check(options->counters, err) : 0;
     return error_set(err, EXIT_CODE_USAGE,
-                     "verify: --memcheck and --racecheck need --config FILE: standard input is read once");
+                     "verify: --memcheck, --racecheck and --counters need --config FILE: standard input is read once");
 }
 
 /* What only --compile-only reads. */
@@ -274,6 +268,16 @@ static int check_compile_only(const struct options *options, struct error *err)
     return !alone || options->compile_only
                ? 0
                : error_set(err, EXIT_CODE_USAGE, "verify: --arch and --variants go with --compile-only");
+}
+
+/* What is launched for a profiler is launched in the process that it has started. */
+static int check_one_launch(const struct options *options, struct error *err)
+{
+    return options->one_launch == NULL || (options->in_process && options->counters == NULL)
+               ? 0
+               : error_set(
+                     err, EXIT_CODE_USAGE,
+                     "verify: --one-launch goes with --in-process and without --counters, which starts it itself");
 }
 
 /* What would come out only after all is measured. */
@@ -348,6 +352,8 @@ static int check_at(const struct desk *desk, const struct options *options, cons
     findings_close(f, &made->config);
     if (code == 0 && options->roofline != NULL && roofline_write(desk->journal, options->roofline, err) != 0)
         f->undrawn = *err;
+    if (code == 0 && options->counters != NULL)
+        code = verify_counters(options, &made->devices, f, err);
     return code != 0 ? code : sanitize(options, desk->directory, f, err);
 }
 
@@ -386,11 +392,18 @@ int command_verify(const struct options *options, struct error *err)
     if (code == 0 && options->compile_only)
         return compile_only(options, err);
     if (code == 0)
+        code = check_one_launch(options, err);
+    if (code == 0)
         code = check_input(options, err);
     if (code == 0)
         code = make_config(options, &made, err);
     if (code != 0)
         return code;
+    if (options->one_launch != NULL) {
+        code = one_launch(options, &made.config, err);
+        run_config_close(&made);
+        return code;
+    }
     findings_open(&findings);
     code = verify(options, &made, &findings, err);
     findings_free(&findings);

@@ -12,7 +12,7 @@
 
 /* {"schema":"cudal2-bench/verify","schema_version":1,"device":"...","problems":[{"problem":"f16-f32-64x64x64",
  *  "verification":{...},"contenders":[{"name","role","verdict","stage","reason","class","deviation","coverage","seeds",
- *  "describe_error","variants","rejected","invariance","activity"}]}],"activity":{...},"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
+ *  "describe_error","variants","rejected","invariance","activity","counters"}]}],"activity":{...},"sanitizers":[{"tool","outcome","errors","text"}],"passed":true}
  * What a contender does not have is left out. */
 struct findings {
     cJSON *problems, *sanitizers; /* owned */

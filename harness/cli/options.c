@@ -22,11 +22,9 @@ struct parser {
     struct error *err;
 };
 
-_Static_assert(OPTION_COUNT <= 64, "each option has a bit in `given`");
-
 bool options_given(const struct options *o, enum option_id id)
 {
-    return (o->given >> id) & 1u;
+    return o->given[id];
 }
 
 static const char *near_option(const char *word)
@@ -203,7 +201,7 @@ static int take_option(struct parser *p, enum option_id id, const char *attached
     }
     if (option->kind != OPTION_KIND_MANY && options_given(p->out, id))
         return error_set(p->err, EXIT_CODE_USAGE, "--%s is given twice", option->name);
-    p->out->given |= (uint64_t)1 << id;
+    p->out->given[id] = true;
     return store(p, id, attached);
 }
 

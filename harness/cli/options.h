@@ -65,6 +65,8 @@ enum option_id {
     OPTION_RACECHECK,
     OPTION_TIMEOUT,
     OPTION_IN_PROCESS,
+    OPTION_ONE_LAUNCH,
+    OPTION_COUNTERS,
     OPTION_COMPILE_ONLY,
     OPTION_ARCH,
     OPTION_VARIANTS,
@@ -123,9 +125,9 @@ struct option_list {
 struct options {
     enum command command; /* COMMAND_RUN when none is named */
     enum command topic;   /* of help; COMMAND_COUNT: the whole program */
-    uint64_t given;       /* bit 1 << enum option_id; read it through options_given */
     char *const *argv;    /* as main() got it, argc of them, for the record of a run */
     int argc;
+    bool given[OPTION_COUNT]; /* read it through options_given */
 
     const char *config;        /* NULL; run refuses to go without it and --shape */
     int mode;                  /* enum mode_choice */
@@ -160,13 +162,15 @@ struct options {
     const char *published[CONFIG_NAMES_MAX + 1];  /* NULL-terminated */
     const char *between;                          /* report: another run; NULL: none */
     double delta_percent;                         /* of --delta; 0: compare's own */
-    const char *confirm;  /* NULL: no second look; "" when --confirm has no file: measure it now */
-    const char *roofline; /* verify: the picture's file; NULL: nothing is timed */
-    const char *listen;   /* serve: NULL: its own address */
-    const char *tokens;   /* serve: NULL: no tokens */
-    uint64_t queue;       /* serve: 0: its own limit */
-    uint64_t quota;       /* serve: 0: as the queue */
-    int completion;       /* enum completion_shell */
+    const char *confirm;    /* NULL: no second look; "" when --confirm has no file: measure it now */
+    const char *roofline;   /* verify: the picture's file; NULL: nothing is timed */
+    const char *one_launch; /* verify: "CONTENDER=VARIANT", "CONTENDER", "": of all; NULL: verify */
+    const char *counters;   /* verify: metrics, separated by commas; "": those of counters.h; NULL: none */
+    const char *listen;     /* serve: NULL: its own address */
+    const char *tokens;     /* serve: NULL: no tokens */
+    uint64_t queue;         /* serve: 0: its own limit */
+    uint64_t quota;         /* serve: 0: as the queue */
+    int completion;         /* enum completion_shell */
     bool no_verify, verify_again, time_anyway, invariance, memcheck, racecheck, in_process,
         compile_only; /* verification */
     bool explore, dry_run, update, mixed, all, agreement, force, resume, explain, once, quiet, no_color, man, help,

@@ -132,10 +132,19 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_RACECHECK] = {"racecheck", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(racecheck),
                           VERIFICATION, "also run the kernels under compute-sanitizer's racecheck"},
     [OPTION_TIMEOUT] = {"timeout", 0, OPTION_KIND_REAL, OPTION_HINT_NONE, ON(VERIFY), "SECONDS", NULL,
-                        AT(timeout_seconds), VERIFICATION, "end a sanitizer after this time; default: 300"},
+                        AT(timeout_seconds), VERIFICATION,
+                        "end a sanitizer (default: 300) or ncu (60) after this time"},
     [OPTION_IN_PROCESS] = {"in-process", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL, AT(in_process),
                            VERIFICATION,
                            "without a worker, for debuggers: a kernel that crashes takes the program with it"},
+    [OPTION_ONE_LAUNCH] = {"one-launch", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(VERIFY), "NAME[=VARIANT]", NULL,
+                           AT(one_launch), VERIFICATION,
+                           "with --in-process, for profilers: verify nothing, and launch each kernel, or the contender "
+                           "of this name, once, between cuProfilerStart and cuProfilerStop"},
+    [OPTION_COUNTERS] = {"counters", 0, OPTION_KIND_OPTIONAL, OPTION_HINT_NONE, ON(VERIFY), "METRICS", NULL,
+                         AT(counters), VERIFICATION,
+                         "also have NVIDIA's ncu count one launch of each kernel that is right: these metrics "
+                         "(commas between), or those that the paper tells a model of"},
     [OPTION_COMPILE_ONLY] = {"compile-only", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(VERIFY), NULL, NULL,
                              AT(compile_only), VERIFICATION,
                              "no GPU needed: compile every variant, check arguments and limits, print what it is made "

@@ -229,6 +229,21 @@ static void add_wrong(struct text *out, const cJSON *wrong)
     cJSON_ArrayForEach(item, tree_member(wrong, "map")) text_add(out, "    %s\n", item->valuestring);
 }
 
+static void add_counters(struct text *out, const cJSON *counters)
+{
+    const cJSON *metric;
+    if (counters == NULL)
+        return;
+    if (tree_text(counters, "unavailable")[0] != '\0') {
+        text_add(out, "    no counters: %s\n", tree_text(counters, "unavailable"));
+        return;
+    }
+    text_add(out, "    one launch, by ncu %s:\n", tree_text(counters, "version"));
+    for (metric = tree_first(tree_member(counters, "metrics")); metric != NULL; metric = metric->next)
+        text_add(out, "    %16.10g %-14s %s\n", tree_number(metric, "value"), tree_text(metric, "unit"),
+                 metric->string);
+}
+
 static void add_contender(struct text *out, const cJSON *problem, const cJSON *c)
 {
     const char *verdict = tree_text(c, "verdict");
@@ -244,6 +259,7 @@ static void add_contender(struct text *out, const cJSON *problem, const cJSON *c
         text_add(out, "%s%s%s", tree_text(c, "stage"), tree_text(c, "stage")[0] ? ": " : "", tree_text(c, "reason"));
     text_add(out, "\n");
     add_wrong(out, tree_member(c, "wrong"));
+    add_counters(out, tree_member(c, "counters"));
 }
 
 static void add_problem(struct text *out, const cJSON *problem)

@@ -14,6 +14,7 @@
 #include "result/result.h"
 #include "run/supervisor.h"
 #include "run/warm.h"
+#include "serve/counted.h"
 #include "serve/outcome.h"
 #include "serve/warmth.h"
 
@@ -261,12 +262,9 @@ static int evaluate_warm(const struct evaluation *e, const char key[DIGEST_HEX],
     return code;
 }
 
-int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err)
+static int evaluate_alone(const struct evaluation *e, cJSON **outcome, struct error *err)
 {
-    char key[DIGEST_HEX];
     struct evaluation alone = *e;
-    if (e->warm && warmth_key(e, key))
-        return evaluate_warm(e, key, outcome, err);
     if (e->warm)
         warm_end(e->warm);
     alone.warm = NULL;
@@ -274,4 +272,17 @@ int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err)
     if (*outcome)
         cJSON_AddStringToObject(*outcome, "worker", "new");
     return code;
+}
+
+int evaluate(const struct evaluation *e, cJSON **outcome, struct error *err)
+{
+    char key[DIGEST_HEX];
+    bool warm = e->warm && warmth_key(e, key);
+    int code = warm ? evaluate_warm(e, key, outcome, err) : evaluate_alone(e, outcome, err);
+    if (code || !e->submission->counters)
+        return code;
+    if (e->warm && e->devices->on_cuda)
+        warm_end(e->warm); /* it has the GPU's lock, and memory there */
+    counted_add(e, *outcome);
+    return 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "run/counters.h"
 #include "serve/base64.h"
 
 #define PARAMETERS_MAX 64
@@ -18,9 +19,10 @@
 #define DEFAULT_ALPHA 0.01
 #define DEFAULT_BETA 1e-6
 
-static const char *const keys[] = {
-    "candidate",  "kernel", "parameters", "source",  "manifest", "problem", "ptx",  "cubin",    "fatbin", "baseline",
-    "accumulate", "mode",   "half_width", "seconds", "screen",   "alpha",   "beta", "priority", "again",  NULL};
+static const char *const keys[] = {"candidate",  "kernel",   "parameters", "source",   "manifest",   "problem",
+                                   "ptx",        "cubin",    "fatbin",     "baseline", "accumulate", "mode",
+                                   "half_width", "seconds",  "screen",     "alpha",    "beta",       "priority",
+                                   "again",      "counters", NULL};
 
 const char *const source_format_names[] = {"source", "ptx", "cubin", "fatbin", NULL};
 const char *const source_format_endings[] = {".cu", ".ptx", ".cubin", ".fatbin", NULL};
@@ -262,6 +264,8 @@ int submission_read(struct json_at at, const struct submission_rules *rules, str
         code = read_choices(at, out, err);
     if (!code)
         code = read_baseline(at, rules, out, err);
+    if (!code && json_member(at, "counters").node)
+        code = counters_read(json_member(at, "counters"), &out->counters, err);
     if (code)
         submission_free(out);
     return code;
@@ -270,9 +274,10 @@ int submission_read(struct json_at at, const struct submission_rules *rules, str
 void submission_free(struct submission *s)
 {
     free(s->source);
+    free(s->counters);
     cJSON_Delete(s->manifest);
     cJSON_Delete(s->parameters);
-    s->source = NULL;
+    s->source = s->counters = NULL;
     s->manifest = s->parameters = NULL;
 }
 
@@ -313,6 +318,25 @@ static bool put_problems(const struct submission *s, cJSON *object)
     return list != NULL;
 }
 
+/* As it is asked for; who asks for none has the form of before there were any. */
+static bool put_counters(const struct submission *s, cJSON *object)
+{
+    if (!s->counters)
+        return true;
+    if (!s->counters[0])
+        return cJSON_AddTrueToObject(object, "counters") != NULL;
+    cJSON *list = cJSON_AddArrayToObject(object, "counters");
+    for (const char *at = s->counters; list && *at;) {
+        char name[COUNTERS_NAME_MAX];
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (!cJSON_AddItemToArray(list, cJSON_CreateString(name)))
+            return false;
+        at += length + (at[length] == ',');
+    }
+    return list != NULL;
+}
+
 cJSON *submission_to_json(const struct submission *s)
 {
     cJSON *object = cJSON_CreateObject();
@@ -323,7 +347,8 @@ cJSON *submission_to_json(const struct submission *s)
                 cJSON_AddNumberToObject(object, "half_width", s->half_width) &&
                 cJSON_AddNumberToObject(object, "seconds", s->seconds) &&
                 cJSON_AddNumberToObject(object, "screen", s->screen) &&
-                cJSON_AddNumberToObject(object, "alpha", s->alpha) && cJSON_AddNumberToObject(object, "beta", s->beta);
+                cJSON_AddNumberToObject(object, "alpha", s->alpha) &&
+                cJSON_AddNumberToObject(object, "beta", s->beta) && put_counters(s, object);
     if (good)
         return object;
     cJSON_Delete(object);

@@ -36,6 +36,7 @@ struct submission {
     char baseline[CONFIG_LABEL_MAX];
     char *source;                 /* owned; as it came, so that a binary is base64; NULL without */
     cJSON *manifest, *parameters; /* owned; NULL without */
+    char *counters;               /* owned; metrics to count (run/counters.h), "": the default ones; NULL: none */
     struct shape problems[SUBMISSION_PROBLEMS];
     size_t n_problems;
     enum mode mode;

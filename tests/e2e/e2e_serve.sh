@@ -89,6 +89,12 @@ finish_job steady 16x48x64 '"screen":0.0001'
 expect_no_text "$work/body" '"screened"' "and not for what can"
 
 expect_text "$work/body" '"neighbours":\[\{"problem":"16x48x64","distance":0,"ratio":[0-9.e-]+,"candidate":"steady","id":' "neighbours: what was measured of the nearest problems"
+# --- counters ---
+finish_job steady 16x48x68 '"counters":true'
+expect_text "$work/body" '"verdict":"ok","reward":\{"value":[0-9.]+.*"counters":\{"unavailable":"the device is no GPU' "counters: a reason where there are none, beside the same outcome"
+post /v1/jobs "$(job steady 16x48x68 '"counters":["dram__bytes.sum","--set full"]')"
+expect_status 400 "counters: what is no metric's name"
+expect_text "$work/body" 'counters\[1\]' "with the place"
 # --- warm workers ---
 finish_job steady 16x48x72
 finish_job steady 16x48x80

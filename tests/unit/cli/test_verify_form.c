@@ -129,6 +129,29 @@ static void sanitizers_count(void **state)
     record_free(r);
 }
 
+/* They stand below the verdict, and change none. */
+static void counters_are_shown(void **state)
+{
+    struct error err = {0};
+    struct findings f;
+    struct cell_record *r = cell();
+    (void)state;
+    add(r, "mine-nn", true, "ok");
+    add(r, "mine-tn", true, "ok");
+    findings_open(&f);
+    findings_add(&f, r);
+    cJSON *contenders = cJSON_GetObjectItem(cJSON_GetArrayItem(f.problems, 0), "contenders");
+    cJSON_AddItemToObject(cJSON_GetArrayItem(contenders, 0), "counters",
+                          cJSON_Parse("{\"metrics\":{\"dram__bytes.sum\":{\"value\":202406144,\"unit\":\"byte\"}},"
+                                      "\"version\":\"2025.3\"}"));
+    cJSON_AddItemToObject(cJSON_GetArrayItem(contenders, 1), "counters", cJSON_Parse("{\"unavailable\":\"no ncu\"}"));
+    text_has(&f, "\n    one launch, by ncu 2025.3:\n           202406144 byte           dram__bytes.sum\n");
+    text_has(&f, "\n    no counters: no ncu\n");
+    assert_int_equal(findings_outcome(&f, &err), 0);
+    findings_free(&f);
+    record_free(r);
+}
+
 static void logs_are_read(void **state)
 {
     char text[64];
@@ -155,6 +178,7 @@ int main(void)
         cmocka_unit_test(outcome_names_the_first_failure),
         cmocka_unit_test(nothing_checked_is_no_success),
         cmocka_unit_test(sanitizers_count),
+        cmocka_unit_test(counters_are_shown),
         cmocka_unit_test(logs_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

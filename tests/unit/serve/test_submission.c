@@ -54,6 +54,33 @@ static char *form_of(const char *text)
     return form;
 }
 
+static void counters(void **state)
+{
+    struct submission s;
+    struct error err;
+    (void)state;
+    assert_int_equal(read_text("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\"}", &s, &err), 0);
+    assert_null(s.counters);
+    submission_free(&s);
+    char *without = form_of("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\"}");
+    char *refused_them = form_of("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"counters\":false}");
+    assert_string_equal(without, refused_them); /* and so they have one id */
+    assert_null(strstr(without, "counters"));
+    char *own = form_of("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"counters\":[\"a__b.sum\",\"c__d\"]}");
+    char *default_ones = form_of("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"counters\":true}");
+    assert_non_null(strstr(own, "\"counters\":[\"a__b.sum\",\"c__d\"]"));
+    assert_non_null(strstr(default_ones, "\"counters\":true"));
+    char *again = form_of(own);
+    assert_string_equal(again, own);
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"counters\":[\"a__b\",\"-x\"]}", "counters[1]");
+    refused("{\"candidate\":\"blocked\",\"problem\":\"8x8x8\",\"counters\":\"all\"}", "counters");
+    free(without);
+    free(refused_them);
+    free(own);
+    free(default_ones);
+    free(again);
+}
+
 static void defaults(void **state)
 {
     struct submission s;
@@ -219,9 +246,9 @@ static void gym_responses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),      cmocka_unit_test(one_form),
-                                       cmocka_unit_test(of_each_kind),  cmocka_unit_test(refusals),
-                                       cmocka_unit_test(too_much),      cmocka_unit_test(gym_requests),
-                                       cmocka_unit_test(gym_responses), cmocka_unit_test(base64)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),     cmocka_unit_test(counters),      cmocka_unit_test(one_form),
+        cmocka_unit_test(of_each_kind), cmocka_unit_test(refusals),      cmocka_unit_test(too_much),
+        cmocka_unit_test(gym_requests), cmocka_unit_test(gym_responses), cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,13 @@
+/*
+ * one_launch.h - `verify --in-process --one-launch`: what a profiler is pointed at.
+ */
+#ifndef CUDAL2_CLI_ONE_LAUNCH_H
+#define CUDAL2_CLI_ONE_LAUNCH_H
+
+#include "cli/options.h"
+
+/* Sets up the contender that options->one_launch names, or every candidate, for each problem of the config, launches it
+ * once and prints a line for each. EXIT_CODE_INCOMPARABLE when one was not launched, with the reason. */
+int one_launch(const struct options *options, const struct config *config, struct error *err);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * counted.c - has one launch of a candidate counted for each problem of its outcome. Relies on run/counters.h. Called
+ * by evaluate.c.
+ */
+#include "serve/counted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tree.h"
+#include "run/counters.h"
+#include "serve/verdict.h"
+
+struct names {
+    char kernel[PATH_MAX], contender[COUNTERS_CHOICE_MAX];
+};
+
+static cJSON *count(const struct evaluation *e, const cJSON *problem, struct names *names)
+{
+    struct error err;
+    const char *variant = tree_text(problem, "variant");
+    snprintf(names->contender, sizeof names->contender, "%s%s%s", tree_text(problem, "contender"),
+             variant[0] ? "=" : "", variant);
+    if (evaluate_candidate(e, names->kernel, &err))
+        return NULL;
+    const struct counters_request request = {.kernel = names->kernel,
+                                             .contender = names->contender,
+                                             .problem = tree_text(problem, "problem"),
+                                             .accumulate = accumulate_names[e->submission->accumulate],
+                                             .device = e->devices->spec[e->device_index],
+                                             .lock = e->devices->lock[e->device_index],
+                                             .plugins = e->plugins,
+                                             .kernels = e->kernels,
+                                             .metrics = e->submission->counters,
+                                             .stop = e->stop,
+                                             .seconds = COUNTERS_SECONDS};
+    return counters_take(&request);
+}
+
+/* Of a reason, no directory of the server's. */
+static void hide(const struct evaluation *e, cJSON *counters)
+{
+    char directory[PATH_MAX], *why = strdup(tree_text(counters, "unavailable"));
+    struct error ignored;
+    if (why && why[0]) {
+        if (store_path(e->store, e->id, "kernel", directory, &ignored) == 0)
+            verdict_hide(why, directory);
+        if (e->kernels)
+            verdict_hide(why, e->kernels);
+        cJSON_ReplaceItemInObjectCaseSensitive(counters, "unavailable", cJSON_CreateString(why));
+    }
+    free(why);
+}
+
+static cJSON *not_worth_it(void)
+{
+    struct tree t = tree_begin();
+    tree_put_text(&t, "unavailable", "the quick look was enough");
+    return tree_finish(&t);
+}
+
+void counted_add(const struct evaluation *e, cJSON *outcome)
+{
+    cJSON *problem;
+    struct names *names = calloc(1, sizeof *names);
+    if (names && e->submission->counters && strcmp(tree_text(outcome, "verdict"), "ok") == 0)
+        cJSON_ArrayForEach(problem, cJSON_GetObjectItemCaseSensitive(outcome, "problems"))
+        {
+            cJSON *counters = tree_true(outcome, "screened") ? not_worth_it() : count(e, problem, names);
+            if (counters)
+                hide(e, counters);
+            if (counters && !cJSON_AddItemToObject(problem, "counters", counters))
+                cJSON_Delete(counters);
+        }
+    free(names);
+}
