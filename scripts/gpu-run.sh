@@ -16,6 +16,7 @@
 #        explore[:ACC]     data for the ranker: configs/explore.json on all devices; goes on likewise
 #        unseen:CHOICE:N   every Nth problem that nobody searched; CHOICE is race or zero (results/README.md)
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
+#        referee:DTYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -97,6 +98,20 @@ run_strongest() { # MODE ACC
         --device "$device" --output "$base.json" $resume
 }
 
+# What DIR/DTYPE has of a family: its set, or its plugin.
+run_referee() { # DTYPE [DIR]
+    local base=$out/referee-$1 dir=${2:-referee} resume='' kernels=() path name
+    sed -E 's/"dtype": "[a-z0-9]+"/"dtype": "'"$1"'"/' "${REFEREE_CONFIG:-configs/referee.json}" >"$base.config.json" || return
+    for path in "$dir/$1"/*/; do
+        name=$(basename "$path")
+        [ ! -e "$path$name.json" ] || kernels+=(-k "$(realpath "$path$name.json")")
+        [ ! -e "$path$name.so" ] || kernels+=(-k "$(realpath "$path$name.so")")
+    done
+    [ ! -e "$dir/families.tsv" ] || cp "$dir/families.tsv" "$out/referee-families.tsv"
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout -s TERM "$limit" "$bench" run --config "$base.config.json" "${kernels[@]}" --device "$device" --output "$base.json" $resume
+}
+
 run_update() { # CONFIG ACC BREADTH MODE; the journal lies where the program is started, that of a search that ended is put aside
     local config=$PWD/configs/$1.json journal=$out/cudal2-tune-$1-$2-$4.journal.jsonl program resume=
     program=$(realpath "$bench")
@@ -136,7 +151,7 @@ run_ncu() {
 
 status=0
 for step in "$@"; do
-    log=$out/$(printf '%s' "$step" | tr ':' '-').log
+    log=$out/$(printf '%s' "$step" | tr ':/' '--').log
     {
         echo "gpu-run: step $step"
         stamp
@@ -151,6 +166,7 @@ for step in "$@"; do
         explore | explore:*) IFS=: read -r _ a <<<"$step" && run_explore "${a:-f32}" ;;
         unseen:*:*) IFS=: read -r _ c n <<<"$step" && run_unseen "$c" "$n" ;;
         strongest:*:*) IFS=: read -r _ m a <<<"$step" && run_strongest "$m" "$a" ;;
+        referee:*) IFS=: read -r _ a n <<<"$step" && run_referee "$a" "$n" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
         accuse | accuse:*) IFS=: read -r _ c a <<<"$step" && scripts/accuse.sh "$bench" "$out" "$(first_of "$device")" "${c:-0/8}" "${a:-f32}" ;;

@@ -41,9 +41,9 @@ static void test_committed_configs(void **state)
     static const struct {
         const char *name;
         size_t shapes;
-    } files[] = {{"grid.json", 1000},        {"smoke.json", 8},       {"demo.json", 4},       {"llm.json", 93},
-                 {"odd.json", 300},          {"hard.json", 61},       {"power.json", 60},     {"fifth.json", 200},
-                 {"paper-protocol.json", 4}, {"ablation-bm.json", 1}, {"sensitivity.json", 3}};
+    } files[] = {{"grid.json", 1000},        {"smoke.json", 8},       {"demo.json", 4},        {"llm.json", 93},
+                 {"odd.json", 300},          {"hard.json", 61},       {"power.json", 60},      {"fifth.json", 200},
+                 {"paper-protocol.json", 4}, {"ablation-bm.json", 1}, {"sensitivity.json", 3}, {"referee.json", 300}};
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct config c;

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""referee.py RESULT... [--families TSV] [--out FILE.md] [--html FILE.html]: the referee table: every family against one reference,
+from the results or journals of `scripts/gpu-run.sh referee:DTYPE` (.gz or not), as Markdown, and as a page of HTML.
+
+TSV is what scripts/referee.sh wrote of each family: repository, version, licence. No number stands here that a journal does not
+have: means and counts are of the program's own `report --format pairs` and `--format result`."""
+import argparse
+import csv
+import html
+import io
+import json
+import math
+import statistics
+import sys
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "import"))
+from receipts import report  # noqa: E402
+
+GROUPS = {"grid": lambda label: label.split(",")[0] == "grid", "language models": lambda label: "m=" in label}
+SIZES = [("under 30 us", 0, 3e4), ("30 us to 1 ms", 3e4, 1e6), ("over 1 ms", 1e6, math.inf)]
+FEW = 10  # means of fewer shapes have no interval
+MOST = 0.9  # of the shapes: whoever has fewer is left out of what all have
+# Families of the program itself: what it is, where its code is, under which licence, which member of "libraries" has its version.
+OWN = {
+    "cublaslt-autotuning": ("cuBLASLt, the fastest of what its heuristic returns", "https://docs.nvidia.com/cuda/cublas", "NVIDIA CUDA EULA", "cublaslt"),
+    "cublaslt-exhaustive": ("cuBLASLt, the fastest of all its algorithms", "https://docs.nvidia.com/cuda/cublas", "NVIDIA CUDA EULA", "cublaslt"),
+    "torch.matmul": ("PyTorch, `at::matmul_out`", "https://github.com/pytorch/pytorch", "BSD-3-Clause", "torch"),
+    "openblas": ("OpenBLAS", "https://github.com/OpenMathLib/OpenBLAS", "BSD-3-Clause", "openblas"),
+    "cudal2": ("this repository, `kernels/`", "this repository", "see LICENSE", None),
+}
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="referee.py", description=__doc__.split("\n\n")[0].split(": ", 1)[1])
+    p.add_argument("results", type=Path, nargs="+", metavar="RESULT")
+    p.add_argument("--families", type=Path, help="default: referee-families.tsv beside the first result")
+    p.add_argument("--reference", help="default: the results' first baseline, the faster of its layouts")
+    p.add_argument("--program", type=Path, default=HERE.parent / "build/cudal2-bench")
+    p.add_argument("--out", type=Path, help="Markdown (default: standard output)")
+    p.add_argument("--html", type=Path)
+    return p.parse_args()
+
+
+def family(contender):
+    for end in ("-max", "-nn", "-tn"):
+        contender = contender.removesuffix(end)
+    return contender
+
+
+class Race:
+    """One result: of each cell the lead of each family over the reference, the reference's time, and what went wrong."""
+
+    def __init__(self, options, path):
+        self.result = json.loads(report(options, path, "result"))
+        self.cells = {c["key"]: c for c in self.result["cells"]}
+        rows = [r for r in csv.DictReader(io.StringIO(report(options, path, "pairs"))) if r["headline"] == "1"]
+        names = sorted({r["baseline"] for r in rows})
+        self.reference = options.reference or next((n for n in names if n.endswith("-max")), names[0] if names else "none")
+        self.leads, self.labels = {}, {}
+        for r in rows:
+            key = f'{r["mode"]}/{r["dtype"]}-{r["accumulate"]}-{r["m"]}x{r["n"]}x{r["k"]}'
+            self.labels[key] = r["label"]
+            if r["baseline"] == self.reference and r["speedup"]:
+                self.leads.setdefault(family(r["candidate"]), {})[key] = [float(r[x] or "nan") for x in ("speedup", "low", "high")]
+        if not self.leads:
+            sys.exit(f"referee: {path}: no family was measured against {self.reference}")
+
+    def where(self):
+        device, run = self.result["env"][0]["device"], self.result["run"]
+        return f"On {device['name']}, driver {device.get('driver') or '-'}, begun {run['started']}"
+
+    def absent(self):
+        """Families with no time at all, by their verdicts."""
+        names = {family(n) for c in self.cells.values() for n in c["contenders"]} - set(self.leads) - {family(self.reference)}
+        for name in sorted(names):
+            yield "p", f"{name}: " + ", ".join(f"{v} {n}" for v, n in self.faults(name, self.cells).most_common())
+
+    def time_of_reference(self, key):
+        cell, name = self.cells[key], family(self.reference)
+        times = [c["timings"].get(cell["headline"], {}).get("median_ns") for n, c in cell["contenders"].items()
+                 if family(n) == name and c["status"] == "ok"]
+        return min((t for t in times if t), default=math.nan)
+
+    def faults(self, name, keys):
+        """Verdicts of a family where none of its layouts was measured: {verdict: shapes}."""
+        found = Counter()
+        for key in keys:
+            own = [c for n, c in self.cells[key]["contenders"].items() if family(n) == name]
+            if key not in self.leads.get(name, {}):
+                found[next((c["status"] for c in own if c["status"] not in ("ok", "unsupported")), own[0]["status"] if own else "absent")] += 1
+        return found
+
+    def tuning(self, name):
+        """(median of the variants raced, median seconds of a race), in one layout of one shape."""
+        told = [c["tuning"] for cell in self.cells.values() for n, c in cell["contenders"].items() if family(n) == name and "tuning" in c]
+        counts = [t.get("raced", t.get("variants")) for t in told]
+        seconds = [t["seconds"] for t in told if "seconds" in t]
+        return (f"{statistics.median([c for c in counts if c is not None]):g}" if any(c is not None for c in counts) else "none",
+                f"{statistics.median(seconds):.2g} s" if seconds else "-")
+
+
+def percent(x):
+    return "-" if math.isnan(x) else f"{100 * x:+.1f}%"
+
+
+def mean_of(speedups):
+    """Geometric mean with its 95% interval: of which shapes these are, not of runs."""
+    if not speedups:
+        return "-"
+    logs = [math.log(x) for x in speedups]
+    mean = statistics.mean(logs)
+    half = 1.96 * statistics.stdev(logs) / math.sqrt(len(logs)) if len(logs) >= FEW else math.nan
+    return percent(math.expm1(mean)) + ("" if math.isnan(half) else f" ±{100 * half:.1f}")
+
+
+def quantile(values, q):
+    return sorted(values)[round(q * (len(values) - 1))]
+
+
+def standings(race, keys):
+    """A row for each family, the fastest in the mean first; the reference is where it is by its 1."""
+    own = family(race.reference)
+    leads = {f: {k: v for k, v in of.items() if k in keys} for f, of in race.leads.items()}
+    leads = {own: {k: [1.0, 1.0, 1.0] for k in keys}} | {f: of for f, of in leads.items() if of}
+    shared = [k for k in keys if all(k in of for of in leads.values() if len(of) >= MOST * len(keys))]
+    best = Counter(max((f for f in leads if k in leads[f]), key=lambda f: leads[f][k][0]) for k in keys)
+    rows = []
+    for f, of in leads.items():
+        gains = [v[0] for v in of.values()]
+        whole = mean_of([of[k][0] for k in shared]) if len(of) >= MOST * len(keys) else "-"
+        reference = f == own
+        rows.append((statistics.mean(map(math.log, gains)),
+                     [f, f"{len(of)} of {len(keys)}", mean_of(gains) if not reference else "the reference", whole if not reference else "",
+                      *(percent(quantile(gains, q) - 1) if not reference else "" for q in (0.1, 0.5, 0.9)),
+                      "" if reference else sum(v[1] > 1 for v in of.values()), "" if reference else sum(v[2] < 1 for v in of.values()), best[f],
+                      ", ".join(f"{v} {n}" for v, n in race.faults(f, keys).most_common()) if not reference else ""]))
+    return [row for _, row in sorted(rows, key=lambda r: -r[0])], len(shared)
+
+
+HEADS = ["family", "shapes", "mean lead", "mean, shapes that all have", "10th percentile", "median", "90th percentile", "faster", "slower", "fastest of all",
+         "not measured"]
+
+
+def by_size(race, keys):
+    times = {k: race.time_of_reference(k) for k in keys}
+    classes = [(text, [k for k in keys if low <= times[k] < high]) for text, low, high in SIZES]
+    rows = [[f, *(mean_of([of[k][0] for k in part if k in of]) for _, part in classes)] for f, of in race.leads.items()]
+    return ["family", *(f"{text} ({len(part)})" for text, part in classes)], rows
+
+
+def who(races, families):
+    """Whose code each family is, and how much it searched, by the first result that has it."""
+    where = {f: race for race in reversed(races) for f in [family(race.reference), *race.leads]}
+    for f, race in where.items():
+        env = race.result["env"][0]
+        what, repository, version, licence = families.get(f) or [f, "not stated", "not stated", "not stated"]
+        if f in OWN:
+            what, repository, licence, library = OWN[f]
+            version = env["libraries"].get(library, {}).get(library, "-") if library else env.get("build", {}).get("commit", "-")
+        yield [f, what, repository, version, licence, *race.tuning(f)]
+
+
+def page(races, families):
+    """Blocks: (kind, content)."""
+    yield "h1", "The referee table"
+    yield "p", (f"{len({f for r in races for f in r.leads} | {family(r.reference) for r in races})} families multiply the same matrices. One harness "
+                "verifies, races and times them, in one process, block by block; nothing is timed that is not right.")
+    yield "p", ("A lead of +5% is a speedup of 1.05 over the reference. Means are geometric; the 95% interval behind ± covers which shapes these are. "
+                "Faster and slower count the shapes whose own interval lies above or below 0. Of each family the faster layout of B counts.")
+    for race in races:
+        cell = next(iter(race.cells.values()))
+        for group, belongs in GROUPS.items():
+            keys = [k for k in race.cells if belongs(race.labels.get(k, "")) and not math.isnan(race.time_of_reference(k))]
+            if keys:
+                rows, shared = standings(race, keys)
+                yield "h2", f"{cell['dtype']}, sums in {cell['accumulate']}: {group}, {len(keys)} shapes"
+                yield "p", f"{race.where()}. The reference is {race.reference}. {shared} shapes have a time of every family that has {100 * MOST:.0f}% of them."
+                yield "table", (HEADS, rows)
+                yield "table", by_size(race, keys)
+        yield from race.absent()
+    yield "h2", "Whose code, and how much it searched"
+    yield "p", "Variants and seconds are medians over shapes, of one layout; the search is done before anything is timed."
+    yield "table", (["family", "what", "code", "version", "licence", "variants raced", "race"], list(who(races, families)))
+    yield "p", "Not here: CuTe DSL's dense GEMM, whose tensor maps have rank 3 (docs/any-kernel.md)."
+    yield "h2", "Again"
+    yield "code", "scripts/referee.sh referee f16 bf16\nscripts/gpu-run.sh -t 520 -o OUT referee:f16 referee:bf16     # again while it ends with 75\n" \
+                  "scripts/referee.py OUT/referee-f16.journal.jsonl OUT/referee-bf16.journal.jsonl --out docs/referee.md"
+
+
+def markdown(blocks):
+    for kind, content in blocks:
+        if kind == "table":
+            heads, rows = content
+            yield from ["| " + " | ".join(map(str, heads)) + " |", "|" + "---|" * len(heads), *("| " + " | ".join(map(str, r)) + " |" for r in rows), ""]
+        else:
+            yield {"h1": "# ", "h2": "## ", "p": ""}.get(kind, "    ") + (content.replace("\n", "\n    ") if kind == "code" else content) + "\n"
+
+
+def cell_html(text):
+    text = html.escape(str(text))
+    return f'<a href="{text}">{text.removeprefix("https://")}</a>' if text.startswith("https://") else text
+
+
+def page_html(blocks):
+    yield "<!DOCTYPE html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>The referee table</title>"
+    yield ("<style>body{font:16px/1.5 sans-serif;margin:2em auto;max-width:80em;padding:0 1em}table{border-collapse:collapse;margin:1em 0;display:block;"
+           "overflow-x:auto}td,th{border:1px solid #bbb;padding:.3em .6em;text-align:left}pre{background:#f4f4f4;padding:1em}</style>")
+    for kind, content in blocks:
+        if kind == "table":
+            heads, rows = content
+            yield "<table><tr>" + "".join(f"<th scope=col>{html.escape(str(h))}" for h in heads)
+            yield from ("<tr>" + "".join(f"<td>{cell_html(x)}" for x in row) for row in rows)
+            yield "</table>"
+        else:
+            tag = "pre" if kind == "code" else kind
+            yield f"<{tag}>{html.escape(content)}</{tag}>"
+    yield "</html>"
+
+
+def main():
+    options = arguments()
+    races = [Race(options, path) for path in options.results]
+    told = options.families or options.results[0].parent / "referee-families.tsv"
+    rows = (line.split("\t") for line in told.read_text().splitlines()) if told.exists() else ()
+    families = {name: [what, *rest] for name, what, *rest in rows}
+    blocks = list(page(races, families))
+    text = "\n".join(markdown(blocks))
+    if options.html:
+        options.html.write_text("\n".join(page_html(blocks)) + "\n")
+    if options.out:
+        options.out.write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+#!/bin/bash
+# The referee table's chain on the CPU device, with plugins for families: scripts/gpu-run.sh referee goes on where it was ended,
+# and scripts/referee.py makes the page of its journal. scripts/referee.sh without its tools says what it leaves out.
+. "$(dirname "$0")/e2e.inc.sh"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top" || exit 1
+
+mkdir -p "$work/built/f32/steady" "$work/built/f32/bad_wrong" "$work/built/f32/tunable" "$work/built/f32/cuda-l2.src" "$work/runs"
+for family in steady bad_wrong tunable; do
+    cp "$plugins/$family.so" "$work/built/f32/$family/" || exit 1
+done
+printf 'steady\ta <plugin> of the tests\thttps://example.org/steady\t1.2\tMIT\n' >"$work/built/families.tsv"
+cat >"$work/small.json" <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "referee", "dtype": "f16", "accumulate": ["f32"], "layouts": ["nn"],
+ "modes": ["offline"], "baselines": ["$plugins/honest.so"], "candidates": [],
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 2, "tune_seconds": 20},
+ "stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 4},
+ "shapes": [{"m": 64, "n": 64, "k": 64, "label": "grid"}, {"m": 128, "n": 64, "k": 64, "label": "grid, toy attn m=128"},
+            {"m": 96, "n": 64, "k": 64, "label": "toy ffn m=96"}]}
+END
+step() {
+    REFEREE_CONFIG=$work/small.json timeout -k 5 200 scripts/gpu-run.sh -b "$tested_build" -o "$work/runs" -d cpu "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+journal=$work/runs/referee-f32.journal.jsonl
+cells() { grep -c '"kind":"cell"' "$journal"; }
+
+step "referee:f32:$work/built"
+expect_code 3 "the step runs what was built beside the config's own, one of which is wrong"
+[ "$(cells)" -eq 3 ] && grep -q '"dtype":"f32"' "$journal"
+verdict $? "every shape, in the type that the step names"
+expect_text "$work/runs/referee-families.tsv" '^steady	' "whose code it is lies beside the journal"
+
+# As a slice that was ended after the first shape: the next call measures the others.
+awk '/"kind":"cell"/ && ++n > 1 { exit } { print }' "$journal" >"$work/cut" && mv "$work/cut" "$journal"
+before=$(sed -n '/"kind":"cell"/p' "$journal")
+step "referee:f32:$work/built"
+expect_code 3 "the step goes on"
+[ "$(cells)" -eq 3 ] && [ "$(sed -n '/"kind":"cell"/{p;q}' "$journal")" = "$before" ]
+verdict $? "behind what was measured" "$(cells) cells"
+
+page() {
+    timeout -k 5 60 scripts/referee.py "$@" --program "$bench" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+page "$journal" --out "$work/page.md" --html "$work/page.html"
+expect_code 0 "the page is made of the journal"
+expect_text "$work/page.md" '^## f32, sums in f32: grid, 2 shapes$' "with the grid's shapes"
+expect_text "$work/page.md" '^## f32, sums in f32: language models, 2 shapes$' "and those of language models, one of which is both"
+expect_text "$work/page.md" '^\| steady \| 2 of 2 \| [+-][0-9.]+% ' "a family's lead"
+expect_text "$work/page.md" '^\| honest \| 2 of 2 \| the reference ' "the reference in its place"
+expect_no_text "$work/page.md" '^\| bad-wrong \| [0-9]+ of ' "a wrong family has no lead"
+expect_text "$work/page.md" '^bad-wrong: wrong_result 3$' "and is named with its verdict"
+expect_text "$work/page.md" '^\| steady \| a <plugin> of the tests \| https://example.org/steady \| 1.2 \| MIT \|' "whose code a family is"
+expect_text "$work/page.md" '^\| tunable \| .* \| [1-9][0-9]* \| [0-9.e-]+ s \|$' "and how much it searched"
+expect_text "$work/page.html" '<a href="https://example.org/steady">example.org/steady</a>' "the page of HTML"
+expect_text "$work/page.html" 'a &lt;plugin&gt; of the tests' "has text as text"
+gzip -kf "$journal"
+page "$journal.gz" --families "$work/built/families.tsv" --out "$work/again.md"
+cmp -s "$work/page.md" "$work/again.md"
+verdict $? "a compressed journal gives the same page" "$(cat "$work/err")"
+page "$journal" --reference nobody
+expect_code 1 "a reference that is not there"
+expect_text "$work/err" '^referee: .*no family was measured against nobody$' "is named"
+
+# --- without its tools nothing is built, and each is told of ---
+CUDAL2_ADAPTERS=$work/none timeout -k 5 120 scripts/referee.sh -c "$work/small.json" "$work/empty" bf16 >"$work/out" 2>"$work/err" </dev/null
+[ $? -ne 0 ] && [ "$(grep -c 'bf16: left out (exit status ' "$work/err")" -eq 3 ]
+verdict $? "referee.sh without its tools says what is left out" "$(tail -3 "$work/err")"
+timeout 20 scripts/referee.sh "$work/empty" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 64 "referee.sh without a type"
+finish
