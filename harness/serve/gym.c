@@ -17,24 +17,54 @@ static const int priority_values[] = {0, 3, 6, 9};
 
 /* ---- the request ---- */
 
+/* KernelGYM's own clients have no member of ours to send, but the text of a reference: there it stands from the first
+ * '{' on. NULL: no such text. */
+static int read_reference(struct json_at at, cJSON **out, struct error *err)
+{
+    const cJSON *reference = json_member(at, "reference_code").node;
+    const char *text = cJSON_IsString(reference) ? strchr(reference->valuestring, '{') : NULL;
+    *out = NULL;
+    return text ? json_parse(text, strlen(text), SUBMISSION_BODY_BYTES, "reference_code", out, err) : 0;
+}
+
+/* The object that says what is measured, owned by the caller. */
+static int read_ours(struct json_at at, cJSON **out, struct error *err)
+{
+    struct json_at ours = json_member(at, "cudal2");
+    int code = 0;
+    *out = ours.node ? cJSON_Duplicate(ours.node, true) : NULL;
+    if (!ours.node)
+        code = read_reference(at, out, err);
+    if (!code && !cJSON_IsObject(*out))
+        code = json_expected(ours, err,
+                             "an object with \"problem\", and \"manifest\" for CUDA source in kernel_code, or "
+                             "\"candidate\", or \"kernel\" and \"parameters\"; or the same as text in reference_code "
+                             "(docs/serve.md)");
+    if (code) {
+        cJSON_Delete(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
 /* The submission that it means, owned by the caller. */
 static int make_form(struct json_at at, cJSON **out, struct error *err)
 {
-    struct json_at ours = json_member(at, "cudal2"), code = json_member(at, "kernel_code");
+    static const char *const names[] = {"candidate", "kernel", NULL};
     const char *text;
-    if (!cJSON_IsObject(ours.node))
-        return json_expected(ours, err,
-                             "an object with \"problem\", and \"manifest\" for CUDA source in kernel_code, or "
-                             "\"candidate\", or \"kernel\" and \"parameters\" (docs/serve.md)");
-    if (json_read_string(code, &text, err))
+    bool named = false;
+    *out = NULL;
+    if (json_read_string(json_member(at, "kernel_code"), &text, err) || read_ours(at, out, err))
         return err->code;
-    *out = cJSON_Duplicate(ours.node, true);
-    bool named = json_member(ours, "candidate").node || json_member(ours, "kernel").node;
+    for (size_t i = 0; names[i]; i++)
+        named |= tree_member(*out, names[i]) != NULL;
     for (size_t i = 0; source_format_names[i]; i++)
-        named |= json_member(ours, source_format_names[i]).node != NULL;
-    if (!*out || (!named && !cJSON_AddStringToObject(*out, "source", text)))
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a submission");
-    return 0;
+        named |= tree_member(*out, source_format_names[i]) != NULL;
+    if (named || cJSON_AddStringToObject(*out, "source", text))
+        return 0;
+    cJSON_Delete(*out);
+    *out = NULL;
+    return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a submission");
 }
 
 static int read_task(struct json_at at, struct gym_request *out, struct error *err)

@@ -1,7 +1,7 @@
 /*
  * gym.h - KernelGYM's /evaluate: its request read as a submission, an outcome written as its response. What it has and
- * this server cannot use (reference_code, trials) is passed over; what this server needs stands in the member "cudal2",
- * a submission without its source. Pure.
+ * this server cannot use (trials) is passed over; what this server needs, a submission without its source, stands in
+ * the member "cudal2", or in the text of reference_code from its first '{' on. Pure.
  */
 #ifndef CUDAL2_SERVE_GYM_H
 #define CUDAL2_SERVE_GYM_H

@@ -218,6 +218,32 @@ static void gym_requests(void **state)
     assert_non_null(strstr(err.text, "$.task_id"));
 }
 
+/* What KernelGYM's own client can send. */
+static void gym_reference_code(void **state)
+{
+    struct gym_request g;
+    struct error err;
+    (void)state;
+    assert_int_equal(read_gym("{\"task_id\":\"a\",\"kernel_code\":\"// class ModelNew\",\"reference_code\":"
+                              "\"# class Model\\n{\\\"manifest\\\":{},\\\"problem\\\":\\\"8x8x8\\\"}\\n\"}",
+                              &g, &err),
+                     0);
+    assert_string_equal(g.submission.source, "// class ModelNew");
+    assert_int_equal(g.submission.problems[0].m, 8);
+    submission_free(&g.submission);
+    assert_int_equal(
+        read_gym("{\"task_id\":\"a\",\"kernel_code\":\"x\",\"reference_code\":\"class Model: pass\"}", &g, &err),
+        EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "as text in reference_code"));
+    assert_int_equal(read_gym("{\"task_id\":\"a\",\"kernel_code\":\"x\",\"reference_code\":\"f'{x}'\"}", &g, &err),
+                     EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "reference_code"));
+    assert_int_equal(
+        read_gym("{\"task_id\":\"a\",\"kernel_code\":\"x\",\"cudal2\":7,\"reference_code\":\"{}\"}", &g, &err),
+        EXIT_CODE_DATA);
+    assert_non_null(strstr(err.text, "$.cudal2"));
+}
+
 static void gym_responses(void **state)
 {
     (void)state;
@@ -246,9 +272,10 @@ static void gym_responses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),     cmocka_unit_test(counters),      cmocka_unit_test(one_form),
-        cmocka_unit_test(of_each_kind), cmocka_unit_test(refusals),      cmocka_unit_test(too_much),
-        cmocka_unit_test(gym_requests), cmocka_unit_test(gym_responses), cmocka_unit_test(base64)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults),      cmocka_unit_test(counters),
+                                       cmocka_unit_test(one_form),      cmocka_unit_test(of_each_kind),
+                                       cmocka_unit_test(refusals),      cmocka_unit_test(too_much),
+                                       cmocka_unit_test(gym_requests),  cmocka_unit_test(gym_reference_code),
+                                       cmocka_unit_test(gym_responses), cmocka_unit_test(base64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
