@@ -21,7 +21,8 @@
 #define MANIFEST_MAX_NAMED 16 /* defines, and as many terms */
 #define MANIFEST_MAX_ARGUMENTS 24
 #define MANIFEST_MAX_FIELDS 16
-#define MANIFEST_FIXED_NAMES 8 /* M N K SM_COUNT L2_BYTES DTYPE ACC_F32 LAYOUT_TN */
+#define MANIFEST_FIXED_NAMES 11 /* M N K SM_COUNT L2_BYTES DTYPE ACC_F32 LAYOUT_TN LDA LDB LDC */
+#define MANIFEST_FIRST_STRIDE 8 /* of them: LDA */
 #define MANIFEST_MAX_NAMES (MANIFEST_FIXED_NAMES + MANIFEST_MAX_PARAMETERS + 2 * MANIFEST_MAX_NAMED)
 
 struct manifest_parameter {
@@ -51,15 +52,18 @@ enum argument_kind {
     ARGUMENT_WORKSPACE,  /* pointer, `value` bytes behind its start */
     ARGUMENT_NULL,       /* a pointer to nothing */
     ARGUMENT_INTEGER,    /* of `bytes` bytes, of an expression */
-    ARGUMENT_FLOAT,      /* of `bytes` bytes */
+    ARGUMENT_FLOAT,      /* of `bytes` bytes: `number`, or the problem's alpha or beta */
     ARGUMENT_TENSOR_MAP, /* tensor map of a, b or c */
     ARGUMENT_STRUCT      /* some of the others but maps, by value, as C lays them out */
 };
 
+/* What an ARGUMENT_FLOAT is. */
+enum argument_scale { SCALE_NUMBER, SCALE_ALPHA, SCALE_BETA };
+
 struct manifest_argument {
     double number; /* ARGUMENT_FLOAT */
     enum argument_kind kind;
-    int which;            /* 0, 1, 2 of a b c or m n k */
+    int which;            /* 0, 1, 2 of a b c or m n k; ARGUMENT_FLOAT: enum argument_scale */
     struct expr *value;   /* ARGUMENT_INTEGER; ARGUMENT_WORKSPACE, where NULL is 0 */
     struct expr *box[2];  /* ARGUMENT_TENSOR_MAP: elements of a row (innermost), rows */
     struct expr *swizzle; /* ARGUMENT_TENSOR_MAP: bytes of a row that are swizzled as one; NULL: 0, none */
@@ -81,6 +85,7 @@ struct manifest {
     char *source_path;
     int arch_min, arch_max; /* 0: no limit */
     uint32_t dtypes, accumulates, layouts;
+    uint32_t flags; /* CUDAL2_STRIDES, CUDAL2_SCALES, by what the arguments hand over (manifest_names.c) */
     size_t n_parameters, n_defines, n_terms, n_constraints, n_problem_constraints, n_arguments;
     struct manifest_parameter parameters[MANIFEST_MAX_PARAMETERS];
     struct manifest_named defines[MANIFEST_MAX_NAMED], terms[MANIFEST_MAX_NAMED];

@@ -51,7 +51,18 @@ static const struct {
              {"workspace", ARGUMENT_WORKSPACE, sizeof(void *), 0}};
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
-/* {"int64": "N*K"}, {"float32": 1}, {"workspace": "M*N*4"} */
+/* A number, "alpha" or "beta". */
+static int read_float(struct json_at at, double largest, struct manifest_argument *a, struct error *err)
+{
+    static const char *const words[] = {"alpha", "beta", NULL};
+    int code = cJSON_IsString(at.node) ? json_read_choice(at, words, &a->which, err)
+                                       : json_read_number(at, -largest, largest, &a->number, err);
+    if (code == 0 && cJSON_IsString(at.node))
+        a->which += SCALE_ALPHA;
+    return code;
+}
+
+/* {"int64": "N*K"}, {"float32": 1}, {"float32": "alpha"}, {"workspace": "M*N*4"} */
 static int read_keyed(struct json_at at, size_t kind, struct manifest_argument *a, struct error *err)
 {
     const char *const keys[] = {kinds[kind].key, NULL};
@@ -60,9 +71,8 @@ static int read_keyed(struct json_at at, size_t kind, struct manifest_argument *
     a->bytes = kinds[kind].bytes;
     if (json_only_keys(at, keys, err) != 0)
         return err->code;
-    return a->kind == ARGUMENT_FLOAT
-               ? json_read_number(value, -kinds[kind].largest, kinds[kind].largest, &a->number, err)
-               : manifest_read_expr(value, &a->value, err);
+    return a->kind == ARGUMENT_FLOAT ? read_float(value, kinds[kind].largest, a, err)
+                                     : manifest_read_expr(value, &a->value, err);
 }
 
 static int read_argument(struct json_at at, struct manifest_argument *a, struct error *err);

@@ -81,7 +81,58 @@ static int check_constraints(const struct manifest *m, const struct expr_scope *
     return rc;
 }
 
-int manifest_check_names(const struct manifest *m, struct json_at at, struct error *err)
+/* ---- what the arguments hand over ---- */
+
+/* Every argument and every field of a struct, one after the other: the n-th, NULL behind the last. */
+static const struct manifest_argument *nth(const struct manifest *m, size_t n)
+{
+    for (size_t i = 0; i < m->n_arguments; i++) {
+        const struct manifest_argument *a = &m->arguments[i];
+        if (n == 0)
+            return a;
+        if (--n < a->n_fields)
+            return &a->fields[n];
+        n -= a->n_fields;
+    }
+    return NULL;
+}
+
+/* Whether an integer is made of the name, which is one of those in scope: without it the expression fails. */
+static bool hands_over(const struct manifest *m, struct expr_variable *names, size_t n_names, size_t name)
+{
+    const struct expr_scope scope = {names, n_names};
+    struct error ignored;
+    char first = names[name].name[0];
+    bool used = false;
+    names[name].name[0] = '\0';
+    for (size_t i = 0; nth(m, i) != NULL; i++) {
+        const struct manifest_argument *a = nth(m, i);
+        used = used || (a->kind == ARGUMENT_INTEGER && expr_check(a->value, &scope, &ignored) != 0);
+    }
+    names[name].name[0] = first;
+    return used;
+}
+
+static bool has(const struct manifest *m, enum argument_kind kind, int which)
+{
+    for (size_t i = 0; nth(m, i) != NULL; i++)
+        if (nth(m, i)->kind == kind && nth(m, i)->which == which)
+            return true;
+    return false;
+}
+
+/* A tensor map has the stride of its rows; who gets a matrix as a pointer must be told. Terms count as what they say:
+ * one that is made of LDA and handed over is none of LDA's. */
+static uint32_t abilities(const struct manifest *m, struct expr_variable *names, size_t n)
+{
+    bool strides = true, scales = has(m, ARGUMENT_FLOAT, SCALE_ALPHA) && has(m, ARGUMENT_FLOAT, SCALE_BETA);
+    for (int which = 0; which < 3; which++)
+        strides = strides &&
+                  (!has(m, ARGUMENT_OPERAND, which) || hands_over(m, names, n, MANIFEST_FIRST_STRIDE + (size_t)which));
+    return (strides ? CUDAL2_STRIDES : 0) | (scales ? CUDAL2_SCALES : 0);
+}
+
+int manifest_check_names(struct manifest *m, struct json_at at, struct error *err)
 {
     const struct manifest_conditions any = {.problem = problem_any(CUDAL2_F16, CUDAL2_ACC_F16)};
     struct expr_variable names[MANIFEST_MAX_NAMES];
@@ -98,5 +149,7 @@ int manifest_check_names(const struct manifest *m, struct json_at at, struct err
             if (strcmp(names[i].name, names[j].name) == 0)
                 return json_fail(at, err, "the name %s stands for two things", names[j].name);
     const struct expr_scope scope = {names, n};
-    return check_names_of(m, &scope, at, err);
+    int code = check_names_of(m, &scope, at, err);
+    m->flags = code == 0 ? abilities(m, names, n) : 0;
+    return code;
 }

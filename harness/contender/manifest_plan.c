@@ -39,6 +39,9 @@ size_t manifest_fixed_names(const struct manifest_conditions *c, struct expr_var
     put(&out[5], "DTYPE", (int64_t)c->problem.dtype);
     put(&out[6], "ACC_F32", c->problem.accumulate == CUDAL2_ACC_F32);
     put(&out[7], "LAYOUT_TN", c->layout == CUDAL2_TN);
+    put(&out[MANIFEST_FIRST_STRIDE], "LDA", problem_a(&c->problem).stride);
+    put(&out[MANIFEST_FIRST_STRIDE + 1], "LDB", problem_b(&c->problem, c->layout).stride);
+    put(&out[MANIFEST_FIRST_STRIDE + 2], "LDC", problem_c(&c->problem).stride);
     return MANIFEST_FIXED_NAMES;
 }
 
@@ -86,6 +89,11 @@ static int check_abilities(const struct manifest *m, const struct manifest_condi
                  accumulate_names[c->problem.accumulate], layout_names[c->layout]);
         return say(why, CUDAL2_UNSUPPORTED, m, text);
     }
+    if (!problem_is_packed(&c->problem) && !(m->flags & CUDAL2_STRIDES))
+        return say(why, CUDAL2_UNSUPPORTED, m,
+                   "is not given LDA, LDB and LDC, and this problem has leading dimensions");
+    if (problem_is_scaled(&c->problem) && !(m->flags & CUDAL2_SCALES))
+        return say(why, CUDAL2_UNSUPPORTED, m, "is not given alpha and beta, and this problem has them");
     if (c->problem.m > INT32_MAX || c->problem.n > INT32_MAX || c->problem.k > INT32_MAX)
         return say(why, CUDAL2_UNSUPPORTED, m, "sizes over 2^31 - 1 do not fit a kernel's int arguments");
     return CUDAL2_OK;

@@ -167,6 +167,12 @@ static int64_t size_of_matrix(const struct cudal2_setup *setup, int which, bool 
     }
 }
 
+static int64_t stride_of_matrix(const struct cudal2_setup *setup, int which)
+{
+    const struct cudal2_problem full = problem_full(&setup->problem, setup->layout);
+    return which == 0 ? full.lda : which == 1 ? full.ldb : full.ldc;
+}
+
 static int encode_map(const struct module_state *s, const struct cudal2_setup *setup, const struct manifest_argument *a,
                       const void *memory, struct cuda_tensor_map *out, char *why)
 {
@@ -177,6 +183,7 @@ static int encode_map(const struct module_state *s, const struct cudal2_setup *s
     request.fetch = MANIFEST_FETCH;
     request.rows = size_of_matrix(setup, a->which, true);
     request.columns = size_of_matrix(setup, a->which, false);
+    request.stride = stride_of_matrix(setup, a->which);
     for (int i = 0; i < 2; i++) {
         if (expr_eval(a->box[i], &scope, &box[i], &err) != 0 || box[i] < 1 || box[i] > 256) {
             snprintf(why, CUDAL2_WHY, "%s: a box of \"%.80s\" is not within 1..256", s->kernel->name,
@@ -219,15 +226,15 @@ static int integer_of(const struct module_state *s, const struct manifest_argume
     return CUDAL2_LIBRARY_ERROR;
 }
 
-/* The harness asks for A * B and no more, so what a manifest says of alpha and beta is all there is. */
-static void put_float(const struct manifest_argument *a, union argument_value *out)
+static void put_float(const struct manifest_argument *a, const struct cudal2_problem *p, union argument_value *out)
 {
+    double number = a->which == SCALE_ALPHA ? problem_alpha(p) : a->which == SCALE_BETA ? p->beta : a->number;
     if (a->bytes == 8)
-        out->wide = a->number;
+        out->wide = number;
     else if (a->bytes == 4)
-        out->single = (float)a->number;
+        out->single = (float)number;
     else
-        out->half = half_from_float((float)a->number);
+        out->half = half_from_float((float)number);
 }
 
 static int workspace_of(const struct module_state *s, const struct manifest_argument *a, void *workspace,
@@ -263,7 +270,7 @@ static int value_of(const struct module_state *s, const struct cudal2_setup *set
     case ARGUMENT_INTEGER:
         return integer_of(s, a, &out->integer, why);
     case ARGUMENT_FLOAT:
-        put_float(a, out);
+        put_float(a, &setup->problem, out);
         return CUDAL2_OK;
     default: /* ARGUMENT_NULL */
         return CUDAL2_OK;

@@ -391,6 +391,7 @@ static void declare(const struct module_set *set, enum cudal2_layout layout, str
             continue;
         is->dtypes |= m->dtypes;
         is->accumulates |= m->accumulates;
+        is->flags |= m->flags; /* who cannot is told by manifest_plan */
         is->min_cc = first || m->arch_min < is->min_cc ? m->arch_min : is->min_cc;
         if (first || m->arch_max == 0)
             is->max_cc = m->arch_max;

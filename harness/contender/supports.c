@@ -77,7 +77,9 @@ static bool refuse_strides(const struct contender *c, const struct device_info *
     return why[0] != '\0';
 }
 
-/* Nor do they know what C was. */
+/* Nor do they know what C was. In a segment each launch would also take the output of the one before: the n-th on a set
+ * leaves alpha (1 + beta + ... + beta^(n-1)) A B + beta^n C, which is known, and is what its checks would have to hold
+ * C against. */
 static bool refuse_scales(const struct contender *c, const struct device_info *device, const struct cudal2_problem *p,
                           char *why)
 {

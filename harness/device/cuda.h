@@ -49,6 +49,7 @@ struct cuda_tensor_request {
     unsigned box_rows, box_columns;
     int64_t swizzle; /* bytes of a row of the box that are swizzled as one: 0 (none), 32, 64, 128 */
     int64_t fetch;   /* bytes that the L2 fetches where one is missing: 0 (what is asked for), 64, 128, 256 */
+    int64_t stride;  /* elements from one row to the next */
 };
 
 /* Compiles the harness's own kernels for operands of this type into the cache on disk, by so many threads; nothing on

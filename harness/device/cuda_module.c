@@ -141,7 +141,7 @@ int cuda_tensor_map_encode(struct device *d, const struct cuda_tensor_request *r
     static const int types[] = {CU_TENSOR_F16, CU_TENSOR_BF16, CU_TENSOR_F32};
     struct cuda_device *c = cuda_of(d);
     uint64_t dimensions[2] = {(uint64_t)r->columns, (uint64_t)r->rows};
-    uint64_t strides[1] = {(uint64_t)r->columns * dtype_bytes(r->dtype)};
+    uint64_t strides[1] = {(uint64_t)r->stride * dtype_bytes(r->dtype)};
     uint32_t box[2] = {r->box_columns, r->box_rows}, ones[2] = {1, 1};
     if (!c)
         return error_set(err, EXIT_CODE_UNAVAILABLE, "no tensor map: \"%s\" is not a CUDA device", d->info.kind);

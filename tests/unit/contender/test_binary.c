@@ -268,22 +268,30 @@ static void ptx_is_assembled(void **state)
 
 /* ---- on a device ---- */
 
-static int set_up(struct module_set **set, struct contender *c, void **made, char *why)
+static const struct cudal2_problem usual = {
+    .m = 64, .n = 96, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16};
+
+static int set_up_for(const struct cudal2_problem *problem, struct module_set **set, struct contender *c, void **made,
+                      char *why)
 {
     static struct cudal2_operands operands = {(void *)0x10000, (void *)0x20000, (void *)0x30000};
-    const struct cudal2_setup setup = {
-        .problem = {.m = 64, .n = 96, .k = 128, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16},
-        .layout = CUDAL2_NN,
-        .sets = &operands,
-        .n_sets = 1,
-        .workspace = (void *)0x40000,
-        .workspace_bytes = 4096,
-        .threads = 1};
+    const struct cudal2_setup setup = {.problem = *problem,
+                                       .layout = CUDAL2_NN,
+                                       .sets = &operands,
+                                       .n_sets = 1,
+                                       .workspace = (void *)0x40000,
+                                       .workspace_bytes = 4096,
+                                       .threads = 1};
     struct error err;
     if (module_set_open(scratch_path("one.json"), getenv("CUDAL2_KERNELS"), d, set, &err) != 0)
         fail_msg("%s", err.text);
     module_set_contender(*set, CUDAL2_NN, c);
     return c->ops->setup(c, &setup, made, why);
+}
+
+static int set_up(struct module_set **set, struct contender *c, void **made, char *why)
+{
+    return set_up_for(&usual, set, c, made, why);
 }
 
 static const void *address(size_t i)
@@ -334,6 +342,56 @@ static void every_argument_reaches_the_launch(void **state)
     assert_int_equal(c.ops->describe(&c, made, described, sizeof described), CUDAL2_OK);
     assert_non_null(strstr(described, "\"instructions\":\"hmma.f16.f16\"")); /* what verify/instructions.c judges */
     c.ops->teardown(&c, made);
+    module_set_close(set);
+}
+
+/* To a kernel that is given them, as arguments, as fields and in its map; another one does not take the problem. */
+static void what_a_problem_has_beside_sizes_reaches_the_launch(void **state)
+{
+    struct cudal2_problem problem = usual;
+    struct told t = plain;
+    struct module_set *set;
+    struct contender c;
+    void *made;
+    char why[CUDAL2_WHY] = "";
+    int64_t stride;
+    float alpha;
+    double beta;
+    uint16_t half;
+    (void)state;
+    problem.lda = 136;
+    problem.ldb = 104;
+    problem.ldc = 100;
+    problem.alpha = -0.5;
+    problem.beta = 1.25;
+    t.arguments = "\"a\",\"b\",\"c\",\"m\",{\"int64\":\"LDB\"},{\"float32\":\"alpha\"},{\"int8\":\"-M\"},"
+                  "{\"float64\":\"beta\"},{\"float16\":\"beta\"},{\"workspace\":\"M*4\"},\"null\","
+                  "{\"tensor_map\":\"a\",\"box\":[\"64\",\"16\"]},"
+                  "{\"struct\":[\"b\",{\"int32\":\"LDA\"},{\"int8\":3},{\"int64\":\"LDC\"},{\"int16\":\"-2\"}]}";
+    write_manifest(&t);
+    if (set_up_for(&problem, &set, &c, &made, why) != CUDAL2_OK || c.ops->launch(&c, made, 0, why) != CUDAL2_OK)
+        fail_msg("%s", why);
+    assert_int_equal(c.is.flags, CUDAL2_STRIDES | CUDAL2_SCALES);
+    memcpy(&stride, mock.last_arguments[4], sizeof stride);
+    assert_int_equal(stride, 104);
+    memcpy(&alpha, mock.last_arguments[5], sizeof alpha);
+    assert_true(alpha == -0.5f);
+    memcpy(&beta, mock.last_arguments[7], sizeof beta);
+    assert_true(beta == 1.25);
+    memcpy(&half, mock.last_arguments[8], sizeof half);
+    assert_true(half_to_float(half) == 1.25f);
+    assert_int_equal(((const uint64_t *)mock.last_arguments[11])[5], 2 * 136);
+    assert_int_equal(*(const int32_t *)((const char *)mock.last_arguments[12] + 8), 136);
+    assert_int_equal(*(const int64_t *)((const char *)mock.last_arguments[12] + 16), 100);
+    c.ops->teardown(&c, made);
+    module_set_close(set);
+    write_manifest(&plain);
+    assert_int_equal(set_up_for(&problem, &set, &c, &made, why), CUDAL2_UNSUPPORTED);
+    assert_non_null(strstr(why, "is not given LDA, LDB and LDC"));
+    module_set_close(set);
+    problem.lda = problem.ldb = problem.ldc = 0;
+    assert_int_equal(set_up_for(&problem, &set, &c, &made, why), CUDAL2_UNSUPPORTED);
+    assert_non_null(strstr(why, "is not given alpha and beta"));
     module_set_close(set);
 }
 
@@ -407,6 +465,7 @@ int main(void)
                                        TEST(a_fat_binary_has_a_part_for_the_gpu_or_not),
                                        TEST(ptx_is_assembled),
                                        TEST(every_argument_reaches_the_launch),
+                                       TEST(what_a_problem_has_beside_sizes_reaches_the_launch),
                                        TEST(a_fault_ends_the_setup_with_its_word),
                                        TEST(numbers_that_do_not_fit_are_told)};
     if (!mock_environment(cache))

@@ -211,6 +211,60 @@ static void bad_manifests_name_the_place(void **state)
     assert_refused("]}", "]", "demo.json");
 }
 
+/* By what its arguments hand over a kernel minds leading dimensions, alpha and beta; else it is not for such problems.
+ */
+static void abilities_follow_from_the_arguments(void **state)
+{
+    static const struct {
+        const char *arguments;
+        uint32_t flags;
+    } cases[] = {
+        {"{\"int32\":\"TILE\"}", 0},
+        {"{\"int32\":\"LDA\"},{\"int64\":\"LDC*2\"}", 0}, /* B is a pointer too */
+        {"{\"int32\":\"LDA\"},{\"int32\":\"LDB\"},{\"int64\":\"LDC*2\"}", CUDAL2_STRIDES},
+        {"{\"struct\":[{\"int64\":\"LDA\"},{\"int64\":\"LDB\"},{\"int64\":\"LDC\"}]}", CUDAL2_STRIDES},
+        {"{\"float32\":\"alpha\"}", 0},
+        {"{\"float32\":\"alpha\"},{\"float64\":\"beta\"}", CUDAL2_SCALES},
+        {"{\"struct\":[{\"float32\":\"beta\"},{\"float32\":\"alpha\"}]}", CUDAL2_SCALES},
+        {"{\"float32\":1},{\"float32\":0}", 0},
+    };
+    const int64_t values[MANIFEST_MAX_PARAMETERS] = {16, 64, 1};
+    struct manifest_conditions strided = here, scaled = here;
+    struct manifest *m;
+    struct error err = {0};
+    (void)state;
+    strided.problem.ldc = 136;
+    scaled.problem.beta = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct manifest_plan plan;
+        char why[CUDAL2_WHY] = "";
+        char *text = edited(whole, "{\"int32\":\"TILE\"}", cases[i].arguments);
+        if (load_text(text, &m, &err) != 0)
+            fail_msg("%s: %s", cases[i].arguments, err.text);
+        assert_int_equal(m->flags, cases[i].flags);
+        assert_int_equal(manifest_plan(m, &strided, values, &plan, why),
+                         m->flags & CUDAL2_STRIDES ? CUDAL2_OK : CUDAL2_UNSUPPORTED);
+        assert_int_equal(manifest_plan(m, &scaled, values, &plan, why),
+                         m->flags & CUDAL2_SCALES ? CUDAL2_OK : CUDAL2_UNSUPPORTED);
+        assert_int_equal(manifest_plan(m, &here, values, &plan, why), CUDAL2_OK);
+        manifest_free(m);
+        free(text);
+    }
+}
+
+static void leading_dimensions_have_names(void **state)
+{
+    struct expr_variable names[MANIFEST_FIXED_NAMES];
+    struct manifest_conditions strided = here;
+    (void)state;
+    strided.problem.ldc = 136;
+    assert_int_equal(manifest_fixed_names(&strided, names), MANIFEST_FIXED_NAMES);
+    assert_string_equal(names[MANIFEST_FIRST_STRIDE].name, "LDA");
+    assert_int_equal(names[MANIFEST_FIRST_STRIDE].value, 64);
+    assert_int_equal(names[MANIFEST_FIRST_STRIDE + 1].value, 64); /* layout TN */
+    assert_int_equal(names[MANIFEST_FIRST_STRIDE + 2].value, 136);
+}
+
 /* What other compilers emit beside pointers and ints. */
 static void arguments_of_every_kind(void **state)
 {
@@ -223,6 +277,7 @@ static void arguments_of_every_kind(void **state)
                  {"{\"int64\":\"K\"}", ARGUMENT_INTEGER, 8},
                  {"{\"float16\":-65504}", ARGUMENT_FLOAT, 2},
                  {"{\"float32\":0.5}", ARGUMENT_FLOAT, 4},
+                 {"{\"float16\":\"beta\"}", ARGUMENT_FLOAT, 2},
                  {"{\"float64\":1e300}", ARGUMENT_FLOAT, 8},
                  {"{\"workspace\":64}", ARGUMENT_WORKSPACE, 8},
                  {"{\"struct\":[{\"int8\":1},\"a\",{\"int16\":2}]}", ARGUMENT_STRUCT, 24},
@@ -378,6 +433,8 @@ int main(void)
         cmocka_unit_test(impossible_launches_are_errors),
         cmocka_unit_test(bad_manifests_name_the_place),
         cmocka_unit_test(arguments_of_every_kind),
+        cmocka_unit_test(abilities_follow_from_the_arguments),
+        cmocka_unit_test(leading_dimensions_have_names),
         cmocka_unit_test(a_binary_has_parameters_of_the_launch_alone),
         cmocka_unit_test(a_launch_parameter_is_no_define),
         cmocka_unit_test(terms_are_of_the_launch),
