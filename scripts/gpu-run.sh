@@ -17,6 +17,8 @@
 #        unseen:CHOICE:N   every Nth problem that nobody searched; CHOICE is race or zero (results/README.md)
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
 #        referee:DTYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
+#        published:DIR[:ACC[:MODE]] every kernel that scripts/import/import.py has built in DIR (f32, both modes), right or not,
+#                          against NVIDIA's baselines, for scripts/import/receipts.py; goes on likewise
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -112,6 +114,24 @@ run_referee() { # DTYPE [DIR]
     timeout -s TERM "$limit" "$bench" run --config "$base.config.json" "${kernels[@]}" --device "$device" --output "$base.json" $resume
 }
 
+# The shapes are those of the plugin's index, all else is the grid's. PUBLISHED_*: for trying this step.
+run_published() { # DIR ACC MODE
+    local name base resume=''
+    name=$(basename "$1")
+    base=$out/published-$name-$3
+    python3 - "$1/$name.tsv" "${PUBLISHED_CONFIG:-configs/grid.json}" >"$base.config.json" <<'END' || return
+import json, sys
+tree = json.load(open(sys.argv[2]))
+tree.pop("grid", None)
+tree["shapes"] = ["x".join(line.split("\t")[:3]) for line in open(sys.argv[1])]
+json.dump(tree, sys.stdout, indent=1)
+END
+    [ -f "$base.journal.jsonl" ] && resume=--resume
+    timeout -s TERM "$limit" "$bench" run --config "$base.config.json" --mode "$3" --accumulate "$2" --timing "${PUBLISHED_TIMING:-device,device-row}" \
+        --time-anyway --baselines "${PUBLISHED_BASELINES:-torch.matmul,cublas,cublaslt-heuristic,cublaslt-autotuning}" -k "$(realpath "$1/$name.so")" \
+        --device "$device" --output "$base.json" $resume
+}
+
 run_update() { # CONFIG ACC BREADTH MODE; the journal lies where the program is started, that of a search that ended is put aside
     local config=$PWD/configs/$1.json journal=$out/cudal2-tune-$1-$2-$4.journal.jsonl program resume=
     program=$(realpath "$bench")
@@ -167,6 +187,7 @@ for step in "$@"; do
         unseen:*:*) IFS=: read -r _ c n <<<"$step" && run_unseen "$c" "$n" ;;
         strongest:*:*) IFS=: read -r _ m a <<<"$step" && run_strongest "$m" "$a" ;;
         referee:*) IFS=: read -r _ a n <<<"$step" && run_referee "$a" "$n" ;;
+        published:*) IFS=: read -r _ c a m <<<"$step" && run_published "$c" "${a:-f32}" "${m:-both}" ;;
         odd:*) run_odd "${step#odd:}" ;;
         ncu) run_ncu ;;
         accuse | accuse:*) IFS=: read -r _ c a <<<"$step" && scripts/accuse.sh "$bench" "$out" "$(first_of "$device")" "${c:-0/8}" "${a:-f32}" ;;

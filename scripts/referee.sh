@@ -69,7 +69,7 @@ published() { # published DTYPE
     grep -oE '"m": [0-9]+, "n": [0-9]+, "k": [0-9]+' "$config" | tr -dc '0-9,\n' | tr , _ | while read -r shape; do
         [ ! -e "$set/$shape.cu" ] || ln -s "$(realpath "$set/$shape.cu")" "$links/"
     done
-    "$top/scripts/import/import.py" "$links" --name cuda-l2 --accumulate f32 --jobs "$jobs" --out "$dir/$1/cuda-l2" || return
+    "$top/scripts/import/import.py" "$links" --name cuda-l2 --accumulate f32 --shared-cudart --jobs "$jobs" --out "$dir/$1/cuda-l2" || return
     licence=$(head -q -n 1 "$checkout"/LICENSE* 2>/dev/null | head -n 1)
     row cuda-l2 "the published H100 kernels, one for each shape, found by search beforehand" https://github.com/deepreinforce-ai/CUDA-L2 \
         "$(git -C "$checkout" rev-parse --short HEAD 2>/dev/null || echo unknown)" "${licence:-none is stated}"

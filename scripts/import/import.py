@@ -54,6 +54,8 @@ def arguments():
     p.add_argument("--include", type=Path, action="append", default=[], help="headers that the files want besides; may be repeated")
     p.add_argument("--real-torch", action="store_true",
                    help="a real libtorch in place of the stand-in: LIBTORCH=DIR, else python3's torch, else the distribution's")
+    p.add_argument("--shared-cudart", action="store_true",
+                   help="link the CUDA runtime dynamically: objects of a fraction of the size, for the way to a GPU that has libcudart")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--limit", type=int, help="files at most, spread over the directory")
     p.add_argument("--shard", help="I/N: the I-th of N parts of like cost, or none (default: what the scheduler says)")
@@ -85,6 +87,7 @@ class Build:
         arch = options.arch.removeprefix("sm_")
         self.flags = [*FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-shared", "-Xcompiler",
                       "-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={HERE}/import.map"]
+        self.flags += ["-Xlinker", "-s", "-cudart", "shared" if options.shared_cudart else "static"]
         for name in wrapped():
             self.flags += ["-Xlinker", f"--wrap={name}"]
         self.base = hashlib.sha256()

@@ -258,7 +258,7 @@ class Receipts:
         for result in self.results:
             for env in result.get("env", []):
                 device, libraries = env["device"], env.get("libraries", {})
-                versions = ", ".join(f"{n} {libraries[n][n]}" for n in ("torch", "cublas", "cublaslt") if n in libraries)
+                versions = ", ".join(f"{n} {libraries[n][n]}" for n in ("torch", "cublas", "cublaslt") if n in libraries.get(n, ()))
                 rows[device["name"], device.get("driver", ""), versions] = None
         return ["## Measured on", "", *table(["device", "driver", "libraries"], rows)]
 

@@ -197,5 +197,40 @@ if grep -q '^TORCH_VERSION' probe.mk && ! grep -q TORCH_HAS_CUDA probe.mk; then
         expect_code 3 "beside $baseline, built with another libtorch"
         expect_text told 'aten-nn +load_error .*built with libtorch 9.9, and this process has another, /.*libtorch_cpu' "says so"
     done
+
+    # --- a published set from end to end, a command for each step: build, run in both modes, claims next to what was measured ---
+    mkdir -p their/kernels/cpu_F32F16F16F32 their/eval_results baseline
+    cp "$top/tests/fixtures/imports_torch/16_32_16.cu" their/kernels/cpu_F32F16F16F32/
+    printf 'mnk,torch.matmul,cuBLAS-max\n16_32_16,1.5,1.2\n' >their/eval_results/cuda_l2_cpu_F32F16F16F32_speedup_offline.csv
+    timeout -k 5 600 "$top/scripts/import/import.py" their/kernels/cpu_F32F16F16F32 --name theirs --out built --real-torch >out.txt 2>err </dev/null
+    code=$?
+    expect_code 0 "a set of the authors' form"
+    expect_text out.txt '\(kept\)' "whose kernels are kept by content"
+    gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="cublas"' -DIMPORT_CC=0 \
+        -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DEVICES=CUDAL2_ON_CPU "$top/scripts/import/dispatch.c" -ldl -o baseline/cublas.so || exit 1
+    sed "s|\t\([0-9a-f]*\.so\)|\t../built/\1|" built/theirs.tsv >baseline/cublas.tsv # the same kernel, as a baseline: there is none of halves here
+    mkdir -p runs imported && cp -r built imported/theirs
+    cat >cpu.json <<END
+{"schema": "cudal2-bench/config", "schema_version": 1, "name": "published", "grid": {"m": [64], "n": [64], "k": [64]}, "dtype": "f16",
+ "layouts": ["nn"], "modes": ["offline", "server"], "candidates": [], "stop": {"min_blocks": 8, "look_every": 4, "max_blocks": 8, "group_blocks": 2, "max_cell_seconds": 4}}
+END
+    for call in first second; do
+        PUBLISHED_CONFIG=$work/cpu.json PUBLISHED_TIMING=wall PUBLISHED_BASELINES=$work/baseline/cublas.so timeout -k 5 200 \
+            "$top/scripts/gpu-run.sh" -b "$tested_build" -o runs -d cpu "published:$work/imported/theirs" >out.txt 2>err </dev/null
+        code=$?
+        expect_code 0 "the $call call of the step that runs it"
+        cells=$(grep '"kind":"cell"' runs/published-theirs-both.journal.jsonl | cut -c1-20000)
+        [ "$(grep -c . <<<"$cells")" -eq 2 ] && [ "${kept:-$cells}" = "$cells" ]
+        verdict $? "has both modes, each once" "$(cut -c1-200 <<<"$cells")"
+        kept=$cells
+    done
+    timeout -k 5 60 "$top/scripts/import/receipts.py" their/kernels/cpu_F32F16F16F32 runs/published-theirs-both.journal.jsonl --name theirs \
+        --build imported/theirs --program "$bench" --tsv theirs.tsv --out receipts.md >out.txt 2>err </dev/null
+    code=$?
+    expect_code 0 "the page of receipts"
+    expect_text receipts.md '^\| built \| 1 of 1 tried \| 1 in the set \|$' "says what builds"
+    expect_text receipts.md '^\| offline \| ok \| 1 \|' "the verdict offline"
+    expect_text receipts.md '^\| server \| ok \| 1 \|' "and in server mode"
+    expect_text receipts.md '^\| offline \| cuBLAS-max \| wall \| 1 \| \+20.0% \| \+20.0% \| [+-][0-9.]+% ' "the claim next to what was measured"
 fi
 finish

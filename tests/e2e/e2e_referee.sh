@@ -67,6 +67,16 @@ expect_text "$work/err" '^referee: .*no family was measured against nobody$' "is
 CUDAL2_ADAPTERS=$work/none timeout -k 5 120 scripts/referee.sh -c "$work/small.json" "$work/empty" bf16 >"$work/out" 2>"$work/err" </dev/null
 [ $? -ne 0 ] && [ "$(grep -c 'bf16: left out (exit status ' "$work/err")" -eq 3 ]
 verdict $? "referee.sh without its tools says what is left out" "$(tail -3 "$work/err")"
+if command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+    set=$work/their/kernels/h100_F32F16F16F32 # of the published set, the shapes of the config
+    mkdir -p "$set" && cp tests/fixtures/imports/16_16_16.cu "$set/64_64_64.cu" && cp tests/fixtures/imports/32_16_16.cu "$set/"
+    echo "A Licence" >"$work/their/LICENSE"
+    CUDAL2_ADAPTERS=$work/none timeout -k 5 300 scripts/referee.sh -p "$work/their" -c "$work/small.json" "$work/published" f16 >"$work/out" 2>"$work/err" </dev/null
+    expect_text "$work/out" '^1 of 1 built; ' "of a checkout, the kernels of the config's shapes"
+    expect_text "$work/published/families.tsv" '^cuda-l2	.*/CUDA-L2	[^	]+	A Licence$' "with their licence"
+    [ -e "$work/published/f16/cuda-l2/cuda-l2.so" ]
+    verdict $? "as a family of the table"
+fi
 timeout 20 scripts/referee.sh "$work/empty" >"$work/out" 2>"$work/err"
 code=$?
 expect_code 64 "referee.sh without a type"
