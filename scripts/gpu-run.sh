@@ -63,7 +63,7 @@ run_config() { # CONFIG MODE ACC
     local base=$out/$1-$2-$3 resume=
     [ -f "$base.journal.jsonl" ] && resume=--resume
     local begin=$SECONDS
-    timeout -s TERM "$limit" "$bench" run --config "configs/$1.json" --mode "$2" --accumulate "$3" $aa --device "$device" \
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "configs/$1.json" --mode "$2" --accumulate "$3" $aa --device "$device" \
         --output "$base.json" $resume
     local rc=$?
     echo "gpu-run: $1 $2 $3: exit $rc after $((SECONDS - begin)) s, $(head -n 1 "$base.journal.jsonl" | grep -o '"commit":"[^"]*"')"
@@ -73,14 +73,14 @@ run_config() { # CONFIG MODE ACC
 run_tune() { # CONFIG ACC BREADTH
     local base=$out/tune-$1-$2 resume=
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout -s TERM "$limit" "$bench" tune --config "configs/$1.json" --accumulate "$2" --breadth "$3" --device "$device" \
+    timeout --preserve-status -s TERM "$limit" "$bench" tune --config "configs/$1.json" --accumulate "$2" --breadth "$3" --device "$device" \
         --output "$base.json" $resume
 }
 
 run_explore() { # ACC
     local base=$out/explore-$1 resume=
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout -s TERM "$limit" "$bench" tune --explore --config configs/explore.json --accumulate "$1" --device "$device" \
+    timeout --preserve-status -s TERM "$limit" "$bench" tune --explore --config configs/explore.json --accumulate "$1" --device "$device" \
         --output "$base.json" $resume
 }
 
@@ -88,7 +88,7 @@ run_unseen() { # CHOICE N
     local base=$out/unseen-$1 resume=
     python3 scripts/draw-shapes.py 20261125 --share "$2" >"$out/unseen-$2.json" || return
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout -s TERM "$limit" "$bench" run --config "$out/unseen-$2.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$out/unseen-$2.json" --choice "$1" --baselines cublaslt-autotuning --device "$device" \
         --output "$base.json" $resume
 }
 
@@ -96,7 +96,7 @@ searched=torch.matmul,torch.matmul-full,cublas,cublas-autotune,cublaslt-heuristi
 run_strongest() { # MODE ACC
     local base=$out/strongest-$1-$2 resume=
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout -s TERM "$limit" "$bench" run --config configs/fifth.json --mode "$1" --accumulate "$2" --baselines $searched $aa \
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config configs/fifth.json --mode "$1" --accumulate "$2" --baselines $searched $aa \
         --device "$device" --output "$base.json" $resume
 }
 
@@ -111,7 +111,7 @@ run_referee() { # DTYPE [DIR]
     done
     [ ! -e "$dir/families.tsv" ] || cp "$dir/families.tsv" "$out/referee-families.tsv"
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout -s TERM "$limit" "$bench" run --config "$base.config.json" "${kernels[@]}" --device "$device" --output "$base.json" $resume
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$base.config.json" "${kernels[@]}" --device "$device" --output "$base.json" $resume
 }
 
 # The shapes are those of the plugin's index, all else is the grid's. PUBLISHED_*: for trying this step.
@@ -127,7 +127,7 @@ tree["shapes"] = ["x".join(line.split("\t")[:3]) for line in open(sys.argv[1])]
 json.dump(tree, sys.stdout, indent=1)
 END
     [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout -s TERM "$limit" "$bench" run --config "$base.config.json" --mode "$3" --accumulate "$2" --timing "${PUBLISHED_TIMING:-device,device-row}" \
+    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$base.config.json" --mode "$3" --accumulate "$2" --timing "${PUBLISHED_TIMING:-device,device-row}" \
         --time-anyway --baselines "${PUBLISHED_BASELINES:-torch.matmul,cublas,cublaslt-heuristic,cublaslt-autotuning}" -k "$(realpath "$1/$name.so")" \
         --device "$device" --output "$base.json" $resume
 }
@@ -138,7 +138,7 @@ run_update() { # CONFIG ACC BREADTH MODE; the journal lies where the program is 
     CUDAL2_KERNELS=$(realpath "$CUDAL2_KERNELS")
     [ -f "$journal" ] && grep -q '"kind":"end"' "$journal" && mv "$journal" "$journal.$(date -u +%Y%m%dT%H%M%S)"
     [ -f "$journal" ] && resume=--resume
-    (cd "$out" && timeout -s TERM "$limit" "$program" tune --config "$config" --mode "$4" --accumulate "$2" --breadth "$3" --device "$device" \
+    (cd "$out" && timeout --preserve-status -s TERM "$limit" "$program" tune --config "$config" --mode "$4" --accumulate "$2" --breadth "$3" --device "$device" \
         --update $resume)
 }
 

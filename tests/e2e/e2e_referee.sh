@@ -39,6 +39,13 @@ expect_code 3 "the step goes on"
 [ "$(cells)" -eq 3 ] && [ "$(sed -n '/"kind":"cell"/{p;q}' "$journal")" = "$before" ]
 verdict $? "behind what was measured" "$(cells) cells"
 
+# A slice that its time ends says so by 75, as the program does.
+mkdir -p "$work/stub"
+printf '#!/bin/bash\ntrap "exit 75" TERM\n[ "$1" = run ] && { sleep 60 & wait $!; }\n' >"$work/stub/cudal2-bench"
+chmod +x "$work/stub/cudal2-bench"
+tested_build=$work/stub step -t 1 "referee:f32:$work/built"
+expect_code 75 "a slice that is ended"
+
 page() {
     timeout -k 5 60 scripts/referee.py "$@" --program "$bench" >"$work/out" 2>"$work/err" </dev/null
     code=$?
