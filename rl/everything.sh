@@ -1,6 +1,7 @@
 #!/bin/bash
 # everything.sh [PYTHON [RUNS]]: trains three seeds with each context, two at a time, compares them with the searches and draws
-# the picture, into results/policy. PYTHON (python3) has torch; RUNS (a new directory in /tmp) takes the runs.
+# the picture, into results/policy. PYTHON (python3) has torch; RUNS (a new directory in /tmp) takes the runs. The same command goes
+# on with what was stopped. TRAIN has further options for every run (--size large --device cuda); PARALLEL (2) runs go at a time.
 set -euo pipefail
 cd "$(dirname "$0")"
 python=${1:-python3}
@@ -10,8 +11,8 @@ results=../results/policy
 mkdir -p "$runs" "$results"
 for seed in 1 2 3; do
     for context in neighbours+ranker neighbours none; do
-        [ -e "$runs/$context-$seed/scores.json" ] || echo "--context $context --seed $seed --output $runs/$context-$seed"
+        echo "--context $context --seed $seed --output $runs/$context-$seed ${TRAIN:-}"
     done
-done | OMP_NUM_THREADS=1 xargs -r -P 2 -L 1 "$python" -m kernel_policy.train
+done | OMP_NUM_THREADS=1 xargs -r -P "${PARALLEL:-2}" -L 1 "$python" -m kernel_policy.train
 "$python" -m kernel_policy.compare "$runs"/*/scores.json --curves "$results/curves.csv" -o "$results/compare.json"
 "$python" -m kernel_policy.figure "$results/compare.json" "$results/curves.csv" -o "$results/policy.svg"

@@ -38,6 +38,9 @@ class Prompt(NamedTuple):
     relations: Tensor  # B x R x 5, float: where a retrieved line is from, and how it did there
     source: Tensor     # B x R: 0 none, 1 a neighbour's best, 2 the tuner's ranking
 
+    def on(self, device: torch.device) -> "Prompt":
+        return Prompt(*(t.to(device) for t in self))
+
 
 Cache = List[Tuple[Tensor, Tensor]]
 
@@ -130,13 +133,16 @@ class Choices(NamedTuple):
     lines: Tensor    # B x lines x length; 0 fills up
     weights: Tensor  # B x lines; 0 where there is no line
 
+    def on(self, device: torch.device) -> "Choices":
+        return Choices(*(t.to(device) for t in self))
+
     def spread(self, times: int) -> "Choices":
         return Choices(self.lines.repeat_interleave(times, 0), self.weights.repeat_interleave(times, 0))
 
 
 def words_ahead(choices: Choices, alive: Tensor, at: int, n_words: int) -> Tensor:
     """Log of the weight of the lines that are alive and have each word at place `at`: rows x words. NEVER for none."""
-    sums = torch.zeros(choices.lines.shape[0], n_words)
+    sums = torch.zeros(choices.lines.shape[0], n_words, device=choices.lines.device)
     sums.scatter_add_(1, choices.lines[:, :, at], choices.weights * alive)
     return sums.log().clamp(min=NEVER)
 
@@ -184,7 +190,7 @@ def write_freely(policy: Policy, prompt: Prompt, count: int, generator: torch.Ge
     """Writes `count` lines for each problem with nothing to keep it among lines that exist: B x count x longest."""
     caches, there = repeat(*policy.read(prompt), count)
     word, words = None, []
-    going = torch.ones(there.shape[0], dtype=torch.long)
+    going = torch.ones(there.shape[0], dtype=torch.long, device=there.device)
     for at in range(policy.size.longest):
         logits, caches, there = policy.write_one(word, at, caches, there)
         logits[:, 0] = NEVER

@@ -5,7 +5,8 @@
 Stage 1 imitates: lines are drawn by how near the best they are. Stage 2 draws 16 lines for each problem of every kind
 and moves towards those that were faster than their group; stage 3 does so for the grid, fp32, offline. Shapes of
 split.py's test set are never seen; the validation set chooses the checkpoint of each stage.
-Writes curve.csv, policy.pt and orders.json (the order in which the policy would measure each test pool).
+Writes curve.csv, policy.pt and scores.json (what the policy thinks of each line of each test pool) after each stage.
+The same command goes on with a run that was stopped (checkpoint.pt), and says so of one that is complete.
 """
 from __future__ import annotations
 
@@ -14,23 +15,26 @@ import csv
 import heapq
 import json
 import math
+import os
 import random
+import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 
 from .env import RewardTerms, geometric_mean, regrets
 from .grpo import advantages, loss
-from .model import SIZES, Policy, Prompt, log_probabilities, repeat, sample, words_along, write_freely
+from .model import SIZES, Choices, Policy, Prompt, log_probabilities, repeat, sample, words_along, write_freely
 from .prompt import CONTEXTS, N_NUMBERS, Reader
 from .records import DATA, Pool, load
 from .split import Split, is_target, split
 
 BUDGETS = (1, 4, 16, 64)
+STOPPED = 75  # exit code: time is over, and the same command goes on
 SCATTER = 0.021  # of a repeated measurement: spreads below it are not blown up to one
 
 
@@ -51,19 +55,53 @@ class Recipe:
     terms: RewardTerms = field(default_factory=RewardTerms)
 
 
+@dataclass
+class Place:
+    """Where a stage is."""
+    number: int
+    policy: Policy
+    reference: Policy  # what it was when the stage began
+    optimizer: torch.optim.Optimizer
+    plan: torch.optim.lr_scheduler.LambdaLR
+    step: int = 0
+    best: float = math.inf
+    kept: Optional[Dict[str, Tensor]] = None
+
+    def modules(self) -> Dict[str, Any]:
+        return {"policy": self.policy, "reference": self.reference, "optimizer": self.optimizer, "plan": self.plan}
+
+
+class OutOfTime(Exception):
+    pass
+
+
 class Trainer:
-    def __init__(self, recipe: Recipe, data: Path = DATA):
+    def __init__(self, recipe: Recipe, data: Path = DATA, device: str = "cpu"):
         torch.manual_seed(recipe.seed)
         self.recipe, self.rng = recipe, random.Random(recipe.seed)
-        self.generator = torch.Generator().manual_seed(recipe.seed)
+        self.device = torch.device(device)
+        self.generator = torch.Generator(self.device).manual_seed(recipe.seed)
         self.records = load(data)
         self.split: Split = split(self.records)
         self.reader = Reader(self.records, self.split.train, recipe.context)
         self.n_words = len(self.reader.vocabulary)
-        self.policy = Policy(SIZES[recipe.size], self.n_words, N_NUMBERS)
+        self.policy = self._new_policy()
         self.watched = [p for p in self.split.validation if is_target(p)]
         self.curve: List[Dict[str, Any]] = []
         self.started, self.measured = time.monotonic(), 0
+        self.processor = 0.0  # seconds of earlier calls
+        self.deadline = math.inf
+        self.checkpoint: Optional[Path] = None
+        self.told: Dict[str, Any] = {}
+
+    def _new_policy(self) -> Policy:
+        return Policy(SIZES[self.recipe.size], self.n_words, N_NUMBERS).to(self.device)
+
+    def _prompt(self, pools: Sequence[Pool]) -> Prompt:
+        return self.reader.prompt(pools).on(self.device)
+
+    def _choices(self, pools: Sequence[Pool]) -> Choices:
+        return self.reader.choices(pools).on(self.device)
 
     # --- one step of each kind ---
 
@@ -71,10 +109,10 @@ class Trainer:
         """Minus the log-likelihood of each problem's best lines, weighted by how near the best they are; among the
         pool's lines, and in part among all words."""
         r = self.recipe
-        choices = self.reader.choices(pools)
-        chosen, weights = self._good(pools)
+        choices = self._choices(pools)
+        chosen, weights = (t.to(self.device) for t in self._good(pools))
         lines = choices.lines.gather(1, chosen.unsqueeze(2).expand(-1, -1, choices.lines.shape[2]))
-        logits = self._logits(self.policy, self.reader.prompt(pools), lines)
+        logits = self._logits(self.policy, self._prompt(pools), lines)
         flat = lines.flatten(0, 1)
         guided = log_probabilities(logits, flat, words_along(choices, lines, self.n_words))
         both = guided + r.unguided * log_probabilities(logits, flat, None)
@@ -96,13 +134,13 @@ class Trainer:
 
         Each batch of samples is used for one update, so the ratio of new to old likelihood is 1 and its clip never
         acts."""
-        prompt, choices = self.reader.prompt(pools), self.reader.choices(pools)
+        prompt, choices = self._prompt(pools), self._choices(pools)
         self.policy.eval()
         lines, places = sample(self.policy, prompt, choices, self.recipe.samples, self.generator)
         self.policy.train()
         rewards = torch.tensor([[self.reward(p, i) for i in row] for p, row in zip(pools, places.tolist())])
         self.measured += rewards.numel()
-        advantage = advantages(rewards, SCATTER).flatten()
+        advantage = advantages(rewards, SCATTER).flatten().to(self.device)
         ahead, flat = words_along(choices, lines, self.n_words), lines.flatten(0, 1)
         now = log_probabilities(self._logits(self.policy, prompt, lines), flat, ahead)
         with torch.no_grad():
@@ -125,9 +163,9 @@ class Trainer:
     def scores(self, pool: Pool) -> Tensor:
         """The log-likelihood of each line of the pool among them; they sum to one."""
         self.policy.eval()
-        choices = self.reader.choices([pool])
-        logits = self._logits(self.policy, self.reader.prompt([pool]), choices.lines)
-        return log_probabilities(logits, choices.lines[0], words_along(choices, choices.lines, self.n_words))
+        choices = self._choices([pool])
+        logits = self._logits(self.policy, self._prompt([pool]), choices.lines)
+        return log_probabilities(logits, choices.lines[0], words_along(choices, choices.lines, self.n_words)).cpu()
 
     def watch(self, stage: int, step: int, loss: float, reward: float) -> float:
         """Adds a row to the curve; returns the figure that chooses a checkpoint."""
@@ -146,31 +184,72 @@ class Trainer:
 
     # --- stages ---
 
-    def stage(self, number: int) -> None:
-        r = self.recipe
-        steps, rate = r.steps[number - 1], r.rates[number - 1]
-        pools = [p for p in self.split.train if number < 3 or is_target(p)]
+    def _begin(self, number: int) -> Place:
+        steps, rate = self.recipe.steps[number - 1], self.recipe.rates[number - 1]
         optimizer = torch.optim.AdamW(self.policy.parameters(), lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
         plan = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, (s + 1) / 30) * max(0.05, 1 - s / max(1, steps)))
-        reference = Policy(SIZES[r.size], self.n_words, N_NUMBERS)
+        reference = self._new_policy()
         reference.load_state_dict(self.policy.state_dict())
-        reference.eval()
-        best, kept = math.inf, None
-        for step in range(1, steps + 1):
+        return Place(number, self.policy, reference.eval(), optimizer, plan)
+
+    def stage(self, number: int, place: Optional[Place] = None) -> None:
+        """From the beginning, or from where a run was stopped. OutOfTime with a checkpoint when the time is over."""
+        r, at = self.recipe, place or self._begin(number)
+        steps = r.steps[number - 1]
+        pools = [p for p in self.split.train if number < 3 or is_target(p)]
+        self.policy.train()
+        while at.step < steps:
+            if time.monotonic() > self.deadline:
+                self.save(at)
+                raise OutOfTime()
+            at.step += 1
             chosen = self.rng.sample(pools, r.problems[number - 1])
-            cost, reward = (self.imitate(chosen), math.nan) if number == 1 else self.improve(chosen, reference)
-            optimizer.zero_grad(set_to_none=True)
+            cost, reward = (self.imitate(chosen), math.nan) if number == 1 else self.improve(chosen, at.reference)
+            at.optimizer.zero_grad(set_to_none=True)
             torch.autograd.backward(cost)
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 1.0)
-            optimizer.step()
-            plan.step()
-            if step % r.every == 0 or step == steps:
-                figure = self.watch(number, step, cost.item(), reward)
-                if figure < best:
-                    best, kept = figure, {k: v.clone() for k, v in self.policy.state_dict().items()}
+            at.optimizer.step()
+            at.plan.step()
+            if at.step % r.every == 0 or at.step == steps:
+                figure = self.watch(number, at.step, cost.item(), reward)
+                if figure < at.best:
+                    at.best, at.kept = figure, {k: v.clone() for k, v in self.policy.state_dict().items()}
                 self.policy.train()
-        if kept is not None:
-            self.policy.load_state_dict(kept)
+                self.save(at)
+        if at.kept is not None:
+            self.policy.load_state_dict(at.kept)
+
+    # --- going on ---
+
+    def save(self, at: Place) -> None:
+        """Everything that decides the rest of the run, whole or not at all."""
+        if self.checkpoint is None:
+            return
+        made = self.checkpoint.with_suffix(".tmp")
+        torch.save({"recipe": asdict(self.recipe), "number": at.number, "step": at.step, "best": at.best, "kept": at.kept,
+                    "modules": {name: module.state_dict() for name, module in at.modules().items()},
+                    "rng": self.rng.getstate(), "generator": self.generator.get_state(), "curve": self.curve,
+                    "measured": self.measured, "seconds": time.monotonic() - self.started,
+                    "processor": self.processor + time.process_time(), "told": json.dumps(self.told)}, made)
+        os.replace(made, self.checkpoint)
+
+    def load(self) -> Optional[Place]:
+        """Where the checkpoint is; None without one. ValueError when it is of another run."""
+        if self.checkpoint is None or not self.checkpoint.exists():
+            return None
+        kept = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
+        if kept["recipe"] != asdict(self.recipe):
+            raise ValueError("%s is of another run: give another --output, or remove it" % self.checkpoint)
+        at = self._begin(kept["number"])
+        for name, module in at.modules().items():
+            module.load_state_dict(kept["modules"][name])
+        at.step, at.best, at.kept = kept["step"], kept["best"], kept["kept"]
+        version, state, gauss = kept["rng"]
+        self.rng.setstate((version, tuple(state), gauss))
+        self.generator.set_state(kept["generator"].cpu())
+        self.curve, self.measured, self.told = kept["curve"], kept["measured"], json.loads(kept["told"])
+        self.started, self.processor = time.monotonic() - kept["seconds"], kept["processor"]
+        return at
 
     def free_writing(self) -> Dict[str, float]:
         """Of lines written with no pool to choose from, for the target problems of the test shapes: how many are
@@ -180,7 +259,7 @@ class Trainer:
         known, measured, count = set(self.records.lines), 0, 0
         known_count = 0
         for pool in pools:
-            lines = write_freely(self.policy, self.reader.prompt([pool]), self.recipe.samples, self.generator)
+            lines = write_freely(self.policy, self._prompt([pool]), self.recipe.samples, self.generator)
             texts = [self.reader.vocabulary.decode(line) for line in lines[0].tolist()]
             here = {self.records.lines[i] for i in pool.lines}
             known_count += sum(t in known for t in texts)
@@ -204,22 +283,40 @@ def ordered(scores: Tensor) -> List[int]:
     return scores.argsort(descending=True, stable=True).tolist()
 
 
-def run(recipe: Recipe, output: Path) -> None:
-    """Trains, and writes what there is after each stage."""
-    trainer = Trainer(recipe)
-    print("%d parameters; %d problems to learn from" % (trainer.policy.n_parameters(), len(trainer.split.train)))
+def run(recipe: Recipe, output: Path, device: str = "cpu", minutes: float = math.inf) -> bool:
+    """Trains, or goes on, and writes what there is after each stage. False when the time is over first."""
+    trainer = Trainer(recipe, device=device)
+    trainer.deadline = time.monotonic() + 60 * minutes
     output.mkdir(parents=True, exist_ok=True)
-    told: Dict[str, Any] = {"context": recipe.context, "seed": recipe.seed, "size": recipe.size,
-                            "parameters": trainer.policy.n_parameters(), "free_writing": {}, "stages": {}}
-    trainer.watch(0, 0, math.nan, math.nan)
-    for number in (1, 2, 3):
-        if recipe.steps[number - 1] > 0:
-            trainer.stage(number)
-            told["free_writing"]["stage %d" % number] = trainer.free_writing()
-            told["stages"]["stage %d" % number] = trainer.test_scores(number == 3)
-        told.update(seconds=round(time.monotonic() - trainer.started), processor_seconds=round(time.process_time()),
-                    measured=trainer.measured)
-        write(trainer, told, output)
+    trainer.checkpoint = output / "checkpoint.pt"
+    place = trainer.load()
+    print("%d parameters; %d problems to learn from" % (trainer.policy.n_parameters(), len(trainer.split.train)))
+    if place is None:
+        trainer.told = {"context": recipe.context, "seed": recipe.seed, "size": recipe.size,
+                        "parameters": trainer.policy.n_parameters(), "free_writing": {}, "stages": {}}
+        trainer.watch(0, 0, math.nan, math.nan)
+    try:
+        for number in range(place.number if place else 1, 4):
+            finish(trainer, number, place, output)
+            place = None
+    except OutOfTime:
+        return False
+    return True
+
+
+def finish(trainer: Trainer, number: int, place: Optional[Place], output: Path) -> None:
+    """One stage to its end, unless it was there already."""
+    told, name = trainer.told, "stage %d" % number
+    if trainer.recipe.steps[number - 1] == 0 or name in told["stages"]:
+        return
+    place = place or trainer._begin(number)
+    trainer.stage(number, place)
+    told["free_writing"][name] = trainer.free_writing()
+    told["stages"][name] = trainer.test_scores(number == 3)
+    told.update(seconds=round(time.monotonic() - trainer.started), measured=trainer.measured,
+                processor_seconds=round(trainer.processor + time.process_time()))
+    write(trainer, told, output)
+    trainer.save(place)
 
 
 def write(trainer: Trainer, told: Dict[str, Any], output: Path) -> None:
@@ -238,13 +335,21 @@ def main() -> None:
     parser.add_argument("--context", choices=CONTEXTS, default="neighbours")
     parser.add_argument("--steps", default="200,100,60", help="of the three stages; default: %(default)s")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", default="cpu", help="of torch: cpu or cuda; default: %(default)s")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time (exit code 75)")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     steps = tuple(int(s) for s in options.steps.split(","))
     if len(steps) != 3:
         parser.error("--steps: three numbers are expected, as in 200,100,60")
-    run(Recipe(size=options.size, context=options.context, seed=options.seed, steps=steps), options.output)
+    recipe = Recipe(size=options.size, context=options.context, seed=options.seed, steps=steps)
+    try:
+        complete = run(recipe, options.output, options.device, options.minutes)
+    except ValueError as error:
+        parser.error(str(error))
+    print("complete: %s" % options.output if complete else "stopped; the same command goes on")
+    sys.exit(0 if complete else STOPPED)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 if HAS_TORCH:
     import torch
 
-    from kernel_policy import closed_loop, grpo, model
+    from kernel_policy import closed_loop, grpo, model, train
     from kernel_policy.harness import Outcome, cpu_problem, find_program
     from kernel_policy.prompt import N_NUMBERS
 
@@ -104,6 +105,64 @@ class TestPolicy(unittest.TestCase):
         self.assertEqual(second["summary"]["cells"], 0)
         self.assertEqual([step["mean"] for step in first["steps"]], [step["mean"] for step in second["steps"]])
         self.assertEqual(first["final"], second["final"])
+
+
+@unittest.skipUnless(HAS_TORCH, "torch is not installed (rl/requirements.txt): training is not tested")
+class TestTraining(unittest.TestCase):
+    """Two steps of each stage, with what is tested afterwards cut short."""
+
+    def run_for(self, output, steps=(3, 2, 2), **more):
+        recipe = train.Recipe(size="tiny", context="neighbours+ranker", seed=3, steps=steps, problems=(4, 2, 2), samples=4, every=2)
+        split = train.split
+
+        def few(records):
+            whole = split(records)
+            return train.Split(whole.train, [p for p in whole.validation if train.is_target(p)][:2],
+                               [p for p in whole.test if train.is_target(p)][:4])
+
+        with mock.patch.object(train, "split", few), mock.patch("builtins.print"):
+            return train.run(recipe, output, **more)
+
+    def outcome(self, output):
+        told = json.loads((output / "scores.json").read_text())
+        rows = [row.split(",") for row in (output / "curve.csv").read_text().splitlines()]
+        timed = rows[0].index("seconds")
+        return told["stages"], told["free_writing"], told["measured"], [row[:timed] + row[timed + 1:] for row in rows]
+
+    def test_a_run_that_was_stopped_comes_to_the_same(self):
+        with tempfile.TemporaryDirectory() as made:
+            whole, parts = Path(made) / "whole", Path(made) / "parts"
+            self.assertTrue(self.run_for(whole))
+            clock, calls = train.time.monotonic, 0
+            for _ in range(20):  # each call has time for one step
+                ticks = iter([0.0] * 4 + [1e9] * 1000)
+                with mock.patch.object(train, "time", mock.Mock(process_time=lambda: 0.0, monotonic=lambda: next(ticks))):
+                    done = self.run_for(parts, minutes=1)
+                calls += 1
+                if done:
+                    break
+            self.assertIs(train.time.monotonic, clock)
+            self.assertTrue(done)
+            self.assertGreater(calls, 3)
+            self.assertEqual(self.outcome(whole), self.outcome(parts))
+            before = (parts / "scores.json").stat().st_mtime_ns
+            self.assertTrue(self.run_for(parts))  # complete: nothing is done again
+            self.assertEqual((parts / "scores.json").stat().st_mtime_ns, before)
+            with self.assertRaisesRegex(ValueError, "another run"):
+                self.run_for(parts, steps=(4, 2, 2))
+
+    def test_every_tensor_is_made_where_the_policy_is(self):
+        """There is no GPU here: what names no device is made where nothing can be computed."""
+        policy = model.Policy(model.SIZES["tiny"], 9, N_NUMBERS)
+        lines = torch.tensor([[[2, 4, 1, 0], [2, 5, 6, 1]]])
+        choices, prompt = model.Choices(lines, torch.ones(1, 2)), model.Prompt(
+            torch.randn(1, N_NUMBERS), torch.tensor([[0, 1, 0]]), torch.zeros(1, 0, 1, dtype=torch.long), torch.zeros(1, 0, 5),
+            torch.zeros(1, 0, dtype=torch.long))
+        with torch.device("meta"):
+            drawn, _ = model.sample(policy, prompt, choices, 3, torch.Generator("cpu"))
+            free = model.write_freely(policy, prompt, 3, torch.Generator("cpu"))
+            ahead = model.words_along(choices, drawn, 9)
+        self.assertEqual({drawn.device.type, free.device.type, ahead.device.type}, {"cpu"})
 
 
 if __name__ == "__main__":
