@@ -19,6 +19,7 @@
 #include "cli/terminal.h"
 #include "device/cupti.h"
 #include "device/nvml.h"
+#include "run/counters.h"
 #include "run/worker_directory.h"
 #include "worker/confine.h"
 #include "worker/spaces.h"
@@ -204,6 +205,16 @@ static void check_sanitizer(void)
                     "--racecheck need it");
 }
 
+static void check_ncu(void)
+{
+    char path[4096];
+    if (counters_find(path, sizeof path))
+        say_ok("ncu", path);
+    else
+        say_missing("ncu", "neither on PATH nor in CUDA_HOME/bin nor in /opt/nvidia/nsight-compute",
+                    "install Nsight Compute; only verify --counters and serve's counters need it");
+}
+
 static void check_kernels(const struct options *options)
 {
     char directory[4096];
@@ -325,6 +336,7 @@ int command_doctor(const struct options *options, struct error *err)
     check_nvrtc();
     check_cupti();
     check_sanitizer();
+    check_ncu();
     check_kernels(options);
     bool cache = check_cache();
     if (check_baselines(options, &available, err))

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/tree.h"
 #include "run/counters.h"
 #include "serve/verdict.h"
@@ -53,21 +55,52 @@ static void hide(const struct evaluation *e, cJSON *counters)
     free(why);
 }
 
-static cJSON *not_worth_it(void)
+/* Plugins have code on the host; kernel sets have none. A name is a plugin's where contender/registry.c finds one: by
+ * the whole name, or by its part before the first '-' or '.'. */
+static bool is_plugin(const struct evaluation *e)
+{
+    char here[PATH_MAX / 2] = "", path[PATH_MAX];
+    const char *name = e->submission->name;
+    const int lengths[] = {(int)strlen(name), (int)strcspn(name, "-.")};
+    struct error ignored;
+    if (e->submission->kind != CANDIDATE_NAMED)
+        return false;
+    if (!e->plugins && file_executable_directory(here, sizeof here, &ignored))
+        return true;
+    for (size_t i = 0; i < 2; i++) {
+        int made = snprintf(path, sizeof path, "%s%s/%.*s.so", e->plugins ? e->plugins : here,
+                            e->plugins ? "" : "/plugins", lengths[i], name);
+        if (made >= (int)sizeof path || access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Why ncu is not even tried; NULL: it is. */
+static const char *refusal(const struct evaluation *e, const cJSON *outcome)
+{
+    if (tree_true(outcome, "screened"))
+        return "the quick look was enough";
+    return e->devices->on_cuda && is_plugin(e) ? "a plugin's code on the host runs in a worker only, where ncu cannot"
+                                               : NULL;
+}
+
+static cJSON *refuse(const char *why)
 {
     struct tree t = tree_begin();
-    tree_put_text(&t, "unavailable", "the quick look was enough");
+    tree_put_text(&t, "unavailable", why);
     return tree_finish(&t);
 }
 
 void counted_add(const struct evaluation *e, cJSON *outcome)
 {
     cJSON *problem;
+    const char *why = refusal(e, outcome);
     struct names *names = calloc(1, sizeof *names);
     if (names && e->submission->counters && strcmp(tree_text(outcome, "verdict"), "ok") == 0)
         cJSON_ArrayForEach(problem, cJSON_GetObjectItemCaseSensitive(outcome, "problems"))
         {
-            cJSON *counters = tree_true(outcome, "screened") ? not_worth_it() : count(e, problem, names);
+            cJSON *counters = why ? refuse(why) : count(e, problem, names);
             if (counters)
                 hide(e, counters);
             if (counters && !cJSON_AddItemToObject(problem, "counters", counters))

@@ -193,6 +193,7 @@ run doctor --device cpu
 expect_text "$work/out" '^ok +CPU' "doctor"
 expect_text "$work/out" '^ok +cache' "doctor checks the cache"
 expect_text "$work/out" '^(ok|missing) +compute-sanitizer ' "doctor looks for what verify --memcheck needs"
+expect_text "$work/out" '^(ok|missing) +ncu ' "and for what verify --counters needs"
 expect_no_text "$work/out" 'everything runs with --device cpu' "doctor promises no kernel set on the CPU"
 mkdir "$work/tools" && printf '#!/bin/sh\n' >"$work/tools/compute-sanitizer" && chmod +x "$work/tools/compute-sanitizer"
 PATH=$work/tools:$PATH run doctor --device cpu

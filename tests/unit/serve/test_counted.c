@@ -22,6 +22,7 @@ static struct devices devices;
 static struct submission s;
 static struct store store;
 static volatile int stop;
+static const char *plugin_directory;
 
 static int begin(void **state)
 {
@@ -58,7 +59,8 @@ static int end(void **state)
 /* With these counters (NULL: none) and an ncu that does so. */
 static cJSON *measure(const char *counters, const char *ncu)
 {
-    const struct evaluation e = {.store = &store, .id = ID, .submission = &s, .devices = &devices, .stop = &stop};
+    const struct evaluation e = {
+        .store = &store, .id = ID, .submission = &s, .devices = &devices, .plugins = plugin_directory, .stop = &stop};
     struct error err = {0};
     cJSON *outcome = NULL;
     free(s.counters);
@@ -130,6 +132,29 @@ static void not_of_what_failed(void **state)
     cJSON_Delete(outcome);
 }
 
+/* Its code on the host would run outside of a worker. */
+static void not_of_a_plugin(void **state)
+{
+    static char plugins[160];
+    struct error err;
+    char path[200];
+    (void)state;
+    snprintf(plugins, sizeof plugins, "%s/plugins", scratch);
+    snprintf(path, sizeof path, "%s/k.so", plugins);
+    assert_int_equal(file_make_directories(plugins, &err), 0);
+    assert_int_equal(file_write_atomic(path, "x", 1, &err), 0);
+    plugin_directory = plugins;
+    for (int i = 0; i < 2; i++) {
+        snprintf(s.name, sizeof s.name, "%s", i == 0 ? "k" : "k-fast"); /* of the same plugin */
+        cJSON *outcome = measure("", "two-kernels");
+        const cJSON *counters = tree_member(problem_of(outcome), "counters");
+        assert_non_null(strstr(tree_text(counters, "unavailable"), "a plugin's code"));
+        assert_false(ncu_was_called());
+        cJSON_Delete(outcome);
+    }
+    plugin_directory = NULL;
+}
+
 static void no_gpu(void **state)
 {
     (void)state;
@@ -148,7 +173,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     const struct CMUnitTest tests[] = {
-        TEST(counted), TEST(only_on_request), TEST(nothing_else_changes), TEST(not_of_what_failed), TEST(no_gpu),
+        TEST(counted),         TEST(only_on_request), TEST(nothing_else_changes), TEST(not_of_what_failed),
+        TEST(not_of_a_plugin), TEST(no_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
