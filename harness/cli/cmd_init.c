@@ -103,6 +103,8 @@ static void add_all(struct text *out)
              "  // {\"m\": 16, \"n\": 4096, \"k\": 4096, \"label\": \"decode\"}. Every combination of some sizes, in "
              "place of\n"
              "  // this list: \"grid\": {\"m\": [64, 4096], \"n\": [4096], \"k\": [64, 4096]}\n"
+             "  // Leading dimensions, and alpha * A * B + beta * C, on the CPU: "
+             "\"64x96x128:lda=136:alpha=0.5:beta=1\"\n"
              "  \"shapes\": [\"1024x1024x1024\", \"64x4096x4096\"],\n");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         text_add(out, "\n");

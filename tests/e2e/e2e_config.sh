@@ -33,7 +33,7 @@ cp "$work/out" mine.json
 [ "$(awk '{ print length }' mine.json | sort -n | tail -1)" -le 110 ]
 verdict $? "its lines are short" "$(awk 'length > 110' mine.json)"
 for key in $(sed -n '/"properties"/,$ s/^    "\([a-z_]*\)": {$/\1/p' "$top/configs/config.schema.json"); do
-    case $key in schema | schema_version | description | size | contender) continue ;; esac
+    case $key in schema | schema_version | description | size | scale | contender) continue ;; esac
     grep -q "\"$key\": " mine.json
     verdict $? "init tells of $key"
 done
