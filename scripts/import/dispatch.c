@@ -6,7 +6,7 @@
 #include "abi/contender.h"
 #include "imported.h"
 #ifdef IMPORT_TORCH /* built with this version of libtorch, of build ID IMPORT_TORCH_ID */
-#include "torch_loaded.h"
+#include "real/torch_loaded.h"
 #endif
 
 #include <dlfcn.h>

@@ -64,7 +64,10 @@ inline at::Tensor tensor(void *memory, int64_t rows, int64_t columns, bool given
 {
     const c10::Device where = device();
     if (given)
-        return at::from_blob(memory, {rows, columns}, at::TensorOptions().dtype(at::kHalf).device(where));
+        return at::for_blob(memory, {rows, columns})
+            .options(at::TensorOptions().dtype(at::kHalf).device(where))
+            .target_device(where) /* known: libtorch need not ask the driver whose pointer it is */
+            .make_tensor();
     const auto key = where.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
     auto none = c10::make_intrusive<c10::TensorImpl, c10::UndefinedTensorImpl>(
         c10::DispatchKeySet(key), caffe2::TypeMeta::Make<c10::Half>(), where);
