@@ -81,9 +81,11 @@ static int find_line(const char *directory, const struct cudal2_problem *p, stru
 }
 
 #ifdef IMPORT_TORCH
-/* Whether the process has the libtorch that the set was built with, or as yet none. */
-static int check_torch(char *why)
+/* Whether the process has the libtorch that the object was built with, as its name says, or as yet none. */
+static int check_torch(const struct line *line, char *why)
 {
+    if (!strstr(line->object, "-torch.so"))
+        return CUDAL2_OK;
     struct torch_loaded loaded = torch_loaded();
     if (!loaded.path[0] || strcmp(loaded.id, IMPORT_TORCH_ID) == 0)
         return CUDAL2_OK;
@@ -94,9 +96,9 @@ static int check_torch(char *why)
     return CUDAL2_LIBRARY_ERROR;
 }
 #else
-static int check_torch(char *why)
+static int check_torch(const struct line *line, char *why)
 {
-    (void)why;
+    (void)line, (void)why;
     return CUDAL2_OK;
 }
 #endif
@@ -105,7 +107,7 @@ static int check_torch(char *why)
 static int open_kernel(const char *directory, const struct line *line, const struct imported **out, char *why)
 {
     char path[PATH_BYTES + 80];
-    if (check_torch(why) != CUDAL2_OK)
+    if (check_torch(line, why) != CUDAL2_OK)
         return CUDAL2_LIBRARY_ERROR;
     snprintf(path, sizeof path, "%s%s", directory, line->object);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -114,7 +116,7 @@ static int open_kernel(const char *directory, const struct line *line, const str
     *out = dlsym(handle, "cudal2_imported");
     if (!*out || (*out)->abi != IMPORTED_ABI)
         return say(why, CUDAL2_LIBRARY_ERROR, "load_error: not built by this import.py: ", line->object);
-    return check_torch(why);
+    return check_torch(line, why);
 }
 
 static int call_set(struct state *s, size_t set, char *why)

@@ -6,7 +6,7 @@ The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (
 source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
 with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made.
 
---real-torch compiles and links with a real libtorch (LIBTORCH=, else python3's torch), for files that the stand-in refuses.
+--real-torch compiles and links with a real libtorch (LIBTORCH=, else python3's torch) what the stand-in has not built into OUT.
 
 Several tasks share the work as `cudal2-bench run` does: --shard I/N, else CUDAL2_SHARD or what the scheduler says. Each builds
 its files into the same OUT and leaves OUT/report.shard-I-of-N.tsv; --shard none then makes the plugin of all of them."""
@@ -83,6 +83,7 @@ class Build:
         self.options = options
         self.nvcc, version = find_nvcc("import")
         self.torch = real_torch.find() if options.real_torch else None
+        self.plain = None  # the stand-in's: what it has built into OUT need not be built again
         self.includes = headers(options, files)
         arch = options.arch.removeprefix("sm_")
         self.flags = [*FLAGS, "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-shared", "-Xcompiler",
@@ -108,7 +109,7 @@ class Build:
     def key(self, text):
         digest = self.base.copy()
         digest.update(text.encode())
-        return digest.hexdigest()[:32]
+        return digest.hexdigest()[:32] + ("-torch" if self.torch else "")
 
     def command(self, generated, out, entry, text):
         libraries = ["-lcublas", "-lcublasLt"] if "cublas" in text.lower() else []
@@ -149,18 +150,30 @@ def tiles_of(text):
 def build_one(build, path):
     """One file: from the cache, or compiled now. The record says what came of it."""
     text = path.read_text(errors="replace")
+    kept = build.plain and kept_record(build.plain, build.plain.key(text))
+    if kept and kept["state"] == "ok":
+        return kept | {"file": path.name}
     key = build.key(text)
     with build.locks[key]:
         return build_text(build, path, text, key) | {"file": path.name}
 
 
-def build_text(build, path, text, key):
-    out = build.options.out
-    record_path, log_path, made = out / f"{key}.json", out / f"{key}.log", out / f"{key}.so"
+def kept_record(build, key):
+    """What an earlier call has made of a source, or None."""
+    record_path, made = build.options.out / f"{key}.json", build.options.out / f"{key}.so"
     if record_path.exists():
         record = json.loads(record_path.read_text())
         if record["state"] == "ok" and made.exists() or record["state"] != "ok" and not build.options.again:
             return record | {"cached": True}
+    return None
+
+
+def build_text(build, path, text, key):
+    out = build.options.out
+    record_path, log_path, made = out / f"{key}.json", out / f"{key}.log", out / f"{key}.so"
+    kept = kept_record(build, key)
+    if kept:
+        return kept
     entry, reason = entry_of(text)
     record = {"file": path.name, "key": key, "state": "failed", "reason": reason, "seconds": 0.0}
     if entry:
@@ -303,6 +316,7 @@ def main():
         return
     stop, build = Stop(), Build(options, files)
     if build.torch:
+        build.plain = build.torch.cuda and Build(argparse.Namespace(**vars(options) | {"real_torch": False}), files)
         print(f"libtorch {build.torch.version}, {'with CUDA' if build.torch.cuda else 'without CUDA: kernels of the CPU device'}", flush=True)
     records = build_all(build, files, guesses, stop)
     if stop.asked:

@@ -96,6 +96,27 @@ assert line == "64\t256\t4096\t96\t0\t0\tk.so\t64_256_4096.cu\n", line
 END
 verdict $? "paddings as the published sets' scripts have them"
 
+# With a real libtorch only what the stand-in has not built is built: "out" has two that it has, and two that it has not.
+python3 - "$top/scripts/import/import.py" "$fixtures" out <<'END'
+import argparse, importlib.util, pathlib, sys
+spec = importlib.util.spec_from_file_location("importer", sys.argv[1])
+importer = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(importer)
+options = argparse.Namespace(out=pathlib.Path(sys.argv[3]), arch="sm_90a", include=[], cutlass=None, again=False, shared_cudart=False, real_torch=True)
+torch = importer.real_torch.Torch("9.9", "00", "-std=c++17", [], [], True)
+importer.real_torch.find = lambda: torch
+importer.build_text = lambda build, path, text, key: {"state": "asked", "key": key}
+build, files = importer.Build(options, []), sorted(pathlib.Path(sys.argv[2]).glob("*.cu"))
+build.plain = importer.Build(argparse.Namespace(**vars(options) | {"real_torch": False}), [])
+found = {f.name: importer.build_one(build, f) for f in files}
+assert [f["state"] for f in found.values()] == ["ok", "ok", "asked", "asked"], found
+assert found["16_16_16.cu"]["cached"] and not found["16_16_16.cu"]["key"].endswith("-torch"), found
+assert found["32_16_16.cu"]["key"].endswith("-torch"), found
+torch.build_id = "01"
+assert importer.Build(options, []).key("x") != build.key("x"), "another libtorch is another key"
+END
+verdict $? "with a real libtorch only what the stand-in has not built"
+
 gcc -std=c17 -D_GNU_SOURCE -I"$top/harness" "$fixtures/drive.c" -ldl -o drive || exit 1
 # What a kernel does beside launching, in its first call and in each later one, whatever the number of sets.
 mkdir counted
@@ -208,7 +229,7 @@ if grep -q '^TORCH_VERSION' probe.mk && ! grep -q TORCH_HAS_CUDA probe.mk; then
     expect_text out.txt '\(kept\)' "whose kernels are kept by content"
     gcc -std=c17 -D_GNU_SOURCE -fPIC -shared -fvisibility=hidden -I"$top/harness" -I"$top/scripts/import" '-DIMPORT_NAME="cublas"' -DIMPORT_CC=0 \
         -DIMPORT_ACCUMULATE=CUDAL2_ACC_F32 -DIMPORT_DEVICES=CUDAL2_ON_CPU "$top/scripts/import/dispatch.c" -ldl -o baseline/cublas.so || exit 1
-    sed "s|\t\([0-9a-f]*\.so\)|\t../built/\1|" built/theirs.tsv >baseline/cublas.tsv # the same kernel, as a baseline: there is none of halves here
+    sed "s|\t\([0-9a-f]*-torch\.so\)|\t../built/\1|" built/theirs.tsv >baseline/cublas.tsv # the same kernel, as a baseline: there is none of halves here
     mkdir -p runs imported && cp -r built imported/theirs
     cat >cpu.json <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "published", "grid": {"m": [64], "n": [64], "k": [64]}, "dtype": "f16",
