@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SCATTER 3.0
+
 int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, struct error *err)
 {
     struct device *d = bench->device;
@@ -42,11 +44,19 @@ void normal_release(struct bench *bench, struct normal_case *normal)
     normal->reference = NULL;
 }
 
+double deviation_relative(const struct cudal2_problem *problem, const struct comparison *cmp, double elements)
+{
+    double expected = elements * pow(model_output(problem), 2);
+    return cmp->nan_count > 0 ? INFINITY : sqrt(cmp->sum_sq_error / fmax(cmp->sum_sq_reference, expected));
+}
+
 static int compare(struct bench *bench, const void *c, const struct normal_case *normal, struct deviation *out,
                    struct error *err)
 {
     struct comparison all = {0}, some = {0};
     const struct expectation expected = {.reference = normal->reference};
+    const struct cudal2_problem *p = &bench->problem;
+    double banded = (double)normal->bands.n * (double)normal->bands.rows * (double)p->n;
     int code = bench->device->ops->compare(bench->device, &bench->problem, c, &expected, &all, err);
     if (code == 0)
         code = bands_compare(bench->device, &normal->bands, c, &some, err);
@@ -54,8 +64,8 @@ static int compare(struct bench *bench, const void *c, const struct normal_case 
         return code;
     *out = (struct deviation){.measured = true,
                               .largest = all.nan_count > 0 ? INFINITY : all.max_abs_error,
-                              .rms = comparison_relative_rms(&all),
-                              .profile = comparison_relative_rms(&some)};
+                              .rms = deviation_relative(p, &all, (double)p->m * (double)p->n),
+                              .profile = deviation_relative(p, &some, banded)};
     if (all.nan_count > 0)
         snprintf(out->why, sizeof out->why, "%" PRIu64 " NaN; the first at row %" PRIu64 " column %" PRIu64,
                  all.nan_count, all.first_index / (uint64_t)bench->problem.n,
@@ -128,6 +138,11 @@ static bool is_narrow(const struct cudal2_problem *p, const struct deviation *d)
     return p->accumulate == CUDAL2_ACC_F32 && d->classed && !d->wide && d->rms <= most;
 }
 
+double deviation_scatter(const struct cudal2_problem *problem)
+{
+    return 1 + SCATTER / sqrt((double)problem->m * (double)problem->n);
+}
+
 const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
                             const struct yardstick *yardstick, char *why)
 {
@@ -139,7 +154,7 @@ const char *deviation_judge(const struct cudal2_problem *problem, bool baseline,
         snprintf(why, CUDAL2_WHY, "billed f32, accumulates in 16 bits: %.180s", deviation->why);
         return "precision_class";
     }
-    double rms_bound = baseline ? MODEL_GROSS : yardstick->bound[1];
+    double rms_bound = baseline ? MODEL_GROSS : yardstick->bound[1] * deviation_scatter(problem);
     if (deviation->rms > rms_bound) {
         snprintf(why, CUDAL2_WHY, "RMS deviation %.3g of the output, the bound is %.3g", deviation->rms, rms_bound);
         return "wrong_result";

@@ -16,8 +16,8 @@
 struct deviation {
     bool measured;        /* false: the launch said no, with the reason in why */
     double largest;       /* absolute */
-    double rms;           /* over the RMS of the reference; infinite when elements are NaN */
-    double profile;       /* RMS over RMS against fp64, on the cell's problem; NaN when not taken */
+    double rms;           /* deviation_relative; infinite when elements are NaN */
+    double profile;       /* the same against fp64, on bands of the cell's problem; NaN when not taken */
     bool classed;         /* whether `wide` is known */
     bool wide;            /* its profile is that of fp32 accumulation */
     char why[CUDAL2_WHY]; /* what the class was told by, or why it is not known */
@@ -44,6 +44,10 @@ struct normal_case {
 int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, struct error *err);
 void normal_release(struct bench *bench, struct normal_case *normal);
 
+/* RMS of the error over that of the reference, or over what the model expects of it where that is more: the few
+ * elements of a small output may all lie near 0. */
+double deviation_relative(const struct cudal2_problem *problem, const struct comparison *cmp, double elements);
+
 /* Poisons C, launches once, compares. Non-zero only for device errors (the caller asks entrant_fault). */
 int normal_measure(struct bench *bench, struct entrant *entrant, const struct normal_case *normal,
                    struct deviation *out, struct error *err);
@@ -56,6 +60,9 @@ void yardstick_take(const struct bench *bench, const struct deviation *deviation
 /* Puts the deviation into its class by the profile `profile` at K k and this threshold; a threshold of 0 leaves it
  * unclassed. */
 void deviation_class(struct deviation *deviation, double profile, double k, double threshold);
+
+/* What the RMS of so few elements may be, in units of what that of many is. */
+double deviation_scatter(const struct cudal2_problem *problem);
 
 /* NULL when the deviation passes, else wrong_result or precision_class with the reason in why[CUDAL2_WHY]. A baseline
  * is held against MODEL_GROSS alone. */

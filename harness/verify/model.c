@@ -60,6 +60,11 @@ double model_narrow(enum cudal2_dtype dtype, double k)
     return narrow(dtype, k, STEP_LARGEST);
 }
 
+double model_output(const struct cudal2_problem *p)
+{
+    return hypot(problem_alpha(p) * sqrt((double)p->k), p->beta);
+}
+
 double model_honest(const struct cudal2_problem *p)
 {
     double k = (double)p->k;
@@ -70,8 +75,7 @@ double model_honest(const struct cudal2_problem *p)
  * the RMS suggests. */
 double model_largest(const struct cudal2_problem *p)
 {
-    double sigma = hypot(problem_alpha(p) * sqrt((double)p->k), p->beta),
-           tail = sqrt(2 * log(2 * (double)p->m * (double)p->n));
+    double sigma = model_output(p), tail = sqrt(2 * log(2 * (double)p->m * (double)p->n));
     double half_unit = ldexp(1, ilogb(sigma * tail) - significant_bits(p->dtype));
     return sigma * tail * model_honest(p) + half_unit;
 }
