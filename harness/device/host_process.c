@@ -5,11 +5,20 @@
 #include "device/host_process.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/digest.h"
+
+/* Below glibc's threshold for a mapping of its own, 128 KiB at least; and above what its caches keep for each thread.
+ */
+#define MAPPED_BYTES 122880
+#define MAPPED_MOST 64 /* where as much is free at once, nobody is given a mapping either */
+#define FILLED_BYTES 4096
+#define FILLED_TRIES 4
 
 #ifndef SA_RESTORER /* the kernel's, in no header of libc */
 #define SA_RESTORER 0x04000000
@@ -57,6 +66,46 @@ static int first_free(void)
     return fd;
 }
 
+/* Asks for blocks until one is a mapping, which has room up to the end of its last page, or the heap has grown. */
+static bool malloc_maps(void)
+{
+    void *blocks[MAPPED_MOST], *end = sbrk(0);
+    bool maps = false;
+    size_t n = 0;
+    while (n < MAPPED_MOST && !maps && sbrk(0) == end) {
+        blocks[n] = malloc(MAPPED_BYTES);
+        maps = blocks[n] && malloc_usable_size(blocks[n]) >= MAPPED_BYTES + 1024;
+        n++;
+    }
+    while (n > 0)
+        free(blocks[--n]);
+    return maps;
+}
+
+/* Whether a block that is freed and asked for again has another byte in its middle. Unknown, and so false, where it is
+ * another block. */
+static bool byte_is_lost(unsigned char byte)
+{
+    volatile unsigned char *first = malloc(FILLED_BYTES);
+    uintptr_t at = (uintptr_t)first;
+    if (first)
+        first[FILLED_BYTES / 2] = byte;
+    free((void *)at);
+    volatile unsigned char *again = malloc(FILLED_BYTES);
+    bool lost = again && (uintptr_t)again == at && again[FILLED_BYTES / 2] != byte;
+    free((void *)(uintptr_t)again);
+    return lost;
+}
+
+/* It may fill with one of the two. */
+static bool malloc_fills(void)
+{
+    bool fills = false;
+    for (int i = 0; i < FILLED_TRIES; i++)
+        fills = fills || byte_is_lost(0x11) || byte_is_lost(0x22);
+    return fills;
+}
+
 void host_process_read_kept(struct host_process *out)
 {
     memset(out, 0, sizeof *out);
@@ -75,6 +124,8 @@ void host_process_read(struct host_process *out)
     host_process_read_kept(out);
     out->first_free = first_free();
     out->steering = digest_steering();
+    out->maps = malloc_maps();
+    out->fills = malloc_fills();
 }
 
 /* libc adds SA_RESTORER to what it sets; of the default nothing else matters. */
@@ -121,6 +172,11 @@ bool host_process_hoards(const struct host_process *was)
 bool host_process_steered(const struct host_process *was)
 {
     return digest_steering() != was->steering;
+}
+
+bool host_process_slows_malloc(const struct host_process *was)
+{
+    return (!was->maps && malloc_maps()) || (!was->fills && malloc_fills());
 }
 
 void host_process_restore(const struct host_process *was)

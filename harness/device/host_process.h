@@ -1,7 +1,7 @@
 /*
  * host_process.h - what the kernel and libc keep for the whole process and one contender could leave changed for its
- * rivals: signal handlers and masks, limits, descriptors, the variables that steer other libraries. Part of
- * host_state.h, which is what others call.
+ * rivals: signal handlers and masks, limits, descriptors, the variables that steer other libraries, how malloc gives
+ * memory. Part of host_state.h, which is what others call.
  */
 #ifndef CUDAL2_DEVICE_HOST_PROCESS_H
 #define CUDAL2_DEVICE_HOST_PROCESS_H
@@ -22,6 +22,8 @@ struct host_process {
     int flags[HOST_STREAMS]; /* of descriptors 0 to 2, which the supervisor has too; -1: closed */
     int first_free;          /* lowest descriptor that is free */
     uint32_t steering;       /* digest of the variables that steer libraries */
+    bool maps;               /* malloc takes blocks of some 100 KiB from the kernel, each by itself */
+    bool fills;              /* and writes to each that it gives */
 };
 
 void host_process_read(struct host_process *out);
@@ -38,5 +40,8 @@ void host_process_restore(const struct host_process *was);
 bool host_process_hoards(const struct host_process *was);
 /* A variable that steers other libraries is another. */
 bool host_process_steered(const struct host_process *was);
+/* malloc is slower for everybody than it was (mallopt: M_MMAP_THRESHOLD, M_PERTURB): OpenBLAS asks it for memory in
+ * each product. Some microseconds. */
+bool host_process_slows_malloc(const struct host_process *was);
 
 #endif

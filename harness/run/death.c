@@ -52,6 +52,7 @@ static const struct {
     {PROTOCOL_DISTURBED, "rival_disturbed", "a thread that it left behind went on computing in the turns of others"},
     {PROTOCOL_VARIABLES, "device_state_changed",
      "a variable that steers other libraries (OMP_, OPENBLAS_, NVIDIA_ ...) was changed"},
+    {PROTOCOL_MALLOC, "device_state_changed", "malloc was made slower for everybody (mallopt)"},
 };
 
 static const char *verdict_of_code(const struct death *death, char reason[DEATH_REASON_MAX])

@@ -49,7 +49,11 @@ int process_state_check(const struct process_state *state)
 int process_state_check_all(const struct process_state *state)
 {
     int code = process_state_check(state);
-    return code == 0 && host_process_steered(&state->host.process) ? PROTOCOL_VARIABLES : code;
+    if (code == 0 && host_process_steered(&state->host.process))
+        code = PROTOCOL_VARIABLES;
+    if (code == 0 && host_process_slows_malloc(&state->host.process))
+        code = PROTOCOL_MALLOC;
+    return code;
 }
 
 int process_state_check_load(const struct process_state *state)

@@ -35,6 +35,7 @@
 #define PROTOCOL_DESCRIPTORS 89
 #define PROTOCOL_VARIABLES 90
 #define PROTOCOL_DISTURBED 91
+#define PROTOCOL_MALLOC 92
 #define PROTOCOL_MAX_LINE (4u << 20)
 
 /* Line reader over a descriptor: keeps what came after the newline. */

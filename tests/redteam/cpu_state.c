@@ -3,6 +3,7 @@
 #include "redteam.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -35,6 +36,23 @@ static void hoard(void)
 static void steer(void)
 {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
+}
+
+static void fill_memory(void)
+{
+    mallopt(M_PERTURB, 0x5a);
+}
+
+/* Every threaded product of OpenBLAS asks for its table of jobs. */
+static void map_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32768);
+}
+
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 24);
 }
 
 static void do_not_wait(void)
@@ -93,6 +111,9 @@ static const struct {
     {"hoards", hoard, 0},
     {"hoards-later", hoard, 1},
     {"steers", steer, 0},
+    {"fills-memory", fill_memory, 0},
+    {"maps-memory", map_memory, 0},
+    {"keeps-memory", keep_memory, 0},
     {"does-not-wait", do_not_wait, 0},
     {"flushes-later", flush_denormals, 1},
     {"rounds-x87", round_x87, 1},

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fenv.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -205,12 +206,31 @@ static void what_cannot_be_put_back_is_asked_for(void **state)
     unsetenv("OMP_NUM_THREADS");
 }
 
+/* Not under AddressSanitizer, whose malloc has no such options. */
+static void a_slower_malloc_is_seen(void **state)
+{
+    (void)state;
+    host_state_read(&was);
+    for (int i = 0; i < 1000; i++)
+        assert_false(host_process_slows_malloc(&was.process));
+    if (!mallopt(M_PERTURB, 0xee))
+        skip();
+    assert_true(host_process_slows_malloc(&was.process));
+    mallopt(M_PERTURB, 0);
+    assert_false(host_process_slows_malloc(&was.process));
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+    assert_true(host_process_slows_malloc(&was.process));
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    assert_false(host_process_slows_malloc(&was.process));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handlers_masks_and_flags_are_told_and_restored),
         cmocka_unit_test(limits_are_told_and_restored),
         cmocka_unit_test(what_cannot_be_put_back_is_asked_for),
+        cmocka_unit_test(a_slower_malloc_is_seen),
         cmocka_unit_test(interval_timers_are_told_and_disarmed),
         cmocka_unit_test(what_was_there_stays),
         cmocka_unit_test(posix_timers_are_told_and_deleted),
