@@ -30,6 +30,19 @@ static uint64_t processor_ns(int id)
     return clock_gettime(clock_of(id), &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec : 0;
 }
 
+/* Of the whole process but this thread and the listed ones: what came and went. The kernel brings the sum of running
+ * threads up to date at each tick. */
+static uint64_t unlisted_ns(const struct host_threads *t)
+{
+    struct timespec all = {0}, own = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+    int64_t ns = (all.tv_sec - own.tv_sec) * 1000000000 + (all.tv_nsec - own.tv_nsec);
+    for (size_t i = 0; i < t->n; i++)
+        ns -= (int64_t)processor_ns(t->list[i].id);
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
 /* A contender may have closed the descriptor, or put another file behind it. */
 static void open_directory(struct host_threads *t)
 {
@@ -167,6 +180,7 @@ void host_threads_mark(struct host_threads *t)
         t->list[i].waited_ns = waited_ns(0, t->list[i].id);
         t->list[i].marked_ns = processor_ns(t->list[i].id);
     }
+    t->marked_ns = unlisted_ns(t);
 }
 
 uint64_t host_threads_one_since(const struct host_thread *thread)
@@ -195,7 +209,26 @@ uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREAD
             snprintf(owner, HOST_THREADS_NAME, "%s", t->list[i].owner);
         }
     }
+    uint64_t unlisted = unlisted_ns(t);
+    if (unlisted > t->marked_ns && unlisted - t->marked_ns > most) {
+        most = unlisted - t->marked_ns;
+        snprintf(owner, HOST_THREADS_NAME, "%s", HOST_THREADS_NOBODY);
+    }
     return most;
+}
+
+static bool any_unlisted_runnable(const struct host_threads *t)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool any = false;
+    for (const struct dirent *entry = tasks ? readdir(tasks) : NULL; entry && !any; entry = readdir(tasks)) {
+        struct host_thread thread = {.id = atoi(entry->d_name)};
+        any = thread.id > 0 && thread.id != getpid() && !find(t->list, t->n, thread.id) &&
+              host_threads_one_runnable(&thread);
+    }
+    if (tasks)
+        closedir(tasks);
+    return any;
 }
 
 bool host_threads_runnable(const struct host_threads *t, const char *owner)
@@ -205,7 +238,7 @@ bool host_threads_runnable(const struct host_threads *t, const char *owner)
         if (whose[0] && (!owner[0] || strcmp(whose, owner) == 0) && host_threads_one_runnable(&t->list[i]))
             return true;
     }
-    return false;
+    return !owner[0] && any_unlisted_runnable(t);
 }
 
 void host_threads_end(struct host_threads *t)

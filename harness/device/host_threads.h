@@ -29,6 +29,7 @@ struct host_threads {
     int directory;                /* of the process's threads; -1: not to be had */
     uint64_t inode;               /* its own */
     uint64_t count;               /* of threads, when the list was made */
+    uint64_t marked_ns;           /* of processor time of those that are not in the list, at the latest mark */
     char turn[HOST_THREADS_NAME]; /* whose it is; "": the harness's */
     bool looked;                  /* turn_ns are of this turn */
     bool complete;                /* the list was, when the turn began */
@@ -47,11 +48,12 @@ void host_threads_turn(struct host_threads *t, const char *name, bool quick);
 void host_threads_mark(struct host_threads *t);
 
 /* Processor time since the mark, ns, of that owner's threads that took the most; 0 with "" when no contender's threads
- * computed. */
+ * computed. Threads that have come since the list was made, ended ones too, are nobody's: one that starts its successor
+ * and ends is in no list. */
 uint64_t host_threads_since(const struct host_threads *t, char owner[HOST_THREADS_NAME]);
 
-/* True when a thread of that owner's, of any contender's for "", runs or waits for a processor: on a busy machine one
- * that computes may get none for long. */
+/* True when a thread of that owner's, of any contender's or in no list for "", runs or waits for a processor: on a busy
+ * machine one that computes may get none for long. */
 bool host_threads_runnable(const struct host_threads *t, const char *owner);
 
 /* Of one of the list: whether it runs or waits for a processor; ns of processor time since the mark; ns that it has

@@ -95,18 +95,21 @@ static uint64_t add(struct tallies *t, const char *owner, uint64_t taken)
     return strcmp(owner, HOST_THREADS_NOBODY) == 0 ? t->list[i].taken / 3 : t->list[i].taken;
 }
 
-/* Every window must show somebody, or end with a thread that waits for a processor; and one owner in all of them more
- * than any pool spins, for on a busy machine that takes much longer than its processor time. Threads of several owners
- * that take turns are found so too. The first window is given to those that are just about to sleep. */
+/* Of two windows in a row one must show somebody, or end with a thread that waits for a processor; and one owner in all
+ * of them more than any pool spins, for on a busy machine that takes much longer than its processor time. Threads of
+ * several owners that take turns are found so too, and threads that start each other. The first window is given to
+ * those that are just about to sleep. */
 bool rivals_look(struct host_threads *threads, char owner[HOST_THREADS_NAME])
 {
     char other[HOST_THREADS_NAME] = "";
     struct tallies tallies = {0};
     uint64_t end = clock_raw_ns() + RIVALS_LONGEST_NS, most = 0;
+    int quiet = 0;
     owner[0] = '\0';
     for (bool first = true; most < LONGEST_SPIN_NS; first = false) {
         const struct seen seen = look(threads, other);
-        if (!first && (clock_raw_ns() > end || (!is_much(&seen) && !host_threads_runnable(threads, ""))))
+        quiet = first || is_much(&seen) || host_threads_runnable(threads, "") ? 0 : quiet + 1;
+        if (quiet == 2 || clock_raw_ns() > end)
             return false;
         uint64_t sum = add(&tallies, other, seen.taken);
         if (sum > most) {

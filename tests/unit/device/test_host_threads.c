@@ -276,6 +276,38 @@ static void whose_turn_is_not_known_is_nobodys(void **state)
         pthread_join(many[i], NULL);
 }
 
+/* Lives for a moment and starts its successor. */
+static void *pass_on(void *unused)
+{
+    pthread_t next;
+    pthread_attr_t detached;
+    uint64_t until = clock_now_ns() + 200000;
+    while (clock_now_ns() < until)
+        ;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    if (!atomic_load(&stop) && pthread_create(&next, &detached, pass_on, NULL) != 0)
+        fail();
+    pthread_attr_destroy(&detached);
+    return unused;
+}
+
+static void threads_that_live_for_a_moment_are_seen(void **state)
+{
+    char owner[HOST_THREADS_NAME];
+    (void)state;
+    begin();
+    host_threads_turn(&threads, "first", false);
+    pthread_t first = start(pass_on);
+    pthread_join(first, NULL);
+    host_threads_turn(&threads, "", false);
+    assert_true(rivals_look(&threads, owner));
+    assert_string_equal(owner, HOST_THREADS_NOBODY);
+    atomic_store(&stop, true);
+    wait_for(0, 0);
+    atomic_store(&stop, false);
+}
+
 static uint64_t spin_ns;
 
 static void *spin_and_sleep(void *unused)
@@ -387,6 +419,7 @@ int main(void)
         cmocka_unit_test_teardown(a_thread_in_anothers_place_is_whose_turn_it_was, end),
         cmocka_unit_test_teardown(whose_turn_is_not_known_is_nobodys, end),
         cmocka_unit_test_teardown(threads_of_two_that_take_turns_are_seen, end),
+        cmocka_unit_test_teardown(threads_that_live_for_a_moment_are_seen, end),
         cmocka_unit_test_teardown(who_computes_is_seen_on_a_busy_machine, end),
         cmocka_unit_test_teardown(a_pool_that_spins_before_it_sleeps_is_honest, end),
     };
