@@ -2,13 +2,15 @@
 # try.sh CONTENDER: tries one contender of a stranger, and says what the harness makes of it. CONTENDER is the source of a plugin
 # (.c, .cc, .cpp; docs/abi.md), a plugin (.so) or a manifest (.json; needs REDTEAM_DEVICE=cuda). It is timed beside an honest
 # baseline in every cache state, in server mode and under the paper's protocol; one line for each: verdict, and its speed against the baseline.
-# `make redteam CHEAT=CONTENDER` calls it. REDTEAM_SEED, REDTEAM_DEVICE (cpu), REDTEAM_BASELINE as in run.sh; TRY_SHAPE (m n k) and
+# `make redteam CHEAT=CONTENDER` calls it. REDTEAM_SEED, REDTEAM_DEVICE (cpu), REDTEAM_BASELINE as in run.sh; TRY_SHAPE (96x80x192) and
 # TRY_TYPES ("f32 f32": dtype, accumulate). Exit 0: nothing found anywhere. 3: a verdict against it. 1: it could not be tried.
 set -u
 contender=${1:?usage: try.sh CONTENDER}
 bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 70
-read -r m n k <<<"${TRY_SHAPE:-96 80 192}"
+shape=${TRY_SHAPE:-96x80x192}
+read -r m n k <<<"${shape//x/ }"
+[[ "$m $n $k" =~ ^[0-9]+\ [0-9]+\ [0-9]+$ ]] || { echo "try.sh: TRY_SHAPE is \"$shape\": MxNxK, as 96x80x192" >&2; exit 1; }
 read -r dtype accumulate <<<"${TRY_TYPES:-f32 f32}"
 baseline=${REDTEAM_BASELINE:-$top/tests/fixtures/plugins/honest.c}
 case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
