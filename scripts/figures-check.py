@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""figures-check.py [--write]: every figure of README.md, results/README.md and docs/method.md that comes from a measurement.
+"""figures-check.py [--write]: every figure of README.md, results/README.md and the pages below that comes from a measurement.
 
 Reads committed files under results/ alone. A block of a page between `<!-- figures: NAME -->` and `<!-- end -->` is
 what the function of that name gives; without --write a block that differs is told, and the exit status is 1. So a figure
@@ -34,7 +34,7 @@ with open(os.path.join(TOP, "configs", "config.schema.json")) as schema:
 LAYOUTS = ("nn", "tn")
 CLASSES = ((0, 5, "under 5 us"), (5, 10, "5 to 10 us"), (10, 30, "10 to 30 us"), (30, 100, "30 to 100 us"),
            (100, 1e3, "0.1 to 1 ms"), (1e3, 1e9, "over 1 ms"))
-PAGES = ("README.md", "results/README.md", "docs/method.md", "docs/rl.md", "docs/lab/rl-details.md")
+PAGES = ("README.md", "results/README.md", "docs/method.md", "docs/trust.md", "docs/rl.md", "docs/lab/rl-details.md")
 PROGRAM = os.environ.get("CUDAL2_BENCH", "build/cudal2-bench")
 
 
@@ -346,13 +346,30 @@ def off_grid():
     return table(("accumulate, mode", "problems", "how many", "geometric mean", "median", "ahead"), rows)
 
 
+COUNTS = re.compile(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused")
+RED_TEAM_HEAD = ("cheats caught", "honest contenders accused", "baselines accused")
+
+
 def red_team():
     rows = []
     for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/a6c2973.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
-            found = re.findall(r"(\d+ of \d+) caught, (\d+ of \d+) honest contenders accused, (\d+ of \d+) baselines accused", file.read())[-1]
+            found = COUNTS.findall(file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
-    return table(("red team on a GPU", "cheats caught", "honest contenders accused", "baselines accused"), rows)
+    return table(("red team on a GPU", *RED_TEAM_HEAD), rows)
+
+
+def red_team_cpu():
+    """One line a seed in results/robustness; the worst seed counts."""
+    with open(os.path.join(ROOT, "..", "robustness", "redteam-cpu.txt"), errors="replace") as file:
+        seeds = COUNTS.findall(file.read())
+    first = [[int(counts[i].split()[0]) for counts in seeds] for i in range(3)]
+    totals = [{counts[i].split()[2] for counts in seeds} for i in range(3)]
+    assert all(len(total) == 1 for total in totals), "seeds of different tables"
+    worst = (min(first[0]), max(first[1]), max(first[2]))
+    counts = ["%d of %s" % (n, total.pop()) for n, total in zip(worst, totals)]
+    return table(("red team on the CPU device", *RED_TEAM_HEAD),
+                 [("`make redteam`, the worst of %d seeds (`results/robustness/redteam-cpu.txt`)" % len(seeds), *counts)])
 
 
 def watched():
