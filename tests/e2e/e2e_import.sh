@@ -170,6 +170,7 @@ if [ ! -e /dev/nvidiactl ]; then
 fi
 
 # --- a real libtorch in place of the stand-in: for files that want what the stand-in does not have ---
+[ -n "${CUDAL2_SLOW:-}" ] || { echo "# a real libtorch: a minute of two cores, in make test-all"; finish; }
 real() { # real OUT ARGUMENT...
     timeout -k 5 600 "$top/scripts/import/import.py" "$top/tests/fixtures/imports_torch" --out "$1" --name aten "${@:2}" >out.txt 2>"$work/err" </dev/null
     code=$?

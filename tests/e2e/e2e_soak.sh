@@ -1,10 +1,10 @@
 #!/bin/bash
 # A soak: kill -9 of the supervisor or of its worker at random moments, run after run, each going on with --resume until it is whole.
-# Every cell must then be there exactly once. SOAK_KILLS (15; make test-all: 40) says how many kills, SEED which; SOAK_LOG keeps one line for each run.
+# Every cell must then be there exactly once. SOAK_KILLS (8; make test-all: 40) says how many kills, SEED which; SOAK_LOG keeps one line for each run.
 # Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 wanted=${SOAK_KILLS:-${CUDAL2_SLOW:+40}}
-wanted=${wanted:-15}
+wanted=${wanted:-8}
 seed=${SEED:-$$}
 RANDOM=$seed
 echo "# SEED=$seed, $wanted kills"

@@ -74,15 +74,18 @@ expect_text "$work/cells" '^64 ok own 4 ' "without a table everything races"
 
 # --- where run looks by itself ---
 name=$(sed -n 's/^\([a-z0-9-]*\): 3 entries.*/\1/p' "$work/out.tune" 2>/dev/null)
+pushd "$work" >/dev/null # where its journal goes: other tests look at what is in theirs
 run tune --config "$work/c.json" --device cpu --seed 7 --quiet
+popd >/dev/null
 expect_code 0 "tune without --output"
+[ -e "$work/cudal2-tune-e2e-f32-offline.journal.jsonl" ]
+verdict $? "its journal is in the current directory"
 installed=$(ls "$kernels"/tuned/*.json 2>/dev/null)
 [ -n "$installed" ] && [ "$(field "$installed" 'len(t["entries"])')" -eq 3 ]
 verdict $? "writes the kernel directory's table of this device" "${installed:-nothing}"
 run --config "$work/r.json" --device cpu --output "$work/own.json"
 cells "$work/own.journal.jsonl" >"$work/cells"
 expect_text "$work/cells" '^32 ok tuned ' "run finds it by itself"
-rm -f cudal2-tune-e2e-*
 
 # --- tables that are not for here ---
 sed 's/"device": "[^"]*"/"device": "Another GPU"/' "$table" >"$work/other.json"
