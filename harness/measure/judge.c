@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* An RMS over few errors scatters. */
 #define SCATTER 3.0
 /* Numbers below 2^-14 may be lost in fp16; those of the other dtypes are lost below what a sum of products can be. */
 #define HALF_LOST 0x1p-14
@@ -23,10 +22,15 @@ double judge_floor(enum cudal2_dtype dtype, double allowed)
     return dtype == CUDAL2_F16 ? HALF_LOST / allowed : 0x1p-120;
 }
 
+double judge_scatter(double elements)
+{
+    return 1 + SCATTER / sqrt(elements);
+}
+
 /* The RMS and the largest of errors, `n` of them different ones; the negation takes NaN for wrong. */
 static const char *judge(double rms, double largest, double n, const double limits[2], char *why)
 {
-    double rms_limit = limits[0] * (1 + SCATTER / sqrt(n));
+    double rms_limit = limits[0] * judge_scatter(n);
     if (!(rms <= rms_limit)) {
         snprintf(why, CUDAL2_WHY, "RMS error %.3g of the output, allowed is %.3g", rms, rms_limit);
         return "wrong_result";

@@ -18,6 +18,9 @@
 /* What the entrant is allowed: entrant->error_allowed, or JUDGE_GROSS where nothing is known. */
 double judge_allowed(const struct entrant *entrant);
 
+/* An RMS over few errors scatters: what it may be, in units of what that of many is. */
+double judge_scatter(double elements);
+
 /* The floor for probe_product: what the smallest numbers of the dtype lose. */
 double judge_floor(enum cudal2_dtype dtype, double allowed);
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SCATTER 3.0
+#include "measure/judge.h"
 
 int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, struct error *err)
 {
@@ -46,8 +46,9 @@ void normal_release(struct bench *bench, struct normal_case *normal)
 
 double deviation_relative(const struct cudal2_problem *problem, const struct comparison *cmp, double elements)
 {
-    double expected = elements * pow(model_output(problem), 2);
-    return cmp->nan_count > 0 ? INFINITY : sqrt(cmp->sum_sq_error / fmax(cmp->sum_sq_reference, expected));
+    struct comparison least = *cmp;
+    least.sum_sq_reference = fmax(cmp->sum_sq_reference, elements * pow(model_output(problem), 2));
+    return comparison_relative_rms(&least);
 }
 
 static int compare(struct bench *bench, const void *c, const struct normal_case *normal, struct deviation *out,
@@ -138,11 +139,6 @@ static bool is_narrow(const struct cudal2_problem *p, const struct deviation *d)
     return p->accumulate == CUDAL2_ACC_F32 && d->classed && !d->wide && d->rms <= most;
 }
 
-double deviation_scatter(const struct cudal2_problem *problem)
-{
-    return 1 + SCATTER / sqrt((double)problem->m * (double)problem->n);
-}
-
 const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,
                             const struct yardstick *yardstick, char *why)
 {
@@ -154,7 +150,8 @@ const char *deviation_judge(const struct cudal2_problem *problem, bool baseline,
         snprintf(why, CUDAL2_WHY, "billed f32, accumulates in 16 bits: %.180s", deviation->why);
         return "precision_class";
     }
-    double rms_bound = baseline ? MODEL_GROSS : yardstick->bound[1] * deviation_scatter(problem);
+    double elements = (double)problem->m * (double)problem->n;
+    double rms_bound = baseline ? MODEL_GROSS : yardstick->bound[1] * judge_scatter(elements);
     if (deviation->rms > rms_bound) {
         snprintf(why, CUDAL2_WHY, "RMS deviation %.3g of the output, the bound is %.3g", deviation->rms, rms_bound);
         return "wrong_result";

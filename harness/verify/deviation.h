@@ -61,9 +61,6 @@ void yardstick_take(const struct bench *bench, const struct deviation *deviation
  * unclassed. */
 void deviation_class(struct deviation *deviation, double profile, double k, double threshold);
 
-/* What the RMS of so few elements may be, in units of what that of many is. */
-double deviation_scatter(const struct cudal2_problem *problem);
-
 /* NULL when the deviation passes, else wrong_result or precision_class with the reason in why[CUDAL2_WHY]. A baseline
  * is held against MODEL_GROSS alone. */
 const char *deviation_judge(const struct cudal2_problem *problem, bool baseline, const struct deviation *deviation,

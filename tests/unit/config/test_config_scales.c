@@ -8,22 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "config/config.h"
-
-static int parse(const char *shapes, const char *more, struct config *out, struct error *err)
-{
-    char text[512];
-    snprintf(text, sizeof text, "{\"shapes\": [%s]%s}", shapes, more);
-    return config_parse(text, strlen(text), "c.json", out, err);
-}
-
-static void expect_refused(const char *shapes, const char *more, const char *message)
-{
-    struct config c;
-    struct error err;
-    assert_int_equal(parse(shapes, more, &c, &err), EXIT_CODE_DATA);
-    assert_string_equal(err.text, message);
-}
+#include "config_shapes.h"
 
 static void both_spellings_are_read_and_written(void **state)
 {

@@ -12,6 +12,7 @@
 
 #include "base/half.h"
 #include "bench_fixture.h"
+#include "gaussian.h"
 #include "scratch_fixture.h"
 #include "verify/deviation.h"
 #include "verify/exact.h"
@@ -63,11 +64,6 @@ static double shown(size_t i, int which)
 }
 
 /* ---- the model ---- */
-
-static double gaussian(struct random *r)
-{
-    return sqrt(2 * random_exponential(r, 1)) * cos(6.283185307179586 * random_unit(r));
-}
 
 /* RMS error, over sqrt(K), of dot products whose sum is rounded to fp16 after every `step` products (0: once). */
 static double simulate(int k, int step)

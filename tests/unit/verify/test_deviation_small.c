@@ -8,19 +8,16 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "gaussian.h"
+#include "measure/judge.h"
 #include "verify/bands.h"
 #include "verify/deviation.h"
-
-static double gaussian(struct random *r)
-{
-    return sqrt(2 * random_exponential(r, 1)) * cos(6.283185307179586 * random_unit(r));
-}
 
 /* One element, which may lie near 0, of an honest kernel that adds one product after another. */
 static void a_single_element_is_not_accused(void **state)
 {
     const struct cudal2_problem p = {.m = 1, .n = 1, .k = 700, .dtype = CUDAL2_F32, .accumulate = CUDAL2_ACC_F32};
-    double bound = MODEL_RMS_MARGIN * model_honest(&p) * deviation_scatter(&p);
+    double bound = MODEL_RMS_MARGIN * model_honest(&p) * judge_scatter(1);
     struct random r;
     int accused = 0, near_zero = 0;
     (void)state;
