@@ -44,6 +44,17 @@ expect_no_text() { # expect_no_text FILE PATTERN NAME
     verdict $? "$3" "$(grep -E -- "$2" "$1" | head -1 | cut -c1-200)"
 }
 
+# This exit status, one line on stderr that has the pattern, and nothing on stdout.
+expect_refused() { # expect_refused CODE NAME PATTERN COMMAND ARGUMENT...
+    local want=$1 name=$2 pattern=$3
+    shift 3
+    run "$@"
+    expect_code "$want" "$name"
+    expect_text "$work/err" "^cudal2-bench: .*$pattern" "$name: says why"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]
+    verdict $? "$name: in one line" "$(cat "$work/err")"
+}
+
 # One config: config FILE SHAPES MODES CANDIDATES [MORE]; the baseline is the honest plugin.
 config() {
     cat >"$1" <<END

@@ -30,13 +30,7 @@ expect_text "$work/err" 'bad-wrong-nn in offline/' "a wrong result in NEW: named
 
 # --- bad input: one line, the right code ---
 refuse() { # refuse CODE NAME PATTERN ARGUMENT...
-    local want=$1 name=$2 pattern=$3
-    shift 3
-    run compare "$@"
-    expect_code "$want" "$name"
-    expect_text "$work/err" "^cudal2-bench: .*$pattern" "$name: says why"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]
-    verdict $? "$name: in one line" "$(cat "$work/err")"
+    expect_refused "$1" "$2" "$3" compare "${@:4}"
 }
 for file in base.json base.journal.jsonl; do cp "$work/$file" "$work/bad${file#base}"; done
 sed -i 's/"schema_version":1/"schema_version":2/' "$work/bad.json"

@@ -103,13 +103,7 @@ done
 
 # --- bad input ---
 refuse() { # refuse CODE NAME PATTERN ARGUMENT...
-    local want=$1 name=$2 pattern=$3
-    shift 3
-    run report "$@"
-    expect_code "$want" "$name"
-    expect_text "$work/err" "^cudal2-bench: .*$pattern" "$name: says why"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]
-    verdict $? "$name: in one line" "$(cat "$work/err")"
+    expect_refused "$1" "$2" "$3" report "${@:4}"
 }
 sed 's/"schema_version":1/"schema_version":2/' "$work/a.json" >"$work/version.json"
 refuse 65 "another schema version" 'version.json: \$.schema_version: this is version 2 of the result file, and this program reads version 1' "$work/version.json"
