@@ -10,14 +10,14 @@
 
 #define STEPS 4000  /* draws between two launches, at most */
 #define SPOTS 8     /* elements that are read behind a launch as short as a skipped one */
-#define LEARNING 8  /* launches with the same callers before they are taken for timed ones */
+#define LEARNING 8  /* launches by which the same callers must lead before they are taken for timed ones */
 #define PATIENCE 40 /* launches by which the generator must be found */
 #define FRAMES 24
 #define WAIT_NS 93e3 /* above the floor of arithmetic, and too short for more elements */
 
 static uint64_t *heap, *heap_end, *before, *found;
 static void *callers[FRAMES];
-static int n_callers, times_seen;
+static int n_callers, lead;
 static unsigned launches;
 static size_t n_before;
 
@@ -85,18 +85,25 @@ static void look_for_it(void)
 
 /* ---- what will be looked at ---- */
 
+/* Timed launches are most of them, and trials fall between: the callers that lead by LEARNING are taken for theirs. */
 static int is_timed(void)
 {
+    static int decided;
     void *now[FRAMES];
     int n = backtrace(now, FRAMES);
-    if (n == n_callers && memcmp(now, callers, (size_t)n * sizeof *now) == 0)
-        return ++times_seen > LEARNING;
-    if (times_seen > LEARNING)
-        return 0;
-    memcpy(callers, now, (size_t)n * sizeof *now);
-    n_callers = n;
-    times_seen = 1;
-    return 0;
+    int known = n == n_callers && memcmp(now, callers, (size_t)n * sizeof *now) == 0;
+    if (decided)
+        return known;
+    if (known)
+        decided = ++lead > LEARNING;
+    else if (lead > 0)
+        lead--;
+    else {
+        memcpy(callers, now, (size_t)n * sizeof *now);
+        n_callers = n;
+        lead = 1;
+    }
+    return decided;
 }
 
 /* The elements alone: no projection, and no rows, are drawn behind them. */
