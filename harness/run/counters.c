@@ -138,21 +138,12 @@ static void ask_version(struct session *s)
     free(text);
 }
 
-static bool has_metric(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
-            return true;
-    return false;
-}
-
 /* The kernels' times are counted whatever is asked for: means over several kernels are weighted by them. */
 static void name_metrics(struct session *s)
 {
     const char *list = s->request->metrics[0] ? s->request->metrics : counters_default;
-    snprintf(s->metrics, sizeof s->metrics, "%s%s%s", list, has_metric(list, NCU_WEIGHT) ? "" : ",",
-             has_metric(list, NCU_WEIGHT) ? "" : NCU_WEIGHT);
+    snprintf(s->metrics, sizeof s->metrics, "%s%s%s", list, ncu_lists(list, NCU_WEIGHT) ? "" : ",",
+             ncu_lists(list, NCU_WEIGHT) ? "" : NCU_WEIGHT);
 }
 
 struct words {
@@ -240,7 +231,7 @@ static cJSON *judge(const struct session *s, int status)
     char *table = read_all(s->table), *said = read_all(s->said);
     cJSON *counters = NULL;
     struct error err = {.code = EXIT_CODE_DATA};
-    int code = table ? ncu_csv_read(table, &counters, &err) : EXIT_CODE_DATA;
+    int code = table ? ncu_csv_read(table, s->metrics, &counters, &err) : EXIT_CODE_DATA;
     if (code == EXIT_CODE_DATA)
         counters = explain(s, table, said, status);
     if (code == 0 && !(cJSON_AddStringToObject(counters, "tool", "ncu") &&

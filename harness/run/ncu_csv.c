@@ -27,7 +27,8 @@ struct column {
 };
 
 struct table {
-    struct column columns[NCU_COLUMNS]; /* of metrics; others have no name */
+    struct column columns[NCU_COLUMNS]; /* of metrics that are wanted; others have no name */
+    const char *wanted;                 /* "": all */
     size_t n_columns, kernel, grid, block, weight, n_rows;
     cJSON *kernels; /* owned */
 };
@@ -101,10 +102,20 @@ bool ncu_is_metric(const char *name, size_t length)
     return parted && length < NCU_NAME_MAX;
 }
 
+bool ncu_lists(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+            return true;
+    return false;
+}
+
 static void note_column(struct table *t, size_t i, const char *name)
 {
     struct column *c = &t->columns[i];
-    *c = (struct column){.name = ncu_is_metric(name, strlen(name)) ? name : NULL, .unit = "", .value = NAN};
+    bool kept = ncu_is_metric(name, strlen(name)) && (!t->wanted[0] || ncu_lists(t->wanted, name));
+    *c = (struct column){.name = kept ? name : NULL, .unit = "", .value = NAN};
     if (strcmp(name, "Kernel Name") == 0)
         t->kernel = i;
     if (strcmp(name, "Grid Size") == 0)
@@ -256,16 +267,47 @@ static cJSON *metric_tree(const struct table *t, const struct column *c)
     return tree_finish(&one);
 }
 
+static const struct column *column_of(const struct table *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_columns; i++)
+        if (t->columns[i].name && strcmp(t->columns[i].name, name) == 0)
+            return &t->columns[i];
+    return NULL;
+}
+
+/* Wanted ones that no column is for; false out of memory. */
+static bool add_absent(const struct table *t, cJSON *missing)
+{
+    char name[NCU_NAME_MAX];
+    for (const char *at = t->wanted; *at; at += strcspn(at, ","), at += *at == ',') {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        if (name[0] && !column_of(t, name) && !tree_append(missing, cJSON_CreateString(name)))
+            return false;
+    }
+    return true;
+}
+
+static cJSON *missing_tree(const struct table *t)
+{
+    cJSON *missing = cJSON_CreateArray();
+    bool good = missing != NULL;
+    for (size_t i = 0; good && i < t->n_columns; i++)
+        if (t->columns[i].name && t->columns[i].n == 0)
+            good = tree_append(missing, cJSON_CreateString(t->columns[i].name));
+    good = good && add_absent(t, missing);
+    if (!good)
+        cJSON_Delete(missing);
+    return good ? missing : NULL;
+}
+
 static cJSON *table_tree(struct table *t)
 {
     struct tree all = tree_begin(), metrics = tree_begin();
-    cJSON *missing = cJSON_CreateArray();
+    cJSON *missing = missing_tree(t);
     for (size_t i = 0; i < t->n_columns; i++) {
         const struct column *c = &t->columns[i];
         if (c->name && c->n > 0 && !cJSON_HasObjectItem(metrics.object, c->name))
             tree_put(&metrics, c->name, metric_tree(t, c));
-        else if (c->name && c->n == 0 && missing && !tree_append(missing, cJSON_CreateString(c->name)))
-            missing = NULL;
     }
     tree_put(&all, "metrics", tree_finish(&metrics));
     if (missing && cJSON_GetArraySize(missing) == 0)
@@ -291,13 +333,15 @@ static int read_table(char *text, struct table *t, cJSON **out, struct error *er
     return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for counters");
 }
 
-int ncu_csv_read(const char *text, cJSON **out, struct error *err)
+int ncu_csv_read(const char *text, const char *wanted, cJSON **out, struct error *err)
 {
     char *copy = strdup(text);
     struct table *t = calloc(1, sizeof *t);
     *out = NULL;
-    if (t)
+    if (t) {
         t->kernels = cJSON_CreateArray();
+        t->wanted = wanted;
+    }
     locale_t before = plain_locale_enter();
     int code =
         copy && t ? read_table(copy, t, out, err) : error_set(err, EXIT_CODE_INTERNAL, "out of memory for counters");
