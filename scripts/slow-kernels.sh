@@ -9,6 +9,7 @@ mkdir -p "$to"
 cp -R "$from/." "$to"
 # An object that lives as long as the kernel's body, whatever its ways out are: at its end it waits in proportion to its age.
 for kernel in "$to"/*.cu; do
+    grep -q '^#include ".*\.cu"' "$kernel" && continue # its body is the other file's, which is slowed by itself
     sed -i '/^extern "C" __global__/,/^{/ s/^{/{\n    const SlowOnPurpose slow_on_purpose;/' "$kernel"
     [ "$(grep -c 'SlowOnPurpose slow_on_purpose' "$kernel")" -eq 1 ] || { echo "slow-kernels: no kernel found in $kernel" >&2; exit 65; }
     cat - "$kernel" >"$kernel.new" <<END

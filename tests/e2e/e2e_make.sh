@@ -20,4 +20,14 @@ expect_text "$work/out" 'libtorch +left out \(TORCH=0\)' "the build goes without
 expect_no_text "$work/probed/probe.mk" TORCH "and makes no plugin of it"
 [ "$(grep -acF "$PWD" "$bench")" -eq 0 ]
 verdict $? "the program does not say in which directory it was built"
+
+# The gate's kernels, slowed on purpose: each has the delay once, by itself or in the kernel that it includes.
+kernels=$(cd "$(dirname "$0")/../../kernels" && pwd)
+run_code=0
+"$kernels/../scripts/slow-kernels.sh" "$kernels" "$work/slow" 5 >"$work/out" 2>&1 || run_code=1
+for file in "$work"/slow/*.cu; do
+    body=$(sed -n 's/^#include "\(.*\.cu\)".*/\1/p' "$file")
+    [ "$(cd "$work/slow" && cat "$file" ${body:+"$body"} | grep -c 'SlowOnPurpose slow_on_purpose;')" -eq 1 ] || run_code=1
+done
+verdict $run_code "every kernel is slowed, those that include another one too"
 finish
