@@ -22,13 +22,14 @@ shape=$(sed -n 's/^# shape: //p' "$table")
 types=$(sed -n 's/^# types: //p' "$table")
 group=$(sed -n 's/^# group_blocks: //p' "$table")
 stop=$(sed -n 's/^# stop: //p' "$table")
+[ -n "$stop" ] || stop='"min_blocks": 16, "look_every": 8, "max_blocks": 24, "max_cell_seconds": 5'
 tried=0 caught=0 honest=0 accused=0 baseline_faults=0
 
 config() { # config CANDIDATE
     cat <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "redteam", "shapes": [$shape], $types, "layouts": ["nn"],
  "modes": ["offline"], "baselines": ["$baseline"], "candidates": ["$1"],
- "stop": {${stop:-"min_blocks": 16, "look_every": 8, "max_blocks": 24, "max_cell_seconds": 5}, "group_blocks": ${group:-4}},
+ "stop": {$stop, "group_blocks": ${group:-4}},
  "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": 3, "tune_seconds": 20}${REDTEAM_CONFIG:+, $REDTEAM_CONFIG}}
 END
 }
