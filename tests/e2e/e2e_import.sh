@@ -30,12 +30,17 @@ expect_text out/report.tsv '^64_16_16.cu	failed	0.0	2 functions of the form .*: 
 expect_text out/mine.tsv '^16	16	16	0	0	0	[0-9a-f]{32}.so	16_16_16.cu$' "the index"
 import
 expect_text out.txt '^\[.*16_16_16.cu: ok \(kept\)' "a second call builds nothing again"
+mkdir both
+cp out/????????????????????????????????.* both
+rm "both/$(awk '$1 == 16 { print substr($7, 1, 32) }' out/mine.tsv)".* # one is left to build, for both of them
 for i in 1 2; do # two at the same directory, as slices of one set are
     timeout -k 5 600 "$top/scripts/import/import.py" "$fixtures" --out both --name mine >"both.$i" 2>&1 </dev/null &
     pids[i]=$!
 done
 wait "${pids[1]}" && wait "${pids[2]}"
 verdict $? "two at a time do not disturb each other" "$(tail -1 both.1); $(tail -1 both.2)"
+[ "$(cat both.1 both.2 | grep -c '16_16_16.cu: ok, ')" -ge 1 ] && cmp -s both/mine.tsv out/mine.tsv
+verdict $? "the one that was left is built" "$(tail -1 both.1); $(tail -1 both.2)"
 # --- in shards, as `run` has them ---
 mkdir parts
 cp out/????????????????????????????????.* parts # what is built is kept
@@ -55,9 +60,8 @@ verdict $? "builds nothing again, and has the same index" "$(cat out.txt)"
 import --shard 2/2
 expect_code 64 "shard 2/2 is none of 0 and 1"
 mkdir slow
-for i in 1 2; do
-    { echo "// $i"; cat "$fixtures/16_16_16.cu"; } >"slow/${i}_16_16.cu"
-done
+{ echo "// another"; cat "$fixtures/16_16_16.cu"; } >slow/1_16_16.cu
+cp "$fixtures/64_16_16.cu" slow/2_16_16.cu # which does not build: that costs nothing
 "$top/scripts/import/import.py" slow --out slow.out --jobs 1 --shard 0/1 >slow.txt 2>err </dev/null &
 task=$!
 for _ in $(seq 600); do
@@ -74,7 +78,8 @@ verdict $? "and leaves no part of another" "$(ls slow.out)"
 timeout -k 5 600 "$top/scripts/import/import.py" slow --out slow.out >out.txt 2>"$work/err" </dev/null
 code=$?
 expect_code 0 "the same command goes on"
-expect_text out.txt '\(kept\)' "from there"
+expect_text out.txt '1_16_16.cu: ok \(kept\)' "from there"
+expect_text out.txt '^\[2/2\] 2_16_16.cu: failed' "to the end"
 
 object=$(awk '$1 == 128 { print $7 }' out/mine.tsv)
 [ -n "$object" ] && [ "$(nm -D --defined-only "out/$object" | awk '{ print $3 }')" = cudal2_imported ]
