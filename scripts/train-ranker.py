@@ -32,7 +32,7 @@ from kernel_policy.served import parameters_of  # noqa: E402
 H200 = (132, 1980, 62914560, 1070530560000000, 4814000000000)  # a journal's figures of its device
 UNIT = 1e-4  # of a leaf
 UNASKED = ("log_m", "log_n", "log_k", "rows", "columns")  # by these, trees would learn shapes by heart
-TREES, LEAVES, RATE = 120, 40, 0.1
+TREES, LEAVES, RATE = 240, 48, 0.08
 FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest weighs 1/e
 NEW_WEIGHT = 10.0  # of a row of a journal, over one of rl/data, as long as these are half of all
 FASTEST = 32  # configurations of a pool, all of which are learned from
