@@ -29,6 +29,40 @@ static void honest_work_passes_twice(void **state)
     fixture_close(&f);
 }
 
+static double checks_of(size_t i)
+{
+    const cJSON *v = f.bench.record->contenders[i].verification;
+    return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(v, "timed_checks"));
+}
+
+static double checks_of_cell(uint64_t seed, bool candidates, double of[2])
+{
+    open_cell();
+    f.bench.seed = seed;
+    for (size_t i = 0; i < 2; i++)
+        f.bench.record->contenders[i].candidate = candidates;
+    run_cell();
+    of[0] = checks_of(0);
+    of[1] = checks_of(1);
+    fixture_close(&f);
+    return of[0] + of[1];
+}
+
+/* Two candidates have every check of a cell; of two baselines both have the first, and one, drawn, each other. */
+static void a_baseline_is_checked_again_where_it_is_drawn(void **state)
+{
+    bool drawn[2] = {false, false};
+    (void)state;
+    for (uint64_t seed = 0; seed < 40 && !(drawn[0] && drawn[1]); seed++) {
+        double of[2], occasions = checks_of_cell(seed, true, of) / 2;
+        assert_true(occasions >= 2);
+        assert_true(checks_of_cell(seed, false, of) == occasions + 1);
+        for (size_t i = 0; i < 2; i++)
+            drawn[i] |= of[i] > 1;
+    }
+    assert_true(drawn[0] && drawn[1]);
+}
+
 static void off_means_off(void **state)
 {
     (void)state;
@@ -444,6 +478,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(honest_work_passes_twice),
+        cmocka_unit_test(a_baseline_is_checked_again_where_it_is_drawn),
         cmocka_unit_test(off_means_off),
         cmocka_unit_test(checks_are_not_samples),
         cmocka_unit_test(inputs_come_back),
