@@ -24,8 +24,10 @@ import sys
 import tempfile
 
 ROOT = "results/h200"
-ALONE = "../h100/alone-f32"
-ALONE_BEFORE = "../h100/fifth-offline-f32"  # an earlier commit, on another host
+ALONE = "alone-f32"
+ALONE_RUNS = (ALONE, "../h100/alone-f32", "../h100/fifth-offline-f32")  # the last two of 200 shapes, on two hosts
+SCALE = ((("offline", "off1"), ("offline", "off1b"), ("offline", "off2"), ("offline", "off4"),
+          ("server", "srv1"), ("server", "srv2"), ("server", "srv4")))
 GRIDS = ("offline-f32", "server-f32", "offline-f16", "server-f16")
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -34,7 +36,7 @@ with open(os.path.join(TOP, "configs", "config.schema.json")) as schema:
 LAYOUTS = ("nn", "tn")
 CLASSES = ((0, 5, "under 5 us"), (5, 10, "5 to 10 us"), (10, 30, "10 to 30 us"), (30, 100, "30 to 100 us"),
            (100, 1e3, "0.1 to 1 ms"), (1e3, 1e9, "over 1 ms"))
-PAGES = ("README.md", "results/README.md", "docs/method.md", "docs/trust.md", "docs/rl.md", "docs/lab/rl-details.md")
+PAGES = ("README.md", "results/README.md", "docs/scale-out.md", "docs/method.md", "docs/trust.md", "docs/rl.md", "docs/lab/rl-details.md")
 PROGRAM = os.environ.get("CUDAL2_BENCH", "build/cudal2-bench")
 
 
@@ -107,7 +109,7 @@ def strongest_baseline(cell):
 # ---- the blocks ----
 
 def headline():
-    """What `report` prints of launches alone on an H100, rows left out."""
+    """What `report` prints of launches alone, rows left out."""
     told = report(os.path.join(ROOT, ALONE)).splitlines()
     start = next(i for i, line in enumerate(told) if line.startswith("timing ") and "against" in line)
     rows = told[start:start + 2]
@@ -137,7 +139,7 @@ CLASS_HEADS = ("shapes", "geometric mean", "ahead", "behind by their interval", 
 
 
 def alone():
-    """Launches alone on an H100, by the time that AutoTuning takes."""
+    """Launches alone, by the time that AutoTuning takes."""
     cells = cells_of(ALONE)
     parts = [(name, [c for c in cells if low <= autotuning_us(c) < high]) for low, high, name in CLASSES]
     rows = [class_row(name, part) for name, part in parts if part] + [class_row("all", cells)]
@@ -147,11 +149,11 @@ def alone():
 
 
 def alone_again():
-    """The same shapes in two runs on two hosts, over the strongest baseline."""
+    """Over the strongest baseline: all shapes on H200s, and a fifth of them in two runs on two hosts with H100s."""
     rows = []
-    for run in (ALONE, ALONE_BEFORE):
+    for run in ALONE_RUNS:
         leads = [strongest_baseline(c) for c in cells_of(run)]
-        rows.append(("`%s`" % run[3:], len(leads), percent(geometric(leads)),
+        rows.append(("`%s`" % (run[3:] if run.startswith("../") else "h200/" + run), len(leads), percent(geometric(leads)),
                      percent(statistics.median(s["geomean"] for s in leads)), sum(s["geomean"] > 0 for s in leads),
                      percent(min(s["geomean"] for s in leads)), *(percent(summary(run, timing, "strongest")["geomean"])
                                                                   for timing in ("event", "wall"))))
@@ -159,9 +161,10 @@ def alone_again():
 
 
 def unseen():
-    """Problems that nobody searched, on an H100."""
+    """Problems that nobody searched, by class."""
     rows = []
-    for run, name in (("../h100/unseen-race", "raced"), ("../h100/unseen-zero", "first choice")):
+    for run, name in (("unseen-race", "H200, raced"), ("unseen-zero", "H200, first choice"),
+                      ("../h100/unseen-race", "H100, raced"), ("../h100/unseen-zero", "H100, first choice")):
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
@@ -169,12 +172,63 @@ def unseen():
     return table(("choice", "class") + CLASS_HEADS, rows)
 
 
-UNSEEN = (("../h100/unseen-race", "raced at the first call"), ("../h100/unseen-zero", "first choice, no race"))
+UNSEEN = (("unseen-race", "H200, raced at the first call"), ("unseen-zero", "H200, first choice, no race"),
+          ("../h100/unseen-race", "H100, raced at the first call"), ("../h100/unseen-zero", "H100, first choice, no race"))
 
 
 def unseen_all():
     """The same, a row for each way to choose."""
     return table(("how the kernel is chosen",) + CLASS_HEADS, [class_row(name, cells_of(run)) for run, name in UNSEEN])
+
+
+def time_spent(name):
+    """Of a run in results/h200: its seconds, GPUs, and of a GPU in the mean those before the first cell and in cells."""
+    opener = gzip.open(os.path.join(ROOT, name + ".jsonl.gz"), "rt")
+    with opener as file:
+        spent = [json.loads(line) for line in file if '"kind":"end"' in line][-1]["data"]["time_spent"]
+    measure, *watch = spent["parts"]
+    workers = measure["workers"]
+    return (spent["seconds"], len(workers), statistics.fmean(w["start"] for w in workers),
+            statistics.fmean(w["work"] for w in workers), sum(part["seconds"] for part in watch))
+
+
+def scale():
+    """One host's GPUs, from cold caches; every row a run of its own in one sitting."""
+    rows, first = [], {}
+    for mode, name in SCALE:
+        seconds, gpus, start, work, watch = time_spent("scale/" + name)
+        first.setdefault(mode, seconds)
+        rows.append((mode + ", 200 shapes", gpus, "%.1f s" % seconds, "%.2f" % (first[mode] / seconds), "%.1f s" % start,
+                     "%.1f s" % work, "%.1f s" % watch))
+    seconds, gpus, start, work, watch = time_spent("alone-f32/journal")
+    rows.append(("offline, 1000 shapes", gpus, "%.1f s" % seconds, "-", "%.1f s" % start, "%.1f s" % work, "%.1f s" % watch))
+    return table(("run", "GPUs", "whole", "times as fast as the first", "before the first cell", "in cells, each GPU",
+                  "watching launches"), rows)
+
+
+def against():
+    """Every search of NVIDIA's algorithms, over the shapes that were reached."""
+    rows = []
+    for name in ("torch.matmul", "torch.matmul-full", "cublas-max", "cublas-autotune-max", "cublaslt-heuristic-max",
+                 "cublaslt-autotuning-max", "cublaslt-exhaustive-max", "strongest"):
+        over = summary("strongest", "device", name)
+        rows.append((name, over["n"], percent(over["geomean"]), percent(over["median"]), over["wins"]))
+    return table(("over", "shapes", "geometric mean", "median", "ahead"), rows)
+
+
+def price():
+    """Seconds of the cells of two runs, but for what compiling is in (phase tune)."""
+    rows = []
+    for name, what in (("on", "with"), ("off", "without")):
+        with gzip.open(os.path.join(ROOT, "price", name + ".jsonl.gz"), "rt") as file:
+            cells = [json.loads(line)["data"] for line in file if '"kind":"cell"' in line]
+        blocks = sum(sum(c["group_blocks"]) for c in cells)
+        parts = [sum(c["phase_seconds"].get(p, 0) for c in cells) for p in ("measure", "other")]
+        checks = sum(c["part_seconds"].get("checks", 0) for c in cells)
+        rows.append((what, len(cells), blocks, "%.1f s" % (parts[0] - checks), "%.1f s" % checks, "%.1f s" % parts[1],
+                     "%.1f ms" % (1e3 * sum(parts) / blocks)))
+    return table(("checks", "cells", "blocks", "blocks took", "checks of timed segments", "checks between blocks",
+                  "all, a block"), rows)
 
 
 def grids():
@@ -352,7 +406,7 @@ RED_TEAM_HEAD = ("cheats caught", "honest contenders accused", "baselines accuse
 
 def red_team():
     rows = []
-    for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/a6c2973.txt")):
+    for gpu, log in (("H100", "../h100/redteam/f7d2e43.txt"), ("H200", "redteam/166fd531.txt")):
         with open(os.path.join(ROOT, log), errors="replace") as file:
             found = COUNTS.findall(file.read())[-1]
         rows.append(("%s, `results/%s/redteam`" % (gpu, gpu.lower()), *found))
