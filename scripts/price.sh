@@ -5,7 +5,7 @@
 #   scripts/price.sh [-p PROGRAM] [-o DIR] [-d DEVICE] [-c CONFIG] [-n SHAPES] [-r ROUNDS] [-m MOST] [-- RUN_OPTION...]
 #
 # 200 shapes of configs/grid.json, 2 rounds and at most 10 percent unless told otherwise. DIR gets results, journals and price.txt.
-# Every run verifies anew (verify.cache false). Kernels that the first run must compile cost that one: run it twice where they do.
+# Every run verifies anew (verify.cache false). A run that does not count compiles the kernels beforehand.
 # Exit 0: the share is at most MOST percent in the mean; 1: more; else a run failed. For a GPU; on the CPU every launch is checked.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 70
@@ -29,7 +29,7 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$out" || exit 73
 
-configs() { # on.config.json and off.config.json: the same shapes, drawn evenly
+configs() { # of the arms: the same shapes, drawn evenly
     python3 - "$config" "$out" "$shapes" <<'END'
 import itertools, json, sys
 
@@ -42,8 +42,10 @@ if grid:
     shapes = [dict(zip("mnk", shape)) for shape in itertools.product(grid["m"], grid["n"], grid["k"])]
 step = max(len(shapes) / wanted, 1)
 config["shapes"] = [shapes[int(i * step)] for i in range(min(wanted, len(shapes)))]
-for arm in ("on", "off"):
+usual = config.get("stop", {})
+for arm in ("warm", "on", "off"):
     config["verify"] = {**config.get("verify", {}), "honesty": arm == "on", "cache": False}
+    config["stop"] = {**usual, "group_blocks": 1, "min_blocks": 2, "look_every": 2, "max_blocks": 2} if arm == "warm" else usual
     with open(f"{out}/{arm}.config.json", "w") as file:
         json.dump(config, file, indent=1)
 END
@@ -91,6 +93,8 @@ END
 }
 
 configs || exit
+: >"$out/runs.txt"
+run 0 warm "$@"
 : >"$out/runs.txt"
 for ((round = 1; round <= rounds; round++)); do
     arms='on off'
