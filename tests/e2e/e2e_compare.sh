@@ -122,7 +122,8 @@ expect_code 1 "gate.sh: goes on with BASE, measures NEW, and finds the loss"
 verdict $? "gate.sh: every form tells the same, from one second look" "$(ls "$work/gate" | tr '\n' ' ')"
 cp "$plugins/steady.so" "$work/mine.so"
 stop='"stop": {"min_blocks": 24, "look_every": 8, "max_blocks": 24, "group_blocks": 2, "max_cell_seconds": 10}'
-config "$work/long.json" '{"m": 256, "n": 256, "k": 256}, {"m": 256, "n": 256, "k": 255}, {"m": 256, "n": 256, "k": 254}' '"offline"' "\"$work/mine.so\"" "$stop"
+shapes=$(for k in 128 127 126 125; do printf '{"m": 128, "n": 128, "k": %d}, ' $k; done)
+config "$work/long.json" "${shapes%, }" '"offline"' "\"$work/mine.so\"" "$stop"
 "$(dirname "$0")/../../scripts/gate.sh" -b "$work" -c "$work/long.json" -o "$work/stopped" -d cpu -p "$bench" -- --delta 50 \
     >"$work/out" 2>"$work/err" </dev/null &
 job=$!
@@ -135,7 +136,7 @@ expect_code 75 "gate.sh: TERM reaches the program, which finishes its cell"
     >"$work/out" 2>"$work/err" </dev/null
 code=$?
 expect_code 0 "gate.sh: the same call goes on"
-[ "$(grep -c '"kind":"sitting"' "$work/stopped/base.journal.jsonl")" -eq 2 ] && grep -q '^3 results compared' "$work/out"
+[ "$(grep -c '"kind":"sitting"' "$work/stopped/base.journal.jsonl")" -eq 2 ] && grep -q '^4 results compared' "$work/out"
 verdict $? "gate.sh: BASE took two sittings"
 
 finish
