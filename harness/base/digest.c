@@ -45,6 +45,20 @@ void digest_add(struct digest *d, const void *bytes, size_t length)
     }
 }
 
+void digest_add_bulk(struct digest *d, const void *bytes, size_t length)
+{
+    const unsigned char *p = bytes;
+    size_t whole = length / 8 * 8;
+    for (size_t i = 0; i < whole; i += 8) {
+        uint64_t word;
+        memcpy(&word, p + i, sizeof word);
+        d->a = (d->a ^ word) * LANE_A_PRIME;
+        d->a ^= d->a >> 32; /* a product carries upwards only */
+        d->b = (((d->b << 29) | (d->b >> 35)) ^ word) * LANE_B_PRIME;
+    }
+    digest_add(d, p + whole, length - whole);
+}
+
 void digest_add_string(struct digest *d, const char *text)
 {
     digest_add(d, text, strlen(text) + 1);

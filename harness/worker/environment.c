@@ -4,11 +4,13 @@
  */
 #include "worker/environment.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -38,15 +40,21 @@
 
 int environment_program_hash(char hex[DIGEST_HEX], struct error *err)
 {
-    char *bytes = NULL;
+    int fd = -1;
     size_t length = 0;
-    if (file_read("/proc/self/exe", PROGRAM_MAX_BYTES, &bytes, &length, err))
+    if (file_open("/proc/self/exe", PROGRAM_MAX_BYTES, &fd, &length, err))
         return error_wrap(err, "hash of the program");
+    /* Nobody can cut a file short that is being run. */
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    int why = errno;
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return error_set(err, EXIT_CODE_IO, "hash of the program: mmap: %s", strerror(why));
     struct digest d;
     digest_start(&d);
-    digest_add(&d, bytes, length);
+    digest_add_bulk(&d, bytes, length);
     digest_finish(&d, hex);
-    free(bytes);
+    munmap(bytes, length);
     return 0;
 }
 

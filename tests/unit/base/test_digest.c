@@ -111,6 +111,39 @@ static void test_no_collisions(void **state)
     free(hex);
 }
 
+static void bulk_of(const void *bytes, size_t length, char hex[DIGEST_HEX])
+{
+    struct digest d;
+    digest_start(&d);
+    digest_add_bulk(&d, bytes, length);
+    digest_finish(&d, hex);
+}
+
+/* Every single bit, and every two that are 8 or 16 bytes apart, in whole words and in the rest. */
+static void test_bulk_sees_each_bit(void **state)
+{
+    enum { BYTES = 43 };
+    unsigned char block[BYTES] = {0};
+    char plain[DIGEST_HEX], hex[DIGEST_HEX];
+    (void)state;
+    bulk_of(block, BYTES, plain);
+    for (size_t bit = 0; bit < 8 * BYTES; bit++) {
+        for (size_t apart = 0; apart <= 16; apart += 8) {
+            size_t other = bit / 8 + apart;
+            if (other >= BYTES)
+                continue;
+            block[bit / 8] = (unsigned char)(1u << bit % 8);
+            block[other] = block[bit / 8];
+            bulk_of(block, BYTES, hex);
+            assert_memory_not_equal(hex, plain, 16);
+            assert_memory_not_equal(hex + 16, plain + 16, 16);
+            block[bit / 8] = block[other] = 0;
+        }
+    }
+    bulk_of(block, BYTES - 8, hex);
+    assert_string_not_equal(hex, plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +152,7 @@ int main(void)
         cmocka_unit_test(test_chunks_do_not_matter),
         cmocka_unit_test(test_strings_are_delimited),
         cmocka_unit_test(test_no_collisions),
+        cmocka_unit_test(test_bulk_sees_each_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
