@@ -88,14 +88,15 @@ static bool any_open(const struct wishes *wishes)
     return false;
 }
 
-/* Tables of other models of the device's class, the first in the order of their names. */
+/* Tables of other models of the device's class, the first in the order of their names. A CPU is of no class: none is
+ * read for it. */
 static void add_of_class(struct tuned_tables *t, const struct tuned_request *request, struct wishes *wishes)
 {
     const enum cudal2_dtype types[] = {request->dtype, CUDAL2_F16};
     char directory[4096];
     struct dirent **entries = NULL;
     int n = -1, n_types = request->dtype == CUDAL2_BF16 ? 2 : 1;
-    if (any_open(wishes) &&
+    if (any_open(wishes) && request->device->cc > 0 && request->device->sm_count > 0 &&
         snprintf(directory, sizeof directory, "%s/tuned", request->directory) < (int)sizeof directory)
         n = scandir(directory, &entries, is_table, alphasort);
     for (int i = 0; i < n_types * n; i++)
