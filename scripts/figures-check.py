@@ -231,6 +231,14 @@ def price():
                   "all, a block"), rows)
 
 
+def explored():
+    """After a search of 56 kernels a layout: the winners' leads, measured anew in blocks."""
+    cells = cells_of("explore")
+    names = {"few": "few rows", "llm": "language models", "mult64": "multiples of 64", "mult8": "multiples of 8"}
+    return table(("class",) + CLASS_HEADS, [class_row(names.get(label, label), [c for c in cells if c["label"] == label])
+                                            for label in sorted({c["label"] for c in cells})])
+
+
 def grids():
     rows = []
     for run in GRIDS:
