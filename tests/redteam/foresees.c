@@ -7,6 +7,7 @@
 #include <execinfo.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define STEPS 4000  /* draws between two launches, at most */
 #define SPOTS 8     /* elements that are read behind a launch as short as a skipped one */
@@ -61,24 +62,24 @@ static void find_heap(void)
     unsigned long from, to;
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof line, maps))
-        if (strstr(line, "[heap]") && sscanf(line, "%lx-%lx", &from, &to) == 2) {
+        if (strstr(line, "[heap]") && sscanf(line, "%lx-%lx", &from, &to) == 2)
             heap = (uint64_t *)from;
-            heap_end = (uint64_t *)to;
-        }
     if (maps)
         fclose(maps);
+    heap_end = heap ? sbrk(0) : NULL; /* now: what fclose gives back may have shrunk it */
 }
 
-/* Held against the heap as it was at the launch before; it may have grown since. */
+/* Held against the heap as it was at the launch before; it may have grown or shrunk since. */
 static void look_for_it(void)
 {
-    for (size_t i = 0; !found && i + 4 <= n_before; i++)
+    find_heap();
+    size_t n_now = (size_t)(heap_end - heap), n = n_before < n_now ? n_before : n_now;
+    for (size_t i = 0; !found && i + 4 <= n; i++)
         if (before[i] != heap[i] && has_moved_on(before + i, heap + i))
             found = heap + i;
     if (before)
         munmap(before, n_before * sizeof *before);
-    find_heap();
-    n_before = (size_t)(heap_end - heap);
+    n_before = n_now;
     before = mmap(NULL, n_before * sizeof *before, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memcpy(before, heap, n_before * sizeof *before);
 }
