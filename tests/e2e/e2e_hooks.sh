@@ -34,12 +34,12 @@ if [ "$comma" = , ]; then
     for hook in $hooks; do named locale "$hook" device_state_changed; done
     for hook in entry launch describe; do named thread-locale "$hook" device_state_changed; done
     for hook in destructor exit; do deed locale "$hook" 0; done
-    CUDAL2_TEST_DEED=locale CUDAL2_TEST_HOOK=launch run verify --device cpu "$plugins/bad_hooks.so" --shape 16x24x32
+    CUDAL2_TEST_DEED=locale CUDAL2_TEST_HOOK=launch run verify --device cpu "$plugins/bad_hooks.so" --shape 16x24x32 --baselines "$plugins/honest.so"
     expect_code 3 "locale in launch: verify"
     expect_text "$work/out" 'bad-hooks-nn.*device_state_changed' "locale in launch: verify names it"
-    run list --device cpu -k "$plugins/honest.so" -k "$plugins/bad_hooks.so"
+    run list --device cpu --plugins "$nothing" -k "$plugins/honest.so" -k "$plugins/bad_hooks.so"
     cp "$work/out" "$work/listed"
-    CUDAL2_TEST_DEED=locale CUDAL2_TEST_HOOK=probe run list --device cpu -k "$plugins/honest.so" -k "$plugins/bad_hooks.so"
+    CUDAL2_TEST_DEED=locale CUDAL2_TEST_HOOK=probe run list --device cpu --plugins "$nothing" -k "$plugins/honest.so" -k "$plugins/bad_hooks.so"
     cmp -s "$work/out" "$work/listed"
     verdict $? "locale in probe: list is what it is without" "$(diff "$work/out" "$work/listed" | head -2)"
 else

@@ -40,8 +40,8 @@ for kind in $kinds; do
     huge) wanted='[0-9]+ bytes, the limit is [0-9]+' ;;
     esac
     put "$kind" "$work/x.so"
-    refused 2 "$kind as a plugin: verify" verify "$work/x.so" --device cpu --shape 8x8x8
-    run list --device cpu -k "$work/x.so"
+    refused 2 "$kind as a plugin: verify" verify "$work/x.so" --device cpu --shape 8x8x8 --baselines "$plugins/honest.so"
+    run list --device cpu --plugins "$nothing" -k "$work/x.so"
     expect_text "$work/out" "^x +candidate.*($wanted)" "$kind as a plugin: list"
     put "$kind" "$work/x.json"
     refused 65 "$kind as a module" verify "$work/x.json" --device cpu --shape 8x8x8

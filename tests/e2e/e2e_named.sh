@@ -42,11 +42,11 @@ verdict $? "baselines that nobody named may all be left out" "$(tail -1 "$work/e
 checked() { # checked CODE NAME PATTERN KERNEL...
     local code_wanted=$1 name=$2 pattern=$3
     shift 3
-    run verify --device cpu --shape 16x24x32 "$@"
+    run verify --device cpu --shape 16x24x32 --plugins "$nothing" "$@"
     expect_code "$code_wanted" "$name"
     expect_text "$work/err" "$pattern" "$name: says who"
 }
-run verify --device cpu --shape 16x24x32 "$plugins/honest.so" "$plugins/steady.so"
+run verify --device cpu --shape 16x24x32 --plugins "$nothing" "$plugins/honest.so" "$plugins/steady.so"
 expect_code 0 "verify: both are checked"
 for how in "" --in-process; do
     checked 2 "verify $how: one that does not load" 'verify: .*text.so .text. was measured in no cell: unavailable' $how "$plugins/honest.so" "$work/text.so"

@@ -8,7 +8,7 @@ run verify "$plugins/honest.so" --device cpu --shape 33x17x1100 --shape 64x64x64
 expect_code 0 "an honest kernel passes"
 expect_text "$work/out" '^f32-f32-33x17x1100 +honest-nn +passed +exact; largest deviation .* accumulates in f32' "and says how near it is"
 expect_text "$work/out" '^2 passed, 0 failed, 0 not checked$' "and on how many problems"
-run verify "$plugins/bad_wrong.so" "$plugins/honest.so" --device cpu --shape 16x24x32 --format json
+run verify "$plugins/bad_wrong.so" "$plugins/honest.so" --device cpu --plugins "$nothing" --shape 16x24x32 --format json
 expect_code 3 "a wrong kernel has its exit code"
 expect_text "$work/err" 'bad-wrong-nn at f32-f32-16x24x32: wrong_result: .* row 15 column 23' "and the line names the first wrong element"
 python3 - "$work/out" <<'END'
@@ -22,14 +22,14 @@ assert len(contenders["honest-nn"]["deviation"]) >= 2 and contenders["honest-nn"
 assert len(found["problems"][0]["verification"]["bound"]) == 2
 END
 verdict $? "the verdicts as JSON"
-run verify "$plugins/bad_crash_launch.so" --device cpu --shape 16x24x32 --quiet
+run verify "$plugins/bad_crash_launch.so" --device cpu --plugins "$nothing" --shape 16x24x32 --quiet
 expect_code 3 "a kernel that crashes fails"
 expect_text "$work/out" 'bad-crash-launch-nn +(crash|early_exit) ' "and is called that"
 run verify "$work/none.so" --device cpu --shape 16x24x32 --quiet
 expect_code 65 "a kernel that is not there"
 expect_text "$work/err" 'none.so: cannot be read: No such file' "is named in a line"
 echo >"$work/empty.so"
-run verify "$work/empty.so" --device cpu --shape 16x24x32 --quiet
+run verify "$work/empty.so" --device cpu --baselines "$plugins/honest.so" --shape 16x24x32 --quiet
 expect_code 2 "nothing to check is no success"
 run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --in-process --baselines none
 expect_code 0 "in this process, without baselines"
@@ -84,7 +84,7 @@ run verify "$plugins/honest.so" --device cpu --format html
 expect_code 64 "text or JSON"
 run verify "$plugins/honest.so" --device cpu --baselines none
 expect_code 64 "no baselines only in this process"
-PATH=/usr/bin:/bin CUDA_HOME=/nowhere run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --memcheck --quiet
+PATH=/usr/bin:/bin CUDA_HOME=/nowhere run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --memcheck --plugins "$nothing" --quiet
 if [ ! -x /usr/local/cuda/bin/compute-sanitizer ]; then
     expect_code 69 "a sanitizer that is not here is no success"
     expect_text "$work/out" '^memcheck: missing: compute-sanitizer is neither on PATH' "and is named"
@@ -108,7 +108,7 @@ done
 printf '========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 2 bytes\n=========     at gemm\n========= ERROR SUMMARY: 3 errors\n' >"$log"
 END
 chmod +x "$work/bin/compute-sanitizer"
-PATH=$work/bin:$PATH run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --memcheck --racecheck --timeout 1 --quiet
+PATH=$work/bin:$PATH run verify "$plugins/honest.so" --device cpu --shape 16x24x32 --memcheck --racecheck --plugins "$nothing" --timeout 1 --quiet
 expect_code 3 "errors under a sanitizer fail"
 expect_text "$work/out" '^memcheck: errors \(3\): Invalid __global__ write of size 2 bytes$' "the first is quoted"
 expect_text "$work/out" '^racecheck: timeout: ' "and a slow sanitizer is ended"

@@ -5,21 +5,21 @@
 . "$(dirname "$0")/e2e.inc.sh"
 redteam=$(dirname "$bench")/tests/redteam
 
-run verify "$redteam/edge-skipped.so" --device cpu --shape 200x136x64
+run verify "$redteam/edge-skipped.so" --device cpu --plugins "$nothing" --shape 200x136x64
 expect_code 3 "the last row is not written"
 expect_text "$work/out" 'the first at row 199 column 0: expected [0-9]+, got nan' "expected and got in the reason"
 expect_text "$work/out" '^    row 199, column 1: expected [0-9]+, got NaN$' "and of the first elements"
 expect_text "$work/out" '^    wrong .#. in C, a mark for 13 rows and 9 columns:$' "the map has a scale"
 [ "$(grep -cE '^    [.]{16}$' "$work/out")" -eq 15 ] && [ "$(grep -cE '^    #{16}$' "$work/out")" -eq 1 ]
 verdict $? "the map shows the last row of tiles" "$(cat "$work/out")"
-run verify "$redteam/one-wrong.so" --device cpu --shape 200x136x64 --format json
+run verify "$redteam/one-wrong.so" --device cpu --plugins "$nothing" --shape 200x136x64 --format json
 expect_code 3 "one element is wrong"
 tr -d ' \t\n' <"$work/out" >"$work/flat"
 expect_text "$work/flat" '"wrong":."elements":..100,0,[0-9]+,[0-9]+..,"rows":.100,100.,"columns":.0,0.,"mark":.13,9.,"map":' "JSON has element, range and map"
 [ "$(grep -o '#' "$work/out" | wc -l)" -eq 1 ]
 verdict $? "the map has one mark"
 # Larger than what is looked at in whole: the first wrong element is there all the same.
-run verify "$redteam/one-wrong.so" --device cpu --shape 5000x1200x8
+run verify "$redteam/one-wrong.so" --device cpu --plugins "$nothing" --shape 5000x1200x8
 expect_text "$work/out" '^    row [0-9]+, column [0-9]+: expected [0-9]+, got [0-9]+$' "a large output"
 
 config "$work/w.json" '{"m": 40, "n": 24, "k": 32}' '"offline"' "\"$redteam/one-wrong.so\""
