@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz       every fuzz target with clang, FUZZ_RUNS=$(FUZZ_RUNS) executions each, in $(BUILD)-fuzz"
 	@echo "make probe      look for libraries again"
 	@echo "make portable   build for moving $(BUILD) to another machine"
+	@echo "make cubins     compile ahead the kernels of CUBINS_CONFIG=$(CUBINS_CONFIG), for make install to take along"
 	@echo "make install    PREFIX=$(PREFIX) (DESTDIR= is put before it)"
 	@echo "make uninstall  remove what make install put there"
 	@echo "make package-deb, make package-wheel   the packages, in dist/"
@@ -33,4 +34,4 @@ clean:
 	rm -rf $(BUILD)
 
 .SECONDARY:
-.PHONY: all clean cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test test-all tests-build tests-run uninstall package-deb package-wheel
+.PHONY: all clean cubins cuda-check demo deps fuzz gpu-build gpu-test help install lint portable probe redteam results sanitize test test-all tests-build tests-run uninstall package-deb package-wheel

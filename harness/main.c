@@ -19,6 +19,8 @@ static int dispatch(const struct options *options, struct error *err)
         return command_run(options, err);
     case COMMAND_TUNE:
         return command_tune(options, err);
+    case COMMAND_COMPILE:
+        return command_compile(options, err);
     case COMMAND_LIST:
         return command_list(options, err);
     case COMMAND_DOCTOR:

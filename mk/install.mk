@@ -8,6 +8,12 @@ portable: gpu-build
 package-deb package-wheel: package-%:
 	@scripts/package.sh $*
 
+# Kernels compiled ahead, for machines that then need no compiler: not part of `make`, for it takes minutes.
+CUBINS ?= cubins
+CUBINS_CONFIG ?= configs/grid.json
+cubins: $(BUILD)/cudal2-bench
+	for a in f16 f32; do $(BUILD)/cudal2-bench compile --config $(CUBINS_CONFIG) --accumulate $$a --kernels kernels --output $(CUBINS) || exit; done
+
 # All is put together in a directory of its own first, so that what was installed is known, and goes again.
 STAGE = $(BUILD)/stage
 STAGED = $(STAGE)$(PREFIX)
@@ -19,6 +25,7 @@ install: all
 	@install $(BUILD)/cudal2-bench $(STAGED)/lib/cudal2-bench/cudal2-bench
 	@install -m 644 $(PLUGINS) $(STAGED)/lib/cudal2-bench/plugins
 	@cp -R kernels $(STAGED)/lib/cudal2-bench/
+	@[ ! -d '$(CUBINS)' ] || cp -R '$(CUBINS)' $(STAGED)/lib/cudal2-bench/cubins
 	@cp -R configs $(STAGED)/share/cudal2-bench/
 	@install -m 644 harness/abi/contender.h harness/abi/plugin.map $(STAGED)/include/cudal2/abi/
 	@sed 's,@PREFIX@,$(PREFIX),; s,@VERSION@,$(VERSION),' \

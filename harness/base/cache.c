@@ -82,43 +82,54 @@ static bool entry_valid(const char *file, size_t file_length)
     return memcmp(file, expected, CACHE_HEADER_LENGTH) == 0;
 }
 
-int file_cache_get(const char *kind, const char *key, char **bytes, size_t *length, bool *found, struct error *err)
+enum file_entry file_entry_get(const char *path, char **bytes, size_t *length)
 {
-    char path[CACHE_PATH_MAX];
     char *file = NULL;
     size_t file_length = 0;
     struct error ignored = {0};
-    *found = false;
-    if (file_cache_path(kind, key, path, sizeof path, err))
-        return err->code;
+    if (access(path, F_OK) != 0)
+        return FILE_ENTRY_NONE;
     if (file_read(path, CACHE_MAX_BYTES, &file, &file_length, &ignored))
-        return 0;
+        return FILE_ENTRY_DAMAGED;
     if (!entry_valid(file, file_length)) {
         free(file);
-        return 0;
+        return FILE_ENTRY_DAMAGED;
     }
     *length = file_length - CACHE_HEADER_LENGTH;
     memmove(file, file + CACHE_HEADER_LENGTH, *length + 1); /* with the NUL of file_read */
     *bytes = file;
-    *found = true;
-    return 0;
+    return FILE_ENTRY_GOOD;
 }
 
-int file_cache_put(const char *kind, const char *key, const void *bytes, size_t length, struct error *err)
+int file_entry_put(const char *path, const void *bytes, size_t length, struct error *err)
 {
-    char path[CACHE_PATH_MAX];
+    char directory[CACHE_PATH_MAX];
     struct text entry = {0};
-    if (file_cache_path(kind, key, path, sizeof path, err))
+    const char *slash = strrchr(path, '/');
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    if (file_make_directories(directory, err))
         return err->code;
-    char *slash = strrchr(path, '/');
-    *slash = '\0';
-    if (file_make_directories(path, err))
-        return err->code;
-    *slash = '/';
     text_add(&entry, CACHE_HEADER, digest_crc32(bytes, length), length);
     text_add_bytes(&entry, bytes, length);
     int code = entry.failed ? error_set(err, EXIT_CODE_INTERNAL, "no memory for a cache entry of %zu bytes", length)
                             : file_write_passing(path, entry.bytes, entry.length, err);
     text_free(&entry);
     return code;
+}
+
+int file_cache_get(const char *kind, const char *key, char **bytes, size_t *length, bool *found, struct error *err)
+{
+    char path[CACHE_PATH_MAX];
+    *found = false;
+    if (file_cache_path(kind, key, path, sizeof path, err))
+        return err->code;
+    *found = file_entry_get(path, bytes, length) == FILE_ENTRY_GOOD;
+    return 0;
+}
+
+int file_cache_put(const char *kind, const char *key, const void *bytes, size_t length, struct error *err)
+{
+    char path[CACHE_PATH_MAX];
+    int code = file_cache_path(kind, key, path, sizeof path, err);
+    return code ? code : file_entry_put(path, bytes, length, err);
 }

@@ -39,6 +39,13 @@ int file_make_directories(const char *path, struct error *err);
 /* Directory of the running executable (from /proc/self/exe), no trailing slash. */
 int file_executable_directory(char *out, size_t capacity, struct error *err);
 
+/* A file that carries the CRC and length of its content, so that one that was cut off or changed by a fault is known.
+ * The bytes are the caller's, with a NUL behind them; nothing is owned but of a good one. */
+enum file_entry { FILE_ENTRY_NONE, FILE_ENTRY_DAMAGED, FILE_ENTRY_GOOD };
+enum file_entry file_entry_get(const char *path, char **bytes, size_t *length);
+/* Makes the directories too; does not wait for the disk. */
+int file_entry_put(const char *path, const void *bytes, size_t length, struct error *err);
+
 /* The cache directory: $CUDAL2_CACHE, else $XDG_CACHE_HOME/cudal2-bench, else $HOME/.cache/cudal2-bench, else
  * /tmp/cudal2-bench-cache-<uid>. Created on demand by file_cache_put. */
 int file_cache_directory(char *out, size_t capacity, struct error *err);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/sanitize.h"
+#include "compile/cubins.h"
 #include "compile/kernels.h"
 #include "compile/nvrtc.h"
 #include "contender/contender.h"
@@ -225,6 +226,39 @@ static void check_kernels(const struct options *options)
         say_ok("kernels", directory);
 }
 
+/* Kernels that were compiled ahead are optional: without a directory there is nothing to say. */
+static void check_cubins(const struct options *options)
+{
+    char kernels[4096], directory[4096], text[512];
+    struct error err;
+    struct cubins_count c;
+    if (kernel_directory_find(options->kernels, kernels, sizeof kernels, &err))
+        return;
+    if (!cubins_find(kernels, directory, sizeof directory)) {
+        if (getenv(CUBINS_VARIABLE))
+            say_missing("cubins", directory, "no such directory, or it is in the cache, where workers write");
+        return;
+    }
+    if (cubins_look(directory, kernels, &c, &err)) {
+        say_missing("cubins", err.text, "cudal2-bench compile --config FILE makes them");
+        return;
+    }
+    int used =
+        snprintf(text, sizeof text, "%zu of %zu can be used here, %.1f MB", c.usable, c.all, (double)c.bytes / 1e6);
+    if (c.other_nvrtc > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %zu by another NVRTC (%d.%d)", c.other_nvrtc,
+                         c.nvrtc[0], c.nvrtc[1]);
+    if (c.stale > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %zu of other sources", c.stale);
+    if (c.damaged > 0)
+        snprintf(text + used, sizeof text - (size_t)used, "; %zu damaged", c.damaged);
+    if (c.usable == c.all)
+        say_ok("cubins", text);
+    else
+        say_missing("cubins", text,
+                    "cudal2-bench compile, with this machine's NVRTC and kernels; a run compiles its own");
+}
+
 /* ---- the cache ---- */
 
 static bool check_cache(void)
@@ -338,6 +372,7 @@ int command_doctor(const struct options *options, struct error *err)
     check_sanitizer();
     check_ncu();
     check_kernels(options);
+    check_cubins(options);
     bool cache = check_cache();
     if (check_baselines(options, &available, err))
         return err->code;

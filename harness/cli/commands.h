@@ -12,6 +12,7 @@
 
 int command_run(const struct options *options, struct error *err);
 int command_tune(const struct options *options, struct error *err);
+int command_compile(const struct options *options, struct error *err);
 int command_serve(const struct options *options, struct error *err);
 int command_init(struct error *err);
 int command_list(const struct options *options, struct error *err);

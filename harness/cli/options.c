@@ -308,7 +308,8 @@ static int check(struct parser *p)
         return 0;
     if (options_given(o, OPTION_FORMAT) && check_format(p))
         return err->code;
-    if ((o->command == COMMAND_RUN || o->command == COMMAND_TUNE) && !o->config && !o->shapes[0])
+    if ((o->command == COMMAND_RUN || o->command == COMMAND_TUNE || o->command == COMMAND_COMPILE) && !o->config &&
+        !o->shapes[0])
         return error_set(err, EXIT_CODE_USAGE,
                          "%s needs --config FILE or --shape MxNxK (\"" PROGRAM_NAME
                          " init > my.json\" writes a config to start from; see " PROGRAM_NAME " --help)",

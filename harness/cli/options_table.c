@@ -10,8 +10,8 @@
 
 #define ON(command) (1u << COMMAND_##command)
 #define EVERYWHERE                                                                                                     \
-    (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(MERGE) | ON(WATCH) | ON(VERIFY) |      \
-     ON(SERVE) | ON(INIT) | ON(HELP))
+    (ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(LIST) | ON(DOCTOR) | ON(REPORT) | ON(COMPARE) | ON(MERGE) | ON(WATCH) |     \
+     ON(VERIFY) | ON(SERVE) | ON(INIT) | ON(HELP))
 #define DEVICE_USERS (ON(RUN) | ON(TUNE) | ON(LIST) | ON(DOCTOR) | ON(COMPARE) | ON(VERIFY) | ON(SERVE))
 #define AT(field) offsetof(struct options, field)
 
@@ -43,6 +43,8 @@ const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_RUN] = {"run", "", 0, false, OPTION_HINT_NONE, "measure every cell of a config (the default command)"},
     [COMMAND_TUNE] = {"tune", "", 0, false, OPTION_HINT_NONE,
                       "search the fastest variant of each candidate for every shape of a config, into a tuning table"},
+    [COMMAND_COMPILE] = {"compile", "", 0, false, OPTION_HINT_NONE,
+                         "compile ahead, without a GPU, what a run of a config would compile before its first cell"},
     [COMMAND_LIST] = {"list", "", 0, false, OPTION_HINT_NONE,
                       "list the contenders, their versions, and why one is not available here"},
     [COMMAND_DOCTOR] = {"doctor", "", 0, false, OPTION_HINT_NONE,
@@ -68,12 +70,12 @@ const struct command_info command_table[COMMAND_COUNT] = {
 };
 
 const struct option_info option_table[OPTION_COUNT] = {
-    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(VERIFY), "FILE", NULL,
-                       AT(config), MEASUREMENT,
+    [OPTION_CONFIG] = {"config", 'c', OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(VERIFY),
+                       "FILE", NULL, AT(config), MEASUREMENT,
                        "shapes, contenders and settings: a path, the name of an installed config (smoke, grid, llm), "
                        "or - for standard input"},
-    [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, mode_choices,
-                     AT(mode), MEASUREMENT,
+    [OPTION_MODE] = {"mode", 'm', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(COMPILE), NULL,
+                     mode_choices, AT(mode), MEASUREMENT,
                      "launches back to back, after idle gaps, both, or in a chain of layers with a plain kernel behind "
                      "each; default: the config's"},
     [OPTION_PROTOCOL] = {"protocol", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, protocol_names,
@@ -83,8 +85,9 @@ const struct option_info option_table[OPTION_COUNT] = {
                        timing_names, AT(timing), MEASUREMENT,
                        "headline: GPU time of launches alone or in a row where they may overlap, CUDA events, or the "
                        "host clock; run: and, after a comma, what is taken beside it: device,device-row"},
-    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE) | ON(VERIFY),
-                           NULL, accumulate_names, AT(accumulate), MEASUREMENT, "accumulate type of every problem"},
+    [OPTION_ACCUMULATE] = {"accumulate", 'a', OPTION_KIND_CHOICE, OPTION_HINT_CHOICES,
+                           ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(VERIFY), NULL, accumulate_names, AT(accumulate),
+                           MEASUREMENT, "accumulate type of every problem"},
     [OPTION_CACHE] = {"cache", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(TUNE), NULL, cache_state_names,
                       AT(cache), MEASUREMENT, "state of the device's cache before a launch, offline and server"},
     [OPTION_CHOICE] = {"choice", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN), NULL, kernel_choice_names,
@@ -116,14 +119,15 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_ACTIVITY] = {"activity", 0, OPTION_KIND_CHOICE, OPTION_HINT_CHOICES, ON(RUN) | ON(VERIFY), NULL,
                          activity_names, AT(activity), VERIFICATION,
                          "whose launches CUPTI watches on a GPU, when all is timed; default: the config's, or sample"},
-    [OPTION_SHAPE] = {"shape", 's', OPTION_KIND_MANY, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "MxNxK", NULL,
-                      AT(shapes), MEASUREMENT,
+    [OPTION_SHAPE] = {"shape", 's', OPTION_KIND_MANY, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(VERIFY),
+                      "MxNxK", NULL, AT(shapes), MEASUREMENT,
                       "measure this shape, instead of the config's or without one; may be repeated; "
                       "\"64x96x128:lda=136:ldc=100:alpha=0.5:beta=1\" has leading dimensions and scales"},
-    [OPTION_WHERE] = {"where", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "EXPRESSION",
-                      NULL, AT(where), MEASUREMENT, "only the shapes for which it holds: \"M<=1024 && K>=4096\""},
-    [OPTION_LIMIT] = {"limit", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(VERIFY), "N", NULL,
-                      AT(limit), MEASUREMENT, "only the N smallest of them, by M*N*K"},
+    [OPTION_WHERE] = {"where", 0, OPTION_KIND_TEXT, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(VERIFY),
+                      "EXPRESSION", NULL, AT(where), MEASUREMENT,
+                      "only the shapes for which it holds: \"M<=1024 && K>=4096\""},
+    [OPTION_LIMIT] = {"limit", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(VERIFY),
+                      "N", NULL, AT(limit), MEASUREMENT, "only the N smallest of them, by M*N*K"},
     [OPTION_ROOFLINE] = {"roofline", 0, OPTION_KIND_TEXT, OPTION_HINT_FILE, ON(VERIFY), "FILE.svg", NULL, AT(roofline),
                          VERIFICATION,
                          "also time what is right, and draw it next to the baselines under the device's peaks"},
@@ -149,9 +153,10 @@ const struct option_info option_table[OPTION_COUNT] = {
                              AT(compile_only), VERIFICATION,
                              "no GPU needed: compile every variant, check arguments and limits, print what it is made "
                              "of"},
-    [OPTION_ARCH] = {"arch", 0, OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(VERIFY) | ON(TUNE) | ON(SERVE), "SM",
-                     arch_words, AT(arch), VERIFICATION,
-                     "without a GPU (verify --compile-only, tune --dry-run): for which architecture; default: sm_90a"},
+    [OPTION_ARCH] =
+        {"arch", 0, OPTION_KIND_TEXT, OPTION_HINT_CHOICES, ON(VERIFY) | ON(TUNE) | ON(COMPILE) | ON(SERVE),
+         "SM", arch_words, AT(arch), VERIFICATION,
+         "without a GPU (compile, verify --compile-only, tune --dry-run): for which architecture; default: sm_90a"},
     [OPTION_VARIANTS] = {"variants", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(VERIFY), "N", NULL, AT(variants),
                          VERIFICATION, "with --compile-only: variants of each kernel at most; default: 64"},
     [OPTION_BREADTH] = {"breadth", 0, OPTION_KIND_INTEGER, OPTION_HINT_NONE, ON(TUNE), "N", NULL, AT(breadth), SEARCH,
@@ -167,14 +172,16 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_BASELINES] = {"baselines", 'b', OPTION_KIND_TEXT, OPTION_HINT_CHOICES,
                           ON(RUN) | ON(TUNE) | ON(VERIFY) | ON(SERVE), "LIST", family_names, AT(baselines), CONTENDERS,
                           "comma-separated families, instead of the config's"},
-    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_KERNELS, ON(RUN) | ON(TUNE) | ON(LIST),
-                          "NAME", NULL, AT(candidates), CONTENDERS,
+    [OPTION_CANDIDATE] = {"candidate", 'k', OPTION_KIND_MANY, OPTION_HINT_KERNELS,
+                          ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(LIST), "NAME", NULL, AT(candidates), CONTENDERS,
                           "also race this kernel set, plugin (.so) or manifest (.json); may be repeated"},
     [OPTION_PLUGINS] = {"plugins", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, DEVICE_USERS, "DIR", NULL, AT(plugins),
                         CONTENDERS, "where plugins are; default: plugins/ beside the program"},
-    [OPTION_KERNELS] = {"kernels", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, DEVICE_USERS, "DIR", NULL, AT(kernels),
-                        CONTENDERS, "where kernel sets are; default: kernels/ beside the program or above it"},
-    [OPTION_TUNED] = {"tuned", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN), "FILE", NULL, AT(tuned), CONTENDERS,
+    [OPTION_KERNELS] = {"kernels", 0, OPTION_KIND_TEXT, OPTION_HINT_DIRECTORY, DEVICE_USERS | ON(COMPILE), "DIR", NULL,
+                        AT(kernels), CONTENDERS,
+                        "where kernel sets are; default: kernels/ beside the program or above it"},
+    [OPTION_TUNED] = {"tuned", 0, OPTION_KIND_MANY, OPTION_HINT_FILE, ON(RUN) | ON(COMPILE), "FILE", NULL, AT(tuned),
+                      CONTENDERS,
                       "tuning table to choose variants by, or none; default: tuned/ of the kernel directory, for this "
                       "device; may be repeated"},
     [OPTION_DEVICE] = {"device", 'd', OPTION_KIND_TEXT, OPTION_HINT_CHOICES, DEVICE_USERS,
@@ -219,9 +226,9 @@ const struct option_info option_table[OPTION_COUNT] = {
                       "open submissions of one client at most; default: as --queue"},
     [OPTION_OUTPUT] =
         {"output", 'o', OPTION_KIND_TEXT, OPTION_HINT_FILE,
-         ON(RUN) | ON(TUNE) | ON(REPORT) | ON(MERGE) | ON(SERVE), "FILE", NULL, AT(output), OUTPUT,
+         ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(REPORT) | ON(MERGE) | ON(SERVE), "FILE", NULL, AT(output), OUTPUT,
          "result file, its journal beside it; default: cudal2-CONFIG-MODE.json; tune: the table, default: this "
-         "device's in the kernel directory; report, serve: a directory"},
+         "device's in the kernel directory; compile, report, serve: a directory"},
     [OPTION_RESUME] = {"resume", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(TUNE) | ON(COMPARE), NULL, NULL,
                        AT(resume), OUTPUT,
                        "go on with the journal of --output and skip what it has; compare: with the second look beside "
@@ -231,8 +238,8 @@ const struct option_info option_table[OPTION_COUNT] = {
     [OPTION_ONCE] = {"once", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(WATCH), NULL, NULL, AT(once), OUTPUT,
                      "one line, also on a terminal"},
     [OPTION_QUIET] = {"quiet", 'q', OPTION_KIND_FLAG, OPTION_HINT_NONE,
-                      ON(RUN) | ON(TUNE) | ON(COMPARE) | ON(VERIFY) | ON(SERVE), NULL, NULL, AT(quiet), OUTPUT,
-                      "no progress, only the tables and errors"},
+                      ON(RUN) | ON(TUNE) | ON(COMPILE) | ON(COMPARE) | ON(VERIFY) | ON(SERVE), NULL, NULL, AT(quiet),
+                      OUTPUT, "no progress, only the tables and errors"},
     [OPTION_NO_COLOR] = {"no-color", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, EVERYWHERE, NULL, NULL, AT(no_color),
                          OUTPUT, "no colour and no cursor control, even on a terminal"},
     [OPTION_FORCE] = {"force", 0, OPTION_KIND_FLAG, OPTION_HINT_NONE, ON(RUN) | ON(COMPARE), NULL, NULL, AT(force),
@@ -267,6 +274,11 @@ const struct option_use use_table[] = {
     {OPTION_OUTPUT, ON(RUN), "result file, its journal beside it; default: cudal2-CONFIG-MODE.json", NULL, NULL},
     {OPTION_OUTPUT, ON(TUNE), "the tuning table, its journal beside it; default: this device's in the kernel directory",
      NULL, NULL},
+    {OPTION_OUTPUT, ON(COMPILE),
+     "where compiled kernels go, and what is there already is not compiled again; default: CUDAL2_CUBINS, or cubins/ "
+     "beside the kernel directory",
+     NULL, "DIR"},
+    {OPTION_ARCH, ON(COMPILE), "for which architecture; default: sm_90a", NULL, NULL},
     {OPTION_RESUME, ON(RUN) | ON(TUNE), "go on with the journal of --output and skip what it has", NULL, NULL},
     {OPTION_OUTPUT, ON(MERGE),
      "result file, its journal beside it; default: the shards' name without \".shard-I-of-N\"", NULL, NULL},
@@ -328,13 +340,15 @@ const struct exit_info exit_table[] = {
     {EXIT_CODE_VERIFICATION, ON(VERIFY),
      "with --compile-only: a variant does not compile, takes other arguments than its manifest says, or breaks a "
      "limit"},
+    {EXIT_CODE_VERIFICATION, ON(COMPILE), "a kernel was refused"},
     {EXIT_CODE_USAGE, EVERYWHERE, "wrong command line"},
     {EXIT_CODE_DATA, EVERYWHERE & ~(ON(HELP) | ON(INIT)),
      "an input file or directory cannot be read, or its content is wrong"},
     {EXIT_CODE_UNAVAILABLE, DEVICE_USERS, "the device, driver or a library is not there"},
+    {EXIT_CODE_UNAVAILABLE, ON(COMPILE), "there is no NVRTC, or none that knows the architecture"},
     {EXIT_CODE_UNAVAILABLE, ON(SERVE), "libmicrohttpd is not there, or the address is in use"},
     {EXIT_CODE_INTERNAL, EVERYWHERE, "an internal error, or no memory"},
-    {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT) | ON(MERGE), "the output cannot be created"},
+    {EXIT_CODE_CANTCREATE, MEASURES | ON(REPORT) | ON(MERGE) | ON(COMPILE), "the output cannot be created"},
     {EXIT_CODE_IO, EVERYWHERE, "a write, sync or rename failed (disk full)"},
     {EXIT_CODE_TEMPORARY, MEASURES,
      "try again: the GPU or the journal is in use, a shard sees no GPU, or the run was stopped by TERM with work left"},

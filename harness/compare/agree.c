@@ -186,11 +186,26 @@ static double score(const struct sight *at)
     return at->cell->paper_pairs ? at->speedup->mean_of_ratios : at->speedup->geomean;
 }
 
+/* Where its machine code came from, which the first run compiled and the second had, is no other kernel. */
+static bool same_kernel(const cJSON *ours, const cJSON *theirs)
+{
+    const cJSON *trees[] = {ours, theirs};
+    cJSON *copies[2];
+    for (int i = 0; i < 2; i++) {
+        copies[i] = cJSON_Duplicate(trees[i], true);
+        cJSON_DeleteItemFromObjectCaseSensitive(copies[i], "cubin");
+    }
+    bool same = cJSON_Compare(copies[0], copies[1], true);
+    for (int i = 0; i < 2; i++)
+        cJSON_Delete(copies[i]);
+    return same;
+}
+
 static bool differs(const struct result_cell *base, const struct result_cell *fresh, const char *name)
 {
     const struct result_contender *ours = result_contender(base, name), *theirs = result_contender(fresh, name);
     return ours && theirs && ours->attributes.json && theirs->attributes.json &&
-           !cJSON_Compare(ours->attributes.json, theirs->attributes.json, true);
+           !same_kernel(ours->attributes.json, theirs->attributes.json);
 }
 
 /* A -max has no attributes of its own: it stands for the layouts of its family. */

@@ -1,74 +1,24 @@
 /*
- * compile.c - source and parameters to a cubin: asks the disk cache by content, else NVRTC, and keeps what
- * instructions.c saw. Relies on kernels.c, nvrtc.c and, for what is compiled already, binary.c. Called by contender/
- * through device/cuda_kernels.c, from several threads.
+ * compile.c - source and parameters to a cubin: asks cubins.c and the disk cache by content, else NVRTC, and keeps what
+ * instructions.c saw. Relies on asked.c, kernels.c, nvrtc.c and, for what is compiled already, binary.c. Called by
+ * contender/ through device/cuda_kernels.c, from several threads.
  */
 #include "compile/compile.h"
+#include "compile/asked.h"
 #include "compile/binary.h"
+#include "compile/cubins.h"
 #include "compile/kept.h"
-#include "compile/kernels.h"
 #include "compile/nvrtc.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTION_BYTES 96
-#define FIXED_OPTIONS 5
-
-struct options {
-    char text[FIXED_OPTIONS + COMPILE_MAX_DEFINES][OPTION_BYTES];
-    const char *list[FIXED_OPTIONS + COMPILE_MAX_DEFINES];
-    int count;
-};
-
-static void add_option(struct options *o, const char *text)
-{
-    snprintf(o->text[o->count], OPTION_BYTES, "%s", text);
-    o->list[o->count] = o->text[o->count];
-    o->count++;
-}
-
-static int build_options(const struct compile_request *request, struct options *o, struct error *err)
-{
-    char text[OPTION_BYTES];
-    o->count = 0;
-    snprintf(text, sizeof text, "--gpu-architecture=sm_%d%s", request->cc, request->cc >= 90 ? "a" : "");
-    add_option(o, text);
-    add_option(o, "--std=c++17");
-    add_option(o, "--pre-include=" KERNEL_PRELUDE);
-    add_option(o, "--ptxas-options=-v");
-    if (request->n_defines > COMPILE_MAX_DEFINES)
-        return error_set(err, EXIT_CODE_DATA, "%s: more than %d parameters", request->path, COMPILE_MAX_DEFINES);
-    for (size_t i = 0; i < request->n_defines; i++) {
-        int n = snprintf(text, sizeof text, "-D%s=%" PRId64, request->defines[i].name, request->defines[i].value);
-        if (n < 0 || (size_t)n >= sizeof text)
-            return error_set(err, EXIT_CODE_DATA, "%s: the parameter name \"%.40s...\" is too long", request->path,
-                             request->defines[i].name);
-        add_option(o, text);
-    }
-    return 0;
-}
-
-static void hash_request(const struct kernel_source *source, const struct options *o, const int version[2],
-                         char key[DIGEST_HEX])
-{
-    struct digest d;
-    digest_start(&d);
-    digest_add_string(&d, KEPT_FORM);
-    digest_add(&d, version, 2 * sizeof *version);
-    for (int i = 0; i < o->count; i++)
-        digest_add_string(&d, o->list[i]);
-    kernel_source_digest(source, &d);
-    digest_finish(&d, key);
-}
-
-static int compile_now(const struct kernel_source *source, const struct options *o, struct compile_result *out,
+static int compile_now(const struct kernel_source *source, const struct asked *o, struct compile_result *out,
                        struct error *err)
 {
     struct nvrtc_output made;
-    int rc = nvrtc_compile(source, o->list, o->count, &made, err);
+    int rc = nvrtc_compile(source, o->options, o->n_options, &made, err);
     if (rc == 0)
         rc = kept_note(&made.log, made.ptx, err);
     free(made.ptx);
@@ -80,25 +30,38 @@ static int compile_now(const struct kernel_source *source, const struct options 
     return rc;
 }
 
+/* From where it is quickest to have. */
+static int obtain(const struct compile_request *request, const struct asked *asked, struct compile_result *out,
+                  struct error *err)
+{
+    struct kernel_source source;
+    int rc = kernel_source_read(request->path, request->kernel_directory, &source, err);
+    if (rc != 0)
+        return rc;
+    asked_key(asked, &source, out->key);
+    out->asked = asked_text(asked);
+    if (!cubins_get(request->kernel_directory, out)) {
+        out->cached = kept_get(out);
+        rc = out->cached ? 0 : compile_now(&source, asked, out, err);
+    }
+    kernel_source_free(&source);
+    return rc;
+}
+
 static int compile_source(const struct compile_request *request, struct compile_result *out, struct error *err)
 {
-    struct kernel_source source = {0};
-    struct options options;
+    struct asked *asked = malloc(sizeof *asked);
     int version[2];
-    int rc = nvrtc_version(&version[0], &version[1], err);
+    int rc = asked ? nvrtc_version(&version[0], &version[1], err)
+                   : error_set(err, EXIT_CODE_INTERNAL, "no memory for a compiler's options");
     if (rc == 0)
-        rc = build_options(request, &options, err);
+        rc = asked_fill(request, version, asked, err);
     if (rc == 0 && !nvrtc_supports(request->cc))
         rc = error_set(err, EXIT_CODE_UNAVAILABLE, "NVRTC %d.%d cannot compile for sm_%d", version[0], version[1],
                        request->cc);
     if (rc == 0)
-        rc = kernel_source_read(request->path, request->kernel_directory, &source, err);
-    if (rc == 0) {
-        hash_request(&source, &options, version, out->key);
-        out->cached = kept_get(out);
-        rc = out->cached ? 0 : compile_now(&source, &options, out, err);
-    }
-    kernel_source_free(&source);
+        rc = obtain(request, asked, out, err);
+    free(asked);
     return rc;
 }
 
@@ -115,6 +78,7 @@ void compile_result_free(struct compile_result *result)
 {
     free(result->cubin);
     free(result->log);
+    free(result->asked);
     *result = (struct compile_result){0};
 }
 

@@ -1,5 +1,6 @@
 /*
- * compile.h - kernel source + parameters -> cubin, cached on disk by content. Needs no GPU.
+ * compile.h - kernel source + parameters -> cubin, taken from a directory of compiled kernels (cubins.h) or the cache
+ * on disk, both by content, where it is there. Needs no GPU.
  */
 #ifndef CUDAL2_COMPILE_COMPILE_H
 #define CUDAL2_COMPILE_COMPILE_H
@@ -32,7 +33,18 @@ struct compile_result {
     char *log;             /* the compiler's whole output, ptxas -v included, and the line of compile_instructions_of */
     char key[DIGEST_HEX];  /* hash of NVRTC version, options, source and headers: the cache's key */
     char hash[DIGEST_HEX]; /* of the cubin */
-    bool cached;
+    char *asked;           /* source and options as a text (asked.h); NULL of a kernel that comes compiled */
+    bool cached;           /* from the cache */
+    bool ahead;            /* from the directory of compiled kernels */
+    bool damaged;          /* that directory has one, which is cut off or damaged: it was not taken */
+};
+
+/* Who is told how a list of compilations goes on; either may be NULL. */
+struct compile_watch {
+    void *context;
+    void (*counted)(void *context, size_t n); /* so many follow */
+    /* One is there, or not (`why`; else NULL), in any order, from several threads. */
+    void (*told)(void *context, const char *name, const struct compile_result *result, const char *why);
 };
 
 /* What ptxas said of one entry function. Zero where the log does not tell. */

@@ -413,9 +413,10 @@ static int module_describe(const struct contender *c, void *state, char *out, si
         snprintf(instructions, sizeof instructions, ",\"instructions\":\"%s\"", s->loaded->instructions);
     const char *colon = strchr(variant.key, ':');
     int used = snprintf(out, capacity,
-                        "{\"kernel\":\"%s\",\"parameters\":\"%s\",\"accumulates\":\"%s\",\"registers\":%d%s%s%s}",
+                        "{\"kernel\":\"%s\",\"parameters\":\"%s\",\"accumulates\":\"%s\",\"registers\":%d%s%s%s,"
+                        "\"cubin\":\"%s\"}",
                         s->kernel->name, colon ? colon + 1 : "", s->wide_sums ? "f32" : "f16",
-                        s->loaded->function.registers, spill, local, instructions);
+                        s->loaded->function.registers, spill, local, instructions, s->loaded->cubin_from);
     return used > 0 && (size_t)used < capacity ? CUDAL2_OK : CUDAL2_LIBRARY_ERROR;
 }
 

@@ -45,6 +45,7 @@ struct precompile_request {
     bool keys_only;                    /* leave out the set's own entries */
     const struct precompile_key *keys; /* further kernels; those of other families are passed over */
     size_t n_keys;
+    const struct compile_watch *watch; /* NULL: nobody is told */
 };
 
 /* Compiles every entry of the set for these types and layouts, and what the keys name, into the cache on disk, in

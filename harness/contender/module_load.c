@@ -106,6 +106,11 @@ static void note_instructions(const struct manifest *m, const struct compile_res
         sass_instructions(code.code, code.code_bytes, l->instructions, sizeof l->instructions);
 }
 
+static const char *origin_of(const struct compile_result *compiled)
+{
+    return !compiled->asked ? "given" : compiled->ahead ? "ahead" : compiled->cached ? "cached" : "compiled";
+}
+
 static int load(struct module_set *set, struct loaded_module *l, const struct compile_result *compiled,
                 unsigned shared_bytes, char *why)
 {
@@ -123,6 +128,7 @@ static int load(struct module_set *set, struct loaded_module *l, const struct co
     l->shared_bytes = shared_bytes;
     l->spill_bytes = usage.spill_store_bytes + usage.spill_load_bytes;
     memcpy(l->cubin_hash, compiled->hash, sizeof l->cubin_hash);
+    l->cubin_from = origin_of(compiled);
     return CUDAL2_OK;
 }
 

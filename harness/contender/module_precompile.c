@@ -1,6 +1,6 @@
 /*
  * module_precompile.c - fills the cubin cache for a list of kernels, by several threads, before the first race. Relies
- * on compile/. Called by worker.c and measure/choose.c.
+ * on compile/. Called by worker.c, measure/choose.c and the command `compile`.
  */
 #include "contender/module_set.h"
 
@@ -23,6 +23,7 @@ struct precompilation {
     atomic_size_t next, done;
     uint64_t until_ns; /* no job begins later; 0: any time */
     bool *good;        /* of each job; NULL: not asked */
+    const struct compile_watch *watch;
 };
 
 /* ---- what there is to compile ---- */
@@ -95,6 +96,20 @@ int module_set_compile(const struct module_set *set, const struct module_compile
     return status == CUDAL2_OK ? set_compile_identity(set, &job, out, why) : status;
 }
 
+/* By the kernel's name and the parameters that are compiled in. */
+static void tell(const struct precompilation *p, const struct module_identity *job, const struct compile_result *result,
+                 const char *why)
+{
+    struct cudal2_variant variant = {.key = ""};
+    char name[sizeof variant.key + 32];
+    if (!p->watch || !p->watch->told)
+        return;
+    (void)manifest_key(p->set->kernels[job->kernel], job->values, variant.key, sizeof variant.key);
+    snprintf(name, sizeof name, "%s (%s, %s)", variant.key, layout_names[job->layout],
+             accumulate_names[job->accumulate]);
+    p->watch->told(p->watch->context, name, result, why);
+}
+
 static void compile_job(struct precompilation *p, const struct module_identity *job)
 {
     struct compile_result result = {0};
@@ -104,6 +119,7 @@ static void compile_job(struct precompilation *p, const struct module_identity *
         atomic_fetch_add(&p->done, 1);
     if (p->good)
         p->good[job - p->jobs] = good;
+    tell(p, job, &result, good ? NULL : why);
     compile_result_free(&result);
 }
 
@@ -134,7 +150,7 @@ static void run_threads(struct precompilation *p, unsigned threads)
 
 size_t module_set_precompile(const struct module_set *set, const struct precompile_request *request)
 {
-    struct precompilation p = {.set = set};
+    struct precompilation p = {.set = set, .watch = request->watch};
     p.jobs = malloc((4 * set->n_entries + request->n_keys) * sizeof *p.jobs);
     if (!p.jobs)
         return 0;
@@ -143,6 +159,8 @@ size_t module_set_precompile(const struct module_set *set, const struct precompi
     for (size_t i = 0; i < request->n_keys; i++)
         add_key(&p, &request->keys[i], request);
     p.first = (size_t)(fmod(GOLDEN * request->turn, 1.0) * (double)p.n_jobs);
+    if (p.watch && p.watch->counted)
+        p.watch->counted(p.watch->context, p.n_jobs);
     run_threads(&p, request->threads);
     free(p.jobs);
     return p.done;

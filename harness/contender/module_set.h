@@ -34,6 +34,7 @@ struct loaded_module {
     int spill_bytes;        /* stores and loads, from ptxas */
     char instructions[128]; /* that multiply (compile/instructions.h) */
     char cubin_hash[DIGEST_HEX];
+    const char *cubin_from; /* "ahead", "cached", "compiled" or, of a kernel that comes compiled, "given" */
 };
 
 /* One layout of a set, the origin of its contender. */

@@ -52,9 +52,20 @@ struct cuda_tensor_request {
     int64_t stride;  /* elements from one row to the next */
 };
 
-/* Compiles the harness's own kernels for operands of this type into the cache on disk, by so many threads; nothing on
- * another kind of device. What cannot be compiled says so where it is used. */
-void cuda_compile_own(struct device *d, enum cudal2_dtype dtype, unsigned threads);
+/* The harness's own kernels, for operands of one type. */
+struct cuda_own {
+    const char *kernel_directory;
+    int cc;
+    enum cudal2_dtype dtype;
+    unsigned threads;
+    bool all;                          /* those too that opening a device or a chain has compiled */
+    const struct compile_watch *watch; /* NULL: nobody is told */
+};
+
+/* Compiles them into the cache on disk, without a GPU. What cannot be compiled says so where it is used. */
+void cuda_compile_own(const struct cuda_own *own);
+/* The same for an open device; nothing on another kind of device. */
+void cuda_compile_of(struct device *d, enum cudal2_dtype dtype, unsigned threads);
 
 /* Out-of-bounds elements read as zero. EXIT_CODE_DATA for rows, a swizzle or a fetch that the hardware does not know.
  */

@@ -1,6 +1,7 @@
 /*
  * cuda_compile.c - the harness's own kernels compiled into the cache on disk by several threads, where the first cell
- * would have them compiled one after the other. Relies on compile.h. Called by worker.c before a worker is ready.
+ * would have them compiled one after the other. Relies on compile.h. Called by worker.c before a worker is ready, and
+ * by the command `compile`.
  */
 #include "device/cuda_device.h"
 #include "compile/compile.h"
@@ -11,39 +12,49 @@
 
 #define MOST_THREADS 16u
 
-/* What cells ask for (cuda_kernels.c), but for what opening a device has compiled. `typed`: for the run's dtype;
- * `laid`: for each layout; `wide`: in fp64 too. */
+/* What cells ask for (cuda_kernels.c). `typed`: for the run's dtype; `laid`: for each layout; `wide`: in fp64 too;
+ * `opening`: opening a device has it compiled, or a chain. */
 static const struct {
     const char *file;
-    bool typed, laid, wide;
-} sources[] = {{"fill", true, false, false},   {"flush", false, false, false}, {"reference", true, true, true},
-               {"compare", true, false, true}, {"counts", true, true, false},  {"probe", true, false, false}};
+    bool typed, laid, wide, opening;
+} sources[] = {{"fill", true, false, false, false},    {"flush", false, false, false, false},
+               {"reference", true, true, true, false}, {"compare", true, false, true, false},
+               {"counts", true, true, false, false},   {"probe", true, false, false, false},
+               {"blocker", false, false, false, true}, {"null", false, false, false, true},
+               {"plain", true, false, false, true}};
 #define N_SOURCES (sizeof sources / sizeof sources[0])
 #define N_FORMS 4u /* by layout and width */
 
 struct compiling {
-    const struct cuda_device *device;
-    enum cudal2_dtype dtype;
+    const struct cuda_own *own;
     atomic_size_t next;
 };
 
-static bool is_wanted(size_t source, unsigned form)
+static bool is_wanted(const struct cuda_own *own, size_t source, unsigned form)
 {
     bool tn = form % 2, wide = form / 2;
-    return (!tn || sources[source].laid) && (!wide || sources[source].wide);
+    return (!tn || sources[source].laid) && (!wide || sources[source].wide) && (own->all || !sources[source].opening);
+}
+
+static void tell(const struct cuda_own *own, const char *name, const struct compile_result *result, const char *why)
+{
+    if (own->watch && own->watch->told)
+        own->watch->told(own->watch->context, name, result, why);
 }
 
 /* A kernel that does not compile says so where it is used. */
-static void compile_one(const struct compiling *c, size_t source, unsigned form)
+static void compile_one(const struct cuda_own *own, size_t source, unsigned form)
 {
-    char path[sizeof c->device->kernel_directory + 64];
+    char path[4096 + 64], name[64];
     const struct compile_define defines[] = {
-        {"DTYPE", sources[source].typed ? (int64_t)c->dtype : 0}, {"LAYOUT_TN", form % 2}, {"WIDE", form / 2}};
-    const struct compile_request request = {path, c->device->kernel_directory, c->device->base.info.cc, defines, 3};
+        {"DTYPE", sources[source].typed ? (int64_t)own->dtype : 0}, {"LAYOUT_TN", form % 2}, {"WIDE", form / 2}};
+    const struct compile_request request = {path, own->kernel_directory, own->cc, defines, 3};
     struct compile_result result;
-    struct error ignored;
-    snprintf(path, sizeof path, "%s/harness/%s.cu", c->device->kernel_directory, sources[source].file);
-    (void)compile_cubin(&request, &result, &ignored);
+    struct error err;
+    snprintf(path, sizeof path, "%s/harness/%s.cu", own->kernel_directory, sources[source].file);
+    snprintf(name, sizeof name, "harness/%s", sources[source].file);
+    int code = compile_cubin(&request, &result, &err);
+    tell(own, name, &result, code ? err.text : NULL);
     compile_result_free(&result);
 }
 
@@ -51,21 +62,39 @@ static void *work(void *context)
 {
     struct compiling *c = context;
     for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < N_SOURCES * N_FORMS;)
-        if (is_wanted(i / N_FORMS, (unsigned)(i % N_FORMS)))
-            compile_one(c, i / N_FORMS, (unsigned)(i % N_FORMS));
+        if (is_wanted(c->own, i / N_FORMS, (unsigned)(i % N_FORMS)))
+            compile_one(c->own, i / N_FORMS, (unsigned)(i % N_FORMS));
     return NULL;
 }
 
-void cuda_compile_own(struct device *d, enum cudal2_dtype dtype, unsigned threads)
+static void count(const struct cuda_own *own)
 {
-    struct compiling c = {.device = cuda_of(d), .dtype = dtype};
+    size_t n = 0;
+    for (size_t i = 0; i < N_SOURCES * N_FORMS; i++)
+        n += is_wanted(own, i / N_FORMS, (unsigned)(i % N_FORMS));
+    if (own->watch && own->watch->counted)
+        own->watch->counted(own->watch->context, n);
+}
+
+void cuda_compile_own(const struct cuda_own *own)
+{
+    struct compiling c = {.own = own};
     pthread_t started[MOST_THREADS];
     unsigned n = 0;
-    if (!c.device)
-        return;
-    while (n < MOST_THREADS && n + 1 < threads && pthread_create(&started[n], NULL, work, &c) == 0)
+    count(own);
+    while (n < MOST_THREADS && n + 1 < own->threads && pthread_create(&started[n], NULL, work, &c) == 0)
         n++;
     work(&c);
     for (unsigned i = 0; i < n; i++)
         pthread_join(started[i], NULL);
+}
+
+void cuda_compile_of(struct device *d, enum cudal2_dtype dtype, unsigned threads)
+{
+    const struct cuda_device *c = cuda_of(d);
+    if (!c)
+        return;
+    const struct cuda_own own = {
+        .kernel_directory = c->kernel_directory, .cc = c->base.info.cc, .dtype = dtype, .threads = threads};
+    cuda_compile_own(&own);
 }

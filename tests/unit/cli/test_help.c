@@ -163,7 +163,7 @@ static void test_bash_completion(void **state)
     offered("cudal2-bench -m se", 2, "server");
     offered("cudal2-bench --tim", 1, "--time-anyway --timing");
     offered("cudal2-bench do", 1, "doctor");
-    offered("cudal2-bench ''", 1, "compare doctor help init list merge report run serve tune verify watch");
+    offered("cudal2-bench ''", 1, "compare compile doctor help init list merge report run serve tune verify watch");
     offered("cudal2-bench doctor --m", 2, "");
     offered("cudal2-bench tune --u", 2, "--update");
     offered("cudal2-bench run --u", 2, "");

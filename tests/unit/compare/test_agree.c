@@ -146,6 +146,20 @@ static void another_kernel_is_said(void **state)
     assert_true(a.rows[0].other_variant);
 }
 
+static void where_a_cubin_came_from_is_no_other_kernel(void **state)
+{
+    static const char *const from[] = {"compiled", "ahead"};
+    struct error err = {0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct cell_record *r = cell(64, 1.1);
+        cJSON_AddStringToObject(r->contenders[1].attributes, "cubin", from[i]);
+        write_run(i == 0 ? base_path[0] : fresh_path, "G", r);
+    }
+    assert_int_equal(compare(false, &err), 0);
+    assert_false(a.rows[0].other_variant);
+}
+
 /* A result.json with one cell, in which a family's NN layout runs such a tile. */
 static void write_result(const char *path, int tile)
 {
@@ -456,6 +470,7 @@ int main(void)
         TEST(differences_by_hand),
         cmocka_unit_test(another_run_in_words),
         TEST(another_kernel_is_said),
+        TEST(where_a_cubin_came_from_is_no_other_kernel),
         TEST(another_kernel_behind_a_max_is_said),
         TEST(the_host_in_one_of_them_is_said),
         TEST(a_paper_run_is_held_against_intervals),

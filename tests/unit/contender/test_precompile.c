@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,6 +176,43 @@ static void turns_begin_elsewhere(void **state)
         module_set_close(set);
     }
     setenv("CUDAL2_CACHE", scratch, 1);
+}
+
+/* What somebody who watches is told. */
+struct watched {
+    atomic_size_t counted, good, refused, named;
+};
+
+static void on_counted(void *context, size_t n)
+{
+    struct watched *w = context;
+    atomic_fetch_add(&w->counted, n);
+}
+
+static void on_told(void *context, const char *name, const struct compile_result *result, const char *why)
+{
+    struct watched *w = context;
+    atomic_fetch_add(why ? &w->refused : &w->good, 1);
+    if (why ? strstr(why, "one.cu(2)") != NULL : result->length > 64 && result->asked)
+        atomic_fetch_add(&w->named,
+                         strncmp(name, "both:BM=", 8) == 0 || strncmp(name, "narrow:BM=16 (tn, f32)", 22) == 0);
+}
+
+static void each_is_told(void **state)
+{
+    (void)state;
+    write_set("#if BM == 32\n#error no\n#endif\nextern \"C\" __global__ void gemm(u16 *c) { *c = BM; }\n");
+    struct module_set *set = open_set();
+    struct watched w = {0};
+    const struct compile_watch watch = {.context = &w, .counted = on_counted, .told = on_told};
+    struct precompile_request request = request_all(3);
+    request.watch = &watch;
+    assert_int_equal(module_set_precompile(set, &request), 5);
+    assert_int_equal(w.counted, 9);
+    assert_int_equal(w.good, 5);
+    assert_int_equal(w.refused, 4);
+    assert_int_equal(w.named, 9);
+    module_set_close(set);
 }
 
 static void what_does_not_compile_is_left_for_setup(void **state)

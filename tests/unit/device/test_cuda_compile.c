@@ -34,7 +34,7 @@ static void own_kernels_are_compiled_ahead(void **state)
     cu_function function;
     (void)state;
     int before = count_cubins();
-    cuda_compile_own(d, CUDAL2_F32, 2);
+    cuda_compile_of(d, CUDAL2_F32, 2);
     int after = count_cubins();
     assert_true(after >= before + 9);
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {

@@ -230,12 +230,13 @@ static bool can_write(const char *path, int flags)
     return fd >= 0;
 }
 
-/* The journal lies outside, caches and temporary files inside. */
+/* The journal and kernels compiled ahead lie outside, caches and temporary files inside. */
 static int files(void)
 {
     char path[256];
-    if (chdir(directory) != 0 || mkdir("tmp", 0700) != 0 || mkdir("out", 0700) != 0)
+    if (chdir(directory) != 0 || mkdir("tmp", 0700) != 0 || mkdir("out", 0700) != 0 || mkdir("cubins", 0700) != 0)
         return 1;
+    setenv("CUDAL2_CUBINS", "cubins", 1);
     snprintf(path, sizeof path, "%s/tmp", directory);
     setenv("TMPDIR", path, 1);
     snprintf(path, sizeof path, "%s/cache", directory);
@@ -247,6 +248,8 @@ static int files(void)
         return NOT_HERE;
     if (can_write("out/new", O_WRONLY | O_CREAT) || can_write("out/journal", O_WRONLY | O_APPEND))
         return 3;
+    if (can_write("cubins/new", O_WRONLY | O_CREAT))
+        return 11;
     if (unlink("out/journal") == 0 || rename("out/journal", "tmp/journal") == 0 || mkdir("out/d", 0700) == 0)
         return 4;
     snprintf(path, sizeof path, "/proc/self/task/%d/mem", (int)getpid());
