@@ -269,11 +269,9 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fills_the_cache),
-        cmocka_unit_test(only_what_the_run_asks_for),
-        cmocka_unit_test(keys_are_compiled),
-        cmocka_unit_test(turns_begin_elsewhere),
-        cmocka_unit_test(what_does_not_compile_is_left_for_setup),
+        cmocka_unit_test(fills_the_cache),   cmocka_unit_test(only_what_the_run_asks_for),
+        cmocka_unit_test(keys_are_compiled), cmocka_unit_test(turns_begin_elsewhere),
+        cmocka_unit_test(each_is_told),      cmocka_unit_test(what_does_not_compile_is_left_for_setup),
         cmocka_unit_test(the_real_set),
     };
     if (!has_nvrtc())
