@@ -23,6 +23,7 @@
 #include "device/chips.h"
 #include "device/cuda.h"
 #include "worker/precompile.h"
+#include "worker/precompile_choices.h"
 #include "worker/precompile_list.h"
 
 struct ahead {
@@ -111,28 +112,58 @@ static int open_directory(struct ahead *a, struct error *err)
 
 /* ---- compiling ---- */
 
-/* The set's entries too where a problem has none in the tables. */
-static void compile_sets(const struct ahead *a, const struct compile_watch *watch)
+/* The tables' kernels, and the set's entries where nobody chooses. */
+static void compile_listed(const struct ahead *a, const struct precompile_list_request *question,
+                           struct precompile_request *request)
 {
-    const struct config *config = &a->made.config;
-    const struct precompile_list_request question = {
-        config, a->families, a->n_sets, a->dtype, config_accumulates(config, a->dtype), &a->tuned, false};
     struct precompile_list wanted;
-    precompile_list_collect(&question, &wanted);
-    const struct precompile_request request = {.dtype = a->dtype,
-                                               .accumulates = question.accumulates,
-                                               .layouts = config->layouts,
-                                               .threads = precompile_threads(),
-                                               .keys_only = !wanted.own,
-                                               .keys = wanted.keys,
-                                               .n_keys = wanted.n,
-                                               .watch = watch};
+    precompile_list_collect(question, &wanted);
+    request->keys_only = !wanted.own;
+    request->keys = wanted.keys;
+    request->n_keys = wanted.n;
     for (size_t i = 0; i < a->n_sets; i++)
-        module_set_precompile(a->sets[i], &request);
+        module_set_precompile(a->sets[i], request);
     precompile_list_free(&wanted);
 }
 
-static int compile_all(const struct ahead *a, struct error *err)
+/* What would race for problems that no table has, which a run compiles in their cells. */
+static void compile_chosen(struct ahead *a, const struct precompile_list_request *question,
+                           struct precompile_request *request)
+{
+    struct ranker *ranker = ranker_open(&a->described.info, precompile_threads());
+    for (size_t i = 0; i < a->n_sets && ranker; i++) {
+        const struct precompile_choices_request choices = {question, a->sets[i], &a->described, ranker};
+        struct precompile_choices chosen;
+        precompile_choices_collect(&choices, &chosen);
+        request->keys_only = true;
+        request->keys = chosen.keys;
+        request->n_keys = chosen.n;
+        module_set_precompile(a->sets[i], request);
+        precompile_choices_free(&chosen);
+    }
+    ranker_close(ranker);
+}
+
+static void compile_sets(struct ahead *a, const struct compile_watch *watch)
+{
+    const struct config *config = &a->made.config;
+    const struct precompile_list_request question = {config,
+                                                     a->families,
+                                                     a->n_sets,
+                                                     a->dtype,
+                                                     config_accumulates(config, a->dtype),
+                                                     &a->tuned,
+                                                     config->choice == CHOICE_RACE};
+    struct precompile_request request = {.dtype = a->dtype,
+                                         .accumulates = question.accumulates,
+                                         .layouts = config->layouts,
+                                         .threads = precompile_threads(),
+                                         .watch = watch};
+    compile_listed(a, &question, &request);
+    compile_chosen(a, &question, &request);
+}
+
+static int compile_all(struct ahead *a, struct error *err)
 {
     struct compile_progress *progress = compile_progress_open(a->directory, a->options->quiet, err);
     if (!progress)

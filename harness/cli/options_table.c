@@ -44,7 +44,7 @@ const struct command_info command_table[COMMAND_COUNT] = {
     [COMMAND_TUNE] = {"tune", "", 0, false, OPTION_HINT_NONE,
                       "search the fastest variant of each candidate for every shape of a config, into a tuning table"},
     [COMMAND_COMPILE] = {"compile", "", 0, false, OPTION_HINT_NONE,
-                         "compile ahead, without a GPU, what a run of a config would compile before its first cell"},
+                         "compile ahead, without a GPU, the kernels that a run of a config would compile"},
     [COMMAND_LIST] = {"list", "", 0, false, OPTION_HINT_NONE,
                       "list the contenders, their versions, and why one is not available here"},
     [COMMAND_DOCTOR] = {"doctor", "", 0, false, OPTION_HINT_NONE,
