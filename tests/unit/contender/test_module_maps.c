@@ -2,6 +2,7 @@
  * What a manifest says of a tensor map reaches the driver, and a parameter of the launch alone stays out of the code: a
  * kernel module on the CUDA device over a driver of the test's own. Needs NVRTC and no GPU.
  */
+#include "compile/cubins.h"
 #include "contender/module_set.h"
 #include "device/cuda_device.h"
 
@@ -33,6 +34,8 @@ static void write_kernel(const char *map)
                              "{ if (BM == 0) ((volatile u32 *)0)[0] = (u32)map.opaque[0]; }\n");
 }
 
+static char described[1000]; /* by the latest setup */
+
 /* The status of a setup with this variant. */
 static int set_up(const char *variant, char *why)
 {
@@ -52,6 +55,8 @@ static int set_up(const char *variant, char *why)
         fail_msg("%s", err.text);
     module_set_contender(set, CUDAL2_NN, &c);
     int status = c.ops->setup(&c, &setup, &state, why);
+    if (status == CUDAL2_OK)
+        assert_int_equal(c.ops->describe(&c, state, described, sizeof described), CUDAL2_OK);
     if (status == CUDAL2_OK)
         c.ops->teardown(&c, state);
     module_set_close(set);
@@ -131,6 +136,40 @@ static void such_values_share_a_module(void **state)
     module_set_close(set);
 }
 
+static void expect_from(const char *where)
+{
+    char why[CUDAL2_WHY] = "", member[40];
+    snprintf(member, sizeof member, "\"cubin\":\"%s\"", where);
+    if (set_up("maps:BM=32,LINE=128", why) != CUDAL2_OK)
+        fail_msg("%s", why);
+    if (!strstr(described, member))
+        fail_msg("%s has no %s", described, member);
+}
+
+/* What a record says of it. */
+static void it_is_said_where_a_cubin_came_from(void **state)
+{
+    struct module_set *set;
+    struct compile_result made;
+    struct error err;
+    char why[CUDAL2_WHY];
+    const struct module_compile_request request = {
+        .key = "maps:BM=32", .type = {.dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16}, .layout = CUDAL2_NN};
+    (void)state;
+    write_kernel("");
+    setenv("CUDAL2_CACHE", scratch_path("cache"), 1);
+    expect_from("compiled");
+    expect_from("cached");
+    assert_int_equal(module_set_open(scratch_path("maps.json"), getenv("CUDAL2_KERNELS"), d, &set, &err), 0);
+    assert_int_equal(module_set_compile(set, &request, &made, why), CUDAL2_OK);
+    assert_int_equal(cubins_put(scratch_path("cubins"), &made, &err), 0);
+    compile_result_free(&made);
+    module_set_close(set);
+    setenv(CUBINS_VARIABLE, scratch_path("cubins"), 1);
+    expect_from("ahead");
+    unsetenv(CUBINS_VARIABLE);
+}
+
 static int open_kernels(void **state)
 {
     return mock_open(&d) == 0 ? scratch_make(state) : -1;
@@ -149,7 +188,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(fetch_reaches_the_tensor_map, open_kernels, close_kernels),
         cmocka_unit_test_setup_teardown(swizzle_reaches_the_tensor_map, open_kernels, close_kernels),
         cmocka_unit_test_setup_teardown(without_it_the_map_fetches_256, open_kernels, close_kernels),
-        cmocka_unit_test_setup_teardown(such_values_share_a_module, open_kernels, close_kernels)};
+        cmocka_unit_test_setup_teardown(such_values_share_a_module, open_kernels, close_kernels),
+        cmocka_unit_test_setup_teardown(it_is_said_where_a_cubin_came_from, open_kernels, close_kernels)};
     if (!mock_environment(cache))
         return 77;
     return mock_leave(cache, cmocka_run_group_tests(tests, NULL, NULL));
