@@ -32,6 +32,7 @@ limit=${TEST_SECONDS:-600}
 # Spinning threads of BLAS libraries disturb everything else on a small machine (docs/abi.md, "Threads").
 export OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4 GOMP_SPINCOUNT=0
 case $logs in /*) cache=$logs/cache ;; *) cache=$PWD/$logs/cache ;; esac
+export CUDAL2_CUBINS=none # what make cubins has left is nothing to test with
 export CUDAL2_CACHE=$cache CUDAL2_BUILD=$build CUDAL2_BENCH=$build/cudal2-bench
 # libtorch keeps thread-local memory that LeakSanitizer cannot follow.
 export LSAN_OPTIONS=${LSAN_OPTIONS:-use_tls=0:suppressions=$PWD/scripts/lsan.supp:print_suppressions=0}

@@ -93,9 +93,10 @@ static int open_tables(struct ahead *a, struct error *err)
 static int open_directory(struct ahead *a, struct error *err)
 {
     char found[PATH_MAX];
-    const char *named = options_given(a->options, OPTION_OUTPUT) ? a->options->output : getenv(CUBINS_VARIABLE);
-    int n = named && named[0] ? snprintf(a->directory, sizeof a->directory, "%s", named)
-                              : snprintf(a->directory, sizeof a->directory, "%s/../cubins", a->kernels);
+    const char *own = getenv(CUBINS_VARIABLE),
+               *named = options_given(a->options, OPTION_OUTPUT) ? a->options->output : own;
+    bool usual = !named || !named[0] || (named == own && strcmp(own, CUBINS_NONE) == 0);
+    int n = snprintf(a->directory, sizeof a->directory, "%s%s", usual ? a->kernels : named, usual ? "/../cubins" : "");
     if (n < 0 || (size_t)n >= sizeof a->directory)
         return error_set(err, EXIT_CODE_CANTCREATE, "compile: the path of the directory is too long");
     if (file_make_directories(a->directory, err))

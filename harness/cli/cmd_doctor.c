@@ -229,13 +229,13 @@ static void check_kernels(const struct options *options)
 /* Kernels that were compiled ahead are optional: without a directory there is nothing to say. */
 static void check_cubins(const struct options *options)
 {
-    char kernels[4096], directory[4096], text[512];
+    char kernels[4096], directory[4096], text[4096 + 512];
     struct error err;
     struct cubins_count c;
     if (kernel_directory_find(options->kernels, kernels, sizeof kernels, &err))
         return;
     if (!cubins_find(kernels, directory, sizeof directory)) {
-        if (getenv(CUBINS_VARIABLE))
+        if (directory[0] && getenv(CUBINS_VARIABLE))
             say_missing("cubins", directory, "no such directory, or it is in the cache, where workers write");
         return;
     }
@@ -243,8 +243,8 @@ static void check_cubins(const struct options *options)
         say_missing("cubins", err.text, "cudal2-bench compile --config FILE makes them");
         return;
     }
-    int used =
-        snprintf(text, sizeof text, "%zu of %zu can be used here, %.1f MB", c.usable, c.all, (double)c.bytes / 1e6);
+    int used = snprintf(text, sizeof text, "%s: %zu of %zu can be used here, %.1f MB", directory, c.usable, c.all,
+                        (double)c.bytes / 1e6);
     if (c.other_nvrtc > 0)
         used += snprintf(text + used, sizeof text - (size_t)used, "; %zu by another NVRTC (%d.%d)", c.other_nvrtc,
                          c.nvrtc[0], c.nvrtc[1]);

@@ -94,8 +94,9 @@ static void add_environment(struct text *out)
     static const char *const lines[][2] = {
         {"CUDAL2_CACHE", "Directory of compiled kernels and autotuning winners; default: cudal2-bench under "
                          "XDG_CACHE_HOME or ~/.cache."},
-        {"CUDAL2_CUBINS", "Directory of kernels compiled ahead, which is only read; default: cubins beside the kernel "
-                          "directory."},
+        {"CUDAL2_CUBINS",
+         "Directory of kernels compiled ahead, which is only read, or none; default: cubins beside the kernel "
+         "directory."},
         {"CUDAL2_KERNELS", "Directory of kernel sets, as with --kernels."},
         {"COLUMNS", "Width that the tables by shape of a run's screen must fit; default: that of the terminal, and no "
                     "limit where output is none."},

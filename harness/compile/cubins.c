@@ -39,6 +39,8 @@ bool cubins_find(const char *kernel_directory, char *out, size_t capacity)
     struct stat st;
     int n = 0;
     out[0] = '\0';
+    if (own && strcmp(own, CUBINS_NONE) == 0)
+        return false;
     if (own && own[0])
         n = snprintf(out, capacity, "%s", own);
     else if (kernel_directory)

@@ -9,9 +9,11 @@
 #include "compile/compile.h"
 
 #define CUBINS_VARIABLE "CUDAL2_CUBINS"
+#define CUBINS_NONE "none"
 
-/* $CUDAL2_CUBINS, else cubins/ beside the kernel directory (NULL: none). False where there is no such directory, or
- * where it lies in the cache, where workers write; `out` is its path either way, "" where there is nothing to name. */
+/* $CUDAL2_CUBINS ("none": no directory), else cubins/ beside the kernel directory (NULL: none). False where there is no
+ * such directory, or where it lies in the cache, where workers write; `out` is its path either way, "" where there is
+ * nothing to name. */
 bool cubins_find(const char *kernel_directory, char *out, size_t capacity);
 
 /* Fills cubin, log and `ahead` by out->key; false: it is not there, and nothing is owned. Sets `damaged` where it is

@@ -31,11 +31,11 @@ expect_code 0 "again"
 expect_text "$work/out" "^$n kernels, .* 0 compiled, 0 from the cache, $n were there, 0 refused" "compiles nothing"
 
 run doctor --kernels "$work/kernels"
-expect_text "$work/out" "^ok +cubins +$n of $n can be used here, " "doctor says that all can be used"
+expect_text "$work/out" "^ok +cubins +$work/kernels/../cubins: $n of $n can be used here, " "doctor says that all can be used"
 tiny=$(basename "$(grep -l '^tiny.cu$' "$work"/cubins/cubin-of/* | head -1)")
 truncate -s 1000 "$work/cubins/cubin/$tiny"
 run doctor --kernels "$work/kernels"
-expect_text "$work/out" "^missing +cubins +$((n - 1)) of $n can be used here, .*; 1 damaged$" "and that one is damaged"
+expect_text "$work/out" "^missing +cubins +$work/kernels/../cubins: $((n - 1)) of $n can be used here, .*; 1 damaged$" "and that one is damaged"
 compiles
 expect_code 0 "with one that is cut off"
 expect_text "$work/out" "^$n kernels, .* 1 compiled, 0 from the cache, $((n - 1)) were there, 0 refused" "it alone is compiled anew"
@@ -44,7 +44,7 @@ verdict $? "and one line says so" "$(cat "$work/err")"
 
 echo '// another header' >>"$work/kernels/common.cuh"
 run doctor --kernels "$work/kernels"
-expect_text "$work/out" "^missing +cubins +$((n - 2)) of $n can be used here, .*; 2 of other sources$" "with another header two are stale"
+expect_text "$work/out" "^missing +cubins +$work/kernels/../cubins: $((n - 2)) of $n can be used here, .*; 2 of other sources$" "with another header two are stale"
 compiles
 expect_text "$work/out" "^$n kernels, .* 2 compiled, 0 from the cache, $((n - 2)) were there, 0 refused" "and are compiled anew"
 

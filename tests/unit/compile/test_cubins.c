@@ -129,6 +129,9 @@ static void not_in_the_cache(void **state)
     assert_string_equal(path, within);
     setenv(CUBINS_VARIABLE, scratch_path("nowhere"), 1);
     assert_false(cubins_find(scratch_path("kernels"), path, sizeof path));
+    setenv(CUBINS_VARIABLE, CUBINS_NONE, 1);
+    assert_false(cubins_find(scratch_path("kernels"), path, sizeof path));
+    assert_string_equal(path, "");
     unsetenv(CUBINS_VARIABLE);
     assert_false(cubins_find(NULL, path, sizeof path));
     assert_string_equal(path, "");
