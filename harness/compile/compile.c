@@ -48,15 +48,24 @@ static int obtain(const struct compile_request *request, const struct asked *ask
     return rc;
 }
 
+/* Without NVRTC, what the one that compiled ahead has made can be used all the same. */
+static int find_version(const struct compile_request *request, int version[2], bool *without, struct error *err)
+{
+    int rc = nvrtc_version(&version[0], &version[1], err);
+    *without = rc != 0 && cubins_nvrtc(request->kernel_directory, version);
+    return *without ? 0 : rc;
+}
+
 static int compile_source(const struct compile_request *request, struct compile_result *out, struct error *err)
 {
     struct asked *asked = malloc(sizeof *asked);
+    bool without = false;
     int version[2];
-    int rc = asked ? nvrtc_version(&version[0], &version[1], err)
+    int rc = asked ? find_version(request, version, &without, err)
                    : error_set(err, EXIT_CODE_INTERNAL, "no memory for a compiler's options");
     if (rc == 0)
         rc = asked_fill(request, version, asked, err);
-    if (rc == 0 && !nvrtc_supports(request->cc))
+    if (rc == 0 && !without && !nvrtc_supports(request->cc))
         rc = error_set(err, EXIT_CODE_UNAVAILABLE, "NVRTC %d.%d cannot compile for sm_%d", version[0], version[1],
                        request->cc);
     if (rc == 0)

@@ -1,6 +1,6 @@
 /*
- * cubins.c - three files for each kernel that was compiled ahead: cubin/KEY, cubin-log/KEY and cubin-of/KEY (asked.h),
- * each with a checksum. Relies on base/file.h. Called by compile.c, `compile` and `doctor`.
+ * cubins.c - three files for each kernel that was compiled ahead, cubin/KEY, cubin-log/KEY and cubin-of/KEY (asked.h),
+ * and nvrtc/version, each with a checksum. Relies on base/file.h. Called by compile.c, `compile` and `doctor`.
  */
 #include "compile/cubins.h"
 
@@ -19,6 +19,8 @@
 #define KIND_CODE "cubin"
 #define KIND_LOG "cubin-log"
 #define KIND_ASKED "cubin-of"
+#define KIND_MAKER "nvrtc" /* one entry */
+#define MAKER_KEY "version"
 
 /* ---- where ---- */
 
@@ -91,13 +93,42 @@ static int put(const char *directory, const char *kind, const char *key, const c
     return file_entry_put(path, bytes, length, err);
 }
 
+/* "NVRTC 13.0", the first line of what was asked. */
+static int put_maker(const char *directory, const char *asked, struct error *err)
+{
+    char *there = NULL;
+    size_t length = strcspn(asked, "\n"), known;
+    bool same = get(directory, KIND_MAKER, MAKER_KEY, &there, &known) == FILE_ENTRY_GOOD && known == length &&
+                memcmp(there, asked, length) == 0;
+    free(there);
+    return same ? 0 : put(directory, KIND_MAKER, MAKER_KEY, asked, length, err);
+}
+
 /* The cubin last: where it is, the others are. */
 int cubins_put(const char *directory, const struct compile_result *result, struct error *err)
 {
-    int code = put(directory, KIND_LOG, result->key, result->log, strlen(result->log), err);
+    int code = put_maker(directory, result->asked, err);
+    if (!code)
+        code = put(directory, KIND_LOG, result->key, result->log, strlen(result->log), err);
     if (!code)
         code = put(directory, KIND_ASKED, result->key, result->asked, strlen(result->asked), err);
     return code ? code : put(directory, KIND_CODE, result->key, result->cubin, result->length, err);
+}
+
+static bool maker_of(const char *directory, int nvrtc[2])
+{
+    char *text = NULL;
+    size_t length;
+    bool good = get(directory, KIND_MAKER, MAKER_KEY, &text, &length) == FILE_ENTRY_GOOD &&
+                sscanf(text, "NVRTC %d.%d", &nvrtc[0], &nvrtc[1]) == 2;
+    free(text);
+    return good;
+}
+
+bool cubins_nvrtc(const char *kernel_directory, int nvrtc[2])
+{
+    char directory[PATH_MAX];
+    return cubins_find(kernel_directory, directory, sizeof directory) && maker_of(directory, nvrtc);
 }
 
 /* ---- all ---- */
@@ -153,7 +184,7 @@ int cubins_look(const char *directory, const char *kernel_directory, struct cubi
     char path[PATH_MAX];
     struct looking l = {.directory = directory, .kernel_directory = kernel_directory, .out = out};
     *out = (struct cubins_count){0};
-    if (nvrtc_version(&l.nvrtc[0], &l.nvrtc[1], err))
+    if (nvrtc_version(&l.nvrtc[0], &l.nvrtc[1], err) && !maker_of(directory, l.nvrtc))
         return err->code;
     DIR *d = path_of(directory, KIND_CODE, "", path) ? opendir(path) : NULL;
     if (!d)

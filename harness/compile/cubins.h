@@ -24,6 +24,10 @@ bool cubins_get(const char *kernel_directory, struct compile_result *out);
  * processes write. */
 int cubins_put(const char *directory, const struct compile_result *result, struct error *err);
 
+/* The version of NVRTC by which the directory's kernels were made, the latest of several: a machine without NVRTC takes
+ * those. False where that is not known. */
+bool cubins_nvrtc(const char *kernel_directory, int nvrtc[2]);
+
 struct cubins_count {
     size_t all, usable;
     size_t other_nvrtc; /* made by another version than this machine's */

@@ -108,6 +108,8 @@ static void note_instructions(const struct manifest *m, const struct compile_res
 
 static const char *origin_of(const struct compile_result *compiled)
 {
+    if (compiled->damaged)
+        return compiled->cached ? "cached, the one ahead is damaged" : "compiled, the one ahead is damaged";
     return !compiled->asked ? "given" : compiled->ahead ? "ahead" : compiled->cached ? "cached" : "compiled";
 }
 

@@ -4,13 +4,16 @@
 #include "compile/cubins.h"
 #include "base/file.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "nvrtc_fixture.h"
@@ -174,6 +177,49 @@ static void tells_what_can_be_used(void **state)
     assert_int_equal(c.stale, before.usable - 1 + before.stale);
 }
 
+/* In a process that has not loaded NVRTC, and where there is none: what was compiled ahead serves, and nothing else. */
+static int without_nvrtc(const char *directory, int64_t value)
+{
+    struct compile_result result;
+    struct error err;
+    char path[128], kernels[128];
+    int version[2];
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || mount("none", "/usr/local", "tmpfs", 0, NULL) != 0 ||
+        nvrtc_version(&version[0], &version[1], &err) == 0)
+        return 77;
+    snprintf(path, sizeof path, "%s/kernels/f.cu", directory);
+    snprintf(kernels, sizeof kernels, "%s/kernels", directory);
+    defines[0].value = value;
+    const struct compile_request request = {path, kernels, 90, defines, 1};
+    if (compile_cubin(&request, &result, &err) != 0 || !result.ahead)
+        return 1;
+    compile_result_free(&result);
+    defines[0].value += 1000000;
+    int code = compile_cubin(&request, &result, &err);
+    compile_result_free(&result);
+    return code == EXIT_CODE_UNAVAILABLE && strstr(err.text, "no NVRTC") ? 0 : 2;
+}
+
+static void no_compiler_is_needed(void **state)
+{
+    char key[DIGEST_HEX], value[32];
+    int status;
+    (void)state;
+    require_nvrtc();
+    compile_ahead(key);
+    snprintf(value, sizeof value, "%lld", (long long)defines[0].value);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/proc/self/exe", "test_cubins", scratch, value, (char *)NULL);
+        _exit(3);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip(); /* no namespaces here, or NVRTC elsewhere */
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void what_was_asked_is_read_back(void **state)
 {
     static const char *const bad[] = {
@@ -212,12 +258,15 @@ static int start(void **state)
     return setenv("CUDAL2_CACHE", scratch_path("cache"), 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3)
+        return without_nvrtc(argv[1], atoll(argv[2]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_taken_before_the_cache), cmocka_unit_test(another_header_is_another_kernel),
         cmocka_unit_test(a_cut_one_is_not_taken),    cmocka_unit_test(not_in_the_cache),
         cmocka_unit_test(tells_what_can_be_used),    cmocka_unit_test(what_was_asked_is_read_back),
+        cmocka_unit_test(no_compiler_is_needed),
     };
     return cmocka_run_group_tests(tests, start, scratch_remove);
 }

@@ -138,7 +138,7 @@ static void such_values_share_a_module(void **state)
 
 static void expect_from(const char *where)
 {
-    char why[CUDAL2_WHY] = "", member[40];
+    char why[CUDAL2_WHY] = "", member[80];
     snprintf(member, sizeof member, "\"cubin\":\"%s\"", where);
     if (set_up("maps:BM=32,LINE=128", why) != CUDAL2_OK)
         fail_msg("%s", why);
@@ -152,7 +152,7 @@ static void it_is_said_where_a_cubin_came_from(void **state)
     struct module_set *set;
     struct compile_result made;
     struct error err;
-    char why[CUDAL2_WHY];
+    char why[CUDAL2_WHY], name[100];
     const struct module_compile_request request = {
         .key = "maps:BM=32", .type = {.dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F16}, .layout = CUDAL2_NN};
     (void)state;
@@ -163,10 +163,13 @@ static void it_is_said_where_a_cubin_came_from(void **state)
     assert_int_equal(module_set_open(scratch_path("maps.json"), getenv("CUDAL2_KERNELS"), d, &set, &err), 0);
     assert_int_equal(module_set_compile(set, &request, &made, why), CUDAL2_OK);
     assert_int_equal(cubins_put(scratch_path("cubins"), &made, &err), 0);
+    snprintf(name, sizeof name, "cubins/cubin/%s", made.key);
     compile_result_free(&made);
     module_set_close(set);
     setenv(CUBINS_VARIABLE, scratch_path("cubins"), 1);
     expect_from("ahead");
+    assert_int_equal(truncate(scratch_path(name), 500), 0);
+    expect_from("cached, the one ahead is damaged");
     unsetenv(CUBINS_VARIABLE);
 }
 
