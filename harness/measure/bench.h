@@ -112,6 +112,7 @@ struct bench {
     void *report_context;
     struct host_threads *threads; /* whose they are; NULL: nobody asks (verify/rivals.h) */
     uint64_t threads_marked_ns;
+    struct cpu_filled *filled;            /* told what inputs are made of (measure/timed.h); NULL: nobody asks */
     struct timed *timed;                  /* checks of timed launches (measure/timed.h), or NULL */
     double part_since_ns, part_checks_ns; /* at the last mark (measure/parts.h) */
     bool judging;    /* verification is over: what timed launches compute is held against what is allowed */

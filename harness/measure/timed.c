@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/half.h"
+#include "device/cpu_math.h"
 #include "measure/judge.h"
 #include "measure/row_check.h"
 
@@ -59,7 +60,11 @@ static int fill_pool(struct bench *bench, struct timed *t, struct error *err)
     int code = d->ops->alloc(d, (size_t)n * dtype_bytes(bench->problem.dtype), &t->pool, err);
     if (code == 0)
         code = d->ops->fill(d, t->pool, &fill, err);
-    return code == 0 ? d->ops->sync(d, err) : code;
+    if (code == 0)
+        code = d->ops->sync(d, err);
+    if (code == 0 && bench->filled != NULL)
+        *bench->filled = (struct cpu_filled){t->pool, fill};
+    return code;
 }
 
 int timed_open(struct bench *bench, struct error *err)
@@ -89,6 +94,8 @@ void timed_stir(struct bench *bench)
 
 void timed_close(struct bench *bench)
 {
+    if (bench->filled != NULL)
+        *bench->filled = (struct cpu_filled){0};
     if (bench->timed != NULL && bench->timed->pool != NULL)
         bench->device->ops->release(bench->device, bench->timed->pool);
     free(bench->timed);

@@ -52,6 +52,9 @@ static const struct {
     {PROTOCOL_DISTURBED, "rival_disturbed", "a thread that it left behind went on computing in the turns of others"},
     {PROTOCOL_VARIABLES, "device_state_changed",
      "a variable that steers other libraries (OMP_, OPENBLAS_, NVIDIA_ ...) was changed"},
+    {PROTOCOL_INPUTS, "tamper_suspected",
+     "the values that timed inputs are made of were changed in the harness's memory"},
+    {PROTOCOL_THREADS, "leak", "thousands of threads were left in the process"},
     {PROTOCOL_MALLOC, "device_state_changed", "malloc was made slower for everybody (mallopt)"},
 };
 

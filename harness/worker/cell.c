@@ -281,6 +281,7 @@ static int conduct(const struct cell_context *context, const struct cell_request
     if (skipped == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a cell");
     bench->threads = context->threads;
+    bench->filled = context->filled;
     bench->skipped = skipped;
     bench->n_skipped = entrants_skipped(request, skipped);
     int code = entrants_choose(context, request, bench, err);

@@ -54,6 +54,7 @@ struct cell_context {
     stage_reporter report;
     void *report_context;
     struct host_threads *threads; /* of the process; NULL: nobody asks whose they are */
+    struct cpu_filled *filled;    /* where it is told what may not change; NULL: nobody asks */
     struct watcher *watcher;      /* of an audit worker; else NULL */
     bool profile;                 /* an audit has each launched once for a profiler, instead of watched */
 };

@@ -7,9 +7,14 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/plain_locale.h"
 #include "worker/protocol.h"
+
+#define THREADS_MOST 1000u
+#define THREADS_EACH 8u /* processor */
 
 void process_state_begin(struct process_state *out, int fd)
 {
@@ -41,14 +46,26 @@ int process_state_check(const struct process_state *state)
         code = PROTOCOL_LOCALE;
     if (code == 0 && host_state_computes_otherwise(&state->host))
         code = PROTOCOL_ARITHMETIC;
+    if (code == 0 && !cpu_fill_holds(&state->inputs, clock_raw_ns()))
+        code = PROTOCOL_INPUTS;
     if (code == 0 && host_process_hoards(&state->host.process))
         code = PROTOCOL_DESCRIPTORS;
     return code;
 }
 
+/* A process of so many wakes nobody as fast as it did: the kernel finds sleepers in lists that all share. Libraries
+ * have a few for each processor. */
+static bool is_crowded(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return host_state_threads() > THREADS_MOST + THREADS_EACH * (unsigned)(processors > 0 ? processors : 1);
+}
+
 int process_state_check_all(const struct process_state *state)
 {
     int code = process_state_check(state);
+    if (code == 0 && is_crowded())
+        code = PROTOCOL_THREADS;
     if (code == 0 && host_process_steered(&state->host.process))
         code = PROTOCOL_VARIABLES;
     if (code == 0 && host_process_slows_malloc(&state->host.process))

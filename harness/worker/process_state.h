@@ -7,6 +7,7 @@
 #ifndef CUDAL2_WORKER_PROCESS_STATE_H
 #define CUDAL2_WORKER_PROCESS_STATE_H
 
+#include "device/cpu_math.h"
 #include "device/host_state.h"
 
 #include <stdint.h>
@@ -15,6 +16,7 @@ struct process_state {
     int fd; /* of the socket */
     uint64_t device, inode;
     struct host_state host;
+    struct cpu_filled inputs; /* what the inputs of timed launches are made of, while there are some */
 };
 
 /* Puts the calling thread's numbers in the "C" locale and notes which socket it is. */

@@ -36,6 +36,8 @@
 #define PROTOCOL_VARIABLES 90
 #define PROTOCOL_DISTURBED 91
 #define PROTOCOL_MALLOC 92
+#define PROTOCOL_INPUTS 93
+#define PROTOCOL_THREADS 94
 #define PROTOCOL_MAX_LINE (4u << 20)
 
 /* Line reader over a descriptor: keeps what came after the newline. */

@@ -428,6 +428,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .ranker = w->ranker,
         .registry = w->registry,
         .threads = &w->threads,
+        .filled = &w->process.inputs,
         .worker = w->index,
         .identity = w->identity,
         .report = tell_stage,

@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 static atomic_int asked, done;
 static struct bad_state *shared;
@@ -171,7 +172,37 @@ static int pool_launch(void *state, size_t set, char *why)
     return CUDAL2_OK;
 }
 
+/* --- many that do nothing --- */
+
+#define CROWD 3000
+
+static void *sleep_for_ever(void *unused)
+{
+    (void)unused;
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static int crowding_setup(const struct cudal2_setup *setup, void **state, char *why)
+{
+    static int n;
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    while (n < CROWD && pthread_create(&thread, &small, sleep_for_ever, NULL) == 0)
+        n++;
+    pthread_attr_destroy(&small);
+    if (n < CROWD) {
+        snprintf(why, CUDAL2_WHY, "%d threads is all there are", n);
+        return CUDAL2_LIBRARY_ERROR;
+    }
+    return honest_setup(setup, state, why);
+}
+
 static const struct redteam_row rows[] = {
+    {"crowds", .setup = crowding_setup},
     {"burns", .setup = burning_setup},
     {"relays", .setup = burning_setup},
     {"burns-later", .launch = burning_launch},

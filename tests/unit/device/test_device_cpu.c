@@ -383,15 +383,42 @@ static void reference_by_slabs(void **state)
     d->ops->release(d, wide);
 }
 
+static void a_change_of_what_was_filled_is_seen(void **state)
+{
+    enum { N = 4096 };
+    float *memory = get(N * sizeof *memory);
+    struct cpu_filled filled = {memory, {.kind = FILL_NORMAL, .dtype = CUDAL2_F32, .seed = 7, .rows = N, .cols = 1}};
+    unsigned seen = 0;
+    (void)state;
+    fill(memory, filled.fill);
+    for (uint64_t draw = 0; draw < 1000; draw++)
+        assert_true(cpu_fill_holds(&filled, draw));
+    for (size_t i = 0; i < N; i += 2) /* half of it, another finite value each */
+        memory[i] += 1;
+    for (uint64_t draw = 0; draw < 1000; draw++)
+        seen += !cpu_fill_holds(&filled, draw);
+    assert_in_range(seen, 980, 1000);
+    filled.memory = NULL;
+    assert_true(cpu_fill_holds(&filled, 0));
+    d->ops->release(d, memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_by_slabs),        cmocka_unit_test(info_is_filled),
-        cmocka_unit_test(normal_fill_is_normal),     cmocka_unit_test(storage_order_does_not_change_the_matrix),
-        cmocka_unit_test(fill_values_are_pinned),    cmocka_unit_test(binary_and_poison),
-        cmocka_unit_test(reference_is_right),        cmocka_unit_test(wide_reference_keeps_what_fp32_loses),
-        cmocka_unit_test(comparison_counts_exactly), cmocka_unit_test(only_wall_is_timed),
-        cmocka_unit_test(memory_and_clock),          cmocka_unit_test(specs_of_open),
+        cmocka_unit_test(reference_by_slabs),
+        cmocka_unit_test(info_is_filled),
+        cmocka_unit_test(normal_fill_is_normal),
+        cmocka_unit_test(storage_order_does_not_change_the_matrix),
+        cmocka_unit_test(fill_values_are_pinned),
+        cmocka_unit_test(binary_and_poison),
+        cmocka_unit_test(reference_is_right),
+        cmocka_unit_test(wide_reference_keeps_what_fp32_loses),
+        cmocka_unit_test(comparison_counts_exactly),
+        cmocka_unit_test(only_wall_is_timed),
+        cmocka_unit_test(memory_and_clock),
+        cmocka_unit_test(specs_of_open),
+        cmocka_unit_test(a_change_of_what_was_filled_is_seen),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
