@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/compile_progress.h"
-#include "cli/name_check.h"
 #include "cli/run_config.h"
 #include "cli/terminal.h"
 #include "compile/cubins.h"
@@ -40,26 +39,6 @@ struct ahead {
 };
 
 /* ---- what a run would be told ---- */
-
-static int read_config(struct ahead *a, struct error *err)
-{
-    const struct options *options = a->options;
-    struct config *config = &a->made.config;
-    if (run_config_read(options, true, &a->made, err))
-        return err->code;
-    a->made.devices.on_cuda = true;
-    int code = shapes_choose(options, config, err);
-    if (!code)
-        code = options_apply(options, config, err);
-    if (!code)
-        code = name_check_options(options, config, err);
-    if (!code)
-        code = config_settle(config, true, err);
-    if (code)
-        run_config_close(&a->made);
-    a->dtype = config_dtype(config, true);
-    return code;
-}
 
 static int open_sets(struct ahead *a, struct error *err)
 {
@@ -205,9 +184,10 @@ int command_compile(const struct options *options, struct error *err)
         goto out;
     a->options = options;
     a->described.info = chip_info(chip);
-    code = read_config(a, err);
+    code = run_config_described(options, &a->made, err);
     if (code)
         goto out;
+    a->dtype = config_dtype(&a->made.config, true);
     code = prepare(a, err);
     if (!code)
         code = compile_all(a, err);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/plain.h"
-#include "cli/name_check.h"
 #include "cli/run_config.h"
 #include "cli/shard.h"
 #include "cli/terminal.h"
@@ -98,21 +97,11 @@ static int tell(const struct tune_request *request, const struct chip *chip, str
     return code;
 }
 
-/* The config of a run on a GPU, which nobody asks whether it is here. */
 static int read_config(const struct options *options, struct run_config *out, struct error *err)
 {
-    if (run_config_read(options, true, out, err))
+    if (run_config_described(options, out, err))
         return err->code;
-    out->devices.on_cuda = true;
-    int code = shapes_choose(options, &out->config, err);
-    if (!code)
-        code = options_apply(options, &out->config, err);
-    if (!code)
-        code = name_check_options(options, &out->config, err);
-    if (!code)
-        code = config_settle(&out->config, true, err);
-    if (!code)
-        code = tune_adjust(&out->config, err);
+    int code = tune_adjust(&out->config, err);
     if (code)
         run_config_close(out);
     return code;

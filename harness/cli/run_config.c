@@ -153,6 +153,17 @@ static int fill(const struct options *options, struct run_config *c, struct erro
     return config_settle(&c->config, c->devices.on_cuda, err);
 }
 
+int run_config_described(const struct options *options, struct run_config *out, struct error *err)
+{
+    if (run_config_read(options, true, out, err))
+        return err->code;
+    out->devices.on_cuda = true;
+    int code = fill(options, out, err);
+    if (code)
+        run_config_close(out);
+    return code;
+}
+
 /* Whom a GPU would race as well: nobody named them, so that they are no contenders that are missing. */
 static void note_device(const struct options *options, const struct run_config *c)
 {

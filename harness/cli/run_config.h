@@ -31,6 +31,9 @@ int run_config_find(const char *name, char out[PATH_MAX], struct error *err);
 /* Reads that file, and its names; what is wrong is told as above. `check_names` is off for who brings his own. */
 int run_config_read(const struct options *options, bool check_names, struct run_config *out, struct error *err);
 
+/* As run_config_open, of a run on a GPU which nobody asks whether it is here: `tune --dry-run`, `compile`. */
+int run_config_described(const struct options *options, struct run_config *out, struct error *err);
+
 /* Finds what `device` (--device) means here: c->devices, and c->no_device. */
 void run_config_devices(const char *device, struct run_config *c);
 
