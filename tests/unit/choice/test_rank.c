@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "h200_fixture.h"
+#include "ranked_fixture.h"
 #include "scratch_fixture.h"
-
-static struct module_set *set;
-static struct ranker *ranker;
 
 static size_t choose_of(struct ranker *by, const struct module_set *of, const int64_t sizes[3],
                         struct cudal2_variant *out)
@@ -172,17 +169,12 @@ static void trees_of_another_generation_say_nothing(void **state)
 
 static int open_set(void **state)
 {
-    if (scratch_make(state) != 0)
-        return -1;
-    set = open_cudal2();
-    ranker = ranker_open(&h200.info, 1);
-    return ranker ? 0 : -1;
+    return scratch_make(state) == 0 ? open_ranked(state) : -1;
 }
 
 static int close_set(void **state)
 {
-    ranker_close(ranker);
-    module_set_close(set);
+    (void)close_ranked(state);
     return scratch_remove(state);
 }
 

@@ -9,13 +9,10 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "choice/rank.h"
-#include "h200_fixture.h"
+#include "ranked_fixture.h"
 
 #define MOST 64
 
-static struct module_set *set;
-static struct ranker *ranker;
 static struct contender contender;
 static struct config config;
 static struct cell_record record;
@@ -157,19 +154,9 @@ static void both_layouts_are_compiled_at_once(void **state)
 
 static int open_all(void **state)
 {
-    (void)state;
-    set = open_cudal2();
+    int code = open_ranked(state);
     module_set_contender(set, CUDAL2_TN, &contender);
-    ranker = ranker_open(&h200.info, 1);
-    return ranker ? 0 : -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    ranker_close(ranker);
-    module_set_close(set);
-    return 0;
+    return code;
 }
 
 int main(void)
@@ -181,5 +168,5 @@ int main(void)
         cmocka_unit_test(a_table_is_asked_alone),
         cmocka_unit_test(both_layouts_are_compiled_at_once),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, close_ranked);
 }

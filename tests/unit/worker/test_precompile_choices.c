@@ -9,11 +9,9 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "h200_fixture.h"
 #include "measure/choose.h"
+#include "ranked_fixture.h"
 
-static struct module_set *set;
-static struct ranker *ranker;
 static struct shape shapes[] = {{.m = 4096, .n = 4096, .k = 4096}, {.m = 4100, .n = 4096, .k = 1000}};
 static struct config config;
 
@@ -109,14 +107,6 @@ static void without_a_choice_the_set_lists_its_own(void **state)
     module_set_close(tiny);
 }
 
-static int open_all(void **state)
-{
-    (void)state;
-    set = open_cudal2();
-    ranker = ranker_open(&h200.info, 1);
-    return ranker ? 0 : -1;
-}
-
 static int start(void **state)
 {
     (void)state;
@@ -129,14 +119,6 @@ static int start(void **state)
     return 0;
 }
 
-static int close_all(void **state)
-{
-    (void)state;
-    ranker_close(ranker);
-    module_set_close(set);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,5 +127,5 @@ int main(void)
         cmocka_unit_test_setup(no_search_needs_one_each, start),
         cmocka_unit_test_setup(without_a_choice_the_set_lists_its_own, start),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_ranked, close_ranked);
 }
