@@ -11,7 +11,7 @@
 
 void between_choose(struct between *b, const size_t *order, size_t n_cells, int workers)
 {
-    size_t n = workers > 1 ? n_cells / BETWEEN_EVERY : 0;
+    size_t n = workers > 1 && n_cells >= BETWEEN_LEAST ? 1 + n_cells / BETWEEN_EVERY : 0;
     b->n = n < BETWEEN_CELLS ? n : BETWEEN_CELLS;
     for (size_t i = 0; i < b->n; i++) /* of the shortest quarter */
         b->cells[i] = order[n_cells - 1 - (2 * i + 1) * n_cells / (8 * b->n)];

@@ -10,8 +10,9 @@
 #include "run/devices.h"
 
 #define BETWEEN_CELLS 4
-/* A run has one such cell for so many of its own: what it costs is about a fiftieth with two GPUs. */
-#define BETWEEN_EVERY 40
+/* A run of so many cells has one, and one more for each BETWEEN_EVERY: about a hundredth of its time with two GPUs. */
+#define BETWEEN_LEAST 40
+#define BETWEEN_EVERY 200
 
 struct between {
     size_t cells[BETWEEN_CELLS], n; /* of the plan */
