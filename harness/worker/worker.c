@@ -316,6 +316,7 @@ static cJSON *recorder_to_json(const struct watcher *watcher)
 static int send_ready(struct worker *w, struct error *err)
 {
     cJSON *env = NULL, *message = message_new(w, "ready");
+    end_part(w, "compile");
     if (environment_collect(w->device, w->registry, w->index, &env, err)) {
         cJSON_Delete(message);
         return err->code;
@@ -325,6 +326,7 @@ static int send_ready(struct worker *w, struct error *err)
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     if (w->watcher)
         cJSON_AddItemToObject(env, "recorder", recorder_to_json(w->watcher));
+    end_part(w, "environment");
     cJSON_AddItemToObject(env, "start_seconds", w->start_seconds);
     w->start_seconds = NULL;
     cJSON_AddItemToObject(message, "env", env);
@@ -337,7 +339,10 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
     int code = w->page ? 0 : stage_page_map(STAGE_PAGE_FD, &w->page, err);
     snprintf(w->nonce, sizeof w->nonce, "%s", start->nonce);
     w->index = start->worker;
-    w->marked_ns = clock_now_ns();
+    if (w->device)
+        w->marked_ns = clock_now_ns();
+    else
+        end_part(w, "settle");
     if (!code)
         code = parse_config(w, start->config, err);
     if (!code && !w->device)
@@ -348,7 +353,6 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
         code = check_possible(w, start, err);
     if (!code && start->precompile && !start->audit)
         compile_ahead(w);
-    end_part(w, "compile");
     return code ? code : send_ready(w, err);
 }
 
@@ -470,6 +474,7 @@ int worker_main(char *const arguments[])
     struct worker *w = calloc(1, sizeof *w);
     if (!w)
         return EXIT_CODE_INTERNAL;
+    w->marked_ns = clock_now_ns();
     settle(&w->confinement, arguments);
     w->reader.fd = PROTOCOL_FD;
     settle_descriptors();
