@@ -2,6 +2,7 @@
 #include "device/cpu_math.h"
 #include "device/cpu_peak.h"
 #include "base/host_memory.h"
+#include "device/host_pages.h"
 #include "device/host_plain.h"
 #include "device/probe.h"
 #include "base/clock.h"
@@ -17,6 +18,16 @@
 
 #define ALIGNMENT 256u
 #define DEFAULT_CACHE (32u << 20)
+/* Of the machine's memory: what is asked for at once never takes all of it, and blocks leave gaps. */
+#define PAGES_TIMES 2u
+#define DEFAULT_MEMORY (64ull << 30)
+
+/* A sanitizer looks at blocks of an allocator's. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
 
 struct cpu_device {
     struct device base;
@@ -28,22 +39,25 @@ struct cpu_device {
 static void cpu_close(struct device *d)
 {
     struct cpu_device *cpu = (struct cpu_device *)d;
+    host_pages_close(d->pages);
     free(cpu->flush);
     free(cpu);
 }
 
 static int cpu_alloc(struct device *d, size_t bytes, void **out, struct error *err)
 {
-    (void)d;
     size_t rounded = bytes < ALIGNMENT ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    *out = rounded >= bytes ? aligned_alloc(ALIGNMENT, rounded) : NULL;
+    if (d->pages)
+        *out = host_pages_take(d->pages, bytes);
+    else
+        *out = rounded >= bytes ? aligned_alloc(ALIGNMENT, rounded) : NULL;
     return *out ? 0 : error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu bytes on the host", bytes);
 }
 
 static void cpu_release(struct device *d, void *memory)
 {
-    (void)d;
-    free(memory);
+    if (!d->pages || !host_pages_give(d->pages, memory))
+        free(memory);
 }
 
 /* Where nobody says how much is available, as in a sandbox without /proc, a limit of the config has to do. */
@@ -205,6 +219,8 @@ static int cpu_settle(struct device *d, struct error *err)
 {
     (void)err;
     host_state_restore(&d->host);
+    if (d->pages)
+        host_pages_restore(d->pages);
     return 0;
 }
 
@@ -301,6 +317,14 @@ static void read_info(struct device_info *info)
     cpu_peak_read(info);
 }
 
+/* Where it cannot be had, as with a limit of the address space, operands lie where the allocator puts them. */
+static void reserve_pages(struct device *d)
+{
+    uint64_t memory = d->info.memory_bytes ? d->info.memory_bytes : DEFAULT_MEMORY;
+    if (!SANITIZED)
+        (void)host_pages_open(PAGES_TIMES * memory, &d->pages);
+}
+
 int device_open_cpu(struct device **out, struct error *err)
 {
     struct cpu_device *cpu = calloc(1, sizeof *cpu);
@@ -311,6 +335,7 @@ int device_open_cpu(struct device **out, struct error *err)
     cpu->base.probes = &probe_host;
     host_state_read(&cpu->base.host);
     read_info(&cpu->base.info);
+    reserve_pages(&cpu->base);
     cpu->flush_bytes = 2 * (size_t)(cpu->base.info.l2_bytes ? cpu->base.info.l2_bytes : DEFAULT_CACHE);
     *out = &cpu->base;
     return 0;

@@ -12,6 +12,7 @@
 #define CUDAL2_DEVICE_DEVICE_H
 
 #include "base/error.h"
+#include "device/host_pages.h"
 #include "device/host_state.h"
 #include "model/health.h"
 #include "model/timing.h"
@@ -253,6 +254,7 @@ struct device {
     void *stream;                   /* CUstream for contenders; NULL on the CPU */
     const struct probe_ops *probes; /* device/probe.h: what the honesty checks ask; NULL: they are not possible */
     struct host_state host;         /* of the process, when the device was opened */
+    struct host_pages *pages;       /* that alloc takes from, on the CPU; NULL: from the allocator */
 };
 
 /* Times one launch on operand set `set` by a timing that is no segment's. */

@@ -4,6 +4,7 @@
 #include "base/half.h"
 #include "device/fill.h"
 #include "device/host_check.h"
+#include "device/host_pages.h"
 #include "device/host_state.h"
 
 #include <stdio.h>
@@ -165,6 +166,8 @@ static uint64_t host_held(struct device *d)
 static void host_changes(struct device *d, char what[128])
 {
     host_state_changes(&d->host, what);
+    if (d->pages)
+        host_pages_changes(d->pages, what);
 }
 
 const struct probe_ops probe_host = {

@@ -77,11 +77,17 @@ static const char *words_of(const struct seccomp_data *call)
     case SYS_process_vm_writev:
     case SYS_ptrace:
         return "the memory of a process";
+    case SYS_madvise:
+    case SYS_mbind:
+    case SYS_mlock:
+    case SYS_mlock2:
+    case SYS_munlock:
+        return "the pages that the harness's matrices lie on";
     case SYS_mprotect:
     case SYS_munmap:
     case SYS_mremap:
     case SYS_mmap:
-        return "the memory of the harness's or the C library's code, or of the kernel's clock";
+        return "the memory of the harness's or the C library's code, of its matrices, or of the kernel's clock";
 #if defined(__x86_64__)
     case SYS_arch_prctl:
         return "arch_prctl: the processor's identity, or another clock page";

@@ -166,11 +166,21 @@ void confine_process(struct confinement *c)
     if (c->wanted[CONFINE_FILES])
         on[CONFINE_FILES] = confine_files(&c->landlock_abi, c->note[CONFINE_FILES]) == 0;
     lower_rights(c);
+    ranges.operands = c->operands;
     if (c->wanted[CONFINE_CALLS])
         filter_calls(c, &ranges);
     if (c->listener_socket >= 0)
         close(c->listener_socket);
     c->listener_socket = -1;
+}
+
+void confine_keeping(struct confinement *c, struct host_pages *pages)
+{
+    if (pages)
+        c->operands = host_pages_span(pages);
+    confine_process(c);
+    if (pages && !c->in_force[CONFINE_CALLS])
+        host_pages_watch(pages);
 }
 
 cJSON *confine_to_json(const struct confinement *c)

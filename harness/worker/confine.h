@@ -10,6 +10,7 @@
 #define CUDAL2_WORKER_CONFINE_H
 
 #include "base/json.h"
+#include "device/host_pages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,6 +44,7 @@ struct confinement {
     int landlock_abi;                       /* 0: none */
     bool listened;                          /* the supervisor is told of the calls that no library makes */
     int listener_socket;                    /* where it listens; -1: nobody does */
+    struct host_span operands;              /* what nobody may change of the memory; to 0: nothing */
     char note[CONFINE_PARTS][CONFINE_NOTE]; /* why a wanted part is not in force, or not wholly; "" */
 };
 
@@ -52,6 +54,9 @@ int confine_parse(const char *value, struct confinement *out, struct error *err)
 /* Puts the wanted parts but those of spaces.h in force for this process, for good, and closes the listener's socket.
  * Landlock holds for the calling thread and those it starts later; the rest for every thread there is. */
 void confine_process(struct confinement *c);
+/* The same, and the pages that the harness's matrices lie on can no more be changed, or are watched where calls are not
+ * filtered. NULL: none. */
+void confine_keeping(struct confinement *c, struct host_pages *pages);
 
 /* {"limits":true,"memory":true,"files":true,"calls":true,"namespaces":true,"processes":true,"user":true,
  * "temporary":true,"listened":true,"landlock":7,"notes":[...]} for the worker's env entry; `notes` only where there is
@@ -62,11 +67,13 @@ cJSON *confine_to_json(const struct confinement *c);
 struct confine_ranges {
     struct confine_range {
         uint64_t from, to;
-    } list[CONFINE_RANGES_MAX];
+    } list[CONFINE_RANGES_MAX]; /* none may be touched */
     size_t n;
+    struct host_span operands; /* only given back as a whole; its ends are multiples of 4 GiB. to 0: none */
 };
 
-/* The parts that need a file of their own. 0, or -1 with the reason in the note. The ranges are found either way. */
+/* The parts that need a file of their own. 0, or -1 with the reason in the note. The ranges of the list are found
+ * either way. */
 int confine_memory(struct confine_ranges *ranges, char note[CONFINE_NOTE]);
 int confine_files(int *landlock_abi, char note[CONFINE_NOTE]);
 /* With a listener (NULL: nobody listens) *listener becomes a descriptor for the supervisor, or -1. */

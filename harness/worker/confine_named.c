@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -127,6 +128,85 @@ static void add_ranges(struct confine_program *p, const struct confine_ranges *r
     load(p, offsetof(struct seccomp_data, nr));
 }
 
+/* ---- the harness's matrices ---- */
+
+/* Calls on the addresses from the first argument on, as many as the second says; mmap and mremap replace what lies
+ * elsewhere only where they are told to. */
+static const struct placing {
+    uint32_t call;
+    unsigned address, length, flags; /* arguments */
+    uint32_t if_has;                 /* of the flags; 0: always */
+} placing[] = {
+    {SYS_madvise, 0, 1, 0, 0}, {SYS_mbind, 0, 1, 0, 0},
+    {SYS_mlock, 0, 1, 0, 0},   {SYS_mlock2, 0, 1, 0, 0},
+    {SYS_munlock, 0, 1, 0, 0}, {SYS_mprotect, 0, 1, 0, 0},
+    {SYS_munmap, 0, 1, 0, 0},  {SYS_mmap, 0, 1, 3, MAP_FIXED},
+    {SYS_mremap, 0, 1, 0, 0},  {SYS_mremap, 4, 2, 3, MREMAP_FIXED},
+};
+
+/* address + length as two words in M[0] (low) and A (high). A sum past the end of the addresses is no valid call. */
+static void add_end(struct confine_program *p, const struct placing *c)
+{
+    load(p, LOW(c->length));
+    add(p, BPF_MISC | BPF_TAX, 0, 0, 0);
+    load(p, LOW(c->address));
+    add(p, BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
+    add(p, BPF_ST, 0, 0, 0);
+    add(p, BPF_JMP | BPF_JGE | BPF_X, 0, 2, 0); /* no carry */
+    add(p, BPF_LD | BPF_IMM, 1, 0, 0);
+    add(p, BPF_JMP | BPF_JA, 1, 0, 0);
+    add(p, BPF_LD | BPF_IMM, 0, 0, 0);
+    add(p, BPF_MISC | BPF_TAX, 0, 0, 0);
+    load(p, HIGH(c->length));
+    add(p, BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
+    add(p, BPF_MISC | BPF_TAX, 0, 0, 0);
+    load(p, HIGH(c->address));
+    add(p, BPF_ALU | BPF_ADD | BPF_X, 0, 0, 0);
+}
+
+/* All of it is given back: nobody's matrix is in there then. */
+static void add_given_back(struct confine_program *p, const struct host_span *o)
+{
+    const uint64_t length = o->to - o->from;
+    const struct {
+        size_t at;
+        uint32_t value;
+    } wanted[] = {{LOW(0), (uint32_t)o->from},
+                  {HIGH(0), (uint32_t)(o->from >> 32)},
+                  {LOW(1), (uint32_t)length},
+                  {HIGH(1), (uint32_t)(length >> 32)},
+                  {LOW(2), MADV_DONTNEED}};
+    const size_t n = sizeof wanted / sizeof wanted[0];
+    for (size_t i = 0; i < n; i++) {
+        load(p, wanted[i].at);
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, wanted[i].value, 0, (unsigned)(2 * (n - i) - 1));
+    }
+    add(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* Denied where address < to and address + length > from. */
+static void add_placing(struct confine_program *p, const struct placing *c, const struct host_span *o, uint32_t verdict)
+{
+    unsigned short call = p->length;
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, c->call, 0, 0);
+    if (c->call == SYS_madvise)
+        add_given_back(p, o);
+    if (c->if_has) {
+        load(p, LOW(c->flags));
+        add(p, BPF_JMP | BPF_JSET | BPF_K, c->if_has, 0, 22); /* past the verdict */
+    }
+    load(p, HIGH(c->address));
+    add(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)(o->to >> 32), 20, 0);
+    add_end(p, c);
+    add(p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)(o->from >> 32), 3, 0);
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(o->from >> 32), 0, 3);
+    add(p, BPF_LD | BPF_MEM, 0, 0, 0);
+    add(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    add(p, BPF_RET | BPF_K, verdict, 0, 0);
+    p->code[call].jf = (uint8_t)(p->length - call - 1);
+    load(p, offsetof(struct seccomp_data, nr));
+}
+
 void confine_name(struct confine_program *p, const struct confine_ranges *ranges, bool listened)
 {
     const uint32_t denied = SECCOMP_RET_ERRNO | EPERM, verdict = listened ? SECCOMP_RET_USER_NOTIF : denied;
@@ -142,5 +222,7 @@ void confine_name(struct confine_program *p, const struct confine_ranges *ranges
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
         add_named(p, &named[i], verdict);
     add_ranges(p, ranges, verdict);
+    for (size_t i = 0; i < sizeof placing / sizeof placing[0] && ranges->operands.to > 0; i++)
+        add_placing(p, &placing[i], &ranges->operands, verdict);
     p->code[other + 1].k = (uint32_t)(p->length - other - 2);
 }

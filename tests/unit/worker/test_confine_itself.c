@@ -141,12 +141,121 @@ static void test_a_range_is_kept_by_the_filter(void **state)
     check(named_range);
 }
 
+/* ---- memory of the harness's matrices ---- */
+
+#define SPAN ((uint64_t)1 << 32)
+#define MB ((size_t)1 << 20)
+
+static char *span; /* two stretches of 4 GiB, with some of the same mapping in front and behind */
+
+/* In force: `span` may not be touched. */
+static bool keep_span(void)
+{
+    char note[CONFINE_NOTE] = "";
+    char *memory = mmap(NULL, 4 * SPAN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    span = memory + (SPAN - (uintptr_t)memory % SPAN);
+    const uint64_t from = (uint64_t)(uintptr_t)span;
+    const struct confine_ranges ranges = {.operands = {from, from + 2 * SPAN}};
+    return memory != MAP_FAILED && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           confine_calls(&ranges, NULL, note) == 0;
+}
+
+/* Every way in, at every place. */
+static int kept_calls(void)
+{
+    const struct {
+        int64_t at;
+        uint64_t bytes;
+    } places[] = {{0, 4096},
+                  {0, 2 * SPAN},
+                  {0, 16 * SPAN},
+                  {-4096, 4097},
+                  {-4096, 8192},
+                  {(int64_t)SPAN, 4096},
+                  {(int64_t)SPAN - 4096, 8192},
+                  {-(int64_t)MB, 1ull << 46},
+                  {(int64_t)(2 * SPAN) - 4096, 4096},
+                  {(int64_t)(2 * SPAN) - 4096, 1ull << 46}};
+    const unsigned long nodes = 1;
+    if (!keep_span())
+        return NOT_HERE;
+    for (int i = 0; i < (int)(sizeof places / sizeof *places); i++) {
+        char *at = span + places[i].at;
+        size_t bytes = places[i].bytes;
+        if (!refused(madvise(at, bytes, MADV_HUGEPAGE), EPERM) || !refused(madvise(at, bytes, MADV_COLD), EPERM))
+            return 10 + i;
+        if (!refused(mlock(at, bytes), EPERM) || !refused(mlock2(at, bytes, 0), EPERM) ||
+            !refused(munlock(at, bytes), EPERM))
+            return 30 + i;
+        if (!refused(mprotect(at, bytes, PROT_READ), EPERM) || !refused(munmap(at, bytes), EPERM))
+            return 40 + i;
+        if (!refused(syscall(SYS_mbind, at, bytes, 3, &nodes, 2ul, 0u), EPERM))
+            return 50 + i;
+        if (mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED || errno != EPERM)
+            return 60 + i;
+        if (mremap(at, bytes, 4096, MREMAP_MAYMOVE) != MAP_FAILED || errno != EPERM)
+            return 80 + i;
+    }
+    return 0;
+}
+
+static void test_pages_of_matrices_are_kept(void **state)
+{
+    (void)state;
+    check(kept_calls);
+}
+
+/* A block of its own may not be moved there, but to elsewhere; all that lies beside it is whose it was. */
+static int beside_it(void)
+{
+    char *own = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED || !keep_span())
+        return NOT_HERE;
+    char *before = span - 4096, *behind = span + 2 * SPAN;
+    if (mremap(own, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, span + 4096) != MAP_FAILED || errno != EPERM)
+        return 1;
+    if (mremap(own, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, behind) != behind)
+        return 2;
+    if (mlock(before, 4096) != 0 || munlock(before, 4096) != 0 || mprotect(before, 4096, PROT_READ) != 0)
+        return 3;
+    if (madvise(behind, MB, MADV_DONTNEED) != 0 || munmap(behind, 4096) != 0 || munmap(before, 4096) != 0)
+        return 4;
+    if (mmap(span, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) /* elsewhere: it is taken */
+        return 5;
+    return mmap(NULL, MB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 6 : 0;
+}
+
+static void test_what_lies_beside_them_is_not(void **state)
+{
+    (void)state;
+    check(beside_it);
+}
+
+static int given_back(void)
+{
+    if (!keep_span())
+        return NOT_HERE;
+    span[0] = span[SPAN] = 1;
+    if (!refused(madvise(span, SPAN, MADV_DONTNEED), EPERM) || !refused(madvise(span, 2 * SPAN, MADV_FREE), EPERM))
+        return 1;
+    if (madvise(span, 2 * SPAN, MADV_DONTNEED) != 0)
+        return 2;
+    return ((volatile char *)span)[0] == 0 && ((volatile char *)span)[SPAN] == 0 ? 0 : 3;
+}
+
+static void test_they_are_given_back_as_a_whole(void **state)
+{
+    (void)state;
+    check(given_back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descriptors_send_no_signals),   cmocka_unit_test(test_the_process_keeps_its_state),
         cmocka_unit_test(test_newer_calls_are_not_there),     cmocka_unit_test(test_code_of_the_clock_is_sealed),
-        cmocka_unit_test(test_a_range_is_kept_by_the_filter),
+        cmocka_unit_test(test_a_range_is_kept_by_the_filter), cmocka_unit_test(test_pages_of_matrices_are_kept),
+        cmocka_unit_test(test_what_lies_beside_them_is_not),  cmocka_unit_test(test_they_are_given_back_as_a_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

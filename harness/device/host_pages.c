@@ -1,0 +1,200 @@
+/*
+ * host_pages.c - blocks of one reserved stretch of addresses, first fit, and a look at how the kernel maps it. Relies
+ * on mmap and /proc/self/smaps. Called by cpu.c.
+ */
+#include "device/host_pages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE 4096u /* blocks begin at multiples of it; where pages are larger, they share one */
+
+struct host_pages {
+    uint64_t bytes; /* asked for */
+    struct host_span span;
+    struct host_span *blocks; /* in order of address */
+    size_t n, room;
+    bool watched;
+    bool spoiled; /* what was changed could not be put back */
+};
+
+static void *at(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* ---- the stretch ---- */
+
+/* Without large pages, even where the system gives them to everybody: it has them for some and not for others. */
+static int reserve(uint64_t bytes, struct host_span *out)
+{
+    uint64_t wanted = round_up(bytes, HOST_PAGES_ALIGNMENT), reserved = wanted + HOST_PAGES_ALIGNMENT;
+    void *memory = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    uint64_t start = (uint64_t)(uintptr_t)memory, from = round_up(start, HOST_PAGES_ALIGNMENT);
+    if (from > start)
+        munmap(memory, from - start);
+    if (start + reserved > from + wanted)
+        munmap(at(from + wanted), start + reserved - from - wanted);
+    (void)madvise(at(from), wanted, MADV_NOHUGEPAGE); /* fails where the kernel knows no large pages */
+    *out = (struct host_span){from, from + wanted};
+    return 0;
+}
+
+int host_pages_open(uint64_t bytes, struct host_pages **out)
+{
+    struct host_pages *pages = calloc(1, sizeof *pages);
+    *out = NULL;
+    if (!pages || reserve(bytes, &pages->span) != 0) {
+        free(pages);
+        return -1;
+    }
+    pages->bytes = bytes;
+    *out = pages;
+    return 0;
+}
+
+void host_pages_close(struct host_pages *pages)
+{
+    if (!pages)
+        return;
+    munmap(at(pages->span.from), pages->span.to - pages->span.from);
+    free(pages->blocks);
+    free(pages);
+}
+
+struct host_span host_pages_span(const struct host_pages *pages)
+{
+    return pages->span;
+}
+
+/* Only where nobody is kept from changing it is one ever spoiled, and then nothing keeps this from being unmapped. */
+static void replace_spoiled(struct host_pages *pages)
+{
+    struct host_span other;
+    if (!pages->spoiled || pages->n > 0 || reserve(pages->bytes, &other) != 0)
+        return;
+    munmap(at(pages->span.from), pages->span.to - pages->span.from);
+    pages->span = other;
+    pages->spoiled = false;
+}
+
+/* ---- blocks ---- */
+
+static bool make_room(struct host_pages *pages)
+{
+    if (pages->n < pages->room)
+        return true;
+    size_t room = pages->room ? 2 * pages->room : 16;
+    struct host_span *blocks = realloc(pages->blocks, room * sizeof *blocks);
+    if (!blocks)
+        return false;
+    pages->blocks = blocks;
+    pages->room = room;
+    return true;
+}
+
+void *host_pages_take(struct host_pages *pages, size_t bytes)
+{
+    uint64_t size = bytes ? round_up(bytes, PAGE) : PAGE;
+    replace_spoiled(pages);
+    if (size < bytes || !make_room(pages))
+        return NULL;
+    uint64_t from = pages->span.from;
+    size_t i = 0;
+    for (; i < pages->n && pages->blocks[i].from - from < size; i++)
+        from = pages->blocks[i].to;
+    if (pages->span.to - from < size)
+        return NULL;
+    memmove(&pages->blocks[i + 1], &pages->blocks[i], (pages->n - i) * sizeof *pages->blocks);
+    pages->blocks[i] = (struct host_span){from, from + size};
+    pages->n++;
+    return at(from);
+}
+
+bool host_pages_give(struct host_pages *pages, const void *memory)
+{
+    uint64_t from = (uint64_t)(uintptr_t)memory;
+    size_t i = 0;
+    while (i < pages->n && pages->blocks[i].from != from)
+        i++;
+    if (i == pages->n)
+        return false;
+    pages->n--;
+    memmove(&pages->blocks[i], &pages->blocks[i + 1], (pages->n - i) * sizeof *pages->blocks);
+    if (pages->n == 0) /* the one call that is let through */
+        (void)madvise(at(pages->span.from), pages->span.to - pages->span.from, MADV_DONTNEED);
+    return true;
+}
+
+/* ---- what became of it ---- */
+
+void host_pages_watch(struct host_pages *pages)
+{
+    pages->watched = true;
+}
+
+/* A line of smaps: where a mapping lies. */
+static bool is_mapping(const char *line, struct host_span *out, char rights[5])
+{
+    return sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &out->from, &out->to, rights) == 3;
+}
+
+/* "VmFlags: rd wr mr mw me nr nh", of which hg is for large pages, lo locked, mg merged. */
+static bool is_foreign(const char *line)
+{
+    unsigned long large = 0;
+    if (sscanf(line, "AnonHugePages: %lu", &large) == 1)
+        return large > 0;
+    return strncmp(line, "VmFlags:", 8) == 0 && (strstr(line, " hg") || strstr(line, " lo") || strstr(line, " mg"));
+}
+
+static bool is_as_it_was(FILE *smaps, const struct host_span *span)
+{
+    char line[1024], rights[5] = "";
+    struct host_span now;
+    bool inside = false, whole = false, foreign = false;
+    while (fgets(line, sizeof line, smaps)) {
+        if (is_mapping(line, &now, rights))
+            inside = now.from <= span->from && now.to >= span->to && strcmp(rights, "rw-p") == 0;
+        whole = whole || inside;
+        foreign = foreign || (inside && is_foreign(line));
+    }
+    return whole && !foreign;
+}
+
+/* Where a part was treated differently it is a mapping of its own. */
+static bool is_changed(const struct host_pages *pages)
+{
+    FILE *smaps = fopen("/proc/self/smaps", "re");
+    bool changed = smaps && !is_as_it_was(smaps, &pages->span);
+    if (smaps)
+        fclose(smaps);
+    return changed;
+}
+
+void host_pages_changes(const struct host_pages *pages, char what[128])
+{
+    if (pages->watched && !pages->spoiled && is_changed(pages))
+        snprintf(what, 128, "the pages that operands lie on were changed (madvise, mbind, mlock, mprotect or mremap)");
+}
+
+void host_pages_restore(struct host_pages *pages)
+{
+    uint64_t bytes = pages->span.to - pages->span.from;
+    if (!pages->watched || pages->spoiled || !is_changed(pages))
+        return;
+    (void)mprotect(at(pages->span.from), bytes, PROT_READ | PROT_WRITE);
+    (void)munlock(at(pages->span.from), bytes);
+    (void)madvise(at(pages->span.from), bytes, MADV_NOHUGEPAGE);
+    pages->spoiled = is_changed(pages);
+}
