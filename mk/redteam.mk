@@ -1,15 +1,21 @@
 # redteam.mk - contenders that cheat, and honest ones that come near (docs/trust.md).
-# The red team: one contender for each line of its tables, compiled from the source file that the line names.
+# The red team: one contender for each line of its tables. Its source file, which the line names, is compiled once, and
+# linked with each name.
 redteam_lines = $(shell sed -E '/^(#|$$)/d; s/^([^ ]+) +([^ ]+) .*/\1:\2/' tests/redteam/$(1).table)
 redteam_all := $(foreach table,cpu large second remains,$(call redteam_lines,$(table)))
 REDTEAM := $(foreach line,$(redteam_all),$(BUILD)/tests/redteam/$(firstword $(subst :, ,$(line))).so)
 
+$(BUILD)/obj/tests/redteam/%.o: tests/redteam/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c $< -o $@
+
 define redteam_rule
-$(BUILD)/tests/redteam/$(1).so: tests/redteam/$(2).c $(wildcard tests/redteam/*.h tests/redteam/$(2).map) tests/fixtures/plugins/bad.h harness/abi/contender.h $(PLUGIN_MAP) $(BUILD)/flags
+$(BUILD)/tests/redteam/$(1).so: $(BUILD)/obj/tests/redteam/$(2).o $(or $(wildcard tests/redteam/$(2).map),$(PLUGIN_MAP))
 	@mkdir -p $$(@D)
-	$$(call say,CC)
-	$$(Q)$$(CC) $$(PLUGIN_CFLAGS) -DREDTEAM='"$(1)"' $$< $$(SAN) -shared \
-		-Wl,--version-script=$(or $(wildcard tests/redteam/$(2).map),$(PLUGIN_MAP)) $$(LDFLAGS) -lpthread -ldl -o $$@
+	$$(call say,LD)
+	$$(Q)echo 'const char redteam_name[] = "$(1)";' | $$(CC) -x c -g0 - -x none $$< $$(SAN) -shared -fPIC \
+		-Wl,--version-script=$$(lastword $$^) $$(LDFLAGS) -lpthread -ldl -o $$@
 endef
 $(foreach line,$(redteam_all),$(eval $(call redteam_rule,$(firstword $(subst :, ,$(line))),$(lastword $(subst :, ,$(line))))))
 

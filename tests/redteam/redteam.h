@@ -1,6 +1,7 @@
 /*
- * redteam.h - what the contenders of the CPU red team share. One source file holds a family of them in a table, and is
- * compiled once for each, with -DREDTEAM='"name"' choosing the row: the name of a contender is nowhere in the harness.
+ * redteam.h - what the contenders of the CPU red team share. One source file holds a family of them in a table; the
+ * name that it is linked with (mk/redteam.mk), or -DREDTEAM='"name"' (try.sh), chooses the row. The name of a contender
+ * is nowhere in the harness.
  */
 #ifndef CUDAL2_TESTS_REDTEAM_H
 #define CUDAL2_TESTS_REDTEAM_H
@@ -8,6 +9,11 @@
 #include "../fixtures/plugins/bad.h"
 
 #include <string.h>
+
+#ifndef REDTEAM
+extern const char redteam_name[];
+#define REDTEAM redteam_name
+#endif
 
 /* Hooks left NULL are the honest ones of bad.h. */
 struct redteam_row {
@@ -34,12 +40,14 @@ static inline size_t redteam_bytes_of_c(const struct bad_state *s)
     const uint32_t cudal2_plugin_abi = CUDAL2_ABI;                                                                     \
     const struct cudal2_plugin *cudal2_plugin(void)                                                                    \
     {                                                                                                                  \
-        static struct cudal2_contender contender = {.name = REDTEAM "-nn",                                             \
+        static char name[64];                                                                                          \
+        static struct cudal2_contender contender = {.name = name,                                                      \
                                                     .devices = CUDAL2_ON_CPU,                                          \
                                                     .dtypes = CUDAL2_BIT(CUDAL2_F32),                                  \
                                                     .accumulates = CUDAL2_BIT(CUDAL2_ACC_F32),                         \
                                                     .layout = CUDAL2_NN};                                              \
         static const struct cudal2_plugin plugin = {.name = REDTEAM, .contenders = &contender, .n_contenders = 1};     \
+        snprintf(name, sizeof name, "%s-nn", REDTEAM);                                                                 \
         for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) {                                                   \
             if (strcmp((rows)[i].name, REDTEAM) != 0)                                                                  \
                 continue;                                                                                              \

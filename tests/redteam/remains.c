@@ -133,10 +133,10 @@ static int send_record(const struct bad_state *s, const char *nonce)
         "\"accumulate\":\"f32\",\"mode\":\"offline\",\"headline\":\"wall\",\"cache\":\"warm\",\"overlap\":\"none\","
         "\"worker\":0,\"group_blocks\":[2,2],\"converged\":true,\"worst_half_width\":0.001,\"order\":\"01 10 01 10\","
         "\"others_every\":1,\"usual\":{\"launches\":1},\"contenders\":[{\"name\":\"openblas-nn\",\"attributes\":{},"
-        "\"wall\":\"50:2000:ABAC\"},{\"name\":\"" REDTEAM
-        "-nn\",\"candidate\":true,\"attributes\":{},\"wall\":\"50:200:ABAC\"}],"
+        "\"wall\":\"50:2000:ABAC\"},{\"name\":\"%s-nn\",\"candidate\":true,\"attributes\":{},\"wall\":\"50:200:ABAC\"}]"
+        ","
         "\"phase_seconds\":{},\"busy_seconds\":0.001}}\n",
-        NONCE, nonce, (long)s->m, (long)s->n, (long)s->k);
+        NONCE, nonce, (long)s->m, (long)s->n, (long)s->k, REDTEAM);
     return write(MESSAGES, line, (size_t)length) == length;
 }
 
