@@ -22,6 +22,7 @@ struct timed {
     bool chosen, row_due;
     double since;
     struct timed_cost cost;
+    double others_ns; /* disturbances of segments that are not checked */
 };
 
 /* ---- the cell ---- */
@@ -218,7 +219,7 @@ int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_
     return bench->device->probes->disturb(bench->device, &renewal, n, err);
 }
 
-int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err)
+int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, bool always, struct error *err)
 {
     struct timed *t = bench->timed;
     const struct probe_ops *probes = bench->device->probes;
@@ -228,7 +229,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
     double start = now_ns(bench);
     t->row_due = !alone && is_row_due(bench, entrant);
     t->chosen = timed_chooses(bench, &t->cost) || t->row_due;
-    if (!t->chosen) {
+    if (!t->chosen && !always) {
         t->since = start;
         return 0;
     }
@@ -236,7 +237,7 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
     if (code == 0 && bench->renewed != NULL)
         code = bench->renewed(bench->renewed_context, err);
     t->since = now_ns(bench);
-    t->cost.checks_ns += t->since - start;
+    *(t->chosen ? &t->cost.checks_ns : &t->others_ns) += t->since - start;
     return code;
 }
 
@@ -469,7 +470,7 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
 
 double timed_spent(const struct bench *bench)
 {
-    return bench->timed == NULL ? 0 : bench->timed->cost.checks_ns;
+    return bench->timed == NULL ? 0 : bench->timed->cost.checks_ns + bench->timed->others_ns;
 }
 
 /* ---- the record ---- */

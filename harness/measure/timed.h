@@ -56,9 +56,9 @@ bool timed_renews(const struct bench *bench);
 /* Ahead of a launch on the entrant's set 0 that is timed by itself. `cold`: the cache state that was set is one without
  * the inputs. */
 int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct error *err);
-/* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed) the
- * inputs of all sets are disturbed and every C is spoiled. */
-int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, struct error *err);
+/* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed), or of
+ * `always` all, the inputs of all sets are disturbed and every C is spoiled. */
+int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, bool always, struct error *err);
 /* The same for its first n sets, without asking whether. bench->timed and probe_ops.disturb are not NULL. */
 int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err);
 /* Whether the next segment is checked, by what others and their checks cost: drawn. bench->timed is not NULL. */
@@ -72,7 +72,7 @@ int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, st
  * EXIT_CODE_VERIFICATION with "wrong_result: why" when the output is wrong. */
 int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing, double ns, struct error *err);
 
-/* ns that checks of segments have taken so far: no part of what the host waits for a segment. */
+/* ns that disturbances and checks of segments have taken so far: no part of what the host waits for a segment. */
 double timed_spent(const struct bench *bench);
 
 /* Writes what was checked into each entrant's record (verification.timed). */

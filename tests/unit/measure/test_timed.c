@@ -98,6 +98,52 @@ static void segments_are_judged(void **state)
     assert_true(judged[0] <= judged[1]);
 }
 
+static unsigned disturbances;
+static const struct probe_ops *scripted;
+
+/* Takes long, so that few segments are checked where a share is drawn. */
+static int count_disturbance(struct device *d, const struct probe_renewal *r, size_t n, struct error *err)
+{
+    disturbances++;
+    (void)d->ops->wait_until(d, d->ops->now(d) + 50000000);
+    return scripted->disturb(d, r, n, err);
+}
+
+/* Where one launch is timed behind a primer, inputs that stayed would be told in its time: each finds others, whether
+ * it is judged or not. In a row of many the first ones bear it. */
+static void launches_of_a_server_all_find_other_inputs(void **state)
+{
+    static struct probe_ops counting;
+    (void)state;
+    for (int server = 0; server < 2; server++) {
+        open_timed_cell();
+        f.bench.headline = f.bench.record->headline = TIMING_DEVICE;
+        f.bench.mode = f.bench.record->mode = server ? MODE_SERVER : MODE_OFFLINE;
+        f.bench.between_blocks = NULL;
+        f.config.cache[MODE_SERVER] = CACHE_WARM;
+        f.config.timed = TIMED_SAMPLE;
+        scripted = f.device->probes;
+        counting = *scripted;
+        counting.disturb = count_disturbance;
+        counting.renew = NULL; /* as on a GPU */
+        f.device->probes = &counting;
+        disturbances = 0;
+        fixture_start(&f);
+        struct error err;
+        assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+        timed_note(&f.bench);
+        uint64_t launches = counted(0, "launches") + counted(1, "launches"),
+                 judged = counted(0, "judged") + counted(1, "judged");
+        uint64_t rows = counted(0, "rows") + counted(1, "rows"), estimates = 2 * 3;
+        assert_true(judged < launches / 2);
+        if (server)
+            assert_int_equal(disturbances, launches - estimates + rows);
+        else
+            assert_int_equal(disturbances, judged + rows);
+        close_timed_cell();
+    }
+}
+
 /* However few segments the price allows to be judged, a candidate's rows are cut at some that are drawn. */
 static void a_candidate_has_its_rows(void **state)
 {
@@ -267,10 +313,15 @@ static void nothing_is_judged_too_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_timed_launch_is_judged), cmocka_unit_test(a_single_launch_is_found),
-        cmocka_unit_test(segments_are_judged),          cmocka_unit_test(a_candidate_has_its_rows),
-        cmocka_unit_test(a_wrong_segment_is_found),     cmocka_unit_test(rows_are_broken_where_nobody_foresees),
-        cmocka_unit_test(what_a_row_left_is_found),     cmocka_unit_test(verdicts_name_the_fault),
+        cmocka_unit_test(every_timed_launch_is_judged),
+        cmocka_unit_test(a_single_launch_is_found),
+        cmocka_unit_test(segments_are_judged),
+        cmocka_unit_test(a_candidate_has_its_rows),
+        cmocka_unit_test(launches_of_a_server_all_find_other_inputs),
+        cmocka_unit_test(a_wrong_segment_is_found),
+        cmocka_unit_test(rows_are_broken_where_nobody_foresees),
+        cmocka_unit_test(what_a_row_left_is_found),
+        cmocka_unit_test(verdicts_name_the_fault),
         cmocka_unit_test(nothing_is_judged_too_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
