@@ -43,6 +43,8 @@ struct novel {
     double fresh_ns;                /* the least: noise only adds */
     double seen_ns[NOVEL_ROUNDS];
     size_t rounds;
+    uint64_t ended_ns; /* when the latest launch had been waited for */
+    uint64_t pause_ns; /* how long the latest one on new inputs came after that */
 };
 
 /* What is timed has new inputs each time: its times say nothing of known ones. */
@@ -81,9 +83,11 @@ static int time_launch(struct novel *v, double *ns, struct error *err)
 {
     const struct timed_check *t = v->trial;
     struct device *d = t->bench->device;
-    if (timing_is_segment(t->bench->headline))
-        return d->ops->measure(d, v->segment, ns, err);
-    return device_time_single(d, t->bench->headline, &t->entrant->work, t->set, ns, err);
+    int code = timing_is_segment(t->bench->headline)
+                   ? d->ops->measure(d, v->segment, ns, err)
+                   : device_time_single(d, t->bench->headline, &t->entrant->work, t->set, ns, err);
+    v->ended_ns = d->ops->now(d);
+    return code;
 }
 
 /* The inputs of `seed`, and a spoiled C. */
@@ -100,12 +104,25 @@ static int put_inputs(struct timed_check *t, uint64_t seed, struct error *err)
     return code == 0 ? d->ops->sync(d, err) : code;
 }
 
+/* Whoever wakes slowly after a pause is to have the same one ahead of both: one on new inputs comes behind the judging
+ * of the launch before, one on known inputs behind a launch that nobody judges. */
+static void keep_pause(struct novel *v, bool is_new)
+{
+    struct device *d = v->trial->bench->device;
+    if (is_new)
+        v->pause_ns = d->ops->now(d) - v->ended_ns;
+    else
+        (void)d->ops->wait_until(d, v->ended_ns + v->pause_ns);
+}
+
 /* Times a launch on the inputs of `seed`; its output must be right. */
-static int time_on(struct novel *v, uint64_t seed, double *ns, struct error *err)
+static int time_on(struct novel *v, uint64_t seed, bool is_new, double *ns, struct error *err)
 {
     struct timed_check *t = v->trial;
     bench_stage(t->bench, t->entrant, "measure", t->bench->config->limits.launch_seconds);
     int code = put_inputs(t, seed, err);
+    if (code == 0)
+        keep_pause(v, is_new);
     if (code == 0)
         code = time_launch(v, ns, err);
     return code == 0 ? timed_check_judge(t, t->set, err) : code;
@@ -156,14 +173,14 @@ static int run_round(struct novel *v, bool *cleared, struct error *err)
     struct timed_check *t = v->trial;
     uint64_t seed = random_next(t->random) >> 8;
     double ns = 0;
-    int code = time_on(v, seed, &ns, err);
+    int code = time_on(v, seed, true, &ns, err);
     v->fresh_ns = fmin(v->fresh_ns, ns);
     *cleared = !is_renewed(t) && !is_slower(v->fresh_ns, v->best_ns);
     if (code != 0 || *cleared || t->verdict != NULL)
         return code;
     code = make_known(v, err);
     if (code == 0)
-        code = time_on(v, seed, &v->seen_ns[v->rounds++], err);
+        code = time_on(v, seed, false, &v->seen_ns[v->rounds++], err);
     *cleared = code == 0 && is_renewed(t) && v->rounds == NOVEL_CLEARING_ROUNDS &&
                !is_slower(v->fresh_ns, stats_quantile(v->seen_ns, v->rounds, 0));
     return code;
@@ -230,7 +247,7 @@ static int look(struct novel *v, bool *suspect, struct error *err)
 int replay_check(struct timed_check *t, struct error *err)
 {
     struct device *d = t->bench->device;
-    struct novel v = {.trial = t};
+    struct novel v = {.trial = t, .ended_ns = d->ops->now(d)};
     bool suspect = true;
     look_back(&v);
     int code = prepare(&v, err);

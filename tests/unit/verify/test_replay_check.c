@@ -157,6 +157,38 @@ static void a_pause_is_told_from_new_inputs(void **state)
     fixture_close(&f);
 }
 
+/* Asleep 20 us after a launch. */
+static void sleepy(const struct contender *c, void *state, size_t set, char *why)
+{
+    static uint64_t returned;
+    uint64_t now = f.device->ops->now(f.device);
+    f.actors[0].duration_ns = now > returned + 20000 ? SLOW_NS : FAST_NS;
+    cheat.honest->launch(c, state, set, why);
+    returned = f.device->ops->now(f.device) + (uint64_t)f.actors[0].duration_ns;
+}
+
+static const struct probe_ops *scripted;
+
+static int judge_slowly(struct device *d, const struct probe_product *product, struct probe_difference *out,
+                        struct error *err)
+{
+    (void)d->ops->wait_until(d, d->ops->now(d) + 50000);
+    return scripted->product(d, product, out, err);
+}
+
+/* A launch on new inputs comes behind a judgement, one on known inputs does not: its pause is as long. */
+static void both_arms_have_the_same_pause(void **state)
+{
+    static struct probe_ops slow;
+    (void)state;
+    open_cell_timed(TIMING_WALL, sleepy);
+    scripted = f.device->probes;
+    slow = *scripted;
+    slow.product = judge_slowly;
+    f.device->probes = &slow;
+    expect_verdict("ok");
+}
+
 /* Of two launches one is timed, so that a period of two decides what is usual: with either no fault is found. */
 static void a_period_of_its_own_is_no_fault(void **state)
 {
@@ -197,6 +229,7 @@ int main(void)
         cmocka_unit_test(remembered_outputs_are_found),    cmocka_unit_test(a_device_may_not_renew),
         cmocka_unit_test(patience_is_no_way_round),        cmocka_unit_test(a_pause_is_told_from_new_inputs),
         cmocka_unit_test(a_period_of_its_own_is_no_fault), cmocka_unit_test(a_busy_machine_is_no_fault),
+        cmocka_unit_test(both_arms_have_the_same_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
