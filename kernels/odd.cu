@@ -5,7 +5,8 @@
  * (packing.cuh); a stage is then one copy of each without a map, and C is stored by 4 and 2 bytes (EPILOGUE 3). With
  * SPLIT_K that many CTAs share a tile's K through the workspace (REDUCE 2, split.cuh).
  *
- * Parameters: BM, BN, STAGES, CONSUMERS, PINGPONG, SPLIT_K, RASTER, DOWN, EARLY, as there.
+ * Parameters: BM, BN, STAGES, CONSUMERS, PINGPONG, SPLIT_K, RASTER, DOWN, EARLY, as there; STORES 16: C is stored by
+ * 16 bytes and, at the ends of a row, by 2 (EPILOGUE 4).
  */
 #define PACK 1
 #define ACROSS 0
@@ -20,7 +21,7 @@
 #define HOLD 0
 #define PEEK 0
 #define TAIL 0
-#define EPILOGUE (SPLIT_K > 1 ? 0 : 3)
+#define EPILOGUE (SPLIT_K > 1 ? 0 : STORES == 16 ? 4 : 3)
 #define EVICT 0
 #define STREAM 0
 #define MIN_BLOCKS 1

@@ -77,4 +77,24 @@ DEVICE struct pack_store pack_store_of(int lane, int odd, int columns)
     return s;
 }
 
+/* --- the same by eight lanes a row, 16 bytes each, and by two what is left at either end --- */
+
+/* What lane `chunk` of eight stores of a row's 64 elements, of which `columns` are there; the row begins `place`
+ * elements behind an address of 16 bytes. */
+struct pack_wide {
+    int head;  /* elements ahead of the first such address */
+    int at;    /* the first of the lane's eight elements */
+    int whole; /* whether it stores them */
+    int first; /* whether it stores element `chunk`, of those ahead */
+    int last;  /* the element that it stores of those behind the eights, or -1 */
+};
+
+DEVICE struct pack_wide pack_wide_of(int chunk, int place, int columns)
+{
+    const int end = columns < 0 ? 0 : columns < 64 ? columns : 64, ahead = (8 - place) % 8;
+    const int head = ahead < end ? ahead : end, eights = (end - head) / 8, last = head + eights * 8 + chunk;
+    struct pack_wide s = {head, head + chunk * 8, chunk < eights, chunk < head, last < end ? last : -1};
+    return s;
+}
+
 #endif

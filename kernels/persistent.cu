@@ -38,7 +38,9 @@
  * tile alone until the first has asked for all of its products: while that one stores, the tensor cores have work EARLY
  * 1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here) EPILOGUE 0:
  * 4-byte stores from the accumulators; 1: stmatrix into swizzled shared memory, TMA stores; 2: stmatrix, then each warp
- * stores its rows by 16 bytes a lane, waiting for no other; 3: the same by 4 and 2 bytes, for rows that begin anywhere
+ * stores its rows by 16 bytes a lane, waiting for no other; 3: the same by 4 and 2 bytes, for rows that begin anywhere;
+ * 4: by 16 and 2 (odd.cu)
+ *
  *   PACK                 1: the operands are packed into the workspace first (odd.cu)
  *
  * Warp and cluster numbers are passed through a shuffle: only then does the compiler know them to be the same for the

@@ -9,6 +9,10 @@
 #include "pack.cuh"
 #include "persistent.cuh"
 #include "split.cuh"
+#if EPILOGUE == 4
+#define FUNNEL(low, high, bits) __funnelshift_r(low, high, bits)
+#include "slide.cuh"
+#endif
 
 #if SPLIT_K > 1 || EPILOGUE >= 2
 /* Where a lane's share of a tile goes, as far as it can be known before the products. */
@@ -16,18 +20,18 @@ struct outlet {
     u16 *to;           /* its first element of C */
     int rows, columns; /* of C from there on; with ENDS_WITH_TILE no more columns than the tile has */
     u32 put, take; /* EPILOGUE 2, in the warpgroup's box of 64 x 64: for stmatrix, and its first 16 bytes; 3: its pair
-                      of the warp's first row */
+                      of the warp's first row; 4: that row */
 #if REDUCE == 2
     struct meeting meeting;
 #endif
 };
 
 /* A lane stores pairs as it holds them, or with EPILOGUE 2 16 bytes of every fourth of its warp's 16 rows, or with 3
- * some of every row. */
+ * and 4 some of every row. */
 #if SPLIT_K > 1
 #define LANES_A_ROW 4
 #define LANE_COLUMNS 2
-#elif EPILOGUE == 3
+#elif EPILOGUE >= 3
 #define LANES_A_ROW 32
 #define LANE_COLUMNS 0
 #else
@@ -58,7 +62,7 @@ DEVICE struct outlet find_outlet(const struct work &w, const struct place &p, in
 #endif
 #if SPLIT_K == 1
     o.put = box + in * 128 + (lane / 16 ^ in % 8) * 16;
-    o.take = EPILOGUE == 3 ? box + out * 128 + lane * 4 : box + out * 128 + (lane % 8 ^ lane / 8) * 16;
+    o.take = box + out * 128 + (EPILOGUE == 4 ? 0 : EPILOGUE == 3 ? lane * 4 : (lane % 8 ^ lane / 8) * 16);
     settle(o.put), settle(o.take);
 #endif
     return o;
@@ -297,6 +301,40 @@ DEVICE void store_part_of_row(u16 *to, int columns, u32 pair)
         store_global2(to, pair);
     }
 }
+#elif EPILOGUE == 4
+DEVICE void store_if(bool wanted, u16 *to, const u32 (&v)[4])
+{
+    asm volatile(
+        "{.reg .pred p;\n setp.ne.u32 p, %0, 0;\n @p st.global.v4.u32 [%1], {%2, %3, %4, %5};}" ::"r"((u32)wanted),
+        "l"(to), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+        : "memory");
+}
+
+/* Element i of the staged row at `from`, number `row` of its warp, to `to`, where that is wanted. Without a branch. */
+DEVICE void store_one_if(bool wanted, u16 *to, u32 from, int row, int i)
+{
+    asm volatile("{.reg .pred p;\n .reg .b16 v;\n setp.ne.u32 p, %0, 0;\n @p ld.shared.b16 v, [%2];\n"
+                 " @p st.global.b16 [%1], v;}" ::"r"((u32)wanted),
+                 "l"(to + i), "r"(from + (i / 8 ^ row % 8) * 16 + i % 8 * 2)
+                 : "memory");
+}
+
+/* Four rows of the box from `first` on, eight lanes each; the warp's first row begins at `to`. */
+DEVICE void store_four_rows(const outlet &o, u16 *to, int first, int left, int columns, int n)
+{
+    const int chunk = (int)threadIdx.x % 8, row = first + (int)threadIdx.x % 32 / 8;
+    const u32 from = o.take + row * 128;
+    u16 *const begin = to + (i64)n * row;
+    const struct pack_wide s = pack_wide_of(chunk, (int)((u64)begin >> 1 & 7), row < left ? columns : 0);
+    const uint4 low = load_shared16(from + (chunk ^ row % 8) * 16);
+    const uint4 high = load_shared16(from + ((chunk + 1) % 8 ^ row % 8) * 16);
+    const u32 chunks[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    u32 pairs[4];
+    slide_pairs(pairs, chunks, s.head);
+    store_if(s.whole, begin + s.at, pairs);
+    store_one_if(s.first, begin, from, row, chunk);
+    store_one_if(s.last >= 0, begin, from, row, s.last);
+}
 #endif
 
 /* A box of the tile, `below` its first row: each warp puts its 16 rows into shared memory and stores them. */
@@ -322,6 +360,12 @@ DEVICE void store_rows(const outlet &o, const wgmma_register (&d)[WG_REGISTERS],
                 store_part_of_row(o.to + (i64)n * (below + first + i) + box * 64, o.columns - box * 64, pair[i]);
             }
         }
+    }
+#elif EPILOGUE == 4
+    constexpr int at_once = MI * WG_REGISTERS > 128 ? 1 : 2; /* what registers hold */
+#pragma unroll at_once
+    for (int first = 0; first < 16; first += 4) {
+        store_four_rows(o, o.to + (i64)n * below + box * 64, first, o.rows - below, o.columns - box * 64, n);
     }
 #else
     uint4 v[4]; /* all loaded before the first is stored */

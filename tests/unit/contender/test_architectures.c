@@ -16,7 +16,7 @@
 #include "nvrtc_fixture.h"
 #include "scratch_fixture.h"
 
-static const char *const kernels[] = {"skeleton", "tiny", "multistage", "persistent", "decode", "odd"};
+static const char *const kernels[] = {"skeleton", "tiny", "multistage", "persistent", "decode", "odd", "slide"};
 #define N_KERNELS (sizeof kernels / sizeof kernels[0])
 
 /* Of the kernel's defaults, TN accumulated in f32; false where its manifest leaves the architecture out. */

@@ -144,9 +144,38 @@ static void each_element_of_a_row_is_stored_once(void **state)
             check_row(odd, columns);
 }
 
+/* The same by eight lanes with 16 bytes each, from an address of `place` elements behind one of 16 bytes on. */
+static void check_wide_row(int place, int columns)
+{
+    int stored[64 + 8] = {0};
+    for (int chunk = 0; chunk < 8; chunk++) {
+        struct pack_wide s = pack_wide_of(chunk, place, columns);
+        if (s.whole)
+            assert_int_equal((place + s.at) % 8, 0);
+        for (int i = 0; i < 8 && s.whole; i++)
+            stored[s.at + i]++;
+        assert_true(s.head < 8 && (!s.whole || s.at == s.head + 8 * chunk)); /* what slides into place */
+        if (s.first)
+            stored[chunk]++;
+        if (s.last >= 0)
+            stored[s.last]++;
+    }
+    for (int i = 0; i < 64 + 8; i++)
+        assert_int_equal(stored[i], i < columns && i < 64);
+}
+
+static void wide_stores_store_each_once(void **state)
+{
+    (void)state;
+    for (int place = 0; place < 8; place++)
+        for (int columns = -3; columns < 130; columns++)
+            check_wide_row(place, columns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(blocks_are_what_a_stage_holds),
-                                       cmocka_unit_test(each_element_of_a_row_is_stored_once)};
+                                       cmocka_unit_test(each_element_of_a_row_is_stored_once),
+                                       cmocka_unit_test(wide_stores_store_each_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
