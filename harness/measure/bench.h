@@ -118,7 +118,7 @@ struct bench {
     bool judging;    /* verification is over: what timed launches compute is held against what is allowed */
     bool in_row;     /* contenders are set up one right after another */
     bool state_seen; /* no contender's code has run since what it may leave changed was looked for */
-    /* NULL, or called when inputs have been renewed and the launch comes next. */
+    /* NULL, or a trial's: called when the launch comes next, behind new inputs, or to put them (measure/timed.h). */
     int (*renewed)(void *context, struct error *err);
     void *renewed_context;
     /* NULL, or called after every block (verify/honesty.h); non-zero only when the worker must end. */

@@ -205,27 +205,52 @@ static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing
     return device_shape_set(shape, visit, untimed + (unsigned)random_below(&t->random, each));
 }
 
-/* A trial (bench->renewed) has every C poisoned already. */
 int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
 {
     struct timed *t = bench->timed;
-    enum probe_spoil spoil = (enum probe_spoil)random_below(&t->random, SPOIL_KINDS);
+    enum probe_spoil spoil = draw_spoil(t);
     const struct probe_renewal renewal = {.problem = bench->problem,
                                           .layout = entrant->contender->is.layout,
                                           .operands = first_set(bench, entrant),
                                           .pool = t->pool,
-                                          .spoil = bench->renewed != NULL ? SPOIL_NONE : spoil,
+                                          .spoil = spoil,
                                           .seed = random_next(&t->random)};
     return bench->device->probes->disturb(bench->device, &renewal, n, err);
+}
+
+/* Launches that are timed by themselves may have new inputs each time instead (timed_renew). */
+static bool is_disturbed(const struct bench *bench, enum timing timing)
+{
+    const struct probe_ops *probes = bench->device->probes;
+    return bench->timed != NULL && bench->judging && probes->disturb != NULL &&
+           (timing_is_segment(timing) || probes->renew == NULL);
+}
+
+bool timed_lets_put(const struct bench *bench)
+{
+    return is_disturbed(bench, bench->headline);
+}
+
+/* The trial that runs puts what the launch is to find, and judges it. */
+static int let_put(struct bench *bench, struct error *err)
+{
+    struct timed *t = bench->timed;
+    double start = now_ns(bench);
+    int code = bench->renewed(bench->renewed_context, err);
+    t->chosen = t->row_due = false;
+    t->since = 0;
+    t->others_ns += now_ns(bench) - start;
+    return code;
 }
 
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, bool always, struct error *err)
 {
     struct timed *t = bench->timed;
-    const struct probe_ops *probes = bench->device->probes;
     bool alone = !timing_is_segment(timing);
-    if (t == NULL || !bench->judging || probes->disturb == NULL || (alone && probes->renew != NULL))
+    if (!is_disturbed(bench, timing))
         return 0;
+    if (bench->renewed != NULL)
+        return let_put(bench, err);
     double start = now_ns(bench);
     t->row_due = !alone && is_row_due(bench, entrant);
     t->chosen = timed_chooses(bench, &t->cost) || t->row_due;
@@ -234,8 +259,6 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
         return 0;
     }
     int code = timed_disturb_sets(bench, entrant, alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets, err);
-    if (code == 0 && bench->renewed != NULL)
-        code = bench->renewed(bench->renewed_context, err);
     t->since = now_ns(bench);
     *(t->chosen ? &t->cost.checks_ns : &t->others_ns) += t->since - start;
     return code;
@@ -436,7 +459,7 @@ static int judge_segment(struct look *l, enum timing timing, struct error *err)
     l->product.operands += draw_set(l->bench, l->entrant, timing);
     l->entrant->timed.judged++;
     int code = project(l, err);
-    if (code == 0 && timing == bench_row_timing(l->bench) && l->bench->renewed == NULL)
+    if (code == 0 && timing == bench_row_timing(l->bench))
         code = judge_row(l, err);
     t->cost.checks++;
     t->cost.checks_ns += now_ns(l->bench) - start;
@@ -471,23 +494,4 @@ int timed_judge(struct bench *bench, struct entrant *entrant, enum timing timing
 double timed_spent(const struct bench *bench)
 {
     return bench->timed == NULL ? 0 : bench->timed->cost.checks_ns + bench->timed->others_ns;
-}
-
-/* ---- the record ---- */
-
-void timed_note(struct bench *bench)
-{
-    for (size_t i = 0; i < bench->n_entrants; i++) {
-        struct entrant *e = &bench->entrants[i];
-        if (e->timed.launches == 0)
-            continue;
-        if (e->record->verification == NULL)
-            e->record->verification = cJSON_CreateObject();
-        cJSON *timed = cJSON_AddObjectToObject(e->record->verification, "timed");
-        json_put_number(timed, "launches", (double)e->timed.launches);
-        json_put_number(timed, "judged", (double)e->timed.judged);
-        json_put_number(timed, "projections", (double)e->timed.products);
-        json_put_number(timed, "bands", (double)e->timed.bands);
-        json_put_number(timed, "rows", (double)e->timed.rows);
-    }
 }

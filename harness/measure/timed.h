@@ -59,6 +59,9 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
 /* Ahead of what is timed otherwise, a device-timed segment or a launch on a GPU: of random ones (verify.timed), or of
  * `always` all, the inputs of all sets are disturbed and every C is spoiled. */
 int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timing, bool always, struct error *err);
+/* Whether timed_disturb leaves it to the trial that runs (bench->renewed) what a segment of the headline timing finds,
+ * and judges none of these. */
+bool timed_lets_put(const struct bench *bench);
 /* The same for its first n sets, without asking whether. bench->timed and probe_ops.disturb are not NULL. */
 int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err);
 /* Whether the next segment is checked, by what others and their checks cost: drawn. bench->timed is not NULL. */

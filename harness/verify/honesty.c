@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "measure/arrivals.h"
+#include "measure/timed.h"
 #include "verify/ahead.h"
 #include "verify/replay_check.h"
 #include "verify/rivals.h"
@@ -33,6 +34,7 @@ static bool is_on(const struct bench *bench)
 
 /* Everything of one entrant that a check looks at. */
 struct watch {
+    struct timed_check *trial;
     struct device *device;
     struct probe_region *outputs, *kept; /* C of its sets; inputs and then guards */
     uint64_t *seen[2];                   /* digests of outputs: at once, and a little later */
@@ -41,11 +43,11 @@ struct watch {
     uint64_t held[2]; /* by the process, before the segment and after */
 };
 
-static int watch_open(const struct timed_check *t, struct watch *w, struct error *err)
+static int watch_open(struct timed_check *t, struct watch *w, struct error *err)
 {
     size_t n = t->entrant->n_sets;
     size_t most = n * (OPERANDS_INPUTS + OPERANDS_GUARDS);
-    *w = (struct watch){.device = t->bench->device};
+    *w = (struct watch){.trial = t, .device = t->bench->device};
     w->outputs = calloc(n, sizeof *w->outputs);
     w->kept = calloc(most, sizeof *w->kept);
     w->before = calloc(2 * (n + most), sizeof *w->before);
@@ -91,10 +93,15 @@ static int poison(const struct timed_check *t, const struct watch *w, struct err
     return code == 0 ? d->ops->sync(d, err) : code;
 }
 
-static int prepare(const struct timed_check *t, struct watch *w, struct error *err)
+/* New inputs, an unwritten C, and what lies around both. */
+static int put_fresh(void *context, struct error *err)
 {
-    struct device *d = t->bench->device;
-    int code = poison(t, w, err);
+    struct watch *w = context;
+    struct timed_check *t = w->trial;
+    struct device *d = w->device;
+    int code = timed_check_fill_fresh(t, err);
+    if (code == 0)
+        code = poison(t, w, err);
     if (code == 0)
         code = d->probes->pattern(d, w->kept + w->n_inputs, w->n_kept - w->n_inputs, PROBE_GUARD, err);
     return code == 0 ? note_before(w, err) : code;
@@ -166,6 +173,16 @@ static int look_at_the_rest(struct timed_check *t, struct watch *w, const struct
     return look_for_late_work(t, w, err);
 }
 
+/* Where it can be, right ahead of the launch: a primer of the contender's own is past then, and has neither seen these
+ * inputs nor written to C. Elsewhere inputs are new once more ahead of each launch, and are noted again. */
+static int prepare(struct timed_check *t, struct watch *w, struct error *err)
+{
+    bool late = timed_lets_put(t->bench);
+    t->bench->renewed = late ? put_fresh : note_before;
+    t->bench->renewed_context = w;
+    return late ? 0 : put_fresh(w, err);
+}
+
 /* The segment, and then everything it may have done. The output is judged while late work has its time. */
 static int run_watched(struct timed_check *t, struct watch *w, struct error *err)
 {
@@ -173,8 +190,6 @@ static int run_watched(struct timed_check *t, struct watch *w, struct error *err
     double segment_ns = 0;
     int code = prepare(t, w, err);
     w->held[0] = code == 0 ? held_now(t) : 0;
-    t->bench->renewed = note_before; /* where launches are timed one by one, inputs are new once more */
-    t->bench->renewed_context = w;
     if (code == 0)
         code = timed_check_time(t, &segment_ns, err);
     t->bench->renewed = NULL;
@@ -195,8 +210,7 @@ static int check_fresh(struct timed_check *t, struct error *err)
     struct watch w;
     int code = watch_open(t, &w, err);
     do {
-        if (code == 0)
-            code = timed_check_fill_fresh(t, err);
+        t->set = (size_t)random_below(t->random, t->entrant->n_sets);
         if (code == 0)
             code = run_watched(t, &w, err);
     } while (code == 0 && t->verdict == NULL && t->entrant->grew >= LEAK_SUSPECTED);

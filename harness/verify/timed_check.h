@@ -18,7 +18,7 @@ struct timed_check {
 void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Chooses t->set and gives it N(0,1) inputs that nobody has seen; timed_check_restore brings the group's own back. */
+/* Gives t->set N(0,1) inputs that nobody has seen; timed_check_restore brings the group's own back. */
 int timed_check_fill_fresh(struct timed_check *t, struct error *err);
 int timed_check_restore(struct timed_check *t, struct error *err);
 
