@@ -16,7 +16,6 @@
 #include "run/cores.h"
 #include "run/memory.h"
 
-#define START_PAUSE_SECONDS 1.0 /* times the failures so far: a GPU may need a moment after a fault */
 #define POLL_MS 200
 #define LOOKS_PER_TURN 256 /* so that one talkative worker does not keep the others waiting */
 #define MEMORY_CHECK_NS 5000000000ull
@@ -105,7 +104,7 @@ static int lost_at_start(struct crew *crew, struct slot *slot, const struct slot
         return 0;
     keep_reason(crew, slot, event);
     slot->start_failures++;
-    slot->not_before_ns = clock_now_ns() + (uint64_t)(START_PAUSE_SECONDS * 1e9 * slot->start_failures);
+    slot->not_before_ns = clock_now_ns() + (uint64_t)(crew->setup.spec->pause_seconds * 1e9 * slot->start_failures);
     /* A worker that says why it cannot start, and never could, will say the same again. */
     bool never = event->code && !task->proven && !crew->was_up;
     return never || slot->start_failures >= task->start_tries ? retire(crew, slot, event, err) : 0;

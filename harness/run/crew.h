@@ -65,7 +65,7 @@ struct crew_task {
 };
 
 struct crew_setup {
-    const struct run_spec *spec;                   /* devices, program, lock_seconds, budget_seconds */
+    const struct run_spec *spec;                   /* devices, program, budget_seconds, lock_seconds, pause_seconds */
     const volatile int *stop;                      /* as run_supervise's *stop; NULL: nobody asks for an end */
     void (*note)(void *context, const char *line); /* NULL: nobody reads it */
     void *note_context;

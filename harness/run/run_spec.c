@@ -9,7 +9,8 @@
 
 void run_spec_init(struct run_spec *spec, const struct config *config)
 {
-    *spec = (struct run_spec){.config = config, .program = RUN_PROGRAM, .lock_seconds = RUN_LOCK_SECONDS};
+    *spec = (struct run_spec){
+        .config = config, .program = RUN_PROGRAM, .lock_seconds = RUN_LOCK_SECONDS, .pause_seconds = RUN_PAUSE_SECONDS};
 }
 
 /* What is no name of a file, and what would have to be one. */

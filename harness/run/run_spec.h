@@ -14,6 +14,7 @@
 
 #define RUN_PROGRAM "/proc/self/exe" /* the one that runs */
 #define RUN_LOCK_SECONDS 30.0
+#define RUN_PAUSE_SECONDS 1.0
 
 struct run_spec {
     const struct config *config;                     /* settled for these devices (config_settle) */
@@ -24,6 +25,7 @@ struct run_spec {
     const char *const *tuned; /* NULL-terminated tuning tables; NULL or empty: the device's own */
     double budget_seconds;    /* ends the run after this time as a TERM would; 0: none */
     double lock_seconds;      /* wait for a GPU's lock */
+    double pause_seconds;     /* times the failed starts: before a worker is started again; a GPU may need a moment */
     struct shard shard;       /* of a cluster; count 0: the whole plan */
     struct devices devices;   /* one worker each */
     int argc;

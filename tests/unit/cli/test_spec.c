@@ -91,6 +91,7 @@ static void test_a_spec_is_settled(void **state)
     assert_int_equal(spec->argc, 8);
     assert_string_equal(spec->argv[1], "run");
     assert_true(spec->lock_seconds > 0);
+    assert_true(spec->pause_seconds >= 1); /* what a GPU may need after a fault */
     assert_false(spec->search || spec->temporary || spec->extends || spec->resume);
     free(spec);
     run_config_close(&made);

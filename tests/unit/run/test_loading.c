@@ -1,16 +1,42 @@
-/* run/supervisor and run/process: plugins that are the end of a worker while they are loaded or compiled, and what a
- * worker is given. The worker is fake_worker.h's. */
+/* run/supervisor and run/process: workers that do not start, plugins that are the end of a worker while they are loaded
+ * or compiled, and what a worker is given. The worker is fake_worker.h's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "fake_worker.h"
 #include "run_fixture.h"
+#include "base/clock.h"
 #include "run/offenders.h"
 #include "run/process.h"
+
+static void test_start_fails_for_good(void **state)
+{
+    (void)state;
+    assert_int_equal(go("start:99=exit7"), EXIT_CODE_UNAVAILABLE);
+    assert_non_null(strstr(t.err.text, "code 7"));
+    assert_int_equal(starts(), 3);
+    assert_int_equal(access(t.journal, F_OK), -1); /* nothing measured, nothing left in the way */
+    assert_int_equal(access(t.output, F_OK), -1);
+}
+
+/* A GPU gets a moment to come back: one pause before the second start, two before the third. */
+static void test_start_fails_twice(void **state)
+{
+    (void)state;
+    t.spec.pause_seconds = 0.3;
+    uint64_t start = clock_now_ns();
+    assert_int_equal(go("start:2=crash"), 0);
+    assert_true(clock_now_ns() - start >= 900000000u);
+    struct journal_view v = complete_view();
+    assert_int_equal(starts(), 3);
+    assert_int_equal(v.envs, 1);
+    free_view(&v);
+}
 
 /* beta is left out from then on; everybody else is measured, and nobody counts it as a start that failed. */
 static void expect_refused(const char *script, const char *status)
@@ -110,6 +136,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "worker") == 0)
         return fake_worker();
     const struct CMUnitTest tests[] = {
+        TEST(test_start_fails_for_good),
+        TEST(test_start_fails_twice),
         TEST(test_crash_while_loading),
         TEST(test_exit_while_loading),
         TEST(test_hang_while_loading),

@@ -277,26 +277,6 @@ static void test_record_of_another_cell(void **state)
     free_view(&v);
 }
 
-static void test_start_fails_for_good(void **state)
-{
-    (void)state;
-    assert_int_equal(go("start:99=exit7"), EXIT_CODE_UNAVAILABLE);
-    assert_non_null(strstr(t.err.text, "code 7"));
-    assert_int_equal(starts(), 3);
-    assert_int_equal(access(t.journal, F_OK), -1); /* nothing measured, nothing left in the way */
-    assert_int_equal(access(t.output, F_OK), -1);
-}
-
-static void test_start_fails_twice(void **state)
-{
-    (void)state;
-    assert_int_equal(go("start:2=crash"), 0);
-    struct journal_view v = complete_view();
-    assert_int_equal(starts(), 3);
-    assert_int_equal(v.envs, 1);
-    free_view(&v);
-}
-
 static void test_worker_says_why_it_cannot_start(void **state)
 {
     (void)state;
@@ -484,8 +464,6 @@ int main(int argc, char **argv)
         TEST(test_harness_fails_twice),
         TEST(test_infrastructure_is_not_blamed),
         TEST(test_record_of_another_cell),
-        TEST(test_start_fails_for_good),
-        TEST(test_start_fails_twice),
         TEST(test_worker_says_why_it_cannot_start),
         TEST(test_program_that_is_not_there),
         TEST(test_two_workers_share_the_cells),
