@@ -30,8 +30,13 @@ int host_upset(struct device *d, const struct probe_upset *upset, char *why);
 int host_count_kept(struct device *d, const struct probe_upset *upset, char *why);
 int host_read_kept(struct device *d, uint64_t *kept, struct error *err);
 
-/* The element that host_renew wrote at `place` of the k of row `line` of A or, is_b, of column `line` of B. False when
- * it is not there any more. */
-bool host_renewed(const struct probe_renewal *renewal, bool is_b, uint64_t line, uint64_t place, float *value);
+/* `n` of the k elements of row `line` of A or, is_b, of column `line` of B, from `place` on. */
+struct host_elements {
+    uint64_t line, place, n;
+    bool is_b;
+};
+
+/* values[n]: what host_renew wrote there. False when one is not there any more. */
+bool host_renewed(const struct probe_renewal *renewal, const struct host_elements *which, float *values);
 
 #endif

@@ -181,29 +181,39 @@ int host_product(struct device *d, const struct probe_product *product, struct p
 
 /* ---- elements ---- */
 
-/* Element `place` of the row of A, or of the column of B, that the spot takes. */
-static double factor(const struct probe_product *product, struct probe_spot *spot, bool is_b, uint64_t place)
+/* values[]: those of the row of A, or of the column of B, that the spot takes. */
+static void load_factors(const struct probe_product *product, struct probe_spot *spot,
+                         const struct host_elements *which, float *values)
 {
     const struct cudal2_problem *p = &product->problem;
-    const struct matrix_extent extent = is_b ? problem_b(p, product->layout) : problem_a(p);
-    uint64_t stride = (uint64_t)extent.stride, line = is_b ? spot->column : spot->row;
-    bool across = is_b && product->layout != CUDAL2_TN;
-    float value = 0;
-    if (product->renewal == NULL)
-        return (double)element_load(is_b ? product->operands->b : product->operands->a, p->dtype,
-                                    across ? place * stride + line : line * stride + place);
-    spot->mutated |= !host_renewed(product->renewal, is_b, line, place, &value);
-    return (double)value;
+    const struct matrix_extent extent = which->is_b ? problem_b(p, product->layout) : problem_a(p);
+    const void *memory = which->is_b ? product->operands->b : product->operands->a;
+    uint64_t stride = (uint64_t)extent.stride, line = which->line;
+    bool across = which->is_b && product->layout != CUDAL2_TN;
+    if (product->renewal) {
+        spot->mutated |= !host_renewed(product->renewal, which, values);
+        return;
+    }
+    for (uint64_t i = 0; i < which->n; i++) {
+        uint64_t place = which->place + i;
+        values[i] = element_load(memory, p->dtype, across ? place * stride + line : line * stride + place);
+    }
 }
 
 static void expect_spot(const struct probe_product *product, struct probe_spot *spot)
 {
     double sum = 0, a_square = 0, b_square = 0;
-    for (uint64_t i = 0; i < (uint64_t)product->problem.k; i++) {
-        double a = factor(product, spot, false, i), b = factor(product, spot, true, i);
-        sum += a * b;
-        a_square += a * a;
-        b_square += b * b;
+    float a[PIECE], b[PIECE];
+    uint64_t k = (uint64_t)product->problem.k;
+    for (uint64_t at = 0; at < k; at += PIECE) {
+        uint64_t n = k - at < PIECE ? k - at : PIECE;
+        load_factors(product, spot, &(struct host_elements){spot->row, at, n, false}, a);
+        load_factors(product, spot, &(struct host_elements){spot->column, at, n, true}, b);
+        for (uint64_t i = 0; i < n; i++) {
+            sum += (double)a[i] * (double)b[i];
+            a_square += (double)a[i] * (double)a[i];
+            b_square += (double)b[i] * (double)b[i];
+        }
     }
     double alpha = problem_alpha(&product->problem);
     double c = added(product, (int64_t)spot->row, (int64_t)spot->column);

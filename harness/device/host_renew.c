@@ -54,9 +54,10 @@ static uint64_t single_place(const struct source *s, uint64_t line)
     return fill_bits(s->places, 2 * line) % (uint64_t)s->r->problem.k;
 }
 
-static bool is_single(const struct source *s, uint64_t line, uint64_t place)
+/* The same, or k where a line has none. */
+static uint64_t single_or_k(const struct source *s, uint64_t line)
 {
-    return line % s->every == s->at && place == single_place(s, line);
+    return line % s->every == s->at ? single_place(s, line) : (uint64_t)s->r->problem.k;
 }
 
 static void copy_signed(void *to, const void *from, enum cudal2_dtype dtype, uint64_t n, bool negative)
@@ -91,18 +92,23 @@ static void put_stretch(const struct source *s, uint64_t index, uint64_t n, void
     copy_signed(to, in_pool(s->r, from), s->r->problem.dtype, n, bits >> 63);
 }
 
-bool host_renewed(const struct probe_renewal *r, bool is_b, uint64_t line, uint64_t place, float *value)
+bool host_renewed(const struct probe_renewal *r, const struct host_elements *which, float *values)
 {
-    struct source s = source_of(r, is_b);
+    struct source s = source_of(r, which->is_b);
     size_t bytes = dtype_bytes(r->problem.dtype);
-    uint64_t index = index_of(&s, line, place);
+    uint64_t line = which->line, single = single_or_k(&s, line);
     unsigned char element[sizeof(float)];
-    if (is_single(&s, line, place))
-        put_single(&s, line, element);
-    else
-        put_stretch(&s, index, 1, element);
-    *value = element_load(element, r->problem.dtype, 0);
-    return memcmp(element, (const char *)s.memory + extent_place(&s.extent, index) * bytes, bytes) == 0;
+    bool there = true;
+    for (uint64_t i = 0; i < which->n; i++) {
+        uint64_t index = index_of(&s, line, which->place + i);
+        if (which->place + i == single)
+            put_single(&s, line, element);
+        else
+            put_stretch(&s, index, 1, element);
+        values[i] = element_load(element, r->problem.dtype, 0);
+        there &= memcmp(element, (const char *)s.memory + extent_place(&s.extent, index) * bytes, bytes) == 0;
+    }
+    return there;
 }
 
 /* ---- writing them ---- */

@@ -170,9 +170,10 @@ static void renewal_leaves_gaps(void **state)
                                                 .pool = pool,
                                                 .spoil = (enum probe_spoil)spoil,
                                                 .seed = 77};
+                const struct host_elements of_a = {12, 33, 1, false}, of_b = {20, 1, 1, true};
                 float value;
                 assert_int_equal(probe_host.renew(cpu, &r, &err), 0);
-                assert_true(host_renewed(&r, false, 12, 33, &value) && host_renewed(&r, true, 20, 1, &value));
+                assert_true(host_renewed(&r, &of_a, &value) && host_renewed(&r, &of_b, &value));
             }
             expect_same_sets(&b.with, &b.without);
         }

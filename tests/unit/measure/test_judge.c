@@ -293,21 +293,24 @@ static void renewed_inputs_are_new_and_normal(void **state)
 /* What an element was can be told afterwards, for every one of them. */
 static void every_element_is_known(void **state)
 {
-    float value;
+    const struct host_elements last = {8, 22, 1, false};
+    float value, values[22];
     (void)state;
     for (int tn = 0; tn < 2; tn++) {
         const struct cudal2_problem p = {
             .m = 9, .n = 1500, .k = 23, .dtype = CUDAL2_BF16, .accumulate = CUDAL2_ACC_F32};
         open_problem(p, tn ? CUDAL2_TN : CUDAL2_NN, 1);
         renew(8);
-        for (int64_t j = 0; j < p.n; j++)
-            for (int64_t x = 0; x < p.k; x++) {
-                assert_true(host_renewed(&s.renewal, true, (uint64_t)j, (uint64_t)x, &value));
-                assert_float_equal(value, element_load(s.b, p.dtype, b_index(x, j)), 0);
-            }
-        assert_true(host_renewed(&s.renewal, false, 8, 22, &value));
+        for (int64_t j = 0; j < p.n; j++) {
+            assert_true(host_renewed(&s.renewal, &(struct host_elements){(uint64_t)j, 0, 1, true}, &value));
+            assert_float_equal(value, element_load(s.b, p.dtype, b_index(0, j)), 0);
+            assert_true(host_renewed(&s.renewal, &(struct host_elements){(uint64_t)j, 1, 22, true}, values));
+            for (int64_t x = 1; x < p.k; x++)
+                assert_float_equal(values[x - 1], element_load(s.b, p.dtype, b_index(x, j)), 0);
+        }
+        assert_true(host_renewed(&s.renewal, &last, &value));
         ((uint16_t *)s.a)[8 * 23 + 22] ^= 1;
-        assert_false(host_renewed(&s.renewal, false, 8, 22, &value));
+        assert_false(host_renewed(&s.renewal, &last, &value));
     }
 }
 
