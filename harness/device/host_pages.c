@@ -17,7 +17,7 @@ struct host_pages {
     struct host_span span;
     struct host_span *blocks; /* in order of address */
     size_t n, room;
-    bool watched;
+    bool watched, kept;
     bool spoiled; /* what was changed could not be put back */
 };
 
@@ -67,9 +67,15 @@ void host_pages_close(struct host_pages *pages)
 {
     if (!pages)
         return;
-    munmap(at(pages->span.from), pages->span.to - pages->span.from);
+    if (!pages->kept)
+        munmap(at(pages->span.from), pages->span.to - pages->span.from);
     free(pages->blocks);
     free(pages);
+}
+
+void host_pages_keep(struct host_pages *pages)
+{
+    pages->kept = true;
 }
 
 struct host_span host_pages_span(const struct host_pages *pages)

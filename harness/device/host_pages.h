@@ -32,6 +32,9 @@ void *host_pages_take(struct host_pages *pages, size_t bytes);
 /* False for memory that is no block. With the last block everything goes back to the machine. */
 bool host_pages_give(struct host_pages *pages, const void *memory);
 
+/* Everybody is kept from changing the stretch, the harness too: host_pages_close leaves it to the end of the process.
+ */
+void host_pages_keep(struct host_pages *pages);
 /* Nobody is kept from changing the stretch: host_pages_changes looks from now on (some milliseconds). */
 void host_pages_watch(struct host_pages *pages);
 /* What of its pages is not as it was, one line in what (128 bytes), which is left alone when nothing is. */

@@ -179,7 +179,9 @@ void confine_keeping(struct confinement *c, struct host_pages *pages)
     if (pages)
         c->operands = host_pages_span(pages);
     confine_process(c);
-    if (pages && !c->in_force[CONFINE_CALLS])
+    if (pages && c->in_force[CONFINE_CALLS])
+        host_pages_keep(pages);
+    else if (pages)
         host_pages_watch(pages);
 }
 

@@ -9,6 +9,7 @@ shape='{"m": 16, "n": 24, "k": 32}'
 config "$work/clean.json" "$shape, {\"m\": 32, \"n\": 8, \"k\": 16, \"label\": \"small\"}" '"offline", "server"' '' "$stop"
 run --config "$work/clean.json" --device cpu --output "$work/clean.out.json" --seed 7
 expect_code 0 "clean run"
+expect_no_text "$work/err" '^note: ' "which ends well"
 [ "$(journal_cells "$work/clean.out.journal.jsonl" | sort -u | wc -l)" -eq 4 ]
 verdict $? "four cells in the journal"
 [ "$(grep -c '^\[' "$work/err")" -eq 4 ]

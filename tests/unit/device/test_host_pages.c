@@ -188,6 +188,19 @@ static void a_spoiled_stretch_is_replaced(void **state)
 
 /* ---- the device ---- */
 
+/* Who is confined may not unmap it, and is named for trying. */
+static void a_stretch_that_is_kept_outlives_its_device(void **state)
+{
+    struct host_pages *kept;
+    (void)state;
+    assert_int_equal(host_pages_open(1, &kept), 0);
+    struct host_span span = host_pages_span(kept);
+    host_pages_keep(kept);
+    host_pages_close(kept);
+    assert_int_equal(msync((void *)(uintptr_t)span.from, 4096, MS_ASYNC), 0); /* fails where nothing is mapped */
+    assert_int_equal(munmap((void *)(uintptr_t)span.from, span.to - span.from), 0);
+}
+
 static bool is_within(const struct device *d, const void *memory)
 {
     struct host_span span = host_pages_span(d->pages);
@@ -226,6 +239,7 @@ int main(void)
         ON_PAGES(every_change_is_told_where_it_is_watched_for),
         ON_PAGES(what_is_put_back_is_watched_again),
         ON_PAGES(a_spoiled_stretch_is_replaced),
+        cmocka_unit_test(a_stretch_that_is_kept_outlives_its_device),
         cmocka_unit_test(what_the_device_gives_lies_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
