@@ -45,7 +45,7 @@ config["shapes"] = [shapes[int(i * step)] for i in range(min(wanted, len(shapes)
 usual = config.get("stop", {})
 for arm in ("warm", "on", "off"):
     config["verify"] = {**config.get("verify", {}), "honesty": arm == "on", "cache": False}
-    config["stop"] = {**usual, "group_blocks": 1, "min_blocks": 2, "look_every": 2, "max_blocks": 2} if arm == "warm" else usual
+    config["stop"] = {**usual, "group_blocks": 1, "min_blocks": 2, "least_blocks": 2, "look_every": 2, "max_blocks": 2} if arm == "warm" else usual
     with open(f"{out}/{arm}.config.json", "w") as file:
         json.dump(config, file, indent=1)
 END
