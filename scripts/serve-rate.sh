@@ -1,8 +1,9 @@
 #!/bin/bash
 # serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]: how many rewards an hour `serve` gives for jobs of one candidate and different
 # problems, submitted as one batch. CANDIDATE: a name, or members of a submission ('"kernel":"multistage","parameters":{"BM":128}');
-# MORE: further members (',"screen":1'). $DEVICE (cpu), $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line;
-# needs curl. docs/lab/serve-details.md has what it printed.
+# MORE: further members (',"screen":1'). Each @JOB@ in them is the job's number: a source that has one is compiled anew for each job.
+# $DEVICE (cpu), $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line, and the first failure; exit 1: not all
+# were ok. Needs curl. docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)
@@ -18,15 +19,24 @@ done
 url=$(sed -n 's/^listening on //p' "$work/out")
 list=
 for i in $(seq "$jobs"); do
-    list+=${list:+,}"{$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (i + 7)))\",\"half_width\":0.5,\"seconds\":0.1$more}"
+    members="$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (i + 7)))\",\"half_width\":0.5,\"seconds\":0.1$more"
+    list+=${list:+,}"{${members//@JOB@/$i}}"
 done
 began=$(date +%s%N)
-ids=$(curl -sf "$url/v1/jobs" -H 'Content-Type: application/json' -d "{\"jobs\":[$list]}" | grep -o '"id":"[0-9a-f]*"' | cut -d'"' -f4)
+printf '{"jobs":[%s]}' "$list" >"$work/batch"
+curl -s "$url/v1/jobs" -H 'Content-Type: application/json' -d "@$work/batch" >"$work/taken"
+ids=$(grep -o '"id":"[0-9a-f]*"' "$work/taken" | cut -d'"' -f4) || { head -c 400 "$work/taken" >&2; exit 1; }
 ok=0
 for id in $ids; do
     until curl -sf "$url/v1/jobs/$id?wait=60" >"$work/outcome" && grep -q '"state":"done"' "$work/outcome"; do :; done
-    grep -q '"verdict":"ok"' "$work/outcome" && ok=$((ok + 1))
+    if grep -q '"verdict":"ok"' "$work/outcome"; then
+        ok=$((ok + 1))
+    elif [ ! -s "$work/failed" ]; then
+        cp "$work/outcome" "$work/failed"
+    fi
 done
 ns=$(($(date +%s%N) - began))
 awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" \
     'BEGIN { printf "%d jobs, %d ok: %.3f s each, %.0f an hour\n", n, ok, s / 1000 / n, 3600000 * n / s }'
+[ ! -s "$work/failed" ] || head -c 400 "$work/failed" >&2
+[ "$ok" -eq "$jobs" ]

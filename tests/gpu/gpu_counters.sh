@@ -80,5 +80,5 @@ measure "\"candidate\":\"cudal2\",\"counters\":true"
 look "of a set: the variant that was timed" outcome "$work/outcome"
 measure "$kernel,\"counters\":[\"nix__nix.sum\"]"
 expect_text "$work/outcome" '"verdict":"ok","reward":\{"value":[0-9]' "an unknown metric costs no reward"
-expect_text "$work/outcome" '"counters":\{"unavailable":"' "and is a reason"
+expect_text "$work/outcome" '"missing":\["nix__nix.sum"\]' "and is named"
 finish

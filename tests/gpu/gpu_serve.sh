@@ -67,10 +67,13 @@ done
 kernel 4096 4096 1024 "$large"
 verdict "$([ "$worker" = new ]; echo $?)" "and none is left for the next job" "worker $worker"
 sleep 15
-timeout 120 "$bench" run --shape 512x512x512 --device cuda:0 --mode offline --baselines cublas --candidates skeleton --kernels "$kernels" --quiet --output "$work/by-hand.json" >"$work/by-hand" 2>&1
+timeout 120 "$bench" run --shape 512x512x512 --device cuda:0 --mode offline --baselines cublas --candidate skeleton-module --kernels "$kernels" --quiet --output "$work/by-hand.json" >"$work/by-hand" 2>&1
 verdict $? "a worker without jobs frees the GPU" "$(tail -1 "$work/by-hand")"
-for more in '"kernel":"multistage","parameters":{}' "\"candidate\":\"skeleton\""; do
-    line=$(DEVICE=cuda:0 SIDES=1024x1024 STEP=64 timeout 300 "$root/scripts/serve-rate.sh" "$bench" 60 "$more")
-    verdict $? "rewards of $more" "$line"
-done
+rate() { # rate WHAT MEMBERS: prints rewards an hour
+    local line
+    line=$(DEVICE=cuda:0 SIDES=1024x1024 STEP=64 timeout 300 "$root/scripts/serve-rate.sh" "$bench" 60 "$2")
+    verdict $? "rewards of $1" "$line"
+}
+rate "parameters" '"kernel":"multistage","parameters":{}'
+rate "source, each compiled anew" "\"source\":\"// job @JOB@\\n$source\",\"manifest\":$manifest"
 [ "$failures" -eq 0 ]
