@@ -5,6 +5,7 @@
 #   scripts/price.sh [-p PROGRAM] [-o DIR] [-d DEVICE] [-c CONFIG] [-n SHAPES] [-r ROUNDS] [-m MOST] [-- RUN_OPTION...]
 #
 # 200 shapes of configs/grid.json, 2 rounds and at most 10 percent unless told otherwise. DIR gets results, journals and price.txt.
+# By mode it says where they go: blocks, scatter, seconds (price-where.py).
 # Every run verifies anew (verify.cache false). A run that does not count compiles the kernels beforehand.
 # Exit 0: the share is at most MOST percent in the mean; 1: more; else a run failed. For a GPU; on the CPU every launch is checked.
 set -u
@@ -101,5 +102,15 @@ for ((round = 1; round <= rounds; round++)); do
     ((round % 2)) || arms='off on'
     for arm in $arms; do run "$round" "$arm" "$@"; done
 done
-set -o pipefail
-share | tee "$out/price.txt"
+where() { # the checks go, round by round
+    for ((round = 1; round <= rounds; round++)); do
+        printf '\nRound %d:\n\n' "$round"
+        python3 "$root/scripts/price-where.py" "$out/$round-on.journal.jsonl" "$out/$round-off.journal.jsonl" || return
+    done
+}
+
+share >"$out/price.txt"
+code=$?
+where >>"$out/price.txt" || code=70
+cat "$out/price.txt"
+exit "$code"
