@@ -40,12 +40,25 @@ static struct offender *find(struct offenders *o, const char *name)
     return new;
 }
 
+static bool took_part(const char *status)
+{
+    static const char *const absent[] = {"unsupported", "unavailable", "left_out", "skipped"};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (strcmp(status, absent[i]) == 0)
+            return false;
+    return true;
+}
+
 void offenders_count(struct offenders *o, const struct cell_record *record)
 {
     for (size_t i = 0; i < record->n_contenders; i++) {
-        int offence = offence_of(record->contenders[i].status);
-        struct offender *offender = offence < 0 ? NULL : find(o, record->contenders[i].name);
-        if (offender)
+        const char *status = record->contenders[i].status;
+        struct offender *offender = took_part(status) ? find(o, record->contenders[i].name) : NULL;
+        int offence = offence_of(status);
+        if (!offender)
+            continue;
+        offender->tried++;
+        if (offence >= 0)
             offender->cells[offence]++;
     }
 }
@@ -66,11 +79,18 @@ static const char *kind(const struct offender *offender)
     return "lost workers"; /* of several kinds */
 }
 
+static bool is_out(const struct offender *offender)
+{
+    unsigned cells = total(offender);
+    return cells >= OFFENDER_CELLS &&
+           (offender->cells[OFFENCE_HANG] >= OFFENDER_CELLS || cells * OFFENDER_SHARE >= offender->tried);
+}
+
 void offenders_exclude(const struct offenders *o, struct cell_request *request)
 {
     for (size_t i = 0; i < o->n && request->n_exclusions < CELL_MAX_EXCLUSIONS; i++) {
         const struct offender *offender = &o->list[i];
-        if (total(offender) < OFFENDER_CELLS)
+        if (!is_out(offender))
             continue;
         struct exclusion *e = &request->exclusions[request->n_exclusions++];
         snprintf(e->name, sizeof e->name, "%s", offender->name);

@@ -1,7 +1,8 @@
 /*
  * offenders.h - contenders that cost a worker again and again. Each hang costs a time limit and each crash a restart,
- * so one that did it in OFFENDER_CELLS cells of a run is not tried in the others. What is counted are records, so a
- * resumed run goes on with the count of its journal.
+ * so one that did it in OFFENDER_CELLS cells of a run is not tried in the others; but for hangs only if that is one in
+ * OFFENDER_SHARE of the cells that it took part in, for a plugin may hold another kernel for each shape. What is
+ * counted are records, so a resumed run goes on with the count of its journal.
  */
 #ifndef CUDAL2_RUN_OFFENDERS_H
 #define CUDAL2_RUN_OFFENDERS_H
@@ -9,6 +10,7 @@
 #include "worker/cell.h"
 
 #define OFFENDER_CELLS 3
+#define OFFENDER_SHARE 4
 
 enum offence {
     OFFENCE_HANG,
@@ -24,6 +26,7 @@ enum offence {
 struct offender {
     char name[RECORD_NAME_MAX];
     unsigned cells[OFFENCE_COUNT]; /* in which it did this */
+    unsigned tried;                /* cells that it took part in */
 };
 
 #define OFFENDER_MAX_VARIANTS 24
