@@ -18,6 +18,8 @@
     extern "C" type __real_##name(__VA_ARGS__) __attribute__((weak));                                                  \
     extern "C" type __wrap_##name(__VA_ARGS__)
 
+extern "C" cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *) __attribute__((weak));
+
 namespace cudal2_stand_in
 {
 inline imported_counts &counted()
@@ -28,6 +30,13 @@ inline imported_counts &counted()
 inline cudaStream_t stream_for(cudaStream_t asked)
 {
     return asked == nullptr || asked == cudaStreamLegacy || asked == cudaStreamPerThread ? call().stream : asked;
+}
+/* Into a graph: nothing runs, so there is nothing to wait for, and the runtime refuses to. */
+inline bool is_captured(cudaStream_t stream)
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return stream && cudaStreamIsCapturing && cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
+           status == cudaStreamCaptureStatusActive;
 }
 } // namespace cudal2_stand_in
 
@@ -125,12 +134,12 @@ WRAPPED(cudaError_t, cudaFree, void *memory)
 WRAPPED(cudaError_t, cudaDeviceSynchronize, void)
 {
     COUNT(synchronisations);
-    return __real_cudaDeviceSynchronize();
+    return ::cudal2_stand_in::is_captured(STREAM(nullptr)) ? cudaSuccess : __real_cudaDeviceSynchronize();
 }
 WRAPPED(cudaError_t, cudaStreamSynchronize, cudaStream_t s)
 {
     COUNT(synchronisations);
-    return __real_cudaStreamSynchronize(STREAM(s));
+    return ::cudal2_stand_in::is_captured(STREAM(s)) ? cudaSuccess : __real_cudaStreamSynchronize(STREAM(s));
 }
 WRAPPED(cudaError_t, cudaEventSynchronize, cudaEvent_t event)
 {
