@@ -12,6 +12,7 @@
  *
  * Parameters: BM, BN, BK, STAGES; WARPS_M, WARPS_N (warps over the tile), SLICES (warps with the same part of the tile
  *   that share the k's of a stage); SPLIT_K, MIN_BLOCKS;
+ *   ALIGNED  1: rows begin at addresses of 16 (K a multiple of 8), so nothing is slid;
  *   EARLY  1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here)
  *
  * Sums are fp32. Without clusters (before sm_90) SPLIT_K is 1.
@@ -69,7 +70,9 @@ DEVICE void copy_chunks(u32 to, const u16 *from, const int2 rows, const struct w
 template <int LINES> DEVICE void copy_lines(u32 to, const u16 *from, const int2 rows, const struct work &w, int k0)
 {
     copy_chunks<LINES, ABREAST>(to, from, rows, w, k0, make_int2(w.tid / PARTS, w.tid % PARTS));
-    copy_chunks<LINES, THREADS>(to, from, rows, w, k0, make_int2(w.tid, PARTS));
+    if (!ALIGNED) {
+        copy_chunks<LINES, THREADS>(to, from, rows, w, k0, make_int2(w.tid, PARTS));
+    }
 }
 
 DEVICE void copy_stage(const struct work &w, int stage, int k0)
@@ -90,10 +93,10 @@ DEVICE uint4 load_chunk(const struct work &w, u32 at, int i)
 /* A lane's eight elements from its chunk i on; `kept` is the chunk behind that, and the one ahead of it where i > 0. */
 DEVICE void load_pairs(u32 (&r)[4], uint4 &kept, const struct work &w, u32 at, int i)
 {
-    const uint4 low = i > 0 ? kept : load_chunk(w, at, i), high = load_chunk(w, at, i + 1);
+    const uint4 low = !ALIGNED && i > 0 ? kept : load_chunk(w, at, i), high = ALIGNED ? low : load_chunk(w, at, i + 1);
     const u32 chunks[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
     kept = high;
-    slide_pairs(r, chunks, w.slip);
+    slide_pairs(r, chunks, ALIGNED ? 0 : w.slip);
 }
 
 DEVICE void multiply_stage(float (&acc)[MT][NT][4], const struct work &w, int stage)
@@ -151,7 +154,7 @@ DEVICE void run_share(float (&acc)[MT][NT][4], const struct work &w, int begin, 
         copy_async_commit();
         next = next + 1 == STAGES ? 0 : next + 1;
         if (step >= begin) {
-            if (w.k - step * BK < BK) {
+            if (!ALIGNED && w.k - step * BK < BK) {
                 end_lines(w, stage, w.k - step * BK);
             }
             multiply_stage(acc, w, stage);
