@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -104,7 +104,7 @@ static void with_the_last_block_all_is_given_back(void **state)
 static void huge(char *block)
 {
     if (madvise(block, LARGE, MADV_HUGEPAGE) != 0)
-        assert_int_equal(mlock(block, 4096), 0);
+        assert_int_equal(syscall(SYS_mlock, block, 4096ul), 0);
 }
 
 static void all_huge(char *block)
@@ -114,9 +114,10 @@ static void all_huge(char *block)
         huge(block);
 }
 
+/* By number: a sanitizer's mlock does nothing. */
 static void locked(char *block)
 {
-    assert_int_equal(mlock(block, 4096), 0);
+    assert_int_equal(syscall(SYS_mlock, block, 4096ul), 0);
 }
 
 static void unreadable(char *block)
