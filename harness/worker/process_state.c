@@ -16,10 +16,18 @@
 #define THREADS_MOST 1000u
 #define THREADS_EACH 8u /* processor */
 
+/* A process of so many wakes nobody as fast as it did: the kernel finds sleepers in lists that all share. Libraries
+ * have a few for each processor. */
+static unsigned most_threads(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return THREADS_MOST + THREADS_EACH * (unsigned)(processors > 0 ? processors : 1);
+}
+
 void process_state_begin(struct process_state *out, int fd)
 {
     struct stat st = {0};
-    *out = (struct process_state){.fd = fd};
+    *out = (struct process_state){.fd = fd, .most_threads = most_threads()};
     if (fstat(fd, &st) == 0) {
         out->device = st.st_dev;
         out->inode = st.st_ino;
@@ -53,18 +61,10 @@ int process_state_check(const struct process_state *state)
     return code;
 }
 
-/* A process of so many wakes nobody as fast as it did: the kernel finds sleepers in lists that all share. Libraries
- * have a few for each processor. */
-static bool is_crowded(void)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return host_state_threads() > THREADS_MOST + THREADS_EACH * (unsigned)(processors > 0 ? processors : 1);
-}
-
 int process_state_check_all(const struct process_state *state)
 {
     int code = process_state_check(state);
-    if (code == 0 && is_crowded())
+    if (code == 0 && host_state_threads() > state->most_threads)
         code = PROTOCOL_THREADS;
     if (code == 0 && host_process_steered(&state->host.process))
         code = PROTOCOL_VARIABLES;

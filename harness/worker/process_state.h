@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 struct process_state {
-    int fd; /* of the socket */
+    int fd;                /* of the socket */
+    unsigned most_threads; /* that the process may have */
     uint64_t device, inode;
     struct host_state host;
     struct cpu_filled inputs; /* what the inputs of timed launches are made of, while there are some */
