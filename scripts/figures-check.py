@@ -13,6 +13,7 @@ import collections
 import csv
 import difflib
 import functools
+import glob
 import gzip
 import json
 import math
@@ -28,7 +29,8 @@ ALONE = "alone-f32"
 ALONE_RUNS = (ALONE, "../h100/alone-f32", "../h100/fifth-offline-f32")  # the last two of 200 shapes, on two hosts
 SCALE = ((("offline", "off1"), ("offline", "off1b"), ("offline", "off2"), ("offline", "off4"),
           ("server", "srv1"), ("server", "srv2"), ("server", "srv4")))
-GRIDS = ("offline-f32", "server-f32", "offline-f16", "server-f16")
+GRIDS = (ALONE, "../h100/server-f32", "../h100/offline-f16", "../h100/server-f16")  # launches alone
+ROW = "offline-f32"  # launches that may overlap
 BASELINES = ("torch.matmul", "cublas-max", "cublaslt-heuristic-max", "cublaslt-autotuning-max")
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 with open(os.path.join(TOP, "configs", "config.schema.json")) as schema:
@@ -96,8 +98,12 @@ def table(heads, rows):
     return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)] + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
 
 
+def named(run):
+    return run[3:] if run.startswith("../") else "h200/" + run
+
+
 def title(run):
-    mode, accumulate = run.split("-")
+    mode, accumulate = os.path.basename(run).replace("alone", "offline").split("-")
     return "%s, %s" % ({"f16": "fp16", "f32": "fp32"}[accumulate], mode)
 
 
@@ -153,7 +159,7 @@ def alone_again():
     rows = []
     for run in ALONE_RUNS:
         leads = [strongest_baseline(c) for c in cells_of(run)]
-        rows.append(("`%s`" % (run[3:] if run.startswith("../") else "h200/" + run), len(leads), percent(geometric(leads)),
+        rows.append(("`%s`" % named(run), len(leads), percent(geometric(leads)),
                      percent(statistics.median(s["geomean"] for s in leads)), sum(s["geomean"] > 0 for s in leads),
                      percent(min(s["geomean"] for s in leads)), *(percent(summary(run, timing, "strongest")["geomean"])
                                                                   for timing in ("event", "wall"))))
@@ -163,8 +169,8 @@ def alone_again():
 def unseen():
     """Problems that nobody searched, by class."""
     rows = []
-    for run, name in (("unseen-race", "H200, raced"), ("unseen-zero", "H200, first choice"),
-                      ("../h100/unseen-race", "H100, raced"), ("../h100/unseen-zero", "H100, first choice")):
+    for run, name in (("../h100/unseen-race", "H100, raced"), ("../h100/unseen-zero", "H100, first choice"),
+                      ("unseen-race", "H200, raced"), ("unseen-zero", "H200, first choice")):
         cells = cells_of(run)
         for label in dict.fromkeys(c["label"] for c in cells):
             rows.append((name, *class_row(label, [c for c in cells if c["label"] == label])))
@@ -172,8 +178,8 @@ def unseen():
     return table(("choice", "class") + CLASS_HEADS, rows)
 
 
-UNSEEN = (("unseen-race", "H200, raced at the first call"), ("unseen-zero", "H200, first choice, no race"),
-          ("../h100/unseen-race", "H100, raced at the first call"), ("../h100/unseen-zero", "H100, first choice, no race"))
+UNSEEN = (("../h100/unseen-race", "H100, raced at the first call"), ("../h100/unseen-zero", "H100, first choice, no race"),
+          ("unseen-race", "H200, older trees, raced"), ("unseen-zero", "H200, older trees, first choice"))
 
 
 def unseen_all():
@@ -242,28 +248,27 @@ def explored():
 def grids():
     rows = []
     for run in GRIDS:
-        cells = cells_of(run)
-        over = summary(run, "device", BASELINES[-1])
-        worst = min(cells, key=lambda c: lead(c)["geomean"])
-        strongest = [strongest_baseline(c)["mean_of_ratios"] for c in cells]
-        rows.append((title(run), percent(over["geomean"]), percent(over["median"]), percent(over["mean"]),
-                     "%d of %d" % (over["wins"], over["n"]), percent(statistics.fmean(strongest)),
-                     "%s (%s)" % (percent(lead(worst)["geomean"]), shape(worst)), "`results/h200/%s`" % run))
-    return table(("accumulate, mode", "geometric mean", "median", "paper's mean", "wins", "paper's mean over the strongest baseline",
-                  "worst shape", "run"), rows)
+        over, worst = summary(run, "device", "strongest"), min(cells_of(run), key=lambda c: strongest_baseline(c)["geomean"])
+        device = result_of(run)["env"][0]["device"]["name"].split()[1]
+        rows.append((title(run), device, percent(over["geomean"]), percent(over["median"]), "%d of %d" % (over["wins"], over["n"]),
+                     "%s (%s)" % (percent(strongest_baseline(worst)["geomean"]), shape(worst)),
+                     percent(summary(run, "device", BASELINES[-1])["geomean"]), "`results/%s`" % named(run)))
+    return table(("accumulate, mode", "GPU", "geometric mean", "median", "ahead", "worst shape", "over AutoTuning alone", "run"), rows)
 
 
 def runs():
     rows = []
-    for run in GRIDS:
+    for run in GRIDS + (ROW,):
         result, cells = result_of(run), cells_of(run)
-        with gzip.open(os.path.join(ROOT, run, "run.log.gz"), "rt", errors="replace") as file:
-            seconds = sum(int(x) for x in re.findall(r"exit \d+ after (\d+) s", file.read()))
-        gpus = collections.Counter(c["env"] for c in cells)
-        rows.append((title(run), "`h200/%s`" % run, result["run"]["build"]["commit"][:7], len(cells),
+        log = glob.glob(os.path.join(ROOT, run, "run.log*"))[0]
+        with (gzip.open if log.endswith(".gz") else open)(log, "rt", errors="replace") as file:
+            text = file.read()
+        spent = re.findall(r"where the time went: ([\d.]+) s", text) or re.findall(r"exit \d+ after (\d+) s", text)
+        gpus = {result["env"][c["env"]]["device"]["uuid"] for c in cells}
+        rows.append((title(run), "`%s`" % named(run), result["run"]["build"]["commit"][:7], len(cells),
                      "%d at %s" % (sum(c["converged"] for c in cells), "2%" if "server" in run else "0.5%"),
-                     "%d s" % seconds, len({result["env"][e]["device"]["uuid"] for e in gpus})))
-    return table(("accumulate, mode", "run", "commit", "shapes measured", "converged", "time", "GPUs, one after the other"), rows)
+                     "%.0f s" % sum(map(float, spent)), "%d %s" % (len(gpus), result["env"][0]["device"]["name"].split()[1])))
+    return table(("accumulate, mode", "run", "commit", "shapes measured", "converged", "time", "GPUs"), rows)
 
 
 def timings_of(run):
@@ -297,21 +302,21 @@ def by_class():
         row = [name]
         for run in GRIDS:
             part = [c for c in cells_of(run) if low <= autotuning_us(c) < high]
-            row.append("%d: %s, %d behind" % (len(part), percent(statistics.fmean(lead(c)["mean_of_ratios"] for c in part)),
+            row.append("none" if not part else "%d: %s, %d behind" % (len(part), percent(statistics.fmean(lead(c)["mean_of_ratios"] for c in part)),
                                               sum(lead(c)["geomean"] < 0 for c in part)))
         rows.append(row)
     return table(["AutoTuning takes"] + [title(run) for run in GRIDS], rows)
 
 
-def overlap():
+def row_of_launches():
+    """The lead where launches may overlap, and who is made so."""
+    cells = cells_of(ROW)
+    early = [sum(bool(c["contenders"]["cudal2-" + layout].get("early")) for c in cells) for layout in LAYOUTS]
     rows = []
-    for run in GRIDS:
-        cells = cells_of(run)
-        early = [sum(bool(c["contenders"]["cudal2-" + layout].get("early")) for c in cells) for layout in LAYOUTS]
-        others = sum(bool(x.get("early")) for c in cells for name, x in c["contenders"].items() if not name.startswith("cudal2"))
-        if "offline" in run:
-            rows.append((title(run), *early, others))
-    return table(("accumulate, mode", "cudal2-nn", "cudal2-tn", "baselines"), rows)
+    for run, name, told in ((ALONE, "alone", ("-", "-")), (ROW, "in a row", early)):
+        over = summary(run, "device", BASELINES[-1])
+        rows.append((name, "`%s`" % named(run), percent(over["geomean"]), percent(over["median"]), over["wins"], *told))
+    return table(("launches", "run", "geometric mean", "median", "ahead", "cudal2-nn overlaps in", "cudal2-tn"), rows)
 
 
 def launch_path():
@@ -371,16 +376,12 @@ def copies():
     return table(("accumulate, mode", "timing", "mean log ratio", "its scatter", "intervals that exclude 0"), rows)
 
 
-def grid_leads(run):
-    return {shape(c): {"lead": lead(c)["geomean"], "ci_low": lead(c)["ci95"][0], "ci_high": lead(c)["ci95"][1]} for c in cells_of(run)}
-
-
 def between_runs():
     old = older_runs()
     pairs = (("offline, fp32, two GPUs of one host at once", old["11-22e-offline-f32"], old["11-22f-offline-f32"]),
-             ("offline, fp16, other hosts", old["11-24e-offline-f16"], grid_leads("offline-f16")),
-             ("server, fp32, two hosts", old["11-24b-server-f32"], grid_leads("server-f32")),
-             ("server, fp16, other hosts", old["11-24e-server-f16"], grid_leads("server-f16")))
+             ("offline, fp16, other hosts", old["11-24e-offline-f16"], old["11-24g-offline-f16"]),
+             ("server, fp32, two hosts", old["11-24b-server-f32"], old["11-24d-server-f32"]),
+             ("server, fp16, other hosts", old["11-24e-server-f16"], old["11-24f-server-f16"]))
     rows = []
     for name, base, new in pairs:
         both = [s for s in base if s in new]
@@ -444,10 +445,10 @@ def watched():
 
 def power():
     rows = []
-    for run in ("11-23g-server-f32", "11-24b-server-f32"):
+    for run in ("11-23g-server-f32", "11-24b-server-f32", "11-24d-server-f32"):
         x = older_runs()[run]["16384x16384x16384"]
-        rows.append(("older grid, `2026-%s`" % run, percent(x["lead"]), "%s to %s" % (percent(x["ci_low"]), percent(x["ci_high"]))))
-    for run, name in (("server-f32", "the grid"), ("power-server-f32", "minutes later, for longer")):
+        rows.append(("older grid, an H200, `2026-%s`" % run, percent(x["lead"]), "%s to %s" % (percent(x["ci_low"]), percent(x["ci_high"]))))
+    for run, name in (("power-server-f32", "minutes after the last, for longer"), ("../h100/server-f32", "the grid, an H100")):
         s = next(lead(c) for c in cells_of(run) if shape(c) == "16384x16384x16384")
         rows.append((name, percent(s["geomean"]), "%s to %s" % tuple(map(percent, s["ci95"]))))
     return table(("16384x16384x16384, fp32, server", "lead", "interval"), rows)

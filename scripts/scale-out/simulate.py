@@ -2,7 +2,7 @@
 
     python scripts/scale-out/simulate.py [--check docs/scale-out.md]
 
-Cells take what they took on an H200 (results/h200); the cut knows only what harness/run/plan.c models of them, as in a real run.
+Cells take what they took on H200s and H100s (results); the cut knows only what harness/run/plan.c models of them, as in a real run.
 Prints the table of docs/scale-out.md; --check fails when the page says something else.
 """
 
@@ -60,7 +60,8 @@ def measured(pattern):
 
 
 def loads():
-    grid = measured("results/h200/*line-f*/journal.jsonl.gz") + measured("results/h200/server-f*/journal.jsonl.gz")
+    grid = measured("results/h200/alone-f32/journal.jsonl.gz") + measured("results/h100/*er-f*/journal.jsonl.gz")
+    grid += measured("results/h100/offline-f16/journal.jsonl.gz")
     search = measured("results/h200/search/*walk-f32-*.jsonl.gz")
     draw = random.Random(1)
     return {
