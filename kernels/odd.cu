@@ -6,7 +6,8 @@
  * SPLIT_K that many CTAs share a tile's K through the workspace (REDUCE 2, split.cuh).
  *
  * Parameters: BM, BN, STAGES, CONSUMERS, PINGPONG, SPLIT_K, RASTER, DOWN, EARLY, as there; STORES 16: C is stored by
- * 16 bytes and, at the ends of a row, by 2 (EPILOGUE 4).
+ * 16 bytes and, at the ends of a row, by 2 (EPILOGUE 4); PACKERS 1: every multiprocessor has a CTA that packs, whether
+ * there is a tile for it or not.
  */
 #define PACK 1
 #define ACROSS 0

@@ -424,6 +424,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     w.c = c, w.m = m, w.n = n, w.workspace = workspace;
 #if PACK
     pack_operands(w, a, b, k, inverse_steps);
+    if (PACKERS && (int)blockIdx.x >= tiles) {
+        return; /* it was here to pack */
+    }
 #else
     w.map_a = &map_a, w.map_b = &map_b, w.map_c = &map_c, w.map_narrow = &map_narrow;
 #endif
