@@ -5,6 +5,7 @@
 #include "worker/process_state.h"
 
 #include <linux/sockios.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ static int check_socket(const struct process_state *state)
     return ioctl(state->fd, SIOCOUTQ, &unread) == 0 && unread > 0 ? PROTOCOL_TAMPERED : 0;
 }
 
-int process_state_check(const struct process_state *state)
+static int check(const struct process_state *state)
 {
     int code = check_socket(state);
     if (code == 0 && (!plain_locale_is_here() || !plain_locale_is_global()))
@@ -61,9 +62,9 @@ int process_state_check(const struct process_state *state)
     return code;
 }
 
-int process_state_check_all(const struct process_state *state)
+static int check_all(const struct process_state *state)
 {
-    int code = process_state_check(state);
+    int code = check(state);
     if (code == 0 && host_state_threads() > state->most_threads)
         code = PROTOCOL_THREADS;
     if (code == 0 && host_process_steered(&state->host.process))
@@ -73,8 +74,11 @@ int process_state_check_all(const struct process_state *state)
     return code;
 }
 
-int process_state_check_load(const struct process_state *state)
+int process_state_leave(const struct process_state *state, const char *stage, bool goes_on)
 {
-    host_state_restore_arithmetic(&state->host);
-    return process_state_check_all(state);
+    if (strcmp(stage, "load") == 0)
+        host_state_restore_arithmetic(&state->host);
+    else if (goes_on || strcmp(stage, "measure") == 0)
+        return check(state);
+    return check_all(state);
 }

@@ -23,12 +23,11 @@ struct process_state {
 /* Puts the calling thread's numbers in the "C" locale and notes which socket it is. */
 void process_state_begin(struct process_state *out, int fd);
 
-/* 0, or the code that tells what has changed (worker/protocol.h). */
-int process_state_check(const struct process_state *state);
-/* The same after code that is not timed, with what takes some microseconds to compare: variables. */
-int process_state_check_all(const struct process_state *state);
-/* After a plugin was loaded: constructors of honest libraries set how denormal numbers are treated (-ffast-math), which
- * is put back, and nobody's fault. */
-int process_state_check_load(const struct process_state *state);
+/* Compares when a contender's hook in that stage is left. 0, or the code that tells what has changed
+ * (worker/protocol.h). Not behind a timed launch, nor where the same contender goes on in the same stage (a race of its
+ * variants), is looked at what takes some microseconds to compare: variables, malloc, threads. After "load" how
+ * denormal numbers are treated, which constructors of honest libraries set (-ffast-math), is put back first, and is
+ * nobody's fault. */
+int process_state_leave(const struct process_state *state, const char *stage, bool goes_on);
 
 #endif

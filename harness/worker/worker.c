@@ -81,21 +81,18 @@ static void send_fatal(struct worker *w, const struct error *err)
         fprintf(stderr, "cudal2-bench worker: %s\n", err->text);
 }
 
-/* Launches are timed one right after another: less is compared between them. */
-static int check_process(const struct worker *w)
+/* Who has its turn stays where it is: a race of its variants. */
+static bool goes_on(const struct worker *w, const char *contender, const char *stage)
 {
-    if (w->threads.disturbed)
-        return PROTOCOL_DISTURBED;
-    if (strcmp(w->stage, "load") == 0)
-        return process_state_check_load(&w->process);
-    return strcmp(w->stage, "measure") == 0 ? process_state_check(&w->process) : process_state_check_all(&w->process);
+    return strcmp(w->stage, stage) == 0 && strcmp(w->threads.turn, contender) == 0;
 }
 
 /* Leaves whoever is on the page. Who changed the process in there is named on it still, and stays. */
 static void tell_stage(void *context, const char *contender, const char *stage, double deadline_seconds)
 {
     struct worker *w = context;
-    int code = check_process(w);
+    int code = w->threads.disturbed ? PROTOCOL_DISTURBED
+                                    : process_state_leave(&w->process, w->stage, goes_on(w, contender, stage));
     if (code != 0)
         _exit(code);
     host_threads_turn(&w->threads, contender, strcmp(stage, "measure") == 0);
