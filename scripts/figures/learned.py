@@ -1,0 +1,77 @@
+"""learned.py: the blocks of figures-check.py about what was learned: the policy (docs/rl.md) and the ranker (results/README.md).
+
+Reads results/policy and results/ranker.json, from the top of the repository. A function gives the lines of the block of its name."""
+import functools
+import json
+
+
+def table(heads, rows):
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)] + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+
+
+@functools.lru_cache(maxsize=None)
+def learned(name):
+    with open("results/policy/" + name) as file:
+        return json.load(file)
+
+
+def policy_names():
+    """The rows of the tables of docs/rl.md: name, and whose figures they are."""
+    data = learned("compare.json")
+    rows = [(name, table) for name, table in data["methods"].items()]
+    for context in ("none", "neighbours", "neighbours+ranker"):
+        for stage, kind in (("stage 1", "likeliest"), ("stage 1", "sampled"), ("stage 3", "likeliest"),
+                            ("stage 3", "sampled"), ("stage 3", "seeds together")):
+            name = "%s, %s, %s" % (context, stage, kind)
+            if name in data["policies"]:
+                rows.append(("policy: " + name, data["policies"][name]))
+    return rows
+
+
+def policy():
+    rows = [(name, *("%.2f / %.2f" % (t["f32 offline"][b]["mean"], t["f32 offline"][b]["median"]) for b in ("1", "4", "16", "64")))
+            for name, t in policy_names()]
+    return table(("regret in percent, mean / median", "1", "4", "16", "64"), rows)
+
+
+def policy_classes():
+    classes = ("f16 offline", "f32 server", "f16 server")
+    rows = [(name, *("%.2f / %.2f" % (t[c]["1"]["mean"], t[c]["4"]["mean"]) for c in classes))
+            for name, t in policy_names() if all(c in t for c in classes) and "sampled" not in name]
+    return table(("mean regret in percent after 1 / 4", *classes), rows)
+
+
+def policy_seeds():
+    data, rows = learned("compare.json"), []
+    for name, t in data["policies"].items():
+        if name.endswith("likeliest") and "stage 2" not in name:
+            first, four = (", ".join("%.2f" % v for v in t["means_of_seeds"][b]) for b in ("1", "4"))
+            rows.append((name.replace(", likeliest", ""), first, four))
+    return table(("policy", "after 1, each seed", "after 4, each seed"), rows)
+
+
+def policy_against_ranker():
+    words = {"first_against_first": "first, ranker's first", "best_of_4_against_best_of_4": "best of 4, ranker's best of 4",
+             "best_of_4_against_best_of_32": "best of 4, ranker's best of 32"}
+    rows = []
+    for name, found in learned("compare.json")["against_ranker"].items():
+        if "stage 3" in name:
+            rows.append((name, *("%+.2f (%+.2f to %+.2f)" % (d["mean"], d["low"], d["high"]) for d in (found[w] for w in words))))
+    return table(("slower than the ranker, percent (95%)", *words.values()), rows)
+
+
+def closed_loop():
+    data = learned("closed-loop.json")
+    rows = [(r["problem"].split()[0], "yes" if r["held_out"] else "no", *("%+.2f" % r[k] for k in ("policy", "shipped")),
+             "-" if r["best_seen"] is None else "%+.2f" % r["best_seen"], "%+.2f" % (sum(r["random"]) / len(r["random"])))
+            for r in data["final"]]
+    return table(("problem", "held out", "policy's first", "as shipped", "best come across", "mean of 4 random"), rows)
+
+
+def ranker():
+    """What a choice loses against the fastest of its pool (scripts/train-ranker.py --evaluate)."""
+    with open("results/ranker.json") as file:
+        data = json.load(file)
+    rows = [(r["left_out"], r["problems"], r["pools"], r["by"],
+             *("%.2f / %.2f" % both for both in zip(r["mean"], r["median"]))) for r in data]
+    return table(("left out", "problems", "pools", "by", "first", "best of 4", "of 8", "of 16"), rows)
