@@ -234,6 +234,15 @@ static bool family_is_there(const struct entries *e, const struct contender_reco
     return false;
 }
 
+/* A search has several finalists of a layout; the first of each is what it would choose. */
+static bool has_layout(const struct entry *max, enum cudal2_layout layout)
+{
+    for (size_t i = 0; i < max->n_members; i++)
+        if (max->members[i]->layout == layout)
+            return true;
+    return false;
+}
+
 static int add_max(const struct cell_record *r, struct entries *e, const struct contender_record *first)
 {
     struct entry *max = &e->list[e->n++];
@@ -242,7 +251,7 @@ static int add_max(const struct cell_record *r, struct entries *e, const struct 
     for (size_t i = 0; i < r->n_contenders && max->n_members < 2; i++) {
         const struct contender_record *c = &r->contenders[i];
         bool member = is_ok(c) && c->has_layout_suffix && c->candidate == first->candidate;
-        if (member && strcmp(c->family, first->family) == 0)
+        if (member && !has_layout(max, c->layout) && strcmp(c->family, first->family) == 0)
             max->members[max->n_members++] = c;
     }
     if (max->n_members == 2 && !has_segment_time(first))

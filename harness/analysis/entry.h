@@ -34,7 +34,8 @@ struct entries {
 /* The ok contenders of a record (copies for A/A left out) and the families' -max. Without a candidate the first
  * baseline's family plays its part, so that a run of baselines alone has something to say.
  *
- * -max is per shape the faster layout. Choosing and scoring on the same blocks would flatter it, so each block takes
+ * -max is per shape the faster layout; where a layout has several contenders (a search's finalists), the first stands
+ * for it. Choosing and scoring on the same blocks would flatter it, so each block takes
  * its value from the layout that was faster (by median) on the other half of the groups. A family with one ok
  * layout is that layout.
  * *out is owned by the caller (entries_free), also after -1 (out of memory). */

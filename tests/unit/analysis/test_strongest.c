@@ -58,12 +58,32 @@ static void baselines_alone_have_no_strongest(void **state)
     has_no_strongest("torch.matmul", false);
 }
 
+/* A search has several finalists of a layout: -max is over the layouts, and the first of each stands for it. */
+static void max_is_over_layouts(void **state)
+{
+    (void)state;
+    static const double times[] = {1000, 800, 700, 600, 500};
+    struct cell_record *r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "tiny-nn", true);
+    snprintf(fixture_contender(r, "tiny-nn", true)->name, RECORD_NAME_MAX, "tiny-nn+2");
+    fixture_contender(r, "tiny-tn", true);
+    snprintf(fixture_contender(r, "tiny-tn", true)->name, RECORD_NAME_MAX, "tiny-tn+2");
+    fill(r, 16, times, times);
+    cJSON *tree = result_of(r);
+    const cJSON *s = speedup(tree_member(tree, "cells")->child, "tiny-max", "torch.matmul", "device");
+    assert_non_null(s);
+    is_within(tree_number(s, "mean_of_ratios"), 1000 / 600.0 - 1, 6e-6);
+    cJSON_Delete(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(strongest_is_chosen_on_the_other_half),
         TEST(one_family_has_no_strongest),
         TEST(baselines_alone_have_no_strongest),
+        TEST(max_is_over_layouts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
