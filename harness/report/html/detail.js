@@ -54,7 +54,7 @@ function openDetail(cell) {
 
 function overviewRows() {
   return D.groups.flatMap((group, g) => candidatesOf(g).map((candidate) => {
-    const baselines = baselinesOf(g, candidate), baseline = baselines.find((i) => name(i) === "cublaslt-autotuning-max") ?? baselines[baselines.length - 1];
+    const baselines = baselinesOf(g, candidate), baseline = firstBaseline(baselines);
     const row = (D.summary.speedups ?? []).find((one) => one.mode === group.mode && one.dtype === group.dtype && one.accumulate === group.accumulate &&
       one.candidate === name(candidate) && one.timing === group.headline && one.reference === name(baseline));
     return { g, candidate, baseline, row };

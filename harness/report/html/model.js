@@ -113,6 +113,11 @@ function baselinesOf(group, candidate) {
   const rank = (i) => families.indexOf(family(name(i))) * 4 + Math.max(0, layouts.indexOf(name(i).slice(family(name(i)).length + 1)));
   return list.sort((a, b) => rank(a) - rank(b));
 }
+/* What a reader looks at first: the strongest of all baselines, else AutoTuning's faster layout, else the last one. */
+function firstBaseline(baselines) {
+  const named = (wanted) => baselines.find((i) => name(i) === wanted);
+  return named("strongest") ?? named("cublaslt-autotuning-max") ?? baselines[baselines.length - 1] ?? -1;
+}
 /* The leads over the strongest of all baselines, which one half of the blocks chooses and the other scores. */
 function strongestLeads() {
   const strongest = baselinesOf(state.group, state.candidate).find((i) => name(i) === "strongest");
@@ -126,12 +131,12 @@ function quantile(sorted, q) {
   return sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
 }
 
-/* Keeps what was chosen when it is still there, else AutoTuning's faster layout (or the last baseline) and the headline timing. */
+/* Keeps what was chosen when it is still there, else the first baseline to look at and the headline timing. */
 function settle() {
   const candidates = candidatesOf(state.group);
   if (!candidates.includes(state.candidate)) state.candidate = candidates[0] ?? -1;
   const baselines = baselinesOf(state.group, state.candidate);
   if (!baselines.includes(state.baseline))
-    state.baseline = baselines.find((i) => name(i) === "cublaslt-autotuning-max") ?? baselines[baselines.length - 1] ?? -1;
+    state.baseline = firstBaseline(baselines);
   if (!hasTiming(state.timing)) state.timing = TIMINGS.find(hasTiming) ?? D.groups[state.group].headline;
 }

@@ -22,7 +22,7 @@ const figure = (value, label = "") => `<div><b>${value}</b>${label && `<small>${
 
 function strongestText() {
   const leads = strongestLeads();
-  if (!leads.length) return "";
+  if (!leads.length || name(state.baseline) === "strongest") return "";
   const geomean = Math.expm1(leads.reduce((sum, lead) => sum + Math.log1p(lead), 0) / leads.length);
   return `. Over the strongest baseline of each shape: ${signed(geomean)} geomean, ${leads.filter((lead) => lead > 0).length}/${leads.length} won`;
 }
