@@ -174,15 +174,19 @@ void confine_process(struct confinement *c)
     c->listener_socket = -1;
 }
 
-void confine_keeping(struct confinement *c, struct host_pages *pages)
+void confine_keeping(struct confinement *c, const struct device *d)
 {
-    if (pages)
-        c->operands = host_pages_span(pages);
+    bool on_cpu = (d->info.device_bit & CUDAL2_ON_CPU) != 0;
+    if (d->pages)
+        c->operands = host_pages_span(d->pages);
     confine_process(c);
-    if (pages && c->in_force[CONFINE_CALLS])
-        host_pages_keep(pages);
-    else if (pages)
-        host_pages_watch(pages);
+    if (d->pages && c->in_force[CONFINE_CALLS])
+        host_pages_keep(d->pages);
+    else if (d->pages)
+        host_pages_watch(d->pages);
+    else if (on_cpu && !CONFINE_SANITIZED && c->wanted[CONFINE_MEMORY] && !c->note[CONFINE_MEMORY][0])
+        snprintf(c->note[CONFINE_MEMORY], CONFINE_NOTE,
+                 "pages: no addresses to reserve; matrices lie on the allocator's");
 }
 
 cJSON *confine_to_json(const struct confinement *c)

@@ -10,11 +10,18 @@
 #define CUDAL2_WORKER_CONFINE_H
 
 #include "base/json.h"
-#include "device/host_pages.h"
+#include "device/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A sanitizer's runtime starts and traces a process of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CONFINE_SANITIZED 1
+#else
+#define CONFINE_SANITIZED 0
+#endif
 
 /* The variable that chooses the parts: "on" (all, also when unset), "off", or a list such as "limits,calls". */
 #define CONFINE_VARIABLE "CUDAL2_ISOLATION"
@@ -54,9 +61,9 @@ int confine_parse(const char *value, struct confinement *out, struct error *err)
 /* Puts the wanted parts but those of spaces.h in force for this process, for good, and closes the listener's socket.
  * Landlock holds for the calling thread and those it starts later; the rest for every thread there is. */
 void confine_process(struct confinement *c);
-/* The same, and the pages that the harness's matrices lie on can no more be changed, or are watched where calls are not
- * filtered. NULL: none. */
-void confine_keeping(struct confinement *c, struct host_pages *pages);
+/* The same, and the pages that the CPU's matrices lie on can no more be changed, or are watched where calls are not
+ * filtered; a note says where they lie on the allocator's. */
+void confine_keeping(struct confinement *c, const struct device *d);
 
 /* {"limits":true,"memory":true,"files":true,"calls":true,"namespaces":true,"processes":true,"user":true,
  * "temporary":true,"listened":true,"landlock":7,"notes":[...]} for the worker's env entry; `notes` only where there is

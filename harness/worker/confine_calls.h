@@ -14,13 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sanitizer's runtime starts and traces a process of its own. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CONFINE_SANITIZED 1
-#else
-#define CONFINE_SANITIZED 0
-#endif
-
 #if defined(__aarch64__)
 #define CONFINE_ARCHITECTURE AUDIT_ARCH_AARCH64
 #else

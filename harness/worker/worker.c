@@ -237,7 +237,7 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     ranges_open();
-    confine_keeping(&w->confinement, w->device->pages); /* the driver is up; from here on strangers' code runs */
+    confine_keeping(&w->confinement, w->device); /* the driver is up; from here on strangers' code runs */
     if (w->device->info.device_bit & CUDAL2_ON_CUDA)
         w->ranker = ranker_open(&w->device->info, precompile_threads());
     host_state_read(&w->device->host);

@@ -250,13 +250,39 @@ static void test_they_are_given_back_as_a_whole(void **state)
     check(given_back);
 }
 
+/* Where addresses cannot be reserved the record says so, of the CPU device. */
+static int without_pages(void)
+{
+    struct device d = {.info = {.device_bit = CUDAL2_ON_CPU}};
+    struct confinement c;
+    struct error err;
+    for (int cpu = 0; cpu < 2; cpu++) {
+        d.info.device_bit = cpu ? CUDAL2_ON_CPU : CUDAL2_ON_CUDA;
+        if (confine_parse("memory", &c, &err) != 0)
+            return 1;
+        confine_keeping(&c, &d);
+        bool told = strstr(c.note[CONFINE_MEMORY], "pages: ") != NULL;
+        if (!c.note[CONFINE_MEMORY][0] || told) /* else mseal is not there, and that is told */
+            if (told != (cpu && !SANITIZED))
+                return 2;
+    }
+    return 0;
+}
+
+static void test_matrices_on_other_pages_are_told(void **state)
+{
+    (void)state;
+    check(without_pages);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptors_send_no_signals),   cmocka_unit_test(test_the_process_keeps_its_state),
-        cmocka_unit_test(test_newer_calls_are_not_there),     cmocka_unit_test(test_code_of_the_clock_is_sealed),
-        cmocka_unit_test(test_a_range_is_kept_by_the_filter), cmocka_unit_test(test_pages_of_matrices_are_kept),
-        cmocka_unit_test(test_what_lies_beside_them_is_not),  cmocka_unit_test(test_they_are_given_back_as_a_whole),
+        cmocka_unit_test(test_descriptors_send_no_signals),      cmocka_unit_test(test_the_process_keeps_its_state),
+        cmocka_unit_test(test_newer_calls_are_not_there),        cmocka_unit_test(test_code_of_the_clock_is_sealed),
+        cmocka_unit_test(test_a_range_is_kept_by_the_filter),    cmocka_unit_test(test_pages_of_matrices_are_kept),
+        cmocka_unit_test(test_what_lies_beside_them_is_not),     cmocka_unit_test(test_they_are_given_back_as_a_whole),
+        cmocka_unit_test(test_matrices_on_other_pages_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
