@@ -82,11 +82,16 @@ function wantedOf(group) {
 
 const speedup = (cell, timing = state.timing, baseline = state.baseline) => cell.speedups.get(`${state.candidate} ${timing} ${baseline}`);
 
-/* Median of a contender; of a "-max" the faster layout's. */
+/* Whose times count: of a "-max" both layouts', of "strongest" those of all that the candidate is compared with. */
+function measuredNames(text) {
+  if (text === "strongest")
+    return baselinesOf(state.group, state.candidate).map(name).filter((one) => one !== text && !one.endsWith("-max"));
+  return text.endsWith("-max") ? ["-nn", "-tn"].map((layout) => text.slice(0, -4) + layout) : [text];
+}
+/* Median of a contender; of several the least. */
 function timeOf(cell, contender, timing = state.timing) {
-  const text = name(contender);
   const at = TIMINGS.indexOf(timing);
-  const names = text.endsWith("-max") ? ["-nn", "-tn"].map((layout) => text.slice(0, -4) + layout) : [text];
+  const names = measuredNames(name(contender));
   const times = names.map((one) => cell.times.get(one)?.[at]).filter(known);
   return times.length ? Math.min(...times) : null;
 }
@@ -105,7 +110,13 @@ function namesIn(group, pick) {
   return [...seen];
 }
 const candidatesOf = (group) => namesIn(group, ([candidate], seen) => seen.add(candidate));
+const baselinesKept = new Map();
 function baselinesOf(group, candidate) {
+  const key = `${group} ${candidate}`;
+  if (!baselinesKept.has(key)) baselinesKept.set(key, findBaselines(group, candidate));
+  return baselinesKept.get(key);
+}
+function findBaselines(group, candidate) {
   const list = namesIn(group, ([who, , reference], seen) => { if (who === candidate) seen.add(reference); });
   const family = (text) => text.replace(/-(nn|tn|max)$/, "");
   const families = [...new Set(list.map((i) => family(name(i))))];
