@@ -131,6 +131,11 @@ sed "s/\"speedups\":\[{\"candidate\":\"cudal2-max\",\"reference\":\"torch.matmul
 run report "$work/two.json" --format html --output "$work/two"
 expect_code 0 "a page with two baselines is made"
 show "$work/two/report.html" 1280
+grep -qE '^PAGE hash=.*&baseline=strongest&' "$work/said"
+verdict $? "page: the strongest is what one sees first" "$(grep '^PAGE hash' "$work/said")"
+grep -qE '^PAGE csv=.*\|64,64,64,[^|]*,strongest,device,4000,5000,' "$work/said"
+verdict $? "page: its time is the fastest baseline's" "$(grep '^PAGE csv' "$work/said")"
+show "$work/two/report.html" 1280 "baseline=torch.matmul"
 said tiles "+10.0%trimmed+5.0%median+10.0%papercudal2-max over torch.matmul, device time; offline, f16 accumulated in f32. Over the strongest baseline of each shape: +20.0% geomean, 3/3 won|2/3shapes won; 1 clearly, 0 clearly lost|3/3shapes reached the precision asked for|6.00 sfor all phases of 3 cells; 4.50 s of it the GPU was busy with contenders' launches"
 
 # --- beside the authors' figures ---
