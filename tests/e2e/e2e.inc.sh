@@ -32,19 +32,20 @@ run() {
 }
 
 expect_code() { # expect_code CODE NAME: of the last run; stderr is the detail
-    [ "$code" -eq "$1" ]
-    verdict $? "$2" "exit status $code instead of $1; $(tail -1 "$work/err")"
-    [ "$code" -eq "$1" ] || tail -40 "$work/err" | sed 's/^/#     /'
+    if [ "$code" -eq "$1" ]; then
+        verdict 0 "$2"
+    else
+        verdict 1 "$2" "exit status $code instead of $1; $(tail -1 "$work/err")"
+        tail -40 "$work/err" | sed 's/^/#     /'
+    fi
 }
 
 expect_text() { # expect_text FILE PATTERN NAME
-    grep -Eq -- "$2" "$1"
-    verdict $? "$3" "no /$2/ in: $(tail -3 "$1")"
+    if grep -Eq -- "$2" "$1"; then verdict 0 "$3"; else verdict 1 "$3" "no /$2/ in: $(tail -3 "$1")"; fi
 }
 
 expect_no_text() { # expect_no_text FILE PATTERN NAME
-    ! grep -Eq -- "$2" "$1"
-    verdict $? "$3" "$(grep -E -- "$2" "$1" | head -1 | cut -c1-200)"
+    if grep -Eq -- "$2" "$1"; then verdict 1 "$3" "$(grep -E -- "$2" "$1" | head -1 | cut -c1-200)"; else verdict 0 "$3"; fi
 }
 
 # This exit status, one line on stderr that has the pattern, and nothing on stdout.
@@ -65,6 +66,12 @@ config() {
  "layouts": ["nn"], "modes": [$3], "baselines": ["$plugins/honest.so"], "candidates": [$4],
  "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": ${launch_seconds:-2}, "tune_seconds": 20}${5:+, $5}}
 END
+}
+
+# Ended: it is gone or has no memory any more. A worker is listed until the machine's first process has asked for the ends of
+# all that it started, which takes that one two seconds.
+is_over() { # is_over PID
+    ! grep -qs '^VmSize:' "/proc/$1/status"
 }
 
 # make in the build that is tested: another compiler than the one that made it would make it again, for the other tests too.

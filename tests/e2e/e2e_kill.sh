@@ -34,8 +34,7 @@ worker_of() { # the supervisor's child
 # Ends within two seconds of its supervisor's death, by the parent-death signal.
 expect_gone() {
     for _ in $(seq 40); do
-        [ -z "$1" ] || [ ! -d "/proc/$1" ] && return 0
-        grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null && return 0
+        [ -z "$1" ] || is_over "$1" && return 0
         sleep 0.05
     done
     return 1

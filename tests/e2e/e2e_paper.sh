@@ -1,5 +1,6 @@
 #!/bin/bash
 # The paper's protocol on baselines alone, and scripts/paper-check.sh, which holds its means against adaptive intervals.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 cat >"$work/paper.json" <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "paper", "shapes": [{"m": 16, "n": 16, "k": 32}], "dtype": "f32", "accumulate": ["f32"],

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Cache rotate: no operand is still cached, and record, result, tables, exports, page and compare say how that was done; nothing of
 # it where the cache is warm.
+# Times nothing.
 . "$(dirname "$0")/e2e.inc.sh"
 config "$work/r.json" '{"m": 16, "n": 24, "k": 32}' '"server"' "\"$plugins/steady.so\"" \
     '"stop": {"min_blocks": 8, "look_every": 8, "max_blocks": 8, "group_blocks": 4, "max_cell_seconds": 2}, "server": {"cache": "rotate", "mean_gap_ms": 0.1}'

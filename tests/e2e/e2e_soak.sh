@@ -26,10 +26,9 @@ nap() { # nap LOW HIGH: milliseconds, at random
     sleep "$(printf '0.%03d' $(($1 + RANDOM % ($2 - $1))))"
 }
 
-ended() { # ended PID: gone, or dead and not yet reaped, within two seconds
+ended() { # ended PID: within two seconds
     for _ in $(seq 80); do
-        [ -d "/proc/$1" ] || return 0
-        grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null && return 0
+        is_over "$1" && return 0
         sleep 0.025
     done
     return 1
