@@ -79,7 +79,7 @@ timeout -k 5 600 "$top/scripts/import/import.py" slow --out slow.out >out.txt 2>
 code=$?
 expect_code 0 "the same command goes on"
 expect_text out.txt '1_16_16.cu: ok \(kept\)' "from there"
-expect_text out.txt '^\[2/2\] 2_16_16.cu: failed' "to the end"
+expect_text out.txt '^\[[12]/2\] 2_16_16.cu: failed' "to the end"
 
 object=$(awk '$1 == 128 { print $7 }' out/mine.tsv)
 [ -n "$object" ] && [ "$(nm -D --defined-only "out/$object" | awk '{ print $3 }')" = cudal2_imported ]
