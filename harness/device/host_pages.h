@@ -14,7 +14,8 @@
 
 struct host_pages;
 
-/* Where a stretch begins and ends. */
+/* Both ends of a stretch are multiples of it, so that the filter of system calls compares one word (worker/confine.h).
+ */
 #define HOST_PAGES_ALIGNMENT (1ull << 32)
 
 struct host_span {
