@@ -1,6 +1,6 @@
 /*
  * cmd_list.c - the command `list`: contenders, versions, and why each is or is not available. Plugins are loaded in a
- * child (trial.c). Called by main.c.
+ * child (plugin_isolation.c). Called by main.c.
  */
 #include "cli/commands.h"
 

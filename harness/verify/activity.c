@@ -1,6 +1,6 @@
 /*
  * activity.c - judges what a recorder saw of a contender's launch: other streams, missing kernels, times that differ,
- * overlap. Relies on device/activity.h and trial.c. Called by worker/audit.c, never in a process that times.
+ * overlap. Relies on device/activity.h and watch_state.h. Called by worker/audit.c, never in a process that times.
  */
 #include "verify/activity.h"
 

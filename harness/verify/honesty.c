@@ -1,6 +1,6 @@
 /*
  * honesty.c - the checks between blocks: late work, memory, growth, fresh inputs, process state, replays, at a block
- * that the seed chooses and at the end. Relies on trial.c and novelty.c. Called by cell_loop.c and cell.c.
+ * that the seed chooses and at the end. Relies on timed_check.c and replay_check.c. Called by cell_loop.c and cell.c.
  */
 #include "verify/honesty.h"
 
