@@ -50,6 +50,16 @@ void cpu_parallel(int threads, int64_t count, cpu_range work, void *context)
     }
 }
 
+/* A thread takes longer to start than a small problem takes, and what it computed looks like a contender's afterwards
+ * (verify/rivals.c). Steps are some nanoseconds; an element of a fill takes a logarithm and a cosine. */
+#define WORTH_THREADS 200000
+#define FILL_STEPS 16
+
+static int threads_for(int threads, int64_t steps)
+{
+    return steps < WORTH_THREADS ? 1 : threads;
+}
+
 /* ---- fill ---- */
 
 struct fill_task {
@@ -116,7 +126,8 @@ bool cpu_fill_holds(const struct cpu_filled *filled, uint64_t draw)
 void cpu_fill(int threads, void *memory, const struct fill *fill)
 {
     struct fill_task task = {memory, fill, fill_key(fill->seed)};
-    cpu_parallel(threads, fill->column_major ? fill->cols : fill->rows, fill_lines, &task);
+    cpu_parallel(threads_for(threads, FILL_STEPS * fill->rows * fill->cols),
+                 fill->column_major ? fill->cols : fill->rows, fill_lines, &task);
 }
 
 /* ---- reference ---- */
@@ -278,7 +289,7 @@ static int multiply_packed(int threads, struct product *t, struct error *err)
     t->a = malloc((size_t)(slab_rows(p) * p->k) * sizeof *t->a);
     t->panels = malloc((size_t)(slab_panels(p) * PANEL * p->k) * sizeof *t->panels);
     if (t->a && t->panels)
-        multiply_slabs(threads, t);
+        multiply_slabs(threads_for(threads, p->m * p->n * p->k), t);
     else
         rc = error_set(err, EXIT_CODE_INTERNAL, "reference product: no memory for the packed operands");
     free(t->a);
@@ -361,6 +372,6 @@ void cpu_compare(int threads, const struct cudal2_problem *p, const void *c, con
 {
     struct compare_task task = {p, c, problem_c(p), *expected, out, PTHREAD_MUTEX_INITIALIZER};
     *out = (struct comparison){.first_index = UINT64_MAX};
-    cpu_parallel(threads, p->m, compare_rows, &task);
+    cpu_parallel(threads_for(threads, p->m * p->n), p->m, compare_rows, &task);
     pthread_mutex_destroy(&task.lock);
 }
