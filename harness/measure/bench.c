@@ -318,14 +318,19 @@ void entrant_teardown(struct bench *bench, struct entrant *entrant)
     entrant->state = NULL;
 }
 
+void bench_teardown_all(struct bench *bench)
+{
+    for (size_t i = 0; i < bench->n_entrants; i++)
+        entrant_teardown(bench, &bench->entrants[i]);
+}
+
 int bench_move(struct bench *bench, uint64_t seed, struct error *err)
 {
     struct operands_request request;
     struct operands *fresh = NULL;
     struct error no_room;
     bench_operands_request(bench, seed, &request);
-    for (size_t i = 0; i < bench->n_entrants; i++)
-        entrant_teardown(bench, &bench->entrants[i]);
+    bench_teardown_all(bench);
     int code = -1;
     if (operands_bytes(&request) <= bench_room(bench))
         code = operands_alloc(bench->device, &request, &fresh, &no_room);

@@ -167,6 +167,9 @@ void entrant_refuse_speed(struct bench *bench, struct entrant *entrant, enum tim
 /* What the operands of a group must hold for the entrants; `seed` decides the places. */
 void bench_operands_request(const struct bench *bench, uint64_t seed, struct operands_request *out);
 
+/* Whoever of bench->entrants is set up is torn down. */
+void bench_teardown_all(struct bench *bench);
+
 /* Matrices at other places, which `seed` decides: allocated before the old ones are released, unless there is no room
  * for both, and not filled. Whoever of bench->entrants is set up is torn down; other entrants must not be. Non-zero
  * only when the worker must end. */

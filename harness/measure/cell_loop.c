@@ -22,6 +22,9 @@
 static int fill_group(struct bench *bench, unsigned group, struct error *err)
 {
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
+    if (group > 0)
+        bench_teardown_all(bench);
+    parts_end(bench, PART_TEARDOWN);
     int code = group == 0 ? 0 : bench_move(bench, random_derive(bench->seed, "addresses", group), err);
     parts_end(bench, PART_PLACES);
     if (code == 0)

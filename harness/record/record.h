@@ -60,9 +60,10 @@ struct health_sample {
 enum phase { PHASE_OPERANDS, PHASE_SETUP, PHASE_VERIFY, PHASE_TUNE, PHASE_MEASURE, PHASE_OTHER, PHASE_COUNT };
 extern const char *const phase_names[]; /* "operands", "setup", ..., NULL */
 
-/* What measuring's part of it goes to: matrices put elsewhere, filled; setups; graphs prepared; untimed load; headline
- * times; those beside it; timed launches checked; the stop rule. */
+/* What measuring's part of it goes to: contenders torn down; matrices put elsewhere, filled; setups; graphs prepared;
+ * untimed load; headline times; those beside it; timed launches checked; the stop rule. */
 enum part {
+    PART_TEARDOWN,
     PART_PLACES,
     PART_FILL,
     PART_SETUP,
@@ -74,7 +75,7 @@ enum part {
     PART_DECIDE,
     PART_COUNT
 };
-extern const char *const part_names[]; /* "places", "fill", ..., NULL */
+extern const char *const part_names[]; /* "teardown", "places", ..., NULL */
 
 struct cell_record {
     struct cudal2_problem problem;
