@@ -208,6 +208,20 @@ static int open_locked(const char *path, int flags, int open_code, struct journa
     return err->code;
 }
 
+static int waits_for_nothing(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+int journal_create_passing(const char *path, struct journal **out, struct error *err)
+{
+    if (open_locked(path, O_CREAT | O_EXCL, EXIT_CODE_CANTCREATE, out, err))
+        return err->code;
+    (*out)->sync = waits_for_nothing;
+    return 0;
+}
+
 int journal_create(const char *path, struct journal **out, struct error *err)
 {
     struct journal *j;

@@ -43,6 +43,8 @@ int journal_parse_kind(const struct journal_text *text, const struct journal_fil
 
 /* Creates a new journal (EXIT_CODE_CANTCREATE if it exists or cannot be created) and takes its flock. */
 int journal_create(const char *path, struct journal **out, struct error *err);
+/* The same for one that nobody goes on with: no line of it waits for the disk. */
+int journal_create_passing(const char *path, struct journal **out, struct error *err);
 /* Opens an existing one for appending: flock (EXIT_CODE_TEMPORARY if another process holds it), visits every line, then
  * cuts a torn last line off. */
 int journal_resume(const char *path, journal_visitor visit, void *context, struct journal **out, struct error *err);

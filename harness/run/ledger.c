@@ -313,7 +313,7 @@ static int open_journal(struct opening *o, struct error *err)
         return resume_journal(o, err);
     if (refuse_existing(spec, err))
         return err->code;
-    if (journal_create(l->journal_path, &l->journal, err))
+    if ((spec->journal_only ? journal_create_passing : journal_create)(l->journal_path, &l->journal, err))
         return err->code;
     l->created = true;
     return 0;

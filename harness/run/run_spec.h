@@ -34,6 +34,7 @@ struct run_spec {
     bool search;                /* its cells search variants, which a director names (supervisor.h) */
     bool extends;               /* `output` may be there before the run, which adds to it */
     bool temporary;             /* the caller deletes what it writes: no line says that --resume goes on */
+    bool journal_only;          /* the caller reads the journal: no result is written, and nothing waits for the disk */
     char output[PATH_MAX];      /* result.json */
     char journal[PATH_MAX];     /* beside it */
 };

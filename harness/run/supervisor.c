@@ -109,7 +109,10 @@ static int finish(struct run *run, struct error *err)
     say_time(run, spent);
     const struct run_ending ending = {run->memory, spent, run->looks};
     int code = ledger_finish(&run->ledger, &ending, err);
-    cJSON_Delete(spent);
+    if (run->hooks->spent)
+        *run->hooks->spent = spent;
+    else
+        cJSON_Delete(spent);
     return code;
 }
 
@@ -120,13 +123,18 @@ static int write_output(const struct run *run, struct error *err)
     return director ? director->write(director->context, journal, output, err) : result_write(journal, output, err);
 }
 
+static bool has_output(const struct run *run)
+{
+    return run->ledger.n_done > 0 && !run->ledger.lost && !run->spec->journal_only;
+}
+
 /* The result is written whatever ended the run; the first error is the one reported. */
 static int conclude(struct run *run, int code, struct error *err)
 {
     struct error second = {0};
     if (!code)
         code = finish(run, err);
-    if (run->ledger.n_done > 0 && !run->ledger.lost && write_output(run, &second) && !code) {
+    if (has_output(run) && write_output(run, &second) && !code) {
         *err = second;
         return err->code;
     }

@@ -47,6 +47,9 @@ struct run_hooks {
     const volatile int *stop;
     /* A worker that this run may take over and leaves behind for the next one (warm_begin first; one device). */
     struct warm *warm;
+    /* Where the time went, as the journal's last line has it (`time_spent`): the caller's; NULL when the run did not
+     * come to its end. */
+    cJSON **spent;
 };
 
 /* Runs to the end, or until hooks->stop becomes non-zero or the budget is spent: EXIT_CODE_INTERRUPTED (INT) or

@@ -378,6 +378,22 @@ static void a_failing_sync_takes_the_line_back(void **state)
     assert_int_equal(seen.numbers[1], 2);
 }
 
+/* Whoever goes on with nothing waits for no disk; all else is the same. */
+static void a_passing_journal(void **state)
+{
+    struct journal *j, *other;
+    struct error err = {0};
+    struct seen seen = {0};
+    (void)state;
+    assert_int_equal(journal_create_passing(path, &j, &err), 0);
+    assert_int_equal(journal_create_passing(path, &other, &err), EXIT_CODE_CANTCREATE);
+    assert_int_equal(append(j, "run", 0, "", &err), 0);
+    assert_int_equal(append(j, "cell", 2, "", &err), 0);
+    journal_close(j);
+    assert_int_equal(journal_read(path, see, &seen, NULL, &err), 0);
+    assert_int_equal(seen.numbers[1], 2);
+}
+
 static void a_line_must_be_an_object_of_ours(void **state)
 {
     static const char *const lines[] = {
@@ -428,6 +444,7 @@ int main(void)
         TEST(one_writer_at_a_time),
         TEST(disk_full_leaves_a_clean_file),
         TEST(a_failing_sync_takes_the_line_back),
+        TEST(a_passing_journal),
         TEST(a_line_must_be_an_object_of_ours),
         TEST(a_fault_of_syntax_has_one_position),
     };
