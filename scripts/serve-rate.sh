@@ -3,7 +3,7 @@
 # problems, submitted as one batch. CANDIDATE: a name, or members of a submission ('"kernel":"multistage","parameters":{"BM":128}');
 # MORE: further members (',"screen":1'). Each @JOB@ in them is the job's number: a source that has one is compiled anew for each job.
 # $DEVICE (cpu), $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line, and the first failure; exit 1: not all
-# were ok. Needs curl. docs/lab/serve-details.md has what it printed.
+# were ok. A second line has the means of `spent`, the first job left out. Needs curl. docs/lab/serve-details.md has what it printed.
 set -euo pipefail
 program=${1:?usage: scripts/serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]} jobs=${2:-20} candidate=${3:-blocked} more=${4:-}
 work=$(mktemp -d)
@@ -27,8 +27,10 @@ printf '{"jobs":[%s]}' "$list" >"$work/batch"
 curl -s "$url/v1/jobs" -H 'Content-Type: application/json' -d "@$work/batch" >"$work/taken"
 ids=$(grep -o '"id":"[0-9a-f]*"' "$work/taken" | cut -d'"' -f4) || { head -c 400 "$work/taken" >&2; exit 1; }
 ok=0
+: >"$work/spent"
 for id in $ids; do
     until curl -sf "$url/v1/jobs/$id?wait=60" >"$work/outcome" && grep -q '"state":"done"' "$work/outcome"; do :; done
+    { grep -o '"spent":{[^}]*}' "$work/outcome" | sed 's/"spent":{//; s/{/0,/; s/[}"]//g'; } >>"$work/spent" || true
     if grep -q '"verdict":"ok"' "$work/outcome"; then
         ok=$((ok + 1))
     elif [ ! -s "$work/failed" ]; then
@@ -38,5 +40,14 @@ done
 ns=$(($(date +%s%N) - began))
 awk -v n="$jobs" -v ok="$ok" -v s="$((ns / 1000000))" \
     'BEGIN { printf "%d jobs, %d ok: %.3f s each, %.0f an hour\n", n, ok, s / 1000 / n, 3600000 * n / s }'
+tr ',' '\n' <"$work/spent" | awk -F: -v n="$jobs" -v ms="$((ns / 1000000))" '
+    $1 == "queue" { job++; of = ""; next }
+    $1 == "parts" { of = "parts/"; next }
+    job > 1 && NF == 2 { if (!(of $1 in sum)) order[++names] = of $1; sum[of $1] += $2 }
+    END {
+        if (job > 1) printf "mean seconds of all but the first:"
+        for (i = 1; job > 1 && i <= names; i++) printf " %s %.3f", order[i], sum[order[i]] / (job - 1)
+        if (job > 1) printf "\n"
+    }'
 [ ! -s "$work/failed" ] || head -c 400 "$work/failed" >&2
 [ "$ok" -eq "$jobs" ]

@@ -16,6 +16,7 @@
 #include "run/warm.h"
 #include "serve/counted.h"
 #include "serve/outcome.h"
+#include "serve/spent.h"
 #include "serve/warmth.h"
 
 /* Deadlines of one contender's stage. A submission that needs longer is a hang. */
@@ -126,7 +127,9 @@ static int make_config(const struct evaluation *e, const struct effort *effort, 
 static int supervise(const struct evaluation *e, const struct config *config, const char *output, struct error *err)
 {
     char *const argv[] = {(char *)"cudal2-bench", (char *)"serve", NULL};
-    const struct run_hooks hooks = {.stop = e->stop, .warm = e->warm};
+    const struct run_observer observer = {.context = e->spent, .cell = e->spent ? spent_add_cell : NULL};
+    cJSON *spent = NULL;
+    const struct run_hooks hooks = {.observer = &observer, .stop = e->stop, .warm = e->warm, .spent = &spent};
     struct run_spec *spec = malloc(sizeof *spec);
     if (!spec)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a run");
@@ -137,12 +140,15 @@ static int supervise(const struct evaluation *e, const struct config *config, co
     spec->plugin_directory = e->plugins;
     spec->kernel_directory = e->kernels;
     spec->budget_seconds = OVERHEAD_SECONDS;
-    spec->temporary = true;
+    spec->temporary = spec->journal_only = true; /* what did not come to its end begins again */
     for (size_t i = 0; i < config->n_shapes; i++)
         spec->budget_seconds += config->stop.max_cell_seconds[MODE_OFFLINE];
     int code = run_spec_name(spec, output, err);
     if (!code)
         code = run_supervise(spec, &hooks, err);
+    if (e->spent)
+        spent_add_run(e->spent, spent);
+    cJSON_Delete(spent);
     free(spec);
     return code;
 }
@@ -189,7 +195,6 @@ static int run_once(const struct evaluation *e, const struct effort *effort, con
         return code == EXIT_CODE_DATA ? refuse(&in, outcome, err) : code;
     code = supervise(e, &config, at->output, err);
     config_free(&config);
-    unlink(at->output); /* the journal makes it again */
     if (*e->stop)
         return error_set(err, EXIT_CODE_INTERRUPTED, "stopped");
     if (is_result(code))
@@ -202,7 +207,7 @@ static int find_places(const struct evaluation *e, struct places *out, struct er
     int code = store_path(e->store, e->id, "", out->directory, err);
     if (!code)
         code = store_path(e->store, e->id, "run.json", out->output, err);
-    return code ? code : store_path(e->store, e->id, "run.journal.jsonl", out->journal, err);
+    return code ? code : store_path(e->store, e->id, STORE_JOURNAL, out->journal, err);
 }
 
 /* Of a quick look, what is not promising is the outcome; anything else is measured again in full. */

@@ -9,6 +9,7 @@
 #include "serve/store.h"
 #include "serve/submission.h"
 
+struct spent;
 struct warm;
 
 struct evaluation {
@@ -21,6 +22,7 @@ struct evaluation {
     const char *plugins, *kernels; /* directories; NULL: defaults */
     const volatile int *stop;      /* non-zero: ends the run (run/supervisor.h) */
     struct warm *warm;             /* the device's worker between jobs; NULL: each job has one of its own */
+    struct spent *spent;           /* gets where the time went; NULL: nobody asks */
     bool watch;                    /* a kernel with parameters, under CUPTI; any other candidate always is */
 };
 

@@ -34,6 +34,7 @@ void jobs_free(struct jobs *j)
             next = job->next;
             drop_work(job);
             free(job->outcome);
+            cJSON_Delete(job->found);
             free(job);
         }
     free(j->open);
@@ -98,6 +99,7 @@ int jobs_reopen(struct jobs *j, struct job *job, struct submission *submission)
     }
     job->state = first_state(submission);
     job->not_before_ns = 0;
+    job->compile_seconds = 0;
     j->n_done--;
     return 0;
 }

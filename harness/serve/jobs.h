@@ -20,6 +20,9 @@ struct job {
     struct submission *submission; /* owned; NULL once done */
     cJSON *code;                   /* owned; what the compiler said of it, or NULL */
     char *outcome;                 /* owned; only of one that could not be written to disk */
+    cJSON *found;                  /* owned; its outcome on the way to the disk, or NULL */
+    struct job *next_found;        /* whose outcome comes behind it */
+    double compile_seconds;
     uint64_t sequence, received_ns, not_before_ns;
     enum job_state state;
     unsigned tries; /* that failed by no fault of the candidate's, in this state */

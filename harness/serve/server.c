@@ -116,6 +116,7 @@ int server_open(const struct server_options *options, struct server **out, struc
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->work, NULL);
     pthread_cond_init(&s->news, NULL);
+    pthread_cond_init(&s->found, NULL);
     if (open_all(s, err)) {
         server_drain(s, true);
         server_close(s);
@@ -133,6 +134,7 @@ void server_drain(struct server *s, bool at_once)
         s->stop = -SIGTERM;
     pthread_cond_broadcast(&s->work);
     pthread_cond_broadcast(&s->news);
+    pthread_cond_broadcast(&s->found);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -156,6 +158,7 @@ void server_close(struct server *s)
     store_close(&s->store);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->news);
+    pthread_cond_destroy(&s->found);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->submitting);
     free(s);

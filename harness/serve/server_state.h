@@ -15,7 +15,7 @@
 #include "serve/watched.h"
 
 #define SERVER_VERDICTS 48
-#define SERVER_THREADS (DEVICES_MAX + 8)
+#define SERVER_THREADS (DEVICES_MAX + 9)
 #define SERVER_TRIES 3    /* of a job, where the device, the disk or the machine fails */
 #define SERVER_ATTEMPTS 5 /* beginnings of a job, ended servers included */
 
@@ -37,6 +37,9 @@ struct server {
     pthread_mutex_t submitting; /* taken first: one submission at a time reaches the disk */
     pthread_mutex_t lock;       /* of all below */
     pthread_cond_t work, news;  /* there is a job to take; a job has gone on */
+    pthread_cond_t found;       /* there is an outcome to keep, or there will be none any more */
+    struct job *first_found, *last_found;
+    size_t n_finders; /* threads that may find another one */
     struct jobs jobs;
     struct measured measured;
     struct watched_lines watched;
@@ -53,6 +56,12 @@ int server_work_start(struct server *s, struct error *err);
 
 /* The job has this outcome (taken over): on disk if that is possible, and told to who waits. The lock is held. */
 void server_finish(struct server *s, struct job *job, cJSON *outcome);
+
+/* The same for what was measured, by a thread of its own and in that order: the caller goes on at once. The job is
+ * being measured until then. The lock is held. */
+void server_found(struct server *s, struct job *job, cJSON *outcome);
+/* That thread, until the server drains and nothing will be found any more. The context is the server. */
+void *server_keep_found(void *context);
 
 /* One line on standard error, unless quiet. */
 void server_say(const struct server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));

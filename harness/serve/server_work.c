@@ -17,6 +17,7 @@
 #include "run/warm.h"
 #include "serve/compiling.h"
 #include "serve/outcome.h"
+#include "serve/spent.h"
 
 #define COMPILERS_MAX 8
 #define LOOK_SECONDS 1.0  /* a job that waits for its next try is seen this late */
@@ -37,58 +38,11 @@ void server_say(const struct server *s, const char *format, ...)
 
 /* ---- the end of a job ---- */
 
-/* A verdict came by way of a worker: nothing of it may end a label. */
-static void count_verdict(struct server_counts *counts, const char *status)
-{
-    char verdict[24];
-    size_t i = 0;
-    snprintf(verdict, sizeof verdict, "%.23s", status);
-    for (char *c = verdict; *c; c++)
-        *c = (*c >= 'a' && *c <= 'z') || *c == '_' ? *c : '?';
-    while (i + 1 < SERVER_VERDICTS && counts->verdicts[i].n && strcmp(counts->verdicts[i].verdict, verdict) != 0)
-        i++;
-    memcpy(counts->verdicts[i].verdict, verdict, sizeof verdict);
-    counts->verdicts[i].n++;
-}
-
 static cJSON *no_outcome(const struct job *job, const char *reason)
 {
     const struct outcome_input in = {.submission = job->submission};
     const struct outcome_failure failure = {"failed", "serve", reason};
     return outcome_of_failure(&in, &failure);
-}
-
-/* For the next attempt; what nothing was learnt of gets none. The lock is held. */
-static void put_neighbours(struct server *s, const struct job *job, cJSON *outcome)
-{
-    const struct measured_job is = {job->client, job->id, job->submission};
-    if (!cJSON_IsObject(tree_member(outcome, "reward")))
-        return;
-    cJSON *near = measured_near(&s->measured, &is);
-    if (near && !cJSON_AddItemToObject(outcome, "neighbours", near))
-        cJSON_Delete(near);
-    measured_add(&s->measured, &is, outcome);
-}
-
-void server_finish(struct server *s, struct job *job, cJSON *outcome)
-{
-    struct error err;
-    double seconds = (double)(clock_now_ns() - job->received_ns) * 1e-9;
-    put_neighbours(s, job, outcome);
-    cJSON_AddStringToObject(outcome, "id", job->id);
-    cJSON_AddStringToObject(outcome, "state", "done");
-    cJSON_AddNumberToObject(outcome, "total_seconds", round_to(seconds, 1e3));
-    count_verdict(&s->counts, tree_text(outcome, "verdict"));
-    server_say(s, "%s of %s: %s", job->id, job->client, tree_text(outcome, "verdict"));
-    if (store_put(&s->store, job->id, STORE_OUTCOME, outcome, &err)) {
-        server_say(s, "%s: its outcome is in memory only: %s", job->id, err.text);
-        job->outcome = json_print(outcome, false);
-    } else {
-        store_remove(&s->store, job->id, STORE_ATTEMPTS);
-    }
-    cJSON_Delete(outcome);
-    jobs_done(&s->jobs, job);
-    pthread_cond_broadcast(&s->news);
 }
 
 /* Not the candidate's fault: tried again a little later, and given up after some times. The lock is held. */
@@ -145,7 +99,8 @@ static void compile_job(struct server *s, struct job *job)
     pthread_mutex_unlock(&s->lock);
     int failed = compile_submission(&c, &code, &outcome, &err);
     pthread_mutex_lock(&s->lock);
-    s->counts.compiling_seconds += (double)(clock_now_ns() - began) * 1e-9;
+    job->compile_seconds = (double)(clock_now_ns() - began) * 1e-9;
+    s->counts.compiling_seconds += job->compile_seconds;
     if (failed) {
         postpone(s, job, JOB_QUEUED, &err);
         return;
@@ -216,23 +171,34 @@ static int try_job(struct server *s, const struct evaluation *e, cJSON **outcome
     return *outcome ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for an outcome");
 }
 
+static void put_spent(const struct job *job, const struct spent *spent, uint64_t began, cJSON *outcome)
+{
+    uint64_t now = clock_now_ns();
+    double seconds = (double)(now - began) * 1e-9, before = (double)(began - job->received_ns) * 1e-9;
+    cJSON *tree = spent_tree(spent, before - job->compile_seconds, job->compile_seconds, seconds);
+    cJSON_AddNumberToObject(outcome, "measuring_seconds", round_to(seconds, 1e3));
+    if (tree && !cJSON_AddItemToObject(outcome, "spent", tree))
+        cJSON_Delete(tree);
+}
+
 static void measure_job(struct server *s, struct job *job, const struct duty *duty)
 {
-    const struct evaluation e = evaluation_of(s, job, duty);
+    struct evaluation e = evaluation_of(s, job, duty);
+    struct spent spent = {0};
     cJSON *outcome = NULL;
     struct error err;
     uint64_t began = clock_now_ns();
+    e.spent = &spent;
     pthread_mutex_unlock(&s->lock);
     int failed = try_job(s, &e, &outcome, &err);
     pthread_mutex_lock(&s->lock);
-    double seconds = (double)(clock_now_ns() - began) * 1e-9;
-    s->counts.measuring_seconds += seconds;
+    s->counts.measuring_seconds += (double)(clock_now_ns() - began) * 1e-9;
     if (failed) {
         postpone(s, job, JOB_READY, &err);
         return;
     }
-    cJSON_AddNumberToObject(outcome, "measuring_seconds", round_to(seconds, 1e3));
-    server_finish(s, job, outcome);
+    put_spent(job, &spent, began, outcome);
+    server_found(s, job, outcome);
 }
 
 /* ---- threads ---- */
@@ -308,39 +274,58 @@ static void *serve_duty(void *context)
             measure_job(s, job, duty);
         pthread_cond_broadcast(&s->work);
     }
+    s->n_finders -= duty->device >= 0;
+    pthread_cond_signal(&s->found);
     pthread_mutex_unlock(&s->lock);
     warm_end(duty->warm);
     duty_free(duty);
     return NULL;
 }
 
-static int start_thread(struct server *s, int device, struct error *err)
+static int start_thread(struct server *s, void *(*work)(void *context), void *context, struct error *err)
 {
     pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    int failed = pthread_create(&s->threads[s->n_threads], &attributes, work, context);
+    pthread_attr_destroy(&attributes);
+    if (failed)
+        return error_set(err, EXIT_CODE_UNAVAILABLE, "serve: no thread: %s", strerror(failed));
+    s->n_threads++;
+    return 0;
+}
+
+static void count_finder(struct server *s, int by)
+{
+    pthread_mutex_lock(&s->lock);
+    s->n_finders += (size_t)by;
+    pthread_cond_signal(&s->found);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static int start_duty(struct server *s, int device, struct error *err)
+{
     struct duty *duty = duty_new(s, device);
     if (!duty)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a thread");
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    int failed = pthread_create(&s->threads[s->n_threads], &attributes, serve_duty, duty);
-    pthread_attr_destroy(&attributes);
-    if (failed) {
+    count_finder(s, device >= 0);
+    int code = start_thread(s, serve_duty, duty, err);
+    if (code) {
+        count_finder(s, -(device >= 0));
         duty_free(duty);
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "serve: no thread: %s", strerror(failed));
     }
-    s->n_threads++;
-    return 0;
+    return code;
 }
 
 int server_work_start(struct server *s, struct error *err)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    int code = 0;
+    int code = start_thread(s, server_keep_found, s, err);
     if (s->options.devices->on_cuda)
         s->n_compilers = cpus <= 2 ? 1 : cpus - 1 > COMPILERS_MAX ? COMPILERS_MAX : (size_t)cpus - 1;
     for (size_t i = 0; i < s->n_compilers && !code; i++)
-        code = start_thread(s, -1, err);
+        code = start_duty(s, -1, err);
     for (int i = 0; i < s->options.devices->count && !code; i++)
-        code = start_thread(s, i, err);
+        code = start_duty(s, i, err);
     return code;
 }

@@ -98,6 +98,17 @@ int store_get(const struct store *s, const char *id, const char *leaf, char **te
     return code ? code : file_read(path, STORE_FILE_BYTES, text, &length, err);
 }
 
+void store_sync(const struct store *s, const char *id, const char *leaf)
+{
+    char path[PATH_MAX];
+    struct error ignored;
+    int fd = store_path(s, id, leaf, path, &ignored) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    fdatasync(fd);
+    close(fd);
+}
+
 void store_attempt(const struct store *s, const char *id, unsigned *count)
 {
     char path[PATH_MAX], number[16];

@@ -34,6 +34,9 @@ int store_put(const struct store *s, const char *id, const char *leaf, const cJS
 /* The text of such a file, owned by the caller. EXIT_CODE_DATA when it is not there. */
 int store_get(const struct store *s, const char *id, const char *leaf, char **text, struct error *err);
 
+/* Waits until what is in such a file is on disk; one that is not there, or cannot be waited for, is passed over. */
+void store_sync(const struct store *s, const char *id, const char *leaf);
+
 /* Counts one more beginning of the job's evaluation into *count. A failure counts from zero: it must not stop a job. */
 void store_attempt(const struct store *s, const char *id, unsigned *count);
 
@@ -46,6 +49,7 @@ int store_scan(const struct store *s, store_visitor visit, void *context, size_t
 
 #define STORE_SUBMISSION "submission.json"
 #define STORE_OUTCOME "outcome.json"
+#define STORE_JOURNAL "run.journal.jsonl"
 #define STORE_ATTEMPTS "attempts"
 #define STORE_FILE_BYTES (16u << 20)
 

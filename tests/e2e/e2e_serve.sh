@@ -99,6 +99,7 @@ expect_text "$work/body" 'counters\[1\]' "with the place"
 finish_job steady 16x48x72
 finish_job steady 16x48x80
 expect_text "$work/body" '"verdict":"ok".*"worker":"warm"' "warm: the worker of a job measures the next one of the same code"
+expect_text "$work/body" '"spent":\{"queue":.*"start":0\.[0-9]*.*"measure":[0-9.]*.*"parts":\{' "and says where the seconds went"
 touch "$work/plugins/steady.so"
 finish_job steady 16x48x88
 expect_text "$work/body" '"verdict":"ok".*"worker":"new"' "warm: a plugin that was installed anew gets a new worker"

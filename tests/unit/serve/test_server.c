@@ -11,6 +11,7 @@
 #include "base/tree.h"
 #include "scratch_fixture.h"
 #include "serve/api.h"
+#include "serve/server_state.h"
 
 static const char *const names[] = {"blocked", "openblas", NULL};
 static const struct devices nowhere = {.count = 0};
@@ -203,6 +204,80 @@ static void restarts(void **state)
     assert_int_equal(ask("bob", "GET", waits, "", NULL), 404);
 }
 
+/* ---- what was measured ---- */
+
+static struct job *begin_to_measure(const char *path)
+{
+    struct job *job = jobs_find(&server->jobs, path + strlen("/v1/jobs/"));
+    assert_non_null(job);
+    job->state = JOB_MEASURING;
+    return job;
+}
+
+static cJSON *outcome_of(int k)
+{
+    char text[160];
+    snprintf(
+        text, sizeof text,
+        "{\"verdict\":\"ok\",\"reward\":{},\"problems\":[{\"problem\":\"8x8x%d\",\"verdict\":\"ok\",\"ratio\":2}]}", k);
+    return cJSON_Parse(text);
+}
+
+static cJSON *wait_for(const char *path)
+{
+    struct api_reply reply;
+    const struct api_request request = {.method = "GET", .path = path, .client = "alice", .wait = "30", .body = ""};
+    api_handle(server, &request, &reply);
+    assert_int_equal(reply.status, 200);
+    cJSON *told = cJSON_Parse(reply.body);
+    api_reply_free(&reply);
+    assert_string_equal(tree_text(told, "state"), "done");
+    return told;
+}
+
+/* Kept one after the other, each a neighbour of the next; the second was submitted first. */
+static void found_in_order(void **state)
+{
+    char first[64], second[64];
+    (void)state;
+    snprintf(second, sizeof second, "%s", submit("alice", 1, 202));
+    snprintf(first, sizeof first, "%s", submit("alice", 2, 202));
+    pthread_mutex_lock(&server->lock);
+    server_found(server, begin_to_measure(first), outcome_of(2));
+    server_found(server, begin_to_measure(second), outcome_of(1));
+    pthread_mutex_unlock(&server->lock);
+    cJSON *told = wait_for(first);
+    assert_null(tree_member(told, "neighbours"));
+    cJSON_Delete(told);
+    told = wait_for(second);
+    const cJSON *near = tree_member(told, "neighbours");
+    assert_int_equal(cJSON_GetArraySize(near), 1);
+    assert_string_equal(tree_text(near->child, "problem"), "8x8x2");
+    cJSON_Delete(told);
+}
+
+/* An end at once loses nothing that was found, and what was not found begins again. */
+static void found_before_the_end(void **state)
+{
+    char found[64], lost[64];
+    cJSON *told = NULL;
+    (void)state;
+    snprintf(found, sizeof found, "%s", submit("alice", 1, 202));
+    snprintf(lost, sizeof lost, "%s", submit("alice", 2, 202));
+    pthread_mutex_lock(&server->lock);
+    server_found(server, begin_to_measure(found), outcome_of(1));
+    begin_to_measure(lost);
+    pthread_mutex_unlock(&server->lock);
+    end();
+    begin();
+    assert_int_equal(ask("alice", "GET", found, "", &told), 200);
+    assert_string_equal(tree_text(told, "verdict"), "ok");
+    cJSON_Delete(told);
+    assert_int_equal(ask("alice", "GET", lost, "", &told), 200);
+    assert_string_equal(tree_text(told, "state"), "queued");
+    cJSON_Delete(told);
+}
+
 static void drains(void **state)
 {
     cJSON *told = NULL;
@@ -301,6 +376,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(own_jobs, begin_test, end_test),
         cmocka_unit_test_setup_teardown(taken_back, begin_test, end_test),
         cmocka_unit_test_setup_teardown(restarts, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(found_in_order, begin_test, end_test),
+        cmocka_unit_test_setup_teardown(found_before_the_end, begin_test, end_test),
         cmocka_unit_test_setup_teardown(drains, begin_test, end_test),
         cmocka_unit_test_setup_teardown(tasks, begin_test, end_test),
         cmocka_unit_test_setup_teardown(batches, begin_test, end_test),

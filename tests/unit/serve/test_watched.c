@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/file.h"
@@ -15,6 +16,7 @@
 #include "fake_worker.h"
 #include "scratch_fixture.h"
 #include "serve/server.h"
+#include "serve/spent.h"
 #include "serve/watched.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
@@ -177,6 +179,25 @@ static void watched_or_not(void **state)
     cJSON_Delete(outcome);
 }
 
+/* The watch is told apart from measuring, and no result is written beside the journal. */
+static void where_the_time_goes(void **state)
+{
+    struct spent spent = {0};
+    struct evaluation e = evaluation_of(true);
+    struct error err = {0};
+    char path[PATH_MAX];
+    cJSON *outcome = NULL;
+    (void)state;
+    e.spent = &spent;
+    assert_int_equal(evaluate(&e, &outcome, &err), 0);
+    assert_true(spent.start > 0 && spent.watch > 0);
+    assert_int_equal(store_path(e.store, e.id, STORE_JOURNAL, path, &err), 0);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(store_path(e.store, e.id, "run.json", path, &err), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+    cJSON_Delete(outcome);
+}
+
 static void source_is_watched_in_every_job(void **state)
 {
     (void)state;
@@ -303,6 +324,7 @@ int main(int argc, char **argv)
         TEST(other_candidates_have_no_key),
         TEST(a_list_of_lines),
         TEST(watched_or_not),
+        TEST(where_the_time_goes),
         TEST(source_is_watched_in_every_job),
         TEST(what_is_seen_decides),
         TEST(nobody_can_watch),
