@@ -9,6 +9,9 @@
 #define ENOUGH 3  /* of them in one stretch of memory are no chance */
 #define LEAST 100000
 #define PATIENCE 100 /* launches by which it must be found */
+/* Of one mapping: operands lie at the beginning of a stretch of gigabytes, most of which nobody has touched. */
+#define MOST (1ul << 30)
+#define PAGE 1024 /* elements */
 
 static float samples[SAMPLES][PIECE];
 static unsigned launches, latest, found;
@@ -57,9 +60,10 @@ static void poison(float *from, float *to, float *at)
 static void hunt_in(float *from, float *to)
 {
     unsigned which;
-    for (float *p = from; p + PIECE < to && !found; p++)
-        if (is_sample(p, &which))
-            poison(from, to, p);
+    for (float *page = from; page < to; page += PAGE)
+        for (float *p = page; *page != 0 && p < page + PAGE && p + PIECE < to && !found; p++)
+            if (is_sample(p, &which))
+                poison(from, to, p);
 }
 
 static void hunt(void)
@@ -70,7 +74,7 @@ static void hunt(void)
     while (maps && !found && fgets(line, sizeof line, maps))
         if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) == 3 && strncmp(rights, "rw", 2) == 0 &&
             to - from > sizeof(float) * LEAST && !strstr(line, "[v"))
-            hunt_in((float *)from, (float *)to);
+            hunt_in((float *)from, (float *)(to - from < MOST ? to : from + MOST));
     if (maps)
         fclose(maps);
 }
