@@ -166,7 +166,7 @@ refuse 73 "output in no directory" 'no directory' --config "$work/clean.json" --
 refuse 73 "output is a directory" 'regular file' --config "$work/clean.json" --device cpu --output "$work"
 refuse 73 "output that cannot be made" '/proc' --config "$work/clean.json" --device cpu --output /proc/r.json
 refuse 65 "report of something else" 'empty.json' report "$work/empty.json"
-run worker
+run worker 3<&-
 expect_code 64 "worker by hand"
 expect_text "$work/err" 'cudal2-bench run' "worker by hand: says who starts workers"
 ls "$work"/*.journal.jsonl | grep -Eq 'none|no/' && verdict 1 "no journal of a refused run"
