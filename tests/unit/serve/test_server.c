@@ -267,6 +267,7 @@ static void found_before_the_end(void **state)
     pthread_mutex_lock(&server->lock);
     server_found(server, begin_to_measure(found), outcome_of(1));
     begin_to_measure(lost);
+    server->draining = true; /* before the thread that keeps it has looked */
     pthread_mutex_unlock(&server->lock);
     end();
     begin();
