@@ -188,12 +188,13 @@ static int cpu_time_event(struct device *d, const struct device_work *work, size
 
 static int cpu_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
 {
-    (void)d;
     char why[CUDAL2_WHY] = "";
     struct stamp start;
     stamp_take(&start);
     int status = work->launch(work->context, set, why);
     uint64_t end = clock_now_ns();
+    if (!host_process_reblock(&d->host.process))
+        return error_set(err, EXIT_CODE_VERIFICATION, HOST_SIGNALS_UNBLOCKED);
     if (!stamp_until(&start, end, ns))
         return error_set(err, EXIT_CODE_VERIFICATION, STAMP_MOVED);
     if (status != CUDAL2_OK)

@@ -55,7 +55,9 @@ int cuda_time_wall(struct device *d, const struct device_work *work, size_t set,
     int launched = cuda_run_work(c, work, set, &launch_error);
     int waited = device_wait(c, &wait_error);
     uint64_t end = clock_now_ns();
-    bool kept = stamp_until(&start, end, ns);
+    bool blocked = host_process_reblock(&d->host.process), kept = stamp_until(&start, end, ns);
+    if (!blocked)
+        return error_set(err, EXIT_CODE_VERIFICATION, HOST_SIGNALS_UNBLOCKED);
     if (launched == 0 && waited == 0)
         return kept ? 0 : error_set(err, EXIT_CODE_VERIFICATION, STAMP_MOVED);
     *err = launched != 0 ? launch_error : wait_error;

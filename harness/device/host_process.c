@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #define MAPPED_MOST 64 /* where as much is free at once, nobody is given a mapping either */
 #define FILLED_BYTES 4096
 #define FILLED_TRIES 4
+
+#define SIGNAL_BYTES sizeof(uint64_t) /* of a set: the kernel has 64 signals */
 
 #ifndef SA_RESTORER /* the kernel's, in no header of libc */
 #define SA_RESTORER 0x04000000
@@ -106,6 +109,25 @@ static bool malloc_fills(void)
     return fills;
 }
 
+/* ---- signals ---- */
+
+/* A sanitizer has handlers for faults. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+void host_process_block_signals(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigset_t mask;
+    sigfillset(&mask); /* without libc's own two, SIGCANCEL and SIGSETXID */
+    for (size_t i = 0; SANITIZED && i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&mask, faults[i]);
+    (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
 void host_process_read_kept(struct host_process *out)
 {
     memset(out, 0, sizeof *out);
@@ -142,10 +164,7 @@ static bool same_limit(const struct rlimit *a, const struct rlimit *b)
 
 static bool same_mask(const sigset_t *a, const sigset_t *b)
 {
-    for (int i = 1; i < HOST_SIGNALS; i++)
-        if (sigismember(a, i) != sigismember(b, i))
-            return false;
-    return true;
+    return memcmp(a, b, SIGNAL_BYTES) == 0;
 }
 
 void host_process_changes(const struct host_process *was, const struct host_process *now, char what[128])
@@ -194,4 +213,11 @@ void host_process_restore(const struct host_process *was)
     for (int i = 0; i < HOST_STREAMS; i++)
         if (was->flags[i] >= 0 && now.flags[i] >= 0 && was->flags[i] != now.flags[i])
             (void)fcntl(i, F_SETFL, was->flags[i]);
+}
+
+bool host_process_reblock(const struct host_process *was)
+{
+    sigset_t now;
+    sigemptyset(&now);
+    return pthread_sigmask(SIG_SETMASK, &was->blocked, &now) != 0 || same_mask(&was->blocked, &now);
 }

@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+/* What a launch is refused with. */
+#define HOST_SIGNALS_UNBLOCKED "tamper_suspected: a launch changed which signals its thread takes"
+
 #define HOST_SIGNALS 32 /* 1 to 31; the others are libc's own */
 #define HOST_LIMITS 7
 #define HOST_STREAMS 3
@@ -26,6 +29,10 @@ struct host_process {
     bool fills;              /* and writes to each that it gives */
 };
 
+/* The calling thread takes no signal from now on but libc's own two (worker/confine_named.c), so that no contender's
+ * handler runs on it; a fault still ends the process. Threads that it starts inherit this. */
+void host_process_block_signals(void);
+
 void host_process_read(struct host_process *out);
 /* The part of it that can be put back, for it is read around every setup. */
 void host_process_read_kept(struct host_process *out);
@@ -34,6 +41,9 @@ void host_process_read_kept(struct host_process *out);
  * nothing is. */
 void host_process_changes(const struct host_process *was, const struct host_process *now, char what[128]);
 void host_process_restore(const struct host_process *was);
+/* Behind each launch that is timed, as soon as the clock was read: the calling thread blocks what it did. False when it
+ * did not, which a handler that is to run later needs. A tenth of a microsecond. */
+bool host_process_reblock(const struct host_process *was);
 
 /* What cannot be put back. More than HOST_MANY_DESCRIPTORS are taken that were not: libraries keep some. */
 #define HOST_MANY_DESCRIPTORS 1024

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,23 @@ static void filter_calls(struct confinement *c, const struct confine_ranges *ran
         close(listener);
 }
 
+static void *wait_for_cancel(void *nothing)
+{
+    for (;;)
+        pause();
+    return nothing;
+}
+
+/* libc sets its handler of SIGCANCEL with the first pthread_cancel: later nobody may set one. */
+static void have_cancel_handled(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, wait_for_cancel, NULL) != 0)
+        return;
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+}
+
 void confine_process(struct confinement *c)
 {
     struct confine_ranges ranges = {0};
@@ -167,8 +185,10 @@ void confine_process(struct confinement *c)
         on[CONFINE_FILES] = confine_files(&c->landlock_abi, c->note[CONFINE_FILES]) == 0;
     lower_rights(c);
     ranges.operands = c->operands;
-    if (c->wanted[CONFINE_CALLS])
+    if (c->wanted[CONFINE_CALLS]) {
+        have_cancel_handled();
         filter_calls(c, &ranges);
+    }
     if (c->listener_socket >= 0)
         close(c->listener_socket);
     c->listener_socket = -1;

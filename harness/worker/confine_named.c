@@ -32,6 +32,8 @@ struct named {
 
 static const struct named named[] = {
     {SYS_seccomp, ALWAYS, 0, 0},
+    {SYS_rt_sigaction, IF_IS, 0, 32}, /* libc's own signals, which threads of libraries take: SIGCANCEL, SIGSETXID */
+    {SYS_rt_sigaction, IF_IS, 0, 33},
     {SYS_prctl, IF_IS, 0, PR_SET_SECCOMP},
     {SYS_prctl, IF_IS, 0, PR_SET_TSC},
     {SYS_prctl, IF_IS, 0, PR_SET_MM},

@@ -475,6 +475,7 @@ int worker_main(char *const arguments[])
     settle(&w->confinement, arguments);
     w->reader.fd = PROTOCOL_FD;
     settle_descriptors();
+    host_process_block_signals(); /* before there is another thread */
     process_state_begin(&w->process, PROTOCOL_FD);
     int code = worker_start(w, &err);
     if (!code)

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -294,6 +296,48 @@ static void only_wall_is_timed(void **state)
     assert_non_null(strstr(err.text, "the library said no"));
 }
 
+static int unblocking_launch(void *context, size_t set, char *why)
+{
+    sigset_t one;
+    (void)context, (void)set, (void)why;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    return CUDAL2_OK;
+}
+
+static volatile sig_atomic_t handled;
+
+static void note_signal(int number)
+{
+    (void)number;
+    handled++;
+}
+
+/* A handler that a contender wants to run on the launching thread behind its launch does not. */
+static void launches_take_no_signals(void **state)
+{
+    const struct sigaction action = {.sa_handler = note_signal};
+    const struct device_work work = {unblocking_launch, NULL, 0};
+    struct host_state was = d->host;
+    sigset_t before;
+    struct error err;
+    double ns;
+    (void)state;
+    handled = 0;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    sigaction(SIGUSR1, &action, NULL);
+    host_process_block_signals();
+    host_state_read(&d->host);
+    assert_int_equal(d->ops->time_wall(d, &work, 0, &ns, &err), EXIT_CODE_VERIFICATION);
+    assert_string_equal(err.text, HOST_SIGNALS_UNBLOCKED);
+    pthread_kill(pthread_self(), SIGUSR1);
+    assert_int_equal(handled, 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(handled, 1);
+    d->host = was;
+}
+
 static void memory_and_clock(void **state)
 {
     (void)state;
@@ -416,6 +460,7 @@ int main(void)
         cmocka_unit_test(wide_reference_keeps_what_fp32_loses),
         cmocka_unit_test(comparison_counts_exactly),
         cmocka_unit_test(only_wall_is_timed),
+        cmocka_unit_test(launches_take_no_signals),
         cmocka_unit_test(memory_and_clock),
         cmocka_unit_test(specs_of_open),
         cmocka_unit_test(a_change_of_what_was_filled_is_seen),

@@ -85,6 +85,35 @@ static void test_the_process_keeps_its_state(void **state)
     check(itself);
 }
 
+static void *wait_forever(void *nothing)
+{
+    for (;;)
+        pause();
+    return nothing;
+}
+
+/* libc's own signals reach every thread: nobody gets a handler for them. Threads can be cancelled as ever. */
+static int own_signals(void)
+{
+    const uint64_t action[4] = {0};
+    pthread_t thread;
+    void *end = NULL;
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    if (!refused(syscall(SYS_rt_sigaction, 32, action, NULL, 8), EPERM) ||
+        !refused(syscall(SYS_rt_sigaction, 33, action, NULL, 8), EPERM))
+        return 1;
+    if (pthread_create(&thread, NULL, wait_forever, NULL) != 0 || pthread_cancel(thread) != 0)
+        return 2;
+    return pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED ? 0 : 3;
+}
+
+static void test_own_signals_of_libc_are_kept(void **state)
+{
+    (void)state;
+    check(own_signals);
+}
+
 /* A call that is newer than the list is not there: a library then takes its older way. */
 static int newer_calls(void)
 {
@@ -279,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descriptors_send_no_signals),      cmocka_unit_test(test_the_process_keeps_its_state),
+        cmocka_unit_test(test_own_signals_of_libc_are_kept),     cmocka_unit_test(test_code_of_the_clock_is_sealed),
         cmocka_unit_test(test_newer_calls_are_not_there),        cmocka_unit_test(test_code_of_the_clock_is_sealed),
         cmocka_unit_test(test_a_range_is_kept_by_the_filter),    cmocka_unit_test(test_pages_of_matrices_are_kept),
         cmocka_unit_test(test_what_lies_beside_them_is_not),     cmocka_unit_test(test_they_are_given_back_as_a_whole),
