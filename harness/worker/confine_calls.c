@@ -32,7 +32,6 @@ static const int always[] = {
     SCMP_SYS(munmap),
     SCMP_SYS(mprotect),
     SCMP_SYS(mremap),
-    SCMP_SYS(madvise),
     SCMP_SYS(brk),
     SCMP_SYS(mincore),
     SCMP_SYS(msync),
@@ -125,11 +124,9 @@ static const int always[] = {
     SCMP_SYS(truncate),
     SCMP_SYS(ftruncate),
     SCMP_SYS(fallocate),
-    SCMP_SYS(fadvise64),
     SCMP_SYS(readahead),
     SCMP_SYS(fsync),
     SCMP_SYS(fdatasync),
-    SCMP_SYS(sync_file_range),
     SCMP_SYS(sendfile),
     SCMP_SYS(copy_file_range),
     SCMP_SYS(dup),
@@ -222,6 +219,23 @@ static const struct sometimes sometimes[] = {
     {SCMP_SYS(arch_prctl), 0, WORD, XCOMP_FIRST + 2},
 #endif
 #endif
+    /* What a library tells of its own memory and files. Not: that pages go to the disk, or a file's out of memory,
+     * which would be those that rivals' code is in. */
+    {SCMP_SYS(madvise), 2, ~3ull & 0xffffffff, 0}, /* MADV_NORMAL to MADV_WILLNEED */
+    {SCMP_SYS(madvise), 2, WORD, MADV_DONTNEED},
+    {SCMP_SYS(madvise), 2, WORD, MADV_FREE},
+    {SCMP_SYS(madvise), 2, WORD, MADV_DONTFORK},
+    {SCMP_SYS(madvise), 2, WORD, MADV_DOFORK},
+    {SCMP_SYS(madvise), 2, WORD, MADV_HUGEPAGE},
+    {SCMP_SYS(madvise), 2, WORD, MADV_NOHUGEPAGE},
+    {SCMP_SYS(madvise), 2, WORD, MADV_DONTDUMP},
+    {SCMP_SYS(madvise), 2, WORD, MADV_DODUMP},
+    {SCMP_SYS(madvise), 2, WORD, 22},                /* MADV_POPULATE_READ */
+    {SCMP_SYS(madvise), 2, WORD, 23},                /* MADV_POPULATE_WRITE */
+    {SCMP_SYS(madvise), 2, WORD, 25},                /* MADV_COLLAPSE */
+    {SCMP_SYS(madvise), 2, ~1ull & 0xffffffff, 102}, /* MADV_GUARD_INSTALL, MADV_GUARD_REMOVE: stacks */
+    {SCMP_SYS(fadvise64), 3, ~3ull & 0xffffffff, 0}, /* POSIX_FADV_NORMAL to POSIX_FADV_WILLNEED */
+    {SCMP_SYS(fadvise64), 3, WORD, POSIX_FADV_NOREUSE},
     {SCMP_SYS(fcntl), 1, WORD, F_DUPFD},
     {SCMP_SYS(fcntl), 1, WORD, F_DUPFD_CLOEXEC},
     {SCMP_SYS(fcntl), 1, WORD, F_GETFD},

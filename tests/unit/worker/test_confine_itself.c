@@ -114,6 +114,30 @@ static void test_own_signals_of_libc_are_kept(void **state)
     check(own_signals);
 }
 
+/* A library says what it needs of its memory and files; what rivals' code lies on stays in memory. */
+static int advice(void)
+{
+    const size_t page = 4096;
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (file < 0 || memory == MAP_FAILED)
+        return 1;
+    if (!confined("calls", CONFINE_CALLS))
+        return NOT_HERE;
+    if (!refused(syscall(SYS_fadvise64, file, 0, 0, POSIX_FADV_DONTNEED), EPERM) ||
+        posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL) != 0)
+        return 2;
+    if (!refused(madvise(memory, page, 21), EPERM) || !refused(madvise(memory, page, MADV_REMOVE), EPERM))
+        return 3;
+    return madvise(memory, page, MADV_DONTNEED) == 0 && madvise(memory, page, MADV_WILLNEED) == 0 ? 0 : 4;
+}
+
+static void test_pages_of_files_stay_in_memory(void **state)
+{
+    (void)state;
+    check(advice);
+}
+
 /* A call that is newer than the list is not there: a library then takes its older way. */
 static int newer_calls(void)
 {
@@ -307,12 +331,12 @@ static void test_matrices_on_other_pages_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptors_send_no_signals),      cmocka_unit_test(test_the_process_keeps_its_state),
-        cmocka_unit_test(test_own_signals_of_libc_are_kept),     cmocka_unit_test(test_code_of_the_clock_is_sealed),
-        cmocka_unit_test(test_newer_calls_are_not_there),        cmocka_unit_test(test_code_of_the_clock_is_sealed),
-        cmocka_unit_test(test_a_range_is_kept_by_the_filter),    cmocka_unit_test(test_pages_of_matrices_are_kept),
-        cmocka_unit_test(test_what_lies_beside_them_is_not),     cmocka_unit_test(test_they_are_given_back_as_a_whole),
-        cmocka_unit_test(test_matrices_on_other_pages_are_told),
+        cmocka_unit_test(test_descriptors_send_no_signals),    cmocka_unit_test(test_the_process_keeps_its_state),
+        cmocka_unit_test(test_own_signals_of_libc_are_kept),   cmocka_unit_test(test_pages_of_files_stay_in_memory),
+        cmocka_unit_test(test_code_of_the_clock_is_sealed),    cmocka_unit_test(test_newer_calls_are_not_there),
+        cmocka_unit_test(test_code_of_the_clock_is_sealed),    cmocka_unit_test(test_a_range_is_kept_by_the_filter),
+        cmocka_unit_test(test_pages_of_matrices_are_kept),     cmocka_unit_test(test_what_lies_beside_them_is_not),
+        cmocka_unit_test(test_they_are_given_back_as_a_whole), cmocka_unit_test(test_matrices_on_other_pages_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
