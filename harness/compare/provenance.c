@@ -147,7 +147,7 @@ static void compare_device(struct provenance *out, const cJSON *base, const cJSO
 /* Digests tell builds of plugins and kernels apart, and paths machines; neither says that a library is another one. */
 static bool is_version(const cJSON *member)
 {
-    static const char *const others[] = {"plugin_digest", "set", "kernels", "path", "blas_mapped"};
+    static const char *const others[] = {"plugin_digest", "plugin_name", "set", "kernels", "path", "blas_mapped"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(member->string, others[i]) == 0)
             return false;

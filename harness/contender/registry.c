@@ -398,6 +398,8 @@ static cJSON *plugin_versions(const struct registry *r, const struct loaded_plug
     text[sizeof text - 1] = '\0';
     cJSON *object = versions_object(given ? text : NULL, plugin->path);
     put_file_digest(object, plugin->path);
+    if (strcmp(loaded->name, plugin->is->name) != 0) /* by which a worker may be told to leave it out */
+        cJSON_AddStringToObject(object, "plugin_name", loaded->name);
     return object;
 }
 

@@ -285,14 +285,31 @@ static int check_member(const cJSON *then, const cJSON *now, const char *key, st
     return (!a && !b) || cJSON_Compare(a, b, true) ? 0 : refuse_difference(key, a, b, err);
 }
 
-/* Library by library, so that the line names the one that differs. */
-static int check_libraries(const cJSON *then, const cJSON *now, struct error *err)
+/* Whether the worker was told to leave out the plugin of this entry of libraries. */
+static bool was_refused(const cJSON *environment, const cJSON *library)
 {
+    const cJSON *refused, *told = cJSON_GetObjectItemCaseSensitive(library, "plugin_name");
+    const char *name = cJSON_IsString(told) ? told->valuestring : library->string;
+    cJSON_ArrayForEach(refused, cJSON_GetObjectItemCaseSensitive(environment, ENVIRONMENT_REFUSED))
+    {
+        if (cJSON_IsString(refused) && strcmp(refused->valuestring, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Those of `from` that `to` has otherwise, or has not. Library by library, so that the line names the one that
+ * differs. */
+static int check_libraries(const cJSON *from, const cJSON *to, struct error *err)
+{
+    const cJSON *a, *theirs = cJSON_GetObjectItemCaseSensitive(to, "libraries");
     int code = 0;
-    for (const cJSON *a = then ? then->child : NULL; a && !code; a = a->next)
-        code = check_member(then, now, a->string, err);
-    for (const cJSON *b = now ? now->child : NULL; b && !code; b = b->next)
-        code = check_member(then, now, b->string, err);
+    cJSON_ArrayForEach(a, cJSON_GetObjectItemCaseSensitive(from, "libraries"))
+    {
+        bool there = cJSON_HasObjectItem(theirs, a->string);
+        if (!code && (there || !was_refused(to, a)))
+            code = check_member(cJSON_GetObjectItemCaseSensitive(from, "libraries"), theirs, a->string, err);
+    }
     return code;
 }
 
@@ -307,9 +324,8 @@ int environment_check_same(const cJSON *then, const cJSON *now, struct error *er
     if (!code)
         code = check_member(cJSON_GetObjectItemCaseSensitive(then, "build"),
                             cJSON_GetObjectItemCaseSensitive(now, "build"), "program_hash", err);
-    return code ? code
-                : check_libraries(cJSON_GetObjectItemCaseSensitive(then, "libraries"),
-                                  cJSON_GetObjectItemCaseSensitive(now, "libraries"), err);
+    code = code ? code : check_libraries(then, now, err);
+    return code ? code : check_libraries(now, then, err);
 }
 
 static void digest_add_json(struct digest *d, const cJSON *node)

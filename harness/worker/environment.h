@@ -39,8 +39,13 @@ int environment_collect(const struct device *device, const struct registry *regi
  * environment_identity: what a table chooses is never cached. */
 void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables);
 
+/* The member that names the plugins a worker was told to leave out, because an earlier one was lost while it loaded
+ * them. Absent: none. */
+#define ENVIRONMENT_REFUSED "refused"
+
 /* Whether measurements of `now` may stand beside those of `then`: same program, device kind, model, driver and
- * libraries. UUIDs and hosts may differ. EXIT_CODE_DATA with the first difference where they may not. */
+ * libraries, but for plugins that one of the workers was told to leave out. UUIDs and hosts may differ. EXIT_CODE_DATA
+ * with the first difference where they may not. */
 int environment_check_same(const cJSON *then, const cJSON *now, struct error *err);
 
 /* Names GPU model, driver and libraries, not the program: what a cached race winner depends on. */

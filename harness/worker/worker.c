@@ -310,7 +310,15 @@ static cJSON *recorder_to_json(const struct watcher *watcher)
     return o;
 }
 
-static int send_ready(struct worker *w, struct error *err)
+static cJSON *names_of_refused(const struct start_request *start)
+{
+    cJSON *names = cJSON_CreateArray();
+    for (size_t i = 0; i < start->n_refused; i++)
+        cJSON_AddItemToArray(names, cJSON_CreateString(start->refused[i].name));
+    return names;
+}
+
+static int send_ready(struct worker *w, const struct start_request *start, struct error *err)
 {
     cJSON *env = NULL, *message = message_new(w, "ready");
     end_part(w, "compile");
@@ -320,6 +328,8 @@ static int send_ready(struct worker *w, struct error *err)
     }
     environment_identity(env, w->identity);
     environment_add_tuned(env, &w->tuned);
+    if (start->n_refused > 0)
+        cJSON_AddItemToObject(env, ENVIRONMENT_REFUSED, names_of_refused(start));
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     if (w->watcher)
         cJSON_AddItemToObject(env, "recorder", recorder_to_json(w->watcher));
@@ -350,7 +360,7 @@ static int start_as(struct worker *w, const struct start_request *start, struct 
         code = check_possible(w, start, err);
     if (!code && start->precompile && !start->audit)
         compile_ahead(w);
-    return code ? code : send_ready(w, err);
+    return code ? code : send_ready(w, start, err);
 }
 
 static int start_with(struct worker *w, const cJSON *message, struct error *err)

@@ -69,6 +69,32 @@ static void messages_show_the_difference(void **state)
     cJSON_Delete(now);
 }
 
+static int check_alike(const char *then_text, const char *now_text)
+{
+    struct error err = {0};
+    cJSON *then = cJSON_Parse(then_text), *now = cJSON_Parse(now_text);
+    int code = environment_check_same(then, now, &err);
+    cJSON_Delete(then);
+    cJSON_Delete(now);
+    return code;
+}
+
+/* A plugin that took a worker with it while it was loaded is missing from the next one's libraries: the others' cells
+ * still belong together. */
+static void plugins_that_were_left_out_may_miss(void **state)
+{
+    const char *whole = "{\"libraries\":{\"a\":{},\"b\":{\"plugin_name\":\"two\"},\"c\":{}}}",
+               *without = "{\"libraries\":{\"a\":{}},\"refused\":[\"two\",\"c\"]}",
+               *unsaid = "{\"libraries\":{\"a\":{}},\"refused\":[\"two\"]}",
+               *another = "{\"libraries\":{\"a\":{\"x\":1}},\"refused\":[\"two\",\"c\"]}";
+    (void)state;
+    assert_int_equal(check_alike(whole, without), 0);
+    assert_int_equal(check_alike(without, whole), 0);
+    assert_int_equal(check_alike(whole, unsaid), EXIT_CODE_DATA);
+    assert_int_equal(check_alike(unsaid, whole), EXIT_CODE_DATA);
+    assert_int_equal(check_alike(whole, another), EXIT_CODE_DATA);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -76,6 +102,7 @@ int main(void)
         cmocka_unit_test(long_ones_begin_before_the_difference),
         cmocka_unit_test(characters_stay_whole),
         cmocka_unit_test(messages_show_the_difference),
+        cmocka_unit_test(plugins_that_were_left_out_may_miss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
