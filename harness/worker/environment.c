@@ -37,7 +37,8 @@
 #endif
 #define PROGRAM_MAX_BYTES (1u << 30)
 #define VERSIONS_MAX_BYTES (1u << 20)
-#define VALUE_BYTES 91 /* of each value in a line of 256 */
+#define REFUSED "refused" /* names of plugins */
+#define VALUE_BYTES 91    /* of each value in a line of 256 */
 
 static int hash_program(char hex[DIGEST_HEX], struct error *err)
 {
@@ -266,6 +267,13 @@ void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables
         cJSON_AddItemToObject(cJSON_GetObjectItemCaseSensitive(environment, "libraries"), "tuned", versions);
 }
 
+void environment_add_refused(cJSON *environment, const struct exclusion *refused, size_t n)
+{
+    cJSON *names = n > 0 ? cJSON_AddArrayToObject(environment, REFUSED) : NULL;
+    for (size_t i = 0; i < n; i++)
+        cJSON_AddItemToArray(names, cJSON_CreateString(refused[i].name));
+}
+
 /* ---- comparison ---- */
 
 static int refuse_difference(const char *name, const cJSON *then, const cJSON *now, struct error *err)
@@ -290,7 +298,7 @@ static bool was_refused(const cJSON *environment, const cJSON *library)
 {
     const cJSON *refused, *told = cJSON_GetObjectItemCaseSensitive(library, "plugin_name");
     const char *name = cJSON_IsString(told) ? told->valuestring : library->string;
-    cJSON_ArrayForEach(refused, cJSON_GetObjectItemCaseSensitive(environment, ENVIRONMENT_REFUSED))
+    cJSON_ArrayForEach(refused, cJSON_GetObjectItemCaseSensitive(environment, REFUSED))
     {
         if (cJSON_IsString(refused) && strcmp(refused->valuestring, name) == 0)
             return true;

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "contender/contender.h"
 #include "contender/tuned.h"
+#include "worker/cell.h"
 
 /* Hash of the running executable's bytes. */
 int environment_program_hash(char hex[DIGEST_HEX], struct error *err);
@@ -39,9 +40,9 @@ int environment_collect(const struct device *device, const struct registry *regi
  * environment_identity: what a table chooses is never cached. */
 void environment_add_tuned(cJSON *environment, const struct tuned_tables *tables);
 
-/* The member that names the plugins a worker was told to leave out, because an earlier one was lost while it loaded
- * them. Absent: none. */
-#define ENVIRONMENT_REFUSED "refused"
+/* Adds the plugins that the worker was told to leave out, because an earlier one was lost while it loaded them, as
+ * "refused"; nothing without one. */
+void environment_add_refused(cJSON *environment, const struct exclusion *refused, size_t n);
 
 /* Whether measurements of `now` may stand beside those of `then`: same program, device kind, model, driver and
  * libraries, but for plugins that one of the workers was told to leave out. UUIDs and hosts may differ. EXIT_CODE_DATA

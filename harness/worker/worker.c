@@ -310,14 +310,6 @@ static cJSON *recorder_to_json(const struct watcher *watcher)
     return o;
 }
 
-static cJSON *names_of_refused(const struct start_request *start)
-{
-    cJSON *names = cJSON_CreateArray();
-    for (size_t i = 0; i < start->n_refused; i++)
-        cJSON_AddItemToArray(names, cJSON_CreateString(start->refused[i].name));
-    return names;
-}
-
 static int send_ready(struct worker *w, const struct start_request *start, struct error *err)
 {
     cJSON *env = NULL, *message = message_new(w, "ready");
@@ -328,8 +320,7 @@ static int send_ready(struct worker *w, const struct start_request *start, struc
     }
     environment_identity(env, w->identity);
     environment_add_tuned(env, &w->tuned);
-    if (start->n_refused > 0)
-        cJSON_AddItemToObject(env, ENVIRONMENT_REFUSED, names_of_refused(start));
+    environment_add_refused(env, start->refused, start->n_refused);
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     if (w->watcher)
         cJSON_AddItemToObject(env, "recorder", recorder_to_json(w->watcher));
