@@ -85,7 +85,7 @@ expect_text "$work/err" 'which has .*grid, .*smoke' "or all there are"
 run --mode server --config grid.json --limit 1 --device cpu --output grid.out.json
 expect_code 0 "--mode server --config grid.json runs on a CPU"
 "$bench" --mode server --config grid.json --device cpu --output grid.long.json >/dev/null 2>"$work/err" </dev/null &
-for _ in $(seq 600); do grep -q '^1000 shapes' "$work/err" && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q '^1000 shapes.*--limit 20 ' "$work/err" && break; sleep 0.1; done
 kill -9 $!
 wait $! 2>/dev/null
 expect_text "$work/err" '^1000 shapes take about [0-9]+ hours here: --limit 20 ' "and says how long the whole takes, and how to take a part"
