@@ -82,7 +82,8 @@ static uint16_t half_of(unsigned eighths)
     unsigned n = 0;
     while (eighths >> (n + 1) != 0)
         n++;
-    return eighths == 0 ? 0 : (uint16_t)((n - 3 + 15) << 10 | (eighths - (1u << n)) << (10 - n));
+    unsigned bits = (n - 3 + 15) << 10 | (eighths - (1u << n)) << (10 - n);
+    return (uint16_t)(eighths == 0 ? 0 : bits);
 }
 
 union nvidia_scalar nvidia_scalar(double value, enum cudal2_accumulate accumulate)

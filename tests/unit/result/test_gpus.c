@@ -28,7 +28,7 @@ static cJSON *make(double longer, double faster, double repeats)
     static const double scatter[] = {1.001, 0.999, 1.002, 0.998};
     cJSON *looks = cJSON_CreateArray();
     for (int i = 0; i < 4; i++) {
-        char cell[16];
+        char cell[24];
         double base = 1000 * (i + 1);
         snprintf(cell, sizeof cell, "cell-%d", i);
         add(looks, "GPU-a", cell, false, (double[]){base, 1.2 * base * repeats});
