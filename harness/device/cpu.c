@@ -6,6 +6,7 @@
 #include "device/host_plain.h"
 #include "device/probe.h"
 #include "base/clock.h"
+#include "base/sanitized.h"
 #include "base/stamp.h"
 
 #include <ctype.h>
@@ -21,13 +22,6 @@
 /* Of the machine's memory: what is asked for at once never takes all of it, and blocks leave gaps. */
 #define PAGES_TIMES 2u
 #define DEFAULT_MEMORY (64ull << 30)
-
-/* A sanitizer looks at blocks of an allocator's. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
 
 struct cpu_device {
     struct device base;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/sanitized.h"
 
 /* Below glibc's threshold for a mapping of its own, 128 KiB at least; and above what its caches keep for each thread.
  */
@@ -110,13 +111,6 @@ static bool malloc_fills(void)
 }
 
 /* ---- signals ---- */
-
-/* A sanitizer has handlers for faults. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
 
 void host_process_block_signals(void)
 {

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sanitized.h"
 #include "base/waited.h"
 #include "run/worker_directory.h"
 #include "worker/confine.h"
@@ -47,7 +48,7 @@ static const char *const kept[] = {
     "LSAN_OPTIONS",
     "UBSAN_OPTIONS",
     "TSAN_OPTIONS",
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
     "LD_PRELOAD", /* a sanitizer's runtime may have to come first */
 #endif
     NULL};

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/sanitized.h"
 #include "base/tree.h"
 #include "serve/base64.h"
 #include "serve/outcome.h"
@@ -164,9 +165,8 @@ _Noreturn static void become(const struct child *child)
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     limit(RLIMIT_CPU, (rlim_t)COMPILE_SECONDS);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose shadow alone is larger */
-    limit(RLIMIT_AS, COMPILE_MEMORY);
-#endif
+    if (!SANITIZED)
+        limit(RLIMIT_AS, COMPILE_MEMORY);
     limit(RLIMIT_FSIZE, COMPILE_FILE);
     limit(RLIMIT_CORE, 0);
     int in = open("/dev/null", O_RDONLY);

@@ -204,7 +204,7 @@ void confine_keeping(struct confinement *c, const struct device *d)
         host_pages_keep(d->pages);
     else if (d->pages)
         host_pages_watch(d->pages);
-    else if (on_cpu && !CONFINE_SANITIZED && c->wanted[CONFINE_MEMORY] && !c->note[CONFINE_MEMORY][0])
+    else if (on_cpu && !SANITIZED && c->wanted[CONFINE_MEMORY] && !c->note[CONFINE_MEMORY][0])
         snprintf(c->note[CONFINE_MEMORY], CONFINE_NOTE,
                  "pages: no addresses to reserve; matrices lie on the allocator's");
 }

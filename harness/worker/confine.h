@@ -10,18 +10,12 @@
 #define CUDAL2_WORKER_CONFINE_H
 
 #include "base/json.h"
+#include "base/sanitized.h"
 #include "device/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A sanitizer's runtime starts and traces a process of its own. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CONFINE_SANITIZED 1
-#else
-#define CONFINE_SANITIZED 0
-#endif
 
 /* The variable that chooses the parts: "on" (all, also when unset), "off", or a list such as "limits,calls". */
 #define CONFINE_VARIABLE "CUDAL2_ISOLATION"

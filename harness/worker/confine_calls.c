@@ -167,7 +167,7 @@ static const int always[] = {
     SCMP_SYS(uname),
     SCMP_SYS(wait4), /* there are no children */
     SCMP_SYS(waitid),
-#if CONFINE_SANITIZED
+#if SANITIZED
     /* LeakSanitizer stops its process from a child that traces it. */
     SCMP_SYS(ptrace),
     SCMP_SYS(clone),
@@ -199,7 +199,7 @@ struct sometimes {
 #endif
 
 static const struct sometimes sometimes[] = {
-#if !CONFINE_SANITIZED
+#if !SANITIZED
     {SCMP_SYS(clone), 0, WORD, THREAD},
     {SCMP_SYS(clone), 0, WORD, THREAD | CLONE_DETACHED},
     {SCMP_SYS(prctl), 0, WORD, PR_SET_NAME},
@@ -292,13 +292,13 @@ static int add_pairs(scmp_filter_ctx filter)
         SCMP_SYS(tgkill),
         SCMP_SYS(rt_sigqueueinfo),
         SCMP_SYS(rt_tgsigqueueinfo),
-#if !CONFINE_SANITIZED
+#if !SANITIZED
         SCMP_SYS(kill)
 #endif
     };
     for (size_t i = 0; i < sizeof signals / sizeof signals[0] && code == 0; i++)
         code = seccomp_rule_add(filter, SCMP_ACT_ALLOW, signals[i], 1, self);
-#if !CONFINE_SANITIZED
+#if !SANITIZED
     /* Its flags lie in memory, out of the filter's sight; the C library then takes clone. */
     code = code ? code : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 #endif

@@ -36,7 +36,7 @@ static bool is_ours(const char *name, const char *program)
     if (strncmp(name, "[vvar", 5) == 0 || strcmp(name, "[vdso]") == 0)
         return true;
     const char *slash = strrchr(name, '/');
-    return !CONFINE_SANITIZED && slash &&
+    return !SANITIZED && slash &&
            (strcmp(name, program) == 0 || strncmp(slash + 1, "libc.so.", 8) == 0 ||
             strncmp(slash + 1, "libc-2.", 7) == 0);
 }

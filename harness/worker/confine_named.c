@@ -56,7 +56,7 @@ static const struct named named[] = {
     {SYS_tgkill, UNLESS_OURSELVES, 0, 0},
     {SYS_rt_sigqueueinfo, UNLESS_OURSELVES, 0, 0},
     {SYS_rt_tgsigqueueinfo, UNLESS_OURSELVES, 0, 0},
-#if !CONFINE_SANITIZED
+#if !SANITIZED
     {SYS_kill, UNLESS_OURSELVES, 0, 0},
     {SYS_ptrace, ALWAYS, 0, 0},
 #endif
