@@ -14,7 +14,7 @@
 /* What a launch is refused with. */
 #define HOST_SIGNALS_UNBLOCKED "tamper_suspected: a launch changed which signals its thread takes"
 
-#define HOST_SIGNALS 32 /* 1 to 31; the others are libc's own */
+#define HOST_SIGNALS 32 /* handlers of 1 to 31 are compared; of the rest nobody takes one */
 #define HOST_LIMITS 7
 #define HOST_STREAMS 3
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/verdict.h"
+
 static const struct {
     const char *verdict, *plural;
 } offences[OFFENCE_COUNT] = {
@@ -42,11 +44,8 @@ static struct offender *find(struct offenders *o, const char *name)
 
 static bool took_part(const char *status)
 {
-    static const char *const absent[] = {"unsupported", "unavailable", "left_out", "skipped"};
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (strcmp(status, absent[i]) == 0)
-            return false;
-    return true;
+    enum verdict v = verdict_of(status);
+    return v != VERDICT_UNAVAILABLE && v != VERDICT_UNSUPPORTED && v != VERDICT_LEFT_OUT && v != VERDICT_SKIPPED;
 }
 
 void offenders_count(struct offenders *o, const struct cell_record *record)

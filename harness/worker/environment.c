@@ -310,13 +310,14 @@ static bool was_refused(const cJSON *environment, const cJSON *library)
  * differs. */
 static int check_libraries(const cJSON *from, const cJSON *to, struct error *err)
 {
-    const cJSON *a, *theirs = cJSON_GetObjectItemCaseSensitive(to, "libraries");
+    const cJSON *a, *ours = cJSON_GetObjectItemCaseSensitive(from, "libraries"),
+                    *theirs = cJSON_GetObjectItemCaseSensitive(to, "libraries");
     int code = 0;
-    cJSON_ArrayForEach(a, cJSON_GetObjectItemCaseSensitive(from, "libraries"))
+    cJSON_ArrayForEach(a, ours)
     {
-        bool there = cJSON_HasObjectItem(theirs, a->string);
+        bool there = cJSON_GetObjectItemCaseSensitive(theirs, a->string) != NULL;
         if (!code && (there || !was_refused(to, a)))
-            code = check_member(cJSON_GetObjectItemCaseSensitive(from, "libraries"), theirs, a->string, err);
+            code = check_member(ours, theirs, a->string, err);
     }
     return code;
 }
