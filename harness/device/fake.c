@@ -71,6 +71,7 @@ static int fake_alloc(struct device *d, size_t bytes, void **out, struct error *
         return error_set(err, EXIT_CODE_INTERNAL, "no memory for %zu bytes", bytes);
     memcpy(memory, &bytes, sizeof bytes);
     f->in_use += bytes;
+    f->counts.allocs++;
     *out = &memory[HEADER];
     return 0;
 }

@@ -327,16 +327,25 @@ void bench_teardown_all(struct bench *bench)
 int bench_move(struct bench *bench, uint64_t seed, struct error *err)
 {
     struct operands_request request;
-    struct operands *fresh = NULL;
-    struct error no_room;
+    void *memory = NULL;
     bench_operands_request(bench, seed, &request);
     bench_teardown_all(bench);
-    int code = -1;
-    if (operands_bytes(&request) <= bench_room(bench))
-        code = operands_alloc(bench->device, &request, &fresh, &no_room);
     operands_free(bench->device, bench->operands);
-    bench->operands = fresh;
-    return code == 0 ? 0 : operands_alloc(bench->device, &request, &bench->operands, err);
+    bench->operands = NULL;
+    struct arenas_move move = {.bytes = operands_bytes(&request), .seed = seed};
+    if (!arenas_full(&bench->arenas, move.bytes))
+        move.room = bench_room(bench);
+    int code = arenas_move(&bench->arenas, bench->device, &move, &memory, err);
+    if (code != 0)
+        return error_wrap(err, "operands of %llu bytes", (unsigned long long)move.bytes);
+    return operands_place(bench->device, &request, memory, &bench->operands, err);
+}
+
+void bench_release_operands(struct bench *bench)
+{
+    operands_free(bench->device, bench->operands);
+    bench->operands = NULL;
+    arenas_free(&bench->arenas, bench->device);
 }
 
 uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t index)

@@ -10,6 +10,7 @@
 #include "contender/tuned.h"
 #include "device/host_threads.h"
 #include "measure/leak_watch.h"
+#include "operands/arenas.h"
 #include "operands/operands.h"
 #include "record/record.h"
 
@@ -86,14 +87,15 @@ struct bench {
     uint64_t seed;
     struct random random;
     struct operands *operands;
-    double fastest_ns; /* least estimate of a living entrant */
-    size_t sets_each;  /* sets of one contender, of all visits: 1, or more to average places or to rotate */
-    unsigned visits;   /* places that a segment visits one after the other */
-    bool in_blocks;    /* the cell is being measured, no longer raced */
-    bool cooled;       /* the device has idled longer than between two segments since the last block */
-    size_t n_sets;     /* of all contenders */
-    bool warmed;       /* every path has run in this process: long launches need no further warm-up */
-    bool shared_sets;  /* too large for the cache, paper's protocol: only an A/A copy has sets of its own */
+    struct arenas arenas; /* that the operands lie in */
+    double fastest_ns;    /* least estimate of a living entrant */
+    size_t sets_each;     /* sets of one contender, of all visits: 1, or more to average places or to rotate */
+    unsigned visits;      /* places that a segment visits one after the other */
+    bool in_blocks;       /* the cell is being measured, no longer raced */
+    bool cooled;          /* the device has idled longer than between two segments since the last block */
+    size_t n_sets;        /* of all contenders */
+    bool warmed;          /* every path has run in this process: long launches need no further warm-up */
+    bool shared_sets;     /* too large for the cache, paper's protocol: only an A/A copy has sets of its own */
     void *workspace;
     uint64_t memory_limit; /* bytes that the cell may hold at a time; 0: what the device has free (measure/room.h) */
     uint64_t memory_held;  /* of those, what it holds all the time: matrices, workspace, libraries */
@@ -170,10 +172,11 @@ void bench_operands_request(const struct bench *bench, uint64_t seed, struct ope
 /* Whoever of bench->entrants is set up is torn down. */
 void bench_teardown_all(struct bench *bench);
 
-/* Matrices at other places, which `seed` decides: allocated before the old ones are released, unless there is no room
- * for both, and not filled. Whoever of bench->entrants is set up is torn down; other entrants must not be. Non-zero
- * only when the worker must end. */
+/* Matrices at other places, which `seed` decides, in another allocation of bench->arenas; they are not filled. Whoever
+ * of bench->entrants is set up is torn down; other entrants must not be. Non-zero only when the worker must end. */
 int bench_move(struct bench *bench, uint64_t seed, struct error *err);
+/* Gives back all that the matrices lay in, of which there are none then. */
+void bench_release_operands(struct bench *bench);
 
 /* Fills all matrices with N(0,1), of a seed that follows from the cell's, and waits for it; or only begins to, ahead of
  * what is put into the device's stream from here on. */

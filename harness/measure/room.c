@@ -13,7 +13,7 @@ static const struct {
 
 uint64_t bench_room(const struct bench *bench)
 {
-    uint64_t there = 0, limit = bench->memory_limit, held = bench->memory_held;
+    uint64_t there = 0, limit = bench->memory_limit, held = bench->memory_held + arenas_spare(&bench->arenas);
     struct error ignored;
     if (bench->device->ops->memory_free(bench->device, &there, &ignored) != 0)
         return 0;

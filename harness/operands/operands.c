@@ -123,7 +123,8 @@ void operands_free(struct device *device, struct operands *operands)
 {
     if (operands == NULL)
         return;
-    device->ops->release(device, operands->arena);
+    if (!operands->lent)
+        device->ops->release(device, operands->arena);
     free(operands);
 }
 
@@ -310,7 +311,7 @@ static int fill_gaps(struct device *device, struct operands *o, struct error *er
     return code;
 }
 
-int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
+int operands_place(struct device *device, const struct operands_request *request, void *memory, struct operands **out,
                    struct error *err)
 {
     struct random random;
@@ -318,20 +319,29 @@ int operands_alloc(struct device *device, const struct operands_request *request
     if (o == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
     o->request = *request;
-    int code = device->ops->alloc(device, (size_t)operands_bytes(request), &o->arena, err);
-    if (code != 0) {
-        free(o);
-        return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
-    }
+    o->arena = memory;
+    o->lent = true;
     random_seed(&random, request->seed);
-    if (place_all(o, &random) != 0) {
-        operands_free(device, o);
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
-    }
-    code = fill_gaps(device, o, err);
-    if (code != 0)
-        operands_free(device, o);
-    else
+    int code = place_all(o, &random) == 0 ? fill_gaps(device, o, err)
+                                          : error_set(err, EXIT_CODE_INTERNAL, "out of memory for operand sets");
+    if (code == 0)
         *out = o;
+    else
+        operands_free(device, o);
+    return code;
+}
+
+int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
+                   struct error *err)
+{
+    void *memory = NULL;
+    int code = device->ops->alloc(device, (size_t)operands_bytes(request), &memory, err);
+    if (code != 0)
+        return error_wrap(err, "operands of %llu bytes", (unsigned long long)operands_bytes(request));
+    code = operands_place(device, request, memory, out, err);
+    if (code == 0)
+        (*out)->lent = false;
+    else
+        device->ops->release(device, memory);
     return code;
 }

@@ -7,8 +7,8 @@
  * its neighbours left in the caches (on an H200 up to 7% at 128x512x1024), and an A/A copy could not be told from a
  * slower kernel. Shared are only matrices that are too large to be cached, with the cache emptied between contenders,
  * and those of the paper's protocol (worker/placement.h). All matrices of a group lie in one allocation, each at a
- * random offset: where a matrix lies moves a small kernel's time by 1-3%, and an allocator that hands out the same two
- * places in turn would make many groups look like two.
+ * random offset, and not in the one of the group before (arenas.h): where a matrix lies moves a small kernel's time by
+ * 1-3%, and an allocator that hands out the same two places in turn would make many groups look like two.
  */
 #ifndef CUDAL2_OPERANDS_OPERANDS_H
 #define CUDAL2_OPERANDS_OPERANDS_H
@@ -40,6 +40,7 @@ struct operands_request {
 struct operands {
     struct operands_request request;
     void *arena;                                  /* holds every matrix */
+    bool lent;                                    /* the arena is somebody else's (operands_place) */
     struct cudal2_operands nn[OPERANDS_MAX_SETS]; /* b is NULL where the set has no B in this layout */
     struct cudal2_operands tn[OPERANDS_MAX_SETS];
     void *input[OPERANDS_MAX_SETS]; /* what C holds before a launch, lying as C does; NULL where C is no input */
@@ -54,6 +55,10 @@ uint64_t operands_bytes(const struct operands_request *request);
 int operands_alloc(struct device *device, const struct operands_request *request, struct operands **out,
                    struct error *err);
 void operands_free(struct device *device, struct operands *operands);
+
+/* The same in memory of operands_bytes that outlives *out, which operands_free leaves alone (arenas.h). */
+int operands_place(struct device *device, const struct operands_request *request, void *memory, struct operands **out,
+                   struct error *err);
 
 /* Of what C holds before a launch, beside the seed of A; seeds of A and B do not come near this bit. */
 #define OPERANDS_SEED_C (1ull << 62)

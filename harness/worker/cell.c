@@ -122,10 +122,9 @@ static int check_memory(struct bench *bench, bool *fits, struct error *err)
 
 static int take_memory(struct bench *bench, struct error *err)
 {
-    struct operands_request request;
-    bench_operands_request(bench, random_derive(bench->seed, "addresses", 0), &request);
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
-    int code = operands_alloc(bench->device, &request, &bench->operands, err);
+    bench->arenas.most = bench->device->info.device_bit == CUDAL2_ON_CUDA ? ARENAS_MOST : 1;
+    int code = bench_move(bench, random_derive(bench->seed, "addresses", 0), err);
     if (code == 0 && bench->config->workspace_bytes > 0)
         code = bench->device->ops->alloc(bench->device, (size_t)bench->config->workspace_bytes, &bench->workspace, err);
     return code == 0 ? bench_fill(bench, "tune", 0, err) : code;
@@ -247,7 +246,7 @@ static void close_bench(struct bench *bench, struct race_result *races)
         bench->device->ops->release_segment(bench->device, bench->null_segment);
     timed_close(bench);
     chain_close(bench);
-    operands_free(bench->device, bench->operands);
+    bench_release_operands(bench);
     if (bench->workspace != NULL)
         bench->device->ops->release(bench->device, bench->workspace);
 }

@@ -451,8 +451,7 @@ static void nothing_is_left_behind(void **state)
     f.device->ops->release_segment(f.device, f.bench.null_segment);
     f.bench.null_segment = NULL;
     assert_int_equal(fake_counts(f.device).live_segments, 0);
-    operands_free(f.device, f.bench.operands);
-    f.bench.operands = NULL;
+    bench_release_operands(&f.bench);
     assert_int_equal(fake_bytes_in_use(f.device), before);
     fixture_close(&f);
 }

@@ -10,6 +10,7 @@
 #include "bench_fixture.h"
 #include "device/probe.h"
 #include "measure/cell_loop.h"
+#include "measure/room.h"
 
 static struct fixture f;
 
@@ -96,12 +97,93 @@ static void who_changes_the_process_is_found_in_a_row(void **state)
     fixture_close(&f);
 }
 
+/* ---- what places cost ---- */
+
+enum { GROUPS = 24 };
+
+static const void *places[GROUPS];
+static unsigned arena_of[GROUPS], seen;
+
+static int note_place(struct bench *bench, struct error *err)
+{
+    (void)err;
+    assert_true(seen < GROUPS);
+    arena_of[seen] = bench->arenas.at;
+    places[seen++] = bench->operands->nn[0].a;
+    return 0;
+}
+
+/* Allocations of a cell of GROUPS groups. */
+static uint64_t count_allocations(unsigned most)
+{
+    struct error err;
+    fixture_open(&f, 3);
+    f.config.stop.min_blocks = f.config.stop.max_blocks = GROUPS;
+    f.config.stop.group_blocks = 1;
+    f.bench.arenas.most = most;
+    f.bench.between_blocks = note_place;
+    seen = 0;
+    fixture_start(&f);
+    bench_teardown_all(&f.bench);
+    bench_release_operands(&f.bench);
+    uint64_t before = fake_counts(f.device).allocs;
+    assert_int_equal(bench_move(&f.bench, 1, &err), 0); /* as the worker's cell begins */
+    assert_int_equal(cell_loop_run(&f.bench, &err), 0);
+    assert_int_equal(f.bench.record->groups, GROUPS);
+    assert_int_equal(seen, GROUPS);
+    return fake_counts(f.device).allocs - before;
+}
+
+/* Where memory is dear to take a cell takes it four times, whatever its groups, and no two groups share a place. */
+static void places_cost_four_allocations(void **state)
+{
+    (void)state;
+    assert_int_equal(count_allocations(ARENAS_MOST), ARENAS_MOST);
+    for (unsigned i = 0; i < GROUPS; i++)
+        for (unsigned j = 0; j < i; j++)
+            assert_ptr_not_equal(places[i], places[j]);
+    for (unsigned i = 1; i < GROUPS; i++)
+        assert_int_not_equal(arena_of[i], arena_of[i - 1]);
+    fixture_close(&f);
+}
+
+static void places_may_be_new_each_time(void **state)
+{
+    (void)state;
+    assert_int_equal(count_allocations(1), GROUPS);
+    fixture_close(&f);
+}
+
+/* What is kept counts against what the cell may hold. */
+static void kept_places_take_room(void **state)
+{
+    struct error err;
+    (void)state;
+    fixture_open(&f, 2);
+    f.bench.arenas.most = ARENAS_MOST;
+    f.bench.memory_limit = 800u << 20;
+    assert_int_equal(bench_move(&f.bench, 1, &err), 0);
+    uint64_t one = f.bench.arenas.kept[0].bytes;
+    f.bench.memory_held = one;
+    assert_int_equal(bench_room(&f.bench), f.bench.memory_limit - one);
+    assert_int_equal(bench_move(&f.bench, 2, &err), 0);
+    assert_int_equal(f.bench.arenas.n, 2);
+    assert_int_equal(bench_room(&f.bench), f.bench.memory_limit - 2 * one);
+    f.bench.memory_limit = 9 * one; /* of which two are held: the rest is no eight */
+    assert_int_equal(bench_move(&f.bench, 3, &err), 0);
+    assert_int_equal(f.bench.arenas.n, 2);
+    fixture_close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_add_up_to_the_measuring),
         cmocka_unit_test(changes_are_looked_for_once_between_two_setups),
         cmocka_unit_test(who_changes_the_process_is_found_in_a_row),
+        cmocka_unit_test(places_cost_four_allocations),
+        cmocka_unit_test(places_may_be_new_each_time),
+        cmocka_unit_test(kept_places_take_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
