@@ -11,7 +11,7 @@ The same data give the same bytes.
 What is learned is log(time / model's time), within a problem: by how much the model is wrong of one configuration more
 than of the others. Configurations that are far from the fastest weigh little. --evaluate leaves out whole shapes, whole
 sizes, or all that is off the grid, and prints by how many percent a choice is slower than the fastest of its pool: of
-the model, of the trees, and of both as `run` races them (every fourth is the model's). It learns from what is offline
+the model, of the trees, and of both as `run` races them (every eighth is the model's). It learns from what is offline
 with fp32, and from the journals.
 """
 import argparse
@@ -37,7 +37,7 @@ FAR = 0.35  # a configuration so much slower (in logs) than its pool's fastest w
 NEW_WEIGHT = 10.0  # of a row of a journal, over one of rl/data, as long as these are half of all
 FASTEST = 32  # configurations of a pool, all of which are learned from
 FOLDS = 3
-MODEL_EVERY = 4  # RANK_MODEL_EVERY of harness/choice/rank.h
+MODEL_EVERY = 8  # PRUNE_MODEL_EVERY of harness/choice/prune.h
 SEED = 20261125
 
 
@@ -170,7 +170,7 @@ def trust(data, learned, asked):
 
 
 def merged(first, model):
-    """As harness/choice/rank.c: every fourth place is for the model's first that is not there yet."""
+    """As harness/choice/rank.c: every eighth place is for the model's first that is not there yet."""
     taken, lists = [], {False: list(first), True: list(model)}
     while len(taken) < min(16, len(first)):
         own = lists[len(taken) % MODEL_EVERY == MODEL_EVERY - 1]

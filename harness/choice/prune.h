@@ -38,7 +38,7 @@ struct prune_list {
 
 /* Every so manieth place is for what the model expects without trees: where these know nothing, they know it wrongly.
  */
-#define PRUNE_MODEL_EVERY 4
+#define PRUNE_MODEL_EVERY 8
 
 /* The choice by trees and the model's own in one, each place from its own list as long as that has any, no index twice;
  * how many, at most `most`. */

@@ -53,8 +53,8 @@ static struct shape_of_work shape_of(const struct feature_query *q, const struct
 {
     const struct cudal2_problem *p = &q->problem;
     struct shape_of_work s = {.m = (double)p->m, .n = (double)p->n, .k = (double)p->k};
-    s.rows = ceil_div(s.m, t->m);
-    s.columns = ceil_div(s.n, t->n);
+    s.rows = model_tiles(s.m, t->m, t->b_readers);
+    s.columns = model_tiles(s.n, t->n, t->a_readers);
     s.steps = ceil_div(ceil_div(s.k, t->split), t->step_k);
     s.ctas = s.rows * s.columns * t->split;
     s.waves = model_waves(q->machine, p, t);

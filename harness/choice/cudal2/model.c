@@ -137,10 +137,15 @@ static double running_at_once(const struct model_machine *machine, const struct 
     return t->keeps && wide <= all ? floor(all / wide) * wide : all;
 }
 
+double model_tiles(double size, double tile, double abreast)
+{
+    return abreast * ceil_div(size, tile * abreast);
+}
+
 static struct work work_of(const struct model_machine *machine, const struct cudal2_problem *p,
                            enum cudal2_layout layout, const struct model_tile *t)
 {
-    double rows = ceil_div((double)p->m, t->m), cols = ceil_div((double)p->n, t->n);
+    double rows = model_tiles((double)p->m, t->m, t->b_readers), cols = model_tiles((double)p->n, t->n, t->a_readers);
     return (struct work){.machine = machine,
                          .p = p,
                          .t = t,

@@ -86,6 +86,9 @@ struct model_tile {
 double model_seconds(const struct model_machine *machine, const struct cudal2_problem *problem,
                      enum cudal2_layout layout, const struct model_tile *tile);
 
+/* Tiles along a side of C, where clusters take `abreast` of them at once: those beyond the edge have CTAs too. */
+double model_tiles(double size, double tile, double abreast);
+
 /* How often the machine is filled with CTAs; the last time perhaps in part. */
 double model_waves(const struct model_machine *machine, const struct cudal2_problem *problem,
                    const struct model_tile *tile);

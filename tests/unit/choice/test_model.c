@@ -47,6 +47,12 @@ static void waves_are_counted(void **state)
     t.per_sm = 1;
     t.split = 4;
     assert_true(waves(128 * 33, 128, 4096, &t) == 1);
+    t.split = 1;
+    t.cluster = t.b_readers = 2; /* a pair's second CTA takes a place beyond the edge too */
+    assert_true(waves(128 * 3, 128 * 33, 64, &t) == 1 && waves(128 * 3, 128 * 34, 64, &t) > 1);
+    assert_true(model_tiles(600, 128, 2) == 6 && model_tiles(600, 128, 4) == 8 && model_tiles(600, 128, 1) == 5);
+    t.b_readers = 1;
+    t.split = 4;
     t.cluster = 4; /* 30 clusters of four find a place, 39 of three, 15 of eight */
     assert_true(waves(128 * 30, 128, 4096, &t) == 1 && waves(128 * 31, 128, 4096, &t) > 1);
     t.split = t.cluster = 3;
