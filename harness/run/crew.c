@@ -97,12 +97,25 @@ static void keep_reason(struct crew *crew, const struct slot *slot, const struct
                   event->code ? "" : event->verdict, event->code ? "" : ": ", event->reason);
 }
 
+/* A GPU's worker enters its namespaces and opens its device there without having tried: a trial takes as long as the
+ * start. Where that fails, it may be them. */
+static bool try_first(struct slot *slot, const struct slot_event *event)
+{
+    bool of_the_device = event->code == 0 || event->code == EXIT_CODE_UNAVAILABLE;
+    if (slot->wary || !of_the_device || strcmp(slot->device, "cpu") == 0)
+        return false;
+    slot->wary = true;
+    return true;
+}
+
 static int lost_at_start(struct crew *crew, struct slot *slot, const struct slot_event *event, struct error *err)
 {
     const struct crew_task *task = crew->task;
     if (task->learn && task->learn(task->context, slot, event))
         return 0;
     keep_reason(crew, slot, event);
+    if (try_first(slot, event))
+        return 0;
     slot->start_failures++;
     slot->not_before_ns = clock_now_ns() + (uint64_t)(crew->setup.spec->pause_seconds * 1e9 * slot->start_failures);
     /* A worker that says why it cannot start, and never could, will say the same again. */

@@ -120,7 +120,7 @@ void slot_start_again(struct slot *slot, struct start_request *start)
 int slot_start(struct slot *slot, const char *program, struct start_request *start, struct error *err)
 {
     const char *arguments[STARTING_ARGUMENTS];
-    starting_arguments(start, slot->device, arguments);
+    starting_arguments(start, slot->device, slot->wary, arguments);
     struct process_request request = {.program = program,
                                       .arguments = arguments,
                                       .lock_fd = slot->lock_fd,

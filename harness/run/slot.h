@@ -47,6 +47,7 @@ struct slot {
     uint64_t since_ns;           /* the look before the present note, until it is held against it; 0: done */
     double clock_ns;             /* not 0: so far the worker's clock was off ours */
     bool told_to_quit;           /* by us */
+    bool wary;                   /* its device did not open at once: from now on a trial comes first (settle.h) */
     bool has_cores;              /* of its own (run/cores.h): */
     cpu_set_t cores;
     double spent[SLOT_STATES];     /* seconds in each state (run/timeline.h) */

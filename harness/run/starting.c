@@ -34,10 +34,11 @@ static size_t add_files(const cJSON *list, const char **out)
     return n;
 }
 
-void starting_arguments(const struct start_request *start, const char *device, const char *out[STARTING_ARGUMENTS])
+void starting_arguments(const struct start_request *start, const char *device, bool wary,
+                        const char *out[STARTING_ARGUMENTS])
 {
     size_t n = 0;
-    out[n++] = "at";
+    out[n++] = wary ? "wary" : "at";
     out[n++] = device;
     out[n++] = start->audit ? "watching" : "timing";
     if (start->plugin_directory)

@@ -12,9 +12,11 @@
  * may be small. */
 void starting_request(const struct run_spec *spec, cJSON *config, bool checking, struct start_request *out);
 
-/* What follows `worker` on its command line, NULL-terminated: `at`, its device, what it is there for, and the files and
- * directories that it must be able to read whoever it is by then. Strings are the request's, or constant. */
+/* What follows `worker` on its command line, NULL-terminated: `at`, or `wary` where the device must have opened in a
+ * trial before it enters anything (settle.h); its device, what it is there for, and the files and directories that it
+ * must be able to read whoever it is by then. Strings are the request's, or constant. */
 #define STARTING_ARGUMENTS (6 + 3 * (CONFIG_NAMES_MAX + 1))
-void starting_arguments(const struct start_request *start, const char *device, const char *out[STARTING_ARGUMENTS]);
+void starting_arguments(const struct start_request *start, const char *device, bool wary,
+                        const char *out[STARTING_ARGUMENTS]);
 
 #endif

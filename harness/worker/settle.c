@@ -51,10 +51,11 @@ void settle(struct confinement *c, char *const arguments[])
         return;
     if (strcmp(arguments[0], "in") == 0 && !spaces_entered(c, arguments + 1))
         _exit(EXIT_CODE_USAGE);
-    if (strcmp(arguments[0], "at") != 0 || !arguments[1] || !arguments[2])
+    bool wary = strcmp(arguments[0], "wary") == 0;
+    if ((!wary && strcmp(arguments[0], "at") != 0) || !arguments[1] || !arguments[2])
         return;
     struct place place = {arguments[1], strcmp(arguments[2], "watching") == 0};
-    const struct spaces_trial trial = {opens, &place, arguments + 3};
+    const struct spaces_trial trial = {wary ? opens : NULL, &place, arguments + 3};
     spaces_choose(c, &trial);
     spaces_enter(c, CONFINE_LISTENER_FD);
 }

@@ -6,7 +6,8 @@
 
 #include "worker/confine.h"
 
-/* The arguments of the command `worker`: `at DEVICE timing|watching PATH...`, `in ...`. Returns in the process that
+/* The arguments of the command `worker`: `at|wary DEVICE timing|watching PATH...`, `in ...`. Namespaces are tried in a
+ * child; with `wary` the device must open there too, which takes a GPU as long as a start. Returns in the process that
  * goes on. */
 void settle(struct confinement *c, char *const arguments[]);
 

@@ -252,6 +252,32 @@ static void test_a_device_without_workers(void **state)
     assert_non_null(strstr(f.crew.last.text, "cpu: worker did not start: early_exit"));
 }
 
+/* Namespaces may be in the way of a GPU's driver: before a start counts as failed they are tried with it. */
+static void test_a_gpu_that_does_not_open_is_tried_first(void **state)
+{
+    const char *arguments[STARTING_ARGUMENTS];
+    const struct start_request start = {0};
+    (void)state;
+    f.crew.slots[0].device = "cuda:0";
+    assert_int_equal(feed(2, "start:1=exit"), 0);
+    assert_string_equal(f.order, "32 64 ");
+    assert_int_equal(starts(), 2);
+    assert_true(f.crew.slots[0].wary);
+    starting_arguments(&start, "cuda:0", true, arguments);
+    assert_string_equal(arguments[0], "wary");
+    starting_arguments(&start, "cuda:0", false, arguments);
+    assert_string_equal(arguments[0], "at");
+}
+
+static void test_a_trial_is_the_last_resort(void **state)
+{
+    (void)state;
+    f.crew.slots[0].device = "cuda:0";
+    assert_int_equal(feed(3, "start:9=exit"), 0);
+    assert_int_equal(starts(), 3); /* two count */
+    assert_int_equal(f.retired, 1);
+}
+
 /* The one of that number is another worker's, or nobody's that was asked for. */
 static void test_a_gpu_that_is_another_one(void **state)
 {
@@ -479,6 +505,8 @@ int main(int argc, char **argv)
         TEST(test_who_hangs_is_left_out),
         TEST(test_nobody_is_to_blame),
         TEST(test_a_device_without_workers),
+        TEST(test_a_gpu_that_does_not_open_is_tried_first),
+        TEST(test_a_trial_is_the_last_resort),
         TEST(test_a_gpu_that_is_another_one),
         TEST(test_an_error_ends_it),
         TEST(test_a_signal),
