@@ -30,9 +30,9 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$out" || exit 73
 
-configs() { # of the arms: the same shapes, drawn evenly
+configs() { # of the arms: the same shapes, drawn once and for all
     python3 - "$config" "$out" "$shapes" <<'END'
-import itertools, json, sys
+import itertools, json, random, sys
 
 path, out, wanted = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with open(path) as file:
@@ -41,8 +41,8 @@ grid = config.pop("grid", None)
 shapes = config.get("shapes", [])
 if grid:
     shapes = [dict(zip("mnk", shape)) for shape in itertools.product(grid["m"], grid["n"], grid["k"])]
-step = max(len(shapes) / wanted, 1)
-config["shapes"] = [shapes[int(i * step)] for i in range(min(wanted, len(shapes)))]
+places = random.Random(1).sample(range(len(shapes)), min(wanted, len(shapes)))  # a fixed step meets one K only
+config["shapes"] = [shapes[i] for i in sorted(places)]
 usual = config.get("stop", {})
 for arm in ("warm", "on", "off"):
     config["verify"] = {**config.get("verify", {}), "honesty": arm == "on", "cache": False}

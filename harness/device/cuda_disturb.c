@@ -14,7 +14,7 @@
 /* struct disturbed of kernels/harness/probe.cu has the same layout. */
 struct disturbed {
     cu_pointer sets;
-    uint64_t m, n, k, key;
+    uint64_t m, n, k, key, stretch;
     float size;
     int32_t tn, spoil;
 };
@@ -47,12 +47,19 @@ static bool is_whole(enum probe_spoil spoil)
     return spoil == SPOIL_NAN || spoil == SPOIL_LIKELY || spoil == SPOIL_ZERO;
 }
 
+/* One element of each is spoiled. */
+static uint64_t stretch_of(const struct probe_renewal *r)
+{
+    uint64_t elements = (uint64_t)r->problem.m * (uint64_t)r->problem.n, sparse = elements / PROBE_SPARSE;
+    return r->sparse && sparse > PROBE_SPRINKLE ? sparse : PROBE_SPRINKLE;
+}
+
 /* Blocks for each set. */
 static unsigned blocks_for(const struct cuda_device *c, const struct probe_renewal *r, size_t n)
 {
     const struct cudal2_problem *p = &r->problem;
     uint64_t elements = (uint64_t)p->m * (uint64_t)p->n, lines = (uint64_t)(p->m > p->n ? p->m : p->n);
-    uint64_t items = is_whole(r->spoil) ? elements : elements / PROBE_SPRINKLE + 1;
+    uint64_t items = is_whole(r->spoil) ? elements : elements / stretch_of(r) + 1;
     uint64_t wanted = ((items > lines ? items : lines) + DISTURB_THREADS - 1) / DISTURB_THREADS;
     uint64_t most = (uint64_t)c->base.info.sm_count * BLOCKS_ON_AN_SM / n + 1;
     return (unsigned)(wanted < most ? wanted : most);
@@ -69,6 +76,7 @@ int cuda_disturb(struct device *d, const struct probe_renewal *r, size_t n, stru
                                   .n = (uint64_t)r->problem.n,
                                   .k = (uint64_t)r->problem.k,
                                   .key = fill_key(r->seed),
+                                  .stretch = stretch_of(r),
                                   .size = sqrtf((float)r->problem.k),
                                   .tn = r->layout == CUDAL2_TN,
                                   .spoil = (int32_t)r->spoil};

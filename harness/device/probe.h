@@ -72,7 +72,9 @@ struct probe_renewal {
     const struct cudal2_operands *operands;
     const void *pool; /* N(0,1) values of the dtype, probe_ops.pool_elements of them; NULL where that is 0 */
     enum probe_spoil spoil;
-    bool cold; /* what was written leaves the caches again */
+    bool cold;   /* what was written leaves the caches again */
+    bool sparse; /* a GPU's disturb, where the spoil is of some elements: of PROBE_SPARSE, so that the rest of C stays
+                  * in the caches as it is */
     uint64_t seed;
     void *input; /* where C is an input: what is kept of it (probe_product) */
 };
@@ -183,6 +185,7 @@ struct probe_ops {
 };
 
 #define PROBE_SPRINKLE 256u
+#define PROBE_SPARSE 4096u
 /* Of the size of an element, sqrt(k): what an upset changes one by at least, and by when it is nudged (beside 3% of
  * itself). probe.cu has the same. */
 #define PROBE_UNLIKE 0.0625f

@@ -11,6 +11,7 @@
 #include "device/cpu_math.h"
 #include "measure/judge.h"
 #include "measure/row_check.h"
+#include "measure/spoil.h"
 
 struct timed {
     struct random random;
@@ -131,11 +132,6 @@ static int renew(struct bench *bench, const struct entrant *entrant, size_t set,
     return bench->device->probes->renew(bench->device, &t->renewal, err);
 }
 
-static enum probe_spoil draw_spoil(struct timed *t)
-{
-    return (enum probe_spoil)random_below(&t->random, SPOIL_KINDS);
-}
-
 bool timed_renews(const struct bench *bench)
 {
     return bench->timed != NULL && bench->device->probes->renew != NULL;
@@ -148,14 +144,14 @@ int timed_renew(struct bench *bench, struct entrant *entrant, bool cold, struct 
         return 0;
     t->cold = cold;
     uint64_t seed = random_next(&t->random);
-    int code = renew(bench, entrant, 0, draw_spoil(t), seed, err);
+    int code = renew(bench, entrant, 0, spoil_draw(&t->random), seed, err);
     return code == 0 && bench->renewed != NULL ? bench->renewed(bench->renewed_context, err) : code;
 }
 
 int timed_put(struct bench *bench, struct entrant *entrant, size_t set, uint64_t seed, struct error *err)
 {
     bool all_of_c = problem_reads_c(&bench->problem); /* the other kinds leave some of what was there */
-    return renew(bench, entrant, set, all_of_c ? SPOIL_LIKELY : draw_spoil(bench->timed), seed, err);
+    return renew(bench, entrant, set, all_of_c ? SPOIL_LIKELY : spoil_draw(&bench->timed->random), seed, err);
 }
 
 int timed_restore_c(struct bench *bench, struct entrant *entrant, size_t set, struct error *err)
@@ -205,17 +201,23 @@ static size_t draw_set(const struct bench *bench, struct entrant *e, enum timing
     return device_shape_set(shape, visit, untimed + (unsigned)random_below(&t->random, each));
 }
 
-int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
+static int disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, bool sparse, struct error *err)
 {
     struct timed *t = bench->timed;
-    enum probe_spoil spoil = draw_spoil(t);
+    enum probe_spoil spoil = sparse ? spoil_draw_some(&t->random) : spoil_draw(&t->random);
     const struct probe_renewal renewal = {.problem = bench->problem,
                                           .layout = entrant->contender->is.layout,
                                           .operands = first_set(bench, entrant),
                                           .pool = t->pool,
                                           .spoil = spoil,
+                                          .sparse = sparse,
                                           .seed = random_next(&t->random)};
     return bench->device->probes->disturb(bench->device, &renewal, n, err);
+}
+
+int timed_disturb_sets(struct bench *bench, const struct entrant *entrant, size_t n, struct error *err)
+{
+    return disturb_sets(bench, entrant, n, false, err);
 }
 
 /* Launches that are timed by themselves may have new inputs each time instead (timed_renew). */
@@ -258,7 +260,8 @@ int timed_disturb(struct bench *bench, struct entrant *entrant, enum timing timi
         t->since = start;
         return 0;
     }
-    int code = timed_disturb_sets(bench, entrant, alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets, err);
+    size_t n = alone ? 1 : bench_row(bench, entrant, timing)->shape.n_sets;
+    int code = disturb_sets(bench, entrant, n, spoil_is_sparse(bench), err);
     t->since = now_ns(bench);
     *(t->chosen ? &t->cost.checks_ns : &t->others_ns) += t->since - start;
     return code;

@@ -118,10 +118,15 @@ static __device__ float normal(u64 bits)
 }
 
 /* The element of the stretch from `first` on that is drawn. */
-static __device__ u64 place_in(u64 key, u64 first, u64 elements)
+static __device__ u64 place_of(u64 key, u64 first, u64 elements, u64 stretch)
 {
     u64 left = elements - first;
-    return first + random_bits(key, first) % (left < STRETCH ? left : STRETCH);
+    return first + random_bits(key, first) % (left < stretch ? left : stretch);
+}
+
+static __device__ u64 place_in(u64 key, u64 first, u64 elements)
+{
+    return place_of(key, first, elements, STRETCH);
 }
 
 /* One element of each stretch becomes a NaN. */
@@ -277,8 +282,8 @@ struct operand_set {
 /* struct disturbed of harness/device/cuda_disturb.c has the same layout. */
 struct disturbed {
     const operand_set *sets;
-    u64 m, n, k, key;
-    float size; /* of an element of C */
+    u64 m, n, k, key, stretch; /* one element of each is spoiled */
+    float size;                /* of an element of C */
     int tn, spoil;
 };
 
@@ -313,10 +318,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) disturb(disturbed d)
         s.b[d.tn ? j * d.k + at : at * d.n + j] = to_bits(normal(random_bits(key, 4 * j + 3)));
     }
     bool all = d.spoil == SPOIL_NAN || d.spoil == SPOIL_LIKELY || d.spoil == SPOIL_ZERO;
-    u64 elements = d.m * d.n, items = d.spoil == SPOIL_NONE ? 0 : all ? elements : (elements + STRETCH - 1) / STRETCH;
+    u64 elements = d.m * d.n, items = d.spoil == SPOIL_NONE ? 0
+                                      : all                 ? elements
+                                                            : (elements + d.stretch - 1) / d.stretch;
     u64 of_c = mix(key);
     for (u64 i = first; i < items; i += step) {
-        u64 at = all ? i : place_in(of_c, i * STRETCH, elements);
+        u64 at = all ? i : place_of(of_c, i * d.stretch, elements, d.stretch);
         s.c[at] = spoiled(d, s.c, at, random_bits(of_c, ~i));
     }
 }

@@ -98,25 +98,31 @@ static void segments_are_judged(void **state)
     assert_true(judged[0] <= judged[1]);
 }
 
-static unsigned disturbances;
+static unsigned disturbances, sparse;
 static const struct probe_ops *scripted;
 
 /* Takes long, so that few segments are checked where a share is drawn. */
 static int count_disturbance(struct device *d, const struct probe_renewal *r, size_t n, struct error *err)
 {
     disturbances++;
+    sparse += r->sparse;
+    assert_true(!r->sparse || (r->spoil != SPOIL_NONE && r->spoil != SPOIL_NAN && r->spoil != SPOIL_LIKELY &&
+                               r->spoil != SPOIL_ZERO)); /* those that leave most of C */
     (void)d->ops->wait_until(d, d->ops->now(d) + 50000000);
     return scripted->disturb(d, r, n, err);
 }
 
 /* Where one launch is timed behind a primer, inputs that stayed would be told in its time: each finds others, whether
- * it is judged or not. In a row of many the first ones bear it. */
+ * it is judged or not. In a row of many the first ones bear it. A C that is large beside the L2 stays there as the
+ * primer left it, but for a few elements. */
 static void launches_of_a_server_all_find_other_inputs(void **state)
 {
     static struct probe_ops counting;
     (void)state;
-    for (int server = 0; server < 2; server++) {
+    for (int turn = 0; turn < 3; turn++) {
+        bool server = turn > 0, large = turn > 1;
         open_timed_cell();
+        f.device->info.l2_bytes = large ? 64 : 1 << 30;
         f.bench.headline = f.bench.record->headline = TIMING_DEVICE;
         f.bench.mode = f.bench.record->mode = server ? MODE_SERVER : MODE_OFFLINE;
         f.bench.between_blocks = NULL;
@@ -127,7 +133,7 @@ static void launches_of_a_server_all_find_other_inputs(void **state)
         counting.disturb = count_disturbance;
         counting.renew = NULL; /* as on a GPU */
         f.device->probes = &counting;
-        disturbances = 0;
+        disturbances = sparse = 0;
         fixture_start(&f);
         struct error err;
         assert_int_equal(cell_loop_run(&f.bench, &err), 0);
@@ -140,6 +146,7 @@ static void launches_of_a_server_all_find_other_inputs(void **state)
             assert_int_equal(disturbances, launches - estimates + rows);
         else
             assert_int_equal(disturbances, judged + rows);
+        assert_int_equal(sparse, large ? launches - estimates : 0);
         close_timed_cell();
     }
 }
