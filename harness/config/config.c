@@ -169,6 +169,7 @@ static void read_rest(struct json_at root, struct config *c, struct faults *faul
     struct error err;
     read_timings(timing, c, faults);
     c->seed_given = seed.node != NULL;
+    c->rivals_given = json_member(json_member(root, "verify"), "rivals").node != NULL;
     if (seed.node)
         faults_none(faults, json_read_u64(seed, &c->seed, &err), &err);
     faults_none(faults, read_aa(json_member(root, "aa"), c, &err), &err);

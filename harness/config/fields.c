@@ -104,10 +104,10 @@ const struct config_field config_fields[] = {
     {"verify", "timed", FIELD_CHOICE, AT(timed), 0, 0, TIMED_SAMPLE, activity_names,
      "Renew inputs before launches that are timed and judge their outputs: before each launch on the CPU, and before "
      "random segments on a GPU (sample); before all of them (all); or never (off). See docs/trust.md."},
-    {"verify", "rivals", FIELD_COUNT, AT(rivals), 0, 16, 0, NULL,
-     "Cells in which baselines are timed again when everything has been timed, three times without the plugins "
-     "that raced and three times beside them, in fresh workers: who slows them by more than 5%, by an interval "
-     "of six workers, is named (rival_disturbed)."},
+    {"verify", "rivals", FIELD_COUNT, AT(rivals), 0, 16, 2, NULL,
+     "Cells, drawn when everything has been timed, in which baselines are timed again without the plugins that raced. "
+     "Where one took longer beside them, pairs of fresh workers tell whether a plugin slows it by more than 3%: that "
+     "one is named (rival_disturbed). On a GPU only where the config has this key."},
     {"tune", "seconds", FIELD_NUMBER, AT(race_seconds), 0, DAY_SECONDS, 0, NULL,
      "Seconds that each contender may take for a problem to list its variants, compile them and race them; who has "
      "more "

@@ -99,7 +99,7 @@ struct config {
     unsigned verify_seeds;         /* random inputs of the exact-match check, default 2 */
     enum activity_choice activity; /* default sample */
     enum timed_choice timed;       /* default sample */
-    unsigned rivals;               /* cells in which baselines are timed without plugins too (run/alone.h), default 0 */
+    unsigned rivals;               /* cells in which baselines are timed without plugins too (run/alone.h), default 2 */
     uint64_t seed;
     double race_seconds;          /* of choosing among variants, each contender, adaptive protocol; 0: no limit */
     enum choice choice;           /* default race */
@@ -108,7 +108,7 @@ struct config {
                                      default 4 */
     bool dtype_native;            /* f16 on CUDA, f32 on the CPU */
     bool baselines_given, candidates_given; /* else config_settle chooses */
-    bool headline_given, seed_given;
+    bool headline_given, seed_given, rivals_given;
     bool aa;           /* race a second copy of aa_contender (default: the first candidate, else baseline) */
     bool verify;       /* default true */
     bool verify_cache; /* default true: what passed before on this machine is not verified again (verify/verified.h) */

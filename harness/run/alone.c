@@ -1,7 +1,7 @@
 /*
  * alone.c - times baselines without and with the plugins that raced, each time in fresh workers, and says whom they
- * disturb. Relies on crew.c for the workers and ledger.c for the journal. Called by supervisor.c between measuring and
- * the audit.
+ * disturb. Relies on crew.c for the workers, alone_cells.c for what is timed and alone_judge.c for what follows. Called
+ * by supervisor.c between measuring and the audit.
  */
 #include "run/alone.h"
 
@@ -10,160 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/random.h"
-#include "stats/interval.h"
+#include "run/alone_cells.h"
 
-#define CELLS_MOST 16u
 #define START_TRIES 2
+/* Of a cell that is timed again. Less than it took in the run: medians of so many blocks differ less than workers. */
+#define BLOCKS 32u
+#define CELL_SECONDS 1.0
+/* What pairs of workers beyond ALONE_LEAST may take: so long, and a share of the run so far. */
+#define PAIRS_SECONDS 5.0
+#define PAIRS_SHARE 0.25
+/* All of them; who is so slow has no verdict. */
+#define PAIRS_LONGEST 120.0
 
-/* One contender of one cell over the phases. */
-struct timed_name {
-    char name[RECORD_NAME_MAX];
-    bool candidate;
-    double ns[ALONE_PHASES]; /* 0: not timed */
-};
-
-struct alone_cell {
-    size_t cell; /* of the plan */
-    bool given;
-    size_t n;
-    struct timed_name list[RECORD_MAX_CONTENDERS];
-};
+#define NOBODY SIZE_MAX
 
 struct alone {
     const struct alone_request *request;
-    unsigned phase;
-    size_t n_cells, n_plugins;
+    cJSON *config; /* owned; of the run, with less time for each cell */
+    size_t n_cells, n_plugins, asked, disturbed;
     struct exclusion plugins[START_MAX_REFUSED];
-    struct alone_cell cells[CELLS_MOST];
+    struct alone_cell *cells; /* owned */
+    size_t present;           /* the one plugin that the workers load, or NOBODY */
+    bool screening;
+    unsigned turn;   /* of screening, or the round */
+    unsigned phases; /* so far, for seeds */
+    uint64_t pairs_began_ns;
 };
 
-static bool is_absent(unsigned phase)
-{
-    return phase % 2 == 0;
-}
-
-/* ---- judging ---- */
-
-/* Of the phases of one kind. */
-struct phases {
-    double mean, squares; /* of logarithms */
-    size_t n;
-};
-
-static struct phases phases_of(const double ns[ALONE_PHASES], bool absent)
-{
-    struct phases p = {0};
-    for (unsigned i = 0; i < ALONE_PHASES; i++)
-        if (is_absent(i) == absent) {
-            p.mean += log(ns[i]);
-            p.n++;
-        }
-    p.mean /= (double)p.n;
-    for (unsigned i = 0; i < ALONE_PHASES; i++)
-        if (is_absent(i) == absent)
-            p.squares += pow(log(ns[i]) - p.mean, 2);
-    return p;
-}
-
-bool alone_interval(const double ns[ALONE_PHASES], size_t rivals, struct alone_interval *out)
-{
-    for (unsigned i = 0; i < ALONE_PHASES; i++)
-        if (!(ns[i] > 0))
-            return false;
-    struct phases without = phases_of(ns, true), with = phases_of(ns, false);
-    double dof = (double)(without.n + with.n - 2);
-    double variance = (without.squares + with.squares) / dof * (1.0 / (double)without.n + 1.0 / (double)with.n);
-    double half = stats_t(2 * ALONE_ERROR / (double)(rivals > 0 ? rivals : 1), dof) * sqrt(variance);
-    *out = (struct alone_interval){expm1(with.mean - without.mean - half), expm1(with.mean - without.mean + half)};
-    return true;
-}
-
-static size_t count_baselines(const struct alone_cell *c)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        n += !c->list[i].candidate;
-    return n;
-}
-
-/* NULL: nobody was. */
-static const struct timed_name *disturbed_in(const struct alone_cell *c, struct alone_interval *longer)
-{
-    size_t rivals = count_baselines(c);
-    for (size_t i = 0; i < c->n; i++)
-        if (!c->list[i].candidate && alone_interval(c->list[i].ns, rivals, longer) && longer->from > ALONE_MARGIN)
-            return &c->list[i];
-    return NULL;
-}
-
-/* Timed with the plugin and not without it. */
-static bool is_the_plugins(const struct timed_name *t)
-{
-    bool absent = false, present = false;
-    for (unsigned i = 0; i < ALONE_PHASES; i++) {
-        absent = absent || (is_absent(i) && t->ns[i] > 0);
-        present = present || (!is_absent(i) && t->ns[i] > 0);
-    }
-    return t->candidate && present && !absent;
-}
-
-static int convict(struct alone *a, const struct alone_cell *c, struct error *err)
-{
-    struct alone_interval longer;
-    const struct timed_name *rival = disturbed_in(c, &longer);
-    if (!rival)
-        return 0;
-    const struct plan_cell *cell = &a->request->ledger->plan.cells[c->cell];
-    char key[RECORD_KEY_MAX], reason[RECORD_REASON_MAX];
-    cJSON *line = cJSON_CreateObject(), *list = cJSON_CreateArray();
-    record_key(&cell->problem, cell->mode, key);
-    snprintf(reason, sizeof reason, "%.60s takes %.0f%% to %.0f%% longer beside this plugin than without it (%.3g us)",
-             rival->name, 100 * longer.from, 100 * longer.to, exp(phases_of(rival->ns, true).mean) * 1e-3);
-    for (size_t i = 0; i < c->n; i++) {
-        if (!is_the_plugins(&c->list[i]))
-            continue;
-        cJSON *entry = cJSON_CreateObject();
-        cJSON_AddStringToObject(entry, "name", c->list[i].name);
-        cJSON_AddStringToObject(entry, "status", "rival_disturbed");
-        cJSON_AddStringToObject(entry, "reason", reason);
-        cJSON_AddItemToArray(list, entry);
-    }
-    cJSON_AddStringToObject(line, "cell", key);
-    cJSON_AddItemToObject(line, "contenders", list);
-    return ledger_add_activity(a->request->ledger, line, err);
-}
-
-static int judge(struct alone *a, struct error *err)
-{
-    size_t disturbed = 0;
-    struct alone_interval longer;
-    int code = 0;
-    for (size_t i = 0; i < a->n_cells; i++)
-        disturbed += disturbed_in(&a->cells[i], &longer) != NULL;
-    if (2 * disturbed <= a->n_cells) {
-        crew_note(a->request->crew, "baselines take the same time without the plugins that raced, in %zu cell%s",
-                  a->n_cells, a->n_cells == 1 ? "" : "s");
-        return 0;
-    }
-    crew_note(a->request->crew, "baselines are slower beside %s, in %zu of %zu cells",
-              a->n_plugins == 1 ? a->plugins[0].name : "one of the plugins that raced (race each alone to see which)",
-              disturbed, a->n_cells);
-    for (size_t i = 0; i < a->n_cells && !code && a->n_plugins == 1; i++)
-        code = convict(a, &a->cells[i], err);
-    return code;
-}
-
-/* ---- the task ---- */
+/* ---- workers ---- */
 
 static void on_tell(void *context, struct start_request *out)
 {
     const struct alone *a = context;
     *out = *a->request->start;
-    if (!is_absent(a->phase))
-        return;
+    out->config = a->config;
     for (size_t i = 0; i < a->n_plugins && out->n_refused < START_MAX_REFUSED; i++)
-        out->refused[out->n_refused++] = a->plugins[i];
+        if (i != a->present)
+            out->refused[out->n_refused++] = a->plugins[i];
 }
 
 static enum crew_offer on_take(void *context, struct slot *slot)
@@ -171,12 +56,12 @@ static enum crew_offer on_take(void *context, struct slot *slot)
     struct alone *a = context;
     for (size_t i = 0; i < a->n_cells; i++) {
         const struct plan_cell *cell = &a->request->ledger->plan.cells[a->cells[i].cell];
-        if (a->cells[i].given)
+        if (a->cells[i].given || !a->cells[i].open)
             continue;
         a->cells[i].given = true;
         slot->work = (long)i;
         slot->request = (struct cell_request){
-            .problem = cell->problem, .mode = cell->mode, .seed = random_derive(cell->seed, "alone", a->phase)};
+            .problem = cell->problem, .mode = cell->mode, .seed = random_derive(cell->seed, "alone", a->phases)};
         return CREW_WORK;
     }
     return CREW_NONE;
@@ -188,17 +73,11 @@ static void on_give_back(void *context, const struct slot *slot)
     a->cells[slot->work].given = false;
 }
 
-static struct timed_name *name_in(struct alone_cell *c, const struct contender_record *r)
+static double *place_of(const struct alone *a, struct alone_name *name)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].name, r->name) == 0)
-            return &c->list[i];
-    if (c->n == RECORD_MAX_CONTENDERS)
-        return NULL;
-    struct timed_name *t = &c->list[c->n++];
-    snprintf(t->name, sizeof t->name, "%s", r->name);
-    t->candidate = r->candidate;
-    return t;
+    if (a->screening)
+        return &name->screen_ns[a->turn];
+    return a->present == NOBODY ? &name->pairs.without[a->turn] : &name->pairs.beside[a->turn];
 }
 
 static int on_done(void *context, struct slot *slot, struct slot_event *event, struct error *err)
@@ -207,11 +86,13 @@ static int on_done(void *context, struct slot *slot, struct slot_event *event, s
     const struct cell_record *record = event->record;
     (void)err;
     for (size_t i = 0; i < record->n_contenders; i++) {
-        const struct contender_record *r = &record->contenders[i];
-        const struct series *s = &r->timings[record->headline];
-        struct timed_name *t = r->copy_of[0] ? NULL : name_in(&a->cells[slot->work], r);
-        if (t && strcmp(r->status, "ok") == 0 && s->n > 0)
-            t->ns[a->phase] = stats_median(s->ns, s->n);
+        struct alone_name *name = alone_cells_name(&a->cells[slot->work], &record->contenders[i]);
+        double ns = alone_cells_time(record, &record->contenders[i]);
+        if (!name || !(ns > 0))
+            continue;
+        *place_of(a, name) = ns;
+        name->without = name->without || a->present == NOBODY;
+        name->beside = name->beside || a->present != NOBODY;
     }
     return 0;
 }
@@ -245,7 +126,13 @@ static int on_ready(void *context, struct slot *slot, const cJSON *env, struct e
     return 0;
 }
 
-static int run_phase(struct alone *a, struct error *err)
+static bool is_stopped(const struct alone *a)
+{
+    return crew_stop_signal(a->request->crew) != 0;
+}
+
+/* One fresh worker on each device, for the cells that are open. */
+static int time_cells(struct alone *a, size_t present, struct error *err)
 {
     const struct crew_task task = {.context = a,
                                    .tell = on_tell,
@@ -259,9 +146,201 @@ static int run_phase(struct alone *a, struct error *err)
                                    .turn_context = a->request->ledger,
                                    .start_tries = START_TRIES,
                                    .proven = true};
+    a->present = present;
+    a->phases++;
     for (size_t i = 0; i < a->n_cells; i++)
         a->cells[i].given = false;
-    return crew_run(a->request->crew, &task, err);
+    return is_stopped(a) ? 0 : crew_run(a->request->crew, &task, err);
+}
+
+/* ---- the first looks ---- */
+
+/* The fastest as it was in the run: what is slower even without the plugins decides no speedup. */
+static double fastest_of(const struct alone_cell *c)
+{
+    double fastest = INFINITY;
+    for (size_t i = 0; i < c->n; i++)
+        if (!c->list[i].candidate && c->list[i].run_ns > 0)
+            fastest = fmin(fastest, c->list[i].run_ns);
+    return fastest;
+}
+
+static size_t suspect(struct alone_cell *c, size_t looks)
+{
+    double fastest = fastest_of(c);
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        struct alone_name *name = &c->list[i];
+        name->suspect = !name->candidate && name->run_ns > 0 && name->screen_ns[looks - 1] <= fastest &&
+                        alone_is_suspect(name->run_ns, name->screen_ns, looks);
+        n += name->suspect;
+    }
+    c->open = n > 0;
+    return n;
+}
+
+static int screen(struct alone *a, struct error *err)
+{
+    int code = 0;
+    a->screening = true;
+    a->asked = 1;
+    for (a->turn = 0; a->turn < ALONE_SCREENS && a->asked > 0 && !code && !is_stopped(a); a->turn++) {
+        code = time_cells(a, NOBODY, err);
+        a->asked = 0;
+        for (size_t i = 0; i < a->n_cells; i++)
+            a->asked += a->cells[i].open ? suspect(&a->cells[i], a->turn + 1) : 0;
+    }
+    a->screening = false;
+    return code;
+}
+
+/* ---- pairs ---- */
+
+/* Whether there is anything to time in them. */
+static bool begin_pairs(struct alone *a)
+{
+    bool open = false;
+    for (size_t i = 0; i < a->n_cells; i++) {
+        a->cells[i].open = false;
+        for (size_t k = 0; k < a->cells[i].n; k++) {
+            struct alone_name *name = &a->cells[i].list[k];
+            name->verdict = name->suspect ? ALONE_OPEN : ALONE_ALIKE;
+            name->without = name->beside = false;
+            name->pairs = (struct alone_pairs){0};
+            a->cells[i].open = a->cells[i].open || name->suspect;
+        }
+        open = open || a->cells[i].open;
+    }
+    return open;
+}
+
+/* After a round. Whether any cell is still open. */
+static bool judge_cells(struct alone *a)
+{
+    bool open = false;
+    for (size_t i = 0; i < a->n_cells; i++) {
+        struct alone_cell *c = &a->cells[i];
+        bool cell_open = false;
+        for (size_t k = 0; k < c->n && c->open; k++) {
+            struct alone_name *name = &c->list[k];
+            name->pairs.n = a->turn + 1;
+            if (name->verdict == ALONE_OPEN)
+                name->verdict = alone_judge(&name->pairs, a->asked * a->n_plugins, &name->longer);
+            cell_open = cell_open || name->verdict == ALONE_OPEN;
+        }
+        c->open = cell_open;
+        open = open || cell_open;
+    }
+    return open;
+}
+
+/* In an order that is drawn, so that whatever else happens on the machine meets both alike. */
+static int time_pair(struct alone *a, size_t plugin, struct error *err)
+{
+    bool plugin_first = random_entropy() & 1u;
+    int code = time_cells(a, plugin_first ? plugin : NOBODY, err);
+    return code ? code : time_cells(a, plugin_first ? NOBODY : plugin, err);
+}
+
+static bool is_too_late(const struct alone *a)
+{
+    double seconds = 1e-9 * (double)(clock_now_ns() - a->pairs_began_ns);
+    double so_far = 1e-9 * (double)(a->pairs_began_ns - a->request->began_ns);
+    double most = a->turn < ALONE_LEAST ? PAIRS_LONGEST : PAIRS_SECONDS + PAIRS_SHARE * so_far;
+    return seconds > fmin(most, PAIRS_LONGEST);
+}
+
+static int time_pairs(struct alone *a, size_t plugin, struct error *err)
+{
+    int code = 0;
+    bool open = begin_pairs(a);
+    for (a->turn = 0; a->turn < ALONE_ROUNDS && open && !code && !is_stopped(a) && !is_too_late(a); a->turn++) {
+        code = time_pair(a, plugin, err);
+        open = !code && !is_stopped(a) && judge_cells(a);
+    }
+    return code;
+}
+
+/* ---- what follows ---- */
+
+static const struct alone_name *disturbed_in(const struct alone_cell *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->list[i].verdict == ALONE_DISTURBED)
+            return &c->list[i];
+    return NULL;
+}
+
+static cJSON *verdict_of(const struct alone_name *name, const char *reason)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", name->name);
+    cJSON_AddStringToObject(entry, "status", "rival_disturbed");
+    cJSON_AddStringToObject(entry, "reason", reason);
+    return entry;
+}
+
+/* The contenders that were timed where the plugin was loaded, and never where it was not. */
+static int convict(struct alone *a, const struct alone_cell *c, const struct alone_name *rival, struct error *err)
+{
+    const struct plan_cell *cell = &a->request->ledger->plan.cells[c->cell];
+    char key[RECORD_KEY_MAX], reason[RECORD_REASON_MAX];
+    cJSON *line = cJSON_CreateObject(), *list = cJSON_CreateArray();
+    record_key(&cell->problem, cell->mode, key);
+    snprintf(
+        reason, sizeof reason,
+        "%.60s takes %.0f%% to %.0f%% longer beside this plugin than without it (%.3g us), in %zu pairs of workers",
+        rival->name, 100 * rival->longer.from, 100 * rival->longer.to, 1e-3 * rival->screen_ns[ALONE_SCREENS - 1],
+        rival->pairs.n);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->list[i].candidate && c->list[i].beside && !c->list[i].without)
+            cJSON_AddItemToArray(list, verdict_of(&c->list[i], reason));
+    cJSON_AddStringToObject(line, "cell", key);
+    cJSON_AddItemToObject(line, "contenders", list);
+    a->disturbed++;
+    crew_note(a->request->crew, "%s: %s", key, reason);
+    return ledger_add_activity(a->request->ledger, line, err);
+}
+
+static int try_plugin(struct alone *a, size_t plugin, struct error *err)
+{
+    int code = time_pairs(a, plugin, err);
+    for (size_t i = 0; i < a->n_cells && !code && !is_stopped(a); i++) {
+        const struct alone_name *rival = disturbed_in(&a->cells[i]);
+        if (!rival)
+            continue;
+        code = convict(a, &a->cells[i], rival, err);
+        for (size_t k = 0; k < a->cells[i].n; k++) /* one verdict is enough for a cell */
+            a->cells[i].list[k].suspect = false;
+    }
+    return code;
+}
+
+/* The run's own time was longer, and nobody is named: it may have been the machine. */
+static void say_unproven(const struct alone *a)
+{
+    for (size_t i = 0; i < a->n_cells; i++)
+        for (size_t k = 0; k < a->cells[i].n; k++) {
+            const struct alone_name *name = &a->cells[i].list[k];
+            if (name->suspect)
+                crew_note(
+                    a->request->crew,
+                    "%s took %.0f%% longer in the run than without the plugins, and pairs of workers do not prove "
+                    "that a plugin does it: other programs may have used the machine",
+                    name->name, 100 * (name->run_ns / name->screen_ns[ALONE_SCREENS - 1] - 1));
+        }
+}
+
+static int accuse(struct alone *a, struct error *err)
+{
+    int code = 0;
+    crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
+    a->pairs_began_ns = clock_now_ns();
+    for (size_t i = 0; i < a->n_plugins && !code && !is_stopped(a); i++)
+        code = try_plugin(a, i, err);
+    if (!code && !is_stopped(a))
+        say_unproven(a);
+    return code;
 }
 
 /* ---- what is timed ---- */
@@ -283,56 +362,86 @@ static void list_plugins(struct alone *a)
     }
 }
 
-static int draw_cells(struct alone *a, struct error *err)
+static void set(cJSON *object, const char *key, double value)
 {
-    const struct ledger *l = a->request->ledger;
-    struct random random;
-    size_t wanted = a->request->config->rivals < CELLS_MOST ? a->request->config->rivals : CELLS_MOST;
-    unsigned *order = malloc((l->plan.n_cells + 1) * sizeof *order);
-    if (!order)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory to time baselines again");
-    for (unsigned i = 0; i < l->plan.n_cells; i++)
-        order[i] = i;
-    random_seed(&random, random_derive(l->seed, "alone", 0));
-    random_shuffle(&random, order, l->plan.n_cells);
-    for (size_t i = 0; i < l->plan.n_cells && a->n_cells < wanted; i++)
-        a->cells[a->n_cells++].cell = order[i];
-    free(order);
-    return 0;
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key), value);
+}
+
+/* Fewer blocks, as many in every cell: nothing is to converge. */
+static cJSON *shorter_config(const struct alone_request *r)
+{
+    const struct stop_config *stop = &r->config->stop;
+    cJSON *config = cJSON_Duplicate(r->start->config, true);
+    cJSON *section = cJSON_GetObjectItemCaseSensitive(config, "stop");
+    unsigned groups = (BLOCKS + stop->group_blocks - 1) / stop->group_blocks;
+    unsigned blocks = (groups > 2 ? groups : 2) * stop->group_blocks;
+    if (blocks < stop->max_blocks && stop->least_blocks <= blocks) {
+        set(section, "min_blocks", blocks);
+        set(section, "look_every", blocks);
+        set(section, "max_blocks", blocks);
+    }
+    if (stop->max_cell_seconds[MODE_OFFLINE] > CELL_SECONDS)
+        set(section, "max_cell_seconds", CELL_SECONDS);
+    return config;
+}
+
+static bool is_wanted(const struct alone_request *r)
+{
+    const struct config *c = r->config;
+    return c->rivals > 0 && (c->rivals_given || !r->on_cuda) && c->honesty && !c->verify_only &&
+           c->protocol == PROTOCOL_ADAPTIVE && !r->ledger->complete && r->ledger->n_done == r->ledger->plan.n_cells;
 }
 
 bool alone_is_due(const struct alone_request *r)
 {
-    struct activity_book book;
+    struct activity_book book = {0};
     struct error ignored;
-    struct alone *a = calloc(1, sizeof *a);
-    bool due = a && r->config->rivals > 0 && !r->ledger->complete && r->ledger->n_done == r->ledger->plan.n_cells;
-    if (due) {
+    struct alone *a = is_wanted(r) ? calloc(1, sizeof *a) : NULL;
+    bool due = false;
+    if (a) {
         a->request = r;
         list_plugins(a);
         due = a->n_plugins > 0 && activity_book_read(r->ledger->journal_path, &book, &ignored) == 0;
         due = due && !book.cells && !book.recorder && !book.unavailable;
-        if (a->n_plugins > 0)
-            activity_book_free(&book);
     }
+    activity_book_free(&book);
     free(a);
     return due;
+}
+
+static int work(struct alone *a, struct error *err)
+{
+    struct crew *crew = a->request->crew;
+    if (a->n_cells == 0) /* nobody counts beside a baseline anywhere */
+        return 0;
+    crew_note(crew, "everything is timed; timing baselines again without the plugins that raced");
+    int code = screen(a, err);
+    if (!code && !is_stopped(a) && a->asked > 0)
+        return accuse(a, err);
+    if (!code && !is_stopped(a))
+        crew_note(crew, "baselines take the same time without the plugins that raced, in %zu cell%s", a->n_cells,
+                  a->n_cells == 1 ? "" : "s");
+    return code;
 }
 
 int alone_run(const struct alone_request *request, struct error *err)
 {
     struct alone *a = calloc(1, sizeof *a);
-    if (!a)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory to time baselines again");
-    a->request = request;
-    list_plugins(a);
-    int code = draw_cells(a, err);
+    int code = EXIT_CODE_INTERNAL;
+    if (a) {
+        a->request = request;
+        a->config = shorter_config(request);
+        list_plugins(a);
+        code = alone_cells_draw(request->ledger, request->config->rivals, &a->cells, &a->n_cells, err);
+    }
+    if (!a || !a->config)
+        code = error_set(err, EXIT_CODE_INTERNAL, "out of memory to time baselines again");
     if (!code)
-        crew_note(request->crew, "everything is timed; timing baselines again without the plugins that raced");
-    for (a->phase = 0; a->phase < ALONE_PHASES && !code && crew_stop_signal(request->crew) == 0; a->phase++)
-        code = run_phase(a, err);
-    if (!code && crew_stop_signal(request->crew) == 0)
-        code = judge(a, err);
+        code = work(a, err);
+    if (a) {
+        cJSON_Delete(a->config);
+        free(a->cells);
+    }
     free(a);
     return code;
 }

@@ -45,9 +45,13 @@ static int audit(struct run *run, struct error *err)
 
 static int alone(struct run *run, struct error *err)
 {
-    const struct alone_request request = {
-        .config = run->spec->config, .ledger = &run->ledger, .crew = &run->crew, .start = &run->start};
-    if (!alone_is_due(&request))
+    const struct alone_request request = {.config = run->spec->config,
+                                          .ledger = &run->ledger,
+                                          .crew = &run->crew,
+                                          .start = &run->start,
+                                          .began_ns = run->timeline.began_ns,
+                                          .on_cuda = run->spec->devices.on_cuda};
+    if (run->hooks->director || !alone_is_due(&request))
         return 0;
     measuring_tell(&run->measuring, &run->start);
     timeline_mark(&run->timeline);

@@ -59,12 +59,19 @@ expect_refused() { # expect_refused CODE NAME PATTERN COMMAND ARGUMENT...
     verdict $? "$name: in one line" "$(cat "$work/err")"
 }
 
-# One config: config FILE SHAPES MODES CANDIDATES [MORE]; the baseline is the honest plugin.
+# One config: config FILE SHAPES MODES CANDIDATES [MORE]; the baseline is the honest plugin. Baselines are not timed again without
+# the candidates unless MORE has "rivals" (e2e_rivals.sh).
 config() {
+    local more=${5:-}
+    case $more in
+    *'"rivals"'*) ;;
+    *'"verify": {'*) more=${more/'"verify": {'/'"verify": {"rivals": 0, '} ;;
+    *) more="\"verify\": {\"rivals\": 0}${more:+, $more}" ;;
+    esac
     cat >"$1" <<END
 {"schema": "cudal2-bench/config", "schema_version": 1, "name": "e2e", "shapes": [$2], "dtype": "native", "accumulate": ["f32"],
  "layouts": ["nn"], "modes": [$3], "baselines": ["$plugins/honest.so"], "candidates": [$4],
- "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": ${launch_seconds:-2}, "tune_seconds": 20}${5:+, $5}}
+ "limits": {"setup_seconds": 20, "verify_seconds": 20, "launch_seconds": ${launch_seconds:-2}, "tune_seconds": 20}${more:+, $more}}
 END
 }
 

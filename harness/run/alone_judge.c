@@ -1,0 +1,89 @@
+/*
+ * alone_judge.c - the arithmetic of alone.c: a screen, and intervals of pairs at looks that are fixed beforehand.
+ * Relies on stats/interval.h. Called by alone.c.
+ */
+#include "run/alone_judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "stats/interval.h"
+
+static const size_t looks[] = {ALONE_LEAST, 8, ALONE_ROUNDS};
+#define LOOKS (sizeof looks / sizeof looks[0])
+
+bool alone_is_suspect(double beside_ns, const double *without_ns, size_t n)
+{
+    double slowest = 0;
+    for (size_t i = 0; i < n; i++)
+        slowest = fmax(slowest, without_ns[i]);
+    return slowest > 0 && beside_ns > slowest * (1 + ALONE_MARGIN);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Tukey and McLaughlin: an eighth is dropped at each end, for one worker in thirty meets something by far. The values
+ * at the ends stand for those that are dropped in the deviation. */
+static double trimmed(double *values, size_t n, double error, double *half)
+{
+    size_t g = n / 8, h = n - 2 * g;
+    qsort(values, n, sizeof *values, by_size);
+    double mean = stats_mean(values + g, h);
+    for (size_t i = 0; i < g; i++) {
+        values[i] = values[g];
+        values[n - 1 - i] = values[n - 1 - g];
+    }
+    *half = stats_t(2 * error, (double)h - 1) * stats_sd(values, n) * sqrt((double)n) / (double)h;
+    return mean;
+}
+
+bool alone_interval(const struct alone_pairs *pairs, double error, struct alone_interval *out)
+{
+    double ratio[ALONE_ROUNDS], half;
+    for (size_t i = 0; i < pairs->n; i++) {
+        if (!(pairs->without[i] > 0) || !(pairs->beside[i] > 0))
+            return false;
+        ratio[i] = log(pairs->beside[i] / pairs->without[i]);
+    }
+    if (pairs->n < 2)
+        return false;
+    double mean = trimmed(ratio, pairs->n, error, &half);
+    *out = (struct alone_interval){expm1(mean - half), expm1(mean + half)};
+    return true;
+}
+
+/* Half of the pairs lie below the margin: what was suspected wrongly mostly costs one pair, or two. */
+static bool is_alike(const struct alone_pairs *pairs)
+{
+    size_t below = 0;
+    for (size_t i = 0; i < pairs->n; i++)
+        below += !(pairs->beside[i] > 0 && pairs->without[i] > 0) ||
+                 pairs->beside[i] < pairs->without[i] * (1 + ALONE_MARGIN);
+    return 2 * below >= pairs->n;
+}
+
+static bool is_look(size_t n)
+{
+    for (size_t i = 0; i < LOOKS; i++)
+        if (looks[i] == n)
+            return true;
+    return false;
+}
+
+enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, struct alone_interval *out)
+{
+    double error = ALONE_ERROR / (double)LOOKS / (double)(asked > 0 ? asked : 1);
+    if (is_alike(pairs))
+        return ALONE_ALIKE;
+    if (pairs->n < ALONE_LEAST)
+        return ALONE_OPEN;
+    if (!alone_interval(pairs, error, out))
+        return ALONE_ALIKE;
+    if (is_look(pairs->n) && out->from > ALONE_MARGIN)
+        return ALONE_DISTURBED;
+    return pairs->n == ALONE_ROUNDS ? ALONE_ALIKE : ALONE_OPEN;
+}

@@ -1,0 +1,51 @@
+/*
+ * alone_judge.h - whether a baseline takes longer beside a plugin than without it: what one look says, and what pairs
+ * of fresh workers prove. Pure functions of times. Called by alone.c.
+ */
+#ifndef CUDAL2_RUN_ALONE_JUDGE_H
+#define CUDAL2_RUN_ALONE_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A share by which a baseline may take longer beside an honest plugin, whose threads and data leave caches and
+ * processors as they will. */
+#define ALONE_MARGIN 0.03
+/* Of runs in which every plugin is honest, so many at most accuse one. */
+#define ALONE_ERROR 1e-3
+/* Pairs of workers, without the plugin and beside it, at most. */
+#define ALONE_ROUNDS 16
+/* The fewest that can prove anything: below, Student's quantile is so large that nothing but a factor would show. */
+#define ALONE_LEAST 4
+
+/* A baseline's times: in the rounds, and how many there are. */
+struct alone_pairs {
+    double without[ALONE_ROUNDS], beside[ALONE_ROUNDS]; /* ns; 0: not timed */
+    size_t n;
+};
+
+/* How much longer it takes beside the plugin: shares, 0.1 for 10%. */
+struct alone_interval {
+    double from, to;
+};
+
+enum alone_verdict {
+    ALONE_OPEN,     /* more rounds may tell */
+    ALONE_ALIKE,    /* nothing is shown */
+    ALONE_DISTURBED /* the interval lies above ALONE_MARGIN wholly */
+};
+
+/* Whether a time taken beside the plugins is over the margin, held against the slower of n workers without them. False
+ * where a time is missing. */
+bool alone_is_suspect(double beside_ns, const double *without_ns, size_t n);
+
+/* Student's interval of the trimmed mean difference of logarithms of pairs; outside of it on one side with probability
+ * `error`. How workers differ from each other is in it, and a drift is not: the two of a pair follow each other. False
+ * below two pairs, or where a time is missing. */
+bool alone_interval(const struct alone_pairs *pairs, double error, struct alone_interval *out);
+
+/* After any round. Of `asked` pairs of a baseline and a plugin in this run this is one: each has its part of
+ * ALONE_ERROR, and each of the looks has a part of that. ALONE_OPEN until a look; after the last round never. */
+enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, struct alone_interval *out);
+
+#endif
