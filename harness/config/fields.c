@@ -64,6 +64,8 @@ const struct config_field config_fields[] = {
      "wide that is. 1.25 or less: it never ends for want of hope."},
     {"stop", "server_hopeless_within", FIELD_NUMBER, AT(stop.hopeless_within[MODE_SERVER]), 0, 1000, 0, NULL,
      "The same in server mode."},
+    {"stop", "near_baselines", FIELD_NUMBER, AT(stop.near_baselines), 0, 1000, 0, NULL,
+     "A baseline that takes more than so many times the fastest one's time does not keep a cell going; 0: all do."},
     {"limits", "setup_seconds", FIELD_NUMBER, AT(limits.setup_seconds), 0.1, DAY_SECONDS, 60, NULL,
      "Setup, compilation included."},
     {"limits", "verify_seconds", FIELD_NUMBER, AT(limits.verify_seconds), 0.1, DAY_SECONDS, 60, NULL, "Verification."},

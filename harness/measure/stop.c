@@ -22,6 +22,7 @@
 struct worst {
     struct cell_record *record;
     double half_width;
+    double far_ns; /* baselines that take longer do not decide */
     char pair[sizeof((struct cell_record *)0)->worst_pair];
     bool any, failed;
     bool coarse; /* an interval, not of this pair perhaps, is narrower than what the clock tells */
@@ -84,14 +85,41 @@ static bool is_slower_layout(const struct cell_record *r, const struct contender
     return false;
 }
 
+static bool is_baseline(const struct contender_record *c)
+{
+    return !c->candidate && c->copy_of[0] == '\0';
+}
+
+static bool is_compared(const struct cell_record *r, const struct contender_record *baseline)
+{
+    for (size_t i = 0; i < r->n_contenders; i++)
+        if (r->contenders[i].candidate && takes_part(r, &r->contenders[i]) &&
+            pair_is_comparable(baseline, &r->contenders[i], r->headline))
+            return true;
+    return false;
+}
+
+/* Who is far behind the fastest baseline is the strongest one neither in this cell nor by luck: how far it is behind
+ * the candidate need not be known as well. Without a candidate nobody is far. */
+static double far_from(const struct stop_config *stop, const struct cell_record *r)
+{
+    double fastest = INFINITY;
+    for (size_t i = 0; i < r->n_contenders && stop->near_baselines > 0; i++) {
+        const struct contender_record *c = &r->contenders[i];
+        if (is_baseline(c) && takes_part(r, c) && is_compared(r, c))
+            fastest = fmin(fastest, median_of(r, c));
+    }
+    return stop->near_baselines > 0 ? stop->near_baselines * fastest : INFINITY;
+}
+
 /* A copy (A/A) is compared with its original only, anything else with the baselines. */
 static void look_at_candidate(struct worst *w, const struct contender_record *candidate)
 {
     const struct cell_record *r = w->record;
     for (size_t i = 0; i < r->n_contenders; i++) {
         const struct contender_record *reference = &r->contenders[i];
-        bool is_baseline = !reference->candidate && reference->copy_of[0] == '\0';
-        if (reference != candidate && is_baseline && takes_part(r, reference))
+        if (reference != candidate && is_baseline(reference) && takes_part(r, reference) &&
+            median_of(r, reference) <= w->far_ns)
             look_at_pair(w, candidate, reference);
     }
 }
@@ -112,10 +140,16 @@ static void look_at_match(struct worst *w, const struct match *m)
     look_at(w, failed, &pair, m->candidate->name, m->reference->name);
 }
 
+static bool is_far(const struct worst *w, const struct entry *e)
+{
+    const struct series *s = e->timings[w->record->headline];
+    return s && s->n > 0 && stats_median(s->ns, s->n) > w->far_ns;
+}
+
 static void look_at_max(struct worst *w, const struct entries *entries, const struct entry *max)
 {
     for (size_t i = 0; i < entries->n; i++)
-        if (!entries->list[i].candidate)
+        if (!entries->list[i].candidate && !is_far(w, &entries->list[i]))
             look_at_match(w, &(struct match){max, &entries->list[i], w->record->headline});
 }
 
@@ -186,7 +220,7 @@ static unsigned healthy_blocks(const struct cell_record *r)
 
 void stop_judge(const struct stop_config *stop, struct cell_record *record)
 {
-    struct worst w = {.record = record, .half_width = 0};
+    struct worst w = {.record = record, .half_width = 0, .far_ns = far_from(stop, record)};
     look_at_all(&w);
     report(&w);
     bool narrow = !w.failed && w.any && w.half_width <= stop->delta[record->mode];

@@ -14,7 +14,8 @@ enum stop_decision { STOP_CONTINUE, STOP_CONVERGED, STOP_CAPPED, STOP_INCOMPARAB
 
 /* Looks at the record's headline series over every pair that decides (the faster layout and the -max of each candidate
  * family x baseline and -max of baselines, A/A copy x original; without a candidate every baseline against the first,
- * whose family's -max plays the candidate's part) and fills converged, worst_half_width, worst_pair and coarse. A pair
+ * whose family's -max plays the candidate's part; where the config has near_baselines, without the baselines that are
+ * far behind the fastest) and fills converged, worst_half_width, worst_pair and coarse. A pair
  * is never known better than the clock's steps let it be (analysis/quantization.h). Called after each finished block;
  * looks only at min_blocks and every look_every after it. */
 enum stop_decision stop_decide(const struct stop_config *stop, struct cell_record *record);

@@ -47,6 +47,7 @@ struct stop_config {
     double max_cell_seconds[MODE_COUNT]; /* cap on the measuring of one cell; in other modes 0: as offline */
     double hopeless_share;               /* of that cap, after which a cell that will not converge ends; 0: never */
     double hopeless_within[MODE_COUNT];  /* ... but not while its interval is so many times delta; 0: however wide */
+    double near_baselines;               /* those decide that take at most so many times the fastest; 0: all do */
 };
 
 struct limits_config {

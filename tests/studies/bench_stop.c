@@ -2,9 +2,11 @@
  * bench_stop - what a stop rule would have made of a run that is there: reads its journal, looks at each cell as the
  * rule would have (measure/stop.h), and stops where that says so. No GPU.
  *
- *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN [MAX_BLOCKS]]]
+ *   bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN [MAX_BLOCKS [NEAR
+ *       [LEAST]]]]]
  *
- * MAX_BLOCKS is 512, as in configs/grid.json, where it is not given (what method.md quotes had 192).
+ * MAX_BLOCKS is 512, as in configs/grid.json, where it is not given (what method.md quotes had 192). NEAR is
+ * near_baselines, LEAST least_blocks; 0 and 0 where they are not given.
  *
  * Prints a CSV line with the cells that converge, those that are stopped at the cap, those whose blocks end before that
  * ("open": the run itself stopped earlier), the blocks and seconds of measuring of all, and how many A/A pairs there
@@ -83,7 +85,7 @@ static unsigned play(const struct tally *t, struct cell_record *r, unsigned cap,
     while (*end == STOP_CONTINUE && blocks < all.blocks && blocks < cap) {
         cut(r, &all, ++blocks);
         *end = stop_decide(&t->stop, r);
-        if (*end == STOP_CONTINUE && stop_is_hopeless(&t->stop, r, blocks * seconds))
+        if (*end == STOP_CONTINUE && blocks >= t->stop.least_blocks && stop_is_hopeless(&t->stop, r, blocks * seconds))
             *end = STOP_CAPPED;
     }
     if (*end == STOP_CONTINUE && blocks == cap)
@@ -104,7 +106,7 @@ static void add(struct tally *t, struct cell_record *r)
     enum stop_decision end;
     const struct extent all = extent_of(r);
     double seconds = block_seconds(r);
-    unsigned in_time = (unsigned)fmax(ceil(stop_cell_seconds(&t->stop, r->mode) / seconds), t->stop.min_blocks);
+    unsigned in_time = (unsigned)fmax(ceil(stop_cell_seconds(&t->stop, r->mode) / seconds), fmax(t->stop.min_blocks, t->stop.least_blocks));
     unsigned cap = in_time < t->stop.max_blocks ? in_time : t->stop.max_blocks;
     unsigned blocks = play(t, r, cap, &end);
     t->cells++;
@@ -134,15 +136,17 @@ static int read_cell(void *context, const char *kind, struct json_at data, struc
 int main(int argc, char **argv)
 {
     struct error err = {0};
-    if (argc < 5 || argc > 8) {
+    if (argc < 5 || argc > 10) {
         fputs("usage: bench_stop JOURNAL MIN_BLOCKS LOOK_EVERY MAX_SECONDS [HOPELESS_SHARE [HOPELESS_WITHIN "
-              "[MAX_BLOCKS]]]\n",
+              "[MAX_BLOCKS [NEAR [LEAST]]]]]\n",
               stderr);
         return EXIT_CODE_USAGE;
     }
     struct tally t = {.stop = {.min_blocks = (unsigned)atoi(argv[2]),
                                .look_every = (unsigned)atoi(argv[3]),
                                .max_blocks = argc > 7 ? (unsigned)atoi(argv[7]) : 512,
+                               .near_baselines = argc > 8 ? atof(argv[8]) : 0,
+                               .least_blocks = argc > 9 ? (unsigned)atoi(argv[9]) : 0,
                                .delta = {0.005, 0.02},
                                .max_cell_seconds = {atof(argv[4]), atof(argv[4])},
                                .hopeless_share = argc > 5 ? atof(argv[5]) : 0}};

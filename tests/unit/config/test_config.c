@@ -84,7 +84,7 @@ static void test_defaults(void **state)
     assert_true(c.stop.delta[MODE_OFFLINE] == 0.005 && c.stop.delta[MODE_SERVER] == 0.02);
     assert_true(stop_cell_seconds(&c.stop, MODE_OFFLINE) == 20 && stop_cell_seconds(&c.stop, MODE_SERVER) == 20);
     assert_int_equal(c.stop.least_blocks, 0);
-    assert_true(c.stop.hopeless_share == 0);
+    assert_true(c.stop.hopeless_share == 0 && c.stop.near_baselines == 0);
     assert_true(c.limits.setup_seconds == 60 && c.limits.verify_seconds == 60);
     assert_true(c.limits.launch_seconds == 30 && c.limits.tune_seconds == 120);
     assert_int_equal(c.limits.memory_bytes, 0);
@@ -111,7 +111,8 @@ static const char everything[] =
     "\"server\":{\"gap\":\"uniform\",\"mean_gap_ms\":0.333,\"cache\":\"rotate\"},\"offline\":{\"cache\":\"flush\"},"
     "\"workspace_bytes\":0,\"stop\":{\"min_blocks\":6,\"look_every\":3,\"max_blocks\":7,\"group_blocks\":3,"
     "\"offline_half_width\":0.1,\"server_half_width\":0.2,\"least_blocks\":5,\"max_cell_seconds\":1.5,\"server_max_"
-    "cell_seconds\":2.5,\"hopeless_share\":0.25,\"hopeless_within\":5,\"server_hopeless_within\":3},"
+    "cell_seconds\":2.5,\"hopeless_share\":0.25,\"hopeless_within\":5,\"server_hopeless_within\":3,\"near_baselines\":"
+    "1.5},"
     "\"limits\":{\"setup_seconds\":1,\"verify_seconds\":2,\"launch_seconds\":3,\"tune_seconds\":4,\"memory_bytes\":5},"
     "\"protocol\":\"paper\",\"paper\":{\"warmup_seconds\":0,\"pair_seconds\":0.5,\"tune_warmup_rounds\":1,"
     "\"tune_rounds\":2},\"timing\":\"event\",\"aa\":\"cublas-nn\",\"verify\":{\"enabled\":false,\"seeds\":9,"
@@ -139,6 +140,7 @@ static void check_everything(const struct config *c)
     assert_int_equal(c->stop.max_blocks, 7);
     assert_int_equal(c->stop.least_blocks, 5);
     assert_true(c->stop.hopeless_share == 0.25);
+    assert_true(c->stop.near_baselines == 1.5);
     assert_true(c->stop.hopeless_within[MODE_SERVER] == 3 && c->stop.hopeless_within[MODE_OFFLINE] == 5);
     assert_true(stop_cell_seconds(&c->stop, MODE_OFFLINE) == 1.5 && stop_cell_seconds(&c->stop, MODE_SERVER) == 2.5);
     assert_true(c->stop.delta[MODE_SERVER] == 0.2);

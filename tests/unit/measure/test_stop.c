@@ -374,6 +374,91 @@ static void only_a_comparable_layout_takes_its_place(void **state)
     assert_ends(r, third_is_fast_and_loud, STOP_CONVERGED, "cudal2-nn / cublas-nn");
 }
 
+/* ---- baselines that decide ---- */
+
+static void assert_ends_near(struct cell_record *r, double near, script time, enum stop_decision decision)
+{
+    struct stop_config s = config;
+    struct random random;
+    enum stop_decision got = STOP_CONTINUE;
+    s.near_baselines = near;
+    random_seed(&random, 5);
+    while (got == STOP_CONTINUE && r->blocks < 200) {
+        unsigned block = fixture_block(r, config.group_blocks);
+        for (unsigned i = 0; i < r->n_contenders; i++)
+            series_add(&r->contenders[i].timings[r->headline], block, time(i, block, &random));
+        got = stop_decide(&s, r);
+    }
+    assert_int_equal(got, decision);
+    record_free(r);
+}
+
+static double third_is_far_and_loud(unsigned which, unsigned block, struct random *random)
+{
+    return which == 2 ? noisy(1200, random) : quiet(which, block, random); /* 1.5 times the fastest, the least 1.2 */
+}
+
+static struct cell_record *pair_and(const char *name, bool candidate)
+{
+    struct cell_record *r = pair_of(MODE_OFFLINE);
+    fixture_contender(r, name, candidate);
+    return r;
+}
+
+/* Far is what is far behind the fastest baseline, whatever the candidate takes. */
+static void a_far_baseline_is_not_waited_for(void **state)
+{
+    (void)state;
+    assert_ends_near(pair_and("torch.matmul", false), 1.05, third_is_far_and_loud, STOP_CONVERGED);
+    assert_ends_near(pair_and("cublas-tn", false), 1.05, third_is_far_and_loud, STOP_CONVERGED);
+    assert_ends_near(pair_and("torch.matmul", false), 2, third_is_far_and_loud, STOP_CAPPED);
+    assert_ends_near(pair_and("torch.matmul", false), 0, third_is_far_and_loud, STOP_CAPPED);
+    assert_ends_near(pair_and("torch.matmul", false), 1.05, third_is_fast_and_loud, STOP_CAPPED);
+}
+
+/* A layout of two speeds makes -max wide, and both are far. */
+static double third_and_fourth_are_far(unsigned which, unsigned block, struct random *random)
+{
+    double speeds = block / config.group_blocks % 2 == which % 2 ? 1300 : 1900;
+    return which >= 2 ? speeds : quiet(which, block, random);
+}
+
+static void the_max_of_a_far_family_is_not_waited_for(void **state)
+{
+    (void)state;
+    for (int far = 0; far < 2; far++) {
+        struct cell_record *r = pair_and("mine-nn", false);
+        fixture_contender(r, "mine-tn", false);
+        assert_ends_near(r, far ? 1.05 : 0, third_and_fourth_are_far, far ? STOP_CONVERGED : STOP_CAPPED);
+    }
+}
+
+/* One that no candidate can be compared with says nothing of who is far. */
+static void the_fastest_is_one_that_is_compared(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_and("torch.matmul", false);
+    strcpy(r->contenders[2].rung, "events");
+    assert_ends_near(r, 1.05, third_is_fast_and_loud, STOP_CONVERGED);
+    r = pair_and("torch.matmul", false);
+    strcpy(r->contenders[0].rung, "events"); /* the quiet one, so the loud one decides */
+    assert_ends_near(r, 1.05, third_is_far_and_loud, STOP_CAPPED);
+}
+
+/* Whatever is far, what the program adds must be known, and among baselines alone all count. */
+static void copies_and_baselines_alone_count_as_ever(void **state)
+{
+    (void)state;
+    struct cell_record *r = pair_and("cudal2-nn+copy", true);
+    strcpy(r->contenders[2].copy_of, "cudal2-nn");
+    assert_ends_near(r, 1.05, third_is_far_and_loud, STOP_CAPPED);
+    r = fixture_record(64, MODE_OFFLINE);
+    fixture_contender(r, "torch.matmul", false);
+    fixture_contender(r, "cublas-nn", false);
+    fixture_contender(r, "mine-nn", false);
+    assert_ends_near(r, 1.05, third_is_far_and_loud, STOP_CAPPED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +481,10 @@ int main(void)
         cmocka_unit_test(both_layouts_of_a_baseline_count),
         cmocka_unit_test(copies_count_whatever_the_layout),
         cmocka_unit_test(only_a_comparable_layout_takes_its_place),
+        cmocka_unit_test(a_far_baseline_is_not_waited_for),
+        cmocka_unit_test(the_max_of_a_far_family_is_not_waited_for),
+        cmocka_unit_test(the_fastest_is_one_that_is_compared),
+        cmocka_unit_test(copies_and_baselines_alone_count_as_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
