@@ -148,7 +148,7 @@ static size_t most_of(const struct choosing *c, enum choose_origin origin)
 /* Kernels that no space has: nobody ranks them, and the set's entry says when they are worth it. They come first. */
 static void put_unranked(struct choosing *c, const struct rank_query *query)
 {
-    for (size_t i = 0; ranks(c) && i < c->n_of[CHOOSE_BY_CONTENDER] && c->n < CHOOSE_OWN; i++) {
+    for (size_t i = 0; ranks(c) && i < c->n_of[CHOOSE_BY_CONTENDER] && c->n < CHOOSE_UNRANKED; i++) {
         const struct proposal *p = &c->lists[CHOOSE_BY_CONTENDER][i];
         if (!ranker_knows(c->bench->ranker, query, p->key))
             c->all[c->n++] = *p;

@@ -11,7 +11,8 @@
 #define CHOOSE_RANKED 16    /* of the ranker's, of which the model alone has two */
 #define CHOOSE_NEIGHBOURS 4 /* different winners of a table... */
 #define CHOOSE_OF_TABLE 8   /* ...where nobody else is asked */
-#define CHOOSE_OWN 3        /* of the contender's own, beside those */
+#define CHOOSE_OWN 3        /* of the contender's own, beside those... */
+#define CHOOSE_UNRANKED 6   /* ...and first of all of its kernels that nobody ranks */
 #define CHOOSE_OTHERS 24    /* of the other layout's, compiled with an entrant's own */
 #define CHOOSE_SECONDS 1.5  /* until which compiling begins, for both layouts at once */
 
