@@ -33,6 +33,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace
@@ -214,14 +215,33 @@ std::unique_ptr<Gemm> make_gemm(const struct cudal2_setup &setup, bool full)
     return g;
 }
 
-/* The first call on a thread and stream makes handles and workspaces, which must not happen under capture. */
+/* What decides which handles, workspaces and kernels torch takes. */
+auto key_of(const struct cudal2_setup &setup, bool full)
+{
+    const struct cudal2_problem &p = setup.problem;
+    return std::make_tuple(p.m, p.n, p.k, p.dtype, p.lda, p.ldb, p.ldc, p.alpha, p.beta, setup.stream, full);
+}
+
+/* The first call on a thread and stream makes handles and workspaces and loads kernels, which must not happen under
+ * capture. Each group of blocks sets up anew: on a GPU two launches and a wait for the stream, in which the matrices
+ * are being filled, would be spent each time. */
+void warm_up(Gemm &g, const struct cudal2_setup &setup)
+{
+    thread_local std::optional<decltype(key_of(setup, true))> warm;
+    auto key = key_of(setup, g.full);
+    if (g.cuda && warm == key)
+        return;
+    for (size_t i = 0; i < std::min<size_t>(g.sets.size(), 2); i++)
+        multiply(g, i);
+    g.stream.wait();
+    warm = key;
+}
+
 int set_up(const struct cudal2_setup *setup, bool full, void **state, char *why) noexcept
 {
     int status = guarded(why, [&] {
         std::unique_ptr<Gemm> g = make_gemm(*setup, full);
-        for (size_t i = 0; i < std::min<size_t>(g->sets.size(), 2); i++)
-            multiply(*g, i);
-        g->stream.wait();
+        warm_up(*g, *setup);
         *state = g.release();
         return static_cast<int>(CUDAL2_OK);
     });
