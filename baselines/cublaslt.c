@@ -122,21 +122,50 @@ static bool is_wide(const char *variant)
     return variant && strncmp(variant, WIDE, strlen(WIDE)) == 0;
 }
 
-/* A race sets up dozens of variants, which need no answer of the heuristic. */
-static int choose(struct gemm *g, const char *variant, char *why)
+/* The heuristic's latest answer for a layout. Each group of blocks sets up anew, and where matrices lie is no question
+ * to the heuristic: it is asked once for a problem. */
+static struct answer {
+    struct cudal2_problem problem;
+    size_t workspace_bytes;
+    int returned; /* 0: nothing is known */
+    struct lt_algorithm first;
+} latest[2];
+
+static bool same_problem(const struct cudal2_problem *a, const struct cudal2_problem *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->dtype == b->dtype && a->accumulate == b->accumulate &&
+           a->lda == b->lda && a->ldb == b->ldb && a->ldc == b->ldc && a->alpha == b->alpha && a->beta == b->beta;
+}
+
+/* A negative status, or how many algorithms the heuristic knows. */
+static int first_answer(const struct cudal2_setup *setup, const struct lt_matmul *m, struct lt_algorithm *first,
+                        char *why)
 {
     struct lt_algorithm answers[LT_REQUESTED];
+    struct answer *a = &latest[setup->layout == CUDAL2_TN];
+    if (a->returned == 0 || a->workspace_bytes != setup->workspace_bytes ||
+        !same_problem(&a->problem, &setup->problem)) {
+        int returned = lt_heuristic(m, setup->workspace_bytes, answers, why);
+        if (returned <= 0)
+            return returned;
+        *a = (struct answer){setup->problem, setup->workspace_bytes, returned, answers[0]};
+    }
+    *first = a->first;
+    return a->returned;
+}
+
+/* A race sets up dozens of variants, which need no answer of the heuristic. */
+static int choose(struct gemm *g, const struct cudal2_setup *setup, char *why)
+{
+    const char *variant = setup->variant;
     g->returned = -1;
     if (variant)
         return lt_parse_key(&g->matmul, variant + (is_wide(variant) ? strlen(WIDE) : 0), g->workspace_bytes, &g->chosen,
                             why);
-    g->returned = lt_heuristic(&g->matmul, g->workspace_bytes, answers, why);
+    g->returned = first_answer(setup, &g->matmul, &g->chosen, why);
     if (g->returned < 0)
         return -g->returned;
-    if (g->returned == 0)
-        return no_algorithm(why);
-    g->chosen = answers[0];
-    return CUDAL2_OK;
+    return g->returned == 0 ? no_algorithm(why) : CUDAL2_OK;
 }
 
 static void lt_teardown(void *state)
@@ -160,7 +189,7 @@ static int lt_setup(const struct cudal2_setup *setup, void **state, char *why)
     const struct cudal2_setup wide = widened(setup);
     int status = lt_matmul_open(is_wide(setup->variant) ? &wide : setup, &g->matmul, why);
     if (status == CUDAL2_OK)
-        status = choose(g, setup->variant, why);
+        status = choose(g, setup, why);
     if (status == CUDAL2_OK)
         *state = g;
     else

@@ -106,7 +106,8 @@ static void add(struct tally *t, struct cell_record *r)
     enum stop_decision end;
     const struct extent all = extent_of(r);
     double seconds = block_seconds(r);
-    unsigned in_time = (unsigned)fmax(ceil(stop_cell_seconds(&t->stop, r->mode) / seconds), fmax(t->stop.min_blocks, t->stop.least_blocks));
+    unsigned in_time = (unsigned)fmax(ceil(stop_cell_seconds(&t->stop, r->mode) / seconds),
+                                      fmax(t->stop.min_blocks, t->stop.least_blocks));
     unsigned cap = in_time < t->stop.max_blocks ? in_time : t->stop.max_blocks;
     unsigned blocks = play(t, r, cap, &end);
     t->cells++;

@@ -20,6 +20,8 @@
 
 static int answers[2]; /* of an enumeration, by accumulate type; negative: it fails with that */
 static int opened;     /* less what was closed */
+static int asked;      /* the heuristic, so often */
+static int knows = 1;  /* it, so many algorithms; negative: it fails with that */
 static enum cudal2_accumulate opened_for;
 static char parsed[64];
 
@@ -49,7 +51,9 @@ int lt_heuristic(const struct lt_matmul *m, size_t workspace_bytes, struct lt_al
 {
     (void)m, (void)workspace_bytes, (void)why;
     memset(out, 0, sizeof *out);
-    return 1;
+    asked++;
+    out->waves = (float)asked;
+    return knows;
 }
 
 int lt_all_algorithms(const struct lt_matmul *m, size_t workspace_bytes, struct lt_algorithm *out, char *why)
@@ -179,12 +183,71 @@ static void a_wide_key_is_set_up_as_one(void **state)
     assert_int_equal(opened, 0);
 }
 
+static int set_up_once(const struct cudal2_setup *setup)
+{
+    char why[CUDAL2_WHY] = "";
+    void *gemm = NULL;
+    const struct cudal2_contender *c =
+        find(setup->layout == CUDAL2_NN ? "cublaslt-heuristic-nn" : "cublaslt-heuristic-tn");
+    int status = c->setup(setup, &gemm, why);
+    if (status == CUDAL2_OK)
+        c->teardown(gemm);
+    assert_int_equal(opened, 0);
+    return status;
+}
+
+/* Forty groups of blocks ask once for each layout; whatever an answer may depend on is asked again. */
+static void the_heuristic_is_asked_once_for_a_problem(void **state)
+{
+    struct cudal2_setup setup = {.problem = {64, 128, 192, CUDAL2_F16, CUDAL2_ACC_F16}, .workspace_bytes = 1 << 20};
+    (void)state;
+    asked = 0;
+    for (int group = 0; group < 40; group++) {
+        setup.layout = group % 2 ? CUDAL2_TN : CUDAL2_NN;
+        setup.sets = (const struct cudal2_operands *)(uintptr_t)(group * 512);
+        assert_int_equal(set_up_once(&setup), CUDAL2_OK);
+    }
+    assert_int_equal(asked, 2);
+    struct cudal2_setup others[10];
+    for (int i = 0; i < 10; i++)
+        others[i] = setup;
+    others[0].problem.m = others[1].problem.n = others[2].problem.k = 256;
+    others[3].problem.dtype = CUDAL2_BF16;
+    others[4].problem.accumulate = CUDAL2_ACC_F32;
+    others[5].problem.lda = others[6].problem.ldb = others[7].problem.ldc = 512;
+    others[8].problem.beta = 1;
+    others[9].workspace_bytes = 0;
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(set_up_once(&others[i]), CUDAL2_OK);
+        assert_int_equal(asked, 3 + i);
+    }
+}
+
+/* What failed is asked again. */
+static void no_answer_is_not_kept(void **state)
+{
+    const struct cudal2_setup setup = {.problem = {8, 8, 8, CUDAL2_F16, CUDAL2_ACC_F16}};
+    (void)state;
+    asked = 0;
+    knows = 0;
+    assert_int_equal(set_up_once(&setup), CUDAL2_UNSUPPORTED);
+    knows = -CUDAL2_LIBRARY_ERROR;
+    assert_int_equal(set_up_once(&setup), CUDAL2_LIBRARY_ERROR);
+    knows = 1;
+    assert_int_equal(set_up_once(&setup), CUDAL2_OK);
+    assert_int_equal(asked, 3);
+    assert_int_equal(set_up_once(&setup), CUDAL2_OK);
+    assert_int_equal(asked, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_accumulate_types_take_turns),
         cmocka_unit_test(one_of_the_two_is_enough),
         cmocka_unit_test(a_wide_key_is_set_up_as_one),
+        cmocka_unit_test(the_heuristic_is_asked_once_for_a_problem),
+        cmocka_unit_test(no_answer_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
