@@ -2,6 +2,7 @@
 # serve-rate.sh PROGRAM [JOBS] [CANDIDATE] [MORE]: how many rewards an hour `serve` gives for jobs of one candidate and different
 # problems, submitted as one batch. CANDIDATE: a name, or members of a submission ('"kernel":"multistage","parameters":{"BM":128}');
 # MORE: further members (',"screen":1'). Each @JOB@ in them is the job's number: a source that has one is compiled anew for each job.
+# $VARY: words for @VARY@ in them, one job of each problem for each word, as a generator tries several candidates on a problem.
 # $DEVICE (cpu), $SIDES (64x64) and $STEP (8) of K choose device and problems. Prints one line, and the first failure; exit 1: not all
 # were ok. A second line has the means of `spent`, the first job left out. Needs curl. docs/lab/serve-details.md has what it printed.
 set -euo pipefail
@@ -18,8 +19,11 @@ for _ in $(seq 200); do
 done
 url=$(sed -n 's/^listening on //p' "$work/out")
 list=
+read -ra vary <<<"${VARY:-none}"
 for i in $(seq "$jobs"); do
-    members="$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (i + 7)))\",\"half_width\":0.5,\"seconds\":0.1$more"
+    problem=$(((i - 1) / ${#vary[@]} + 1))
+    members="$candidate,\"problem\":\"${SIDES:-64x64}x$((${STEP:-8} * (problem + 7)))\",\"half_width\":0.5,\"seconds\":0.1$more"
+    members=${members//@VARY@/${vary[(i - 1) % ${#vary[@]}]}}
     list+=${list:+,}"{${members//@JOB@/$i}}"
 done
 began=$(date +%s%N)
