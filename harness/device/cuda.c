@@ -129,6 +129,7 @@ static const struct device_ops cuda_ops = {
     .plain_differs = cuda_plain_differs,
     .settle = cuda_settle,
     .health = cuda_health,
+    .throttle = cuda_throttle,
     .now = cuda_now,
     .wait_until = cuda_wait_until,
 };

@@ -108,6 +108,14 @@ void cuda_health(struct device *d, struct device_health *out)
         nvml_health(c->nvml, out);
 }
 
+void cuda_throttle(struct device *d, struct device_health *out)
+{
+    struct cuda_device *c = cuda_of(d);
+    *out = (struct device_health){.known = false};
+    if (c->nvml)
+        nvml_throttle(c->nvml, out);
+}
+
 void cuda_remember_limits(struct cuda_device *c)
 {
     for (int i = 0; i < N_LIMITS; i++)

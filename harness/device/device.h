@@ -242,6 +242,9 @@ struct device_ops {
      * is lost (sticky error): the worker must end. */
     int (*settle)(struct device *d, struct error *err);
     void (*health)(struct device *d, struct device_health *out);
+    /* What slows it alone (known, throttle_reasons, slowdown), one question to the driver instead of health's five.
+     * NULL: health costs nothing. */
+    void (*throttle)(struct device *d, struct device_health *out);
     uint64_t (*now)(struct device *d);
     uint64_t (*wait_until)(struct device *d, uint64_t deadline_ns);
 };

@@ -389,7 +389,15 @@ static int fake_settle(struct device *d, struct error *err)
 
 static void fake_health(struct device *d, struct device_health *out)
 {
+    fake_of(d)->counts.healths++;
     *out = fake_of(d)->health;
+}
+
+static void fake_throttle(struct device *d, struct device_health *out)
+{
+    const struct device_health *h = &fake_of(d)->health;
+    fake_of(d)->counts.throttles++;
+    *out = (struct device_health){.known = h->known, .throttle_reasons = h->throttle_reasons, .slowdown = h->slowdown};
 }
 
 static uint64_t fake_now(struct device *d)
@@ -431,6 +439,7 @@ static const struct device_ops fake_ops = {
     .plain_differs = fake_plain_differs,
     .settle = fake_settle,
     .health = fake_health,
+    .throttle = fake_throttle,
     .now = fake_now,
     .wait_until = fake_wait_until,
 };

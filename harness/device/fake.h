@@ -54,7 +54,7 @@ void fake_set_health(struct device *d, const struct device_health *health);
 size_t fake_bytes_in_use(const struct device *d);
 struct fake_counts {
     uint64_t fills, flushes, prepares, measures, events, walls;
-    uint64_t syncs, allocs;
+    uint64_t syncs, allocs, healths, throttles;
     uint64_t live_segments;
 };
 struct fake_counts fake_counts(const struct device *d);

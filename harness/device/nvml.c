@@ -141,18 +141,25 @@ int nvml_capability(const struct nvml *n)
     return n->lib.capability && n->lib.capability(n->device, &major, &minor) == 0 ? 10 * major + minor : 0;
 }
 
-void nvml_health(const struct nvml *n, struct device_health *out)
+void nvml_throttle(const struct nvml *n, struct device_health *out)
 {
     unsigned long long reasons = 0;
     const struct library *l = &n->lib;
-    *out = (struct device_health){0};
+    bool known = l->reasons && l->reasons(n->device, &reasons) == 0;
+    *out = (struct device_health){.known = known};
+    if (known)
+        out->throttle_reasons = reasons;
+    out->slowdown = (out->throttle_reasons & SLOWDOWN_REASONS) != 0;
+}
+
+void nvml_health(const struct nvml *n, struct device_health *out)
+{
+    const struct library *l = &n->lib;
+    nvml_throttle(n, out);
     out->sm_clock_mhz = query_type(l->clock, n->device, CLOCK_SM);
     out->memory_clock_mhz = query_type(l->clock, n->device, CLOCK_MEMORY);
     out->power_mw = query(l->power, n->device);
     out->temperature_c = query_type(l->temperature, n->device, SENSOR_GPU);
-    if (l->reasons && l->reasons(n->device, &reasons) == 0)
-        out->throttle_reasons = reasons;
-    out->slowdown = (reasons & SLOWDOWN_REASONS) != 0;
     out->known = out->sm_clock_mhz > 0;
 }
 

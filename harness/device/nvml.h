@@ -15,6 +15,8 @@ int nvml_open(const char *uuid, struct nvml **out, struct error *err);
 void nvml_close(struct nvml *n);
 
 void nvml_health(const struct nvml *n, struct device_health *out);
+/* Of it only throttle_reasons and slowdown; known where NVML tells them. */
+void nvml_throttle(const struct nvml *n, struct device_health *out);
 /* Fills driver, max clocks, power limit and bus width where NVML knows them; leaves the other fields. */
 void nvml_info(const struct nvml *n, struct device_info *info);
 

@@ -149,10 +149,24 @@ static bool is_news(const struct cell_record *r, const struct device_health *hea
     return r->health[r->n_health - 1].health.throttle_reasons != health->throttle_reasons;
 }
 
+/* The whole of a GPU's health is five questions to the driver, and only news are kept: of most groups one is enough.
+ * Where that has no answer, the first sample stands for all. */
+static bool may_be_news(const struct bench *bench)
+{
+    struct device_health brief;
+    const struct device_ops *ops = bench->device->ops;
+    if (ops->throttle == NULL || bench->record->n_health == 0)
+        return true;
+    ops->throttle(bench->device, &brief);
+    return brief.known && is_news(bench->record, &brief);
+}
+
 static int sample_health(struct bench *bench, unsigned block, struct error *err)
 {
     struct cell_record *r = bench->record;
     struct health_sample sample = {.block = block};
+    if (!may_be_news(bench))
+        return 0;
     bench->device->ops->health(bench->device, &sample.health);
     if (!sample.health.known || !is_news(r, &sample.health))
         return 0;
@@ -219,6 +233,7 @@ static int run_group(struct bench *bench, struct order *order, double start, enu
     }
     if (code == 0)
         code = sample_health(bench, bench->record->blocks - 1, err);
+    parts_end(bench, PART_DECIDE);
     if (code == 0 && *decision == STOP_CONVERGED && bench->record->dropped_blocks > dropped)
         reconsider(stop, bench->record, decision);
     if (code == 0 && *decision == STOP_CONTINUE && (is_time_up(bench, start) || !anyone_alive(bench))) {

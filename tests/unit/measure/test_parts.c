@@ -97,6 +97,63 @@ static void who_changes_the_process_is_found_in_a_row(void **state)
     fixture_close(&f);
 }
 
+/* ---- what a look at the device's health costs ---- */
+
+static unsigned warm_from; /* from this block on something slows it, which drops no block */
+
+static int warm_up(struct bench *bench, struct error *err)
+{
+    const struct device_health health = {
+        .known = true, .sm_clock_mhz = 1980, .throttle_reasons = bench->record->blocks > warm_from ? 4 : 0};
+    (void)err;
+    fake_set_health(bench->device, &health);
+    return 0;
+}
+
+static void look_at_health(unsigned from)
+{
+    fixture_open(&f, 2);
+    f.config.stop.min_blocks = f.config.stop.max_blocks = 12;
+    f.config.stop.group_blocks = 1;
+    f.bench.between_blocks = warm_up;
+    warm_from = from;
+    run_loop();
+    assert_int_equal(f.bench.record->groups, 12);
+}
+
+/* Each group asks what slows the device, and all of the rest only when that has changed. */
+static void health_is_asked_for_when_it_is_news(void **state)
+{
+    (void)state;
+    look_at_health(100);
+    assert_int_equal(fake_counts(f.device).healths, 1);
+    assert_int_equal(fake_counts(f.device).throttles, 11);
+    assert_int_equal(f.bench.record->n_health, 1);
+    fixture_close(&f);
+    look_at_health(5);
+    assert_int_equal(fake_counts(f.device).healths, 2);
+    assert_int_equal(fake_counts(f.device).throttles, 11);
+    assert_int_equal(f.bench.record->n_health, 2);
+    assert_int_equal(f.bench.record->health[1].block, 5);
+    assert_int_equal(f.bench.record->health[1].health.sm_clock_mhz, 1980);
+    fixture_close(&f);
+}
+
+/* Who slows a group down is asked for in every group: blocks are dropped for it (test_measure.c). */
+static void a_slowed_device_is_news_each_time(void **state)
+{
+    const struct device_health hot = {.known = true, .slowdown = true, .throttle_reasons = 64};
+    (void)state;
+    fixture_open(&f, 2);
+    f.config.stop.min_blocks = f.config.stop.max_blocks = 6;
+    f.config.stop.group_blocks = 1;
+    fake_set_health(f.device, &hot);
+    run_loop();
+    assert_int_equal(f.bench.record->n_health, 6);
+    assert_int_equal(f.bench.record->dropped_blocks, 6);
+    fixture_close(&f);
+}
+
 /* ---- what places cost ---- */
 
 enum { GROUPS = 24 };
@@ -181,6 +238,8 @@ int main(void)
         cmocka_unit_test(parts_add_up_to_the_measuring),
         cmocka_unit_test(changes_are_looked_for_once_between_two_setups),
         cmocka_unit_test(who_changes_the_process_is_found_in_a_row),
+        cmocka_unit_test(health_is_asked_for_when_it_is_news),
+        cmocka_unit_test(a_slowed_device_is_news_each_time),
         cmocka_unit_test(places_cost_four_allocations),
         cmocka_unit_test(places_may_be_new_each_time),
         cmocka_unit_test(kept_places_take_room),
