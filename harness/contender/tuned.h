@@ -3,7 +3,7 @@
  * problem on one GPU, found by `cudal2-bench tune`. Reading, looking up, naming; docs/kernels.md has the format.
  *
  * A table serves one device model, dtype, accumulate type and mode; other models of the same compute capability and
- * number of multiprocessors where they have none of their own, and bf16 where that has none, f16's. A problem that it
+ * number of multiprocessors for problems that theirs lack, and bf16 where that has none, f16's. A problem that it
  * lacks is served by its nearest neighbours: the distance is |log2| of the ratio of each of M, N and K, added up, plus
  * TUNED_OTHER_LAYOUT for an entry of the other layout.
  */
@@ -110,14 +110,14 @@ struct tuned_tables {
     struct tuned_table *tables[TUNED_MAX_TABLES];
 };
 
-/* Loads the files named, or those of the directory that bear this device's name, or where there is none for a mode and
- * type one that is of its class (tuned_check_device); none there is no error, a bad one or
- * one of another device is. Close in every case. */
+/* Loads the files named, or those of the directory that bear this device's name and, for each mode and type, one of
+ * another device of its class (tuned_check_device); none there is no error, a bad one or one of another device is.
+ * Close in every case. */
 int tuned_tables_open(const struct tuned_request *request, struct tuned_tables *out, struct error *err);
 void tuned_tables_close(struct tuned_tables *t);
 
 /* The table to ask for a problem in a mode: one that has this very problem, of that mode if there is one, else of the
- * other; then one with neighbours, likewise, the first of equal ones. NULL when there is none with entries of this
+ * other; then one with neighbours, likewise, the larger of equal ones. NULL when there is none with entries of this
  * family. */
 const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const struct tuned_query *query,
                                             enum mode mode);

@@ -62,6 +62,14 @@ static int is_table(const struct dirent *entry)
     return ending != NULL && strcmp(ending, ".json") == 0;
 }
 
+static bool is_loaded(const struct tuned_tables *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->tables[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
 /* What is no table here is somebody else's. */
 static void add_if_wanted(struct tuned_tables *t, const struct tuned_request *request, const char *name,
                           enum cudal2_dtype dtype, struct wishes *wishes)
@@ -72,7 +80,7 @@ static void add_if_wanted(struct tuned_tables *t, const struct tuned_request *re
     int n = snprintf(path, sizeof path, "%s/tuned/%s", request->directory, name);
     if (t->n == TUNED_MAX_TABLES || n <= 0 || (size_t)n >= sizeof path || tuned_load(path, &table, &ignored) != 0)
         return;
-    if (!is_wanted(table, request, dtype, wishes)) {
+    if (!is_wanted(table, request, dtype, wishes) || is_loaded(t, table->name)) {
         tuned_free(table);
         return;
     }
@@ -107,19 +115,21 @@ static void add_of_class(struct tuned_tables *t, const struct tuned_request *req
     free(entries);
 }
 
-/* A server run takes the offline table where it has none of its own, so both are loaded for it. */
-static int add_all_own(struct tuned_tables *t, const struct tuned_request *request, struct error *err)
+/* A server run takes the offline table where it has none of its own, so both are loaded for it. Those of the class come
+ * behind: for problems that the device's own lack. */
+static int add_all(struct tuned_tables *t, const struct tuned_request *request, struct error *err)
 {
-    struct wishes wishes = {0};
+    struct wishes wishes = {0}, of_class;
     bool server = (request->modes & CUDAL2_BIT(MODE_SERVER)) != 0;
     for (int accumulate = 0; accumulate < 2; accumulate++) {
         bool asked = (request->accumulates & CUDAL2_BIT(accumulate)) != 0;
         wishes.open[MODE_OFFLINE][accumulate] = asked;
         wishes.open[MODE_SERVER][accumulate] = asked && server;
     }
+    of_class = wishes;
     int code = add_own(t, request, &wishes, err);
     if (code == 0)
-        add_of_class(t, request, &wishes);
+        add_of_class(t, request, &of_class);
     return code;
 }
 
@@ -130,7 +140,7 @@ int tuned_tables_open(const struct tuned_request *request, struct tuned_tables *
     if (request->none)
         return 0;
     if (!request->files || !request->files[0])
-        return request->directory ? add_all_own(out, request, err) : 0;
+        return request->directory ? add_all(out, request, err) : 0;
     for (size_t i = 0; request->files[i] && !code; i++)
         code = add(out, request->files[i], request, err);
     return code;
@@ -158,10 +168,12 @@ const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const 
     const struct tuned_table *found = NULL;
     int best = 0;
     for (size_t i = 0; i < t->n; i++) {
-        int worth = worth_of(t->tables[i], query, mode);
-        if (worth > best) {
+        const struct tuned_table *table = t->tables[i];
+        int worth = worth_of(table, query, mode);
+        bool larger = worth == best && worth > 0 && !tuned_exact(table, query) && table->n_entries > found->n_entries;
+        if (worth > best || larger) {
             best = worth;
-            found = t->tables[i];
+            found = table;
         }
     }
     return found;

@@ -247,7 +247,7 @@ static void tables_belong_to_a_device(void **state)
     tuned_tables_close(&tables);
 }
 
-/* H100 and H200 are of one class: one's table serves the other where that has none, and bf16 reads f16's. */
+/* H100 and H200 are of one class: one's table serves the other, and bf16 reads f16's. */
 static void tables_serve_their_class(void **state)
 {
     (void)state;
@@ -279,6 +279,42 @@ static void tables_serve_their_class(void **state)
     q.problem.dtype = CUDAL2_F32;
     assert_null(tuned_tables_find(&tables, &q, MODE_OFFLINE));
     tuned_tables_close(&tables);
+}
+
+static const struct tuned_table *of_size(const struct tuned_tables *tables, int64_t k)
+{
+    struct tuned_query q = query_of(64, 64, k, CUDAL2_NN);
+    return tuned_tables_find(tables, &q, MODE_OFFLINE);
+}
+
+/* An own table of a few problems does not cost those that the class's has: each answers for what it has, and the larger
+ * one gives the neighbours. */
+static void an_own_table_may_be_small(void **state)
+{
+    (void)state;
+    struct device_info h100 = {.name = "NVIDIA H100", .cc = 90, .sm_count = 132};
+    struct tuned_request request = request_on(&h100);
+    struct tuned_tables tables;
+    struct error err;
+    char own[128], *h200 = edited(whole, "\"driver\"", "\"cc\":90,\"sm_count\":132,\"driver\"");
+    char *text = edited(h200, "NVIDIA H200", "NVIDIA H100"), *small = edited(text, "\"k\":1024", "\"k\":4096");
+    struct tuned_table *t;
+    assert_int_equal(load(h200, &t, &err), 0);
+    tuned_free(t);
+    snprintf(own, sizeof own, "%s/tuned/nvidia-h100-f16.json", scratch);
+    assert_int_equal(file_write_atomic(own, small, strlen(small), &err), 0);
+    assert_int_equal(tuned_tables_open(&request, &tables, &err), 0);
+    assert_int_equal(tables.n, 2);
+    assert_string_equal(of_size(&tables, 64)->name, "nvidia-h100-f16"); /* both have it */
+    assert_string_equal(of_size(&tables, 4096)->name, "nvidia-h100-f16");
+    assert_string_equal(of_size(&tables, 1024)->name, "nvidia-h200-f16");
+    tables.tables[0]->n_entries--;
+    assert_string_equal(of_size(&tables, 777)->name, "nvidia-h200-f16");
+    tuned_tables_close(&tables);
+    assert_int_equal(remove(own), 0);
+    free(small);
+    free(text);
+    free(h200);
 }
 
 static void write_server_table(const char *from, const char *to)
@@ -338,6 +374,7 @@ int main(void)
         cmocka_unit_test(names_come_from_the_device),
         cmocka_unit_test(tables_belong_to_a_device),
         cmocka_unit_test(tables_serve_their_class),
+        cmocka_unit_test(an_own_table_may_be_small),
         cmocka_unit_test(server_mode_has_its_own),
     };
     return cmocka_run_group_tests(tests, make_directory, scratch_remove);
