@@ -19,8 +19,8 @@
 #define BLOCKS 32u
 #define CELL_SECONDS 1.0
 /* What pairs of workers beyond ALONE_LEAST may take: so long, and a share of the run so far. */
-#define PAIRS_SECONDS 5.0
-#define PAIRS_SHARE 0.25
+#define PAIRS_SECONDS 15.0
+#define PAIRS_SHARE 0.5
 /* All of them; who is so slow has no verdict. */
 #define PAIRS_LONGEST 120.0
 
@@ -33,9 +33,9 @@ struct alone {
     struct exclusion plugins[START_MAX_REFUSED];
     struct alone_cell *cells; /* owned */
     size_t present;           /* the one plugin that the workers load, or NOBODY */
-    bool screening;
-    unsigned turn;   /* of screening, or the round */
-    unsigned phases; /* so far, for seeds */
+    bool screening, last;     /* the round is the last one: time is up */
+    unsigned turn;            /* of screening, or the round */
+    unsigned phases;          /* so far, for seeds */
     uint64_t pairs_began_ns;
 };
 
@@ -73,11 +73,13 @@ static void on_give_back(void *context, const struct slot *slot)
     a->cells[slot->work].given = false;
 }
 
-static double *place_of(const struct alone *a, struct alone_name *name)
+static void keep_time(const struct alone *a, struct alone_name *name, enum alone_measure measure, double ns)
 {
-    if (a->screening)
-        return &name->screen_ns[a->turn];
-    return a->present == NOBODY ? &name->pairs.without[a->turn] : &name->pairs.beside[a->turn];
+    struct alone_pairs *pairs = &name->pairs[measure];
+    if (!a->screening)
+        *(a->present == NOBODY ? &pairs->without[a->turn] : &pairs->beside[a->turn]) = ns;
+    else if (measure == ALONE_DECILES)
+        name->screen_ns[a->turn] = ns;
 }
 
 static int on_done(void *context, struct slot *slot, struct slot_event *event, struct error *err)
@@ -87,10 +89,10 @@ static int on_done(void *context, struct slot *slot, struct slot_event *event, s
     (void)err;
     for (size_t i = 0; i < record->n_contenders; i++) {
         struct alone_name *name = alone_cells_name(&a->cells[slot->work], &record->contenders[i]);
-        double ns = alone_cells_time(record, &record->contenders[i]);
-        if (!name || !(ns > 0))
+        if (!name || !(alone_cells_time(record, &record->contenders[i], ALONE_MEDIAN) > 0))
             continue;
-        *place_of(a, name) = ns;
+        for (enum alone_measure k = 0; k < ALONE_MEASURES; k++)
+            keep_time(a, name, k, alone_cells_time(record, &record->contenders[i], k));
         name->without = name->without || a->present == NOBODY;
         name->beside = name->beside || a->present != NOBODY;
     }
@@ -204,9 +206,10 @@ static bool begin_pairs(struct alone *a)
         a->cells[i].open = false;
         for (size_t k = 0; k < a->cells[i].n; k++) {
             struct alone_name *name = &a->cells[i].list[k];
-            name->verdict = name->suspect ? ALONE_OPEN : ALONE_ALIKE;
             name->without = name->beside = false;
-            name->pairs = (struct alone_pairs){0};
+            memset(name->pairs, 0, sizeof name->pairs);
+            for (enum alone_measure m = 0; m < ALONE_MEASURES; m++)
+                name->verdict[m] = name->suspect ? ALONE_OPEN : ALONE_ALIKE;
             a->cells[i].open = a->cells[i].open || name->suspect;
         }
         open = open || a->cells[i].open;
@@ -214,20 +217,30 @@ static bool begin_pairs(struct alone *a)
     return open;
 }
 
-/* After a round. Whether any cell is still open. */
+/* After a round. Whether it is still open. */
+static bool judge_name(const struct alone *a, struct alone_name *name)
+{
+    bool open = false, disturbed = false;
+    for (enum alone_measure m = 0; m < ALONE_MEASURES; m++) {
+        name->pairs[m].n = a->turn + 1;
+        if (name->verdict[m] == ALONE_OPEN)
+            name->verdict[m] = alone_judge(&name->pairs[m], a->asked * a->n_plugins, a->last, &name->longer[m]);
+        open = open || name->verdict[m] == ALONE_OPEN;
+        disturbed = disturbed || name->verdict[m] == ALONE_DISTURBED;
+    }
+    return open && !disturbed;
+}
+
+/* Whether any cell is still open. */
 static bool judge_cells(struct alone *a)
 {
     bool open = false;
     for (size_t i = 0; i < a->n_cells; i++) {
         struct alone_cell *c = &a->cells[i];
         bool cell_open = false;
-        for (size_t k = 0; k < c->n && c->open; k++) {
-            struct alone_name *name = &c->list[k];
-            name->pairs.n = a->turn + 1;
-            if (name->verdict == ALONE_OPEN)
-                name->verdict = alone_judge(&name->pairs, a->asked * a->n_plugins, &name->longer);
-            cell_open = cell_open || name->verdict == ALONE_OPEN;
-        }
+        for (size_t k = 0; k < c->n && c->open; k++)
+            if (c->list[k].suspect && judge_name(a, &c->list[k]))
+                cell_open = true;
         c->open = cell_open;
         open = open || cell_open;
     }
@@ -246,7 +259,7 @@ static bool is_too_late(const struct alone *a)
 {
     double seconds = 1e-9 * (double)(clock_now_ns() - a->pairs_began_ns);
     double so_far = 1e-9 * (double)(a->pairs_began_ns - a->request->began_ns);
-    double most = a->turn < ALONE_LEAST ? PAIRS_LONGEST : PAIRS_SECONDS + PAIRS_SHARE * so_far;
+    double most = a->turn + 1 < ALONE_LEAST ? PAIRS_LONGEST : PAIRS_SECONDS + PAIRS_SHARE * so_far;
     return seconds > fmin(most, PAIRS_LONGEST);
 }
 
@@ -254,8 +267,9 @@ static int time_pairs(struct alone *a, size_t plugin, struct error *err)
 {
     int code = 0;
     bool open = begin_pairs(a);
-    for (a->turn = 0; a->turn < ALONE_ROUNDS && open && !code && !is_stopped(a) && !is_too_late(a); a->turn++) {
+    for (a->turn = 0; a->turn < ALONE_ROUNDS && open && !code && !is_stopped(a); a->turn++) {
         code = time_pair(a, plugin, err);
+        a->last = is_too_late(a);
         open = !code && !is_stopped(a) && judge_cells(a);
     }
     return code;
@@ -263,10 +277,19 @@ static int time_pairs(struct alone *a, size_t plugin, struct error *err)
 
 /* ---- what follows ---- */
 
+/* The measure that shows it; ALONE_MEASURES: none. */
+static enum alone_measure shown_by(const struct alone_name *name)
+{
+    enum alone_measure m = 0;
+    while (m < ALONE_MEASURES && name->verdict[m] != ALONE_DISTURBED)
+        m++;
+    return m;
+}
+
 static const struct alone_name *disturbed_in(const struct alone_cell *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (c->list[i].verdict == ALONE_DISTURBED)
+        if (c->list[i].suspect && shown_by(&c->list[i]) != ALONE_MEASURES)
             return &c->list[i];
     return NULL;
 }
@@ -286,12 +309,13 @@ static int convict(struct alone *a, const struct alone_cell *c, const struct alo
     const struct plan_cell *cell = &a->request->ledger->plan.cells[c->cell];
     char key[RECORD_KEY_MAX], reason[RECORD_REASON_MAX];
     cJSON *line = cJSON_CreateObject(), *list = cJSON_CreateArray();
+    enum alone_measure shown = shown_by(rival);
     record_key(&cell->problem, cell->mode, key);
     snprintf(
         reason, sizeof reason,
         "%.60s takes %.0f%% to %.0f%% longer beside this plugin than without it (%.3g us), in %zu pairs of workers",
-        rival->name, 100 * rival->longer.from, 100 * rival->longer.to, 1e-3 * rival->screen_ns[ALONE_SCREENS - 1],
-        rival->pairs.n);
+        rival->name, 100 * rival->longer[shown].from, 100 * rival->longer[shown].to,
+        1e-3 * rival->screen_ns[ALONE_SCREENS - 1], rival->pairs[shown].n);
     for (size_t i = 0; i < c->n; i++)
         if (c->list[i].candidate && c->list[i].beside && !c->list[i].without)
             cJSON_AddItemToArray(list, verdict_of(&c->list[i], reason));
@@ -317,18 +341,26 @@ static int try_plugin(struct alone *a, size_t plugin, struct error *err)
 }
 
 /* The run's own time was longer, and nobody is named: it may have been the machine. */
-static void say_unproven(const struct alone *a)
+static void say_unproven(const struct alone *a, const struct alone_name *name)
+{
+    char pairs[96] = "";
+    struct alone_interval longer;
+    const struct alone_pairs *p = &name->pairs[ALONE_MEDIAN];
+    if (alone_interval(p, 0.025, &longer))
+        snprintf(pairs, sizeof pairs, " (%+.0f%% to %+.0f%% in %zu pairs of workers)", 100 * longer.from,
+                 100 * longer.to, p->n);
+    crew_note(a->request->crew,
+              "%s took %.0f%% longer in the run than without the plugins, and no plugin is proved to do it%s: was the "
+              "machine used by others?",
+              name->name, 100 * (name->run_ns / name->screen_ns[ALONE_SCREENS - 1] - 1), pairs);
+}
+
+static void say_all_unproven(const struct alone *a)
 {
     for (size_t i = 0; i < a->n_cells; i++)
-        for (size_t k = 0; k < a->cells[i].n; k++) {
-            const struct alone_name *name = &a->cells[i].list[k];
-            if (name->suspect)
-                crew_note(
-                    a->request->crew,
-                    "%s took %.0f%% longer in the run than without the plugins, and pairs of workers do not prove "
-                    "that a plugin does it: other programs may have used the machine",
-                    name->name, 100 * (name->run_ns / name->screen_ns[ALONE_SCREENS - 1] - 1));
-        }
+        for (size_t k = 0; k < a->cells[i].n; k++)
+            if (a->cells[i].list[k].suspect)
+                say_unproven(a, &a->cells[i].list[k]);
 }
 
 static int accuse(struct alone *a, struct error *err)
@@ -339,7 +371,7 @@ static int accuse(struct alone *a, struct error *err)
     for (size_t i = 0; i < a->n_plugins && !code && !is_stopped(a); i++)
         code = try_plugin(a, i, err);
     if (!code && !is_stopped(a))
-        say_unproven(a);
+        say_all_unproven(a);
     return code;
 }
 

@@ -18,13 +18,14 @@ struct drawing {
     size_t n, wanted, seen; /* of those that can be drawn */
 };
 
-/* Who slows a rival in a quarter of its blocks moves no median, and moves the speedup. */
-double alone_cells_time(const struct cell_record *record, const struct contender_record *r)
+double alone_cells_time(const struct cell_record *record, const struct contender_record *r, enum alone_measure measure)
 {
     const struct series *s = &r->timings[record->headline];
     double sum = 0;
     if (strcmp(r->status, "ok") != 0 || s->n == 0)
         return 0;
+    if (measure == ALONE_MEDIAN)
+        return stats_median(s->ns, s->n);
     for (int decile = 1; decile <= 9; decile++)
         sum += stats_quantile(s->ns, s->n, 0.1 * decile);
     return sum / 9;
@@ -50,7 +51,7 @@ static bool can_be_drawn(const struct cell_record *record)
     bool candidate = false, baseline = false;
     for (size_t i = 0; i < record->n_contenders; i++) {
         const struct contender_record *r = &record->contenders[i];
-        bool timed = alone_cells_time(record, r) > 0;
+        bool timed = alone_cells_time(record, r, ALONE_MEDIAN) > 0;
         candidate = candidate || (timed && r->candidate);
         baseline = baseline || (timed && !r->candidate);
     }
@@ -63,7 +64,7 @@ static void fill(struct alone_cell *c, size_t cell, const struct cell_record *re
     for (size_t i = 0; i < record->n_contenders; i++) {
         struct alone_name *name = alone_cells_name(c, &record->contenders[i]);
         if (name)
-            name->run_ns = alone_cells_time(record, &record->contenders[i]);
+            name->run_ns = alone_cells_time(record, &record->contenders[i], ALONE_DECILES);
     }
 }
 

@@ -14,14 +14,14 @@
 struct alone_name {
     char name[RECORD_NAME_MAX];
     bool candidate;
-    bool suspect; /* a baseline whose time beside the plugins was over the margin in every look */
-    bool without; /* it was timed in a worker without the plugin in question */
-    bool beside;  /* it was timed in one with it */
-    enum alone_verdict verdict;
-    double run_ns; /* of the run itself; 0: not measured there */
+    bool suspect;  /* a baseline whose time beside the plugins was over the margin in every look */
+    bool without;  /* it was timed in a worker without the plugin in question */
+    bool beside;   /* it was timed in one with it */
+    double run_ns; /* of the run itself, ALONE_DECILES; 0: not measured there */
     double screen_ns[ALONE_SCREENS];
-    struct alone_pairs pairs;
-    struct alone_interval longer; /* where the verdict says so */
+    struct alone_pairs pairs[ALONE_MEASURES];
+    enum alone_verdict verdict[ALONE_MEASURES];
+    struct alone_interval longer[ALONE_MEASURES]; /* where the verdict says so */
 };
 
 struct alone_cell {
@@ -39,7 +39,7 @@ int alone_cells_draw(const struct ledger *ledger, size_t wanted, struct alone_ce
 /* A contender of the cell; added where it is new. NULL: there is no room, or it is an A/A copy. */
 struct alone_name *alone_cells_name(struct alone_cell *c, const struct contender_record *r);
 
-/* The mean of the deciles of its blocks' times; 0 where it has none, or a verdict. */
-double alone_cells_time(const struct cell_record *record, const struct contender_record *r);
+/* Of its blocks' times; 0 where it has none, or a verdict. */
+double alone_cells_time(const struct cell_record *record, const struct contender_record *r, enum alone_measure measure);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "stats/interval.h"
 
-static const size_t looks[] = {ALONE_LEAST, 8, ALONE_ROUNDS};
+static const size_t looks[] = {ALONE_LEAST, 8, 16, ALONE_ROUNDS};
 #define LOOKS (sizeof looks / sizeof looks[0])
 
 bool alone_is_suspect(double beside_ns, const double *without_ns, size_t n)
@@ -74,16 +74,16 @@ static bool is_look(size_t n)
     return false;
 }
 
-enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, struct alone_interval *out)
+enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, bool last, struct alone_interval *out)
 {
-    double error = ALONE_ERROR / (double)LOOKS / (double)(asked > 0 ? asked : 1);
+    double error = ALONE_ERROR / ALONE_MEASURES / (double)LOOKS / (double)(asked > 0 ? asked : 1);
     if (is_alike(pairs))
         return ALONE_ALIKE;
     if (pairs->n < ALONE_LEAST)
-        return ALONE_OPEN;
+        return last ? ALONE_ALIKE : ALONE_OPEN;
     if (!alone_interval(pairs, error, out))
         return ALONE_ALIKE;
-    if (is_look(pairs->n) && out->from > ALONE_MARGIN)
+    if ((last || is_look(pairs->n)) && out->from > ALONE_MARGIN)
         return ALONE_DISTURBED;
-    return pairs->n == ALONE_ROUNDS ? ALONE_ALIKE : ALONE_OPEN;
+    return last || pairs->n == ALONE_ROUNDS ? ALONE_ALIKE : ALONE_OPEN;
 }

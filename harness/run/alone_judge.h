@@ -14,11 +14,15 @@
 /* Of runs in which every plugin is honest, so many at most accuse one. */
 #define ALONE_ERROR 1e-3
 /* Pairs of workers, without the plugin and beside it, at most. */
-#define ALONE_ROUNDS 16
+#define ALONE_ROUNDS 24
 /* The fewest that can prove anything: below, Student's quantile is so large that nothing but a factor would show. */
 #define ALONE_LEAST 4
 
-/* A baseline's times: in the rounds, and how many there are. */
+/* What is said of a baseline's blocks in a worker, each judged by itself: on a busy machine the median scatters least;
+ * whoever slows a rival in a third of its blocks moves the mean of the deciles alone. */
+enum alone_measure { ALONE_MEDIAN, ALONE_DECILES, ALONE_MEASURES };
+
+/* A baseline's times by one measure: in the rounds, and how many there are. */
 struct alone_pairs {
     double without[ALONE_ROUNDS], beside[ALONE_ROUNDS]; /* ns; 0: not timed */
     size_t n;
@@ -44,8 +48,9 @@ bool alone_is_suspect(double beside_ns, const double *without_ns, size_t n);
  * below two pairs, or where a time is missing. */
 bool alone_interval(const struct alone_pairs *pairs, double error, struct alone_interval *out);
 
-/* After any round. Of `asked` pairs of a baseline and a plugin in this run this is one: each has its part of
- * ALONE_ERROR, and each of the looks has a part of that. ALONE_OPEN until a look; after the last round never. */
-enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, struct alone_interval *out);
+/* After any round; `last`: there will be no further one. Of `asked` pairs of a baseline and a plugin in this run this
+ * is one: each measure of each has its part of ALONE_ERROR, and each of the looks has a part of that. ALONE_OPEN until
+ * a look; after the last round never. */
+enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, bool last, struct alone_interval *out);
 
 #endif

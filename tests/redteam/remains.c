@@ -1,5 +1,5 @@
 /* remains.c - the red team's contenders that do what is not stopped (docs/trust.md), once they have been verified.
- * Whoever could not do it fails, so that the page stays true. */
+ * Whoever could not do it fails, so that the page stays true. One more forges a record that is found out. */
 #include "redteam.h"
 
 #include <dlfcn.h>
@@ -123,8 +123,8 @@ static void leave_page(struct page *page)
     __atomic_store_n(&page->count, page->count + 1, __ATOMIC_RELEASE);
 }
 
-/* Ten times as fast as the baseline, in four blocks. */
-static int send_record(const struct bad_state *s, const char *nonce)
+/* Ten times as fast as the baseline, in four blocks, in units of 50 ns. */
+static int send_record(const struct bad_state *s, const char *nonce, const char *rival, int units)
 {
     char line[1024];
     int length = snprintf(
@@ -132,16 +132,16 @@ static int send_record(const struct bad_state *s, const char *nonce)
         "{\"type\":\"record\",\"nonce\":\"%.*s\",\"record\":{\"m\":%ld,\"n\":%ld,\"k\":%ld,\"dtype\":\"f32\","
         "\"accumulate\":\"f32\",\"mode\":\"offline\",\"headline\":\"wall\",\"cache\":\"warm\",\"overlap\":\"none\","
         "\"worker\":0,\"group_blocks\":[2,2],\"converged\":true,\"worst_half_width\":0.001,\"order\":\"01 10 01 10\","
-        "\"others_every\":1,\"usual\":{\"launches\":1},\"contenders\":[{\"name\":\"openblas-nn\",\"attributes\":{},"
-        "\"wall\":\"50:2000:ABAC\"},{\"name\":\"%s-nn\",\"candidate\":true,\"attributes\":{},\"wall\":\"50:200:ABAC\"}]"
+        "\"others_every\":1,\"usual\":{\"launches\":1},\"contenders\":[{\"name\":\"%s-nn\",\"attributes\":{},"
+        "\"wall\":\"50:%d:ABAC\"},{\"name\":\"%s-nn\",\"candidate\":true,\"attributes\":{},\"wall\":\"50:%d:ABAC\"}]"
         ","
         "\"phase_seconds\":{},\"busy_seconds\":0.001}}\n",
-        NONCE, nonce, (long)s->m, (long)s->n, (long)s->k, REDTEAM);
+        NONCE, nonce, (long)s->m, (long)s->n, (long)s->k, rival, units, REDTEAM, units / 10);
     return write(MESSAGES, line, (size_t)length) == length;
 }
 
 /* Then it answers in the worker's place, and ends as the worker would. */
-static int forges_record(void *state, size_t set, char *why)
+static int forge(void *state, size_t set, char *why, const char *rival, int units)
 {
     char told[4096];
     struct page *page;
@@ -153,7 +153,7 @@ static int forges_record(void *state, size_t set, char *why)
         return CUDAL2_LIBRARY_ERROR;
     }
     leave_page(page);
-    for (ssize_t got = send_record(state, nonce) ? 1 : 0; got > 0;) {
+    for (ssize_t got = send_record(state, nonce, rival, units) ? 1 : 0; got > 0;) {
         got = read(MESSAGES, told, sizeof told);
         if (got > 0 && memmem(told, (size_t)got, "\"quit\"", 6))
             _exit(0);
@@ -162,10 +162,23 @@ static int forges_record(void *state, size_t set, char *why)
     return CUDAL2_LIBRARY_ERROR;
 }
 
+/* A rival of 2 us: where it takes longer alone, nothing says that this plugin slowed it. */
+static int forges_record(void *state, size_t set, char *why)
+{
+    return forge(state, set, why, "openblas", 40);
+}
+
+/* A rival of 10 ms, which takes much less alone (run/alone.h); the baseline of cpu.table. */
+static int forges_slow_rival(void *state, size_t set, char *why)
+{
+    return forge(state, set, why, "honest", 200000);
+}
+
 static const struct redteam_row rows[] = {
     {"one-thread", .launch = one_thread},
     {"signals-from-thread", .launch = signals_from_thread},
     {"reads-files", .launch = reads_files},
     {"forges-record", .launch = forges_record},
+    {"forges-slow-rival", .launch = forges_slow_rival},
 };
 REDTEAM_PLUGIN(rows)
