@@ -13,6 +13,7 @@
  * Parameters: BM, BN, BK, STAGES; WARPS_M, WARPS_N (warps over the tile), SLICES (warps with the same part of the tile
  *   that share the k's of a stage); SPLIT_K, MIN_BLOCKS;
  *   ALIGNED  1: rows begin at addresses of 16 (K a multiple of 8), so nothing is slid;
+ *   STORES   4: C by 4 bytes and by 2 at a row's ends; 16: by 16 from aligned addresses and by 2;
  *   EARLY  1: begins before the launch ahead has ended, and waits for that (common.cuh; of the launch, not here)
  *
  * Sums are fp32. Without clusters (before sm_90) SPLIT_K is 1.
@@ -248,6 +249,52 @@ DEVICE void store_pair(const struct work &w, u16 *to, int row, int col)
     }
 }
 
+#if STORES == 16
+/* Eight sums as four pairs, from `shift` floats behind the address of 16 bytes on. */
+DEVICE uint4 load_eight(u32 at, int shift)
+{
+    const float4 x = load_shared16f(at), y = load_shared16f(at + 16), z = load_shared16f(at + 32);
+    const float all[12] = {x.x, x.y, x.z, x.w, y.x, y.y, y.z, y.w, z.x, z.y, z.z, z.w};
+    float by_two[9], v[8];
+#pragma unroll
+    for (int i = 0; i < 9; ++i) {
+        by_two[i] = shift & 2 ? all[i + 2] : all[i];
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        v[i] = shift & 1 ? by_two[i + 1] : by_two[i];
+    }
+    return make_uint4(pack2(v[0], v[1]), pack2(v[2], v[3]), pack2(v[4], v[5]), pack2(v[6], v[7]));
+}
+
+/* Part `part` of a row of the tile, which begins at `to`. */
+DEVICE void store_part(const struct work &w, u16 *to, int row, int part)
+{
+    const struct slide_wide s = slide_wide_of(part, (int)((u64)to >> 1 & 7), smaller(BN, w.n - w.col0));
+    if (s.whole) {
+        store_global16(to + s.at, load_eight(w.shared + slide_sum_at(row, s.at / 4 * 4, BN) * 4, s.at % 4));
+    }
+    if (s.first) {
+        to[part] = pack1(load_sum(w, row, part));
+    }
+    if (s.last >= 0) {
+        to[s.last] = pack1(load_sum(w, row, s.last));
+    }
+}
+
+/* Every SPLIT_K-th row of the tile. */
+DEVICE void store_tile(const struct work &w, int rank)
+{
+    const int parts = BN / 8 > 8 ? BN / 8 : 8;
+#pragma unroll 2
+    for (int u = w.tid; u < BM / SPLIT_K * parts; u += THREADS) {
+        const int row = u / parts * SPLIT_K + rank;
+        if (w.row0 + row < w.m) {
+            store_part(w, w.c + (i64)(w.row0 + row) * w.n + w.col0, row, u % parts);
+        }
+    }
+}
+#else
 /* Every SPLIT_K-th row of the tile. */
 DEVICE void store_tile(const struct work &w, int rank)
 {
@@ -260,6 +307,7 @@ DEVICE void store_tile(const struct work &w, int rank)
         }
     }
 }
+#endif
 
 /* --- the kernel ------------------------------------------------------------------------------------------- */
 

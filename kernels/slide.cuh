@@ -94,4 +94,21 @@ DEVICE int slide_pair(int at, int u)
     return 2 * u - at % 2;
 }
 
+/* What part `part` of a row of the tile stores, of which `columns` are there and which begins `place` elements behind
+ * an address of 16 bytes. There are as many parts as eights, and at least eight. */
+struct slide_wide {
+    int at;    /* the first of eight elements that are stored at once */
+    int whole; /* whether they are */
+    int first; /* whether element `part` is stored by itself, of those ahead of the first such address */
+    int last;  /* the element that is, of those behind the eights, or -1 */
+};
+
+DEVICE struct slide_wide slide_wide_of(int part, int place, int columns)
+{
+    const int ahead = (8 - place) % 8, head = ahead < columns ? ahead : columns;
+    const int eights = (columns - head) / 8, last = head + eights * 8 + part;
+    struct slide_wide s = {head + part * 8, part < eights, part < head, part < 8 && last < columns ? last : -1};
+    return s;
+}
+
 #endif

@@ -236,6 +236,28 @@ static void each_element_is_stored_once(void **state)
         }
 }
 
+/* The same by 16 bytes, wherever a row begins; what is loaded for them lies in the row's sums or in their padding. */
+static void wide_stores_store_each_once(void **state)
+{
+    (void)state;
+    for (int bn = 16; bn <= MOST; bn += 16)
+        for (int place = 0; place < 8; place++)
+            for (int columns = 1; columns <= bn; columns++) {
+                int stored[MOST] = {0}, parts = bn / 8 > 8 ? bn / 8 : 8;
+                for (int part = 0; part < parts; part++) {
+                    struct slide_wide s = slide_wide_of(part, place, columns);
+                    assert_true(!s.whole || ((place + s.at) % 8 == 0 && s.at / 4 * 4 + 12 <= bn + 4));
+                    for (int i = 0; s.whole && i < 8; i++)
+                        stored[s.at + i]++;
+                    stored[part] += s.first;
+                    if (s.last >= 0)
+                        stored[s.last]++;
+                }
+                for (int i = 0; i < bn; i++)
+                    assert_int_equal(stored[i], i < columns);
+            }
+}
+
 /* A warp's stores of sums touch each bank once. */
 static void sums_have_banks_of_their_own(void **state)
 {
@@ -252,9 +274,8 @@ static void sums_have_banks_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tile_is_the_product),
-        cmocka_unit_test(any_k_will_do),
-        cmocka_unit_test(each_element_is_stored_once),
+        cmocka_unit_test(a_tile_is_the_product),        cmocka_unit_test(any_k_will_do),
+        cmocka_unit_test(each_element_is_stored_once),  cmocka_unit_test(wide_stores_store_each_once),
         cmocka_unit_test(sums_have_banks_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
