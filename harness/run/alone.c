@@ -1,7 +1,7 @@
 /*
  * alone.c - times baselines without and with the plugins that raced, each time in fresh workers, and says whom they
- * disturb. Relies on crew.c for the workers, alone_cells.c for what is timed and alone_judge.c for what follows. Called
- * by supervisor.c between measuring and the audit.
+ * disturb. Relies on alone_timing.c for the workers, alone_cells.c for what is timed and alone_judge.c for what
+ * follows. Called by supervisor.c between measuring and the audit.
  */
 #include "run/alone.h"
 
@@ -12,148 +12,15 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "run/alone_cells.h"
+#include "run/alone_timing.h"
 
-#define START_TRIES 2
-/* Of a cell that is timed again. Less than it took in the run: medians of so many blocks differ less than workers. */
-#define BLOCKS 32u
-#define CELL_SECONDS 1.0
 /* What pairs of workers beyond ALONE_LEAST may take: so long, and a share of the run so far. */
 #define PAIRS_SECONDS 15.0
 #define PAIRS_SHARE 0.5
 /* All of them; who is so slow has no verdict. */
 #define PAIRS_LONGEST 120.0
-
-#define NOBODY SIZE_MAX
-
-struct alone {
-    const struct alone_request *request;
-    cJSON *config; /* owned; of the run, with less time for each cell */
-    size_t n_cells, n_plugins, asked, disturbed;
-    struct exclusion plugins[START_MAX_REFUSED];
-    struct alone_cell *cells; /* owned */
-    size_t present;           /* the one plugin that the workers load, or NOBODY */
-    bool screening, last;     /* the round is the last one: time is up */
-    unsigned turn;            /* of screening, or the round */
-    unsigned phases;          /* so far, for seeds */
-    uint64_t pairs_began_ns;
-};
-
-/* ---- workers ---- */
-
-static void on_tell(void *context, struct start_request *out)
-{
-    const struct alone *a = context;
-    *out = *a->request->start;
-    out->config = a->config;
-    for (size_t i = 0; i < a->n_plugins && out->n_refused < START_MAX_REFUSED; i++)
-        if (i != a->present)
-            out->refused[out->n_refused++] = a->plugins[i];
-}
-
-static enum crew_offer on_take(void *context, struct slot *slot)
-{
-    struct alone *a = context;
-    for (size_t i = 0; i < a->n_cells; i++) {
-        const struct plan_cell *cell = &a->request->ledger->plan.cells[a->cells[i].cell];
-        if (a->cells[i].given || !a->cells[i].open)
-            continue;
-        a->cells[i].given = true;
-        slot->work = (long)i;
-        slot->request = (struct cell_request){
-            .problem = cell->problem, .mode = cell->mode, .seed = random_derive(cell->seed, "alone", a->phases)};
-        return CREW_WORK;
-    }
-    return CREW_NONE;
-}
-
-static void on_give_back(void *context, const struct slot *slot)
-{
-    struct alone *a = context;
-    a->cells[slot->work].given = false;
-}
-
-static void keep_time(const struct alone *a, struct alone_name *name, enum alone_measure measure, double ns)
-{
-    struct alone_pairs *pairs = &name->pairs[measure];
-    if (!a->screening)
-        *(a->present == NOBODY ? &pairs->without[a->turn] : &pairs->beside[a->turn]) = ns;
-    else if (measure == ALONE_DECILES)
-        name->screen_ns[a->turn] = ns;
-}
-
-static int on_done(void *context, struct slot *slot, struct slot_event *event, struct error *err)
-{
-    struct alone *a = context;
-    const struct cell_record *record = event->record;
-    (void)err;
-    for (size_t i = 0; i < record->n_contenders; i++) {
-        struct alone_name *name = alone_cells_name(&a->cells[slot->work], &record->contenders[i]);
-        if (!name || !(alone_cells_time(record, &record->contenders[i], ALONE_MEDIAN) > 0))
-            continue;
-        for (enum alone_measure k = 0; k < ALONE_MEASURES; k++)
-            keep_time(a, name, k, alone_cells_time(record, &record->contenders[i], k));
-        name->without = name->without || a->present == NOBODY;
-        name->beside = name->beside || a->present != NOBODY;
-    }
-    return 0;
-}
-
-/* Who costs a worker here has no say in who disturbs whom. */
-static bool on_blame(void *context, struct slot *slot, const struct exclusion *blamed)
-{
-    struct cell_request *r = &slot->request;
-    (void)context;
-    for (size_t i = 0; i < r->n_exclusions; i++)
-        if (strcmp(r->exclusions[i].name, blamed->name) == 0)
-            return false;
-    if (r->n_exclusions == CELL_MAX_EXCLUSIONS)
-        return false;
-    r->exclusions[r->n_exclusions++] = *blamed;
-    return true;
-}
-
-/* A cell without a time tells nothing. */
-static int on_fail(void *context, struct slot *slot, const char *reason, struct error *err)
-{
-    const struct alone *a = context;
-    (void)err;
-    crew_note(a->request->crew, "%s: baselines were not timed again: %s", slot->device, reason);
-    return 0;
-}
-
-static int on_ready(void *context, struct slot *slot, const cJSON *env, struct error *err)
-{
-    (void)context, (void)slot, (void)env, (void)err;
-    return 0;
-}
-
-static bool is_stopped(const struct alone *a)
-{
-    return crew_stop_signal(a->request->crew) != 0;
-}
-
-/* One fresh worker on each device, for the cells that are open. */
-static int time_cells(struct alone *a, size_t present, struct error *err)
-{
-    const struct crew_task task = {.context = a,
-                                   .tell = on_tell,
-                                   .take = on_take,
-                                   .give_back = on_give_back,
-                                   .ready = on_ready,
-                                   .done = on_done,
-                                   .blame = on_blame,
-                                   .fail = on_fail,
-                                   .turn = ledger_turn,
-                                   .turn_context = a->request->ledger,
-                                   .start_tries = START_TRIES,
-                                   .proven = true};
-    a->present = present;
-    a->phases++;
-    for (size_t i = 0; i < a->n_cells; i++)
-        a->cells[i].given = false;
-    return is_stopped(a) ? 0 : crew_run(a->request->crew, &task, err);
-}
+/* With short cells, and with cells as long as the run's. */
+#define PASSES 2
 
 /* ---- the first looks ---- */
 
@@ -167,18 +34,23 @@ static double fastest_of(const struct alone_cell *c)
     return fastest;
 }
 
-static size_t suspect(struct alone_cell *c, size_t looks)
+/* Of those that took longer the one that decides the speedup. Whether there is any. */
+static bool suspect(struct alone_cell *c, size_t looks)
 {
     double fastest = fastest_of(c);
-    size_t n = 0;
+    struct alone_name *worst = NULL;
     for (size_t i = 0; i < c->n; i++) {
         struct alone_name *name = &c->list[i];
-        name->suspect = !name->candidate && name->run_ns > 0 && name->screen_ns[looks - 1] <= fastest &&
-                        alone_is_suspect(name->run_ns, name->screen_ns, looks);
-        n += name->suspect;
+        name->suspect = false;
+        if (!name->candidate && name->run_ns > 0 && name->screen_ns[looks - 1] <= fastest &&
+            alone_is_suspect(name->run_ns, name->screen_ns, looks) &&
+            (!worst || name->screen_ns[looks - 1] < worst->screen_ns[looks - 1]))
+            worst = name;
     }
-    c->open = n > 0;
-    return n;
+    if (worst)
+        worst->suspect = true;
+    c->open = worst != NULL;
+    return c->open;
 }
 
 static int screen(struct alone *a, struct error *err)
@@ -186,8 +58,8 @@ static int screen(struct alone *a, struct error *err)
     int code = 0;
     a->screening = true;
     a->asked = 1;
-    for (a->turn = 0; a->turn < ALONE_SCREENS && a->asked > 0 && !code && !is_stopped(a); a->turn++) {
-        code = time_cells(a, NOBODY, err);
+    for (a->turn = 0; a->turn < ALONE_SCREENS && a->asked > 0 && !code && !alone_is_stopped(a); a->turn++) {
+        code = alone_time_cells(a, ALONE_NOBODY, err);
         a->asked = 0;
         for (size_t i = 0; i < a->n_cells; i++)
             a->asked += a->cells[i].open ? suspect(&a->cells[i], a->turn + 1) : 0;
@@ -207,9 +79,10 @@ static bool begin_pairs(struct alone *a)
         for (size_t k = 0; k < a->cells[i].n; k++) {
             struct alone_name *name = &a->cells[i].list[k];
             name->without = name->beside = false;
-            memset(name->pairs, 0, sizeof name->pairs);
-            for (enum alone_measure m = 0; m < ALONE_MEASURES; m++)
+            for (enum alone_measure m = 0; m < ALONE_MEASURES; m++) {
+                name->pairs[m].n = 0;
                 name->verdict[m] = name->suspect ? ALONE_OPEN : ALONE_ALIKE;
+            }
             a->cells[i].open = a->cells[i].open || name->suspect;
         }
         open = open || a->cells[i].open;
@@ -224,7 +97,8 @@ static bool judge_name(const struct alone *a, struct alone_name *name)
     for (enum alone_measure m = 0; m < ALONE_MEASURES; m++) {
         name->pairs[m].n = a->turn + 1;
         if (name->verdict[m] == ALONE_OPEN)
-            name->verdict[m] = alone_judge(&name->pairs[m], a->asked * a->n_plugins, a->last, &name->longer[m]);
+            name->verdict[m] =
+                alone_judge(&name->pairs[m], PASSES * a->asked * a->n_plugins, a->last, &name->longer[m]);
         open = open || name->verdict[m] == ALONE_OPEN;
         disturbed = disturbed || name->verdict[m] == ALONE_DISTURBED;
     }
@@ -251,8 +125,8 @@ static bool judge_cells(struct alone *a)
 static int time_pair(struct alone *a, size_t plugin, struct error *err)
 {
     bool plugin_first = random_entropy() & 1u;
-    int code = time_cells(a, plugin_first ? plugin : NOBODY, err);
-    return code ? code : time_cells(a, plugin_first ? NOBODY : plugin, err);
+    int code = alone_time_cells(a, plugin_first ? plugin : ALONE_NOBODY, err);
+    return code ? code : alone_time_cells(a, plugin_first ? ALONE_NOBODY : plugin, err);
 }
 
 static bool is_too_late(const struct alone *a)
@@ -267,10 +141,10 @@ static int time_pairs(struct alone *a, size_t plugin, struct error *err)
 {
     int code = 0;
     bool open = begin_pairs(a);
-    for (a->turn = 0; a->turn < ALONE_ROUNDS && open && !code && !is_stopped(a); a->turn++) {
+    for (a->turn = 0; a->turn < ALONE_ROUNDS && open && !code && !alone_is_stopped(a); a->turn++) {
         code = time_pair(a, plugin, err);
         a->last = is_too_late(a);
-        open = !code && !is_stopped(a) && judge_cells(a);
+        open = !code && !alone_is_stopped(a) && judge_cells(a);
     }
     return code;
 }
@@ -329,7 +203,7 @@ static int convict(struct alone *a, const struct alone_cell *c, const struct alo
 static int try_plugin(struct alone *a, size_t plugin, struct error *err)
 {
     int code = time_pairs(a, plugin, err);
-    for (size_t i = 0; i < a->n_cells && !code && !is_stopped(a); i++) {
+    for (size_t i = 0; i < a->n_cells && !code && !alone_is_stopped(a); i++) {
         const struct alone_name *rival = disturbed_in(&a->cells[i]);
         if (!rival)
             continue;
@@ -355,23 +229,51 @@ static void say_unproven(const struct alone *a, const struct alone_name *name)
               name->name, 100 * (name->run_ns / name->screen_ns[ALONE_SCREENS - 1] - 1), pairs);
 }
 
-static void say_all_unproven(const struct alone *a)
+/* Two workers without the plugins agree, and the run's time is far from both: that is no busy machine. */
+static bool is_plain(const struct alone_name *name)
 {
-    for (size_t i = 0; i < a->n_cells; i++)
-        for (size_t k = 0; k < a->cells[i].n; k++)
-            if (a->cells[i].list[k].suspect)
-                say_unproven(a, &a->cells[i].list[k]);
+    double apart = fabs(log(name->screen_ns[0] / name->screen_ns[1]));
+    double longer = log(name->run_ns / fmax(name->screen_ns[0], name->screen_ns[1]));
+    return longer > log1p(ALONE_MARGIN) + 2 * apart;
 }
 
-static int accuse(struct alone *a, struct error *err)
+/* Whoever is still suspect, with `plain_only` plainly so; of the others a note is all that remains. */
+static bool keep_suspects(struct alone *a, bool plain_only)
+{
+    bool any = false;
+    for (size_t i = 0; i < a->n_cells; i++)
+        for (size_t k = 0; k < a->cells[i].n; k++) {
+            struct alone_name *name = &a->cells[i].list[k];
+            if (!name->suspect)
+                continue;
+            name->suspect = plain_only && is_plain(name);
+            any = any || name->suspect;
+            if (!name->suspect)
+                say_unproven(a, name);
+        }
+    return any;
+}
+
+static int try_plugins(struct alone *a, struct error *err)
 {
     int code = 0;
-    crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
     a->pairs_began_ns = clock_now_ns();
-    for (size_t i = 0; i < a->n_plugins && !code && !is_stopped(a); i++)
+    for (size_t i = 0; i < a->n_plugins && !code && !alone_is_stopped(a); i++)
         code = try_plugin(a, i, err);
-    if (!code && !is_stopped(a))
-        say_all_unproven(a);
+    return code;
+}
+
+/* A plugin may wait before it slows anybody: longer than a short cell lasts, but not longer than the run's. */
+static int accuse(struct alone *a, struct error *err)
+{
+    crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
+    int code = try_plugins(a, err);
+    if (code || alone_is_stopped(a) || !keep_suspects(a, true))
+        return code;
+    a->full = true;
+    code = try_plugins(a, err);
+    if (!code && !alone_is_stopped(a))
+        keep_suspects(a, false);
     return code;
 }
 
@@ -392,29 +294,6 @@ static void list_plugins(struct alone *a)
         snprintf(e->stage, sizeof e->stage, "load");
         snprintf(e->reason, sizeof e->reason, "left out, to time the others alone");
     }
-}
-
-static void set(cJSON *object, const char *key, double value)
-{
-    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key), value);
-}
-
-/* Fewer blocks, as many in every cell: nothing is to converge. */
-static cJSON *shorter_config(const struct alone_request *r)
-{
-    const struct stop_config *stop = &r->config->stop;
-    cJSON *config = cJSON_Duplicate(r->start->config, true);
-    cJSON *section = cJSON_GetObjectItemCaseSensitive(config, "stop");
-    unsigned groups = (BLOCKS + stop->group_blocks - 1) / stop->group_blocks;
-    unsigned blocks = (groups > 2 ? groups : 2) * stop->group_blocks;
-    if (blocks < stop->max_blocks && stop->least_blocks <= blocks) {
-        set(section, "min_blocks", blocks);
-        set(section, "look_every", blocks);
-        set(section, "max_blocks", blocks);
-    }
-    if (stop->max_cell_seconds[MODE_OFFLINE] > CELL_SECONDS)
-        set(section, "max_cell_seconds", CELL_SECONDS);
-    return config;
 }
 
 static bool is_wanted(const struct alone_request *r)
@@ -448,9 +327,9 @@ static int work(struct alone *a, struct error *err)
         return 0;
     crew_note(crew, "everything is timed; timing baselines again without the plugins that raced");
     int code = screen(a, err);
-    if (!code && !is_stopped(a) && a->asked > 0)
+    if (!code && !alone_is_stopped(a) && a->asked > 0)
         return accuse(a, err);
-    if (!code && !is_stopped(a))
+    if (!code && !alone_is_stopped(a))
         crew_note(crew, "baselines take the same time without the plugins that raced, in %zu cell%s", a->n_cells,
                   a->n_cells == 1 ? "" : "s");
     return code;
@@ -462,7 +341,7 @@ int alone_run(const struct alone_request *request, struct error *err)
     int code = EXIT_CODE_INTERNAL;
     if (a) {
         a->request = request;
-        a->config = shorter_config(request);
+        a->config = alone_short_config(request);
         list_plugins(a);
         code = alone_cells_draw(request->ledger, request->config->rivals, &a->cells, &a->n_cells, err);
     }

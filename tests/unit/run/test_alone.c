@@ -93,8 +93,17 @@ static void what_does_not_come_again_is_told(void **state)
     (void)state;
     go("beside=once");
     assert_int_equal(lines(), 0);
-    assert_int_equal(starts(), LOOKED + 2);
+    assert_int_equal(starts(), LOOKED + 2 + 2); /* a short pair, and one as long as the run's cells */
     assert_non_null(strstr(t.last_note, "beta took 100% longer in the run than without the plugins"));
+}
+
+/* Whoever behaves in short cells is timed in long ones, where the looks leave no doubt. */
+static void who_waits_is_named(void **state)
+{
+    (void)state;
+    go("beside=late");
+    assert_int_equal(lines(), 2);
+    assert_int_equal(starts(), PROVEN + 2);
 }
 
 /* Each by itself: the first one does nothing, the second does it. */
@@ -262,6 +271,7 @@ int main(int argc, char **argv)
         ALONE(honest_plugins_are_left_alone),
         ALONE(what_does_not_come_again_is_told),
         ALONE(of_several_the_one_that_does_it_is_named),
+        ALONE(who_waits_is_named),
         ALONE(who_is_out_is_not_looked_at),
         ALONE(it_can_be_left_out),
         ALONE(only_plugins_are_left_out),
