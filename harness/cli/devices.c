@@ -82,23 +82,21 @@ int devices_resolve(const char *text, int gpus, struct devices *out, struct erro
 
 /* Names its lock, and says where it is plugged in, which decides the cores that are near it (run/cores.h). Without NVML
  * the UUID is unknown before CUDA runs: the ordinal serves, as long as everybody sees the same GPUs. */
-static void identify(const char *spec, char lock[DEVICES_LOCK_MAX], char bus[DEVICES_BUS_MAX])
+static void identify(const struct device_gpu *gpu, long ordinal, char lock[DEVICES_LOCK_MAX], char bus[DEVICES_BUS_MAX])
 {
-    struct error ignored;
-    char uuid[64] = "", where[DEVICE_BUS] = "";
-    int ordinal = (int)ordinal_of(spec);
-    if (device_gpu_identity(ordinal, uuid, where, &ignored) || uuid[0] == '\0')
-        snprintf(lock, DEVICES_LOCK_MAX, "cuda-%d", ordinal);
+    if (gpu->uuid[0] == '\0')
+        snprintf(lock, DEVICES_LOCK_MAX, "cuda-%ld", ordinal);
     else
-        snprintf(lock, DEVICES_LOCK_MAX, "%.47s", uuid);
-    snprintf(bus, DEVICES_BUS_MAX, "%s", where);
+        snprintf(lock, DEVICES_LOCK_MAX, "%.47s", gpu->uuid);
+    snprintf(bus, DEVICES_BUS_MAX, "%s", gpu->bus);
 }
 
 int devices_find(const char *text, struct devices *out, struct error *err)
 {
-    if (devices_resolve(text, device_count_gpus(), out, err))
+    struct device_gpu gpus[DEVICE_GPUS];
+    if (devices_resolve(text, device_gpus(gpus), out, err))
         return err->code;
     for (int i = 0; i < out->count && out->on_cuda; i++)
-        identify(out->spec[i], out->lock[i], out->bus[i]);
+        identify(&gpus[ordinal_of(out->spec[i])], ordinal_of(out->spec[i]), out->lock[i], out->bus[i]);
     return 0;
 }

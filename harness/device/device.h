@@ -272,14 +272,18 @@ int device_open(const char *spec, char *why_not, struct device **out, struct err
 int device_open_cuda(int ordinal, struct device **out, struct error *err);
 int device_open_cpu(struct device **out, struct error *err);
 
-/* GPUs that the driver shows, without creating a context (NVML, by dlopen); 0 when there is no driver. Cheap and
- * safe in the supervisor. */
-int device_count_gpus(void);
-/* Its compute capability, 90 for sm_90, from NVML; 0 where that is not known. */
-int device_gpu_capability(int ordinal);
 #define DEVICE_BUS 24
-/* UUID of GPU `ordinal` in the order CUDA uses, which names its lock, and where it is plugged in ("0000:3b:00.0"; ""
- * where that is not known), from NVML. */
-int device_gpu_identity(int ordinal, char uuid[64], char bus[DEVICE_BUS], struct error *err);
+#define DEVICE_GPUS 64
+struct device_gpu {
+    char uuid[64];        /* names its lock; "" not known */
+    char bus[DEVICE_BUS]; /* where it is plugged in, "0000:3b:00.0"; "" not known */
+};
+
+/* GPUs that the driver shows, in CUDA's order, without creating a context (NVML, by dlopen); 0 when there is no driver.
+ * Safe in the supervisor. One NVML session, which takes longer the more GPUs a host has: ask once. */
+int device_gpus(struct device_gpu list[DEVICE_GPUS]);
+int device_count_gpus(void);
+/* The compute capability of GPU `ordinal`, 90 for sm_90, from NVML; 0 where that is not known. */
+int device_gpu_capability(int ordinal);
 
 #endif

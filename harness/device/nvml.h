@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 
-#define NVML_MAX_GPUS 64
+#define NVML_MAX_GPUS DEVICE_GPUS
 
 struct nvml; /* the loaded library and one GPU */
 

@@ -54,37 +54,35 @@ static int count_in_proc(void)
     return count;
 }
 
-int device_count_gpus(void)
-{
-    char uuids[NVML_MAX_GPUS][64] = {{0}};
-    int order[NVML_MAX_GPUS];
-    int count = nvml_gpus(uuids, NULL);
-    if (count == 0)
-        count = count_in_proc();
-    if (count > NVML_MAX_GPUS)
-        count = NVML_MAX_GPUS;
-    return visible_devices(getenv("CUDA_VISIBLE_DEVICES"), (const char(*)[64])uuids, count, order);
-}
-
-int device_gpu_identity(int ordinal, char uuid[64], char bus[DEVICE_BUS], struct error *err)
+int device_gpus(struct device_gpu list[DEVICE_GPUS])
 {
     char uuids[NVML_MAX_GPUS][64] = {{0}}, buses[NVML_MAX_GPUS][DEVICE_BUS] = {{0}};
     int order[NVML_MAX_GPUS];
     int count = nvml_gpus(uuids, buses);
+    if (count == 0)
+        count = count_in_proc();
+    if (count > NVML_MAX_GPUS)
+        count = NVML_MAX_GPUS;
     int shown = visible_devices(getenv("CUDA_VISIBLE_DEVICES"), (const char(*)[64])uuids, count, order);
-    if (ordinal < 0 || ordinal >= shown)
-        return error_set(err, EXIT_CODE_UNAVAILABLE, "there is no GPU %d: NVML shows %d", ordinal, shown);
-    memcpy(uuid, uuids[order[ordinal]], 64);
-    memcpy(bus, buses[order[ordinal]], DEVICE_BUS);
-    return 0;
+    for (int i = 0; i < shown; i++) {
+        memcpy(list[i].uuid, uuids[order[i]], sizeof list[i].uuid);
+        memcpy(list[i].bus, buses[order[i]], sizeof list[i].bus);
+    }
+    return shown;
+}
+
+int device_count_gpus(void)
+{
+    struct device_gpu list[DEVICE_GPUS];
+    return device_gpus(list);
 }
 
 int device_gpu_capability(int ordinal)
 {
-    char uuid[64], bus[DEVICE_BUS];
+    struct device_gpu list[DEVICE_GPUS];
     struct nvml *gpu = NULL;
     struct error ignored;
-    if (device_gpu_identity(ordinal, uuid, bus, &ignored) || nvml_open(uuid, &gpu, &ignored))
+    if (ordinal < 0 || ordinal >= device_gpus(list) || nvml_open(list[ordinal].uuid, &gpu, &ignored))
         return 0;
     int capability = nvml_capability(gpu);
     nvml_close(gpu);
