@@ -60,25 +60,6 @@ static void correct(const struct prune_request *r, struct guess *guesses, size_t
     }
 }
 
-static size_t guess_all(const struct prune_request *r, struct guess *guesses)
-{
-    const struct cudal2_problem problem = problem_of(r);
-    double fastest = INFINITY;
-    size_t n = 0;
-    for (size_t i = 0; i < r->space->n_configurations; i++) {
-        const struct configuration *c = &r->space->configurations[i];
-        double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
-        if (!c->rejected && isfinite(seconds))
-            guesses[n++] = (struct guess){seconds, i};
-        if (!c->rejected)
-            fastest = fmin(fastest, seconds);
-    }
-    if (r->trees)
-        correct(r, guesses, n, fastest);
-    qsort(guesses, n, sizeof *guesses, by_seconds);
-    return n;
-}
-
 static bool takes_problem(const struct prune_request *r, const struct configuration *c)
 {
     const struct cudal2_problem problem = problem_of(r);
@@ -100,9 +81,44 @@ struct choice {
     const struct prune_request *request;
     struct guess *guesses;
     bool *taken;
+    signed char *fits; /* by configuration: 1 it takes the problem, -1 it does not, 0 nobody has asked */
     size_t n;
     double fastest; /* of those taken */
 };
+
+/* Asked once for each: a manifest's rules are many. */
+static bool fits(const struct choice *choice, size_t index)
+{
+    if (choice->fits[index] == 0)
+        choice->fits[index] = takes_problem(choice->request, &choice->request->space->configurations[index]) ? 1 : -1;
+    return choice->fits[index] > 0;
+}
+
+/* The model's fastest that takes the problem; INFINITY where none does. Of odd sizes others may all be faster. */
+static double fastest_fitting(const struct choice *choice)
+{
+    for (size_t i = 0; i < choice->n; i++)
+        if (fits(choice, choice->guesses[i].index))
+            return choice->guesses[i].seconds;
+    return INFINITY;
+}
+
+static void guess_all(struct choice *choice)
+{
+    const struct prune_request *r = choice->request;
+    const struct cudal2_problem problem = problem_of(r);
+    for (size_t i = 0; i < r->space->n_configurations; i++) {
+        const struct configuration *c = &r->space->configurations[i];
+        double seconds = model_seconds(&r->machine, &problem, r->conditions.layout, &c->tile);
+        if (!c->rejected && isfinite(seconds))
+            choice->guesses[choice->n++] = (struct guess){seconds, i};
+    }
+    qsort(choice->guesses, choice->n, sizeof *choice->guesses, by_seconds);
+    if (!r->trees)
+        return;
+    correct(r, choice->guesses, choice->n, fastest_fitting(choice));
+    qsort(choice->guesses, choice->n, sizeof *choice->guesses, by_seconds);
+}
 
 /* Whether the same kernel, tile and split have their share of the places: what the model gets wrong of them, it gets
  * wrong of all. */
@@ -130,7 +146,7 @@ static size_t take_some(struct choice *choice, size_t kernel, size_t want)
         if (guess->seconds > (kernel == SIZE_MAX ? PRUNE_WITHIN : PRUNE_SHARE_WITHIN) * choice->fastest)
             break;
         if (choice->taken[i] || (kernel != SIZE_MAX && c->kernel != kernel) || is_crowded(choice, i) ||
-            !takes_problem(r, c))
+            !fits(choice, guess->index))
             continue;
         choice->fastest = fmin(choice->fastest, guess->seconds);
         choice->taken[i] = true;
@@ -154,9 +170,10 @@ size_t prune_choose(const struct prune_request *request, size_t *out)
     struct choice choice = {.request = request,
                             .guesses = malloc(capacity * sizeof *choice.guesses),
                             .taken = calloc(capacity, sizeof *choice.taken),
+                            .fits = calloc(capacity, sizeof *choice.fits),
                             .fastest = INFINITY};
-    if (choice.guesses && choice.taken && breadth > 0) {
-        choice.n = guess_all(request, choice.guesses);
+    if (choice.guesses && choice.taken && choice.fits && breadth > 0) {
+        guess_all(&choice);
         take_all(&choice, breadth);
         for (size_t i = 0; i < choice.n; i++)
             if (choice.taken[i])
@@ -164,6 +181,7 @@ size_t prune_choose(const struct prune_request *request, size_t *out)
     }
     free(choice.guesses);
     free(choice.taken);
+    free(choice.fits);
     return n_out;
 }
 

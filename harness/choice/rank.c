@@ -10,8 +10,10 @@
 
 #include "choice/cudal2/features.h"
 #include "choice/prune.h"
+#include "model/problem.h"
 
-#define ALIKE 2 /* configurations of one tile and split */
+#define ALIKE 2      /* configurations of one tile and split */
+#define REMEMBERED 4 /* choices: both layouts of a problem are asked for twice, to compile them and to race them */
 
 /* Of one set, for one dtype, accumulate type and layout. */
 struct ranked_space {
@@ -23,10 +25,18 @@ struct ranked_space {
     struct trees *trees; /* NULL: none for this device */
 };
 
+struct remembered {
+    const struct ranked_space *of; /* NULL: none yet */
+    struct rank_query query;
+    size_t n, chosen[PRUNE_MAX];
+};
+
 struct ranker {
     const struct device_info *device;
     unsigned threads;
     struct ranked_space *spaces;
+    struct remembered last[REMEMBERED];
+    size_t next; /* of them to give way */
 };
 
 struct ranker *ranker_open(const struct device_info *device, unsigned threads)
@@ -179,16 +189,35 @@ static struct prune_request request_of(const struct ranker *r, const struct rank
                                   .alone = q->alone};
 }
 
+/* A space stands for set, type and layout. */
+static bool same_query(const struct rank_query *a, const struct rank_query *b)
+{
+    return problem_equal(&a->problem, &b->problem) && a->workspace_bytes == b->workspace_bytes &&
+           a->breadth == b->breadth && a->idle == b->idle && a->alone == b->alone;
+}
+
+/* What was chosen for the query before, else a choice, which is remembered. */
+static const struct remembered *choice_for(struct ranker *r, const struct ranked_space *s, const struct rank_query *q)
+{
+    for (size_t i = 0; i < REMEMBERED; i++)
+        if (r->last[i].of == s && same_query(&r->last[i].query, q))
+            return &r->last[i];
+    struct remembered *made = &r->last[r->next++ % REMEMBERED];
+    const struct prune_request request = request_of(r, s, q);
+    *made = (struct remembered){.of = s, .query = *q};
+    made->n = choose_indices(&request, q->breadth < PRUNE_MAX ? q->breadth : PRUNE_MAX, made->chosen);
+    return made;
+}
+
 size_t ranker_choose(struct ranker *r, const struct rank_query *q, struct cudal2_variant *out)
 {
     const struct ranked_space *s = space_for(r, q);
-    size_t chosen[PRUNE_MAX], n = 0;
+    size_t n = 0;
     if (!s || !s->there)
         return 0;
-    const struct prune_request request = request_of(r, s, q);
-    size_t n_chosen = choose_indices(&request, q->breadth < PRUNE_MAX ? q->breadth : PRUNE_MAX, chosen);
-    for (size_t i = 0; i < n_chosen; i++)
-        n += space_key(&s->space, &s->space.configurations[chosen[i]], out[n].key, sizeof out[n].key) == 0;
+    const struct remembered *choice = choice_for(r, s, q);
+    for (size_t i = 0; i < choice->n; i++)
+        n += space_key(&s->space, &s->space.configurations[choice->chosen[i]], out[n].key, sizeof out[n].key) == 0;
     return n;
 }
 
