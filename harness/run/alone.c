@@ -320,6 +320,19 @@ bool alone_is_due(const struct alone_request *r)
     return due;
 }
 
+/* Cells in which a baseline that was timed in the run was timed again. */
+static size_t count_timed(const struct alone *a)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_cells; i++) {
+        bool timed = false;
+        for (size_t k = 0; k < a->cells[i].n; k++)
+            timed = timed || (a->cells[i].list[k].run_ns > 0 && a->cells[i].list[k].screen_ns[0] > 0);
+        n += timed;
+    }
+    return n;
+}
+
 static int work(struct alone *a, struct error *err)
 {
     struct crew *crew = a->request->crew;
@@ -327,11 +340,19 @@ static int work(struct alone *a, struct error *err)
         return 0;
     crew_note(crew, "everything is timed; timing baselines again without the plugins that raced");
     int code = screen(a, err);
-    if (!code && !alone_is_stopped(a) && a->asked > 0)
+    if (code || alone_is_stopped(a))
+        return code;
+    size_t timed = count_timed(a);
+    if (timed < a->n_cells)
+        crew_note(crew,
+                  "%zu of %zu cells: no baseline could be timed without the plugins, so whether they slow any is not "
+                  "known",
+                  a->n_cells - timed, a->n_cells);
+    if (a->asked > 0)
         return accuse(a, err);
-    if (!code && !alone_is_stopped(a))
-        crew_note(crew, "baselines take the same time without the plugins that raced, in %zu cell%s", a->n_cells,
-                  a->n_cells == 1 ? "" : "s");
+    if (timed > 0)
+        crew_note(crew, "baselines take the same time without the plugins that raced, in %zu cell%s", timed,
+                  timed == 1 ? "" : "s");
     return code;
 }
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -174,11 +175,32 @@ static int forges_slow_rival(void *state, size_t set, char *why)
     return forge(state, set, why, "honest", 200000);
 }
 
+/* The first of the run's workers leaves a file in the cache for those that come after it: they behave. */
+static int forges_once(void *state, size_t set, char *why)
+{
+    static int first = -1;
+    char path[4096];
+    if (first < 0) {
+        const char *cache = getenv("CUDAL2_CACHE");
+        snprintf(path, sizeof path, "%s/was-here", cache ? cache : "");
+        int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+        first = file >= 0;
+        if (file < 0 && errno != EEXIST) {
+            snprintf(why, CUDAL2_WHY, "%.100s cannot be written: %s", path, strerror(errno));
+            return CUDAL2_LIBRARY_ERROR;
+        }
+        if (first)
+            close(file);
+    }
+    return first ? forge(state, set, why, "openblas", 200000) : honest_launch(state, set, why);
+}
+
 static const struct redteam_row rows[] = {
     {"one-thread", .launch = one_thread},
     {"signals-from-thread", .launch = signals_from_thread},
     {"reads-files", .launch = reads_files},
     {"forges-record", .launch = forges_record},
     {"forges-slow-rival", .launch = forges_slow_rival},
+    {"forges-once", .launch = forges_once},
 };
 REDTEAM_PLUGIN(rows)

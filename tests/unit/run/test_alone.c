@@ -87,6 +87,15 @@ static void honest_plugins_are_left_alone(void **state)
     assert_non_null(strstr(t.last_note, "baselines take the same time without"));
 }
 
+static void what_cannot_be_timed_is_told(void **state)
+{
+    (void)state;
+    go("beside=never");
+    assert_int_equal(lines(), 0);
+    assert_int_equal(starts(), 2);
+    assert_non_null(strstr(t.last_note, "2 of 2 cells: no baseline could be timed without the plugins"));
+}
+
 /* Slow in the run, and never again: the machine may have been busy. */
 static void what_does_not_come_again_is_told(void **state)
 {
@@ -271,6 +280,7 @@ int main(int argc, char **argv)
         ALONE(honest_plugins_are_left_alone),
         ALONE(what_does_not_come_again_is_told),
         ALONE(of_several_the_one_that_does_it_is_named),
+        ALONE(what_cannot_be_timed_is_told),
         ALONE(who_waits_is_named),
         ALONE(who_is_out_is_not_looked_at),
         ALONE(it_can_be_left_out),
