@@ -69,6 +69,9 @@ static void t_table(void **state)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         close_to(stats_t95(table[i][0]), table[i][1], 1e-6);
     assert_true(stats_t95(3.5) < stats_t95(3) && stats_t95(3.5) > stats_t95(4));
+    double seven = stats_t95(7); /* whatever was asked in between */
+    assert_true(stats_t95(30) < seven && stats_t95(7) == seven && stats_t95(7) == seven);
+    assert_true(stats_t95(2e7) < stats_t95(30) && stats_t95(30) < stats_t95(7));
     assert_true(isnan(stats_t95(0.5)));
     assert_true(isnan(stats_t95(NAN)));
     close_to(stats_t(0.05, 7), 2.364624, 1e-6);
