@@ -4,8 +4,9 @@
     scripts/time-spent.py JOURNAL...
 
 For each journal (.gz too): the run's parts and what each worker did in them (time_spent of its last line), what the
-start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders' launches, and the longest
-cells. Cells are given by worker where several measured.
+start of a worker took, the phases of its cells, the parts of measuring, GPU time in contenders' launches, the longest
+cells, and by the time of a cell's fastest launch what a block's milliseconds go to. Cells are given by worker where
+several measured.
 """
 import collections
 import gzip
@@ -51,6 +52,37 @@ def say_longest(cells):
     print("  longest:", ", ".join(f"{c['mode']} {c['m']}x{c['n']}x{c['k']} {s:.1f} s" for s, c in longest))
 
 
+CLASSES = [("under 5 us", 5), ("5 to 20 us", 20), ("20 to 80 us", 80), ("80 to 200 us", 200), ("0.2 to 1.6 ms", 1600),
+           ("over 1.6 ms", float("inf"))]  # as the blocks of measure/block.c and cells of configs/grid.json differ
+
+
+def fastest_us(cell):
+    """The shortest headline time of a cell's contenders; 0 where nobody was timed."""
+    shortest = []
+    for contender in cell.get("contenders", []):
+        series = contender.get(cell.get("headline", "device"))
+        text = series.get("values", "") if isinstance(series, dict) else series
+        if text:
+            step, least, _ = text.split(":")
+            shortest.append(float(step) * int(least) * 1e-3)
+    return min(shortest, default=0)
+
+
+def say_classes(cells):
+    """By the fastest launch: how many cells converged, and the parts of a block."""
+    low = 0
+    for name, high in CLASSES:
+        some = [cell for cell in cells if low <= fastest_us(cell) < high]
+        blocks = sum(len(cell.get("order", "").split()) for cell in some)
+        low = high
+        if not blocks:
+            continue
+        each = {part: 1e3 * seconds / blocks for part, seconds in added(some, "part_seconds").items()}
+        whole = 1e3 * added(some, "phase_seconds")["measure"] / blocks
+        print(f"  {name}: {len(some)} cells, {sum(bool(c.get('converged')) for c in some)} converged, {blocks} blocks of "
+              f"{whole:.1f} ms: {listed(each)}")
+
+
 def say(path):
     """One journal."""
     cells, workers, spent = collections.defaultdict(list), [], None
@@ -74,6 +106,7 @@ def say(path):
     everything = [cell for some in cells.values() for cell in some]
     if len(cells) > 1:
         say_cells("all", everything)
+    say_classes(everything)
     say_longest(everything)
 
 
