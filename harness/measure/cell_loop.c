@@ -94,6 +94,8 @@ static int prepare_group(struct bench *bench, unsigned group, struct error *err)
         if (e->alive)
             code = segment_prepare(bench, e, SEGMENT_TARGET_NS, bench->fastest_ns, err);
         if (e->alive && code == 0 && others)
+            code = segment_prepare_null(bench, e, err);
+        if (e->alive && code == 0 && others)
             code = segment_prepare_beside(bench, e, err);
         if (e->alive && code == 0 && bench->chain != NULL)
             code = chain_prepare(bench, e, err);

@@ -158,10 +158,12 @@ int segment_estimate(struct bench *bench, struct entrant *entrant, struct error 
     return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
 }
 
-static int prepare_null(struct bench *bench, const struct device_shape *shape, struct error *err)
+int segment_prepare_null(struct bench *bench, const struct entrant *entrant, struct error *err)
 {
     struct device *d = bench->device;
-    return d->ops->prepare(d, NULL, shape, RUNG_GRAPH, &bench->null_segment, err);
+    if (bench->null_segment != NULL || entrant->row.segment == NULL)
+        return 0;
+    return d->ops->prepare(d, NULL, &entrant->row.shape, RUNG_GRAPH, &bench->null_segment, err);
 }
 
 /* Whether a graph's first replay may count. */
@@ -202,8 +204,6 @@ int segment_prepare(struct bench *bench, struct entrant *entrant, double target_
     entrant->row.replayed = code == 0 && !shape.settled && bench->device->ops->rung(entrant->row.segment) == RUNG_GRAPH;
     if (code == 0 && shape.loaded && !shape.settled && entrant->record->candidate)
         code = bench->device->ops->sync(bench->device, err); /* a fault in a stranger's replay is the stranger's */
-    if (code == 0 && bench->null_segment == NULL)
-        return prepare_null(bench, &shape, err);
     return code == 0 ? 0 : entrant_fault(bench, entrant, "measure", err);
 }
 

@@ -80,6 +80,10 @@ int segment_time(struct bench *bench, struct entrant *entrant, enum timing timin
 int segment_time_equal_path(struct bench *bench, struct entrant *entrant, enum timing timing, double gap_ns, double *ns,
                             struct error *err);
 
+/* The empty kernel in the topology of the entrant's row, for a group in which it will be timed; nothing where it is
+ * there or the entrant has no row. */
+int segment_prepare_null(struct bench *bench, const struct entrant *entrant, struct error *err);
+
 /* Times the empty kernel in the headline's topology: in server mode after a replay of its own where entrants have one
  * (warm), and the gap. *ns NaN where the device has none. */
 int segment_null(struct bench *bench, double gap_ns, double *ns, struct error *err);

@@ -154,6 +154,32 @@ static void a_slowed_device_is_news_each_time(void **state)
     fixture_close(&f);
 }
 
+/* ---- what the empty kernel costs ---- */
+
+/* Segments that a cell of 12 groups prepares. */
+static uint64_t count_prepares(unsigned others_every)
+{
+    fixture_open(&f, 2);
+    f.config.stop.min_blocks = f.config.stop.max_blocks = 12;
+    f.config.stop.group_blocks = 1;
+    f.config.other_timings_every = others_every;
+    run_loop();
+    assert_int_equal(f.bench.record->groups, 12);
+    assert_int_equal(f.bench.record->null_graph.n, (11 + others_every) / others_every);
+    uint64_t prepares = fake_counts(f.device).prepares;
+    fixture_close(&f);
+    return prepares;
+}
+
+/* It is captured where it is timed, not in every group. */
+static void the_empty_kernel_is_prepared_where_it_is_timed(void **state)
+{
+    (void)state;
+    uint64_t always = count_prepares(1);
+    assert_int_equal(count_prepares(4), always - 12 + 3);
+    assert_int_equal(count_prepares(12), always - 12 + 1);
+}
+
 /* ---- what places cost ---- */
 
 enum { GROUPS = 24 };
@@ -240,6 +266,7 @@ int main(void)
         cmocka_unit_test(who_changes_the_process_is_found_in_a_row),
         cmocka_unit_test(health_is_asked_for_when_it_is_news),
         cmocka_unit_test(a_slowed_device_is_news_each_time),
+        cmocka_unit_test(the_empty_kernel_is_prepared_where_it_is_timed),
         cmocka_unit_test(places_cost_four_allocations),
         cmocka_unit_test(places_may_be_new_each_time),
         cmocka_unit_test(kept_places_take_room),
