@@ -4,6 +4,7 @@
  */
 #include "device/host_state.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ void host_state_restore_arithmetic(const struct host_state *was)
 
 /* ---- POSIX timers ---- */
 
+#define TIMERS "/proc/self/timers"
+
 /* Ids of the process's timers, one at a time, as the kernel lists them ("ID: 3"); -1 at the end. */
 static int64_t next_timer(FILE *list)
 {
@@ -80,10 +83,41 @@ static int64_t next_timer(FILE *list)
     return -1;
 }
 
+/* The list as it was opened once, and by whom: to open it takes ten times as long as to read it, and it is read behind
+ * every setup. Who closes it, or puts another file in its place, gains nothing: it is opened again, and what stands
+ * there now is left to its owner. */
+static struct {
+    int fd; /* 0: never opened */
+    pid_t process;
+    struct stat file;
+} timers;
+
+static bool is_open(void)
+{
+    struct stat now;
+    return timers.fd > 0 && timers.process == getpid() && fstat(timers.fd, &now) == 0 &&
+           now.st_dev == timers.file.st_dev && now.st_ino == timers.file.st_ino;
+}
+
+/* Most processes have none, and of those one read says it. */
+static bool has_timers(void)
+{
+    char first;
+    if (!is_open()) {
+        timers.fd = open(TIMERS, O_RDONLY | O_CLOEXEC);
+        timers.process = getpid();
+        if (timers.fd <= 0 || fstat(timers.fd, &timers.file) != 0)
+            return true; /* not known */
+    }
+    return pread(timers.fd, &first, 1, 0) != 0;
+}
+
 static int64_t last_timer(void)
 {
     int64_t last = -1;
-    FILE *list = fopen("/proc/self/timers", "re");
+    if (!has_timers())
+        return last;
+    FILE *list = fopen(TIMERS, "re");
     for (int64_t id = next_timer(list); id >= 0; id = next_timer(list))
         last = id > last ? id : last;
     if (list)
@@ -94,7 +128,7 @@ static int64_t last_timer(void)
 /* The kernel gives ids in turn, so what is new is above what was. Its id is no timer_t of libc's, hence the call. */
 static void delete_timers_above(int64_t kept)
 {
-    FILE *list = fopen("/proc/self/timers", "re");
+    FILE *list = fopen(TIMERS, "re");
     for (int64_t id = next_timer(list); id >= 0; id = next_timer(list))
         if (id > kept)
             (void)syscall(SYS_timer_delete, (int)id);

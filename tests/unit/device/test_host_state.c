@@ -12,8 +12,10 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +90,61 @@ static void posix_timers_are_told_and_deleted(void **state)
     assert_int_equal(timer_gettime(older, &left), 0);
     assert_int_equal(timer_gettime(newer, &left), -1);
     assert_int_equal(timer_delete(older), 0);
+}
+
+/* The descriptor of the list of timers that is kept; -1: none. */
+static int kept_list(void)
+{
+    char name[64], target[128];
+    for (int fd = 3; fd < 100; fd++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(name, target, sizeof target - 1);
+        if (n > 7 && memcmp(target + n - 7, "/timers", 7) == 0)
+            return fd;
+    }
+    return -1;
+}
+
+static void expect_a_timer_found(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    timer_t left;
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &left), 0);
+    expect_change("a timer was left behind");
+    host_state_restore(&was);
+    expect_change("");
+}
+
+/* Looks read a list that is open already. Closed, or with a file in its place that is always empty, it is opened again,
+ * and the other file is left alone; a child has timers of its own. */
+static void timers_are_told_whatever_became_of_the_list(void **state)
+{
+    int status, list, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    (void)state;
+    if (access("/proc/self/timers", R_OK) != 0)
+        skip();
+    host_state_read(&was);
+    assert_true(null >= 0 && kept_list() >= 3);
+    for (int i = 0; i < 3; i++) {
+        list = kept_list();
+        expect_change("");
+        assert_int_equal(kept_list(), list);
+    }
+    close(list);
+    expect_a_timer_found();
+    list = kept_list();
+    assert_int_equal(dup2(null, list), list);
+    expect_a_timer_found();
+    assert_int_equal(fcntl(list, F_GETFD) & ~FD_CLOEXEC, 0); /* still open */
+    pid_t child = fork();
+    if (child == 0) {
+        expect_a_timer_found();
+        _exit(7);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    close(null);
+    close(list);
 }
 
 static void rounding_is_told_and_restored(void **state)
@@ -234,6 +291,7 @@ int main(void)
         cmocka_unit_test(interval_timers_are_told_and_disarmed),
         cmocka_unit_test(what_was_there_stays),
         cmocka_unit_test(posix_timers_are_told_and_deleted),
+        cmocka_unit_test(timers_are_told_whatever_became_of_the_list),
         cmocka_unit_test(rounding_is_told_and_restored),
         cmocka_unit_test(the_device_asks_and_undoes),
         cmocka_unit_test(threads_are_counted),
