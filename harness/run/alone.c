@@ -15,41 +15,50 @@
 #include "run/alone_timing.h"
 
 /* What pairs of workers beyond ALONE_LEAST may take: so long, and a share of the run so far. */
-#define PAIRS_SECONDS 15.0
+#define PAIRS_SECONDS 5.0
 #define PAIRS_SHARE 0.5
 /* All of them; who is so slow has no verdict. */
 #define PAIRS_LONGEST 120.0
-/* With short cells, and with cells as long as the run's. */
+/* With short cells, and with cells as long as the run's: by how many times as much as two workers without the plugins
+ * differ the run must be over them. */
 #define PASSES 2
+#define PAIRS_PLAIN 1.0
+#define FULL_PLAIN 5.0
 
 /* ---- the first looks ---- */
 
 /* The fastest as it was in the run: what is slower even without the plugins decides no speedup. */
-static double fastest_of(const struct alone_cell *c)
+static double fastest_of(const struct alone_cell *c, enum alone_measure m)
 {
     double fastest = INFINITY;
     for (size_t i = 0; i < c->n; i++)
-        if (!c->list[i].candidate && c->list[i].run_ns > 0)
-            fastest = fmin(fastest, c->list[i].run_ns);
+        if (!c->list[i].candidate && c->list[i].looks[m].run > 0)
+            fastest = fmin(fastest, c->list[i].looks[m].run);
     return fastest;
 }
 
-/* Of those that took longer the one that decides the speedup. Whether there is any. */
-static bool suspect(struct alone_cell *c, size_t looks)
+static bool is_suspect(const struct alone_cell *c, const struct alone_name *name, size_t n)
 {
-    double fastest = fastest_of(c);
-    struct alone_name *worst = NULL;
+    bool any = false;
+    for (enum alone_measure m = 0; m < ALONE_MEASURES && !name->candidate; m++)
+        any = any || (name->looks[m].without[n - 1] <= fastest_of(c, m) && alone_is_suspect(&name->looks[m], n));
+    return any;
+}
+
+/* Of those that took longer in the run than in n looks the one that decides the speedup. Whether there is any. */
+static bool suspect(struct alone_cell *c, size_t n)
+{
+    struct alone_name *first = NULL;
     for (size_t i = 0; i < c->n; i++) {
         struct alone_name *name = &c->list[i];
         name->suspect = false;
-        if (!name->candidate && name->run_ns > 0 && name->screen_ns[looks - 1] <= fastest &&
-            alone_is_suspect(name->run_ns, name->screen_ns, looks) &&
-            (!worst || name->screen_ns[looks - 1] < worst->screen_ns[looks - 1]))
-            worst = name;
+        if (is_suspect(c, name, n) &&
+            (!first || name->looks[ALONE_MEDIAN].without[n - 1] < first->looks[ALONE_MEDIAN].without[n - 1]))
+            first = name;
     }
-    if (worst)
-        worst->suspect = true;
-    c->open = worst != NULL;
+    if (first)
+        first->suspect = true;
+    c->open = first != NULL;
     return c->open;
 }
 
@@ -189,7 +198,7 @@ static int convict(struct alone *a, const struct alone_cell *c, const struct alo
         reason, sizeof reason,
         "%.60s takes %.0f%% to %.0f%% longer beside this plugin than without it (%.3g us), in %zu pairs of workers",
         rival->name, 100 * rival->longer[shown].from, 100 * rival->longer[shown].to,
-        1e-3 * rival->screen_ns[ALONE_SCREENS - 1], rival->pairs[shown].n);
+        1e-3 * rival->looks[shown].without[ALONE_SCREENS - 1], rival->pairs[shown].n);
     for (size_t i = 0; i < c->n; i++)
         if (c->list[i].candidate && c->list[i].beside && !c->list[i].without)
             cJSON_AddItemToArray(list, verdict_of(&c->list[i], reason));
@@ -214,39 +223,43 @@ static int try_plugin(struct alone *a, size_t plugin, struct error *err)
     return code;
 }
 
-/* The run's own time was longer, and nobody is named: it may have been the machine. */
+static bool is_plain(const struct alone_name *name, double factor)
+{
+    for (enum alone_measure m = 0; m < ALONE_MEASURES; m++)
+        if (alone_is_plain(&name->looks[m], factor))
+            return true;
+    return false;
+}
+
+/* The run's own time was longer, and nobody is named. */
 static void say_unproven(const struct alone *a, const struct alone_name *name)
 {
-    char pairs[96] = "";
-    struct alone_interval longer;
     const struct alone_pairs *p = &name->pairs[ALONE_MEDIAN];
+    const struct alone_looks *l = &name->looks[ALONE_MEDIAN];
+    struct alone_interval longer;
+    char pairs[96] = "";
     if (alone_interval(p, 0.025, &longer))
         snprintf(pairs, sizeof pairs, " (%+.0f%% to %+.0f%% in %zu pairs of workers)", 100 * longer.from,
                  100 * longer.to, p->n);
-    crew_note(a->request->crew,
-              "%s took %.0f%% longer in the run than without the plugins, and no plugin is proved to do it%s: was the "
-              "machine used by others?",
-              name->name, 100 * (name->run_ns / name->screen_ns[ALONE_SCREENS - 1] - 1), pairs);
+    crew_note(a->request->crew, "%s took %.3g us in the run and %.3g and %.3g us without the plugins: %s%s", name->name,
+              1e-3 * l->run, 1e-3 * l->without[0], 1e-3 * l->without[1],
+              p->n == 0 ? "the machine is too busy to tell whether a plugin slows it"
+                        : "that a plugin slows it is not proved",
+              pairs);
 }
 
-/* Two workers without the plugins agree, and the run's time is far from both: that is no busy machine. */
-static bool is_plain(const struct alone_name *name)
-{
-    double apart = fabs(log(name->screen_ns[0] / name->screen_ns[1]));
-    double longer = log(name->run_ns / fmax(name->screen_ns[0], name->screen_ns[1]));
-    return longer > log1p(ALONE_MARGIN) + 2 * apart;
-}
-
-/* Whoever is still suspect, with `plain_only` plainly so; of the others a note is all that remains. */
-static bool keep_suspects(struct alone *a, bool plain_only)
+/* Those suspects stay of which something may be proved: the looks differ by less than the run from them. */
+static bool keep_suspects(struct alone *a, double factor)
 {
     bool any = false;
+    a->asked = 0;
     for (size_t i = 0; i < a->n_cells; i++)
         for (size_t k = 0; k < a->cells[i].n; k++) {
             struct alone_name *name = &a->cells[i].list[k];
             if (!name->suspect)
                 continue;
-            name->suspect = plain_only && is_plain(name);
+            name->suspect = is_plain(name, factor);
+            a->asked += name->suspect;
             any = any || name->suspect;
             if (!name->suspect)
                 say_unproven(a, name);
@@ -266,14 +279,16 @@ static int try_plugins(struct alone *a, struct error *err)
 /* A plugin may wait before it slows anybody: longer than a short cell lasts, but not longer than the run's. */
 static int accuse(struct alone *a, struct error *err)
 {
+    if (!keep_suspects(a, PAIRS_PLAIN))
+        return 0;
     crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
     int code = try_plugins(a, err);
-    if (code || alone_is_stopped(a) || !keep_suspects(a, true))
+    if (code || alone_is_stopped(a) || !keep_suspects(a, FULL_PLAIN))
         return code;
     a->full = true;
     code = try_plugins(a, err);
     if (!code && !alone_is_stopped(a))
-        keep_suspects(a, false);
+        keep_suspects(a, INFINITY);
     return code;
 }
 
@@ -327,7 +342,7 @@ static size_t count_timed(const struct alone *a)
     for (size_t i = 0; i < a->n_cells; i++) {
         bool timed = false;
         for (size_t k = 0; k < a->cells[i].n; k++)
-            timed = timed || (a->cells[i].list[k].run_ns > 0 && a->cells[i].list[k].screen_ns[0] > 0);
+            timed = timed || (a->cells[i].list[k].looks[0].run > 0 && a->cells[i].list[k].looks[0].without[0] > 0);
         n += timed;
     }
     return n;

@@ -63,8 +63,8 @@ static void fill(struct alone_cell *c, size_t cell, const struct cell_record *re
     *c = (struct alone_cell){.cell = cell, .open = true};
     for (size_t i = 0; i < record->n_contenders; i++) {
         struct alone_name *name = alone_cells_name(c, &record->contenders[i]);
-        if (name)
-            name->run_ns = alone_cells_time(record, &record->contenders[i], ALONE_DECILES);
+        for (enum alone_measure m = 0; name && m < ALONE_MEASURES; m++)
+            name->looks[m].run = alone_cells_time(record, &record->contenders[i], m);
     }
 }
 

@@ -8,17 +8,13 @@
 #include "run/alone_judge.h"
 #include "run/ledger.h"
 
-/* Workers without any plugin that look first. */
-#define ALONE_SCREENS 2
-
 struct alone_name {
     char name[RECORD_NAME_MAX];
     bool candidate;
-    bool suspect;  /* a baseline whose time beside the plugins was over the margin in every look */
-    bool without;  /* it was timed in a worker without the plugin in question */
-    bool beside;   /* it was timed in one with it */
-    double run_ns; /* of the run itself, ALONE_DECILES; 0: not measured there */
-    double screen_ns[ALONE_SCREENS];
+    bool suspect; /* a baseline whose time beside the plugins was over the margin in every look */
+    bool without; /* it was timed in a worker without the plugin in question */
+    bool beside;  /* it was timed in one with it */
+    struct alone_looks looks[ALONE_MEASURES];
     struct alone_pairs pairs[ALONE_MEASURES];
     enum alone_verdict verdict[ALONE_MEASURES];
     struct alone_interval longer[ALONE_MEASURES]; /* where the verdict says so */

@@ -9,15 +9,32 @@
 
 #include "stats/interval.h"
 
-static const size_t looks[] = {ALONE_LEAST, 8, 16, ALONE_ROUNDS};
-#define LOOKS (sizeof looks / sizeof looks[0])
+static const size_t looked_after[] = {ALONE_LEAST, 8, 16, ALONE_ROUNDS};
+#define LUCK 2.0
+#define TRIMMED 8 /* from so many values on one is dropped at each end */
+#define LOOKS (sizeof looked_after / sizeof looked_after[0])
 
-bool alone_is_suspect(double beside_ns, const double *without_ns, size_t n)
+static double slowest_of(const struct alone_looks *looks, size_t n)
 {
     double slowest = 0;
     for (size_t i = 0; i < n; i++)
-        slowest = fmax(slowest, without_ns[i]);
-    return slowest > 0 && beside_ns > slowest * (1 + ALONE_MARGIN);
+        slowest = fmax(slowest, looks->without[i]);
+    return slowest;
+}
+
+bool alone_is_suspect(const struct alone_looks *looks, size_t n)
+{
+    double slowest = slowest_of(looks, n);
+    return slowest > 0 && looks->run > slowest * (1 + ALONE_MARGIN);
+}
+
+bool alone_is_plain(const struct alone_looks *looks, double factor)
+{
+    double slowest = slowest_of(looks, ALONE_SCREENS), quickest = slowest;
+    for (size_t i = 0; i < ALONE_SCREENS; i++)
+        quickest = fmin(quickest, looks->without[i]);
+    return quickest > 0 && looks->run > 0 &&
+           log(looks->run / slowest) > log1p(ALONE_MARGIN) + factor * log(slowest / quickest);
 }
 
 static int by_size(const void *a, const void *b)
@@ -26,11 +43,17 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Of n values, so many are not dropped. */
+static double kept_of(size_t n)
+{
+    return (double)(n - 2 * (n / TRIMMED));
+}
+
 /* Tukey and McLaughlin: an eighth is dropped at each end, for one worker in thirty meets something by far. The values
  * at the ends stand for those that are dropped in the deviation. */
 static double trimmed(double *values, size_t n, double error, double *half)
 {
-    size_t g = n / 8, h = n - 2 * g;
+    size_t g = n / TRIMMED, h = n - 2 * g;
     qsort(values, n, sizeof *values, by_size);
     double mean = stats_mean(values + g, h);
     for (size_t i = 0; i < g; i++) {
@@ -69,9 +92,19 @@ static bool is_alike(const struct alone_pairs *pairs)
 static bool is_look(size_t n)
 {
     for (size_t i = 0; i < LOOKS; i++)
-        if (looks[i] == n)
+        if (looked_after[i] == n)
             return true;
     return false;
+}
+
+/* Whether the interval will lie above the margin after all rounds, if pairs go on as they did; half again as much is
+ * left to luck. */
+static bool is_hopeless(size_t n, double error, const struct alone_interval *now)
+{
+    double middle = (log1p(now->from) + log1p(now->to)) / 2, half = (log1p(now->to) - log1p(now->from)) / 2;
+    double quantile = stats_t(2 * error, kept_of(ALONE_ROUNDS) - 1) / stats_t(2 * error, kept_of(n) - 1);
+    double later = half * quantile * sqrt((double)n / ALONE_ROUNDS);
+    return n >= TRIMMED && middle - log1p(ALONE_MARGIN) < later / LUCK;
 }
 
 enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, bool last, struct alone_interval *out)
@@ -85,5 +118,5 @@ enum alone_verdict alone_judge(const struct alone_pairs *pairs, size_t asked, bo
         return ALONE_ALIKE;
     if ((last || is_look(pairs->n)) && out->from > ALONE_MARGIN)
         return ALONE_DISTURBED;
-    return last || pairs->n == ALONE_ROUNDS ? ALONE_ALIKE : ALONE_OPEN;
+    return last || pairs->n == ALONE_ROUNDS || is_hopeless(pairs->n, error, out) ? ALONE_ALIKE : ALONE_OPEN;
 }

@@ -18,9 +18,17 @@
 /* The fewest that can prove anything: below, Student's quantile is so large that nothing but a factor would show. */
 #define ALONE_LEAST 4
 
+/* Workers without any plugin that look first. */
+#define ALONE_SCREENS 2
+
 /* What is said of a baseline's blocks in a worker, each judged by itself: on a busy machine the median scatters least;
  * whoever slows a rival in a third of its blocks moves the mean of the deciles alone. */
 enum alone_measure { ALONE_MEDIAN, ALONE_DECILES, ALONE_MEASURES };
+
+/* A baseline's times by one measure, ns: of the run, and of the workers that look first. 0: not timed. */
+struct alone_looks {
+    double run, without[ALONE_SCREENS];
+};
 
 /* A baseline's times by one measure: in the rounds, and how many there are. */
 struct alone_pairs {
@@ -39,9 +47,13 @@ enum alone_verdict {
     ALONE_DISTURBED /* the interval lies above ALONE_MARGIN wholly */
 };
 
-/* Whether a time taken beside the plugins is over the margin, held against the slower of n workers without them. False
- * where a time is missing. */
-bool alone_is_suspect(double beside_ns, const double *without_ns, size_t n);
+/* Whether the run's time is over the margin, held against the slower of the first n looks. False where a time is
+ * missing. */
+bool alone_is_suspect(const struct alone_looks *looks, size_t n);
+
+/* Whether it is over the margin by more than `factor` times what the looks, all of them, differ from each other: on a
+ * busy machine they differ by much, and nothing can be proved. */
+bool alone_is_plain(const struct alone_looks *looks, double factor);
 
 /* Student's interval of the trimmed mean difference of logarithms of pairs; outside of it on one side with probability
  * `error`. How workers differ from each other is in it, and a drift is not: the two of a pair follow each other. False

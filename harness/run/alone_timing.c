@@ -51,10 +51,10 @@ static void on_give_back(void *context, const struct slot *slot)
 static void keep_time(const struct alone *a, struct alone_name *name, enum alone_measure measure, double ns)
 {
     struct alone_pairs *pairs = &name->pairs[measure];
-    if (!a->screening)
+    if (a->screening)
+        name->looks[measure].without[a->turn] = ns;
+    else
         *(a->present == ALONE_NOBODY ? &pairs->without[a->turn] : &pairs->beside[a->turn]) = ns;
-    else if (measure == ALONE_DECILES)
-        name->screen_ns[a->turn] = ns;
 }
 
 static int on_done(void *context, struct slot *slot, struct slot_event *event, struct error *err)
