@@ -18,12 +18,7 @@
 #define PAIRS_SECONDS 5.0
 #define PAIRS_SHARE 0.5
 /* All of them; who is so slow has no verdict. */
-#define PAIRS_LONGEST 120.0
-/* With short cells, and with cells as long as the run's: by how many times as much as two workers without the plugins
- * differ the run must be over them. */
-#define PASSES 2
-#define PAIRS_PLAIN 1.0
-#define FULL_PLAIN 5.0
+#define PAIRS_LONGEST 60.0
 
 /* ---- the first looks ---- */
 
@@ -106,8 +101,7 @@ static bool judge_name(const struct alone *a, struct alone_name *name)
     for (enum alone_measure m = 0; m < ALONE_MEASURES; m++) {
         name->pairs[m].n = a->turn + 1;
         if (name->verdict[m] == ALONE_OPEN)
-            name->verdict[m] =
-                alone_judge(&name->pairs[m], PASSES * a->asked * a->n_plugins, a->last, &name->longer[m]);
+            name->verdict[m] = alone_judge(&name->pairs[m], a->asked * a->n_plugins, a->last, &name->longer[m]);
         open = open || name->verdict[m] == ALONE_OPEN;
         disturbed = disturbed || name->verdict[m] == ALONE_DISTURBED;
     }
@@ -223,10 +217,10 @@ static int try_plugin(struct alone *a, size_t plugin, struct error *err)
     return code;
 }
 
-static bool is_plain(const struct alone_name *name, double factor)
+static bool is_plain(const struct alone_name *name)
 {
     for (enum alone_measure m = 0; m < ALONE_MEASURES; m++)
-        if (alone_is_plain(&name->looks[m], factor))
+        if (alone_is_plain(&name->looks[m]))
             return true;
     return false;
 }
@@ -248,47 +242,40 @@ static void say_unproven(const struct alone *a, const struct alone_name *name)
               pairs);
 }
 
-/* Those suspects stay of which something may be proved: the looks differ by less than the run from them. */
-static bool keep_suspects(struct alone *a, double factor)
+/* Those suspects stay of which something may be proved. */
+static void keep_plain(struct alone *a)
 {
-    bool any = false;
     a->asked = 0;
     for (size_t i = 0; i < a->n_cells; i++)
         for (size_t k = 0; k < a->cells[i].n; k++) {
             struct alone_name *name = &a->cells[i].list[k];
-            if (!name->suspect)
-                continue;
-            name->suspect = is_plain(name, factor);
-            a->asked += name->suspect;
-            any = any || name->suspect;
-            if (!name->suspect)
+            if (name->suspect && !is_plain(name))
                 say_unproven(a, name);
+            name->suspect = name->suspect && is_plain(name);
+            a->asked += name->suspect;
         }
-    return any;
 }
 
-static int try_plugins(struct alone *a, struct error *err)
+static void say_all_unproven(const struct alone *a)
+{
+    for (size_t i = 0; i < a->n_cells; i++)
+        for (size_t k = 0; k < a->cells[i].n; k++)
+            if (a->cells[i].list[k].suspect)
+                say_unproven(a, &a->cells[i].list[k]);
+}
+
+static int accuse(struct alone *a, struct error *err)
 {
     int code = 0;
+    keep_plain(a);
+    if (a->asked == 0)
+        return 0;
+    crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
     a->pairs_began_ns = clock_now_ns();
     for (size_t i = 0; i < a->n_plugins && !code && !alone_is_stopped(a); i++)
         code = try_plugin(a, i, err);
-    return code;
-}
-
-/* A plugin may wait before it slows anybody: longer than a short cell lasts, but not longer than the run's. */
-static int accuse(struct alone *a, struct error *err)
-{
-    if (!keep_suspects(a, PAIRS_PLAIN))
-        return 0;
-    crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
-    int code = try_plugins(a, err);
-    if (code || alone_is_stopped(a) || !keep_suspects(a, FULL_PLAIN))
-        return code;
-    a->full = true;
-    code = try_plugins(a, err);
     if (!code && !alone_is_stopped(a))
-        keep_suspects(a, INFINITY);
+        say_all_unproven(a);
     return code;
 }
 

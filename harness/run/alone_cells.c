@@ -18,16 +18,18 @@ struct drawing {
     size_t n, wanted, seen; /* of those that can be drawn */
 };
 
-double alone_cells_time(const struct cell_record *record, const struct contender_record *r, enum alone_measure measure)
+double alone_cells_time(const struct cell_record *record, const struct contender_record *r, enum alone_measure measure,
+                        size_t blocks)
 {
     const struct series *s = &r->timings[record->headline];
+    size_t n = s->n < blocks ? s->n : blocks;
     double sum = 0;
-    if (strcmp(r->status, "ok") != 0 || s->n == 0)
+    if (strcmp(r->status, "ok") != 0 || n == 0)
         return 0;
     if (measure == ALONE_MEDIAN)
-        return stats_median(s->ns, s->n);
+        return stats_median(s->ns, n);
     for (int decile = 1; decile <= 9; decile++)
-        sum += stats_quantile(s->ns, s->n, 0.1 * decile);
+        sum += stats_quantile(s->ns, n, 0.1 * decile);
     return sum / 9;
 }
 
@@ -51,7 +53,7 @@ static bool can_be_drawn(const struct cell_record *record)
     bool candidate = false, baseline = false;
     for (size_t i = 0; i < record->n_contenders; i++) {
         const struct contender_record *r = &record->contenders[i];
-        bool timed = alone_cells_time(record, r, ALONE_MEDIAN) > 0;
+        bool timed = alone_cells_time(record, r, ALONE_MEDIAN, 1) > 0;
         candidate = candidate || (timed && r->candidate);
         baseline = baseline || (timed && !r->candidate);
     }
@@ -63,8 +65,10 @@ static void fill(struct alone_cell *c, size_t cell, const struct cell_record *re
     *c = (struct alone_cell){.cell = cell, .open = true};
     for (size_t i = 0; i < record->n_contenders; i++) {
         struct alone_name *name = alone_cells_name(c, &record->contenders[i]);
-        for (enum alone_measure m = 0; name && m < ALONE_MEASURES; m++)
-            name->looks[m].run = alone_cells_time(record, &record->contenders[i], m);
+        for (enum alone_measure m = 0; name && m < ALONE_MEASURES; m++) {
+            name->looks[m].run = alone_cells_time(record, &record->contenders[i], m, SIZE_MAX);
+            name->looks[m].early = alone_cells_time(record, &record->contenders[i], m, ALONE_BLOCKS);
+        }
     }
 }
 

@@ -35,7 +35,8 @@ int alone_cells_draw(const struct ledger *ledger, size_t wanted, struct alone_ce
 /* A contender of the cell; added where it is new. NULL: there is no room, or it is an A/A copy. */
 struct alone_name *alone_cells_name(struct alone_cell *c, const struct contender_record *r);
 
-/* Of its blocks' times; 0 where it has none, or a verdict. */
-double alone_cells_time(const struct cell_record *record, const struct contender_record *r, enum alone_measure measure);
+/* Of the times of its first blocks, so many at most; 0 where it has none, or a verdict. */
+double alone_cells_time(const struct cell_record *record, const struct contender_record *r, enum alone_measure measure,
+                        size_t blocks);
 
 #endif

@@ -28,13 +28,13 @@ bool alone_is_suspect(const struct alone_looks *looks, size_t n)
     return slowest > 0 && looks->run > slowest * (1 + ALONE_MARGIN);
 }
 
-bool alone_is_plain(const struct alone_looks *looks, double factor)
+bool alone_is_plain(const struct alone_looks *looks)
 {
     double slowest = slowest_of(looks, ALONE_SCREENS), quickest = slowest;
     for (size_t i = 0; i < ALONE_SCREENS; i++)
         quickest = fmin(quickest, looks->without[i]);
-    return quickest > 0 && looks->run > 0 &&
-           log(looks->run / slowest) > log1p(ALONE_MARGIN) + factor * log(slowest / quickest);
+    return quickest > 0 && looks->early > 0 &&
+           log(looks->early / slowest) > log1p(ALONE_MARGIN) + log(slowest / quickest);
 }
 
 static int by_size(const void *a, const void *b)

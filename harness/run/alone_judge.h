@@ -25,9 +25,14 @@
  * whoever slows a rival in a third of its blocks moves the mean of the deciles alone. */
 enum alone_measure { ALONE_MEDIAN, ALONE_DECILES, ALONE_MEASURES };
 
-/* A baseline's times by one measure, ns: of the run, and of the workers that look first. 0: not timed. */
+/* Of a cell that is timed again: less than it took in the run. */
+#define ALONE_BLOCKS 96u
+
+/* A baseline's times by one measure, ns: of the run, of as many blocks of it as a look has, and of the workers that
+ * look first. 0: not timed. On a busy machine a process that has run for long waits more often than a young one: only
+ * times of the same length are alike. */
 struct alone_looks {
-    double run, without[ALONE_SCREENS];
+    double run, early, without[ALONE_SCREENS];
 };
 
 /* A baseline's times by one measure: in the rounds, and how many there are. */
@@ -51,9 +56,9 @@ enum alone_verdict {
  * missing. */
 bool alone_is_suspect(const struct alone_looks *looks, size_t n);
 
-/* Whether it is over the margin by more than `factor` times what the looks, all of them, differ from each other: on a
- * busy machine they differ by much, and nothing can be proved. */
-bool alone_is_plain(const struct alone_looks *looks, double factor);
+/* Whether the first blocks of the run are over the margin by more than the looks, all of them, differ from each other:
+ * on a busy machine they differ by much, and nothing can be proved. */
+bool alone_is_plain(const struct alone_looks *looks);
 
 /* Student's interval of the trimmed mean difference of logarithms of pairs; outside of it on one side with probability
  * `error`. How workers differ from each other is in it, and a drift is not: the two of a pair follow each other. False

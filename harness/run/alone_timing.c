@@ -11,16 +11,13 @@
 #include "base/random.h"
 
 #define START_TRIES 2
-/* Of a cell that is timed again: less than it took in the run. */
-#define BLOCKS 96u
 #define CELL_SECONDS 1.0
 
 static void on_tell(void *context, struct start_request *out)
 {
     const struct alone *a = context;
     *out = *a->request->start;
-    if (!a->full || a->present == ALONE_NOBODY)
-        out->config = a->config;
+    out->config = a->config;
     for (size_t i = 0; i < a->n_plugins && out->n_refused < START_MAX_REFUSED; i++)
         if (i != a->present)
             out->refused[out->n_refused++] = a->plugins[i];
@@ -64,10 +61,10 @@ static int on_done(void *context, struct slot *slot, struct slot_event *event, s
     (void)err;
     for (size_t i = 0; i < record->n_contenders; i++) {
         struct alone_name *name = alone_cells_name(&a->cells[slot->work], &record->contenders[i]);
-        if (!name || !(alone_cells_time(record, &record->contenders[i], ALONE_MEDIAN) > 0))
+        if (!name || !(alone_cells_time(record, &record->contenders[i], ALONE_MEDIAN, 1) > 0))
             continue;
         for (enum alone_measure k = 0; k < ALONE_MEASURES; k++)
-            keep_time(a, name, k, alone_cells_time(record, &record->contenders[i], k));
+            keep_time(a, name, k, alone_cells_time(record, &record->contenders[i], k, ALONE_BLOCKS));
         name->without = name->without || a->present == ALONE_NOBODY;
         name->beside = name->beside || a->present != ALONE_NOBODY;
     }
@@ -140,7 +137,7 @@ cJSON *alone_short_config(const struct alone_request *r)
     const struct stop_config *stop = &r->config->stop;
     cJSON *config = cJSON_Duplicate(r->start->config, true);
     cJSON *section = cJSON_GetObjectItemCaseSensitive(config, "stop");
-    unsigned groups = (BLOCKS + stop->group_blocks - 1) / stop->group_blocks;
+    unsigned groups = (ALONE_BLOCKS + stop->group_blocks - 1) / stop->group_blocks;
     unsigned blocks = (groups > 2 ? groups : 2) * stop->group_blocks;
     if (blocks < stop->max_blocks && stop->least_blocks <= blocks) {
         set(section, "min_blocks", blocks);

@@ -18,7 +18,6 @@ struct alone {
     size_t present;           /* the one plugin that the workers load, or ALONE_NOBODY */
     bool screening;
     bool last;       /* the round is the last one: time is up */
-    bool full;       /* beside the plugin cells take as long as in the run */
     unsigned turn;   /* of screening, or the round */
     unsigned phases; /* so far, for seeds */
     uint64_t pairs_began_ns;

@@ -102,19 +102,10 @@ static void what_does_not_come_again_is_told(void **state)
     (void)state;
     go("beside=once");
     assert_int_equal(lines(), 0);
-    assert_int_equal(starts(), LOOKED + 2 + 2); /* a short pair, and one as long as the run's cells */
+    assert_int_equal(starts(), LOOKED + 2);
     assert_non_null(
         strstr(t.last_note,
                "beta took 2 us in the run and 1 and 1 us without the plugins: that a plugin slows it is not proved"));
-}
-
-/* Whoever behaves in short cells is timed in long ones, where the looks leave no doubt. */
-static void who_waits_is_named(void **state)
-{
-    (void)state;
-    go("beside=late");
-    assert_int_equal(lines(), 2);
-    assert_int_equal(starts(), PROVEN + 2);
 }
 
 /* Each by itself: the first one does nothing, the second does it. */
@@ -191,24 +182,23 @@ static void pairs_have_an_interval(void **state)
 static void looks_make_suspects(void **state)
 {
     (void)state;
-    assert_true(alone_is_suspect(&(struct alone_looks){110, {100, 0}}, 1));
-    assert_false(alone_is_suspect(&(struct alone_looks){102, {100, 0}}, 1));
-    assert_false(alone_is_suspect(&(struct alone_looks){110, {100, 108}}, 2));
-    assert_true(alone_is_suspect(&(struct alone_looks){110, {100, 90}}, 2));
-    assert_false(alone_is_suspect(&(struct alone_looks){110, {0, 0}}, 1));
+    assert_true(alone_is_suspect(&(struct alone_looks){110, 110, {100, 0}}, 1));
+    assert_false(alone_is_suspect(&(struct alone_looks){102, 102, {100, 0}}, 1));
+    assert_false(alone_is_suspect(&(struct alone_looks){110, 110, {100, 108}}, 2));
+    assert_true(alone_is_suspect(&(struct alone_looks){110, 110, {100, 90}}, 2));
+    assert_false(alone_is_suspect(&(struct alone_looks){110, 110, {0, 0}}, 1));
 }
 
-/* Where the looks differ as much as the run from them, nothing can be proved. */
+/* Where the looks differ as much as the run's beginning from them, nothing can be proved. */
 static void a_busy_machine_proves_nothing(void **state)
 {
     (void)state;
-    assert_true(alone_is_plain(&(struct alone_looks){110, {100, 101}}, 1));
-    assert_true(alone_is_plain(&(struct alone_looks){110, {101, 100}}, 2));
-    assert_false(alone_is_plain(&(struct alone_looks){110, {100, 92}}, 1));
-    assert_false(alone_is_plain(&(struct alone_looks){110, {100, 97}}, 3));
-    assert_false(alone_is_plain(&(struct alone_looks){110, {100, 100}}, INFINITY));
-    assert_false(alone_is_plain(&(struct alone_looks){110, {100, 0}}, 1));
-    assert_false(alone_is_plain(&(struct alone_looks){0, {100, 100}}, 1));
+    assert_true(alone_is_plain(&(struct alone_looks){110, 110, {100, 101}}));
+    assert_true(alone_is_plain(&(struct alone_looks){110, 110, {101, 100}}));
+    assert_false(alone_is_plain(&(struct alone_looks){110, 110, {100, 92}}));
+    assert_false(alone_is_plain(&(struct alone_looks){110, 101, {100, 100}})); /* longer later in the run alone */
+    assert_false(alone_is_plain(&(struct alone_looks){110, 110, {100, 0}}));
+    assert_false(alone_is_plain(&(struct alone_looks){0, 0, {100, 100}}));
 }
 
 static double normal(struct random *r)
@@ -296,7 +286,6 @@ int main(int argc, char **argv)
         ALONE(what_does_not_come_again_is_told),
         ALONE(of_several_the_one_that_does_it_is_named),
         ALONE(what_cannot_be_timed_is_told),
-        ALONE(who_waits_is_named),
         ALONE(who_is_out_is_not_looked_at),
         ALONE(it_can_be_left_out),
         ALONE(only_plugins_are_left_out),
