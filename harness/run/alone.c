@@ -14,10 +14,10 @@
 #include "base/random.h"
 #include "run/alone_timing.h"
 
-/* What pairs of workers beyond ALONE_LEAST may take: so long, and a share of the run so far. */
+/* What pairs of workers may take beyond ALONE_LEAST: so long, and a share of the run so far. */
 #define PAIRS_SECONDS 5.0
 #define PAIRS_SHARE 0.5
-/* All of them; who is so slow has no verdict. */
+/* While they speak against a plugin, or are fewer. */
 #define PAIRS_LONGEST 60.0
 
 /* ---- the first looks ---- */
@@ -132,12 +132,34 @@ static int time_pair(struct alone *a, size_t plugin, struct error *err)
     return code ? code : alone_time_cells(a, plugin_first ? ALONE_NOBODY : plugin, err);
 }
 
+/* Whether the pairs so far speak against the plugin by the 95% that an honest one seldom shows. */
+static bool is_promising(const struct alone_name *name, size_t n)
+{
+    for (enum alone_measure m = 0; m < ALONE_MEASURES; m++) {
+        struct alone_pairs pairs = name->pairs[m];
+        struct alone_interval longer;
+        pairs.n = n;
+        if (name->verdict[m] == ALONE_OPEN && alone_interval(&pairs, 0.025, &longer) && longer.from > ALONE_MARGIN)
+            return true;
+    }
+    return false;
+}
+
+static bool is_any_promising(const struct alone *a)
+{
+    for (size_t i = 0; i < a->n_cells; i++)
+        for (size_t k = 0; k < a->cells[i].n; k++)
+            if (a->cells[i].list[k].suspect && is_promising(&a->cells[i].list[k], a->turn + 1))
+                return true;
+    return false;
+}
+
 static bool is_too_late(const struct alone *a)
 {
     double seconds = 1e-9 * (double)(clock_now_ns() - a->pairs_began_ns);
     double so_far = 1e-9 * (double)(a->pairs_began_ns - a->request->began_ns);
-    double most = a->turn + 1 < ALONE_LEAST ? PAIRS_LONGEST : PAIRS_SECONDS + PAIRS_SHARE * so_far;
-    return seconds > fmin(most, PAIRS_LONGEST);
+    bool patient = a->turn + 1 < ALONE_LEAST || is_any_promising(a);
+    return seconds > (patient ? PAIRS_LONGEST : fmin(PAIRS_SECONDS + PAIRS_SHARE * so_far, PAIRS_LONGEST));
 }
 
 static int time_pairs(struct alone *a, size_t plugin, struct error *err)
@@ -271,6 +293,10 @@ static int accuse(struct alone *a, struct error *err)
     if (a->asked == 0)
         return 0;
     crew_note(a->request->crew, "baselines took longer beside the plugins: timing them in pairs of fresh workers");
+    cJSON_Delete(a->config);
+    a->config = alone_config(a->request, true);
+    if (!a->config)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory to time baselines again");
     a->pairs_began_ns = clock_now_ns();
     for (size_t i = 0; i < a->n_plugins && !code && !alone_is_stopped(a); i++)
         code = try_plugin(a, i, err);
@@ -364,7 +390,7 @@ int alone_run(const struct alone_request *request, struct error *err)
     int code = EXIT_CODE_INTERNAL;
     if (a) {
         a->request = request;
-        a->config = alone_short_config(request);
+        a->config = alone_config(request, false);
         list_plugins(a);
         code = alone_cells_draw(request->ledger, request->config->rivals, &a->cells, &a->n_cells, err);
     }

@@ -11,7 +11,10 @@
 #include "base/random.h"
 
 #define START_TRIES 2
-#define CELL_SECONDS 1.0
+#define LOOK_SECONDS 1.0
+/* A plugin may take its time before it slows anybody; its cell and the one without it last as long. */
+#define PAIR_SECONDS 0.6
+#define PAIR_BLOCKS 4096u
 
 static void on_tell(void *context, struct start_request *out)
 {
@@ -64,7 +67,8 @@ static int on_done(void *context, struct slot *slot, struct slot_event *event, s
         if (!name || !(alone_cells_time(record, &record->contenders[i], ALONE_MEDIAN, 1) > 0))
             continue;
         for (enum alone_measure k = 0; k < ALONE_MEASURES; k++)
-            keep_time(a, name, k, alone_cells_time(record, &record->contenders[i], k, ALONE_BLOCKS));
+            keep_time(a, name, k,
+                      alone_cells_time(record, &record->contenders[i], k, a->screening ? ALONE_BLOCKS : SIZE_MAX));
         name->without = name->without || a->present == ALONE_NOBODY;
         name->beside = name->beside || a->present != ALONE_NOBODY;
     }
@@ -131,20 +135,29 @@ static void set(cJSON *object, const char *key, double value)
     cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key), value);
 }
 
-/* Fewer blocks, as many in every cell: nothing is to converge. */
-cJSON *alone_short_config(const struct alone_request *r)
+static void shorten(cJSON *section, const char *key, double had, double seconds)
+{
+    if (had > seconds)
+        set(section, key, seconds);
+}
+
+/* Nothing is to converge: all cells of a kind have as many blocks, or time. */
+cJSON *alone_config(const struct alone_request *r, bool for_pairs)
 {
     const struct stop_config *stop = &r->config->stop;
     cJSON *config = cJSON_Duplicate(r->start->config, true);
     cJSON *section = cJSON_GetObjectItemCaseSensitive(config, "stop");
-    unsigned groups = (ALONE_BLOCKS + stop->group_blocks - 1) / stop->group_blocks;
+    unsigned wanted = for_pairs ? PAIR_BLOCKS : ALONE_BLOCKS;
+    unsigned groups = (wanted + stop->group_blocks - 1) / stop->group_blocks;
     unsigned blocks = (groups > 2 ? groups : 2) * stop->group_blocks;
-    if (blocks < stop->max_blocks && stop->least_blocks <= blocks) {
+    double seconds = for_pairs ? PAIR_SECONDS : LOOK_SECONDS;
+    if ((for_pairs || blocks < stop->max_blocks) && stop->least_blocks <= blocks) {
         set(section, "min_blocks", blocks);
         set(section, "look_every", blocks);
         set(section, "max_blocks", blocks);
     }
-    if (stop->max_cell_seconds[MODE_OFFLINE] > CELL_SECONDS)
-        set(section, "max_cell_seconds", CELL_SECONDS);
+    shorten(section, "max_cell_seconds", stop->max_cell_seconds[MODE_OFFLINE], seconds);
+    shorten(section, "server_max_cell_seconds", stop->max_cell_seconds[MODE_SERVER], seconds);
+    shorten(section, "chain_max_cell_seconds", stop->max_cell_seconds[MODE_CHAIN], seconds);
     return config;
 }

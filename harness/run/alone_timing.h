@@ -23,8 +23,9 @@ struct alone {
     uint64_t pairs_began_ns;
 };
 
-/* The run's config with fewer blocks and less time in a cell; owned by the caller, NULL out of memory. */
-cJSON *alone_short_config(const struct alone_request *request);
+/* The run's config with cells of ALONE_BLOCKS, or for pairs of a time that is the same without a plugin and beside it.
+ * Owned by the caller, NULL out of memory. */
+cJSON *alone_config(const struct alone_request *request, bool for_pairs);
 
 /* One fresh worker on each device times the cells that are open, with that plugin (ALONE_NOBODY: with none), and its
  * times go where `screening`, `present` and `turn` say. Nothing where the run is stopped. */
