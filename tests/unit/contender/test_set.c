@@ -129,6 +129,7 @@ static void odd_sizes_have_their_winners(void **state)
                    {2417, 79, 5315, "slide:BM=96,BN=80,"},      {503, 19, 3803, "slide:BM=32,BN=32,"},
                    {2125, 769, 2879, "odd:BM=128,BN=128,"},     {1025, 511, 14817, "odd:BM=128,BN=64,"},
                    {277, 2213, 289, "odd:BM=128,BN=64,"},       {2125, 4785, 17, "odd:BM=128,BN=128,"},
+                   {645, 9351, 4479, "slide:BM=96,BN=128,"},    {5023, 15079, 3193, "slide:BM=128,BN=128,"},
                    {405, 4421, 49, "decode:BM=64,BN=128,BK=64"}};
     struct module_set *set = open_cudal2();
     struct contender c;
