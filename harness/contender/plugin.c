@@ -3,6 +3,7 @@
  * hooks as struct contender. Relies on plugin_exports.c. Called by registry.c in the worker.
  */
 #include "contender/plugin.h"
+#include "base/stack_guard.h"
 #include "contender/plugin_exports.h"
 
 #include <dlfcn.h>
@@ -95,10 +96,14 @@ static int call_setup(const struct contender *c, const struct cudal2_setup *setu
     return with_reason(hooks_of(c)->setup(hand(c, setup, &handed), state, why), "setup", why);
 }
 
-/* The timed path: nothing but the call. */
+/* The timed path: nothing but the call. There a device guards the stack, and this guard does nothing. */
 static int call_launch(const struct contender *c, void *state, size_t set, char *why)
 {
-    return hooks_of(c)->launch(state, set, why);
+    struct stack_guard guard;
+    stack_guard_begin(&guard, __builtin_frame_address(0), why, CUDAL2_WHY);
+    int status = hooks_of(c)->launch(state, set, why);
+    (void)stack_guard_end(&guard);
+    return status;
 }
 
 static void call_teardown(const struct contender *c, void *state)

@@ -7,6 +7,7 @@
 #include "device/probe.h"
 #include "base/clock.h"
 #include "base/sanitized.h"
+#include "base/stack_guard.h"
 #include "base/stamp.h"
 
 #include <ctype.h>
@@ -183,10 +184,13 @@ static int cpu_time_event(struct device *d, const struct device_work *work, size
 static int cpu_time_wall(struct device *d, const struct device_work *work, size_t set, double *ns, struct error *err)
 {
     char why[CUDAL2_WHY] = "";
+    struct stack_guard guard;
     struct stamp start;
+    stack_guard_begin(&guard, __builtin_frame_address(0), NULL, 0);
     stamp_take(&start);
     int status = work->launch(work->context, set, why);
     uint64_t end = clock_now_ns();
+    (void)stack_guard_end(&guard);
     if (!host_process_reblock(&d->host.process))
         return error_set(err, EXIT_CODE_VERIFICATION, HOST_SIGNALS_UNBLOCKED);
     if (!stamp_until(&start, end, ns))

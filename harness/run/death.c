@@ -55,6 +55,7 @@ static const struct {
     {PROTOCOL_INPUTS, "tamper_suspected",
      "the values that timed inputs are made of were changed in the harness's memory"},
     {PROTOCOL_THREADS, "leak", "thousands of threads were left in the process"},
+    {PROTOCOL_STACK, "tamper_suspected", "the harness's stack was changed while a launch ran: an address or a number"},
     {PROTOCOL_MALLOC, "device_state_changed", "malloc was made slower for everybody (mallopt)"},
 };
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/arrivals.h"
@@ -463,15 +464,22 @@ static int judge_left(struct timed_check *t, const struct sandwich *s, struct er
 
 int timed_check_between(struct timed_check *t, struct error *err)
 {
-    struct sandwich sandwich = {.trial = t, .seed = random_next(t->random)};
-    const struct device_work work = {launch_between, &sandwich, t->entrant->work.flags};
-    sandwich.veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
+    struct sandwich *sandwich = calloc(1, sizeof *sandwich); /* written during launches: not on the stack, which is guarded */
+    if (sandwich == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a trial");
+    const struct device_work work = {launch_between, sandwich, t->entrant->work.flags};
+    sandwich->trial = t;
+    sandwich->seed = random_next(t->random);
+    sandwich->veils = draw_veils(t->random, launches_between(t)); /* the seed is drawn first */
     int code = try_probes(t, err);
     if (code == 0)
         code = run_between(t, &work, draw_length(t), err);
     if (code == 0)
-        code = judge_left(t, &sandwich, err);
-    return code == 0 && t->verdict == NULL ? timed_check_judge(t, sandwich.set, err) : code;
+        code = judge_left(t, sandwich, err);
+    if (code == 0 && t->verdict == NULL)
+        code = timed_check_judge(t, sandwich->set, err);
+    free(sandwich);
+    return code;
 }
 
 /* ---- escape ---- */

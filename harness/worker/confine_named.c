@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -20,6 +21,7 @@ enum condition {
     ALWAYS,
     IF_IS,            /* the argument is `value` */
     IF_HAS,           /* F_SETFL with the bits of `value` */
+    SETS_HANDLER,     /* the first argument is `value`, the second not NULL */
     UNLESS_OURSELVES, /* the first argument is another process than this one */
 };
 
@@ -34,6 +36,7 @@ static const struct named named[] = {
     {SYS_seccomp, ALWAYS, 0, 0},
     {SYS_rt_sigaction, IF_IS, 0, 32}, /* libc's own signals, which threads of libraries take: SIGCANCEL, SIGSETXID */
     {SYS_rt_sigaction, IF_IS, 0, 33},
+    {SYS_rt_sigaction, SETS_HANDLER, 0, SIGTRAP}, /* stepping through the harness, from a launch on */
     {SYS_prctl, IF_IS, 0, PR_SET_SECCOMP},
     {SYS_prctl, IF_IS, 0, PR_SET_TSC},
     {SYS_prctl, IF_IS, 0, PR_SET_MM},
@@ -91,6 +94,13 @@ static void add_named(struct confine_program *p, const struct named *n, uint32_t
     } else if (n->condition == IF_IS) {
         load(p, LOW(n->argument));
         add(p, BPF_JMP | BPF_JEQ | BPF_K, n->value, 0, 1);
+    } else if (n->condition == SETS_HANDLER) {
+        load(p, LOW(n->argument));
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, n->value, 0, 5);
+        load(p, LOW(1));
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+        load(p, HIGH(1));
+        add(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
     } else if (n->condition == UNLESS_OURSELVES) {
         load(p, LOW(n->argument));
         add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)getpid(), 1, 0);

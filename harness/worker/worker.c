@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/stack_guard.h"
 #include "choice/rank.h"
 #include "compile/kernels.h"
 #include "contender/module.h"
@@ -47,6 +48,7 @@ struct worker {
     struct process_state process;
     struct host_threads threads;
     char stage[STAGE_NAME_MAX]; /* what is on the page */
+    const void *frame;          /* of worker_main */
     uint64_t marked_ns;         /* when the part of the start that is going on began */
     cJSON *start_seconds;       /* owned until the environment has it; of the parts so far */
     bool send_failed;           /* the supervisor is gone */
@@ -240,6 +242,8 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     confine_keeping(&w->confinement, w->device); /* the driver is up; from here on strangers' code runs */
     if (w->device->info.device_bit & CUDAL2_ON_CUDA)
         w->ranker = ranker_open(&w->device->info, precompile_threads());
+    else /* what host code of a GPU's contender could move by this is not device time */
+        stack_guard_top(w->frame, PROTOCOL_STACK);
     host_state_read(&w->device->host);
     w->process.host = w->device->host;
     host_threads_begin(&w->threads);
@@ -472,6 +476,7 @@ int worker_main(char *const arguments[])
     struct worker *w = calloc(1, sizeof *w);
     if (!w)
         return EXIT_CODE_INTERNAL;
+    w->frame = __builtin_frame_address(0);
     w->marked_ns = clock_now_ns();
     settle(&w->confinement, arguments);
     w->reader.fd = PROTOCOL_FD;

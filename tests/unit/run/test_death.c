@@ -53,12 +53,12 @@ static void test_codes(void **state)
 {
     static const char *const changed[] = {
         "tamper_suspected", "device_state_changed", "device_state_changed", "leak", "device_state_changed",
-        "rival_disturbed",  "device_state_changed", "tamper_suspected",     "leak"};
+        "rival_disturbed",  "device_state_changed", "tamper_suspected",     "leak", "tamper_suspected"};
     char reason[DEATH_REASON_MAX];
     (void)state;
     for (size_t s = 0; s < STAGES; s++)
         for (int code = 0; code < 256; code++) {
-            const char *expected = code >= 86 && code <= 94 ? changed[code - 86] : "early_exit";
+            const char *expected = code >= 86 && code <= 95 ? changed[code - 86] : "early_exit";
             assert_string_equal(verdict_on(false, code, stages[s], reason), expected);
         }
 }

@@ -92,17 +92,23 @@ static void *wait_forever(void *nothing)
     return nothing;
 }
 
-/* libc's own signals reach every thread: nobody gets a handler for them. Threads can be cancelled as ever. */
+/* libc's own signals reach every thread, and SIGTRAP comes after each instruction where that is asked for: nobody gets
+ * a handler for them. Threads can be cancelled as ever. */
 static int own_signals(void)
 {
     const uint64_t action[4] = {0};
+    uint64_t old[4];
     pthread_t thread;
     void *end = NULL;
     if (!confined("calls", CONFINE_CALLS))
         return NOT_HERE;
     if (!refused(syscall(SYS_rt_sigaction, 32, action, NULL, 8), EPERM) ||
-        !refused(syscall(SYS_rt_sigaction, 33, action, NULL, 8), EPERM))
+        !refused(syscall(SYS_rt_sigaction, 33, action, NULL, 8), EPERM) ||
+        !refused(syscall(SYS_rt_sigaction, SIGTRAP, action, NULL, 8), EPERM))
         return 1;
+    if (syscall(SYS_rt_sigaction, SIGTRAP, NULL, old, 8) != 0 ||
+        syscall(SYS_rt_sigaction, SIGUSR1, action, NULL, 8) != 0)
+        return 4; /* what handles it may be asked */
     if (pthread_create(&thread, NULL, wait_forever, NULL) != 0 || pthread_cancel(thread) != 0)
         return 2;
     return pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED ? 0 : 3;
