@@ -464,7 +464,8 @@ static int judge_left(struct timed_check *t, const struct sandwich *s, struct er
 
 int timed_check_between(struct timed_check *t, struct error *err)
 {
-    struct sandwich *sandwich = calloc(1, sizeof *sandwich); /* written during launches: not on the stack, which is guarded */
+    struct sandwich *sandwich =
+        calloc(1, sizeof *sandwich); /* written during launches: not on the stack, which is guarded */
     if (sandwich == NULL)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for a trial");
     const struct device_work work = {launch_between, sandwich, t->entrant->work.flags};

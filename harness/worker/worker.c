@@ -48,7 +48,6 @@ struct worker {
     struct process_state process;
     struct host_threads threads;
     char stage[STAGE_NAME_MAX]; /* what is on the page */
-    const void *frame;          /* of worker_main */
     uint64_t marked_ns;         /* when the part of the start that is going on began */
     cJSON *start_seconds;       /* owned until the environment has it; of the parts so far */
     bool send_failed;           /* the supervisor is gone */
@@ -220,8 +219,8 @@ static void check_loaded(struct worker *w)
 {
     char owner[HOST_THREADS_NAME];
     bool any = false;
-    for (size_t i = 0; i < w->threads.n; i++)
-        any = any || w->threads.list[i].owner[0];
+    for (size_t i = 0; i < w->threads.n && !any; i++)
+        any = w->threads.list[i].owner[0];
     if (!any || !w->config.honesty || (w->device->info.device_bit & CUDAL2_ON_CPU) == 0 ||
         !rivals_look(&w->threads, owner))
         return;
@@ -240,10 +239,10 @@ static int open_machine(struct worker *w, const struct start_request *start, str
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
     ranges_open();
     confine_keeping(&w->confinement, w->device); /* the driver is up; from here on strangers' code runs */
-    if (w->device->info.device_bit & CUDAL2_ON_CUDA)
+    if (w->device->info.device_bit & CUDAL2_ON_CUDA) {
         w->ranker = ranker_open(&w->device->info, precompile_threads());
-    else /* what host code of a GPU's contender could move by this is not device time */
-        stack_guard_top(w->frame, PROTOCOL_STACK);
+        stack_guard_top(NULL, 0); /* what could be moved by this is not device time */
+    }
     host_state_read(&w->device->host);
     w->process.host = w->device->host;
     host_threads_begin(&w->threads);
@@ -476,7 +475,7 @@ int worker_main(char *const arguments[])
     struct worker *w = calloc(1, sizeof *w);
     if (!w)
         return EXIT_CODE_INTERNAL;
-    w->frame = __builtin_frame_address(0);
+    stack_guard_top(__builtin_frame_address(0), PROTOCOL_STACK);
     w->marked_ns = clock_now_ns();
     settle(&w->confinement, arguments);
     w->reader.fd = PROTOCOL_FD;
