@@ -67,7 +67,7 @@ done
 kernel 4096 4096 1024 "$large"
 verdict "$([ "$worker" = new ]; echo $?)" "and none is left for the next job" "worker $worker"
 sleep 15
-timeout 120 "$bench" run --shape 512x512x512 --device cuda:0 --mode offline --baselines cublas --candidate "$kernels/skeleton.json" --kernels "$kernels" --quiet --output "$work/by-hand.json" >"$work/by-hand" 2>&1
+timeout 120 "$bench" run --shape 512x512x512 --device cuda:0 --mode offline --accumulate f32 --baselines cublas --candidate "$kernels/skeleton.json" --kernels "$kernels" --quiet --output "$work/by-hand.json" >"$work/by-hand" 2>&1
 verdict $? "a worker without jobs frees the GPU" "$(tail -1 "$work/by-hand")"
 rate() { # rate WHAT MEMBERS: prints rewards an hour
     local line
