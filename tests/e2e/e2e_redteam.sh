@@ -7,8 +7,21 @@ if grep -qa __asan_init "$bench"; then
     exit 77
 fi
 here=$(cd "$(dirname "$0")/../redteam" && pwd) || exit 70
+work=$(mktemp -d) || exit 70
+trap 'rm -rf "$work"' EXIT
 code=0
+# A cheat that was not found gets a second try by itself: a helper that no processor was free for has not cheated (works-ahead). An
+# accusation, or another verdict than is right, gets none.
 for table in cpu large; do
-    "$here/run.sh" "$here/$table.table" || code=1
+    "$here/run.sh" "$here/$table.table" >"$work/said" 2>&1
+    status=$?
+    cat "$work/said"
+    missed=$(sed -nE 's/^not ok - ([^:]+): ok \(expected .*/\1/p' "$work/said" | tr '\n' ' ')
+    if [ "$status" -ne 0 ] && [ -n "$missed" ] && ! grep '^not ok' "$work/said" | grep -qv ': ok (expected '; then
+        echo "# not found at the first try: $missed"
+        REDTEAM_ONLY=$missed "$here/run.sh" "$here/$table.table"
+        status=$?
+    fi
+    [ "$status" -eq 0 ] || code=1
 done
 exit $code
