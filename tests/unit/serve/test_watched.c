@@ -221,7 +221,7 @@ static void nobody_can_watch(void **state)
     (void)state;
     setenv("CUDAL2_FAKE", "recorder=none", 1);
     cJSON *outcome = measure(true);
-    assert_int_equal(audits(), 1);
+    assert_int_equal(audits(), 2); /* once more behind a trial: namespaces may be in its way */
     assert_string_equal(tree_text(outcome, "watched"), "no");
     cJSON_Delete(outcome);
 }
@@ -306,7 +306,7 @@ static void no_recorder_is_met_once(void **state)
     struct server *server = open_server();
     assert_string_equal(serve(server, "{\"BM\":64}", 32), "no");
     assert_string_equal(serve(server, "{\"BM\":64}", 64), "no");
-    assert_int_equal(audits(), 1);
+    assert_int_equal(audits(), 2); /* of the first job */
     server_drain(server, false);
     server_close(server);
 }
