@@ -45,12 +45,6 @@ static double *healthy_values(const struct cell_record *r, const struct series *
     return values;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Medians of the healthy groups, sorted: a group is what an interval counts. *n of them, owned by the caller. */
 static double *group_medians(const struct cell_record *r, const struct series *s, size_t *n)
 {
@@ -64,7 +58,7 @@ static double *group_medians(const struct cell_record *r, const struct series *s
             medians[(*n)++] = stats_median(s->ns + i, count);
     }
     if (medians)
-        qsort(medians, *n, sizeof *medians, ascending);
+        stats_sort(medians, *n);
     return medians;
 }
 

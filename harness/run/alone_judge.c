@@ -5,7 +5,6 @@
 #include "run/alone_judge.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "stats/interval.h"
 
@@ -37,12 +36,6 @@ bool alone_is_plain(const struct alone_looks *looks)
            log(looks->early / slowest) > log1p(ALONE_MARGIN) + log(slowest / quickest);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Of n values, so many are not dropped. */
 static double kept_of(size_t n)
 {
@@ -54,7 +47,7 @@ static double kept_of(size_t n)
 static double trimmed(double *values, size_t n, double error, double *half)
 {
     size_t g = n / TRIMMED, h = n - 2 * g;
-    qsort(values, n, sizeof *values, by_size);
+    stats_sort(values, n);
     double mean = stats_mean(values + g, h);
     for (size_t i = 0; i < g; i++) {
         values[i] = values[g];

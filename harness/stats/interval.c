@@ -16,13 +16,18 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void stats_sort(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare_doubles);
+}
+
 static double *sorted_copy(const double *values, size_t n)
 {
     double *copy = malloc(n * sizeof *copy);
     if (!copy)
         return NULL;
     memcpy(copy, values, n * sizeof *copy);
-    qsort(copy, n, sizeof *copy, compare_doubles);
+    stats_sort(copy, n);
     return copy;
 }
 

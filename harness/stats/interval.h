@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In ascending order; none of them NaN. */
+void stats_sort(double *values, size_t n);
 /* Quantile q in [0,1] with linear interpolation (Hyndman-Fan type 7). NaN when n is 0. Does not change values. */
 double stats_quantile(const double *values, size_t n, double q);
 double stats_median(const double *values, size_t n);

@@ -91,13 +91,6 @@ double stats_below_least_p(size_t n_low, size_t n_high)
     return p_of(0, n_low, n_high);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* How many pairs may speak against a claim of p-value alpha: the p-value grows with them. 0: none may, or not even
  * that is enough. */
 static size_t pairs_allowed(size_t n_low, size_t n_high, double alpha)
@@ -125,7 +118,7 @@ double stats_below_resolution(struct sample low, struct sample high, double alph
     double between = stats_median(low.values, low.n) - stats_median(high.values, high.n);
     for (size_t i = 0; i < pairs; i++)
         differences[i] = low.values[i / high.n] - high.values[i % high.n] - between;
-    qsort(differences, pairs, sizeof *differences, ascending);
+    stats_sort(differences, pairs);
     double shift = differences[pairs - 1 - allowed];
     free(differences);
     return shift > 0 ? shift : 0;
@@ -140,7 +133,7 @@ int stats_discoveries(const double *p, size_t n, double q, bool *rejected)
     for (size_t i = 0; i < n; i++)
         if (!isnan(p[i]))
             sorted[known++] = p[i];
-    qsort(sorted, known, sizeof *sorted, ascending);
+    stats_sort(sorted, known);
     double threshold = -1;
     for (size_t k = 0; k < known; k++)
         if (sorted[k] <= q * (double)(k + 1) / (double)n)

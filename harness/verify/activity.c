@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/interval.h"
 #include "verify/watch_state.h"
 
 /* Work may begin this long before the end of what held the stream: the last blocks of one kernel and the first of the
@@ -102,12 +103,6 @@ const char *activity_judge(const struct watched *seen, const struct activity_cla
     return graph == claim->graph ? judge_time(seen, claim, why) : NULL;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double activity_overlap_ns(const struct activity_log *log)
 {
     size_t each = log->n / ROW_LAUNCHES;
@@ -122,7 +117,7 @@ double activity_overlap_ns(const struct activity_log *log)
         for (size_t j = 0; j < each; j++)
             ended = launch[j].end_ns > ended ? launch[j].end_ns : ended;
     }
-    qsort(apart, ROW_LAUNCHES - 1, sizeof apart[0], by_size);
+    stats_sort(apart, ROW_LAUNCHES - 1);
     return fmax(apart[(ROW_LAUNCHES - 1) / 2], 0);
 }
 
