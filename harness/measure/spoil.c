@@ -1,6 +1,6 @@
 /*
  * spoil.c - draws the kind of a spoil, and tells where it has to be sparse. Relies on probe.h for the kinds. Called by
- * timed.c.
+ * timed.c and verify/timed_check.c.
  */
 #include "measure/spoil.h"
 

@@ -15,6 +15,7 @@
 #include "measure/judge.h"
 #include "measure/rotation.h"
 #include "measure/segment.h"
+#include "measure/spoil.h"
 #include "measure/timed.h"
 
 /* A segment of this many launches tells as much of what a launch leaves out as a longer one. */
@@ -319,14 +320,14 @@ static uint32_t draw_veils(struct random *random, unsigned least)
  * others in every row and column or in a few. */
 static struct probe_upset draw_upset(const struct timed_check *t, size_t set, uint64_t seed)
 {
-    static const enum probe_spoil kinds[] = {SPOIL_SOME_NAN, SPOIL_SOME_LIKELY, SPOIL_NUDGED, SPOIL_MOVED};
     static const uint64_t lines[] = {0, 0, 1, FEW_LINES};
     struct random random;
     random_seed(&random, seed);
+    enum probe_spoil spoil = spoil_draw_some(&random);
     return (struct probe_upset){.problem = t->bench->problem,
                                 .layout = t->entrant->contender->is.layout,
                                 .operands = operands_of(t, set),
-                                .spoil = kinds[random_below(&random, sizeof kinds / sizeof *kinds)],
+                                .spoil = spoil,
                                 .lines = lines[random_below(&random, sizeof lines / sizeof *lines)],
                                 .seed = seed,
                                 .input = input_of(t, set)};
