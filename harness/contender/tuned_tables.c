@@ -155,11 +155,13 @@ void tuned_tables_close(struct tuned_tables *t)
 
 /* What a table is worth for a query: 0 nothing, and the very problem more than the very mode, which is more than the
  * very type. */
+#define WORTH_EXACT 4 /* the rest adds up to this at most, so what is worth more has the very problem */
 static int worth_of(const struct tuned_table *t, const struct tuned_query *query, enum mode mode)
 {
     if (!tuned_knows(t, query))
         return 0;
-    return 1 + (t->dtype == query->problem.dtype) + 2 * (t->mode == mode) + 4 * (tuned_exact(t, query) != NULL);
+    return 1 + (t->dtype == query->problem.dtype) + 2 * (t->mode == mode) +
+           WORTH_EXACT * (tuned_exact(t, query) != NULL);
 }
 
 const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const struct tuned_query *query,
@@ -170,7 +172,7 @@ const struct tuned_table *tuned_tables_find(const struct tuned_tables *t, const 
     for (size_t i = 0; i < t->n; i++) {
         const struct tuned_table *table = t->tables[i];
         int worth = worth_of(table, query, mode);
-        bool larger = worth == best && worth > 0 && !tuned_exact(table, query) && table->n_entries > found->n_entries;
+        bool larger = found && worth == best && worth <= WORTH_EXACT && table->n_entries > found->n_entries;
         if (worth > best || larger) {
             best = worth;
             found = table;
