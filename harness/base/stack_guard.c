@@ -1,6 +1,6 @@
 /*
  * stack_guard.c - a keyed digest of a thread's stack from a frame to the top. Relies on base/random.h. Called by
- * worker.c for the top, and around launches by the devices and contender/plugin.c.
+ * worker.c for the top, and around launches by device/cpu.c and contender/plugin.c.
  */
 #include "base/stack_guard.h"
 

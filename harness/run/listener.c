@@ -75,7 +75,7 @@ static const char *words_of(const struct seccomp_data *call)
     case SYS_fallocate:
         return "the length of the page shared with the supervisor";
     case SYS_rt_sigaction:
-        return "rt_sigaction: a handler for the C library's own signals";
+        return "rt_sigaction: a handler for SIGTRAP, or for the C library's own signals";
     case SYS_process_vm_writev:
     case SYS_ptrace:
         return "the memory of a process";
