@@ -18,7 +18,8 @@
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
 #        referee:DTYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
 #        published:DIR[:ACC[:MODE]] every kernel that scripts/import/import.py has built in DIR (f32, both modes), right or not,
-#                          against NVIDIA's baselines, for scripts/import/receipts.py; goes on likewise
+#                          against NVIDIA's baselines, for scripts/import/receipts.py; goes on likewise; kernels that DIR has
+#                          got since are in a -part2 and so on
 #        CONFIG:MODE:ACC   a run, say grid:offline:f16; goes on from its journal when one is in DIR
 # -t: TERM after so many seconds, so that a run ends cleanly inside a lease (exit 75) and the next call goes on.
 # -n: without the A/A copy, a tenth shorter.
@@ -115,21 +116,45 @@ run_referee() { # DTYPE [DIR]
 }
 
 # The shapes are those of the plugin's index, all else is the grid's. PUBLISHED_*: for trying this step.
-run_published() { # DIR ACC MODE
-    local name base resume=''
-    name=$(basename "$1")
-    base=$out/published-$name-$3
-    python3 - "$1/$name.tsv" "${PUBLISHED_CONFIG:-configs/grid.json}" >"$base.config.json" <<'END' || return
+# The shapes of an index that no earlier part has, as a config; 1 where there is none.
+published_config() { # INDEX EARLIER-CONFIG...
+    python3 - "${PUBLISHED_CONFIG:-configs/grid.json}" "$@" <<'END'
 import json, sys
-tree = json.load(open(sys.argv[2]))
+tree = json.load(open(sys.argv[1]))
 tree.pop("grid", None)
-tree["shapes"] = ["x".join(line.split("\t")[:3]) for line in open(sys.argv[1])]
+had = {shape for path in sys.argv[3:] for shape in json.load(open(path))["shapes"]}
+tree["shapes"] = [s for s in ("x".join(line.split("\t")[:3]) for line in open(sys.argv[2])) if s not in had]
 json.dump(tree, sys.stdout, indent=1)
+sys.exit(not tree["shapes"])
 END
-    [ -f "$base.journal.jsonl" ] && resume=--resume
-    timeout --preserve-status -s TERM "$limit" "$bench" run --config "$base.config.json" --mode "$3" --accumulate "$2" --timing "${PUBLISHED_TIMING:-device,device-row}" \
-        --time-anyway --baselines "${PUBLISHED_BASELINES:-torch.matmul,cublas,cublaslt-heuristic,cublaslt-autotuning}" -k "$(realpath "$1/$name.so")" \
-        --device "$device" --output "$base.json" $resume
+}
+
+# A journal is of one list of shapes. So what an index has grown by since the last call is a part of its own.
+run_published() { # DIR ACC MODE
+    local name first base part=1 rc=0 code resume earlier=() begin=$SECONDS
+    name=$(basename "$1")
+    first=$out/published-$name-$3
+    while :; do
+        base=$first
+        [ $part -gt 1 ] && base=$first-part$part
+        resume=''
+        if [ ! -f "$base.config.json" ]; then
+            published_config "$1/$name.tsv" "${earlier[@]}" >"$base.new.json" || break
+            mv "$base.new.json" "$base.config.json"
+        fi
+        [ -f "$base.journal.jsonl" ] && resume=--resume
+        timeout --preserve-status -s TERM $((limit > SECONDS - begin ? limit - SECONDS + begin : 1)) "$bench" run --config "$base.config.json" --mode "$3" \
+            --accumulate "$2" --timing "${PUBLISHED_TIMING:-device,device-row}" --time-anyway \
+            --baselines "${PUBLISHED_BASELINES:-torch.matmul,cublas,cublaslt-heuristic,cublaslt-autotuning}" -k "$(realpath "$1/$name.so")" \
+            --device "$device" --output "$base.json" $resume
+        code=$?
+        [ $code -eq 0 ] || rc=$code
+        [ $code -eq 0 ] || [ $code -eq 3 ] || return $rc
+        earlier+=("$base.config.json")
+        part=$((part + 1))
+    done
+    rm -f "$base.new.json"
+    return $rc
 }
 
 run_update() { # CONFIG ACC BREADTH MODE; the journal lies where the program is started, that of a search that ended is put aside

@@ -6,13 +6,18 @@ The sources are not changed. Each becomes OUT/<hash>.so with a log and a .json (
 source, the stand-in, the flags and the compiler, so that a second call builds what is new, and OUT can be carried to a machine
 with a GPU. OUT/report.tsv has a line for each file. Needs nvcc and gcc, no GPU and no PyTorch. README.md says how it is made.
 
+OUT/NAME.tsv and NAME.so are those of the kernels that OUT has of DIR, from the first one on and after each: a call may be ended
+at any time. TERM (exit 75) and INT (130) wait for the compilers that run, a second one ends them.
+
 --real-torch compiles and links with a real libtorch (LIBTORCH=, else python3's torch) what the stand-in has not built into OUT.
 
 Several tasks share the work as `cudal2-bench run` does: --shard I/N, else CUDAL2_SHARD or what the scheduler says. Each builds
-its files into the same OUT and leaves OUT/report.shard-I-of-N.tsv; --shard none then makes the plugin of all of them."""
+its files into the same OUT, whose index has those of all, and leaves OUT/report.shard-I-of-N.tsv; --shard none then builds what
+lost tasks have left."""
 import argparse
 import collections
 import concurrent.futures
+import fcntl
 import hashlib
 import json
 import os
@@ -32,6 +37,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "adapters")]
 sys.path.insert(0, str(TOP / "python" / "cudal2_bench"))
 import real_torch  # noqa: E402
 import shards  # noqa: E402
+from compilers import Compilers, Ended  # noqa: E402
 from common import cutlass_includes, find_nvcc  # noqa: E402
 TENSOR = r"(?:const\s+)?(?:torch|at)::Tensor\s*&?\s*\w+\s*"
 ENTRY = re.compile(r"\bvoid\s+(\w+)\s*\(\s*" + r",\s*".join([TENSOR] * 4) + r"\)\s*\{")
@@ -80,7 +86,7 @@ class Build:
     """What all files share."""
 
     def __init__(self, options, files):
-        self.options = options
+        self.options, self.compilers = options, Compilers()
         self.nvcc, version = find_nvcc("import")
         self.torch = real_torch.find() if options.real_torch else None
         self.plain = None  # the stand-in's: what it has built into OUT need not be built again
@@ -150,62 +156,94 @@ def tiles_of(text):
 def build_one(build, path):
     """One file: from the cache, or compiled now. The record says what came of it."""
     text = path.read_text(errors="replace")
-    kept = build.plain and kept_record(build.plain, build.plain.key(text))
+    kept = build.plain and kept_record(build.plain, path, text)
     if kept and kept["state"] == "ok":
-        return kept | {"file": path.name}
-    key = build.key(text)
-    with build.locks[key]:
-        return build_text(build, path, text, key) | {"file": path.name}
-
-
-def kept_record(build, key):
-    """What an earlier call has made of a source, or None."""
-    record_path, made = build.options.out / f"{key}.json", build.options.out / f"{key}.so"
-    if record_path.exists():
-        record = json.loads(record_path.read_text())
-        if record["state"] == "ok" and made.exists() or record["state"] != "ok" and not build.options.again:
-            return record | {"cached": True}
-    return None
-
-
-def build_text(build, path, text, key):
-    out = build.options.out
-    record_path, log_path, made = out / f"{key}.json", out / f"{key}.log", out / f"{key}.so"
-    kept = kept_record(build, key)
-    if kept:
         return kept
-    entry, reason = entry_of(text)
-    record = {"file": path.name, "key": key, "state": "failed", "reason": reason, "seconds": 0.0}
-    if entry:
-        generated, partial = out / f"{key}.{os.getpid()}.cu", out / f"{key}.part.{os.getpid()}.so"  # of this process alone
-        generated.write_text(f'#include "{path.resolve()}"\n#include "{HERE}/wrapper.hpp"\n')
-        start = time.monotonic()
-        try:
-            done = subprocess.run(build.command(generated, partial, entry, text), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, errors="replace", timeout=build.options.timeout)
-            log_path.write_text(done.stdout)
-            record["reason"] = None if done.returncode == 0 else reason_in(done.stdout)
-        except subprocess.TimeoutExpired:
-            record["reason"] = f"nvcc did not end in {build.options.timeout:.0f} s"
-        record["seconds"] = round(time.monotonic() - start, 1)
-        if record["reason"] is None:
-            partial.replace(made)
-            record |= {"state": "ok", "entry": entry, "tiles": tiles_of(text), "torch": build.torch and build.torch.identity,
-                       "source": hashlib.sha256(text.encode()).hexdigest()}
-        partial.unlink(missing_ok=True)
+    with build.locks[build.key(text)]:
+        return kept_record(build, path, text) or build_text(build, path, text)
+
+
+def good_record(build, key, text):
+    """What there is to say of an object that is whole: everything is in its source."""
+    return {"key": key, "state": "ok", "reason": None, "seconds": 0.0, "entry": entry_of(text)[0], "tiles": tiles_of(text),
+            "torch": build.torch and build.torch.identity, "source": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def kept_record(build, path, text):
+    """What an earlier call has made of a source, or None. An object lies there whole, or not at all: one without a record, of a
+    call that was killed, or carried here alone, does as well."""
+    key = build.key(text)
+    record_path, made = build.options.out / f"{key}.json", build.options.out / f"{key}.so"
+    record = json.loads(record_path.read_text()) if record_path.exists() else None
+    if made.exists() and (not record or record["state"] != "ok"):
+        record = good_record(build, key, text)
+        save(record_path, json.dumps({"file": path.name} | record, indent=1) + "\n")
+    if not record or (record["state"] == "ok" and not made.exists()) or (record["state"] != "ok" and build.options.again):
+        return None
+    return record | {"cached": True, "file": path.name}
+
+
+def own_part(path):
+    """What this process alone writes, until it becomes `path`: others may be at the same directory, from other machines too."""
+    return path.with_name(f"{path.stem}.part.{os.uname().nodename}.{os.getpid()}.{threading.get_ident()}{path.suffix}")
+
+
+def save(path, text):
+    """Whole or not at all."""
+    part = own_part(path)
+    part.write_text(text)
+    part.replace(path)
+
+
+def sweep(out):
+    """Parts that a call on this machine has left when it was killed."""
+    mine = re.compile(r"\.part\." + re.escape(os.uname().nodename) + r"\.(\d+)\.\d+\.\w+$")
+    for path in out.iterdir():
+        owner = mine.search(path.name)
+        if owner and not Path(f"/proc/{owner.group(1)}").exists():
+            path.unlink(missing_ok=True)
+
+
+def compile_text(build, path, text, key, entry):
+    """Makes the object; returns the reason why there is none, or None."""
+    made = build.options.out / f"{key}.so"
+    generated, part = own_part(made.with_suffix(".cu")), own_part(made)
+    generated.write_text(f'#include "{path.resolve()}"\n#include "{HERE}/wrapper.hpp"\n')
+    try:
+        status, said = build.compilers.run(build.command(generated, part, entry, text), build.options.timeout)
+        if status is None:
+            return f"nvcc did not end in {build.options.timeout:.0f} s"
+        made.with_suffix(".log").write_text(said)
+        if status == 0:
+            part.replace(made)
+        return reason_in(said) if status else None
+    finally:
+        part.unlink(missing_ok=True)
         generated.unlink(missing_ok=True)
-    whole = out / f"{key}.part.{os.getpid()}.json"  # another process may be reading
-    whole.write_text(json.dumps(record, indent=1) + "\n")
-    whole.replace(record_path)
+
+
+def build_text(build, path, text):
+    key, start = build.key(text), time.monotonic()
+    entry, reason = entry_of(text)
+    if entry:
+        reason = compile_text(build, path, text, key, entry)
+    record = {"key": key, "state": "failed", "reason": reason} if reason else good_record(build, key, text)
+    record |= {"file": path.name, "seconds": round(time.monotonic() - start, 1)}
+    save(build.options.out / f"{key}.json", json.dumps(record, indent=1) + "\n")
     return record
 
 
-def chosen(options):
+def all_files(options):
     files = sorted(options.dir.glob("*.cu"))
-    if options.limit and options.limit < len(files):
-        files = [files[i * len(files) // options.limit] for i in range(options.limit)]
     if not files:
         sys.exit(f"import: no .cu in {options.dir}")
+    return files
+
+
+def chosen(options):
+    files = all_files(options)
+    if options.limit and options.limit < len(files):
+        files = [files[i * len(files) // options.limit] for i in range(options.limit)]
     return [files[i] for i in shards.own(options.shard, [guess(options, f) for f in files])]
 
 
@@ -229,15 +267,17 @@ def told_of(torch):
 
 
 def link_plugin(build, name):
+    plugin = build.options.out / f"{name}.so"
+    part = own_part(plugin)
     options, torch = build.options, build.torch
     accumulate = options.accumulate or ("f16" if "F16F16F16F16" in str(options.dir) else "f32")
     cc = re.sub(r"\D", "", options.arch) if not torch or torch.cuda else 0
     compiler = shlex.split(os.environ.get("CC", "gcc"))  # "ccache gcc" too
     command = [*compiler, "-std=c17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
                "-shared", f"-I{TOP}/harness", f"-I{HERE}", f'-DIMPORT_NAME="{name}"', f"-DIMPORT_CC={cc}",
-               f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", *told_of(torch), str(HERE / "dispatch.c"), "-ldl", "-o",
-               str(options.out / f"{name}.so")]
-    subprocess.run(command, check=True)
+               f"-DIMPORT_ACCUMULATE=CUDAL2_ACC_{accumulate.upper()}", *told_of(torch), str(HERE / "dispatch.c"), "-ldl", "-o", str(part)]
+    subprocess.run(command, check=True, start_new_session=True)  # a Ctrl-C is for this script
+    part.replace(plugin)
 
 
 def show(i, total, record, left):
@@ -247,52 +287,88 @@ def show(i, total, record, left):
           + (f": {record['reason']}" if record["reason"] else ""), flush=True)
 
 
-def build_all(build, files, guesses, stop):
-    """The records by file; after a TERM those of the files that were begun."""
-    records, start = {}, time.monotonic()
+class Index:
+    """What dispatch.c reads: every file of DIR that OUT has a kernel for, whoever built it, and the plugin that reads it; and the
+    report of this call's files. Written whole, and not by two at a time."""
+
+    def __init__(self, build, name, files):
+        options = build.options
+        self.build, self.name, self.files, self.records, self.rows = build, name, files, {}, {}
+        self.texts = {f: f.read_text(errors="replace") for f in all_files(options) if re.fullmatch(r"\d+_\d+_\d+", f.stem)}
+        self.plugin = False  # this call's
+        part = f".shard-{options.shard.index}-of-{options.shard.count}" if options.shard else ""
+        self.report = options.out / f"report{part}.tsv"
+
+    def find(self, path):
+        for build in filter(None, (self.build.plain, self.build)):
+            record = kept_record(build, path, self.texts[path])
+            if record and record["state"] == "ok":
+                return line_of_index(path, record)
+        return None
+
+    def write(self):
+        with (self.build.options.out / f"{self.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            found = {f: self.find(f) for f in self.texts if f not in self.rows}
+            self.rows |= {f: row for f, row in found.items() if row}
+            if self.rows and not self.plugin:
+                link_plugin(self.build, self.name)
+                self.plugin = True
+            if self.rows:
+                save(self.build.options.out / f"{self.name}.tsv", "".join(self.rows[f] for f in self.texts if f in self.rows))
+        save(self.report, "file\tstate\tseconds\treason\n" + "".join(
+            f"{f.name}\t{r['state']}\t{r['seconds']}\t{r['reason'] or ''}\n" for f in self.files if (r := self.records.get(f))))
+
+    def add(self, path, record):
+        self.records[path] = record
+        if not record.get("cached"):
+            self.write()
+
+
+def build_all(build, index, guesses, stop):
+    """Fills the index; after a TERM with the files that were begun."""
+    files, records, start = index.files, index.records, time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(build.options.jobs) as pool:
         work = {pool.submit(build_one, build, f): f for f in files}
         stop.work = list(work)
-        for i, done in enumerate(concurrent.futures.as_completed(work), 1):
-            if done.cancelled():
+        if stop.status:  # since before there was any
+            pool.shutdown(wait=False, cancel_futures=True)
+        for done in concurrent.futures.as_completed(work):
+            if done.cancelled() or isinstance(done.exception(), Ended):
                 continue
             path = work[done]
-            records[path] = done.result()
+            index.add(path, done.result())
             fresh = sum(guesses[f] for f in records if not records[f].get("cached"))
             rest = sum(guesses[f] for f in files if f not in records)
-            show(i, len(files), records[path], rest * (time.monotonic() - start) / fresh if fresh else 0)
-    return records
+            show(len(records), len(files), records[path], rest * (time.monotonic() - start) / fresh if fresh else 0)
 
 
 class Stop:
-    """TERM (a preemption, the end of a job's time): files that nvcc has are finished, the others wait for the next call."""
+    """TERM (a preemption, the end of a job's time) or INT: files that nvcc has are finished, the others wait for the next call; a
+    second one ends nvcc as well."""
 
     def __init__(self):
-        self.asked, self.work = False, []
-        signal.signal(signal.SIGTERM, self.on_signal)
+        self.status, self.work, self.compilers = 0, [], []
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.on_signal)
 
-    def on_signal(self, *_):
-        self.asked = True
+    def on_signal(self, number, _):
+        if self.status:
+            for one in self.compilers:
+                one.end()
+        else:
+            os.write(2, b"import: ends with the files in hand; a second signal ends them too\n")  # print is not for handlers
+        self.status = 130 if number == signal.SIGINT else 75
         for one in self.work:
             one.cancel()
 
 
-def report(build, name, files, records):
-    """A shard's report is its own; the index and the plugin are made of all files, where all are there."""
-    options = build.options
-    part = f".shard-{options.shard.index}-of-{options.shard.count}" if options.shard else ""
-    path = options.out / f"report{part}.tsv"
-    path.write_text("file\tstate\tseconds\treason\n" + "".join(
-        f"{f.name}\t{records[f]['state']}\t{records[f]['seconds']}\t{records[f]['reason'] or ''}\n" for f in files))
-    good = [f for f in files if records[f]["state"] == "ok"]
-    shapes = [] if options.shard else [f for f in good if re.fullmatch(r"\d+_\d+_\d+", f.stem)]
-    if shapes:
-        (options.out / f"{name}.tsv").write_text("".join(line_of_index(f, records[f]) for f in shapes))
-        link_plugin(build, name)
+def summary(index):
+    good = sum(r["state"] == "ok" for r in index.records.values())
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    made = f"{options.out}/{name}.so, {path}" if shapes else f"{path}"
-    print(f"{len(good)} of {len(files)} built; {used.ru_utime + used.ru_stime:.0f} s of CPU time in this call; {made}")
-    return 0 if shapes or options.shard else 3
+    made = f"{index.build.options.out}/{index.name}.so with {len(index.rows)} kernels, {index.report}" if index.rows else f"{index.report}"
+    print(f"{good} of {len(index.files)} built; {used.ru_utime + used.ru_stime:.0f} s of CPU time in this call; {made}")
+    return 0 if index.rows or index.build.options.shard else 3
 
 
 def main():
@@ -315,14 +391,20 @@ def main():
     if options.plan:
         return
     stop, build = Stop(), Build(options, files)
+    sweep(options.out)
     if build.torch:
         build.plain = build.torch.cuda and Build(argparse.Namespace(**vars(options) | {"real_torch": False}), files)
         print(f"libtorch {build.torch.version}, {'with CUDA' if build.torch.cuda else 'without CUDA: kernels of the CPU device'}", flush=True)
-    records = build_all(build, files, guesses, stop)
-    if stop.asked:
-        print(f"import: terminated with {len(records)} of {len(files)} files looked at; the same command goes on", file=sys.stderr)
-        sys.exit(75)
-    sys.exit(report(build, name, files, records))
+    stop.compilers = [build.compilers]
+    index = Index(build, name, files)
+    index.write()  # what is kept is of use at once
+    build_all(build, index, guesses, stop)
+    index.write()
+    if stop.status:
+        print(f"import: {'interrupted' if stop.status == 130 else 'terminated'} with {len(index.records)} of {len(files)} files looked "
+              "at; the same command goes on", file=sys.stderr)
+        sys.exit(stop.status)
+    sys.exit(summary(index))
 
 
 if __name__ == "__main__":
