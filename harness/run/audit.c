@@ -11,12 +11,14 @@
 
 #include "base/clock.h"
 #include "run/audit_jobs.h"
+#include "run/measuring.h"
 #include "worker/environment.h"
 
 #define START_TRIES 2
 
 struct audit {
     const struct audit_request *request;
+    struct crew_task task;
     struct audit_jobs jobs;
     struct exclusion lost[CELL_MAX_EXCLUSIONS]; /* contenders that took a worker with them are not watched any more */
     size_t n_lost;
@@ -140,7 +142,7 @@ static bool on_blame(void *context, struct slot *slot, const struct exclusion *b
 static void on_tell(void *context, struct start_request *out)
 {
     const struct audit *a = context;
-    *out = *a->request->start;
+    measuring_tell(a->request->measuring, out);
     out->audit = true;
     out->precompile = false;
 }
@@ -187,26 +189,30 @@ static int on_retired(void *context, struct slot *slot, const struct slot_event 
 
 /* ---- the whole ---- */
 
+static struct crew_task make_task(struct audit *a)
+{
+    return (struct crew_task){.context = a,
+                              .tell = on_tell,
+                              .take = on_take,
+                              .give_back = on_give_back,
+                              .ready = on_ready,
+                              .done = on_done,
+                              .lost = on_lost,
+                              .blame = on_blame,
+                              .fail = on_fail,
+                              .retired = on_retired,
+                              .turn = ledger_turn,
+                              .turn_context = a->request->ledger,
+                              .start_tries = START_TRIES};
+}
+
 static int work(struct audit *a, struct error *err)
 {
     struct crew *crew = a->request->crew;
-    const struct crew_task task = {.context = a,
-                                   .tell = on_tell,
-                                   .take = on_take,
-                                   .give_back = on_give_back,
-                                   .ready = on_ready,
-                                   .done = on_done,
-                                   .lost = on_lost,
-                                   .blame = on_blame,
-                                   .fail = on_fail,
-                                   .retired = on_retired,
-                                   .turn = ledger_turn,
-                                   .turn_context = a->request->ledger,
-                                   .start_tries = START_TRIES};
     if (a->jobs.n == 0)
         return 0;
     crew_note(crew, "everything is timed; watching launches in %zu cell%s", a->jobs.n, a->jobs.n == 1 ? "" : "s");
-    return crew_run(crew, &task, err);
+    return crew_run(crew, &a->task, err);
 }
 
 /* Jobs that nobody has got to the end of. */
@@ -230,20 +236,36 @@ static int outcome(struct audit *a, struct error *err)
     return give_up(a, "no worker is left that could watch", err);
 }
 
-int audit_run(const struct audit_request *request, struct error *err)
+struct audit *audit_new(const struct audit_request *request)
 {
     struct audit *a = calloc(1, sizeof *a);
     if (!a)
-        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for an audit");
+        return NULL;
     a->request = request;
+    a->task = make_task(a);
+    return a;
+}
+
+void audit_free(struct audit *a)
+{
+    if (a)
+        audit_jobs_free(&a->jobs);
+    free(a);
+}
+
+const struct crew_task *audit_task(const struct audit *a)
+{
+    return &a->task;
+}
+
+/* The jobs are made while workers that were started ahead come up. */
+int audit_run(struct audit *a, struct error *err)
+{
+    const struct audit_request *request = a->request;
     int code = audit_jobs_make(request->ledger, request->config->activity, &a->jobs, err);
     if (!code && request->crew->n > 1)
         audit_jobs_sort(&a->jobs);
     if (!code)
         code = work(a, err);
-    if (!code)
-        code = outcome(a, err);
-    audit_jobs_free(&a->jobs);
-    free(a);
-    return code;
+    return code ? code : outcome(a, err);
 }

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/tree.h"
-#include "run/cores.h"
+#include "run/crew_devices.h"
 #include "run/memory.h"
 
 #define POLL_MS 200
@@ -240,27 +240,56 @@ static int drain(struct crew *crew, struct slot *slot, struct error *err)
 
 /* ---- the loop ---- */
 
-static int start_worker(struct crew *crew, struct slot *slot, struct error *err)
+static int start_worker(struct crew *crew, const struct crew_task *task, struct slot *slot, struct error *err)
 {
     struct start_request *start = &crew->start;
-    crew->task->tell(crew->task->context, start);
+    task->tell(task->context, start);
     start->worker = crew_number(crew, slot);
     slot->up = false;
     slot->env_index = -1;
-    if (!crew->task->warm || !crew->setup.warm || !warm_take(crew->setup.warm, slot))
+    if (!task->warm || !crew->setup.warm || !warm_take(crew->setup.warm, slot))
         return slot_start(slot, crew->setup.spec->program, start, err);
     slot_start_again(slot, start);
     return 0;
 }
 
-/* Nothing more for a worker that waits: it is kept for another run, or goes. Whether it is still this run's. */
-static bool dismiss(struct crew *crew, struct slot *slot)
+/* Or may get something to do. */
+static bool others_work(const struct crew *crew, const struct slot *slot)
 {
+    bool any = false;
+    for (int i = 0; i < crew->n; i++) {
+        const struct slot *other = &crew->slots[i];
+        bool up = other->state == SLOT_STARTING || other->state == SLOT_IDLE || other->state == SLOT_BUSY;
+        any |= other != slot && !other->ahead && (up || other->work >= 0);
+    }
+    return any;
+}
+
+/* A device that is through has its next worker started, while the last one ends and others finish their work. Where
+ * that fails the task itself will try, and tell. */
+static void start_ahead(struct crew *crew, struct slot *slot)
+{
+    const struct crew_task *next = crew->task->next;
+    struct error ignored;
+    if (is_stopping(crew) || (others_work(crew, slot) && !slot->has_cores))
+        return;
+    crew->next = next;
+    slot->ahead = start_worker(crew, next, slot, &ignored) == 0;
+}
+
+/* Nothing more for a worker that waits: it is kept for another run, or goes. *active: its slot has still to do with
+ * that. */
+static void dismiss(struct crew *crew, struct slot *slot, bool *active)
+{
+    const struct leaving_witness witness = {crew->task->lost, crew->task->context};
     bool keep = crew->task->warm && crew->setup.warm && !is_stopping(crew);
+    *active = false;
     if (keep && warm_keep(crew->setup.warm, slot))
-        return false;
+        return;
     slot_send_quit(slot);
-    return true;
+    *active = !crew->task->next || !leaving_take(&crew->leaving, crew_number(crew, slot), slot, &witness);
+    if (!*active)
+        start_ahead(crew, slot);
 }
 
 /* Work is taken before its worker is up, and may need what only a worker knows: it is completed when it leaves, and
@@ -282,23 +311,34 @@ static enum crew_offer offer_to(struct crew *crew, struct slot *slot)
         return CREW_NONE;
     if (slot->work >= 0)
         return CREW_WORK;
-    return slot->state == SLOT_IDLE || slot->state == SLOT_EMPTY ? crew->task->take(crew->task->context, slot)
-                                                                 : CREW_NONE;
+    bool free = slot->state == SLOT_IDLE || slot->state == SLOT_EMPTY || slot->ahead;
+    return free ? crew->task->take(crew->task->context, slot) : CREW_NONE;
+}
+
+/* Its worker is the next task's. Where another device has given work back, this one is needed once more. */
+static void call_back(struct slot *slot)
+{
+    slot_kill(slot);
+    slot->ahead = false;
 }
 
 /* Gives the slot its next thing to do; *active is false when there is nothing left for it. */
 static int advance(struct crew *crew, struct slot *slot, bool *active, struct error *err)
 {
     enum crew_offer offer = offer_to(crew, slot);
-    *active = true;
+    *active = !slot->ahead || offer != CREW_NONE;
+    if (slot->ahead && offer != CREW_NONE)
+        call_back(slot);
+    if (slot->ahead)
+        return 0;
     if (slot->state == SLOT_IDLE && offer == CREW_WORK)
-        return send_work(crew, slot, err);
+        return leaving_still(&crew->leaving, crew_number(crew, slot)) ? 0 : send_work(crew, slot, err);
     if (slot->state == SLOT_IDLE && offer == CREW_NONE)
-        *active = dismiss(crew, slot);
+        dismiss(crew, slot, active);
     else if (slot->state == SLOT_STARTING && is_stopping(crew))
         slot_kill(slot); /* nothing is lost, and it may take a minute to come up */
     else if (slot->state == SLOT_EMPTY && offer != CREW_NONE && clock_now_ns() >= slot->not_before_ns)
-        return start_worker(crew, slot, err);
+        return start_worker(crew, crew->task, slot, err);
     else
         *active = slot->state != SLOT_RETIRED && (slot->state != SLOT_EMPTY || offer != CREW_NONE);
     return 0;
@@ -320,8 +360,10 @@ static void watch_memory(struct crew *crew)
 static void count_time(struct crew *crew)
 {
     uint64_t now = clock_now_ns();
-    for (int i = 0; i < crew->n; i++)
-        crew->slots[i].spent[crew->slots[i].state] += 1e-9 * (double)(now - crew->counted_ns);
+    for (int i = 0; i < crew->n; i++) {
+        struct slot *slot = &crew->slots[i];
+        slot->spent[slot->ahead ? SLOT_IDLE : slot->state] += 1e-9 * (double)(now - crew->counted_ns);
+    }
     crew->counted_ns = now;
 }
 
@@ -337,14 +379,26 @@ static int turn(struct crew *crew, bool *any, struct error *err)
         *any |= active;
     }
     if (*any) /* the time limit also bounds how late a signal or a deadline is seen */
-        slots_wait(crew->slots, crew->n, task->wake_fd, POLL_MS);
+        slots_wait(crew->slots, 2 * crew->n, task->wake_fd, POLL_MS);
     count_time(crew);
     for (int i = 0; i < crew->n; i++)
-        if (drain(crew, &crew->slots[i], err))
+        if (!crew->slots[i].ahead && drain(crew, &crew->slots[i], err))
             return err->code;
+    leaving_look(&crew->leaving);
     count_time(crew);
     watch_memory(crew);
     return task->turn ? task->turn(task->turn_context ? task->turn_context : task->context, err) : 0;
+}
+
+/* A worker that was started for this task is its own from now on, and one for another task is nobody's. */
+static void begin_slot(struct crew *crew, struct slot *slot)
+{
+    if (slot->ahead && crew->next != crew->task)
+        slot_kill(slot);
+    slot->ahead = false;
+    finish_work(slot);
+    slot->start_failures = 0;
+    slot->not_before_ns = 0;
 }
 
 int crew_run(struct crew *crew, const struct crew_task *task, struct error *err)
@@ -352,11 +406,10 @@ int crew_run(struct crew *crew, const struct crew_task *task, struct error *err)
     int code = 0;
     crew->task = task;
     crew->over = crew->was_up = false;
-    for (int i = 0; i < crew->n; i++) {
-        finish_work(&crew->slots[i]);
-        crew->slots[i].start_failures = 0;
-        crew->slots[i].not_before_ns = 0;
-    }
+    if (crew->next != task)
+        leaving_end(&crew->leaving, false);
+    for (int i = 0; i < crew->n; i++)
+        begin_slot(crew, &crew->slots[i]);
     crew->counted_ns = clock_now_ns();
     for (bool any = true; any && !code && crew_stop_signal(crew) >= 0;)
         code = turn(crew, &any, err);
@@ -375,70 +428,26 @@ void crew_init(struct crew *crew, const struct crew_setup *setup)
         crew->deadline_ns = clock_now_ns() + (uint64_t)(budget * 1e9);
 }
 
-/* Where the cores cannot be told apart the workers share them all. */
-static int deal_cores(struct crew *crew, struct error *err)
-{
-    struct cores_view *view = calloc(1, sizeof *view);
-    cpu_set_t *parts = calloc(DEVICES_MAX, sizeof *parts);
-    int code = view && parts ? 0 : error_set(err, EXIT_CODE_INTERNAL, "out of memory for the workers' cores");
-    if (!code && crew->n > 1)
-        cores_read("/sys", &crew->setup.spec->devices, view);
-    bool shared = !code && crew->setup.spec->devices.on_cuda && cores_share(view, parts);
-    for (int i = 0; i < crew->n && shared; i++) {
-        crew->slots[i].has_cores = true;
-        crew->slots[i].cores = parts[i];
-    }
-    free(view);
-    free(parts);
-    return code;
-}
-
-/* Whoever has to wait is told for whom. */
-static int take_lock(const struct crew *crew, const char *name, int *fd, struct error *err)
-{
-    char holder[DEVICES_HOLDER_MAX];
-    double seconds = crew->setup.spec->lock_seconds;
-    int code = devices_lock(name, 0, crew->setup.stop, fd, err);
-    if (code != EXIT_CODE_TEMPORARY || seconds <= 0)
-        return code;
-    devices_holder(name, holder);
-    crew_note(crew, "%s measures on %s: waiting for it, %.0f s at most", holder, name, seconds);
-    return devices_lock(name, seconds, crew->setup.stop, fd, err);
-}
-
-static int take_locks(struct crew *crew, const struct devices *devices, struct error *err)
-{
-    int order[DEVICES_MAX], code = 0;
-    devices_lock_order(devices, order);
-    for (int i = 0; i < crew->n && !code; i++) {
-        const char *name = devices->lock[order[i]];
-        struct slot *slot = &crew->slots[order[i]];
-        if (name[0] && slot->lock_fd < 0)
-            code = take_lock(crew, name, &slot->lock_fd, err);
-    }
-    return code;
-}
-
 int crew_open(struct crew *crew, struct error *err)
 {
     const struct run_spec *spec = crew->setup.spec;
     const struct devices *devices = &spec->devices;
-    crew->slots = calloc((size_t)devices->count, sizeof *crew->slots);
+    crew->slots = calloc(2 * (size_t)devices->count, sizeof *crew->slots);
     if (!crew->slots)
         return error_set(err, EXIT_CODE_INTERNAL, "out of memory for the workers");
     crew->n = devices->count;
+    leaving_begin(&crew->leaving, crew->slots + crew->n, crew->n);
     for (int i = 0; i < crew->n; i++)
         crew->slots[i] = (struct slot){
             .process.fd = -1, .reader.fd = -1, .lock_fd = -1, .work = -1, .env_index = -1, .device = devices->spec[i]};
-    if (deal_cores(crew, err))
-        return err->code;
     if (crew->setup.warm)
         crew->slots[0].lock_fd = warm_lock(crew->setup.warm);
-    return take_locks(crew, devices, err);
+    return crew_take_devices(crew, err);
 }
 
 void crew_close(struct crew *crew)
 {
+    leaving_end(&crew->leaving, crew_stop_signal(crew) < 0);
     for (int i = 0; i < crew->n; i++) {
         slot_kill(&crew->slots[i]);
         if (crew->slots[i].lock_fd >= 0)
@@ -446,5 +455,6 @@ void crew_close(struct crew *crew)
     }
     free(crew->slots);
     crew->slots = NULL;
+    crew->leaving = (struct leaving){0};
     crew->n = 0;
 }

@@ -9,6 +9,7 @@
 #ifndef CUDAL2_RUN_CREW_H
 #define CUDAL2_RUN_CREW_H
 
+#include "run/leaving.h"
 #include "run/run_spec.h"
 #include "run/slot.h"
 #include "run/warm.h"
@@ -62,6 +63,9 @@ struct crew_task {
     int wake_fd;        /* readable: there is work for who was told CREW_LATER; the task reads it empty. 0: none */
     bool warm;          /* its workers may be crew_setup.warm's, and are kept there in the end */
     bool proven; /* such a worker has been up before this task: one that says why it cannot start is tried again */
+    /* The task behind this one, which times nothing; NULL: none is known. A device that has nothing more to do here
+     * gets its worker of that task at once, unless another device still works and may share cores with it. */
+    const struct crew_task *next;
 };
 
 struct crew_setup {
@@ -74,8 +78,10 @@ struct crew_setup {
 
 struct crew {
     struct crew_setup setup;
-    struct slot *slots;           /* owned; n of them once it is open */
+    struct slot *slots;           /* owned; n of them once it is open, and as many for who leaves */
+    struct leaving leaving;       /* told to quit, by a task that has one behind it */
     const struct crew_task *task; /* of crew_run */
+    const struct crew_task *next; /* whose workers slots with `ahead` have */
     struct start_request start;   /* of the latest worker; too large for a small stack */
     uint64_t deadline_ns, memory_checked_ns, counted_ns;
     int n;
@@ -90,14 +96,15 @@ void crew_init(struct crew *crew, const struct crew_setup *setup);
 int crew_open(struct crew *crew, struct error *err);
 
 /* Works until the task has nothing more, no device gets a worker any more, or the end is asked for. Every process that
- * it started has ended then, or will be killed by crew_close. Returns 0 unless a call of the task failed: what is left
- * undone the task knows. */
+ * it started has ended then, is leaving, waits for task->next, or will be killed by crew_close. No work
+ * is sent to a device on which somebody leaves. Returns 0 unless a call of the task failed: what is left undone the
+ * task knows. */
 int crew_run(struct crew *crew, const struct crew_task *task, struct error *err);
 
 /* From within a call of the task: no more work is given out, work in hand is finished. */
 void crew_end(struct crew *crew);
 
-/* Kills what is left, and gives the locks back. */
+/* Waits for who leaves, kills what is left, and gives the locks back. Again is harmless. */
 void crew_close(struct crew *crew);
 
 /* 0, or the signal that asks for an end: *stop, or SIGALRM when the budget is spent. Negative: at once. */

@@ -307,7 +307,8 @@ int measuring_run(struct measuring *m, struct error *err)
                                    .turn_context = m->ledger,
                                    .start_tries = START_TRIES,
                                    .warm = true,
-                                   .proven = m->ledger->n_env > 0};
+                                   .proven = m->ledger->n_env > 0,
+                                   .next = m->behind};
     return crew_run(m->crew, &task, err);
 }
 

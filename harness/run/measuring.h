@@ -24,10 +24,12 @@ struct measuring {
     uint64_t worker_ready_bytes; /* the most that one held when it had loaded its libraries */
     double cost_done, cost_left;
     struct between between;
-    bool checking; /* all was measured before: one worker is started for what it says of itself */
+    bool checking;                  /* all was measured before: one worker is started for what it says of itself */
+    const struct crew_task *behind; /* crew_task.next; NULL: none */
 };
 
-/* Set spec, hooks, ledger, crew and `checking` in *m, everything else 0. measuring_close is due whatever comes back. */
+/* Set spec, hooks, ledger, crew, `checking` and `behind` in *m, everything else 0. measuring_close is due whatever
+ * comes back. */
 int measuring_open(struct measuring *m, struct error *err);
 
 /* The order of the plan, or with several workers the cells that take longest first, so that all end at about the same

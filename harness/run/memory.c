@@ -11,13 +11,13 @@
 
 #define MOST_OF_IT 0.75
 
-struct memory_use memory_used(uint64_t worker_ready)
+struct memory_use memory_used(uint64_t worker_ready, uint64_t leaving)
 {
-    struct memory_use memory = {.worker_ready = worker_ready};
+    struct memory_use memory = {.worker_ready = worker_ready, .worker_peak = leaving};
     struct rusage self, children;
     if (getrusage(RUSAGE_SELF, &self) == 0)
         memory.supervisor_peak = (uint64_t)self.ru_maxrss * 1024;
-    if (getrusage(RUSAGE_CHILDREN, &children) == 0)
+    if (getrusage(RUSAGE_CHILDREN, &children) == 0 && (uint64_t)children.ru_maxrss * 1024 > leaving)
         memory.worker_peak = (uint64_t)children.ru_maxrss * 1024;
     return memory;
 }

@@ -7,8 +7,9 @@
 #include "run/ledger.h"
 #include "run/slot.h"
 
-/* Peaks of this process, and of the largest worker that has ended; worker_ready is told by the caller. */
-struct memory_use memory_used(uint64_t worker_ready);
+/* Peaks of this process, and of the largest worker that has ended, or is about to with `leaving` bytes; worker_ready is
+ * told by the caller. */
+struct memory_use memory_used(uint64_t worker_ready, uint64_t leaving);
 
 /* How many processes the kernel has killed for memory so far, in this control group or on the machine. */
 uint64_t memory_oom_kills(void);

@@ -446,6 +446,19 @@ unsigned long long process_resident_bytes(const struct process *p)
     return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
+unsigned long long process_peak_bytes(const struct process *p)
+{
+    char path[64], line[256];
+    unsigned long long kib = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "VmHWM: %llu", &kib) != 1)
+        continue;
+    if (f)
+        fclose(f);
+    return kib * 1024;
+}
+
 unsigned long long process_waited_ns(const struct process *p)
 {
     char path[64];

@@ -69,6 +69,8 @@ void process_forget(struct process *p);
 
 /* Resident memory, bytes; 0 when unknown. */
 unsigned long long process_resident_bytes(const struct process *p);
+/* The most that it has been so far. */
+unsigned long long process_peak_bytes(const struct process *p);
 
 /* For how long its threads have waited for a processor that others had, ns, all together; 0 when unknown. */
 unsigned long long process_waited_ns(const struct process *p);

@@ -161,12 +161,12 @@ void slot_send_quit(struct slot *slot)
 
 void slots_wait(const struct slot *slots, int n, int wake_fd, int milliseconds)
 {
-    struct pollfd fds[2 * DEVICES_MAX + 1];
+    struct pollfd fds[4 * DEVICES_MAX + 1]; /* of a crew, and of who leaves it */
     nfds_t count = 0;
     if (wake_fd > 0)
         fds[count++] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     for (int i = 0; i < n; i++) {
-        if (slots[i].process.pid <= 0)
+        if (slots[i].process.pid <= 0 || slots[i].ahead)
             continue;
         fds[count++] = (struct pollfd){.fd = slots[i].process.fd, .events = POLLIN};
         fds[count++] = (struct pollfd){.fd = listener_wait_fd(&slots[i].process.listener), .events = POLLIN};

@@ -48,6 +48,7 @@ struct slot {
     double clock_ns;             /* not 0: so far the worker's clock was off ours */
     bool told_to_quit;           /* by us */
     bool wary;                   /* its device did not open at once: from now on a trial comes first (settle.h) */
+    bool ahead;                  /* its worker is the next task's, and is not looked at before that (run/crew.h) */
     bool has_cores;              /* of its own (run/cores.h): */
     cpu_set_t cores;
     double spent[SLOT_STATES];     /* seconds in each state (run/timeline.h) */
@@ -83,7 +84,8 @@ void slot_start_again(struct slot *slot, struct start_request *start);
 /* Sends slot->request, a cell to measure or, with its `audit`, to watch; SLOT_BUSY. A failure means that the worker is
  * gone: the next look says so. */
 void slot_send_cell(struct slot *slot);
-/* Waits until one of n slots has something to say, or wake_fd (0: none) is readable, at most so long. */
+/* Waits until one of n slots that are looked at has something to say, or wake_fd (0: none) is readable, at most so
+ * long. */
 void slots_wait(const struct slot *slots, int n, int wake_fd, int milliseconds);
 /* Sends `quit`; SLOT_QUITTING. */
 void slot_send_quit(struct slot *slot);

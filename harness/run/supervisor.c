@@ -21,24 +21,38 @@ struct run {
     struct ledger ledger;
     struct crew crew;
     struct measuring measuring;
-    struct start_request start; /* of workers that audit */
+    struct audit_request audit_request;
+    struct audit *audit;        /* owned; NULL where nothing is watched */
+    struct start_request start; /* of workers that time alone */
     struct memory_use memory;   /* of measuring */
     struct timeline timeline;
     cJSON *looks; /* owned; of the check between devices */
 };
 
+/* It may be due when everything is timed. */
+static int plan_audit(struct run *run, struct error *err)
+{
+    run->audit_request = (struct audit_request){.config = run->spec->config,
+                                                .ledger = &run->ledger,
+                                                .crew = &run->crew,
+                                                .measuring = &run->measuring,
+                                                .advice = end_record_advice(run->spec)};
+    if (run->spec->config->activity == ACTIVITY_OFF)
+        return 0;
+    run->audit = audit_new(&run->audit_request);
+    if (!run->audit)
+        return error_set(err, EXIT_CODE_INTERNAL, "out of memory for an audit");
+    /* What runs on a CPU may be timed alone first (alone.h), beside nobody. */
+    run->measuring.behind = run->spec->devices.on_cuda && !run->measuring.checking ? audit_task(run->audit) : NULL;
+    return 0;
+}
+
 static int audit(struct run *run, struct error *err)
 {
-    const struct audit_request request = {.config = run->spec->config,
-                                          .ledger = &run->ledger,
-                                          .crew = &run->crew,
-                                          .start = &run->start,
-                                          .advice = end_record_advice(run->spec)};
-    if (!audit_is_due(request.config, request.ledger))
+    if (!run->audit || !audit_is_due(run->spec->config, &run->ledger))
         return 0;
-    measuring_tell(&run->measuring, &run->start);
     timeline_mark(&run->timeline);
-    int code = audit_run(&request, err);
+    int code = audit_run(run->audit, err);
     timeline_add(&run->timeline, "watch", &run->crew);
     return code;
 }
@@ -69,7 +83,7 @@ static int check_or_measure(struct run *run, struct error *err)
     int code = measuring_run(&run->measuring, err);
     timeline_add(&run->timeline, "measure", &run->crew);
     run->looks = between_take(&run->measuring.between);
-    run->memory = memory_used(run->measuring.worker_ready_bytes);
+    run->memory = memory_used(run->measuring.worker_ready_bytes, crew->leaving.peak_bytes);
     if (!code && run->measuring.checking && crew->slots[0].state == SLOT_RETIRED && crew->last.code)
         *err = crew->last, code = err->code;
     if (!code)
@@ -86,14 +100,17 @@ static int work(struct run *run, struct error *err)
     m->ledger = &run->ledger;
     m->crew = &run->crew;
     m->checking = ledger->n_done == ledger->plan.n_cells && !audit_is_due(run->spec->config, ledger);
-    int code = measuring_open(m, err);
+    int code = plan_audit(run, err);
+    if (!code)
+        code = measuring_open(m, err);
     if (!code && !(m->checking && run->hooks->director)) {
         code = crew_open(&run->crew, err);
         if (!code)
             code = check_or_measure(run, err);
-        crew_close(&run->crew);
+        crew_close(&run->crew); /* the journal is read again, and nobody may be there who could write to it */
     }
     measuring_close(m);
+    audit_free(run->audit);
     return code;
 }
 
