@@ -1,10 +1,11 @@
 /*
- * crew_devices.c - what a crew needs of the machine before its workers start: a share of the cores for each, and the
- * locks of their GPUs. Relies on cores.h and devices.h. Called by crew.c.
+ * crew_devices.c - what a crew needs of the machine before its workers start: a share of the cores for each, the GPU
+ * that it is shown, and the locks. Relies on cores.h and devices.h. Called by crew.c.
  */
 #include "run/crew_devices.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "run/cores.h"
 
@@ -52,8 +53,17 @@ static int take_locks(struct crew *crew, const struct devices *devices, struct e
     return code;
 }
 
+/* Where NVML says which GPU it is, its worker's driver need not bring up the others. */
+static void show_alone(struct crew *crew, const struct devices *devices)
+{
+    static const char uuid[] = "GPU-";
+    for (int i = 0; i < crew->n; i++)
+        crew->slots[i].shown = strncmp(devices->lock[i], uuid, strlen(uuid)) == 0 ? devices->lock[i] : NULL;
+}
+
 int crew_take_devices(struct crew *crew, struct error *err)
 {
+    show_alone(crew, &crew->setup.spec->devices);
     int code = deal_cores(crew, err);
     return code ? code : take_locks(crew, &crew->setup.spec->devices, err);
 }

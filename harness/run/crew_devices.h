@@ -6,7 +6,8 @@
 
 #include "run/crew.h"
 
-/* Gives every slot its cores, and the lock of its GPU where it has none yet: lock_fd, which crew_close gives back. */
+/* Gives every slot its cores, its GPU's UUID, and the lock of its GPU where it has none yet: lock_fd, which crew_close
+ * gives back. */
 int crew_take_devices(struct crew *crew, struct error *err);
 
 #endif

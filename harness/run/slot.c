@@ -112,6 +112,7 @@ void slot_start_again(struct slot *slot, struct start_request *start)
     set_stage(slot, "start", READY_SECONDS);
     start->nonce = slot->nonce;
     start->device = slot->device;
+    start->gpu = slot->wary ? NULL : slot->shown;
     cJSON *message = start_request_to_json(start);
     line_write(slot->process.fd, message, &ignored); /* a worker that is already dead is seen at the next look */
     cJSON_Delete(message);

@@ -26,6 +26,7 @@ struct slot {
     char nonce[PROTOCOL_NONCE];
     char gpu[RECORD_NAME_MAX]; /* UUID that its first worker told; "" none yet */
     const char *device;        /* "cpu", "cuda:0" */
+    const char *shown;         /* UUID of the GPU that a worker is shown alone; NULL: all that are visible */
     int lock_fd;               /* -1 on the CPU */
     int env_index;             /* of the present process in the run's env[]; -1 unknown */
     struct stage_note now;     /* who would be to blame, in what, and by when it must be over */

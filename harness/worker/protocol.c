@@ -305,6 +305,8 @@ cJSON *start_request_to_json(const struct start_request *request)
     cJSON_AddStringToObject(o, "type", "start");
     cJSON_AddItemToObject(o, "config", cJSON_Duplicate(request->config, true));
     cJSON_AddStringToObject(o, "device", request->device);
+    if (request->gpu)
+        cJSON_AddStringToObject(o, "gpu", request->gpu);
     cJSON_AddNumberToObject(o, "worker", request->worker);
     cJSON_AddStringToObject(o, "nonce", request->nonce);
     put_text_or_null(o, "plugins", request->plugin_directory);
@@ -352,11 +354,13 @@ static int read_flag(struct json_at at, bool *out, struct error *err)
 
 int start_request_from_json(struct json_at at, struct start_request *out, struct error *err)
 {
-    static const char *const keys[] = {"type",       "config",  "device", "worker", "nonce",  "plugins", "kernels",
-                                       "precompile", "refused", "tuned",  "audit",  "search", NULL};
+    static const char *const keys[] = {"type",    "config",     "device",  "gpu",   "worker", "nonce",  "plugins",
+                                       "kernels", "precompile", "refused", "tuned", "audit",  "search", NULL};
+    struct json_at gpu = json_member(at, "gpu");
     int64_t worker = 0;
     *out = (struct start_request){0};
     if (json_only_keys(at, keys, err) || json_read_string(json_member(at, "device"), &out->device, err) ||
+        (gpu.node && json_read_string(gpu, &out->gpu, err)) ||
         json_read_int(json_member(at, "worker"), 0, INT32_MAX, &worker, err) ||
         json_read_string(json_member(at, "nonce"), &out->nonce, err) ||
         read_text_or_null(json_member(at, "plugins"), &out->plugin_directory, err) ||

@@ -63,6 +63,7 @@ int line_write(int fd, const cJSON *message, struct error *err);
 struct start_request {
     const cJSON *config;
     const char *device;
+    const char *gpu; /* NULL, or its UUID: CUDA is to show no other */
     int worker;
     const char *nonce;
     const char *plugin_directory, *kernel_directory;

@@ -14,12 +14,12 @@
 #include "choice/rank.h"
 #include "compile/kernels.h"
 #include "contender/module.h"
-#include "device/cuda_watch.h"
 #include "measure/ranges.h"
 #include "verify/rivals.h"
 #include "worker/audit.h"
 #include "worker/confine.h"
 #include "worker/environment.h"
+#include "worker/opening.h"
 #include "worker/preflight.h"
 #include "worker/process_state.h"
 #include "worker/protocol.h"
@@ -232,8 +232,7 @@ static void check_loaded(struct worker *w)
 static int open_machine(struct worker *w, const struct start_request *start, struct error *err)
 {
     struct confinement asked; /* in worker_main there was nobody to tell of a fault in it */
-    if (confine_parse(getenv(CONFINE_VARIABLE), &asked, err) || (start->audit && cuda_watcher_open(&w->watcher, err)) ||
-        device_open(start->device, NULL, &w->device, err))
+    if (confine_parse(getenv(CONFINE_VARIABLE), &asked, err) || opening_device(start, &w->watcher, &w->device, err))
         return err->code;
     end_part(w, "device");
     w->confinement.listener_socket = CONFINE_LISTENER_FD;
@@ -321,6 +320,7 @@ static int send_ready(struct worker *w, const struct start_request *start, struc
         cJSON_Delete(message);
         return err->code;
     }
+    opening_number(start, env);
     environment_identity(env, w->identity);
     environment_add_tuned(env, &w->tuned);
     environment_add_refused(env, start->refused, start->n_refused);

@@ -34,6 +34,26 @@ static void test_a_gpu_that_does_not_open_is_tried_first(void **state)
     assert_string_equal(arguments[0], "at");
 }
 
+/* A worker's driver brings up one GPU, until that has failed. */
+static void test_a_worker_is_shown_its_gpu_alone(void **state)
+{
+    char path[128], text[64] = "";
+    (void)state;
+    crew_close(&f.crew);
+    setenv("CUDAL2_CACHE", t.directory, 1);
+    snprintf(t.spec.devices.lock[0], sizeof t.spec.devices.lock[0], "GPU-1");
+    assert_int_equal(crew_open(&f.crew, &t.err), 0);
+    f.crew.slots[0].device = "cuda:0";
+    assert_int_equal(feed(1, "start:1=exit"), 0);
+    snprintf(path, sizeof path, "%s/shown", t.directory);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, "GPU-1\nall\n");
+    unsetenv("CUDAL2_CACHE");
+}
+
 static void test_a_trial_is_the_last_resort(void **state)
 {
     (void)state;
@@ -160,6 +180,7 @@ int main(int argc, char **argv)
         return fake_worker();
     const struct CMUnitTest tests[] = {
         TEST(test_a_gpu_that_does_not_open_is_tried_first),
+        TEST(test_a_worker_is_shown_its_gpu_alone),
         TEST(test_a_trial_is_the_last_resort),
         TEST(test_a_worker_is_kept),
         TEST(test_a_worker_is_not_kept_for_others),

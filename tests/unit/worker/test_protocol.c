@@ -225,12 +225,14 @@ static void test_start_request_round_trip(void **state)
     struct start_request in = {.config = config, .device = "cuda:1", .worker = 3, .nonce = "ab"}, out;
     (void)state;
     in.kernel_directory = "/k";
+    in.gpu = "GPU-1";
     in.precompile = true;
     in.n_refused = 1;
     in.refused[0] = (struct exclusion){"evil", "crash", "load", "killed by signal 6"};
     cJSON *tree = start_request_to_json(&in);
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), 0);
     assert_string_equal(out.device, "cuda:1");
+    assert_string_equal(out.gpu, "GPU-1");
     assert_int_equal(out.worker, 3);
     assert_string_equal(out.nonce, "ab");
     assert_null(out.plugin_directory);
@@ -241,6 +243,9 @@ static void test_start_request_round_trip(void **state)
     assert_string_equal(out.refused[0].name, "evil");
     assert_string_equal(out.refused[0].status, "crash");
     assert_string_equal(out.refused[0].reason, "killed by signal 6");
+    cJSON_DeleteItemFromObject(tree, "gpu");
+    assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), 0);
+    assert_null(out.gpu);
     cJSON_DeleteItemFromObject(tree, "config");
     assert_int_equal(start_request_from_json(json_root(tree, "t"), &out, &err), EXIT_CODE_DATA);
     cJSON_Delete(tree);
