@@ -83,7 +83,7 @@ size_t registry_sets(const struct registry *r, const char **names, size_t capaci
 void registry_close(struct registry *r);
 size_t registry_count(const struct registry *r);
 const struct contender *registry_at(const struct registry *r, size_t index);
-/* JSON object text {plugin: versions object, ...} of every loaded plugin and kernel set (sources' hashes); owned
+/* JSON object text {plugin: versions object, ...} of every loaded plugin and then kernel set (sources' hashes); owned
  * by the caller. */
 char *registry_versions(const struct registry *r);
 

@@ -108,7 +108,8 @@ struct bench {
     const cJSON *search;              /* cell_request.search (worker/cell.h); NULL: no search */
     const struct skipped_variant *skipped;
     size_t n_skipped;
-    const char *identity; /* of GPU, driver and libraries: part of the key of cached winners */
+    const char *identity;         /* of GPU, driver and libraries: part of the key of cached winners */
+    const char *library_identity; /* the same without kernel sets, for a library's winners; NULL: as above */
     struct cell_record *record;
     stage_reporter report;
     void *report_context;

@@ -323,6 +323,7 @@ int cell_conduct(const struct cell_context *context, const struct cell_request *
     bench->report = context->report;
     bench->report_context = context->report_context;
     bench->identity = context->identity;
+    bench->library_identity = context->library_identity;
     bench->between_blocks = honesty_after_block;
     bench->tuned = context->tuned;
     bench->ranker = context->ranker;

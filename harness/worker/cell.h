@@ -51,6 +51,7 @@ struct cell_context {
     struct registry *registry;
     int worker;
     const char *identity; /* names GPU, driver and libraries: part of the key under which race winners are cached */
+    const char *library_identity; /* kernel sets left out; NULL: as above */
     stage_reporter report;
     void *report_context;
     struct host_threads *threads; /* of the process; NULL: nobody asks whose they are */

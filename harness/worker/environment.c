@@ -38,7 +38,8 @@
 #define PROGRAM_MAX_BYTES (1u << 30)
 #define VERSIONS_MAX_BYTES (1u << 20)
 #define REFUSED "refused" /* names of plugins */
-#define VALUE_BYTES 91    /* of each value in a line of 256 */
+#define SETS_MAX 128
+#define VALUE_BYTES 91 /* of each value in a line of 256 */
 
 static int hash_program(char hex[DIGEST_HEX], struct error *err)
 {
@@ -344,14 +345,29 @@ static void digest_add_json(struct digest *d, const cJSON *node)
     free(text);
 }
 
-void environment_identity(const cJSON *environment, char hex[DIGEST_HEX])
+/* Plugins come first and kernel sets behind them, whatever they call themselves. */
+static void digest_add_plugins(struct digest *d, const cJSON *libraries, const struct registry *registry)
+{
+    const char *sets[SETS_MAX];
+    int left = cJSON_GetArraySize(libraries) - (int)registry_sets(registry, sets, SETS_MAX);
+    for (const cJSON *l = libraries ? libraries->child : NULL; l && left > 0; l = l->next, left--) {
+        digest_add_string(d, l->string);
+        digest_add_json(d, l);
+    }
+}
+
+void environment_identity(const cJSON *environment, const struct registry *without_sets_of, char hex[DIGEST_HEX])
 {
     static const char *const device_keys[] = {"kind", "name", "driver", "threads", NULL};
     const cJSON *device = cJSON_GetObjectItemCaseSensitive(environment, "device");
+    const cJSON *libraries = cJSON_GetObjectItemCaseSensitive(environment, "libraries");
     struct digest d;
     digest_start(&d);
     for (size_t i = 0; device_keys[i]; i++)
         digest_add_json(&d, cJSON_GetObjectItemCaseSensitive(device, device_keys[i]));
-    digest_add_json(&d, cJSON_GetObjectItemCaseSensitive(environment, "libraries"));
+    if (without_sets_of)
+        digest_add_plugins(&d, libraries, without_sets_of);
+    else
+        digest_add_json(&d, libraries);
     digest_finish(&d, hex);
 }

@@ -49,7 +49,8 @@ void environment_add_refused(cJSON *environment, const struct exclusion *refused
  * with the first difference where they may not. */
 int environment_check_same(const cJSON *then, const cJSON *now, struct error *err);
 
-/* Names GPU model, driver and libraries, not the program: what a cached race winner depends on. */
-void environment_identity(const cJSON *environment, char hex[DIGEST_HEX]);
+/* Names GPU model, driver and libraries, not the program: what a cached race winner depends on. Of an entry as it was
+ * collected. `without_sets_of` (or NULL): the registry that it is of, whose kernel sets are left out. */
+void environment_identity(const cJSON *environment, const struct registry *without_sets_of, char hex[DIGEST_HEX]);
 
 #endif

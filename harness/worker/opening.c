@@ -57,3 +57,11 @@ void opening_number(const struct start_request *start, cJSON *environment)
     if (start->gpu && number && strncmp(start->device, CUDA, strlen(CUDA)) == 0)
         cJSON_SetNumberValue(number, (double)strtol(start->device + strlen(CUDA), NULL, 10));
 }
+
+cJSON *opening_recorder(const struct watcher *watcher)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "cupti", watcher->version);
+    cJSON_AddStringToObject(o, "path", watcher->path);
+    return o;
+}

@@ -15,4 +15,7 @@ int opening_device(const struct start_request *start, struct watcher **watcher, 
 /* The device's number among those of the run, in an environment: `device` counts what this process sees. */
 void opening_number(const struct start_request *start, cJSON *environment);
 
+/* Which CUPTI a watcher has, for an environment; owned by the caller. */
+cJSON *opening_recorder(const struct watcher *watcher);
+
 #endif

@@ -35,7 +35,7 @@ struct worker {
     struct line_reader reader;
     struct stage_page *page;
     char nonce[PROTOCOL_NONCE];
-    char identity[DIGEST_HEX];
+    char identity[DIGEST_HEX], library_identity[DIGEST_HEX];
     int index;
     struct config config;
     struct device *device;
@@ -304,14 +304,6 @@ static void compile_ahead(struct worker *w)
     stage_page_write(w->page, "", "start", READY_SECONDS);
 }
 
-static cJSON *recorder_to_json(const struct watcher *watcher)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "cupti", watcher->version);
-    cJSON_AddStringToObject(o, "path", watcher->path);
-    return o;
-}
-
 static int send_ready(struct worker *w, const struct start_request *start, struct error *err)
 {
     cJSON *env = NULL, *message = message_new(w, "ready");
@@ -321,12 +313,13 @@ static int send_ready(struct worker *w, const struct start_request *start, struc
         return err->code;
     }
     opening_number(start, env);
-    environment_identity(env, w->identity);
+    environment_identity(env, NULL, w->identity);
+    environment_identity(env, w->registry, w->library_identity);
     environment_add_tuned(env, &w->tuned);
     environment_add_refused(env, start->refused, start->n_refused);
     cJSON_AddItemToObject(env, "isolation", confine_to_json(&w->confinement));
     if (w->watcher)
-        cJSON_AddItemToObject(env, "recorder", recorder_to_json(w->watcher));
+        cJSON_AddItemToObject(env, "recorder", opening_recorder(w->watcher));
     end_part(w, "environment");
     cJSON_AddItemToObject(env, "start_seconds", w->start_seconds);
     w->start_seconds = NULL;
@@ -436,6 +429,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .filled = &w->process.inputs,
         .worker = w->index,
         .identity = w->identity,
+        .library_identity = w->library_identity,
         .report = tell_stage,
         .report_context = w,
         .watcher = w->watcher,

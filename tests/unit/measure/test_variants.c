@@ -239,6 +239,39 @@ static void a_choice_is_remembered(void **state)
     fixture_close(&f);
 }
 
+static int launched_by_a_library(void *state, size_t set, char *why)
+{
+    (void)state;
+    (void)set;
+    (void)why;
+    return CUDAL2_OK;
+}
+
+/* Of a library and the same library beside another kernel set: one choice. Of a candidate, two. */
+static void a_library_s_choice_outlives_a_candidate(void **state)
+{
+    struct cudal2_variant out[RACE_MAX_VARIANTS];
+    (void)state;
+    for (int library = 0; library < 2; library++) {
+        open_bench();
+        struct entrant *e = &f.bench.entrants[0];
+        f.contenders[0].is.launch = launched_by_a_library;
+        f.contenders[0].role = library ? ROLE_BASELINE : ROLE_CANDIDATE;
+        f.bench.tuned = NULL;
+        f.bench.problem.m = 40;
+        f.bench.identity = "with one kernel set";
+        f.bench.library_identity = "libraries";
+        assert_int_equal(gather(out), 3);
+        snprintf(e->variant, sizeof e->variant, "v1");
+        race_remember(&f.bench, e);
+        f.bench.identity = "with another kernel set";
+        cJSON_Delete(f.bench.record->contenders[0].tuning);
+        assert_int_equal(gather(out), library ? 1 : 3);
+        race_forget(&f.bench, e);
+        fixture_close(&f);
+    }
+}
+
 /* zero takes the first choice, table asks neighbours alone; neither remembers. */
 static void a_choice_can_be_had_without_a_race(void **state)
 {
@@ -365,6 +398,7 @@ int main(void)
         cmocka_unit_test(without_a_fit_the_contender_lists_its_own),
         cmocka_unit_test(tables_leave_the_memory_alone),
         cmocka_unit_test(a_choice_is_remembered),
+        cmocka_unit_test(a_library_s_choice_outlives_a_candidate),
         cmocka_unit_test(a_choice_can_be_had_without_a_race),
         cmocka_unit_test(a_search_names_its_variants),
         cmocka_unit_test(a_variant_that_cost_a_worker_stays_out),
