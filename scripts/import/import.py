@@ -64,6 +64,7 @@ def arguments():
                    help="link the CUDA runtime dynamically: objects of a fraction of the size, for the way to a GPU that has libcudart")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--limit", type=int, help="files at most, spread over the directory")
+    p.add_argument("--order", type=Path, help="a file with names of files, one a line: those first, in that order")
     p.add_argument("--shard", help="I/N: the I-th of N parts of like cost, or none (default: what the scheduler says)")
     p.add_argument("--timeout", type=float, default=1800, help="seconds for one file")
     p.add_argument("--again", action="store_true", help="build again what did not build")
@@ -244,7 +245,10 @@ def chosen(options):
     files = all_files(options)
     if options.limit and options.limit < len(files):
         files = [files[i * len(files) // options.limit] for i in range(options.limit)]
-    return [files[i] for i in shards.own(options.shard, [guess(options, f) for f in files])]
+    names = options.order.read_text().split() if options.order else []
+    rank = {name: i for i, name in enumerate(names)}
+    own = (files[i] for i in shards.own(options.shard, [guess(options, f) for f in files]))
+    return sorted(own, key=lambda f: rank.get(f.name, len(rank)))
 
 
 def guess(options, path):

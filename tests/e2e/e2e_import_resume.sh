@@ -35,7 +35,7 @@ for i in 1 2 3 4 5 6 7; do echo "void f(torch::Tensor a, torch::Tensor b, torch:
 
 stub() { rm -rf stub && mkdir stub && echo "$1" >stub/most; }                         # stub FILES: more of them wait
 compiled() { cat stub/*/file 2>/dev/null | sort | tr '\n' ' '; }                      # which files, since
-begin() { setsid "$top/scripts/import/import.py" set --out out --name mine --jobs 2 >out.txt 2>err </dev/null & task=$!; }
+begin() { setsid "$top/scripts/import/import.py" set --out out --name mine --jobs 2 "$@" >out.txt 2>err </dev/null & task=$!; }
 import() { timeout -k 5 120 "$top/scripts/import/import.py" set --out out --name mine --jobs 2 "$@" >out.txt 2>err </dev/null; code=$?; }
 await() { # await BUILT BEGUN: in the index and of the compiler
     for _ in $(seq 1500); do
@@ -115,6 +115,19 @@ stub 9
 import
 [ "$(compiled)" = "6_16_16.cu 7_16_16.cu " ] && [ "$(cat out/mine.tsv | wc -l)" -eq 6 ]
 verdict $? "the same command goes on from there" "$(compiled)"
+
+# --- the files that one wants first ---
+rm -rf out
+stub 2
+printf '%s\n' 5_16_16.cu none.cu 3_16_16.cu >first
+begin --order first
+await 2 4
+[ "$(cat out/mine.tsv | cut -f1 | tr '\n' ' ')" = "3 5 " ]
+verdict $? "--order: the files that it names come first" "$(cat out/mine.tsv)"
+: >stub/open
+wait "$task"
+[ "$(cut -f1 out/mine.tsv | tr '\n' ' ')" = "1 2 3 4 5 7 " ]
+verdict $? "and the others after them" "$(cat out/mine.tsv)"
 
 # --- slices: one directory for all of them, or one each, put together ---
 for shared in yes no; do
