@@ -14,6 +14,7 @@ typedef long long i64;
 #include "../kernels/decode.cuh"
 
 enum { MOST = 128, RING = 128 * 128 * 2, LANES = 32 };
+#include "mma.h"
 
 struct shape {
     int bm, bn, bk, warps, tn, shares, m, n, k;
@@ -54,43 +55,6 @@ static void fill_stage(const struct shape *s, int k)
         for (int i = 0; i < 8; i++)
             ring_tokens[decode_place(row, part, s->bk / 8) / 2 + i] = i < inside ? a_at(row, first + i) : (int16_t)0;
     }
-}
-
-/* ldmatrix.x4: lane l names row l % 8 of matrix l / 8; register j of lane l holds two elements of matrix j. */
-static void ldmatrix(const int16_t *ring, const int place[LANES], int transposed, int16_t out[LANES][4][2])
-{
-    for (int j = 0; j < 4; j++) {
-        unsigned banks = 0;
-        for (int row = 0; row < 8; row++) {
-            assert_int_equal(place[j * 8 + row] % 16, 0);
-            banks |= 1u << place[j * 8 + row] / 16 % 8;
-        }
-        assert_int_equal(banks, 0xff);
-        for (int lane = 0; lane < LANES; lane++)
-            for (int e = 0; e < 2; e++) {
-                int row = transposed ? lane % 4 * 2 + e : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2 + e;
-                out[lane][j][e] = ring[place[j * 8 + row] / 2 + column];
-            }
-    }
-}
-
-/* mma.m16n8k16, row.col: A's registers are (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8); B's (2t, g), (2t + 8,
- * g). */
-static void multiply(int16_t a[LANES][4][2], int16_t b[LANES][4][2], int first, int c[LANES][4])
-{
-    int left[16][16], right[16][8];
-    for (int lane = 0; lane < LANES; lane++)
-        for (int e = 0; e < 2; e++) {
-            int g = lane / 4, k = lane % 4 * 2 + e;
-            for (int r = 0; r < 4; r++)
-                left[g + r % 2 * 8][k + r / 2 * 8] = a[lane][r][e];
-            for (int r = 0; r < 2; r++)
-                right[k + r * 8][g] = b[lane][first + r][e];
-        }
-    for (int lane = 0; lane < LANES; lane++)
-        for (int e = 0; e < 4; e++)
-            for (int k = 0; k < 16; k++)
-                c[lane][e] += left[lane / 4 + e / 2 * 8][k] * right[k][lane % 4 * 2 + e % 2];
 }
 
 static void load_weights(const struct shape *s, int n, int step, int16_t out[LANES][4][2])
