@@ -16,7 +16,7 @@
 #        explore[:ACC]     data for the ranker: configs/explore.json on all devices; goes on likewise
 #        unseen:CHOICE:N   every Nth problem that nobody searched; CHOICE is race or zero (results/README.md)
 #        strongest:MODE:ACC 200 shapes beside every search of NVIDIA's algorithms there is
-#        referee:DTYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
+#        referee:TYPE[:DIR] the referee table's families, and what scripts/referee.sh has built in DIR (referee); goes on likewise
 #        published:DIR[:ACC[:MODE]] every kernel that scripts/import/import.py has built in DIR (f32, both modes), right or not,
 #                          against NVIDIA's baselines, for scripts/import/receipts.py; goes on likewise; kernels that DIR has
 #                          got since are in a -part2 and so on
@@ -102,9 +102,10 @@ run_strongest() { # MODE ACC
 }
 
 # What DIR/DTYPE has of a family: its set, or its plugin.
-run_referee() { # DTYPE [DIR]
-    local base=$out/referee-$1 dir=${2:-referee} resume='' kernels=() path name
-    sed -E 's/"dtype": "[a-z0-9]+"/"dtype": "'"$1"'"/' "${REFEREE_CONFIG:-configs/referee.json}" >"$base.config.json" || return
+run_referee() { # TYPE [DIR]; TYPE: f16, bf16, or f16-f16 for fp16 sums
+    local base=$out/referee-$1 dir=${2:-referee} resume='' kernels=() path name sums=''
+    [ "${1#*-}" = "$1" ] || sums=${1#*-}
+    sed -E 's/"dtype": "[a-z0-9]+"/"dtype": "'"${1%-*}"'"/; '"${sums:+s/\"accumulate\": \[[^]]*\]/\"accumulate\": [\"$sums\"]/}" "${REFEREE_CONFIG:-configs/referee.json}" >"$base.config.json" || return
     for path in "$dir/$1"/*/; do
         name=$(basename "$path")
         [ ! -e "$path$name.json" ] || kernels+=(-k "$(realpath "$path$name.json")")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR DTYPE...: builds what the referee table races beside the project's own
-# contenders, without a GPU, into DIR/DTYPE/FAMILY: a Triton persistent matmul, a TileLang GEMM, CUTLASS by NVIDIA's heuristics (at
+# referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...: builds what the referee table races beside the project's own
+# contenders, without a GPU, into DIR/TYPE/FAMILY (f16 and bf16 sum in fp32, f16-f16 in fp16: Triton and TileLang alone): a Triton persistent matmul, a TileLang GEMM, CUTLASS by NVIDIA's heuristics (at
 # most TYPES kernel types, 64), and of a checkout of the CUDA-L2 repository (-p; f16 alone) the kernels of the config's shapes.
 # DIR/families.tsv has of each its repository, version and licence. What is built is kept: the same call goes on. Relies on
-# scripts/adapters/setup.sh triton, tilelang, cutlass and heuristics. Then, on a GPU: scripts/gpu-run.sh referee:DTYPE[:DIR].
+# scripts/adapters/setup.sh triton, tilelang, cutlass and heuristics. Then, on a GPU: scripts/gpu-run.sh referee:TYPE[:DIR].
 set -u
-usage='usage: referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR DTYPE...'
+usage='usage: referee.sh [-p CHECKOUT] [-c CONFIG] [-n TYPES] [-j JOBS] DIR TYPE...'
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 70
 checkout='' config=$top/configs/referee.json types=64 jobs=$(nproc)
 while getopts p:c:n:j: flag; do
@@ -40,17 +40,21 @@ made() {
     [ -e "$1" ] && [ "$1" -nt "$2" ]
 }
 
-triton() { # triton DTYPE
+sums() { # sums TYPE: what it sums in
+    case $1 in *-f16) echo f16 ;; *) echo f32 ;; esac
+}
+
+triton() { # triton TYPE
     local out=$dir/$1/triton-persistent source=$top/examples/triton/persistent.py
     made "$out/triton-persistent.json" "$source" ||
-        "$top/scripts/adapters/triton.py" "$source:matmul" --dtype "$1" --name triton-persistent --out "$out" || return
+        "$top/scripts/adapters/triton.py" "$source:matmul" --dtype "${1%-*}" --accumulate "$(sums "$1")" --name triton-persistent --out "$out" || return
     row triton-persistent "persistent matmul with TMA, autotuned (examples/triton/persistent.py)" https://github.com/triton-lang/triton \
         "$(version triton triton)" MIT
 }
 
-tilelang() { # tilelang DTYPE
+tilelang() { # tilelang TYPE
     local out=$dir/$1/tilelang-gemm source=$top/examples/tilelang/gemm.py
-    made "$out/tilelang-gemm.json" "$source" || "$top/scripts/adapters/tilelang.py" "$source:gemm" --dtype "$1" --out "$out" || return
+    made "$out/tilelang-gemm.json" "$source" || "$top/scripts/adapters/tilelang.py" "$source:gemm" --dtype "${1%-*}" --accumulate "$(sums "$1")" --out "$out" || return
     row tilelang-gemm "GEMM (examples/tilelang/gemm.py)" https://github.com/tile-ai/tilelang "$(version tilelang tilelang)" MIT
 }
 
@@ -78,6 +82,7 @@ published() { # published DTYPE
 status=0
 for dtype in "$@"; do
     families="triton tilelang cutlass"
+    [ "$(sums "$dtype")" = f32 ] || families="triton tilelang"
     [ -z "$checkout" ] || [ "$dtype" != f16 ] || families="$families published"
     for family in $families; do
         "$family" "$dtype" || { status=$?; echo "referee: $family $dtype: left out (exit status $status)" >&2; }

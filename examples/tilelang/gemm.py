@@ -3,14 +3,14 @@ K x N (layout nn) or N rows of K elements (tn); M, N and K are symbols, known at
 import tilelang.language as T
 
 
-def gemm(M, N, K, tn, dtype, BM, BN, BK, stages, threads):
+def gemm(M, N, K, tn, dtype, sums, BM, BN, BK, stages, threads):
     @T.prim_func
     def product(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K) if tn else (K, N), dtype), C: T.Tensor((M, N), dtype)):
         with T.Kernel(T.ceildiv(N, BN), T.ceildiv(M, BM), threads=threads) as (bx, by):
             left = T.alloc_shared((BM, BK), dtype)
             right = T.alloc_shared((BN, BK) if tn else (BK, BN), dtype)
             out = T.alloc_shared((BM, BN), dtype)
-            total = T.alloc_fragment((BM, BN), "float32")
+            total = T.alloc_fragment((BM, BN), sums)
             T.clear(total)
             for k in T.Pipelined(T.ceildiv(K, BK), num_stages=stages):
                 T.copy(A[by * BM, k * BK], left)

@@ -12,21 +12,22 @@ CONFIGS = [triton.Config({"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP_M": 8
 
 @triton.autotune(configs=CONFIGS, key=["M", "N", "K"])
 @triton.jit
-def matmul(a_desc, b_desc, c_desc, M, N, K, LAYOUT_TN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-           BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr):
+def matmul(a_desc, b_desc, c_desc, M, N, K, LAYOUT_TN: tl.constexpr, ACC_F32: tl.constexpr, BLOCK_M: tl.constexpr,
+           BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr):
+    SUM: tl.constexpr = tl.float32 if ACC_F32 else tl.float16
     rows, columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     for tile in tl.range(tl.program_id(0), rows * columns, tl.num_programs(0), flatten=True):
         group = tile // (GROUP_M * columns)
         in_group = min(rows - group * GROUP_M, GROUP_M)
         row = group * GROUP_M + tile % (GROUP_M * columns) % in_group
         column = tile % (GROUP_M * columns) // in_group
-        total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        total = tl.zeros((BLOCK_M, BLOCK_N), dtype=SUM)
         for k in range(0, K, BLOCK_K):
             a = a_desc.load([row * BLOCK_M, k])
             if LAYOUT_TN:
-                total = tl.dot(a, b_desc.load([column * BLOCK_N, k]).T, total)
+                total = tl.dot(a, b_desc.load([column * BLOCK_N, k]).T, total, out_dtype=SUM)
             else:
-                total = tl.dot(a, b_desc.load([k, column * BLOCK_N]), total)
+                total = tl.dot(a, b_desc.load([k, column * BLOCK_N]), total, out_dtype=SUM)
         c_desc.store([row * BLOCK_M, column * BLOCK_N], total.to(c_desc.dtype))
 
 

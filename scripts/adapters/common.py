@@ -127,10 +127,20 @@ def write_set(tool, out, name, kernels):
 
 # --- cute.py and cutile.py: one kernel of three matrices, in each layout ---
 
+def accumulate_argument(parser):
+    """For the adapters that tell a kernel in what to sum."""
+    parser.add_argument("--accumulate", default="f32", choices=["f16", "f32"], help="what the kernel sums in, and is billed as (default: f32)")
+
+
+def check_sums(tool, options):
+    if (options.dtype, options.accumulate) == ("bf16", "f16"):
+        fail(tool, "the tensor cores have no fp16 sums of bf16 products")
+
+
 ALIGNED = {"rule": "N % 8 == 0 && K % 8 == 0", "why": "rows are compiled as multiples of 16 bytes"}
 
 
-def layout_arguments(tool, doc, arch):
+def layout_arguments(tool, doc, arch, more=lambda parser: None):
     p = argparse.ArgumentParser(prog=f"{tool}.py", description=doc.split("\n\n")[0].split(": ", 1)[1])
     p.add_argument("kernel", help="KERNEL.py:function")
     p.add_argument("--out", type=Path, help="directory to write (default: the set's name)")
@@ -138,6 +148,7 @@ def layout_arguments(tool, doc, arch):
     p.add_argument("--arch", default=arch)
     p.add_argument("--layouts", default="nn,tn", help="default: nn,tn")
     p.add_argument("--dtype", default="f16", choices=["f16", "bf16"])
+    more(p)
     return p.parse_args()
 
 

@@ -3,8 +3,9 @@
 time, without a GPU, to cubins with manifests; each configuration is one of them, and a kernel set lists all.
 
 The function f(M, N, K, tn, dtype, ...) makes a prim_func of A, B and C, for symbols M, N and K; it may stand under @tilelang.jit.
-What else it takes comes from cudal2["configs"] of its file, a list of dictionaries; "constraints" may stand there too. Needs nvcc
-for what TileLang writes, which is CUDA. docs/any-kernel.md."""
+A parameter `sums` is the type of sums (--accumulate). What else it takes comes from cudal2["configs"] of its file, a list of
+dictionaries; "constraints" may stand there too. Needs nvcc for what TileLang writes, which is CUDA. docs/any-kernel.md."""
+import inspect
 import os
 import re
 import subprocess
@@ -12,10 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import ALIGNED, enter, fail, find_nvcc, layout_arguments, load, manifest, word, write_json, write_set
+from common import ALIGNED, accumulate_argument, check_sums, enter, fail, find_nvcc, layout_arguments, load, manifest, word, write_json, write_set
 
 TOOL = "tilelang"
 TYPES = {"f16": "float16", "bf16": "bfloat16"}
+SUMS = {"f16": "float16", "f32": "float32"}
 SWIZZLES, FETCHES = [0, 32, 64, 128], [0, 64, 128, 256]  # by CUtensorMapSwizzle, CUtensorMapL2promotion
 SIZES = ["M", "N", "K"]
 
@@ -99,14 +101,16 @@ def compile_one(function, config, layout, options):
     make = getattr(function, "get_tir", function)  # under @tilelang.jit
     target = tvm.target.Target({"kind": "cuda", "arch": options.arch})
     with tvm.transform.PassContext(opt_level=3, config=getattr(function, "pass_configs", None) or {}), target:
-        made = make(*(T.dynamic(size) for size in SIZES), layout == "tn", TYPES[options.dtype], **config)
+        sums = {"sums": SUMS[options.accumulate]} if "sums" in inspect.signature(make).parameters else {}
+        made = make(*(T.dynamic(size) for size in SIZES), layout == "tn", TYPES[options.dtype], **sums, **config)
         lowered = tilelang.lower(made, target=target)
     entry, launch = describe(lowered.host_mod, lowered.device_mod, matrices_of(made))
     return compile_source(lowered.kernel_source, options), entry, launch
 
 
 def main():
-    options = layout_arguments(TOOL, __doc__, "sm_90a")
+    options = layout_arguments(TOOL, __doc__, "sm_90a", accumulate_argument)
+    check_sums(TOOL, options)
     enter(TOOL, "tilelang")
     with tempfile.TemporaryDirectory() as cache:
         os.environ["TILELANG_CACHE_DIR"] = cache
@@ -130,7 +134,7 @@ def main():
                 (out / f"{kernel}.cubin").write_bytes(cubin)
                 write_json(out / f"{kernel}.json",
                            manifest(kernel, f"{kernel}.cubin", entry, description=text, arch_min=cc, arch_max=cc, dtypes=[options.dtype],
-                                    accumulate=["f32"], layouts=[layout], problem_constraints=[ALIGNED, *told.get("constraints", [])],
+                                    accumulate=[options.accumulate], layouts=[layout], problem_constraints=[ALIGNED, *told.get("constraints", [])],
                                     **launch))
                 kernels.append((kernel, text))
         write_set(TOOL, out, name, kernels)

@@ -3,15 +3,15 @@
 time, without a GPU, to cubins with manifests; each autotune configuration is one of them, and a kernel set lists all.
 
 Parameters are told by their names, as in Triton's tutorials: a_ptr b_ptr c_ptr (or a_desc ...: tensor descriptors), M N K,
-stride_am stride_ak ... stride_cn, LAYOUT_TN. What that does not tell stands in the file, in a dictionary `cudal2`: "grid"
-(needed), "boxes" of descriptors, "arguments", "constants", "constraints", "workspace_bytes". docs/any-kernel.md."""
+stride_am stride_ak ... stride_cn, LAYOUT_TN, ACC_F32 (--accumulate). What that does not tell stands in the file, in a dictionary
+`cudal2`: "grid" (needed), "boxes" of descriptors, "arguments", "constants", "constraints", "workspace_bytes". docs/any-kernel.md."""
 import argparse
 import os
 import re
 import sys
 from pathlib import Path
 
-from common import enter, fail, load, manifest, word, write_json, write_set
+from common import accumulate_argument, check_sums, enter, fail, load, manifest, word, write_json, write_set
 
 TOOL = "triton"
 TYPES = {"f16": "fp16", "bf16": "bf16", "f32": "fp32"}
@@ -27,6 +27,7 @@ def arguments():
     p.add_argument("--arch", default="sm_90a", help="default: sm_90a")
     p.add_argument("--layouts", default="nn,tn", help="default: nn,tn")
     p.add_argument("--dtype", default="f16", choices=TYPES)
+    accumulate_argument(p)
     p.add_argument("--variants", type=int, default=10**6, help="configurations at most, the first")
     p.add_argument("--no-hints", action="store_true", help="sizes need not be multiples of 16")
     return p.parse_args()
@@ -50,6 +51,8 @@ class Parameter:
             self.type, self.given = told["arguments"][name]
         elif name == "LAYOUT_TN":
             self.constant, self.type = int(tn), "constexpr"
+        elif name == "ACC_F32":
+            self.constant, self.type = int(options.accumulate == "f32"), "constexpr"
         elif operand(name) and name in told.get("boxes", {}):
             box = told["boxes"][name]
             box = box[layout] if isinstance(box, dict) else box
@@ -107,7 +110,7 @@ def describe(made, parameters, told, layout, constants):
     rules = [{"rule": f"{e} % 16 == 0", "why": "compiled for multiples of 16 (--no-hints)"}
              for e in sorted({p.given.upper() if isinstance(p.given, str) else p.given["int32"] for p in parameters
                               if p.constant is None and p.hint and p.type == "i32"})]
-    terms = {k: int(v) for k, v in constants.items() if isinstance(v, (bool, int)) and k != "LAYOUT_TN"}
+    terms = {k: int(v) for k, v in constants.items() if isinstance(v, (bool, int)) and k not in ("LAYOUT_TN", "ACC_F32")}
     return {"terms": terms, "problem_constraints": rules + told.get("constraints", []), "grid": grid,
             "block": [int(threads.group(1)) if threads else 32 * meta.num_warps, 1, 1],
             "cluster": [meta.num_ctas, 1, 1], "shared_bytes": meta.shared, "workspace_bytes": bytes_needed,
@@ -133,6 +136,7 @@ def compile_one(jit, config, layout, options, told):
 
 def main():
     options = arguments()
+    check_sums(TOOL, options)
     enter(TOOL, "triton")
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     import triton
@@ -160,7 +164,7 @@ def main():
             text = f"Triton {triton.__version__}: {text}"
             write_json(out / f"{kernel}.json",
                        manifest(kernel, f"{kernel}.cubin", made.metadata.name, description=text, arch_min=cc, arch_max=cc,
-                                dtypes=[options.dtype], accumulate=["f32"], layouts=[layout], **rest))
+                                dtypes=[options.dtype], accumulate=[options.accumulate], layouts=[layout], **rest))
             kernels.append((kernel, text))
     write_set(TOOL, out, name, kernels)
 

@@ -38,6 +38,12 @@ if has triton; then
     expect_text "$work/out" '"instructions": "hgmma.f32.f16"' "with what it multiplies read from the machine code"
     run verify --compile-only triton-matmul/triton-matmul-tn-0.json --arch sm_80
     expect_code 2 "but not on another architecture"
+    adapter triton.py "$top/examples/triton/persistent.py:matmul" --variants 1 --layouts tn --accumulate f16
+    expect_code 0 "fp16 sums"
+    run verify --compile-only triton-matmul/triton-matmul.json --format json
+    expect_text "$work/out" '"instructions": "hgmma.f16.f16"' "are what the kernel is told to make"
+    adapter triton.py "$top/examples/triton/persistent.py:matmul" --dtype bf16 --accumulate f16
+    expect_code 1 "of bf16 there are none"
     for kernel in strided scratch; do
         adapter triton.py "$top/tests/fixtures/adapters/pointers.py:$kernel"
         expect_code 0 "$kernel compiles"
@@ -80,6 +86,10 @@ if has tilelang; then
     run verify --compile-only tilelang-under_jit/tilelang-under_jit-tn-0.json
     expect_code 3 "tilelang: and another manifest not"
     expect_text "$work/err" 'wrong_arguments: ' "tilelang: which is said"
+    adapter tilelang.py "$top/examples/tilelang/gemm.py:gemm" --layouts tn --accumulate f16
+    expect_code 0 "tilelang: fp16 sums"
+    run verify --compile-only tilelang-gemm/tilelang-gemm.json --format json
+    expect_text "$work/out" '"instructions": "hgmma.f16.f16"' "tilelang: are what the kernel is told to make"
     adapter tilelang.py "$top/tests/fixtures/adapters/tiles.py:with_bias" --layouts nn
     expect_code 1 "tilelang: what is no product of two matrices"
     expect_text "$work/err" '^tilelang-with_bias-nn-0: left out: it takes 4 tensors: ' "tilelang: is left out, with the reason"

@@ -46,6 +46,8 @@ printf '#!/bin/bash\ntrap "exit 75" TERM\n[ "$1" = run ] && { sleep 60 & wait $!
 chmod +x "$work/stub/cudal2-bench"
 tested_build=$work/stub step -t 1 "referee:f32:$work/built"
 expect_code 75 "a slice that is ended"
+tested_build=$work/stub step -t 1 "referee:f16-f16:$work/built"
+expect_text "$work/runs/referee-f16-f16.config.json" '"dtype": "f16", "accumulate": \["f16"\]' "fp16 sums are a type of their own"
 
 page() {
     timeout -k 5 60 scripts/referee.py "$@" --program "$bench" >"$work/out" 2>"$work/err" </dev/null
