@@ -221,21 +221,39 @@ DEVICE void copy_tokens(const struct work &w, int stage, const struct place &p)
     __syncwarp();
 }
 
-/* The ring is filled with weights first, which need this CTA alone; tokens go to CTAs whose barriers are there. */
-DEVICE void produce(const struct work &w)
+#if SHARE > 1
+/* Weights of the first stages, which need this CTA alone, while its peers' barriers may be missing; then tokens for
+ * all. Returns how many stages. */
+DEVICE int fill_ahead(const struct work &w, struct place &p)
 {
-    struct place p = first_place(w), tokens = p;
+    struct place tokens = p;
     int filled = 0;
 #pragma unroll 1
-    for (; filled < STAGES && is_there(w, p); ++filled, next_step(w, p)) {
+    for (; filled < 2 && is_there(w, p); ++filled, next_step(w, p)) {
         copy_weights(w, filled, p);
     }
-#if SHARE > 1
     cluster_wait();
-#endif
 #pragma unroll 1
     for (int s = 0; s < filled; ++s, next_step(w, tokens)) {
         copy_tokens(w, s, tokens);
+    }
+    return filled;
+}
+#else
+DEVICE int fill_ahead(const struct work &, struct place &)
+{
+    return 0;
+}
+#endif
+
+/* Empty stages first, then each as it is handed back. */
+DEVICE void produce(const struct work &w)
+{
+    struct place p = first_place(w);
+#pragma unroll 1
+    for (int s = fill_ahead(w, p); s < STAGES && is_there(w, p); ++s, next_step(w, p)) {
+        copy_weights(w, s, p);
+        copy_tokens(w, s, p);
     }
     struct ring r = {0, 0};
 #pragma unroll 1

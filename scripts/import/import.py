@@ -45,7 +45,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 FLAGS = ["-O3", "-std=c++17", "-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__",
          "-U__CUDA_NO_HALF2_OPERATORS__", "-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "--expt-relaxed-constexpr",
          "--expt-extended-lambda", "--use_fast_math", "-diag-suppress", "177"]  # those that the published sets are built with
-SLOW, QUICK = 60.0, 25.0  # seconds of one file that uses CUTLASS's collective builder, and of one that does not: a first guess
+MANY, SLOW, QUICK = 170.0, 60.0, 30.0  # seconds of a file with several collective kernels of CUTLASS, with one, with none: a guess
 REAL = 40.0  # more with libtorch's headers
 
 
@@ -252,7 +252,8 @@ def chosen(options):
 
 
 def guess(options, path):
-    return (SLOW if "collective_builder" in path.read_text(errors="replace") else QUICK) + REAL * options.real_torch
+    builders = path.read_text(errors="replace").count("CollectiveBuilder<")  # a kernel has two
+    return (MANY if builders > 2 else SLOW if builders else QUICK) + REAL * options.real_torch
 
 
 def line_of_index(path, record):
