@@ -65,14 +65,26 @@ static int threads_for(int threads, int64_t steps)
 struct fill_task {
     void *memory;
     const struct fill *fill;
-    uint64_t key;
+    uint64_t key, spread_key;
 };
 
 static float fill_value(const struct fill *fill, uint64_t bits)
 {
     if (fill->kind == FILL_BINARY)
         return (double)fill_unit(bits) < fill->density ? 1.0f : 0.0f;
-    return fill_normal(bits);
+    float large = fill->dtype == CUDAL2_BF16 ? FILL_LARGE_BF16 : FILL_LARGE_F16;
+    return fill->kind == FILL_POOL ? fill_pool_value(bits, fill->density, large) : fill_normal(bits);
+}
+
+/* By what the element at (row, column) is larger than N(0,1). */
+static float spread_of(const struct fill_task *t, int64_t row, int64_t column)
+{
+    int most = dtype_bytes(t->fill->dtype) == 4 ? FILL_SPREAD_32 : FILL_SPREAD_16;
+    if (t->fill->kind == FILL_SPREAD_A)
+        return ldexpf(1, fill_exponent(t->spread_key, (uint64_t)column, most));
+    if (t->fill->kind == FILL_SPREAD_B)
+        return ldexpf(1, -fill_exponent(t->spread_key, (uint64_t)row, most));
+    return 1;
 }
 
 static void poison_line(const struct fill_task *t, int64_t first, int64_t count)
@@ -98,8 +110,9 @@ static void fill_lines(void *context, int64_t first, int64_t last)
             continue;
         }
         for (int64_t i = 0; i < length; i++) {
-            int64_t index = f->column_major ? i * f->cols + line : line * f->cols + i;
-            float value = fill_value(f, fill_bits(t->key, (uint64_t)index));
+            int64_t row = f->column_major ? i : line, column = f->column_major ? line : i;
+            float value = fill_value(f, fill_bits(t->key, (uint64_t)(row * f->cols + column)));
+            value *= spread_of(t, row, column);
             element_store(t->memory, f->dtype, (size_t)(line * stride + i), value);
         }
     }
@@ -125,7 +138,8 @@ bool cpu_fill_holds(const struct cpu_filled *filled, uint64_t draw)
 
 void cpu_fill(int threads, void *memory, const struct fill *fill)
 {
-    struct fill_task task = {memory, fill, fill_key(fill->seed)};
+    struct fill_task task = {memory, fill, fill_key(fill->seed),
+                             fill_spread_key(fill->seed - (fill->kind == FILL_SPREAD_B))};
     cpu_parallel(threads_for(threads, FILL_STEPS * fill->rows * fill->cols),
                  fill->column_major ? fill->cols : fill->rows, fill_lines, &task);
 }

@@ -35,7 +35,7 @@ static struct precompile_list wanted_of(const struct fill_item *item)
                                     .rows = (uint64_t)f->rows,
                                     .cols = (uint64_t)f->cols,
                                     .column_major = f->column_major,
-                                    .kind = (int32_t)f->kind,
+                                    .kind = (int32_t)(f->kind > FILL_POISON ? FILL_NORMAL : f->kind),
                                     .threshold = (uint32_t)scaled};
 }
 

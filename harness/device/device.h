@@ -47,10 +47,18 @@ static inline double device_peak_flops(const struct device_info *info, enum cuda
     return dtype == CUDAL2_F32 && info->peak_flops_f32 > 0 ? info->peak_flops_f32 : info->peak_flops;
 }
 
+/* FILL_SPREAD_A and _B make the two matrices of a product, of the seeds s and s + 1, wide in range (fill.h): column k
+ * of A is N(0,1) times 2^e, row k of B N(0,1) times 2^-e, so the product is what it would be without. On a GPU they are
+ * FILL_NORMAL. FILL_POOL, on the CPU alone, is N(0,1) with a share `density` of elements that are much larger, and none
+ * so small that a spread loses it. */
 enum fill_kind {
     FILL_NORMAL, /* N(0,1) rounded to the dtype */
     FILL_BINARY, /* 1 with probability `density`, else 0 */
-    FILL_POISON  /* a NaN pattern in every element */
+    FILL_POISON, /* a NaN pattern in every element */
+    FILL_SPREAD_A,
+    FILL_SPREAD_B,
+    FILL_SPREAD, /* of operands.h alone: both */
+    FILL_POOL
 };
 
 /* What to write. Element (i, j) of a rows x cols matrix has the value f(seed, i * cols + j) whatever the storage

@@ -54,4 +54,41 @@ static inline float fill_normal(uint64_t bits)
     return sqrtf(-2.0f * logf(fill_unit_positive(bits))) * cosf(6.2831853f * fill_unit_low(bits));
 }
 
+/* ---- inputs of a wide range ---- */
+
+/* A format with one scale for many elements, integers with a common one or with one for each row, does well on N(0,1),
+ * where no element is much larger than the others. So timed and verified inputs are spread: index k of A and B has an
+ * exponent from -s to s. float keeps every bit of such elements. In fp32 the sums of Strassen's algorithm lose bits as
+ * well, and that is no fraud: there s is small. */
+#define FILL_SPREAD_16 4
+#define FILL_SPREAD_32 1
+/* FILL_POOL: the least size of an element, which stays a normal number of fp16 when it is made 2^-FILL_SPREAD_16 of it;
+ * and by what large elements are larger than the others. */
+#define FILL_LEAST 0x1p-8f
+#define FILL_LARGE_F16 16.0f
+#define FILL_LARGE_BF16 64.0f
+
+static inline uint64_t fill_spread_key(uint64_t seed)
+{
+    return fill_key(~seed);
+}
+
+/* The exponent of index k of A; of B it is the negative one. */
+static inline int fill_exponent(uint64_t spread_key, uint64_t k, int most)
+{
+    return (int)(fill_bits(spread_key, k) % (uint64_t)(2 * most + 1)) - most;
+}
+
+static inline float fill_at_least(float value)
+{
+    return fabsf(value) < FILL_LEAST ? copysignf(FILL_LEAST, value) : value;
+}
+
+/* Who is large is drawn by other bits than the value. */
+static inline float fill_pool_value(uint64_t bits, double share, float large)
+{
+    float value = fill_at_least(fill_normal(bits));
+    return (double)fill_unit(fill_mix(bits)) < share ? large * value : value;
+}
+
 #endif

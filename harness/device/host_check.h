@@ -10,6 +10,10 @@
 /* Of a pool for host_renew, in probe_ops.pool_elements. */
 #define HOST_POOL_ELEMENTS (1u << 18)
 
+/* The share of large elements in it (FILL_POOL's density): 0 in fp32, and where C would come near the end of fp16. One
+ * scale for many elements, whether by rows, columns or indices of K, wastes on them the bits that the rest needs. */
+double host_large_share(const struct cudal2_problem *p);
+
 int host_product(struct device *d, const struct probe_product *product, struct probe_difference *out,
                  struct error *err);
 int host_spots(struct device *d, const struct probe_product *product, struct probe_spot *spots, size_t n,

@@ -24,40 +24,57 @@ static const float *floats_at(const void *matrix, enum cudal2_dtype dtype, size_
     return room;
 }
 
-/* Of one stretch: with a vector, and with itself. */
+/* Of one stretch: with a vector, and its squares with a vector of weights. */
 struct sums {
     double product, square;
 };
 
-static void add_piece(const float *values, const double *vector, int64_t n, struct sums *out)
+static double multiply_piece(const float *values, const double *vector, int64_t n)
 {
-    double product[CHAINS] = {0}, square[CHAINS] = {0};
+    double sums[CHAINS] = {0}, sum = 0;
     int64_t i = 0;
     for (; i + CHAINS <= n; i += CHAINS)
-        for (int c = 0; c < CHAINS; c++) {
-            product[c] += (double)values[i + c] * vector[i + c];
-            square[c] += (double)values[i + c] * (double)values[i + c];
-        }
-    for (; i < n; i++) {
-        product[0] += (double)values[i] * vector[i];
-        square[0] += (double)values[i] * (double)values[i];
-    }
-    for (int c = 0; c < CHAINS; c++) {
-        out->product += product[c];
-        out->square += square[c];
-    }
+        for (int c = 0; c < CHAINS; c++)
+            sums[c] += (double)values[i + c] * vector[i + c];
+    for (; i < n; i++)
+        sums[0] += (double)values[i] * vector[i];
+    for (int c = 0; c < CHAINS; c++)
+        sum += sums[c];
+    return sum;
 }
 
-/* `length` elements of a matrix from `first` on times a vector. */
-static struct sums row_times(const void *matrix, enum cudal2_dtype dtype, int64_t first, int64_t length,
-                             const double *vector)
+static double weigh_piece(const float *values, const double *weights, int64_t n)
+{
+    double sums[CHAINS] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + CHAINS <= n; i += CHAINS)
+        for (int c = 0; c < CHAINS; c++)
+            sums[c] += (double)values[i + c] * (double)values[i + c] * weights[i + c];
+    for (; i < n; i++)
+        sums[0] += (double)values[i] * (double)values[i] * weights[i];
+    for (int c = 0; c < CHAINS; c++)
+        sum += sums[c];
+    return sum;
+}
+
+/* A row of a matrix, from `first` on, and what it is multiplied by. */
+struct factors {
+    const void *matrix;
+    enum cudal2_dtype dtype;
+    int64_t first, length;
+    const double *vector, *weights; /* weights: NULL, none */
+};
+
+static struct sums row_times(const struct factors *f)
 {
     float room[PIECE];
     struct sums sums = {0};
-    for (int64_t at = 0; at < length; at += PIECE) {
-        int64_t n = length - at < PIECE ? length - at : PIECE;
-        const float *values = floats_at(matrix, dtype, (size_t)(first + at), (size_t)n, room);
-        add_piece(values, vector + at, n, &sums);
+    for (int64_t at = 0; at < f->length; at += PIECE) {
+        int64_t n = f->length - at < PIECE ? f->length - at : PIECE;
+        const float *values = floats_at(f->matrix, f->dtype, (size_t)(f->first + at), (size_t)n, room);
+        sums.product += multiply_piece(values, f->vector + at, n);
+        if (f->weights != NULL)
+            sums.square += weigh_piece(values, f->weights + at, n);
     }
     return sums;
 }
@@ -76,6 +93,7 @@ static double added(const struct probe_product *product, int64_t row, int64_t co
 struct freivalds {
     const struct probe_product *product;
     double *x, *y;                      /* y = B x */
+    double *x_squares, *weights;        /* weights: squares of B times squares of x */
     double *expected, *found, *squares; /* what C x should be, C x, and the square of its scale, by rows */
 };
 
@@ -88,17 +106,23 @@ static void multiply_b(void *context, int64_t first, int64_t last)
     int64_t stride = problem_b(p, f->product->layout).stride;
     float room[PIECE];
     if (f->product->layout != CUDAL2_TN) {
-        for (int64_t k = first; k < last; k++)
-            f->y[k] = row_times(b, p->dtype, k * stride, p->n, f->x).product;
+        for (int64_t k = first; k < last; k++) {
+            struct sums row = row_times(&(struct factors){b, p->dtype, k * stride, p->n, f->x, f->x_squares});
+            f->y[k] = row.product;
+            f->weights[k] = row.square;
+        }
         return;
     }
     memset(f->y + first, 0, (size_t)(last - first) * sizeof *f->y);
+    memset(f->weights + first, 0, (size_t)(last - first) * sizeof *f->weights);
     for (int64_t j = 0; j < p->n; j++)
         for (int64_t at = first; at < last; at += PIECE) {
             int64_t n = last - at < PIECE ? last - at : PIECE;
             const float *values = floats_at(b, p->dtype, (size_t)(j * stride + at), (size_t)n, room);
-            for (int64_t i = 0; i < n; i++)
+            for (int64_t i = 0; i < n; i++) {
                 f->y[at + i] += (double)values[i] * f->x[j];
+                f->weights[at + i] += (double)values[i] * (double)values[i] * f->x_squares[j];
+            }
         }
 }
 
@@ -109,15 +133,18 @@ static void multiply_rows(void *context, int64_t first, int64_t last)
     int64_t lda = problem_a(p).stride, ldc = problem_c(p).stride;
     double alpha = problem_alpha(p);
     for (int64_t i = first; i < last; i++) {
-        struct sums a = row_times(f->product->operands->a, p->dtype, i * lda, p->k, f->y);
+        const struct factors of_a = {f->product->operands->a, p->dtype, i * lda, p->k, f->y, f->weights};
+        const struct factors of_c = {f->product->operands->c, p->dtype, i * ldc, p->n, f->x, NULL};
+        struct sums a = row_times(&of_a);
         f->expected[i] = alpha * a.product;
         f->squares[i] = alpha * alpha * a.square;
         if (f->product->input != NULL) {
-            struct sums in = row_times(f->product->input, p->dtype, i * ldc, p->n, f->x);
+            const struct factors of_input = {f->product->input, p->dtype, i * ldc, p->n, f->x, f->x_squares};
+            struct sums in = row_times(&of_input);
             f->expected[i] += p->beta * in.product;
-            f->squares[i] += p->beta * p->beta * in.square / (double)p->n;
+            f->squares[i] += p->beta * p->beta * in.square;
         }
-        f->found[i] = row_times(f->product->operands->c, p->dtype, i * ldc, p->n, f->x).product;
+        f->found[i] = row_times(&of_c).product;
     }
 }
 
@@ -141,7 +168,7 @@ static void note_row(const struct freivalds *f, int64_t i, double x_norm, struct
     }
     out->sum_sq_error += error * error;
     out->sum_sq_expected += f->expected[i] * f->expected[i];
-    double scale = x_norm * hypot(sqrt(f->squares[i]), f->product->floor);
+    double scale = hypot(sqrt(f->squares[i]), x_norm * f->product->floor);
     if (scale > 0)
         note_scaled(error, scale, out);
 }
@@ -158,18 +185,21 @@ int host_product(struct device *d, const struct probe_product *product, struct p
     uint64_t key = fill_key(product->seed);
     int threads = threads_for(d, p);
     double x_square = 0;
-    double *memory = malloc((size_t)(p->n + p->k + 3 * p->m) * sizeof *memory);
+    double *memory = malloc((size_t)(2 * p->n + 2 * p->k + 3 * p->m) * sizeof *memory);
     *out = (struct probe_difference){.first_row = UINT64_MAX};
     if (!memory)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory to check an output");
     f.x = memory;
-    f.y = f.x + p->n;
-    f.expected = f.y + p->k;
+    f.x_squares = f.x + p->n;
+    f.y = f.x_squares + p->n;
+    f.weights = f.y + p->k;
+    f.expected = f.weights + p->k;
     f.found = f.expected + p->m;
     f.squares = f.found + p->m;
     for (int64_t j = 0; j < p->n; j++) {
         f.x[j] = probe_sample(key, (uint64_t)j);
-        x_square += f.x[j] * f.x[j];
+        f.x_squares[j] = f.x[j] * f.x[j];
+        x_square += f.x_squares[j];
     }
     cpu_parallel(threads, p->k, multiply_b, &f);
     cpu_parallel(threads, p->m, multiply_rows, &f);
@@ -202,7 +232,7 @@ static void load_factors(const struct probe_product *product, struct probe_spot 
 
 static void expect_spot(const struct probe_product *product, struct probe_spot *spot)
 {
-    double sum = 0, a_square = 0, b_square = 0;
+    double sum = 0, square = 0;
     float a[PIECE], b[PIECE];
     uint64_t k = (uint64_t)product->problem.k;
     for (uint64_t at = 0; at < k; at += PIECE) {
@@ -210,14 +240,14 @@ static void expect_spot(const struct probe_product *product, struct probe_spot *
         load_factors(product, spot, &(struct host_elements){spot->row, at, n, false}, a);
         load_factors(product, spot, &(struct host_elements){spot->column, at, n, true}, b);
         for (uint64_t i = 0; i < n; i++) {
-            sum += (double)a[i] * (double)b[i];
-            a_square += (double)a[i] * (double)a[i];
-            b_square += (double)b[i] * (double)b[i];
+            double one = (double)a[i] * (double)b[i];
+            sum += one;
+            square += one * one;
         }
     }
     double alpha = problem_alpha(&product->problem);
     double c = added(product, (int64_t)spot->row, (int64_t)spot->column);
-    double scale = fabs(alpha) * sqrt(a_square * b_square / (double)product->problem.k);
+    double scale = fabs(alpha) * sqrt(square);
     spot->expected = alpha * sum + c;
     spot->scale = hypot(hypot(scale, c), product->floor);
 }
@@ -234,61 +264,79 @@ int host_spots(struct device *d, const struct probe_product *product, struct pro
 
 /* ---- whole rows ---- */
 
-/* sums[] += factor times row `row` of B, row-major. */
-static void add_row(const struct probe_product *product, int64_t row, double factor, double *sums)
+/* Of a row: the sums, the squares of what their errors scale with, and the row of A and its squares. */
+struct row {
+    double *sums, *squares, *a, *a_squares;
+};
+
+/* Adds element `k` of the row of A times row k of B, row-major. */
+static void add_row(const struct probe_product *product, int64_t k, const struct row *row)
 {
     const struct cudal2_problem *p = &product->problem;
-    size_t first = (size_t)(row * problem_b(p, product->layout).stride);
+    size_t first = (size_t)(k * problem_b(p, product->layout).stride);
+    double factor = row->a[k];
     float room[PIECE];
     for (int64_t at = 0; at < p->n; at += PIECE) {
         int64_t n = p->n - at < PIECE ? p->n - at : PIECE;
         const float *values = floats_at(product->operands->b, p->dtype, first + (size_t)at, (size_t)n, room);
-        for (int64_t i = 0; i < n; i++)
-            sums[at + i] += factor * (double)values[i];
+        for (int64_t i = 0; i < n; i++) {
+            double one = factor * (double)values[i];
+            row->sums[at + i] += one;
+            row->squares[at + i] += one * one;
+        }
     }
 }
 
-/* sums[n] = row `row` of A times B; returns |a|^2. */
-static double multiply_row(const struct probe_product *product, int64_t row, double *sums, double *a)
+static void multiply_row(const struct probe_product *product, int64_t i, const struct row *row)
 {
     const struct cudal2_problem *p = &product->problem;
     int64_t lda = problem_a(p).stride, ldb = problem_b(p, product->layout).stride;
-    double square = 0;
-    for (int64_t i = 0; i < p->k; i++) {
-        a[i] = (double)element_load(product->operands->a, p->dtype, (size_t)(row * lda + i));
-        square += a[i] * a[i];
+    for (int64_t k = 0; k < p->k; k++) {
+        row->a[k] = (double)element_load(product->operands->a, p->dtype, (size_t)(i * lda + k));
+        row->a_squares[k] = row->a[k] * row->a[k];
     }
-    memset(sums, 0, (size_t)p->n * sizeof *sums);
-    for (int64_t i = 0; i < p->k && product->layout != CUDAL2_TN; i++)
-        add_row(product, i, a[i], sums);
-    for (int64_t j = 0; j < p->n && product->layout == CUDAL2_TN; j++)
-        sums[j] = row_times(product->operands->b, p->dtype, j * ldb, p->k, a).product;
-    return square;
+    memset(row->sums, 0, (size_t)p->n * sizeof *row->sums);
+    memset(row->squares, 0, (size_t)p->n * sizeof *row->squares);
+    for (int64_t k = 0; k < p->k && product->layout != CUDAL2_TN; k++)
+        add_row(product, k, row);
+    for (int64_t j = 0; j < p->n && product->layout == CUDAL2_TN; j++) {
+        const struct factors column = {product->operands->b, p->dtype, j * ldb, p->k, row->a, row->a_squares};
+        struct sums sums = row_times(&column);
+        row->sums[j] = sums.product;
+        row->squares[j] = sums.square;
+    }
+}
+
+static void judge_row(const struct probe_product *product, int64_t i, const struct row *row,
+                      struct probe_difference *out)
+{
+    const struct cudal2_problem *p = &product->problem;
+    double alpha = problem_alpha(p);
+    multiply_row(product, i, row);
+    for (int64_t j = 0; j < p->n; j++) {
+        double size = fabs(alpha) * sqrt(row->squares[j]), c = added(product, i, j);
+        double scale = hypot(hypot(size, c), product->floor);
+        double found = (double)element_load(product->operands->c, p->dtype, (size_t)(i * problem_c(p).stride + j));
+        double error = found - (alpha * row->sums[j] + c);
+        if (!isfinite(error))
+            out->nan_rows++;
+        else if (scale > 0)
+            note_scaled(error, scale, out);
+    }
 }
 
 int host_band(struct device *d, const struct probe_product *product, int64_t first, int64_t rows,
               struct probe_difference *out, struct error *err)
 {
     const struct cudal2_problem *p = &product->problem;
-    int64_t ldc = problem_c(p).stride;
-    double alpha = problem_alpha(p);
-    double *memory = malloc((size_t)(p->n + p->k) * sizeof *memory);
+    double *memory = malloc((size_t)(2 * p->n + 2 * p->k) * sizeof *memory);
     (void)d;
     *out = (struct probe_difference){.first_row = UINT64_MAX};
     if (!memory)
         return error_set(err, EXIT_CODE_INTERNAL, "no memory to check rows of an output");
-    for (int64_t row = first; row < first + rows; row++) {
-        double size = fabs(alpha) * sqrt(multiply_row(product, row, memory, memory + p->n));
-        for (int64_t j = 0; j < p->n; j++) {
-            double c = added(product, row, j), scale = hypot(hypot(size, c), product->floor);
-            double found = (double)element_load(product->operands->c, p->dtype, (size_t)(row * ldc + j));
-            double error = found - (alpha * memory[j] + c);
-            if (!isfinite(error))
-                out->nan_rows++;
-            else if (scale > 0)
-                note_scaled(error, scale, out);
-        }
-    }
+    const struct row row = {memory, memory + p->n, memory + 2 * p->n, memory + 2 * p->n + p->k};
+    for (int64_t i = first; i < first + rows; i++)
+        judge_row(product, i, &row, out);
     free(memory);
     return 0;
 }

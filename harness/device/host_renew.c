@@ -1,12 +1,13 @@
 /* host_renew.c - new inputs behind the same pointers in the host's memory, in the moment before a launch is timed:
- * copies of stretches of a pool of N(0,1) values, from random offsets and with random signs, and then single values in
- * every row of A and column of B. A product of what was there before helps nobody with what is there now, and what an
- * element was before the launch can be told after it. */
+ * copies of stretches of a pool (FILL_POOL), from random offsets and with random signs, and then single values in
+ * every row of A and column of B, all spread as fill.h says. A product of what was there before helps nobody with what
+ * is there now, and what an element was before the launch can be told after it. */
 #include "device/host_check.h"
 #include "device/host_state.h"
 #include "base/half.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Elements that come from one place of the pool. */
@@ -14,6 +15,23 @@
 /* Single values written last, in so many rows of A and columns of B at most. */
 #define SCATTERED 1024
 #define CACHE_LINE 64u
+
+/* ---- the pool ---- */
+
+/* In fp16, which ends at 65504: products of two large elements are up to 20 times FILL_LARGE_F16 squared. With the sum
+ * of the others, five times as large as it would be, C is kept below half of that. */
+#define LARGE_SHARE (1.0 / 64)
+#define LARGEST_PRODUCT (20 * (double)(FILL_LARGE_F16 * FILL_LARGE_F16))
+#define LARGEST_OTHERS 25.0
+#define HALF_OF_FP16 32752.0
+
+double host_large_share(const struct cudal2_problem *p)
+{
+    double largest = fabs(problem_alpha(p)) * (LARGEST_PRODUCT + LARGEST_OTHERS * sqrt((double)p->k));
+    if (p->dtype == CUDAL2_F32 || (p->dtype == CUDAL2_F16 && !(largest < HALF_OF_FP16)))
+        return 0;
+    return LARGE_SHARE;
+}
 
 /* ---- what an element of A or B is ---- */
 
@@ -23,8 +41,10 @@ struct source {
     const void *memory;
     struct matrix_extent extent;
     uint64_t key, places;      /* of the stretches, and of the single values */
+    uint64_t spread;           /* the key of its exponents, the negative ones for B */
     uint64_t lines, every, at; /* of the lines at + n * every one value is single */
     bool across;               /* the elements of a line lie `lines` apart */
+    bool is_b, is_spread;
 };
 
 static struct source source_of(const struct probe_renewal *r, bool is_b)
@@ -35,9 +55,12 @@ static struct source source_of(const struct probe_renewal *r, bool is_b)
                        .extent = is_b ? problem_b(&r->problem, r->layout) : problem_a(&r->problem),
                        .key = key,
                        .places = fill_key(key),
+                       .spread = fill_spread_key(r->seed),
                        .lines = lines,
                        .every = (lines + SCATTERED - 1) / SCATTERED,
-                       .across = is_b && r->layout != CUDAL2_TN};
+                       .across = is_b && r->layout != CUDAL2_TN,
+                       .is_b = is_b,
+                       .is_spread = true};
     s.at = fill_bits(s.places, UINT64_MAX >> 1) % s.every;
     return s;
 }
@@ -60,17 +83,51 @@ static uint64_t single_or_k(const struct source *s, uint64_t line)
     return line % s->every == s->at ? single_place(s, line) : (uint64_t)s->r->problem.k;
 }
 
-static void copy_signed(void *to, const void *from, enum cudal2_dtype dtype, uint64_t n, bool negative)
+/* What is added to the bits of an element with index k to make it larger by the power of two of that index. No element
+ * of the pool is so small or so large that this leaves its exponent. */
+static uint32_t shift_at(const struct source *s, uint64_t k)
 {
-    if (dtype_bytes(dtype) == 4) {
-        uint32_t sign = negative ? 0x80000000u : 0;
-        for (uint64_t i = 0; i < n; i++)
-            ((uint32_t *)to)[i] = ((const uint32_t *)from)[i] ^ sign;
-        return;
-    }
-    uint16_t sign = negative ? 0x8000u : 0;
-    for (uint64_t i = 0; i < n; i++)
-        ((uint16_t *)to)[i] = (uint16_t)(((const uint16_t *)from)[i] ^ sign);
+    static const int mantissa[] = {[CUDAL2_F16] = 10, [CUDAL2_BF16] = 7, [CUDAL2_F32] = 23};
+    enum cudal2_dtype dtype = s->r->problem.dtype;
+    int most = dtype == CUDAL2_F32 ? FILL_SPREAD_32 : FILL_SPREAD_16;
+    if (!s->is_spread)
+        return 0;
+    int exponent = fill_exponent(s->spread, k, most);
+    return (uint32_t)(s->is_b ? -exponent : exponent) << mantissa[dtype];
+}
+
+/* Elements of one line of storage: their sign, and a shift of each or of all. */
+struct piece {
+    uint64_t n;
+    bool negative;
+    const uint32_t *shifts; /* NULL: all have the next */
+    uint32_t shift;
+};
+
+static void copy_32(uint32_t *to, const uint32_t *from, const struct piece *p)
+{
+    uint32_t sign = p->negative ? 0x80000000u : 0;
+    for (uint64_t i = 0; i < p->n && p->shifts != NULL; i++)
+        to[i] = (from[i] ^ sign) + p->shifts[i];
+    for (uint64_t i = 0; i < p->n && p->shifts == NULL; i++)
+        to[i] = (from[i] ^ sign) + p->shift;
+}
+
+static void copy_16(uint16_t *to, const uint16_t *from, const struct piece *p)
+{
+    uint32_t sign = p->negative ? 0x8000u : 0;
+    for (uint64_t i = 0; i < p->n && p->shifts != NULL; i++)
+        to[i] = (uint16_t)((from[i] ^ sign) + p->shifts[i]);
+    for (uint64_t i = 0; i < p->n && p->shifts == NULL; i++)
+        to[i] = (uint16_t)((from[i] ^ sign) + p->shift);
+}
+
+static void copy_piece(const struct source *s, void *to, const void *from, const struct piece *piece)
+{
+    if (dtype_bytes(s->r->problem.dtype) == 4)
+        copy_32(to, from, piece);
+    else
+        copy_16(to, from, piece);
 }
 
 static const char *in_pool(const struct probe_renewal *r, uint64_t index)
@@ -81,15 +138,17 @@ static const char *in_pool(const struct probe_renewal *r, uint64_t index)
 static void put_single(const struct source *s, uint64_t line, void *to)
 {
     uint64_t bits = fill_bits(s->places, 2 * line + 1);
-    copy_signed(to, in_pool(s->r, bits % HOST_POOL_ELEMENTS), s->r->problem.dtype, 1, bits >> 63);
+    struct piece piece = {.n = 1, .negative = bits >> 63, .shift = shift_at(s, single_place(s, line))};
+    copy_piece(s, to, in_pool(s->r, bits % HOST_POOL_ELEMENTS), &piece);
 }
 
-/* `n` elements from `index` on, all of one stretch. */
-static void put_stretch(const struct source *s, uint64_t index, uint64_t n, void *to)
+/* Elements from `index` on, all of one stretch; the sign is set here. */
+static void put_stretch(const struct source *s, uint64_t index, struct piece *piece, void *to)
 {
     uint64_t bits = fill_bits(s->key, index / STRETCH);
     uint64_t from = bits % (HOST_POOL_ELEMENTS - STRETCH) + index % STRETCH;
-    copy_signed(to, in_pool(s->r, from), s->r->problem.dtype, n, bits >> 63);
+    piece->negative = bits >> 63;
+    copy_piece(s, to, in_pool(s->r, from), piece);
 }
 
 bool host_renewed(const struct probe_renewal *r, const struct host_elements *which, float *values)
@@ -101,10 +160,11 @@ bool host_renewed(const struct probe_renewal *r, const struct host_elements *whi
     bool there = true;
     for (uint64_t i = 0; i < which->n; i++) {
         uint64_t index = index_of(&s, line, which->place + i);
+        struct piece piece = {.n = 1, .shift = shift_at(&s, which->place + i)};
         if (which->place + i == single)
             put_single(&s, line, element);
         else
-            put_stretch(&s, index, 1, element);
+            put_stretch(&s, index, &piece, element);
         values[i] = element_load(element, r->problem.dtype, 0);
         there &= memcmp(element, (const char *)s.memory + extent_place(&s.extent, index) * bytes, bytes) == 0;
     }
@@ -119,28 +179,34 @@ static char *writable(const struct source *s, uint64_t index)
     return (char *)(uintptr_t)s->memory + extent_place(&s->extent, index) * dtype_bytes(s->r->problem.dtype);
 }
 
-/* Up to the end of a stretch, and of a line where a gap follows. */
-static uint64_t piece_at(const struct source *s, uint64_t done, uint64_t elements)
+/* Up to the end of a stretch and of a line of storage, which has one element of each k or is all of one. */
+static struct piece piece_at(const struct source *s, uint64_t done, const uint32_t *shifts)
 {
-    uint64_t piece = STRETCH - done % STRETCH, length = (uint64_t)s->extent.length;
-    uint64_t in_line = extent_has_gaps(&s->extent) ? length - done % length : piece;
-    piece = in_line < piece ? in_line : piece;
-    return elements - done < piece ? elements - done : piece;
+    uint64_t length = (uint64_t)s->extent.length, at = done % length, line = done / length;
+    uint64_t in_stretch = STRETCH - done % STRETCH, in_line = length - at;
+    return (struct piece){.n = in_line < in_stretch ? in_line : in_stretch,
+                          .shifts = s->across ? NULL : shifts + at,
+                          .shift = s->across ? shifts[line] : 0};
 }
 
-static void renew_matrix(const struct probe_renewal *r, bool is_b)
+/* shifts[k]: of every index of this matrix. */
+static void renew_matrix(const struct probe_renewal *r, bool is_b, uint32_t *shifts)
 {
     struct source s = source_of(r, is_b);
-    uint64_t elements = s.lines * (uint64_t)r->problem.k;
-    for (uint64_t done = 0, piece = 0; done < elements; done += piece) {
-        piece = piece_at(&s, done, elements);
-        put_stretch(&s, done, piece, writable(&s, done));
+    uint64_t k = (uint64_t)r->problem.k, elements = s.lines * k;
+    for (uint64_t i = 0; i < k; i++)
+        shifts[i] = shift_at(&s, i);
+    for (uint64_t done = 0; done < elements;) {
+        struct piece piece = piece_at(&s, done, shifts);
+        put_stretch(&s, done, &piece, writable(&s, done));
+        done += piece.n;
     }
 }
 
-static void scatter(const struct probe_renewal *r, bool is_b)
+static void scatter(const struct probe_renewal *r, bool is_b, bool is_spread)
 {
     struct source s = source_of(r, is_b);
+    s.is_spread = is_spread;
     for (uint64_t line = s.at; line < s.lines; line += s.every)
         put_single(&s, line, writable(&s, index_of(&s, line, single_place(&s, line))));
 }
@@ -165,7 +231,9 @@ static void put_float(void *c, enum cudal2_dtype dtype, uint64_t index, float va
 /* A value of the size that a sum of k products has. */
 static float likely(const struct probe_renewal *r, uint64_t bits)
 {
-    return element_load(r->pool, r->problem.dtype, bits % HOST_POOL_ELEMENTS) * sqrtf((float)r->problem.k);
+    float large = r->problem.dtype == CUDAL2_BF16 ? FILL_LARGE_BF16 : FILL_LARGE_F16;
+    float square = 1 + (large * large - 1) * (float)host_large_share(&r->problem); /* of an element */
+    return element_load(r->pool, r->problem.dtype, bits % HOST_POOL_ELEMENTS) * sqrtf(square * (float)r->problem.k);
 }
 
 static void spoil_one(const struct probe_renewal *r, uint64_t place, uint64_t bits)
@@ -283,12 +351,16 @@ static int make_cold(struct device *d, const struct probe_renewal *r, struct err
 
 int host_renew(struct device *d, const struct probe_renewal *r, struct error *err)
 {
+    uint32_t *shifts = malloc((size_t)r->problem.k * sizeof *shifts);
+    if (shifts == NULL)
+        return error_set(err, EXIT_CODE_INTERNAL, "no memory for new inputs");
     spoil(r);
-    renew_matrix(r, false);
-    renew_matrix(r, true);
+    renew_matrix(r, false, shifts);
+    renew_matrix(r, true, shifts);
+    free(shifts);
     int code = r->cold ? make_cold(d, r, err) : 0;
-    scatter(r, false);
-    scatter(r, true);
+    scatter(r, false, true);
+    scatter(r, true, true);
     host_state_restore_arithmetic(&d->host); /* what one contender leaves is no other's error */
     return code;
 }
@@ -300,8 +372,8 @@ int host_disturb(struct device *d, const struct probe_renewal *r, size_t n, stru
         one.operands = r->operands + i;
         one.seed = r->seed + 3 * i;
         spoil(&one);
-        scatter(&one, false);
-        scatter(&one, true);
+        scatter(&one, false, false); /* what is beside them has exponents of its own */
+        scatter(&one, true, false);
     }
     return d->ops->sync(d, err);
 }

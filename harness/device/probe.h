@@ -24,10 +24,11 @@ struct probe_region {
 #define PROBE_GUARD 0xa5u
 #define PROBE_POISON 0xffu
 
-/* One output in one place. x is drawn from the seed. Errors are also given in units of what they should scale with: of
- * row i of the projection |x| |a_i|, of element (i, j) |a_i| |b_j| / sqrt(k), both times |alpha|, where `floor` and
- * what beta times an input C adds to the size of an element (or of the row's elements) are added in quadrature: what
- * the smallest numbers of a dtype cannot hold is no error. */
+/* One output in one place. x is drawn from the seed. Errors are also given in units of what they should scale with, the
+ * size that a sum of such products with random signs has: of element (i, j) the root of the sum of (a_ik b_kj)^2, of
+ * row i of the projection that of (a_ik b_kj x_j)^2, for which a GPU, whose inputs are N(0,1), takes |x| |a_i|; both
+ * times |alpha|. `floor` and what beta times an input C adds to the size of an element (or of the row's elements) are
+ * added in quadrature: what the smallest numbers of a dtype cannot hold is no error. */
 struct probe_renewal;
 struct probe_product {
     struct cudal2_problem problem;
@@ -65,12 +66,12 @@ enum probe_spoil {
     SPOIL_KINDS
 };
 
-/* New N(0,1) inputs behind the same pointers, and a spoiled C: what a launch that is timed finds. */
+/* New inputs behind the same pointers, and a spoiled C: what a launch that is timed finds. */
 struct probe_renewal {
     struct cudal2_problem problem;
     enum cudal2_layout layout;
     const struct cudal2_operands *operands;
-    const void *pool; /* N(0,1) values of the dtype, probe_ops.pool_elements of them; NULL where that is 0 */
+    const void *pool; /* FILL_POOL of the dtype, probe_ops.pool_elements of them; NULL where that is 0 */
     enum probe_spoil spoil;
     bool cold;   /* what was written leaves the caches again */
     bool sparse; /* a GPU's disturb, where the spoil is of some elements: of PROBE_SPARSE, so that the rest of C stays
@@ -136,8 +137,8 @@ struct probe_ops {
     /* Elements against their sums in fp64. NULL where the device has no such check. */
     int (*spots)(struct device *d, const struct probe_product *product, struct probe_spot *spots, size_t n,
                  struct error *err);
-    /* All elements of rows [first, first + rows) of C against fp64 sums, in units of |a_i|; out->nan_rows counts
-     * elements here, out->differing is not set. NULL as above. */
+    /* All elements of rows [first, first + rows) of C against fp64 sums; out->nan_rows counts elements here,
+     * out->differing is not set. NULL as above. */
     int (*band)(struct device *d, const struct probe_product *product, int64_t first, int64_t rows,
                 struct probe_difference *out, struct error *err);
     /* Has finished when it returns. NULL where inputs cannot be renewed before a launch. */

@@ -355,7 +355,8 @@ uint64_t bench_values(const struct bench *bench, const char *purpose, uint64_t i
 
 int bench_begin_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err)
 {
-    return operands_fill(bench->device, bench->operands, FILL_NORMAL, bench_values(bench, purpose, index), 0, err);
+    uint64_t seed = bench_values(bench, purpose, index);
+    return operands_fill(bench->device, bench->operands, bench_inputs(bench), seed, 0, err);
 }
 
 int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err)

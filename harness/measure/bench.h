@@ -179,8 +179,13 @@ int bench_move(struct bench *bench, uint64_t seed, struct error *err);
 /* Gives back all that the matrices lay in, of which there are none then. */
 void bench_release_operands(struct bench *bench);
 
-/* Fills all matrices with N(0,1), of a seed that follows from the cell's, and waits for it; or only begins to, ahead of
- * what is put into the device's stream from here on. */
+/* What inputs are made of. In a chain A is made of the C before it, which is not spread as B would be. */
+static inline enum fill_kind bench_inputs(const struct bench *bench)
+{
+    return bench->mode == MODE_CHAIN ? FILL_NORMAL : FILL_SPREAD;
+}
+/* Fills all matrices, of a seed that follows from the cell's, and waits for it; or only begins to, ahead of what is put
+ * into the device's stream from here on. */
 int bench_begin_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
 int bench_fill(struct bench *bench, const char *purpose, uint64_t index, struct error *err);
 /* That seed. */

@@ -206,7 +206,7 @@ static int run_round(struct race *race, unsigned round, struct error *err)
         order[i] = i;
     random_shuffle(&race->bench->random, order, race->n);
     if (race->terms.paper)
-        code = operands_fill(race->bench->device, race->bench->operands, FILL_NORMAL,
+        code = operands_fill(race->bench->device, race->bench->operands, FILL_SPREAD,
                              random_next(&race->bench->random) >> 8, 0, err);
     bench_stage(race->bench, race->owner, "tune", race->bench->config->limits.tune_seconds);
     /* Listing 8's untimed call, so that the first of the order is as warm as the rest. */

@@ -9,6 +9,7 @@
 
 #include "base/half.h"
 #include "device/cpu_math.h"
+#include "device/host_check.h"
 #include "measure/judge.h"
 #include "measure/row_check.h"
 #include "measure/spoil.h"
@@ -52,8 +53,9 @@ static int fill_pool(struct bench *bench, struct timed *t, struct error *err)
 {
     struct device *d = bench->device;
     uint64_t n = d->probes->pool_elements;
-    const struct fill fill = {.kind = FILL_NORMAL,
+    const struct fill fill = {.kind = FILL_POOL,
                               .dtype = bench->problem.dtype,
+                              .density = host_large_share(&bench->problem),
                               .seed = random_next(&t->random) >> 8,
                               .rows = (int64_t)n,
                               .cols = 1};

@@ -146,8 +146,10 @@ static size_t list_set(const struct operands *operands, const struct operands_va
 {
     const struct cudal2_problem *p = &operands->request.problem;
     uint64_t seed = values->seed + 2 * (set % operands->request.period);
-    const struct fill a = {values->kind, p->dtype, seed, values->density, p->m, p->k, false, p->lda};
-    struct fill b = {values->kind, p->dtype, seed + 1, values->density, p->k, p->n, false, p->ldb};
+    bool wide = values->kind == FILL_SPREAD;
+    const enum fill_kind of_a = wide ? FILL_SPREAD_A : values->kind, of_b = wide ? FILL_SPREAD_B : values->kind;
+    const struct fill a = {of_a, p->dtype, seed, values->density, p->m, p->k, false, p->lda};
+    struct fill b = {of_b, p->dtype, seed + 1, values->density, p->k, p->n, false, p->ldb};
     size_t n = 0;
     out[n++] = (struct fill_item){writable(operands->nn[set].a), a};
     if (operands->nn[set].b != NULL)
@@ -157,7 +159,14 @@ static size_t list_set(const struct operands *operands, const struct operands_va
         out[n++] = (struct fill_item){writable(operands->tn[set].b), b};
     if (operands->input[set] == NULL)
         return n;
-    const struct fill c = {values->kind, p->dtype, seed | OPERANDS_SEED_C, values->density, p->m, p->n, false, p->ldc};
+    const struct fill c = {wide ? FILL_NORMAL : values->kind,
+                           p->dtype,
+                           seed | OPERANDS_SEED_C,
+                           values->density,
+                           p->m,
+                           p->n,
+                           false,
+                           p->ldc};
     out[n++] = (struct fill_item){operands->input[set], c};
     out[n++] = (struct fill_item){operands->nn[set].c, c};
     return n;

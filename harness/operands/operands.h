@@ -63,7 +63,8 @@ int operands_place(struct device *device, const struct operands_request *request
 /* Of what C holds before a launch, beside the seed of A; seeds of A and B do not come near this bit. */
 #define OPERANDS_SEED_C (1ull << 62)
 
-/* Fills A, B and, where it is an input, C of every set, by seed and s modulo the period. density is for FILL_BINARY. */
+/* Fills A, B and, where it is an input, C of every set, by seed and s modulo the period. density is for FILL_BINARY;
+ * FILL_SPREAD is FILL_SPREAD_A and _B, and FILL_NORMAL for C. */
 int operands_fill(struct device *device, struct operands *operands, enum fill_kind kind, uint64_t seed, double density,
                   struct error *err);
 /* The same for one set. */

@@ -22,7 +22,7 @@ int normal_prepare(struct bench *bench, uint64_t seed, struct normal_case *out, 
     const struct cudal2_operands before = operands_before(bench->operands, layout, any->first_set + out->set);
     const struct bands_request bands = {.problem = *p, .layout = layout, .operands = &before, .seed = seed};
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds);
-    const struct operands_values values = {FILL_NORMAL, seed, 0};
+    const struct operands_values values = {FILL_SPREAD, seed, 0};
     int code = operands_fill_alike(d, bench->operands, &values, out->set, err);
     if (code == 0)
         code = d->ops->alloc(d, (size_t)(p->m * p->n) * sizeof(float), &memory, err);

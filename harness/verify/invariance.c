@@ -240,7 +240,7 @@ static int take_operands(struct proof *p, bool *ready, struct error *err)
     bench_stage(bench, NULL, "verify", bench->config->limits.verify_seconds + patience);
     int code = *ready ? operands_alloc(bench->device, request, &p->operands, err) : 0;
     if (*ready && code == 0) /* a value is a function of seed, row and column: the rows of A are the same for every M */
-        code = operands_fill(bench->device, p->operands, FILL_NORMAL, bench_values(bench, "invariance", 0), 0, err);
+        code = operands_fill(bench->device, p->operands, FILL_SPREAD, bench_values(bench, "invariance", 0), 0, err);
     if (!*ready)
         snprintf(p->why, sizeof p->why, "no memory for M %lld", (long long)p->problem.m);
     free(request);

@@ -104,7 +104,7 @@ static int take_operands(struct probe *probe, bool *ready, char *why, struct err
     *ready = fits(probe, why);
     int code = *ready ? operands_alloc(d, request, &probe->operands, err) : 0;
     if (*ready && code == 0)
-        code = operands_fill(d, probe->operands, FILL_NORMAL, PROBE_SEED, 0, err);
+        code = operands_fill(d, probe->operands, FILL_SPREAD, PROBE_SEED, 0, err);
     if (*ready && code == 0) {
         const struct bands_request bands = {.problem = probe->problem,
                                             .layout = layout,

@@ -94,7 +94,7 @@ static int time_launch(struct novel *v, double *ns, struct error *err)
 static int put_inputs(struct timed_check *t, uint64_t seed, struct error *err)
 {
     struct device *d = t->bench->device;
-    const struct operands_values values = {FILL_NORMAL, seed, 0};
+    const struct operands_values values = {bench_inputs(t->bench), seed, 0};
     size_t set = t->entrant->first_set + t->set;
     if (is_renewed(t))
         return timed_put(t->bench, t->entrant, t->set, seed, err);

@@ -71,14 +71,14 @@ void timed_check_note(struct entrant *entrant)
 
 int timed_check_fill_fresh(struct timed_check *t, struct error *err)
 {
-    const struct operands_values values = {FILL_NORMAL, random_next(t->random) >> 8, 0};
+    const struct operands_values values = {bench_inputs(t->bench), random_next(t->random) >> 8, 0};
     return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
 }
 
 int timed_check_restore(struct timed_check *t, struct error *err)
 {
     unsigned group = t->bench->record->groups > 0 ? t->bench->record->groups - 1 : 0;
-    const struct operands_values values = {FILL_NORMAL, bench_values(t->bench, "group", group), 0};
+    const struct operands_values values = {bench_inputs(t->bench), bench_values(t->bench, "group", group), 0};
     return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
 }
 

@@ -15,7 +15,7 @@ static bool is_cold(const struct bench *bench)
 
 static struct operands_values fresh(struct watch_state *s)
 {
-    return (struct operands_values){FILL_NORMAL, random_next(s->random) >> 8, 0};
+    return (struct operands_values){FILL_SPREAD, random_next(s->random) >> 8, 0};
 }
 
 static int launch_once(struct watch_state *s, struct error *err)

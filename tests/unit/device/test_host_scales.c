@@ -175,7 +175,9 @@ static void renewal_gives_a_known_input(void **state)
 {
     static float pool[HOST_POOL_ELEMENTS];
     (void)state;
-    fill(pool, 1, HOST_POOL_ELEMENTS, 0, 9);
+    const struct fill of_pool = {
+        .kind = FILL_POOL, .dtype = CUDAL2_F32, .seed = 9, .rows = HOST_POOL_ELEMENTS, .cols = 1};
+    cpu_fill(1, pool, &of_pool);
     for (int spoil = 0; spoil < SPOIL_KINDS; spoil++) {
         struct set s;
         struct error err;

@@ -157,7 +157,9 @@ static void renewal_leaves_gaps(void **state)
     static uint16_t pool[HOST_POOL_ELEMENTS];
     struct error err;
     (void)state;
-    fill(pool, (struct matrix_extent){1, HOST_POOL_ELEMENTS, HOST_POOL_ELEMENTS}, false, 9);
+    const struct fill of_pool = {
+        .kind = FILL_POOL, .dtype = CUDAL2_F16, .density = 0.02, .seed = 9, .rows = HOST_POOL_ELEMENTS, .cols = 1};
+    cpu_fill(1, pool, &of_pool);
     for (int layout = 0; layout < 2; layout++)
         for (int spoil = 0; spoil < SPOIL_KINDS; spoil++) {
             struct both b;

@@ -100,7 +100,7 @@ static void inputs_come_back(void **state)
     open_cell();
     fixture_start(&f);
     f.bench.record->groups = 1;
-    const struct operands_values own = {FILL_NORMAL, random_derive(f.bench.seed, "group", 0) >> 8, 0};
+    const struct operands_values own = {FILL_SPREAD, random_derive(f.bench.seed, "group", 0) >> 8, 0};
     size_t n = operands_inputs(f.bench.operands, 0, inputs);
     for (size_t s = 0; s < f.bench.n_sets; s++)
         assert_int_equal(operands_fill_set(f.device, f.bench.operands, &own, s, &err), 0);
