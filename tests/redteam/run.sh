@@ -11,7 +11,6 @@ bench=${CUDAL2_BENCH:-${CUDAL2_BUILD:-build}/cudal2-bench}
 case $bench in /*) ;; *) bench=$PWD/$bench ;; esac
 device=${REDTEAM_DEVICE:-cpu}
 contenders=${REDTEAM_PLUGINS:-$(dirname "$bench")/tests/redteam}
-baseline=${REDTEAM_BASELINE:-$(dirname "$bench")/tests/plugins/honest.so}
 work=$(mktemp -d /tmp/cudal2-redteam-XXXXXX) || exit 70
 trap 'rm -rf "$work"' EXIT
 out=${2:-$work}
@@ -22,6 +21,9 @@ shape=$(sed -n 's/^# shape: //p' "$table")
 types=$(sed -n 's/^# types: //p' "$table")
 group=$(sed -n 's/^# group_blocks: //p' "$table")
 stop=$(sed -n 's/^# stop: //p' "$table")
+beside=$(sed -n 's/^# baseline: //p' "$table") # of another dtype than honest.so has
+baseline=${REDTEAM_BASELINE:-${beside:+$contenders/$beside.so}}
+baseline=${baseline:-$(dirname "$bench")/tests/plugins/honest.so}
 [ -n "$stop" ] || stop='"min_blocks": 16, "look_every": 8, "max_blocks": 24, "max_cell_seconds": 5'
 tried=0 caught=0 honest=0 accused=0 baseline_faults=0
 
