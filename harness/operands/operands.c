@@ -182,18 +182,31 @@ static int fill_list(struct device *device, const struct fill_item *items, size_
     return code;
 }
 
+/* Of a set the matrices that a contender of one layout is handed. */
+static size_t list_part(const struct operands *operands, const struct operands_values *values,
+                        const struct operands_part *part, struct fill_item out[ITEMS])
+{
+    enum cudal2_layout other = part->layout == CUDAL2_NN ? CUDAL2_TN : CUDAL2_NN;
+    const void *not_its = operands_sets(operands, other)[part->set].b;
+    size_t n = list_set(operands, values, part->set, out), kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (out[i].memory != not_its)
+            out[kept++] = out[i];
+    return kept;
+}
+
 int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
-                      size_t set, struct error *err)
+                      const struct operands_part *part, struct error *err)
 {
     struct fill_item items[ITEMS];
-    return fill_list(device, items, list_set(operands, values, set, items), err);
+    return fill_list(device, items, list_part(operands, values, part, items), err);
 }
 
 int operands_fill_lesser(struct device *device, struct operands *operands, const struct operands_values *values,
-                         size_t set, struct error *err)
+                         const struct operands_part *part, struct error *err)
 {
     struct fill_item items[ITEMS];
-    size_t n = list_set(operands, values, set, items);
+    size_t n = list_part(operands, values, part, items);
     bool a = operands->request.problem.m <= operands->request.problem.n;
     return fill_list(device, a ? items : items + 1, a ? 1 : n - 1, err);
 }

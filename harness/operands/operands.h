@@ -73,11 +73,17 @@ struct operands_values {
     uint64_t seed;
     double density;
 };
+/* What a contender of this layout is handed of a set. */
+struct operands_part {
+    size_t set;
+    enum cudal2_layout layout;
+};
+/* The other layout's copy of B stays as it is. */
 int operands_fill_set(struct device *device, struct operands *operands, const struct operands_values *values,
-                      size_t set, struct error *err);
-/* The same for one set's A or for its B, whichever is smaller. */
+                      const struct operands_part *part, struct error *err);
+/* The same for the set's A or for its B, whichever is smaller. */
 int operands_fill_lesser(struct device *device, struct operands *operands, const struct operands_values *values,
-                         size_t set, struct error *err);
+                         const struct operands_part *part, struct error *err);
 /* The same for every set that holds what set `which` of a contender holds, 0 <= which < period. */
 int operands_fill_alike(struct device *device, struct operands *operands, const struct operands_values *values,
                         size_t which, struct error *err);

@@ -94,13 +94,11 @@ static int time_launch(struct novel *v, double *ns, struct error *err)
 static int put_inputs(struct timed_check *t, uint64_t seed, struct error *err)
 {
     struct device *d = t->bench->device;
-    const struct operands_values values = {bench_inputs(t->bench), seed, 0};
-    size_t set = t->entrant->first_set + t->set;
     if (is_renewed(t))
         return timed_put(t->bench, t->entrant, t->set, seed, err);
-    int code = operands_fill_set(d, t->bench->operands, &values, set, err);
+    int code = timed_check_fill(t, seed, err);
     if (code == 0)
-        code = operands_poison(d, t->bench->operands, set, err);
+        code = operands_poison(d, t->bench->operands, t->entrant->first_set + t->set, err);
     return code == 0 ? d->ops->sync(d, err) : code;
 }
 

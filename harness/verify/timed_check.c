@@ -69,17 +69,17 @@ void timed_check_note(struct entrant *entrant)
 
 /* ---- inputs ---- */
 
-int timed_check_fill_fresh(struct timed_check *t, struct error *err)
+int timed_check_fill(struct timed_check *t, uint64_t seed, struct error *err)
 {
-    const struct operands_values values = {bench_inputs(t->bench), random_next(t->random) >> 8, 0};
-    return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
+    const struct operands_values values = {bench_inputs(t->bench), seed, 0};
+    const struct operands_part part = {t->entrant->first_set + t->set, t->entrant->contender->is.layout};
+    return operands_fill_set(t->bench->device, t->bench->operands, &values, &part, err);
 }
 
 int timed_check_restore(struct timed_check *t, struct error *err)
 {
     unsigned group = t->bench->record->groups > 0 ? t->bench->record->groups - 1 : 0;
-    const struct operands_values values = {bench_inputs(t->bench), bench_values(t->bench, "group", group), 0};
-    return operands_fill_set(t->bench->device, t->bench->operands, &values, t->entrant->first_set + t->set, err);
+    return timed_check_fill(t, bench_values(t->bench, "group", group), err);
 }
 
 /* ---- clocks ---- */

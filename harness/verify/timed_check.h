@@ -18,8 +18,9 @@ struct timed_check {
 void timed_check_convict(struct timed_check *t, const char *verdict, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Gives t->set N(0,1) inputs that nobody has seen; timed_check_restore brings the group's own back. */
-int timed_check_fill_fresh(struct timed_check *t, struct error *err);
+/* Gives t->set the N(0,1) inputs of a seed, those that the entrant is handed; timed_check_restore brings the group's
+ * own back. */
+int timed_check_fill(struct timed_check *t, uint64_t seed, struct error *err);
 int timed_check_restore(struct timed_check *t, struct error *err);
 
 /* Runs the timed segment once, exactly as a block does, gap included, and holds the clocks against each other. What it

@@ -40,14 +40,21 @@ static int prime(struct watch_state *s, struct error *err)
     return code;
 }
 
+static struct operands_part part_of(const struct watch_state *s)
+{
+    return (struct operands_part){s->entrant->first_set, s->entrant->contender->is.layout};
+}
+
 static int fill_all(struct watch_state *s, struct error *err)
 {
-    return operands_fill_set(s->bench->device, s->bench->operands, &s->all, s->entrant->first_set, err);
+    const struct operands_part part = part_of(s);
+    return operands_fill_set(s->bench->device, s->bench->operands, &s->all, &part, err);
 }
 
 static int fill_lesser(struct watch_state *s, struct error *err)
 {
-    return operands_fill_lesser(s->bench->device, s->bench->operands, &s->lesser, s->entrant->first_set, err);
+    const struct operands_part part = part_of(s);
+    return operands_fill_lesser(s->bench->device, s->bench->operands, &s->lesser, &part, err);
 }
 
 static int poison(struct watch_state *s, struct error *err)

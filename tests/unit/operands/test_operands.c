@@ -250,6 +250,38 @@ static void alike_sets_are_filled_and_no_others(void **state)
     operands_free(device, part);
 }
 
+/* What a check of one contender fills leaves the other layout's copy of B alone: nobody it hands that to is there. */
+static void a_part_is_of_one_layout(void **state)
+{
+    struct operands_request request = {
+        .problem = {.m = 4, .n = 6, .k = 10, .dtype = CUDAL2_F16, .accumulate = CUDAL2_ACC_F32},
+        .n_sets = 1,
+        .period = 1,
+        .layouts = {3}};
+    const struct operands_values values = {FILL_NORMAL, 11, 0};
+    struct error err;
+    struct operands *whole = NULL, *part = NULL;
+    (void)state;
+    assert_int_equal(operands_alloc(device, &request, &whole, &err), 0);
+    assert_int_equal(operands_alloc(device, &request, &part, &err), 0);
+    assert_int_equal(operands_fill(device, whole, FILL_NORMAL, 11, 0, &err), 0);
+    for (int layout = CUDAL2_NN; layout <= CUDAL2_TN; layout++) {
+        const struct operands_part its = {0, (enum cudal2_layout)layout};
+        assert_int_equal(operands_fill(device, part, FILL_NORMAL, 99, 0, &err), 0);
+        assert_int_equal(operands_fill_set(device, part, &values, &its, &err), 0);
+        assert_memory_equal(part->nn[0].a, whole->nn[0].a, 80);
+        assert_int_equal(memcmp(part->nn[0].b, whole->nn[0].b, 120) == 0, layout == CUDAL2_NN);
+        assert_int_equal(memcmp(part->tn[0].b, whole->tn[0].b, 120) == 0, layout == CUDAL2_TN);
+        assert_int_equal(operands_fill(device, part, FILL_NORMAL, 99, 0, &err), 0);
+        assert_int_equal(operands_fill_lesser(device, part, &values, &its, &err), 0); /* A: m < n */
+        assert_memory_equal(part->nn[0].a, whole->nn[0].a, 80);
+        assert_memory_not_equal(part->nn[0].b, whole->nn[0].b, 120);
+        assert_memory_not_equal(part->tn[0].b, whole->tn[0].b, 120);
+    }
+    operands_free(device, whole);
+    operands_free(device, part);
+}
+
 static void layouts_hold_the_same_matrix(void **state)
 {
     struct operands_request request = {
@@ -280,6 +312,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_large_says_how_much, open_device, close_device),
         cmocka_unit_test_setup_teardown(owners_hold_the_same_values, open_device, close_device),
         cmocka_unit_test_setup_teardown(alike_sets_are_filled_and_no_others, open_device, close_device),
+        cmocka_unit_test_setup_teardown(a_part_is_of_one_layout, open_device, close_device),
         cmocka_unit_test_setup_teardown(layouts_hold_the_same_matrix, open_device, close_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,39 +90,6 @@ static void checks_are_not_samples(void **state)
     assert_true(samples[0] > 0);
 }
 
-/* After the check in the middle of a cell the group's own inputs are back. */
-static void inputs_come_back(void **state)
-{
-    struct error err;
-    struct probe_region inputs[OPERANDS_INPUTS];
-    uint64_t before[OPERANDS_INPUTS], after[OPERANDS_INPUTS];
-    (void)state;
-    open_cell();
-    fixture_start(&f);
-    f.bench.record->groups = 1;
-    const struct operands_values own = {FILL_SPREAD, random_derive(f.bench.seed, "group", 0) >> 8, 0};
-    size_t n = operands_inputs(f.bench.operands, 0, inputs);
-    for (size_t s = 0; s < f.bench.n_sets; s++)
-        assert_int_equal(operands_fill_set(f.device, f.bench.operands, &own, s, &err), 0);
-    for (size_t i = 0; i < 2; i++) {
-        struct device_shape shape = {.launches = 2, .n_sets = 1};
-        struct entrant *e = &f.bench.entrants[i];
-        e->row.shape = shape;
-        assert_int_equal(f.device->ops->prepare(f.device, &e->work, &shape, RUNG_GRAPH, &e->row.segment, &err), 0);
-    }
-    assert_int_equal(f.device->probes->digest(f.device, inputs, n, before, &err), 0);
-    uint64_t fills = fake_counts(f.device).fills;
-    for (unsigned blocks = 1; blocks <= f.config.stop.min_blocks; blocks++) {
-        f.bench.record->blocks = blocks;
-        assert_int_equal(honesty_after_block(&f.bench, &err), 0);
-    }
-    assert_true(fake_counts(f.device).fills > fills); /* it did happen before the least number of blocks was over */
-    assert_int_equal(f.device->probes->digest(f.device, inputs, n, after, &err), 0);
-    assert_memory_equal(before, after, n * sizeof *before);
-    assert_string_equal(f.bench.record->contenders[0].status, "ok");
-    fixture_close(&f);
-}
-
 /* ---- cheats ---- */
 
 static void nothing(const struct contender *c, void *state, size_t set, char *why)
@@ -481,7 +448,6 @@ int main(void)
         cmocka_unit_test(a_baseline_is_checked_again_where_it_is_drawn),
         cmocka_unit_test(off_means_off),
         cmocka_unit_test(checks_are_not_samples),
-        cmocka_unit_test(inputs_come_back),
         cmocka_unit_test(cheats_have_their_verdicts),
         cmocka_unit_test(skipped_work_is_found),
         cmocka_unit_test(memory_that_is_lost_each_time_is_found),

@@ -223,12 +223,59 @@ static void a_busy_machine_is_no_fault(void **state)
     }
 }
 
+/* How many fills a check in the middle of a cell takes whose groups have so many blocks; *same: the inputs are as
+ * before.
+ */
+static uint64_t check_amid(unsigned group_blocks, bool *same)
+{
+    struct error err;
+    struct probe_region inputs[OPERANDS_INPUTS];
+    uint64_t before[OPERANDS_INPUTS], after[OPERANDS_INPUTS], own;
+    open_cell();
+    f.config.stop.group_blocks = group_blocks;
+    fixture_start(&f);
+    f.bench.record->groups = 1;
+    own = random_derive(f.bench.seed, "group", 0) >> 8;
+    size_t n = operands_inputs(f.bench.operands, 0, inputs);
+    assert_int_equal(operands_fill(f.device, f.bench.operands, FILL_SPREAD, own, 0, &err), 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct entrant *e = &f.bench.entrants[i];
+        e->row.shape = (struct device_shape){.launches = 2, .n_sets = 1};
+        assert_int_equal(f.device->ops->prepare(f.device, &e->work, &e->row.shape, RUNG_GRAPH, &e->row.segment, &err),
+                         0);
+    }
+    assert_int_equal(f.device->probes->digest(f.device, inputs, n, before, &err), 0);
+    uint64_t fills = fake_counts(f.device).fills;
+    for (f.bench.record->blocks = 1; f.bench.record->blocks <= f.config.stop.min_blocks; f.bench.record->blocks++)
+        assert_int_equal(honesty_after_block(&f.bench, &err), 0);
+    fills = fake_counts(f.device).fills - fills;
+    assert_int_equal(f.device->probes->digest(f.device, inputs, n, after, &err), 0);
+    *same = memcmp(before, after, n * sizeof *before) == 0;
+    assert_string_equal(f.bench.record->contenders[0].status, "ok");
+    fixture_close(&f);
+    return fills;
+}
+
+/* The group's own inputs are back where it goes on. The next one brings its own, and nothing is filled for nobody. */
+static void inputs_come_back(void **state)
+{
+    bool same;
+    (void)state;
+    uint64_t fills = check_amid(2, &same);
+    assert_true(fills > 0 && same); /* it did happen before the least number of blocks was over */
+    assert_true(check_amid(1, &same) < fills);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(remembered_outputs_are_found),    cmocka_unit_test(a_device_may_not_renew),
-        cmocka_unit_test(patience_is_no_way_round),        cmocka_unit_test(a_pause_is_told_from_new_inputs),
-        cmocka_unit_test(a_period_of_its_own_is_no_fault), cmocka_unit_test(a_busy_machine_is_no_fault),
+        cmocka_unit_test(inputs_come_back),
+        cmocka_unit_test(remembered_outputs_are_found),
+        cmocka_unit_test(a_device_may_not_renew),
+        cmocka_unit_test(patience_is_no_way_round),
+        cmocka_unit_test(a_pause_is_told_from_new_inputs),
+        cmocka_unit_test(a_period_of_its_own_is_no_fault),
+        cmocka_unit_test(a_busy_machine_is_no_fault),
         cmocka_unit_test(both_arms_have_the_same_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
