@@ -38,6 +38,7 @@ expect_code 0 "a page is made"
 show "$work/small/report.html" 1280
 said baselines 1
 said warnings ""
+said device "Driver 1"
 # A result has no event speedup by shape, but its summary has.
 said heads "device time (headline)|event time"
 said headline "torch.matmul|+10.0%|+5.0%|2/3|+10.0%|+30.0%|+5.0%|2/3|+30.0%"
@@ -67,6 +68,11 @@ said wide no
 # The address brings back what was chosen: the filter, the order and the shape that was looked at.
 show "$work/small/report.html" 1280 "group=0&timing=device&sort=6&down=1&filter=m%3E%3D128&cell=256x64x64"
 said kept "256×64×64|m>=128|128×64×64,256×64×64"
+# A CPU's peak may be less than half a TFLOPS.
+sed 's/{"name":"Test GPU","driver":"1"}/{"kind":"cpu","name":"Test CPU","driver":"6.1","peak_flops":416e9,"peak_flops_f32":416e9}/' "$work/small.json" >"$work/cpu.json"
+run report "$work/cpu.json" --format html --output "$work/cpu"
+show "$work/cpu/report.html" 1280
+said device "Kernel 6.1, peak of f32 at most 0.416 TFLOPS"
 # In print nothing is cut off at the side of A4.
 if command -v pdftotext >/dev/null; then
     HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" --no-pdf-header-footer --print-to-pdf="$work/page.pdf" "file://$work/small/report.html" >/dev/null 2>&1

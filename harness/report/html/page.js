@@ -57,7 +57,9 @@ function drawHeader() {
   const device = D.env[0]?.device ?? {};
   const title = `GEMM benchmark: ${device.name ?? "no device recorded"}`;
   byId("title").textContent = document.title = title;
-  const peak = known(device.peak_flops) ? `, peak ${Math.round(device.peak_flops / 1e12)} TFLOPS at maximum clock` : "";
+  const f32 = device.peak_flops_f32 > 0; // as the screen says it
+  const peak = f32 ? `, peak of f32 at most ${Number((device.peak_flops_f32 / 1e12).toPrecision(3))} TFLOPS` :
+    device.peak_flops > 0 ? `, peak ${Math.round(device.peak_flops / 1e12)} TFLOPS at maximum clock` : "";
   byId("subtitle").textContent = (device.driver ? `${device.kind === "cpu" ? "Kernel" : "Driver"} ${device.driver}${peak}. ` : "") +
     D.runs.map((run) => run.started).filter(Boolean).sort().map((t) => t.replace("T", " ").replace("Z", " UTC")).slice(0, 1).map((t) => `Measured ${t}. `).join("") +
     D.groups.map((_, i) => `${plural(cellsOf(i).length, "shape")} ${groupName(i)}`).join("; ") + ".";
