@@ -48,6 +48,16 @@ def scatters(cell):
     }
 
 
+TRIALS = ("fresh", "restore", "between", "replay")
+
+
+def trials(on):
+    """What the checks between blocks did, in seconds: what is of no trial is how the device's state is looked at."""
+    spent = {name: sum(cell.get("part_seconds", {}).get(name, 0) for cell in on) for name in TRIALS}
+    spent["rest"] = sum(cell["phase_seconds"].get("other", 0) for cell in on) - sum(spent.values())
+    return ", ".join(f"{name} {seconds:.2f}" for name, seconds in spent.items())
+
+
 def compare(on, off):
     """Of one mode: blocks, ratios of scatters, seconds of checks between blocks and of the rest for equal blocks."""
     blocks, ratios, between, beside, base = [0, 0], [], 0, 0, 0
@@ -68,7 +78,8 @@ def main():
     on, off = map(cells, sys.argv[1:3])
     print("| mode | cells | blocks with checks | without | scatter of pairs, times | between blocks, s | beside timing, s | share |")
     print("|---|---|---|---|---|---|---|---|")
-    for mode in sorted({key[0] for key in on}):
+    modes = sorted({key[0] for key in on})
+    for mode in modes:
         keys = [key for key in on if key[0] == mode and key in off]
         blocks, scatter, between, beside, base = compare([on[k] for k in keys], [off[k] for k in keys])
         extra = between + beside
@@ -76,6 +87,9 @@ def main():
             f"| {mode} | {len(keys)} | {blocks[0]} | {blocks[1]} | {scatter:.2f} | {between:.1f} | {beside:.1f} "
             f"| {extra / (base + extra):.1%} |"
         )
+    print("\nBetween blocks, s:\n")
+    for mode in modes:
+        print(f"* {mode}: {trials([on[k] for k in on if k[0] == mode])}")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@
 #include "model/verdict.h"
 
 const char *const phase_names[PHASE_COUNT + 1] = {"operands", "setup", "verify", "tune", "measure", "other", NULL};
-const char *const part_names[PART_COUNT + 1] = {"teardown", "places", "fill",   "setup",  "graphs", "load",
-                                                "headline", "others", "checks", "decide", NULL};
+const char *const part_names[PART_COUNT + 1] = {"teardown", "places",   "fill",    "setup",  "graphs",
+                                                "load",     "headline", "others",  "checks", "decide",
+                                                "fresh",    "restore",  "between", "replay", NULL};
 
 int series_add(struct series *s, unsigned block, double ns)
 {

@@ -73,6 +73,12 @@ enum part {
     PART_OTHERS,
     PART_CHECKS,
     PART_DECIDE,
+    /* Of PHASE_OTHER: a launch on new inputs and the wait for late work; the group's inputs put back; launches amid
+     * changes; launches on new inputs against known ones. */
+    PART_FRESH,
+    PART_RESTORE,
+    PART_BETWEEN,
+    PART_REPLAY,
     PART_COUNT
 };
 extern const char *const part_names[]; /* "teardown", "places", ..., NULL */
@@ -108,7 +114,7 @@ struct cell_record {
     struct health_sample *health;
     size_t n_health;
     double phase_seconds[PHASE_COUNT];
-    double part_seconds[PART_COUNT]; /* of PHASE_MEASURE; all 0: not known */
+    double part_seconds[PART_COUNT]; /* of PHASE_MEASURE, and some of PHASE_OTHER; all 0: not known */
     double busy_seconds;             /* GPU time of contenders' launches, primers included (formula in method.md) */
 };
 

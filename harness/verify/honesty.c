@@ -248,23 +248,34 @@ static bool is_candidate(const struct entrant *e)
     return e->record->candidate;
 }
 
+/* A trial, and what it took. */
+static int run_trial(struct timed_check *t, enum part part, int (*trial)(struct timed_check *t, struct error *err),
+                     struct error *err)
+{
+    struct device *d = t->bench->device;
+    uint64_t start = d->ops->now(d);
+    int code = trial(t, err);
+    t->bench->record->part_seconds[part] += 1e-9 * (double)(d->ops->now(d) - start);
+    return code;
+}
+
 /* The group's own inputs, if it goes on: the next one brings its own (cell_loop.c). */
 static int give_back(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     bool over = occasion == LAST || t->bench->config->stop.group_blocks == 1;
-    return over ? 0 : timed_check_restore(t, err);
+    return over ? 0 : run_trial(t, PART_RESTORE, timed_check_restore, err);
 }
 
 /* What is tried the first time in a cell, with the group's own inputs back before and after. A launch that is left
  * out is told by C; only what is right is asked for its time. */
 static int run_first_trials(struct timed_check *t, struct error *err)
 {
-    int code = timed_check_restore(t, err);
+    int code = run_trial(t, PART_RESTORE, timed_check_restore, err);
     if (code == 0 && t->verdict == NULL)
-        code = timed_check_between(t, err);
+        code = run_trial(t, PART_BETWEEN, timed_check_between, err);
     if (code != 0 || t->verdict != NULL)
         return code;
-    code = replay_check(t, err);
+    code = run_trial(t, PART_REPLAY, replay_check, err);
     return code == 0 ? give_back(t, FIRST, err) : code;
 }
 
@@ -273,10 +284,11 @@ static int run_first_trials(struct timed_check *t, struct error *err)
 static int run_one_trial(struct timed_check *t, enum occasion occasion, struct error *err)
 {
     bool between = random_below(t->random, 2) == 0 || (occasion == LAST && t->entrant->record->early);
-    int code = t->verdict == NULL ? timed_check_restore(t, err) : 0;
+    int code = t->verdict == NULL ? run_trial(t, PART_RESTORE, timed_check_restore, err) : 0;
     if (code != 0 || t->verdict != NULL)
         return code;
-    code = between ? timed_check_between(t, err) : replay_check(t, err);
+    code =
+        between ? run_trial(t, PART_BETWEEN, timed_check_between, err) : run_trial(t, PART_REPLAY, replay_check, err);
     return code == 0 ? give_back(t, occasion, err) : code;
 }
 
@@ -285,7 +297,7 @@ static int run_trials(struct timed_check *t, enum occasion occasion, struct erro
 {
     int code = occasion == FIRST && !is_graph(t) ? timed_check_escape(t, err) : 0;
     if (code == 0 && t->verdict == NULL)
-        code = check_fresh(t, err);
+        code = run_trial(t, PART_FRESH, check_fresh, err);
     if (code == 0 && t->verdict == NULL)
         code = ahead_check(t, err);
     if (code != 0)
