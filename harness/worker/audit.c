@@ -26,6 +26,7 @@ struct subject {
 };
 
 struct audit {
+    struct audit_memory *memory;
     const struct cell_context *context;
     const struct cell_request *request;
     struct bench *bench;
@@ -127,6 +128,48 @@ static void enter(struct bench *bench, const struct subject *s)
         snprintf(e->variant, sizeof e->variant, "%s", s->variant);
 }
 
+static uint64_t held(const struct audit_memory *memory)
+{
+    return memory->matrices.bytes + memory->workspace.bytes;
+}
+
+/* What is there serves where it is large enough. */
+static int make_room(struct audit_room *room, struct device *d, uint64_t bytes, struct error *err)
+{
+    if (room->bytes >= bytes)
+        return 0;
+    if (room->memory != NULL)
+        d->ops->release(d, room->memory);
+    *room = (struct audit_room){0};
+    int code = d->ops->alloc(d, (size_t)bytes, &room->memory, err);
+    room->bytes = code == 0 ? bytes : 0;
+    return code;
+}
+
+static void give_room_back(struct audit_room *room, struct device *d)
+{
+    if (room->memory != NULL)
+        d->ops->release(d, room->memory);
+    *room = (struct audit_room){0};
+}
+
+void audit_memory_free(struct audit_memory *memory, struct device *device)
+{
+    give_room_back(&memory->matrices, device);
+    give_room_back(&memory->workspace, device);
+}
+
+static int place(struct audit *a, const struct operands_request *request, struct error *err)
+{
+    struct bench *bench = a->bench;
+    struct audit_memory *m = a->memory;
+    if (make_room(&m->matrices, bench->device, operands_bytes(request), err) != 0 ||
+        make_room(&m->workspace, bench->device, bench->config->workspace_bytes, err) != 0)
+        return err->code;
+    bench->workspace = m->workspace.memory;
+    return operands_place(bench->device, request, m->matrices.memory, &bench->operands, err);
+}
+
 /* One set of matrices for all: nobody is raced. */
 static int open_bench(struct audit *a, struct error *err)
 {
@@ -137,13 +180,12 @@ static int open_bench(struct audit *a, struct error *err)
     bench_stage(bench, NULL, "operands", bench->config->limits.setup_seconds);
     int code = bench->device->ops->memory_free(bench->device, &there, err);
     uint64_t needed = operands_bytes(&request) + bench->config->workspace_bytes + LIBRARY_BYTES;
+    there += held(a->memory);
     if (code == 0 && needed > there && bench->device->info.device_bit == CUDAL2_ON_CUDA)
         return error_set(err, EXIT_CODE_INCOMPARABLE, "needs %.1f GiB of device memory, %.1f are available",
                          (double)needed / 0x1p30, (double)there / 0x1p30);
     if (code == 0)
-        code = operands_alloc(bench->device, &request, &bench->operands, err);
-    if (code == 0 && bench->config->workspace_bytes > 0)
-        code = bench->device->ops->alloc(bench->device, (size_t)bench->config->workspace_bytes, &bench->workspace, err);
+        code = place(a, &request, err);
     return code == 0 ? bench_fill(bench, "activity", 2, err) : code;
 }
 
@@ -152,8 +194,6 @@ static void close_bench(struct bench *bench)
     for (size_t i = 0; i < bench->n_entrants; i++)
         entrant_teardown(bench, &bench->entrants[i]);
     operands_free(bench->device, bench->operands);
-    if (bench->workspace != NULL)
-        bench->device->ops->release(bench->device, bench->workspace);
 }
 
 /* ---- the look ---- */
@@ -268,6 +308,7 @@ static int conduct(struct audit *a, cJSON *list, struct error *err)
 int audit_conduct(const struct cell_context *context, const struct cell_request *request, cJSON **out,
                   struct error *err)
 {
+    struct audit_memory own = {.matrices = {0}};
     struct audit *a = calloc(1, sizeof *a);
     struct bench *bench = calloc(1, sizeof *bench);
     struct cell_record *record = record_new();
@@ -292,9 +333,11 @@ int audit_conduct(const struct cell_context *context, const struct cell_request 
                             .report = context->report,
                             .report_context = context->report_context};
     random_seed(&bench->random, random_derive(request->seed, "activity", 3));
-    *a = (struct audit){.context = context, .request = request, .bench = bench};
+    *a = (struct audit){
+        .memory = context->kept ? context->kept : &own, .context = context, .request = request, .bench = bench};
     code = conduct(a, list, err);
     close_bench(bench);
+    audit_memory_free(&own, context->device);
     if (code == 0)
         *out = list;
 out:

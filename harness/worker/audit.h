@@ -9,6 +9,16 @@
 
 #include "worker/cell.h"
 
+/* Device memory that an audit's cells use one after the other: to take it and to give it back costs milliseconds,
+ * whatever its size, and a look at a launch takes few more. All zero: none. */
+struct audit_memory {
+    struct audit_room {
+        void *memory;
+        uint64_t bytes;
+    } matrices, workspace;
+};
+void audit_memory_free(struct audit_memory *memory, struct device *device);
+
 /* request->audit names the contenders: [{"name":"cudal2-nn","variant":"...","timed_ns":2600,"rung":"graph"}], all but
  * the name where it is known. *out, owned by the caller, is the array of what was seen: {"name":"..."} with the members
  * of activity_watch, or under context->profile with "launched":true. Contenders that cannot be watched say why;

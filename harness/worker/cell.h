@@ -57,6 +57,7 @@ struct cell_context {
     struct host_threads *threads; /* of the process; NULL: nobody asks whose they are */
     struct cpu_filled *filled;    /* where it is told what may not change; NULL: nobody asks */
     struct watcher *watcher;      /* of an audit worker; else NULL */
+    struct audit_memory *kept;    /* between its cells (worker/audit.h); NULL: each takes memory of its own */
     bool profile;                 /* an audit has each launched once for a profiler, instead of watched */
 };
 

@@ -43,7 +43,8 @@ struct worker {
     struct tuned_tables tuned;
     char tuned_key[DIGEST_HEX]; /* what they were asked for with; "" before */
     struct ranker *ranker;
-    struct watcher *watcher; /* of an audit worker */
+    struct watcher *watcher;  /* of an audit worker */
+    struct audit_memory kept; /* its cells' */
     struct confinement confinement;
     struct process_state process;
     struct host_threads threads;
@@ -433,6 +434,7 @@ static int serve_cell(struct worker *w, const cJSON *message, struct error *err)
         .report = tell_stage,
         .report_context = w,
         .watcher = w->watcher,
+        .kept = &w->kept,
     };
     struct cell_request *request = calloc(1, sizeof *request);
     if (!request)
@@ -484,6 +486,8 @@ int worker_main(char *const arguments[])
         _exit(code); /* closing a lost device or its libraries may hang or crash and helps nobody */
     }
     forget_start(w);
+    if (w->device)
+        audit_memory_free(&w->kept, w->device);
     if (w->watcher) /* while the context that it records is there */
         w->watcher->close(w->watcher);
     if (w->device)

@@ -136,6 +136,28 @@ static void test_a_cell(void **state)
     cJSON_Delete(seen);
 }
 
+/* Memory is taken for the largest cell so far, and serves all that come. */
+static void test_memory_is_kept(void **state)
+{
+    static const int64_t rows[] = {64, 16, 64, 128, 32};
+    static const int takes[] = {1, 0, 0, 1, 0}; /* of matrices; the workspace once */
+    struct audit_memory kept = {.matrices = {0}};
+    uint64_t allocs;
+    (void)state;
+    cJSON_Delete(seen_of("[{\"name\":\"honest-nn\"}]"));
+    assert_int_equal(fake_bytes_in_use(t.device), 0);
+    t.context.kept = &kept;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        t.request.problem.m = rows[i];
+        allocs = fake_counts(t.device).allocs;
+        cJSON *seen = seen_of("[{\"name\":\"honest-nn\"}]");
+        assert_null(cJSON_GetObjectItem(cJSON_GetArrayItem(seen, 0), "unavailable"));
+        assert_int_equal(fake_counts(t.device).allocs - allocs, takes[i] + (i == 0));
+        cJSON_Delete(seen);
+    }
+    audit_memory_free(&kept, t.device);
+}
+
 /* The very variant that was timed is set up again: this one only takes small problems. */
 static void test_the_variant(void **state)
 {
@@ -222,8 +244,8 @@ static void test_a_lost_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_cell),   TEST(test_the_variant),  TEST(test_who_cannot_be_watched),
-        TEST(test_verdicts), TEST(test_bad_requests), TEST(test_a_lost_device),
+        TEST(test_a_cell),   TEST(test_memory_is_kept), TEST(test_the_variant),   TEST(test_who_cannot_be_watched),
+        TEST(test_verdicts), TEST(test_bad_requests),   TEST(test_a_lost_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
