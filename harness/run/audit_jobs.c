@@ -200,8 +200,9 @@ static int take_jobs(struct gathering *g, struct audit_jobs *out, struct error *
         if (g->seen[i] || cJSON_GetArraySize(g->cells[i]) == 0)
             continue;
         cJSON_ArrayForEach(c, g->cells[i]) cJSON_DeleteItemFromObjectCaseSensitive(c, "candidate");
+        double each = g->ledger->plan.cells[i].cost_seconds;
         out->list[out->n++] =
-            (struct audit_job){.cell = i, .seconds = g->ledger->plan.cells[i].cost_seconds, .contenders = g->cells[i]};
+            (struct audit_job){.cell = i, .seconds = each * cJSON_GetArraySize(g->cells[i]), .contenders = g->cells[i]};
         g->cells[i] = NULL;
     }
     return 0;

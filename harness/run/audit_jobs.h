@@ -16,7 +16,7 @@
 /* One cell. */
 struct audit_job {
     size_t cell;       /* of the plan */
-    double seconds;    /* to measure it, modelled: long cells are long to watch, too */
+    double seconds;    /* to measure it, modelled, for each contender: long cells are long to watch, too */
     cJSON *contenders; /* owned; the array of worker/audit.h */
     bool given;        /* to a worker */
     bool done;         /* its line is in the journal */

@@ -345,6 +345,8 @@ static void test_a_sample(void **state)
     size_t whole = 0, single = 0;
     (void)state;
     write_cells(&l, 400, 300);
+    for (size_t i = 0; i < l.plan.n_cells; i++)
+        l.plan.cells[i].cost_seconds = 1;
     assert_int_equal(audit_jobs_make(&l, ACTIVITY_SAMPLE, &jobs, &t.err), 0);
     for (size_t i = 0; i < jobs.n; i++) {
         int n = cJSON_GetArraySize(jobs.list[i].contenders);
@@ -360,6 +362,9 @@ static void test_a_sample(void **state)
     for (size_t i = 0; i < 300; i++)
         assert_true(has[i]);
     assert_true(single >= 260 && single <= 300);
+    audit_jobs_sort(&jobs); /* cells of one length: two contenders take longer than one */
+    for (size_t i = 0; i < jobs.n; i++)
+        assert_int_equal(cJSON_GetArraySize(jobs.list[i].contenders), i < whole ? 2 : 1);
     audit_jobs_free(&jobs);
     free_ledger(&l);
 }
